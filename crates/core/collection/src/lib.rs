@@ -1,0 +1,1 @@
+//! Leaf natives: Array, Hash, Range, Struct, Enumerator, Marshal.

@@ -1,0 +1,1 @@
+//! Leaf natives: Object, Kernel, Module, Proc, Exception, Thread, Fiber, GC.

@@ -1,0 +1,1 @@
+//! Leaf natives: Integer, Float, Rational, Complex, Math, Random.

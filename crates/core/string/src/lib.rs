@@ -1,0 +1,1 @@
+//! Leaf natives: String, Symbol, Regexp, MatchData, Encoding.

@@ -1,0 +1,1 @@
+//! Leaf natives: IO, File, Dir, Process, Signal, Time.

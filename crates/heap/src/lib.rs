@@ -1,0 +1,1 @@
+//! Values, object layouts, blocks, barriers, marking and sweeping.

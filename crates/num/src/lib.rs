@@ -1,0 +1,1 @@
+//! Numbers without Ruby: big integers, decimal conversion of floats, parsing and formatting.

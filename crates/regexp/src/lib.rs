@@ -1,0 +1,1 @@
+//! Regular expressions without Ruby: Oniguruma with Ruby's syntax, bounded.

@@ -1,0 +1,1 @@
+//! Text without Ruby: encodings, case mapping, transcoding, strftime, pack.

@@ -1,0 +1,1 @@
+//! Stack, bytecode, compiler, interpreter, methods, caches and exceptions.
