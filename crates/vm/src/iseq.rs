@@ -1,0 +1,278 @@
+//! Compiled code: what the compiler hands to the loop.
+//!
+//! An `ISeq` is made once and never changes, except for its instruction and
+//! cache words (atomics), its materialised literals and its once-slots.
+
+use crate::bytecode::Insn;
+use kumi_heap::{Sym, Value};
+use kumi_text::encoding::EncIndex;
+use std::cell::{Cell, UnsafeCell};
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+
+/// What a piece of code is the body of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A file, `-e`, or the prelude's top.
+    Top,
+    Method,
+    /// A literal block; also the body of `define_method` and `lambda { }`.
+    Block,
+    /// `-> { }`
+    Lambda,
+    /// A class, module or singleton class body.
+    Class,
+    /// Text given to `eval`; runs as a block of the binding's scope.
+    Eval,
+}
+
+/// A literal, independent of any heap. The loop turns it into a value once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lit {
+    Int(i64),
+    /// Decimal digits with optional sign.
+    Big(String),
+    Float(f64),
+    /// Numerator and denominator as decimal digits.
+    Rational(String, String),
+    /// The imaginary part.
+    Imaginary(Box<Lit>),
+    Str(Box<[u8]>, EncIndex),
+    /// The same string object each time (`# frozen_string_literal: true`, hash keys, `defined?`).
+    FrozenStr(Box<[u8]>, EncIndex),
+    Sym(Sym),
+    /// Source, options (`RE_*`).
+    Regex(Box<[u8]>, u8, EncIndex),
+    /// Both ends literal: begin, end (nil allowed), exclusive.
+    Range(Box<Lit>, Box<Lit>, bool),
+    Nil,
+    True,
+    False,
+}
+
+/// Regexp option bits: CRuby's numbers for the first three.
+pub const RE_I: u8 = 1;
+pub const RE_X: u8 = 2;
+pub const RE_M: u8 = 4;
+/// `/e`, `/s`, `/u`: fixed encoding.
+pub const RE_FIXED: u8 = 16;
+/// `/n`
+pub const RE_NONE: u8 = 32;
+/// `/e` and `/s` (with RE_FIXED); neither: UTF-8.
+pub const RE_EUC: u8 = 64;
+pub const RE_SJIS: u8 = 128;
+
+/// Flags of a call site.
+pub mod site {
+    /// The receiver is an implicit self: private methods may be called.
+    pub const FCALL: u16 = 1;
+    /// A bare name (`foo`): NameError instead of NoMethodError when missing.
+    pub const VCALL: u16 = 2;
+    /// `self.foo`: private allowed (setters and others, since Ruby 2.7).
+    pub const SELF: u16 = 4;
+    /// One argument register follows the receiver: an Array that holds all positional arguments.
+    pub const SPLAT: u16 = 8;
+    /// After the positional arguments stands one Hash register: keywords made at run time (`**h` or mixed).
+    pub const KWSPLAT: u16 = 16;
+    /// After all that stands a register with a block value (`&blk`; nil, Proc, Symbol, Method, raw block word).
+    pub const BLOCK_ARG: u16 = 32;
+    /// Assignment form (`a.b = c`, `a[b] = c`): the method's value is dropped by the compiler.
+    pub const ASSIGN: u16 = 64;
+    /// super without parentheses (the compiler passes the arguments explicitly; error messages differ).
+    pub const ZSUPER: u16 = 128;
+    /// The Hash given by KWSPLAT may be passed on as it is (`**opts` alone: copied by callees).
+    pub const KW_ANON: u16 = 256;
+    /// `super` inside a method made by define_method is not allowed in implicit form; set with ZSUPER there.
+    pub const IN_BLOCK: u16 = 512;
+}
+
+/// A call site. Argument registers from `R[b + 1]`: `argc` positional values (or one Array with SPLAT),
+/// then one value for each of `kw`, or the KWSPLAT hash, then the BLOCK_ARG.
+#[derive(Debug)]
+pub struct Site {
+    pub mid: Sym,
+    pub argc: u16,
+    pub flags: u16,
+    /// Static keyword names.
+    pub kw: Box<[Sym]>,
+    /// A literal block: index into `children`.
+    pub block: Option<u16>,
+}
+
+/// Parameters in the order of their registers, from `R[1]`: required, optional, rest, post,
+/// keywords, keyword rest, block. A parameter that blocks capture is copied into its environment
+/// slot by the first instructions.
+#[derive(Debug, Default, Clone)]
+pub struct Params {
+    pub req: u16,
+    /// Entry points: `opt[k]` is the pc to start at when k optional arguments were given
+    /// (length: optional parameters + 1; empty when there are none). The default of each
+    /// unset parameter is computed from there on.
+    pub opt: Box<[u32]>,
+    /// `*rest` has a register.
+    pub rest: bool,
+    /// A trailing comma in block parameters (`|a,|`): takes apart one array without a rest register.
+    pub excess_comma: bool,
+    pub post: u16,
+    /// Keyword names; required ones raise when missing, optional ones are left undef and set by code (`JmpSet`).
+    pub kw: Box<[(Sym, bool)]>,
+    /// `**opts` has a register.
+    pub kwrest: bool,
+    /// `**nil`
+    pub no_kw: bool,
+    /// `&blk` has a register, filled by code with BlockProc, not by the binder.
+    pub block: bool,
+    /// `...`: ruby2_keywords-like forwarding is done with rest, kwrest and block.
+    pub forward: bool,
+    /// Names for `Method#parameters`, in register order; `None` for destructuring and anonymous ones.
+    pub names: Box<[Option<Sym>]>,
+    /// Block with numbered parameters or `it` (arity and parameters differ).
+    pub numbered: u8,
+    pub it: bool,
+}
+
+impl Params {
+    /// Number of optional parameters.
+    pub fn opt_count(&self) -> u16 {
+        self.opt.len().saturating_sub(1) as u16
+    }
+    /// Only required parameters: arguments stay where the caller put them.
+    pub fn is_simple(&self) -> bool {
+        self.opt.is_empty()
+            && !self.rest
+            && self.post == 0
+            && self.kw.is_empty()
+            && !self.kwrest
+            && !self.no_kw
+            && !self.excess_comma
+    }
+    /// `Proc#arity` / `Method#arity`.
+    pub fn arity(&self, lambda: bool) -> i32 {
+        let req = (self.req + self.post) as i32;
+        let kwreq = self.kw.iter().any(|k| k.1);
+        let optional = self.rest || (lambda && self.opt_count() > 0);
+        if optional || (self.opt_count() > 0 && !lambda && kwreq) {
+            -(req + kwreq as i32) - 1
+        } else if kwreq {
+            req + 1
+        } else if self.opt_count() > 0 && !lambda {
+            -req - 1
+        } else if lambda && (!self.kw.is_empty() || self.kwrest) {
+            -req - 1
+        } else {
+            req
+        }
+    }
+}
+
+/// What a handler catches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Catch {
+    /// Exceptions (`rescue`): `R[reg]` = the exception, `$!` is set to it.
+    Rescue,
+    /// Everything that unwinds (`ensure`): `R[reg]` = an opaque word to be given to `Op::Raise`.
+    Ensure,
+}
+
+/// One entry of the handler table. Inner regions come first.
+#[derive(Clone, Copy, Debug)]
+pub struct Handler {
+    /// First pc covered.
+    pub from: u32,
+    /// First pc no longer covered.
+    pub to: u32,
+    pub target: u32,
+    pub reg: u16,
+    pub catch: Catch,
+}
+
+/// A class, module or singleton class body.
+#[derive(Debug)]
+pub struct Body {
+    pub name: Sym,
+    pub child: u16,
+}
+
+/// Compiled code.
+pub struct ISeq {
+    pub kind: Kind,
+    /// Method name, `<main>`, `<class:Foo>`; blocks carry their method's and a depth in `block_depth`.
+    pub label: Rc<str>,
+    pub block_depth: u16,
+    pub path: Rc<str>,
+    /// Line and column of the definition.
+    pub line: u32,
+    pub code: Box<[AtomicU64]>,
+    /// Registers of a frame, self and all call windows included.
+    pub nregs: u16,
+    pub params: Params,
+    /// `params.is_simple()`, precomputed.
+    pub simple: bool,
+    pub syms: Box<[Sym]>,
+    pub lits: Box<[Lit]>,
+    pub sites: Box<[Site]>,
+    pub children: Box<[Rc<ISeq>]>,
+    pub bodies: Box<[Body]>,
+    pub handlers: Box<[Handler]>,
+    /// (first pc, line), ascending.
+    pub lines: Box<[(u32, u32)]>,
+    /// Names of the environment's slots when this scope makes one (`EnvNew`), hidden ones empty-named `Sym(0)`.
+    pub env_names: Box<[Sym]>,
+    /// Does this scope make an environment of its own?
+    pub has_env: bool,
+    /// Names of all local variables of the scope, for `local_variables` in a frame without environment.
+    pub local_names: Box<[Sym]>,
+    /// Where this scope keeps `$~` (the method scope's hidden local): register (depth None) or env slot.
+    pub match_slot: Option<MatchSlot>,
+    /// The scope's static parent, for eval and binding.
+    pub parent_names: Option<Rc<ScopeNames>>,
+    /// Prelude code: invisible in backtraces, system semantics.
+    pub system: bool,
+    /// Number of once-slots.
+    pub once: Box<[Cell<Value>]>,
+    /// Materialised `lits`, filled by the loop (roots while the ISeq is registered).
+    pub values: UnsafeCell<Box<[Value]>>,
+    /// For constant caches: values cached by `ConstGet` and friends, one cell a cached instruction word.
+    pub const_cache: UnsafeCell<Vec<ConstEntry>>,
+    /// Ruby source range (offset, length) for `Proc#source_location`-like tools.
+    pub span: (u32, u32),
+}
+
+/// A cached constant: valid while the name's epoch and the lexical scope are the same.
+#[derive(Clone, Copy)]
+pub struct ConstEntry {
+    pub epoch: u32,
+    pub scope: u64,
+    pub value: Value,
+}
+
+/// Where `$~` of a scope lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchSlot {
+    /// Register of this very frame.
+    Reg(u16),
+    /// Environment slot, that many levels up.
+    Env { depth: u16, slot: u16 },
+}
+
+/// Names visible to code compiled later inside a scope (`eval`, `binding`): one entry an environment level.
+#[derive(Debug)]
+pub struct ScopeNames {
+    /// Names by slot of this level's environment.
+    pub names: Vec<Sym>,
+    pub parent: Option<Rc<ScopeNames>>,
+}
+
+impl ISeq {
+    /// The source line of the instruction at or before `pc`.
+    pub fn line_at(&self, pc: u32) -> u32 {
+        match self.lines.partition_point(|l| l.0 <= pc) {
+            0 => self.line,
+            n => self.lines[n - 1].1,
+        }
+    }
+    /// The instruction word at `pc`.
+    pub fn insn(&self, pc: usize) -> Insn {
+        Insn(self.code[pc].load(std::sync::atomic::Ordering::Relaxed))
+    }
+}
