@@ -6,6 +6,66 @@
 use crate::big::BigInt;
 use crate::{TooLarge, float::Rounding};
 
+/// An integer in the smaller of its two forms. `Small` holds whatever fits a word; a fixnum has
+/// one bit less, which the caller checks when it makes a value of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Int {
+    /// Fits a word.
+    Small(i64),
+    /// Does not.
+    Big(BigInt),
+}
+
+impl From<BigInt> for Int {
+    fn from(n: BigInt) -> Self {
+        match n.to_i64() {
+            Some(i) => Int::Small(i),
+            None => Int::Big(n),
+        }
+    }
+}
+
+impl From<i64> for Int {
+    fn from(n: i64) -> Self {
+        Int::Small(n)
+    }
+}
+
+impl Int {
+    /// The value as a `BigInt`.
+    pub fn to_big(&self) -> BigInt {
+        match self {
+            Int::Small(i) => BigInt::from_i64(*i),
+            Int::Big(b) => b.clone(),
+        }
+    }
+
+    /// Plain digits (no sign, underscores or blanks) in `radix`; `None` if there are others or
+    /// none at all.
+    pub fn from_digits(digits: &[u8], radix: u32) -> Option<Int> {
+        if digits.is_empty() || !(2..=36).contains(&radix) {
+            return None;
+        }
+        let mut n: i64 = 0;
+        for &c in digits {
+            let d = (c as char).to_digit(radix)? as i64;
+            match n.checked_mul(radix as i64).and_then(|n| n.checked_add(d)) {
+                Some(m) => n = m,
+                None => return BigInt::from_str_radix(digits, radix).map(Int::Big),
+            }
+        }
+        Some(Int::Small(n))
+    }
+
+    /// The negated value.
+    pub fn neg(self) -> Int {
+        match self {
+            Int::Small(i) => i.checked_neg().map_or_else(|| BigInt::from_i64(i).neg().into(), Int::Small),
+            Int::Big(b) => b.neg().into(),
+        }
+    }
+}
+
 /// Floor division; `None` for a zero divisor or an overflow (`i64::MIN / -1`).
 pub fn div_floor(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;

@@ -9,6 +9,9 @@ pub mod big;
 mod big_bits;
 pub mod float;
 pub mod int;
+pub mod math;
+pub mod parse;
+pub mod round;
 
 pub use big::BigInt;
 
