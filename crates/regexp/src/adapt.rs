@@ -1,0 +1,285 @@
+//! Where Onigmo (CRuby's engine) and Oniguruma read the same text differently, the text is
+//! rewritten: `\w \d \s` mean ASCII unless `(?u)`, `(?a)` narrows brackets and `\b`,
+//! and `\y \Y` are plain letters.
+//!
+//! Invariant: the rewriting keeps every group, so group numbers, names and messages stay
+//! those of the text the user wrote; text that isn't understood passes unchanged, and the
+//! engine reports it.
+
+use kumi_text::EncIndex;
+
+/// Which characters the short classes mean: options `d` (default), `a` and `u`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Charset {
+    Default,
+    Ascii,
+    Unicode,
+}
+
+#[derive(Clone, Copy)]
+struct Mode {
+    extended: bool,
+    ignorecase: bool,
+    /// Alternatives still allowed in a conditional group, `None` elsewhere.
+    alternatives: Option<u8>,
+    charset: Charset,
+}
+
+const WORD: &str = "a-zA-Z0-9_";
+const SPACE: &str = "\\t\\n\\v\\f\\r\\x20";
+
+/// The ASCII members of a POSIX bracket, for `(?a)`.
+fn posix_ascii(name: &[u8]) -> Option<&'static str> {
+    Some(match name {
+        b"alpha" => "a-zA-Z",
+        b"digit" => "0-9",
+        b"alnum" => "a-zA-Z0-9",
+        b"upper" => "A-Z",
+        b"lower" => "a-z",
+        b"space" => SPACE,
+        b"blank" => " \\t",
+        b"cntrl" => "\\x00-\\x1f\\x7f",
+        b"punct" => "!-/:-@\\[-`{-~",
+        b"print" => "\\x20-\\x7e",
+        b"graph" => "!-~",
+        b"xdigit" => "0-9a-fA-F",
+        b"word" => WORD,
+        b"ascii" => "\\x00-\\x7f",
+        _ => return None,
+    })
+}
+
+/// The bounds of `{n,m}` at the start of `rest` if both are given.
+fn interval(rest: &[u8]) -> Option<(u64, u64)> {
+    let end = memchr::memchr(b'}', rest)?;
+    let (low, high) = std::str::from_utf8(&rest[1..end]).ok()?.split_once(',')?;
+    Some((low.parse().ok()?, high.parse().ok()?))
+}
+
+/// Rewrites engine text in encoding `enc`.
+///
+/// # Errors
+/// CRuby's message for what Oniguruma would accept.
+pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Result<Vec<u8>, String> {
+    let mut out: Vec<u8> = Vec::with_capacity(text.len() + 16);
+    let mut mode = Mode { extended, ignorecase, alternatives: None, charset: Charset::Default };
+    let mut stack: Vec<Mode> = Vec::new();
+    let mut class_depth = 0usize;
+    let mut i = 0;
+    while i < text.len() {
+        let rest = &text[i..];
+        let b = rest[0];
+        if b >= 0x80 {
+            let n = enc.char_len(rest).step().max(1);
+            out.extend_from_slice(&rest[..n]);
+            i += n;
+            continue;
+        }
+        if b == b'\\' {
+            let n = 1 + rest.get(1..).map_or(0, |r| if r.is_empty() { 0 } else { enc.char_len(r).step() });
+            let plain = &rest[..n];
+            let c = rest.get(1).copied().unwrap_or(0);
+            i += n;
+            match (short_class(c, mode.charset), class_depth > 0) {
+                (Some((set, false)), true) => out.extend_from_slice(set.as_bytes()),
+                (Some((set, true)), true) => out.extend_from_slice(format!("[^{set}]").as_bytes()),
+                // Folding would let U+017F match `s`.
+                (Some((set, negated)), false) if mode.ignorecase && c != b'd' && c != b'D' => {
+                    let not = if negated { "^" } else { "" };
+                    out.extend_from_slice(format!("(?-i:[{not}{set}])").as_bytes());
+                }
+                (Some((set, false)), false) => out.extend_from_slice(format!("[{set}]").as_bytes()),
+                (Some((set, true)), false) => out.extend_from_slice(format!("[^{set}]").as_bytes()),
+                (None, in_class) => match c {
+                    b'p' | b'P' if text.get(i) == Some(&b'{') && !text[i..].contains(&b'}') => {
+                        let name = String::from_utf8_lossy(&text[i + 1..]);
+                        return Err(format!("invalid character property name {{{name}}}"));
+                    }
+                    b'y' | b'Y' => out.push(c),
+                    b'b' if mode.charset == Charset::Ascii && !in_class => out.extend_from_slice(
+                        format!("(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))").as_bytes(),
+                    ),
+                    b'B' if mode.charset == Charset::Ascii && !in_class => out.extend_from_slice(
+                        format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))").as_bytes(),
+                    ),
+                    _ => out.extend_from_slice(plain),
+                },
+            }
+            continue;
+        }
+        if class_depth > 0 {
+            match b {
+                b'[' if rest.starts_with(b"[:") => {
+                    if let Some(end) = memchr::memmem::find(&rest[2..], b":]") {
+                        let name = &rest[2..2 + end];
+                        let (negated, bare) = match name.strip_prefix(b"^") {
+                            Some(bare) => (true, bare),
+                            None => (false, name),
+                        };
+                        match posix_ascii(bare) {
+                            Some(set) if mode.charset == Charset::Ascii => {
+                                let text = if negated { format!("[^{set}]") } else { set.to_string() };
+                                out.extend_from_slice(text.as_bytes());
+                            }
+                            _ => out.extend_from_slice(&rest[..end + 4]),
+                        }
+                        i += end + 4;
+                        continue;
+                    }
+                    class_depth += 1;
+                }
+                b'[' => class_depth += 1,
+                b']' => class_depth -= 1,
+                _ => {}
+            }
+            out.push(b);
+            i += 1;
+            // A bracket right at the start of a class is a member.
+            if b == b'[' {
+                i += open_class(&text[i..], &mut out);
+            }
+            continue;
+        }
+        match b {
+            b'[' => {
+                class_depth = 1;
+                out.push(b);
+                i += 1;
+                i += open_class(&text[i..], &mut out);
+                continue;
+            }
+            b'#' if mode.extended => {
+                let n = memchr::memchr(b'\n', rest).map_or(rest.len(), |p| p + 1);
+                out.extend_from_slice(&rest[..n]);
+                i += n;
+                continue;
+            }
+            b'(' if rest.starts_with(b"(?#") => {
+                let mut n = 3;
+                while n < rest.len() && rest[n] != b')' {
+                    n += if rest[n] == b'\\' { 2 } else { 1 };
+                }
+                let n = (n + 1).min(rest.len());
+                out.extend_from_slice(&rest[..n]);
+                i += n;
+                continue;
+            }
+            b'(' => {
+                if let Some((options, n, scoped)) = option_group(rest, mode) {
+                    if scoped {
+                        stack.push(mode);
+                    }
+                    out.extend_from_slice(&options.0);
+                    mode = options.1;
+                    i += n;
+                    continue;
+                }
+                stack.push(mode);
+                mode.alternatives = rest.starts_with(b"(?(").then_some(1);
+                if mode.alternatives.is_some() {
+                    // The condition's own parentheses.
+                    let n = memchr::memchr(b')', rest).map_or(rest.len(), |p| p + 1);
+                    out.extend_from_slice(&rest[..n]);
+                    i += n;
+                    continue;
+                }
+            }
+            b'|' => match &mut mode.alternatives {
+                Some(0) => return Err("invalid conditional pattern".into()),
+                Some(n) => *n -= 1,
+                None => {}
+            },
+            b'{' => {
+                if let Some((low, high)) = interval(rest) && low > high {
+                    return Err("upper is smaller than lower in repeat range".into());
+                }
+            }
+            b')' => {
+                if let Some(outer) = stack.pop() {
+                    mode = outer;
+                }
+            }
+            _ => {}
+        }
+        out.push(b);
+        i += 1;
+    }
+    Ok(out)
+}
+
+/// Copies what right after `[` is not a closing bracket: `^`, then `]`.
+fn open_class(rest: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut n = 0;
+    if rest.first() == Some(&b'^') {
+        n += 1;
+    }
+    // `[]` closes if nothing else does; the engine decides the same way.
+    if rest.get(n) == Some(&b']') && rest[n + 1..].contains(&b']') {
+        n += 1;
+    }
+    out.extend_from_slice(&rest[..n]);
+    n
+}
+
+/// Members of `\w` and its like, and whether negated; `None` if the engine's reading is
+/// right.
+fn short_class(c: u8, charset: Charset) -> Option<(&'static str, bool)> {
+    if charset == Charset::Unicode {
+        return None;
+    }
+    Some(match c {
+        b'w' => (WORD, false),
+        b'W' => (WORD, true),
+        b'd' => ("0-9", false),
+        b'D' => ("0-9", true),
+        b's' => (SPACE, false),
+        b'S' => (SPACE, true),
+        _ => return None,
+    })
+}
+
+/// Reads `(?imxadu-imx)` or `(?...:`: the text without `adu` with the mode that follows,
+/// the bytes read, and whether a group was opened.
+#[allow(clippy::type_complexity)]
+fn option_group(rest: &[u8], mode: Mode) -> Option<((Vec<u8>, Mode), usize, bool)> {
+    let mut new = Mode { alternatives: None, ..mode };
+    let mut text = b"(?".to_vec();
+    let mut on = true;
+    let mut i = 2;
+    if rest.get(1) != Some(&b'?') {
+        return None;
+    }
+    loop {
+        match rest.get(i)? {
+            b'-' if on => {
+                on = false;
+                text.push(b'-');
+            }
+            b'x' => {
+                new.extended = on;
+                text.push(b'x');
+            }
+            b'i' => {
+                new.ignorecase = on;
+                text.push(b'i');
+            }
+            b'm' => text.push(b'm'),
+            b'a' if on => new.charset = Charset::Ascii,
+            b'd' if on => new.charset = Charset::Default,
+            b'u' if on => new.charset = Charset::Unicode,
+            &c @ (b':' | b')') if i > 2 => {
+                if c == b')' {
+                    new.alternatives = mode.alternatives;
+                }
+                text.push(c);
+                if text == b"(?)" {
+                    // Only `adu`: the mode changed, nothing is left for the engine.
+                    text.clear();
+                }
+                return Some(((text, new), i + 1, c == b':'));
+            }
+            _ => return None,
+        }
+        i += 1;
+    }
+}

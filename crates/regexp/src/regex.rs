@@ -1,0 +1,340 @@
+//! [`Regex`]: a pattern with Ruby's rules for options and encodings.
+//!
+//! Invariant: `primary` is compiled for the pattern's own encoding (UTF-8 serves ASCII
+//! patterns); a search in a subject of another encoding compiles that variant once and
+//! keeps it. All variants have the same groups.
+
+use crate::adapt::adapt;
+use crate::engine::{self, Limits, Program, SearchError, Walk};
+use crate::source::unescape;
+use kumi_text::encoding::CodeRange;
+use kumi_text::EncIndex;
+use std::sync::{Arc, RwLock};
+
+/// Option bits, with Ruby's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Options(pub u32);
+
+impl Options {
+    /// `Regexp::IGNORECASE`
+    pub const IGNORECASE: u32 = 1;
+    /// `Regexp::EXTENDED`
+    pub const EXTENDED: u32 = 2;
+    /// `Regexp::MULTILINE`
+    pub const MULTILINE: u32 = 4;
+    /// `Regexp::FIXEDENCODING`
+    pub const FIXEDENCODING: u32 = 16;
+    /// `Regexp::NOENCODING`
+    pub const NOENCODING: u32 = 32;
+
+    /// Whether all bits of `bit` are set.
+    pub fn has(self, bit: u32) -> bool {
+        self.0 & bit == bit
+    }
+
+    /// `"mix"` in CRuby's order, those set.
+    pub fn letters(self) -> String {
+        [('m', Self::MULTILINE), ('i', Self::IGNORECASE), ('x', Self::EXTENDED)]
+            .iter().filter(|(_, bit)| self.has(*bit)).map(|(c, _)| *c).collect()
+    }
+}
+
+/// Why a pattern is not a regular expression: the message of `RegexpError`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegexError(pub String);
+
+impl std::fmt::Display for RegexError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RegexError {}
+
+/// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
+/// took no part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// Start and end of every group.
+    pub groups: Vec<(isize, isize)>,
+}
+
+impl Region {
+    /// No match yet.
+    pub fn new() -> Region {
+        Region::default()
+    }
+
+    /// The bytes of group `i`, if it took part.
+    pub fn get(&self, i: usize) -> Option<std::ops::Range<usize>> {
+        let &(a, b) = self.groups.get(i)?;
+        Some(usize::try_from(a).ok()?..usize::try_from(b).ok()?)
+    }
+}
+
+/// The text to search: bytes, their encoding and what is known of them. A broken string is
+/// searched as bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Their encoding.
+    pub enc: EncIndex,
+    /// Their code range, if known.
+    pub range: CodeRange,
+}
+
+impl<'a> Subject<'a> {
+    /// A subject whose code range is found out when needed.
+    pub fn new(bytes: &'a [u8], enc: EncIndex) -> Subject<'a> {
+        Subject { bytes, enc, range: CodeRange::Unknown }
+    }
+
+    /// A subject whose code range is known.
+    pub fn with_range(bytes: &'a [u8], enc: EncIndex, range: CodeRange) -> Subject<'a> {
+        Subject { bytes, enc, range }
+    }
+
+    /// The encoding to search it in.
+    fn search_encoding(&self) -> EncIndex {
+        let range = match self.range {
+            CodeRange::Unknown => self.enc.scan(self.bytes),
+            known => known,
+        };
+        match range {
+            CodeRange::SevenBit => EncIndex::UTF_8,
+            CodeRange::Broken => EncIndex::BINARY,
+            _ if engine::overruns(self.bytes, self.enc) => EncIndex::BINARY,
+            _ => self.enc,
+        }
+    }
+}
+
+/// A compiled regular expression.
+pub struct Regex {
+    source: Vec<u8>,
+    engine_text: Vec<u8>,
+    options: Options,
+    encoding: EncIndex,
+    primary_enc: EncIndex,
+    primary: Program,
+    others: RwLock<Vec<(EncIndex, Arc<Program>)>>,
+    names: Vec<(Vec<u8>, Vec<u32>)>,
+    captures: usize,
+    literal: Option<Vec<u8>>,
+    linear: bool,
+}
+
+impl std::fmt::Debug for Regex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "/{}/{}", String::from_utf8_lossy(&self.source), self.options.letters())
+    }
+}
+
+fn engine_options(options: Options) -> u32 {
+    let mut out = 0;
+    for (bit, theirs) in [
+        (Options::IGNORECASE, engine::IGNORECASE),
+        (Options::EXTENDED, engine::EXTENDED),
+        (Options::MULTILINE, engine::MULTILINE),
+    ] {
+        if options.has(bit) {
+            out |= theirs;
+        }
+    }
+    out
+}
+
+/// CRuby's wording where its engine says it differently.
+fn ruby_wording(message: String, code: i32) -> String {
+    match code {
+        -224 => "invalid conditional pattern".into(),
+        -104 => "too short escape sequence".into(),
+        -16 | -406 => "too complex pattern".into(),
+        _ => message,
+    }
+}
+
+impl Regex {
+    /// Compiles `pattern`, whose text is in `enc`. Searches in subjects of another
+    /// encoding work where Ruby allows them.
+    ///
+    /// # Errors
+    /// The message of `RegexpError`, source included.
+    pub fn new(pattern: &[u8], options: Options, enc: EncIndex) -> Result<Regex, RegexError> {
+        let fail = |message: &str| {
+            let shown = crate::show::expression(pattern, enc);
+            RegexError(format!("{message}: /{}/{}", String::from_utf8_lossy(&shown), options.letters()))
+        };
+        if enc.is_dummy() || !enc.is_ascii_compatible() {
+            return Err(fail("can't make regexp from a non ASCII-compatible string"));
+        }
+        let text = unescape(pattern, enc).map_err(&fail)?;
+        let mut options = options;
+        let mut encoding = enc;
+        match text.fixed {
+            Some(fixed) => {
+                if (fixed != enc && options.has(Options::FIXEDENCODING))
+                    || (fixed != EncIndex::BINARY && options.has(Options::NOENCODING))
+                {
+                    return Err(fail("incompatible character encoding"));
+                }
+                if fixed != EncIndex::BINARY {
+                    options.0 |= Options::FIXEDENCODING;
+                    encoding = fixed;
+                }
+            }
+            None if !options.has(Options::FIXEDENCODING) => encoding = EncIndex::US_ASCII,
+            None => {}
+        }
+        let primary_enc = if encoding == EncIndex::US_ASCII { EncIndex::UTF_8 } else { encoding };
+        let engine_text = adapt(
+            &text.bytes, primary_enc, options.has(Options::EXTENDED), options.has(Options::IGNORECASE),
+        ).map_err(|m| fail(&m))?;
+        let primary = Program::new(&engine_text, engine_options(options), primary_enc)
+            .map_err(|(code, message)| fail(&ruby_wording(message, code)))?;
+        let literal = crate::show::literal(&text.bytes, options, primary_enc);
+        let linear = crate::show::linear_time(&text.bytes);
+        Ok(Regex {
+            source: pattern.to_vec(),
+            names: primary.names(),
+            captures: primary.captures(),
+            engine_text, options, encoding, primary_enc, primary, literal, linear,
+            others: RwLock::new(Vec::new()),
+        })
+    }
+
+    /// The text it was made of.
+    pub fn source(&self) -> &[u8] {
+        &self.source
+    }
+
+    /// Options, with FIXEDENCODING added where the text binds it to an encoding.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    /// `Regexp#encoding`.
+    pub fn encoding(&self) -> EncIndex {
+        self.encoding
+    }
+
+    /// `Regexp#fixed_encoding?`.
+    pub fn is_fixed_encoding(&self) -> bool {
+        self.options.has(Options::FIXEDENCODING)
+    }
+
+    /// Groups, without group 0.
+    pub fn captures_len(&self) -> usize {
+        self.captures
+    }
+
+    /// Names in order of appearance, each with its group numbers.
+    pub fn names(&self) -> &[(Vec<u8>, Vec<u32>)] {
+        &self.names
+    }
+
+    /// Group numbers of a name.
+    pub fn name_to_groups(&self, name: &[u8]) -> Option<&[u32]> {
+        self.names.iter().find(|(n, _)| n == name).map(|(_, g)| g.as_slice())
+    }
+
+    /// The group that a name means in this match: the last of that name which took part,
+    /// else the last.
+    pub fn name_to_backref(&self, name: &[u8], region: &Region) -> Option<usize> {
+        let groups = self.name_to_groups(name)?;
+        groups.iter().rev().copied().find(|&g| region.get(g as usize).is_some())
+            .or(groups.last().copied()).map(|g| g as usize)
+    }
+
+    /// The bytes that the whole pattern stands for, if it is plain text without options:
+    /// callers may use a substring search instead of the engine.
+    pub fn literal(&self) -> Option<&[u8]> {
+        self.literal.as_deref()
+    }
+
+    /// `Regexp.linear_time?`, told from the pattern text.
+    pub fn is_linear_time(&self) -> bool {
+        self.linear
+    }
+
+    /// Whether a subject may be searched: `Err` is the message of
+    /// `Encoding::CompatibilityError`. A broken subject is for the caller to refuse.
+    pub fn check_encoding(&self, subject: &Subject<'_>) -> Result<(), String> {
+        let ascii = match subject.range {
+            CodeRange::Unknown => subject.enc.is_ascii_only(subject.bytes),
+            known => known == CodeRange::SevenBit,
+        };
+        let incompatible = if !subject.enc.is_ascii_compatible() {
+            true
+        } else if self.is_fixed_encoding() {
+            self.encoding != subject.enc && !ascii
+        } else {
+            false
+        };
+        if incompatible {
+            return Err(format!(
+                "incompatible encoding regexp match ({} regexp with {} string)", shown(self.encoding), shown(subject.enc)
+            ));
+        }
+        Ok(())
+    }
+
+    fn with_program<T>(&self, subject: &Subject<'_>, run: impl FnOnce(&Program) -> Result<T, SearchError>) -> Result<T, SearchError> {
+        let mut enc = subject.search_encoding();
+        if enc == EncIndex::US_ASCII || (enc.is_utf8() && self.primary_enc.is_utf8()) {
+            enc = self.primary_enc;
+        }
+        // Text bound to an encoding can't be read in another one; a subject of plain
+        // ASCII is valid in it.
+        let seven_bit = || subject.bytes.is_ascii();
+        if enc == self.primary_enc || (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
+            return run(&self.primary);
+        }
+        let known = self.others.read().unwrap_or_else(|e| e.into_inner())
+            .iter().find(|(e, _)| *e == enc).map(|(_, p)| Arc::clone(p));
+        let program = match known {
+            Some(p) => p,
+            None => {
+                let made = Program::new(&self.engine_text, engine_options(self.options), enc)
+                    .map_err(|(_, message)| SearchError::Engine(message))?;
+                let made = Arc::new(made);
+                self.others.write().unwrap_or_else(|e| e.into_inner()).push((enc, Arc::clone(&made)));
+                made
+            }
+        };
+        run(&program)
+    }
+
+    /// Searches from byte `start` to the end; on a match fills `region` and returns the
+    /// position. `start` beyond the end finds nothing.
+    pub fn search(&self, subject: &Subject<'_>, start: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+        let end = subject.bytes.len();
+        self.search_range(subject, start, end, limits, region)
+    }
+
+    /// Searches for matches that begin in `start..=range_end`.
+    pub fn search_range(&self, subject: &Subject<'_>, start: usize, range_end: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+        if start > range_end || range_end > subject.bytes.len() {
+            return Ok(None);
+        }
+        self.with_program(subject, |p| p.search(subject.bytes, Walk::Forward(start, range_end), limits, &mut region.groups))
+    }
+
+    /// Searches backwards: the last match that begins at or before byte `start`.
+    pub fn search_back(&self, subject: &Subject<'_>, start: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+        let start = start.min(subject.bytes.len());
+        self.with_program(subject, |p| p.search(subject.bytes, Walk::Backward(start), limits, &mut region.groups))
+    }
+
+    /// Matches at byte `at` only.
+    pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits, region: &mut Region) -> Result<bool, SearchError> {
+        let found = self.with_program(subject, |p| p.search(subject.bytes, Walk::At(at), limits, &mut region.groups))?;
+        Ok(found.is_some())
+    }
+}
+
+/// An encoding's name in messages.
+fn shown(enc: EncIndex) -> &'static str {
+    if enc == EncIndex::BINARY { "BINARY (ASCII-8BIT)" } else { enc.name() }
+}
