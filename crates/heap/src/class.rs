@@ -1,0 +1,155 @@
+//! Classes and modules.
+//!
+//! `serial` names the state of a class's method table and of all it inherits:
+//! whoever changes a method, an include or a superclass gives the class and all
+//! its descendants fresh serials, so that an inline cache needs one comparison.
+
+use crate::header::{Header, Kind, Layout};
+use crate::{Gc, Marker, Sym, Value};
+use rustc_hash::FxHashMap;
+
+/// What `allocate` makes for instances of a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Instance {
+    Object,
+    Str,
+    Array,
+    Hash,
+    /// Struct or Data with that many members.
+    Struct(u16),
+    Class,
+    Module,
+    /// A Rust payload made by the class's own native `allocate`/`new`.
+    Data,
+    /// `allocate` is undefined (Integer, Symbol, NilClass, ...).
+    None,
+}
+
+/// What kind of module a class cell is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Class,
+    Module,
+    Singleton,
+}
+
+/// A constant.
+#[derive(Clone, Debug)]
+pub struct Const {
+    /// The value; undef while only an autoload path is known.
+    pub value: Value,
+    pub autoload: Option<Box<[u8]>>,
+    pub private: bool,
+    pub deprecated: bool,
+    pub file: Option<std::rc::Rc<str>>,
+    pub line: u32,
+}
+
+/// The cell.
+#[repr(C)]
+pub struct ClassObj {
+    pub hdr: Header,
+    pub serial: u32,
+    pub role: Role,
+    /// Inline instance-variable slots for the next object: the most that were seen.
+    pub slots: u16,
+    pub data: Box<ClassData>,
+}
+// SAFETY: repr(C), header first, kind used here only.
+unsafe impl Layout for ClassObj {
+    const KIND: Kind = Kind::Class;
+}
+
+/// Everything of a class that calls do not read.
+pub struct ClassData {
+    /// Full name (`A::B`); `None` for anonymous ones.
+    pub name: Option<Box<[u8]>>,
+    /// The name came from set_temporary_name or an anonymous parent.
+    pub temporary: bool,
+    /// Lexical parent, for names of nested constants.
+    pub superclass: Option<Gc<ClassObj>>,
+    /// Own methods: index into the runtime's method table.
+    pub methods: FxHashMap<Sym, u32>,
+    /// Own methods in definition order.
+    pub method_order: Vec<Sym>,
+    pub consts: FxHashMap<Sym, Const>,
+    pub const_order: Vec<Sym>,
+    pub cvars: Vec<(Sym, Value)>,
+    pub ivars: Vec<(Sym, Value)>,
+    /// Modules included here, first included first.
+    pub includes: Vec<Gc<ClassObj>>,
+    pub prepends: Vec<Gc<ClassObj>>,
+    /// Method resolution order: this module's own linearisation, superclass's included.
+    pub mro: Vec<Gc<ClassObj>>,
+    /// Classes and modules whose mro contains this one directly (subclasses, includers). Weak.
+    pub dependents: Vec<Gc<ClassObj>>,
+    /// Singleton class: whose.
+    pub attached: Value,
+    pub instance: Instance,
+    /// Refinements: (refined class, refinement module); a refinement: refined class.
+    pub refinements: Vec<(Gc<ClassObj>, Gc<ClassObj>)>,
+    pub refined: Option<Gc<ClassObj>>,
+    /// Struct and Data members.
+    pub members: Vec<Sym>,
+}
+
+impl ClassData {
+    pub fn new(superclass: Option<Gc<ClassObj>>, instance: Instance) -> ClassData {
+        ClassData {
+            name: None,
+            temporary: false,
+            superclass,
+            methods: FxHashMap::default(),
+            method_order: Vec::new(),
+            consts: FxHashMap::default(),
+            const_order: Vec::new(),
+            cvars: Vec::new(),
+            ivars: Vec::new(),
+            includes: Vec::new(),
+            prepends: Vec::new(),
+            mro: Vec::new(),
+            dependents: Vec::new(),
+            attached: Value::NIL,
+            instance,
+            refinements: Vec::new(),
+            refined: None,
+            members: Vec::new(),
+        }
+    }
+
+    pub(crate) fn trace(&self, m: &mut Marker) {
+        if let Some(s) = self.superclass {
+            m.mark(s.val());
+        }
+        for c in self.consts.values() {
+            m.mark(c.value);
+        }
+        for (_, v) in self.cvars.iter().chain(&self.ivars) {
+            m.mark(*v);
+        }
+        for c in self.includes.iter().chain(&self.prepends).chain(&self.mro) {
+            m.mark(c.val());
+        }
+        m.mark(self.attached);
+        for (a, b) in &self.refinements {
+            m.mark(a.val());
+            m.mark(b.val());
+        }
+        if let Some(r) = self.refined {
+            m.mark(r.val());
+        }
+    }
+}
+
+impl ClassObj {
+    pub fn is_class(&self) -> bool {
+        self.role != Role::Module
+    }
+    pub fn is_singleton(&self) -> bool {
+        self.role == Role::Singleton
+    }
+    /// Is `other` among the ancestors (self included)?
+    pub fn inherits(&self, other: Gc<ClassObj>) -> bool {
+        self.data.mro.contains(&other)
+    }
+}

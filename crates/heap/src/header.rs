@@ -1,0 +1,177 @@
+//! The two-word header every cell starts with, and typed pointers to cells.
+
+use crate::Value;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// What a cell is. Decides its layout, how it is traced and what must be dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// On a free list. Must be zero: fresh blocks are zeroed memory.
+    Free = 0,
+    Object,
+    Class,
+    Float,
+    Big,
+    Str,
+    Array,
+    Hash,
+    Range,
+    /// Rational and Complex: two values.
+    Pair,
+    /// Struct and Data instances: a fixed number of value slots.
+    Struct,
+    Proc,
+    /// Captured variables of one scope activation.
+    Env,
+    /// What code of a frame needs to know of its place: lexical module, method, visibility.
+    Cref,
+    /// Tells whether the frame a Proc was made in still runs.
+    Home,
+    /// A non-local exit in flight, seen only by ensure handlers.
+    Unwind,
+    /// Anything with a Rust payload: Regexp, MatchData, IO, Time, Thread, ...
+    Data,
+}
+
+/// Header flags.
+pub mod flag {
+    pub const FROZEN: u8 = 1;
+    /// Reachable by a second Thread (set by publication; reserved for the private heap).
+    pub const SHARED: u8 = 2;
+    /// Instance variables in the heap's side table.
+    pub const IVARS: u8 = 4;
+    /// The class pointer is a singleton class.
+    pub const SINGLETON: u8 = 8;
+    /// The per-object lock (reserved for parallel threads).
+    pub const LOCK: u8 = 16;
+    /// Has an object id in the side table.
+    pub const OBJECT_ID: u8 = 32;
+    /// Has a finalizer.
+    pub const FINALIZER: u8 = 64;
+    /// A Hash that was made from keywords (ruby2_keywords), or a String that is a chilled literal.
+    pub const KEYWORDS: u8 = 128;
+}
+
+/// First two words of every cell.
+#[repr(C)]
+pub struct Header {
+    /// Class cell; false for internal kinds.
+    pub class: Value,
+    pub kind: Kind,
+    pub flags: u8,
+    /// Object: inline slot count. Str: encoding (low byte) and code range (high byte). Others: free use.
+    pub x: u16,
+    /// Object: shape. Array: start offset. Others: free use.
+    pub aux: u32,
+}
+
+impl Header {
+    pub fn new(class: Value, kind: Kind) -> Header {
+        Header { class, kind, flags: 0, x: 0, aux: 0 }
+    }
+    #[inline]
+    pub fn has(&self, f: u8) -> bool {
+        self.flags & f != 0
+    }
+    #[inline]
+    pub fn frozen(&self) -> bool {
+        self.has(flag::FROZEN)
+    }
+}
+
+/// A cell layout: a `#[repr(C)]` struct that starts with a [`Header`].
+///
+/// # Safety
+/// The struct must be `#[repr(C)]` with a `Header` first and `KIND` must be used by no other layout.
+pub unsafe trait Layout {
+    const KIND: Kind;
+}
+
+/// A typed pointer to a live cell. `Copy`; derefs to the layout.
+///
+/// Invariant: borrows made through it are short: natives are leaves, one worker
+/// owns the cell, and no borrow is held while another `Gc` to the same cell is
+/// written through.
+#[repr(transparent)]
+pub struct Gc<T>(NonNull<T>);
+
+impl<T> Clone for Gc<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Gc<T> {}
+impl<T> PartialEq for Gc<T> {
+    #[inline(always)]
+    fn eq(&self, o: &Self) -> bool {
+        self.0 == o.0
+    }
+}
+impl<T> Eq for Gc<T> {}
+impl<T> std::hash::Hash for Gc<T> {
+    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
+        (self.0.as_ptr() as usize).hash(h)
+    }
+}
+impl<T> Deref for Gc<T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: a Gc is only made from a live cell of the right kind, and cells do not move.
+        unsafe { self.0.as_ref() }
+    }
+}
+impl<T> DerefMut for Gc<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as for deref; exclusive by the short-borrow rule of the type.
+        unsafe { self.0.as_mut() }
+    }
+}
+impl<T> std::fmt::Debug for Gc<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:x}", self.0.as_ptr() as usize)
+    }
+}
+
+impl<T> Gc<T> {
+    pub(crate) fn from_ptr(p: *mut T) -> Gc<T> {
+        Gc(NonNull::new(p).expect("cell"))
+    }
+    /// The cell as a value.
+    #[inline(always)]
+    pub fn val(self) -> Value {
+        Value::from_bits(self.0.as_ptr() as u64)
+    }
+}
+
+impl Value {
+    /// The cell as layout `T`, when its kind says so.
+    #[inline(always)]
+    pub fn cell<T: Layout>(self) -> Option<Gc<T>> {
+        if self.is_kind(T::KIND) {
+            // SAFETY: the kind byte names the layout (Layout's contract).
+            Some(unsafe { self.cell_unchecked() })
+        } else {
+            None
+        }
+    }
+    /// The cell as layout `T` without a look at its kind.
+    ///
+    /// # Safety
+    /// The value must be a heap cell of kind `T::KIND`.
+    #[inline(always)]
+    pub unsafe fn cell_unchecked<T: Layout>(self) -> Gc<T> {
+        debug_assert!(self.is_kind(T::KIND));
+        // SAFETY: not null by the caller's promise.
+        Gc(unsafe { NonNull::new_unchecked(self.bits() as *mut T) })
+    }
+    /// The header for writing flags.
+    #[inline(always)]
+    pub fn header_mut(self) -> Option<Gc<Header>> {
+        self.is_heap().then(|| Gc::from_ptr(self.bits() as *mut Header))
+    }
+}

@@ -1,0 +1,387 @@
+//! The layouts of all cells but classes and hashes.
+
+use crate::header::{Gc, Header, Kind, Layout, flag};
+use crate::{Marker, Value};
+use kumi_num::BigInt;
+use smallvec::SmallVec;
+use std::any::Any;
+
+macro_rules! layouts {
+    ($($t:ident $k:ident),*) => { $(
+        // SAFETY: repr(C), header first, one layout a kind.
+        unsafe impl Layout for $t { const KIND: Kind = Kind::$k; }
+    )* };
+}
+layouts!(
+    ObjectObj Object, FloatObj Float, BigObj Big, StrObj Str, ArrayObj Array, RangeObj Range, PairObj Pair,
+    StructObj Struct, ProcObj Proc, EnvObj Env, CrefObj Cref, HomeObj Home, UnwindObj Unwind, DataObj Data
+);
+
+/// An ordinary object. `hdr.aux` is its shape, `hdr.x` the number of inline slots;
+/// variables beyond them live in `ext`.
+#[repr(C)]
+pub struct ObjectObj {
+    pub hdr: Header,
+    pub ext: Option<Box<Vec<Value>>>,
+    slots: [Value; 0],
+}
+
+impl ObjectObj {
+    /// Variable in slot `i` of the shape; undef when never set.
+    #[inline(always)]
+    pub fn slot(&self, i: u32) -> Value {
+        if i < self.hdr.x as u32 {
+            // SAFETY: the cell was allocated with `hdr.x` slots behind it.
+            unsafe { *self.slots.as_ptr().add(i as usize) }
+        } else {
+            self.ext.as_ref().and_then(|e| e.get((i - self.hdr.x as u32) as usize).copied()).unwrap_or(Value::UNDEF)
+        }
+    }
+    /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::wrote`]).
+    #[inline(always)]
+    pub fn set_slot(&mut self, i: u32, v: Value) {
+        if i < self.hdr.x as u32 {
+            // SAFETY: as in `slot`.
+            unsafe { *self.slots.as_mut_ptr().add(i as usize) = v }
+        } else {
+            let k = (i - self.hdr.x as u32) as usize;
+            let e = self.ext.get_or_insert_with(Default::default);
+            if e.len() <= k {
+                e.resize(k + 1, Value::UNDEF);
+            }
+            e[k] = v;
+        }
+    }
+    pub(crate) fn inline(&self) -> &[Value] {
+        // SAFETY: as in `slot`.
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
+    }
+}
+
+/// A double that is no flonum.
+#[repr(C)]
+pub struct FloatObj {
+    pub hdr: Header,
+    pub f: f64,
+}
+
+/// An integer beyond 63 bits. Always normalised: never holds what a fixnum can.
+#[repr(C)]
+pub struct BigObj {
+    pub hdr: Header,
+    pub n: BigInt,
+}
+
+/// A string: bytes, with encoding index and code range in `hdr.x`.
+#[repr(C)]
+pub struct StrObj {
+    pub hdr: Header,
+    /// The bytes. Whoever changes them calls [`StrObj::changed`].
+    pub buf: SmallVec<[u8; 24]>,
+}
+
+impl StrObj {
+    /// Encoding index (`kumi_text::encoding::EncIndex`).
+    #[inline]
+    pub fn enc(&self) -> u8 {
+        self.hdr.x as u8
+    }
+    #[inline]
+    pub fn set_enc(&mut self, e: u8) {
+        self.hdr.x = e as u16;
+    }
+    /// Cached code range: 0 unknown, 1 seven bit, 2 valid, 3 broken.
+    #[inline]
+    pub fn range(&self) -> u8 {
+        (self.hdr.x >> 8) as u8
+    }
+    #[inline]
+    pub fn set_range(&mut self, r: u8) {
+        self.hdr.x = (self.hdr.x & 0xff) | (r as u16) << 8;
+    }
+    /// Forgets what was known of the old bytes.
+    #[inline]
+    pub fn changed(&mut self) {
+        self.hdr.x &= 0xff;
+    }
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.buf
+    }
+}
+
+/// An array: elements from `hdr.aux` on (`shift` moves the start).
+#[repr(C)]
+pub struct ArrayObj {
+    pub hdr: Header,
+    buf: SmallVec<[Value; 3]>,
+}
+
+impl ArrayObj {
+    pub(crate) fn new(class: Value, buf: SmallVec<[Value; 3]>) -> ArrayObj {
+        ArrayObj { hdr: Header::new(class, Kind::Array), buf }
+    }
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[Value] {
+        &self.buf[self.hdr.aux as usize..]
+    }
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.buf.len() - self.hdr.aux as usize
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Option<Value> {
+        self.as_slice().get(i).copied()
+    }
+    pub(crate) fn capacity(&self) -> usize {
+        if self.buf.spilled() { self.buf.capacity() } else { 0 }
+    }
+    /// The elements for writing. The caller runs the barrier for what it stores.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [Value] {
+        let s = self.hdr.aux as usize;
+        &mut self.buf[s..]
+    }
+    #[inline(always)]
+    pub fn push(&mut self, v: Value) {
+        self.buf.push(v)
+    }
+    pub fn pop(&mut self) -> Option<Value> {
+        if self.is_empty() { None } else { self.buf.pop() }
+    }
+    pub fn shift(&mut self) -> Option<Value> {
+        let v = self.get(0)?;
+        let s = self.hdr.aux as usize;
+        self.buf[s] = Value::NIL;
+        self.hdr.aux += 1;
+        if self.is_empty() {
+            self.buf.clear();
+            self.hdr.aux = 0;
+        } else if self.hdr.aux as usize > 32 && self.hdr.aux as usize * 2 > self.buf.len() {
+            self.normalise();
+        }
+        Some(v)
+    }
+    fn normalise(&mut self) {
+        let s = self.hdr.aux as usize;
+        if s > 0 {
+            self.buf.drain(..s);
+            self.hdr.aux = 0;
+        }
+    }
+    /// The whole buffer as a vector that starts at element 0, for anything not above.
+    pub fn vec(&mut self) -> &mut SmallVec<[Value; 3]> {
+        self.normalise();
+        &mut self.buf
+    }
+}
+
+/// A range; `hdr.x` is 1 when it excludes its end.
+#[repr(C)]
+pub struct RangeObj {
+    pub hdr: Header,
+    pub lo: Value,
+    pub hi: Value,
+}
+
+impl RangeObj {
+    pub fn exclusive(&self) -> bool {
+        self.hdr.x != 0
+    }
+}
+
+/// A Rational (numerator, denominator) or a Complex (real, imaginary), told apart by class.
+#[repr(C)]
+pub struct PairObj {
+    pub hdr: Header,
+    pub a: Value,
+    pub b: Value,
+}
+
+/// An instance of a Struct or Data class: `hdr.x` slots.
+#[repr(C)]
+pub struct StructObj {
+    pub hdr: Header,
+    slots: [Value; 0],
+}
+
+impl StructObj {
+    #[inline(always)]
+    pub fn slots(&self) -> &[Value] {
+        // SAFETY: the cell was allocated with `hdr.x` slots behind it.
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
+    }
+    #[inline(always)]
+    pub fn slots_mut(&mut self) -> &mut [Value] {
+        // SAFETY: as in `slots`; exclusive by Gc's short-borrow rule.
+        unsafe { std::slice::from_raw_parts_mut(self.slots.as_mut_ptr(), self.hdr.x as usize) }
+    }
+}
+
+/// A closure, or a method or symbol made callable.
+#[repr(C)]
+pub struct ProcObj {
+    pub hdr: Header,
+    /// Address of the code (`kumi_vm::ISeq`, kept by the runtime); 0: `self_val` is a Symbol or Method to be called.
+    pub iseq: u64,
+    pub self_val: Value,
+    pub env: Value,
+    pub cref: Value,
+    /// The block of the method the closure was made in (Proc, Symbol or nil).
+    pub block: Value,
+    /// The frame to `return` or `break` to (a Home cell), or nil.
+    pub home: Value,
+}
+
+impl ProcObj {
+    pub const LAMBDA: u16 = 1;
+    /// Made from a Method object or a Symbol.
+    pub const FROM_METHOD: u16 = 2;
+    pub const FROM_SYMBOL: u16 = 4;
+    /// ruby2_keywords
+    pub const RUBY2_KEYWORDS: u16 = 8;
+    pub fn is_lambda(&self) -> bool {
+        self.hdr.x & Self::LAMBDA != 0
+    }
+}
+
+/// Captured variables. `hdr.aux` slots.
+#[repr(C)]
+pub struct EnvObj {
+    pub hdr: Header,
+    /// The environment one level up, or nil.
+    pub parent: Value,
+    slots: [Value; 0],
+}
+
+impl EnvObj {
+    #[inline(always)]
+    pub fn slots(&self) -> &[Value] {
+        // SAFETY: the cell was allocated with `hdr.aux` slots behind it.
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.aux as usize) }
+    }
+    #[inline(always)]
+    pub fn slots_mut(&mut self) -> &mut [Value] {
+        // SAFETY: as in `slots`; exclusive by Gc's short-borrow rule.
+        unsafe { std::slice::from_raw_parts_mut(self.slots.as_mut_ptr(), self.hdr.aux as usize) }
+    }
+}
+
+/// The place of code: `hdr.aux` = index of the method whose body (or block) runs, `u32::MAX` for none;
+/// `hdr.x` = visibility bits for `def` (see `CrefObj::*`).
+#[repr(C)]
+pub struct CrefObj {
+    pub hdr: Header,
+    /// Module for constants, class variables and `def`.
+    pub module: Value,
+    /// Lexically enclosing place, or nil.
+    pub parent: Value,
+    /// Active refinements: nil, or an Array of [refined class, refinement module] pairs, innermost first.
+    pub refinements: Value,
+    /// Where `def` goes when that is not `module` (instance_eval on a plain object), else nil.
+    pub definee: Value,
+}
+
+impl CrefObj {
+    pub const VISIBILITY: u16 = 3;
+    pub const PUBLIC: u16 = 0;
+    pub const PRIVATE: u16 = 1;
+    pub const PROTECTED: u16 = 2;
+    /// `module_function` without arguments is on.
+    pub const MODULE_FUNC: u16 = 4;
+    /// Pushed by class_eval or instance_eval with a block: constants are not looked up here.
+    pub const NO_CONST: u16 = 8;
+    pub const NO_METHOD: u32 = u32::MAX;
+}
+
+/// Whether a frame still runs. `hdr.x` = 1 while it does.
+#[repr(C)]
+pub struct HomeObj {
+    pub hdr: Header,
+    /// Base of the frame, in slots from the start of its stack.
+    pub base: u64,
+    /// Number of the task it runs on.
+    pub task: u64,
+}
+
+/// A non-local exit that an ensure handler holds while it runs. `hdr.x`: what it is, `hdr.aux`: free.
+#[repr(C)]
+pub struct UnwindObj {
+    pub hdr: Header,
+    pub value: Value,
+    /// Frame base it goes to, or the catch tag.
+    pub target: Value,
+}
+
+/// Rust data with a class.
+pub trait Payload: Any {
+    /// Marks every value it holds.
+    fn trace(&self, _m: &mut Marker) {}
+    /// Bytes outside the cell.
+    fn bytes(&self) -> usize {
+        32
+    }
+    /// Called after marking, before sweeping, for payloads registered with [`crate::Heap::add_weak`].
+    fn weak(&mut self, _alive: &dyn Fn(Value) -> bool) {}
+}
+
+/// The cell of a payload.
+#[repr(C)]
+pub struct DataObj {
+    pub hdr: Header,
+    pub payload: Box<dyn Payload>,
+}
+
+impl DataObj {
+    pub fn get<T: Payload>(&self) -> Option<&T> {
+        (&*self.payload as &dyn Any).downcast_ref::<T>()
+    }
+    pub fn get_mut<T: Payload>(&mut self) -> Option<&mut T> {
+        (&mut *self.payload as &mut dyn Any).downcast_mut::<T>()
+    }
+}
+
+impl Value {
+    #[inline(always)]
+    pub fn as_str(self) -> Option<Gc<StrObj>> {
+        self.cell()
+    }
+    #[inline(always)]
+    pub fn as_array(self) -> Option<Gc<ArrayObj>> {
+        self.cell()
+    }
+    #[inline(always)]
+    pub fn as_hash(self) -> Option<Gc<crate::HashObj>> {
+        self.cell()
+    }
+    #[inline(always)]
+    pub fn as_class(self) -> Option<Gc<crate::ClassObj>> {
+        self.cell()
+    }
+    pub fn as_range(self) -> Option<Gc<RangeObj>> {
+        self.cell()
+    }
+    pub fn as_proc(self) -> Option<Gc<ProcObj>> {
+        self.cell()
+    }
+    pub fn as_big(self) -> Option<Gc<BigObj>> {
+        self.cell()
+    }
+    /// The double of a Float, flonum or cell.
+    #[inline(always)]
+    pub fn as_float(self) -> Option<f64> {
+        if self.is_flo() { Some(self.flo_val()) } else { self.cell::<FloatObj>().map(|f| f.f) }
+    }
+    /// The payload of a Data cell when it is a `T`.
+    pub fn as_data<T: Payload>(self) -> Option<&'static mut T> {
+        let d = self.cell::<DataObj>()?;
+        // SAFETY: the cell is live while its value is held between safepoints; short-borrow rule of Gc.
+        unsafe { (*(self.bits() as *mut DataObj)).get_mut::<T>().filter(|_| d.hdr.kind == Kind::Data) }
+    }
+    pub fn frozen(self) -> bool {
+        self.header().is_none_or(|h| h.has(flag::FROZEN))
+    }
+}
