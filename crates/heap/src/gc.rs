@@ -65,7 +65,7 @@ impl Marker {
         unsafe {
             match h.kind {
                 Kind::Free | Kind::Float | Kind::Home => {}
-                Kind::Big => self.bytes += v.cell_unchecked::<BigObj>().n.bytes(),
+                Kind::Big => self.bytes += v.cell_unchecked::<BigObj>().n.heap_size(),
                 Kind::Str => {
                     let s = v.cell_unchecked::<StrObj>();
                     if s.buf.spilled() {

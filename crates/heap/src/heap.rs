@@ -298,7 +298,7 @@ impl Heap {
         if let Some(v) = n.to_i64().and_then(Value::try_fix) {
             return v;
         }
-        self.charge(n.bytes());
+        self.charge(n.heap_size());
         let mut o = BigObj { hdr: Header::new(class, Kind::Big), n };
         o.hdr.flags = flag::FROZEN;
         self.put(o).val()

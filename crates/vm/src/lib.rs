@@ -1,1 +1,31 @@
-//! Stack, bytecode, compiler, interpreter, methods, caches and exceptions.
+//! Stack, bytecode, compiler, interpreter, methods, caches, exceptions.
+//!
+//! - [`Cx`] is one runtime with its worker: what natives receive.
+//! - `bytecode`, `iseq`: the instruction table and compiled code.
+//! - `compile`: Prism's tree to bytecode.
+//! - `interp`: the loop, calls, unwinding.
+//! - `world`: classes, method lookup, constants, globals.
+//! - `native`: how leaf natives are called and how they answer.
+//! - `task`: growable stacks, fibers, threads.
+//! - `prelude`: built-in classes in Ruby, compiled when first called.
+#![allow(clippy::new_without_default)]
+
+mod boot;
+pub mod bytecode;
+mod cx;
+mod gc;
+pub mod iseq;
+pub mod method;
+pub mod native;
+pub mod prelude;
+mod symbols;
+pub mod task;
+mod world;
+
+pub use cx::{Cx, Options};
+pub use iseq::ISeq;
+pub use kumi_heap::*;
+pub use kumi_text::encoding::EncIndex;
+pub use native::*;
+pub use symbols::sym;
+pub use world::{Known, NO_METHOD};

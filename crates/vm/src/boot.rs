@@ -1,0 +1,109 @@
+//! Making a runtime: classes first, then natives, then the prelude.
+
+use crate::method::{Body, Method};
+use crate::native::*;
+use crate::symbols::SymTab;
+use crate::task::Task;
+use crate::world::{self, Known};
+use crate::{Cx, sym};
+use kumi_heap::*;
+use rustc_hash::FxHashMap;
+
+impl Cx {
+    /// A runtime with its classes, but without natives and prelude.
+    pub fn new() -> Box<Cx> {
+        let mut syms = SymTab::default();
+        syms.intern(b"main");
+        // SAFETY: `k` is written before anything but `Known::boot` runs, and boot does not read it.
+        let mut cx = Box::new(Cx {
+            heap: Heap::new(),
+            syms,
+            k: Known::placeholder(),
+            methods: Vec::with_capacity(8192),
+            cache: world::empty_cache(),
+            serial: 0,
+            const_epochs: vec![0; 8192],
+            globals: Vec::new(),
+            global_ids: FxHashMap::default(),
+            intrinsics: Vec::new(),
+            intrinsic_ids: FxHashMap::default(),
+            codes: Vec::new(),
+            pending: Pending::default(),
+            ops_redefined: false,
+            booted: false,
+            poll: false,
+            gc_stress: 0,
+            gc_tick: 0,
+            task: Box::new(Task::new(0, 4096, crate::task::DEFAULT_MAX)),
+            prelude: Default::default(),
+            roots: Vec::new(),
+            state: FxHashMap::default(),
+            tracers: Vec::new(),
+            main_object: Value::NIL,
+            top_cref: Value::NIL,
+            options: Default::default(),
+            tasks: Default::default(),
+        });
+        *cx.k = Known::boot(&mut cx);
+        let (object, kernel) = (cx.k.object, cx.k.kernel);
+        cx.include_module(object, kernel);
+        let main = cx.heap.object(object);
+        cx.main_object = main;
+        cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
+        cx
+    }
+
+    /// A place for code: see [`CrefObj`].
+    pub fn new_cref(&mut self, module: Value, parent: Value, method: u32, vis: u16) -> Gc<CrefObj> {
+        let mut hdr = Header::new(Value::FALSE, Kind::Cref);
+        hdr.aux = method;
+        hdr.x = vis;
+        let refinements = parent.cell::<CrefObj>().map_or(Value::NIL, |p| p.refinements);
+        self.heap.cref(CrefObj { hdr, module, parent, refinements, definee: Value::NIL })
+    }
+
+    /// Registers a native table.
+    pub fn natives(&mut self, table: &'static [NativeDef]) {
+        for d in table {
+            if d.class.is_empty() {
+                let i = self.intrinsics.len() as u16;
+                self.intrinsics.push((d.name, d.f));
+                self.intrinsic_ids.insert(d.name, i);
+                continue;
+            }
+            let (path, single) = match d.class.strip_suffix('.') {
+                Some(p) => (p, true),
+                None => (d.class, false),
+            };
+            let Some(c) = self.const_path(path).and_then(|v| v.as_class()) else {
+                debug_assert!(false, "native table names unknown class {path}");
+                continue;
+            };
+            let owner = if single { self.singleton_class(c.val()).unwrap_or(c) } else { c };
+            let name = self.intern(d.name);
+            self.add_native(owner, name, d);
+        }
+    }
+    fn add_native(&mut self, owner: Gc<ClassObj>, name: Sym, d: &NativeDef) {
+        let m = Method {
+            native: Some(d.f),
+            min: d.min,
+            max: d.max,
+            vis: d.vis,
+            builtin: true,
+            ruby2_keywords: false,
+            body: Body::Native,
+            cref: Value::NIL,
+            owner,
+            name,
+            called: name,
+        };
+        let mut owner = owner;
+        let i = self.methods.len() as u32;
+        self.methods.push(m);
+        if owner.data.methods.insert(name, i).is_none() {
+            owner.data.method_order.push(name);
+        }
+        let _ = sym::EMPTY;
+    }
+}

@@ -1,0 +1,148 @@
+//! Leaf natives: how Rust code is called from Ruby, and how it answers.
+//!
+//! **A native never calls Ruby** (rule 1). It returns a value, or an [`Exit`]:
+//! it raises, hands over to its prelude twin (`Miss`), asks for a conversion of an
+//! argument, asks the loop to call something in its place, or parks the task.
+//! `Miss`, `Again` and `Convert` promise that nothing has changed yet.
+//!
+//! A native may hold raw [`Value`]s freely: collections happen only between
+//! bytecodes (rule 2).
+
+use crate::Cx;
+use kumi_heap::{Sym, Value};
+use smallvec::SmallVec;
+
+/// What a native returns.
+pub type R = Result<Value, Exit>;
+
+/// Why a native did not return a value. Made only by methods of [`Cx`], which
+/// leave the details in `cx.pending`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// `cx.pending.exc` is raised.
+    Raise,
+    /// Run the prelude method of the same name with the same arguments.
+    Miss,
+    /// Poll, then run me once more.
+    Again,
+    /// Convert argument `i` by protocol and run me once more.
+    Convert(u8, Proto),
+    /// Call `cx.pending.call`; its result is mine.
+    Call,
+    /// The task waits (`cx.pending.park`); when it is woken I run once more.
+    Park,
+    /// Another task was made current (fibers): the loop goes on there.
+    Switch,
+    /// Unwind: `cx.pending.exc` is an Unwind cell (throw, thread kill).
+    Unwind,
+}
+
+/// Conversion protocols of arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Proto {
+    /// to_int
+    Int,
+    /// to_str
+    Str,
+    /// to_ary
+    Ary,
+    /// to_hash
+    Hash,
+    /// to_path, to_str
+    Path,
+    /// Float(): to_f of Numerics
+    Float,
+    /// Symbol, or to_str to a String (method names)
+    Name,
+}
+
+/// A native: context, receiver, positional arguments. Keywords arrive as a trailing Hash;
+/// a native never sees a block (methods with blocks are prelude Ruby).
+pub type NativeFn = fn(&mut Cx, Value, &[Value]) -> R;
+
+/// One row of a native table.
+pub struct NativeDef {
+    /// `"Array"`, `"File::Stat"`; with a trailing dot the singleton class (`"File."`); empty: an intrinsic.
+    pub class: &'static str,
+    pub name: &'static str,
+    /// Fewest and most arguments; `max` -1: any number.
+    pub min: u8,
+    pub max: i8,
+    pub f: NativeFn,
+    pub vis: Vis,
+}
+
+/// Method visibility.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Vis {
+    Public,
+    Private,
+    Protected,
+}
+
+/// A public method of exactly or from `min` to `max` arguments (-1: any).
+pub const fn n(class: &'static str, name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
+    NativeDef { class, name, min, max, f, vis: Vis::Public }
+}
+/// A private method.
+pub const fn private(class: &'static str, name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
+    NativeDef { class, name, min, max, f, vis: Vis::Private }
+}
+/// An intrinsic for prelude code: `__name(a, b)`. It gets nil as receiver.
+pub const fn intrinsic(name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
+    NativeDef { class: "", name, min, max, f, vis: Vis::Public }
+}
+
+/// Positional arguments on their way.
+pub type Args = SmallVec<[Value; 6]>;
+
+/// A call the loop makes in a native's place.
+#[derive(Clone)]
+pub struct Call {
+    pub target: Target,
+    pub recv: Value,
+    pub args: Args,
+    /// Keywords: a Hash, or undef.
+    pub kw: Value,
+    /// Block word: nil, Proc, Symbol, Method.
+    pub block: Value,
+    /// Private methods may be called.
+    pub fcall: bool,
+    /// The result of the native is this value, the call's own is dropped (Class#new); undef: the call's.
+    pub result: Value,
+}
+
+/// What is called.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// A method by name on `recv`.
+    Name(Sym),
+    /// That very method (index in the method table) on `recv`, found in class `.1` (for super).
+    Method(u32),
+    /// A Proc, with its own self; `recv` is not used.
+    Proc(Value),
+    /// A Proc with `recv` as self; definitions go to the class or module `definee` (instance_eval, class_eval, define_method).
+    ProcSelf { prc: Value, definee: Value, eval: bool },
+    /// A method of the prelude's hidden helper module.
+    Helper(Sym),
+    /// Compiled code as the body of a file or eval: self = recv.
+    Code { iseq: u64, cref: Value, env: Value, block: Value },
+}
+
+/// Details of an [`Exit`], valid until the loop has taken them.
+pub struct Pending {
+    pub exc: Value,
+    pub call: Option<Call>,
+    /// Wake-up time (monotonic nanoseconds) of a parked task, `u64::MAX` for none.
+    pub deadline: u64,
+    /// Poll events of a parked task: descriptor and whether to wait for reading, writing.
+    pub io: Option<(i32, bool, bool)>,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending { exc: Value::NIL, call: None, deadline: u64::MAX, io: None }
+    }
+}

@@ -1,0 +1,178 @@
+//! Tasks: a growable stack and the little a suspended computation needs besides.
+//!
+//! **Invariant.** Frames, registers, blocks and handlers of a task live in its
+//! stack and nowhere else, and every slot below the top of the running frame is a
+//! valid [`Value`] (frame-header words that are addresses or offsets carry the
+//! fixnum tag), so that the roots of a task are one slice. Nothing outside the
+//! stack holds an address into it: frames, blocks and Home cells use slot numbers.
+
+use crate::native::Call;
+use kumi_heap::{Gc, HomeObj, Marker, Value};
+use rustc_hash::FxHashMap;
+
+/// What a task is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Made, `start` not yet called.
+    New,
+    /// May run (threads), or is the running one.
+    Ready,
+    /// Fiber that yielded or was never resumed; runs only when resumed.
+    Suspended,
+    /// Fiber that resumed another one and waits for it.
+    Resuming,
+    /// Waits for `deadline`, `io` or a wake-up.
+    Waiting,
+    Done,
+}
+
+/// One Thread or Fiber.
+pub struct Task {
+    pub id: u64,
+    mem: *mut Value,
+    cap: usize,
+    max: usize,
+    /// Slot of the running frame's base.
+    pub base: usize,
+    /// Address of the next instruction word.
+    pub pc: usize,
+    /// Slot that receives the value a suspended task is resumed with.
+    pub dst: usize,
+    /// `$!`
+    pub err: Value,
+    /// Home cells of frames whose closures escaped, by frame, outermost first.
+    pub homes: Vec<(usize, Gc<HomeObj>)>,
+    pub state: State,
+    /// The Thread it belongs to and the Fiber it is (values of their objects; nil: none made yet).
+    pub thread: Value,
+    pub fiber: Value,
+    /// The task that resumed this fiber.
+    pub resumer: Option<u64>,
+    /// Did it start by `transfer`?
+    pub transferred: bool,
+    /// What it runs first.
+    pub start: Option<Call>,
+    /// Result of a finished task, or the exception that ended it.
+    pub result: Value,
+    pub failed: Value,
+    /// Exceptions other threads sent, oldest first; `true` stands for kill.
+    pub interrupts: Vec<Value>,
+    /// Monotonic nanoseconds; `u64::MAX`: no time limit.
+    pub deadline: u64,
+    pub io: Option<(i32, bool, bool)>,
+    /// Set by whoever ended the wait.
+    pub woken: bool,
+    /// Is it a thread's first task (not a fiber)?
+    pub root: bool,
+    /// Fiber storage and thread locals.
+    pub storage: Value,
+}
+
+/// Stack slots a thread's task may have at most by default (8 MiB).
+pub const DEFAULT_MAX: usize = 1 << 20;
+const FIRST: usize = 64;
+
+impl Task {
+    pub fn new(id: u64, first: usize, max: usize) -> Task {
+        let cap = first.max(FIRST);
+        let mut v = std::mem::ManuallyDrop::new(vec![Value::NIL; cap]);
+        Task {
+            id,
+            mem: v.as_mut_ptr(),
+            cap,
+            max: max.max(cap),
+            base: 0,
+            pc: 0,
+            dst: 0,
+            err: Value::NIL,
+            homes: Vec::new(),
+            state: State::New,
+            thread: Value::NIL,
+            fiber: Value::NIL,
+            resumer: None,
+            transferred: false,
+            start: None,
+            result: Value::NIL,
+            failed: Value::NIL,
+            interrupts: Vec::new(),
+            deadline: u64::MAX,
+            io: None,
+            woken: false,
+            root: true,
+            storage: Value::NIL,
+        }
+    }
+    /// First slot. Valid until the next [`Task::grow`].
+    #[inline(always)]
+    pub fn start_ptr(&self) -> *mut Value {
+        self.mem
+    }
+    /// One past the last slot.
+    #[inline(always)]
+    pub fn end_ptr(&self) -> *mut Value {
+        // SAFETY: mem has cap slots.
+        unsafe { self.mem.add(self.cap) }
+    }
+    /// Makes room for `slots` slots in all, keeping the contents. False when the maximum forbids it.
+    pub fn grow(&mut self, slots: usize) -> bool {
+        if slots > self.max {
+            return false;
+        }
+        let cap = (self.cap * 2).max(slots.next_power_of_two()).min(self.max.max(slots));
+        let mut v = std::mem::ManuallyDrop::new(vec![Value::NIL; cap]);
+        // SAFETY: both areas have at least `self.cap` slots and do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(self.mem, v.as_mut_ptr(), self.cap) };
+        self.free();
+        self.mem = v.as_mut_ptr();
+        self.cap = cap;
+        true
+    }
+    /// Slots it has room for now.
+    pub fn capacity(&self) -> usize {
+        self.cap
+    }
+    /// Lets a `SystemStackError` handler run: a little more than the maximum, once.
+    pub fn set_max(&mut self, max: usize) {
+        self.max = max;
+    }
+    pub fn max(&self) -> usize {
+        self.max
+    }
+    fn free(&mut self) {
+        // SAFETY: mem and cap come from a Vec<Value> of exactly cap elements.
+        unsafe { drop(Vec::from_raw_parts(self.mem, self.cap, self.cap)) }
+    }
+    /// The live part of the stack: `top` slots.
+    pub fn slots(&self, top: usize) -> &[Value] {
+        // SAFETY: mem has cap initialised slots.
+        unsafe { std::slice::from_raw_parts(self.mem, top.min(self.cap)) }
+    }
+    /// Marks everything but the stack.
+    pub fn trace(&self, m: &mut Marker) {
+        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage] {
+            m.mark(v);
+        }
+        m.mark_all(&self.interrupts);
+        for (_, h) in &self.homes {
+            m.mark(h.val());
+        }
+        if let Some(c) = &self.start {
+            crate::gc::trace_call(c, m);
+        }
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.free()
+    }
+}
+
+/// All tasks but the running one.
+#[derive(Default)]
+pub struct Tasks {
+    pub all: FxHashMap<u64, Box<Task>>,
+    pub next: u64,
+    /// Ready threads in turn.
+    pub ready: std::collections::VecDeque<u64>,
+}
