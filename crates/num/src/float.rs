@@ -39,7 +39,11 @@ impl Digits {
 
 /// Shortest digits of `|x|`; zero for what is not finite.
 pub fn shortest(x: f64) -> Digits {
-    let mut d = Digits { buf: [b'0'; 20], len: 1, point: 1 };
+    let mut d = Digits {
+        buf: [b'0'; 20],
+        len: 1,
+        point: 1,
+    };
     if x == 0.0 || !x.is_finite() {
         return d;
     }
@@ -75,7 +79,10 @@ pub fn shortest(x: f64) -> Digits {
 }
 
 fn parse_exp(text: &[u8]) -> i32 {
-    std::str::from_utf8(text).ok().and_then(|t| t.trim_start_matches('+').parse().ok()).unwrap_or(0)
+    std::str::from_utf8(text)
+        .ok()
+        .and_then(|t| t.trim_start_matches('+').parse().ok())
+        .unwrap_or(0)
 }
 
 /// Appends `Float#to_s`.
@@ -97,12 +104,17 @@ pub fn write_to_s(out: &mut Vec<u8>, x: f64) {
     }
     let d = shortest(x);
     let (digits, point) = (d.as_bytes(), d.point);
-    if (1..=16).contains(&point) {
+    // Sixteen digits before the point only when there is one after it.
+    if (1..=15).contains(&point) || (point == 16 && digits.len() > 16) {
         let whole = point as usize;
         out.extend_from_slice(&digits[..digits.len().min(whole)]);
         out.resize(out.len() + whole.saturating_sub(digits.len()), b'0');
         out.push(b'.');
-        out.extend_from_slice(if digits.len() > whole { &digits[whole..] } else { b"0" });
+        out.extend_from_slice(if digits.len() > whole {
+            &digits[whole..]
+        } else {
+            b"0"
+        });
     } else if (-3..=0).contains(&point) {
         out.extend_from_slice(b"0.");
         out.resize(out.len() + -point as usize, b'0');
@@ -157,8 +169,14 @@ pub fn to_rational(x: f64) -> Option<(BigInt, BigInt)> {
     };
     let n = BigInt::from_i64(if neg { -(m as i64) } else { m as i64 });
     // The exponent lies within ±1100, far from the limit.
-    let power = BigInt::ONE.shl(e.unsigned_abs() as u64).unwrap_or(BigInt::ONE);
-    Some(if e >= 0 { (n.mul(&power), BigInt::ONE) } else { (n, power) })
+    let power = BigInt::ONE
+        .shl(e.unsigned_abs() as u64)
+        .unwrap_or(BigInt::ONE);
+    Some(if e >= 0 {
+        (n.mul(&power), BigInt::ONE)
+    } else {
+        (n, power)
+    })
 }
 
 /// Significand and exponent as integers, `x = m * 2**e` (`Float::MANT_DIG` bits of m).
@@ -179,6 +197,9 @@ pub fn rationalize(x: f64) -> Option<(BigInt, BigInt)> {
     if m == 0 || e >= 0 {
         return to_rational(x);
     }
+    // A subnormal is taken as if it had 53 bits too, as CRuby does.
+    let lead = m.leading_zeros() as i32 - 11;
+    let (m, e) = (m << lead, e - lead);
     // Half a unit in the last place on either side: (2m ± 1) / 2**(1 - e).
     let den = BigInt::ONE.shl((1 - e) as u64).unwrap_or(BigInt::ONE);
     let lo = BigInt::from_i64(2 * m as i64 - 1);
@@ -191,12 +212,15 @@ pub fn rationalize(x: f64) -> Option<(BigInt, BigInt)> {
 /// positive denominators (`rationalize(eps)` passes `x - eps` and `x + eps`).
 pub fn simplest_between(a: (&BigInt, &BigInt), b: (&BigInt, &BigInt)) -> (BigInt, BigInt) {
     let (mut a, mut b) = ((a.0.clone(), a.1.clone()), (b.0.clone(), b.1.clone()));
-    let (mut p0, mut p1, mut q0, mut q1) =
-        (BigInt::ZERO, BigInt::ONE, BigInt::ONE, BigInt::ZERO);
+    let (mut p0, mut p1, mut q0, mut q1) = (BigInt::ZERO, BigInt::ONE, BigInt::ONE, BigInt::ZERO);
     loop {
         let floor = a.0.div_floor(&a.1).unwrap_or(BigInt::ZERO);
         let whole = floor.mul(&a.1);
-        let ceil = if whole == a.0 { floor.clone() } else { floor.add_i64(1) };
+        let ceil = if whole == a.0 {
+            floor.clone()
+        } else {
+            floor.add_i64(1)
+        };
         // An integer in the interval ends the continued fraction.
         if ceil.mul(&b.1) <= b.0 {
             return (ceil.mul(&p1).add(&p0), ceil.mul(&q1).add(&q0));
@@ -215,7 +239,11 @@ pub fn modulo(x: f64, y: f64) -> f64 {
     if y.is_nan() || y == 0.0 {
         return f64::NAN;
     }
-    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) { x } else { x % y };
+    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) {
+        x
+    } else {
+        x % y
+    };
     if y * m < 0.0 { m + y } else { m }
 }
 
@@ -227,9 +255,21 @@ pub fn div_mod(x: f64, y: f64) -> Option<(f64, f64)> {
     if y.is_nan() {
         return Some((y, y));
     }
-    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) { x } else { x % y };
-    let q = if x.is_infinite() && !y.is_infinite() { x } else { ((x - m) / y).round() };
-    Some(if y * m < 0.0 { (q - 1.0, m + y) } else { (q, m) })
+    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) {
+        x
+    } else {
+        x % y
+    };
+    let q = if x.is_infinite() && !y.is_infinite() {
+        x
+    } else {
+        ((x - m) / y).round()
+    };
+    Some(if y * m < 0.0 {
+        (q - 1.0, m + y)
+    } else {
+        (q, m)
+    })
 }
 
 /// `x * 2**n`, rounded once.
@@ -239,5 +279,9 @@ pub fn ldexp(x: f64, n: i64) -> f64 {
 
 /// A significand in `0.5...1.0` and an exponent.
 pub fn frexp(x: f64) -> (f64, i32) {
-    if x == 0.0 || !x.is_finite() { (x, 0) } else { libm::frexp(x) }
+    if x == 0.0 || !x.is_finite() {
+        (x, 0)
+    } else {
+        libm::frexp(x)
+    }
 }

@@ -58,9 +58,12 @@ impl Int {
     }
 
     /// The negated value.
+    #[allow(clippy::should_implement_trait)] // named as its siblings in BigInt are
     pub fn neg(self) -> Int {
         match self {
-            Int::Small(i) => i.checked_neg().map_or_else(|| BigInt::from_i64(i).neg().into(), Int::Small),
+            Int::Small(i) => i
+                .checked_neg()
+                .map_or_else(|| BigInt::from_i64(i).neg().into(), Int::Small),
             Int::Big(b) => b.neg().into(),
         }
     }
@@ -69,7 +72,11 @@ impl Int {
 /// Floor division; `None` for a zero divisor or an overflow (`i64::MIN / -1`).
 pub fn div_floor(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
+    Some(if a % b != 0 && (a < 0) != (b < 0) {
+        q - 1
+    } else {
+        q
+    })
 }
 
 /// Modulo with the divisor's sign; `None` for a zero divisor.
@@ -78,7 +85,11 @@ pub fn modulo(a: i64, b: i64) -> Option<i64> {
         return None;
     }
     let r = a.wrapping_rem(b);
-    Some(if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
+    Some(if r != 0 && (r < 0) != (b < 0) {
+        r + b
+    } else {
+        r
+    })
 }
 
 /// Both at once.
@@ -112,7 +123,11 @@ pub fn modpow(base: i64, exp: u64, m: i64) -> Option<i64> {
         e >>= 1;
     }
     // Below 2^63 in magnitude, so both casts hold.
-    Some(if m < 0 && r != 0 { (r as i128 + m as i128) as i64 } else { r as i64 })
+    Some(if m < 0 && r != 0 {
+        (r as i128 + m as i128) as i64
+    } else {
+        r as i64
+    })
 }
 
 /// Greatest common divisor.
@@ -139,6 +154,16 @@ pub fn lcm(a: i64, b: i64) -> Option<u64> {
         return Some(0);
     }
     (a.unsigned_abs() / gcd(a, b)).checked_mul(b.unsigned_abs())
+}
+
+/// `Integer#fdiv` of two words: reduced, then divided as floats, as CRuby does.
+pub fn fdiv(a: i64, b: i64) -> f64 {
+    let g = gcd(a, b);
+    // The gcd reaches 2^63 only for `i64::MIN` with itself or zero.
+    match i64::try_from(g) {
+        Ok(g) if g > 1 => (a / g) as f64 / (b / g) as f64,
+        _ => a as f64 / b as f64,
+    }
 }
 
 /// Square root rounded down; `None` for negatives.
@@ -246,14 +271,22 @@ pub fn round_to_power(n: &BigInt, places: u64, mode: Rounding) -> Result<BigInt,
         }
     }
     let unit = pow10(places)?;
-    let Some((q, r)) = n.div_mod(&unit) else { return Ok(BigInt::ZERO) };
+    let Some((q, r)) = n.div_mod(&unit) else {
+        return Ok(BigInt::ZERO);
+    };
     let up = round_up(&q, &r, &unit, n.is_negative(), mode);
     let q = if up { q.add_i64(1) } else { q };
     Ok(q.mul(&unit))
 }
 
 /// Whether `floor = q`, rest `r` of `unit` rounds to `q + 1`.
-pub(crate) fn round_up(q: &BigInt, r: &BigInt, unit: &BigInt, negative: bool, mode: Rounding) -> bool {
+pub(crate) fn round_up(
+    q: &BigInt,
+    r: &BigInt,
+    unit: &BigInt,
+    negative: bool,
+    mode: Rounding,
+) -> bool {
     use std::cmp::Ordering;
     if r.is_zero() {
         return false;

@@ -8,9 +8,11 @@
 pub mod big;
 mod big_bits;
 pub mod float;
+pub mod format;
 pub mod int;
 pub mod math;
 pub mod parse;
+pub mod random;
 pub mod round;
 
 pub use big::BigInt;

@@ -1,6 +1,6 @@
 //! Functions of Math that std lacks. `None` is Ruby's `Math::DomainError`.
 
-/// `23! - 1` digits fit a float exactly up to here.
+/// `gamma(n + 1) = n!` for n below 23, all of them exact floats.
 const FACTORIALS: [f64; 23] = [
     1.0,
     1.0,
@@ -68,5 +68,9 @@ pub fn erfc(x: f64) -> f64 {
 /// `Math.cbrt`, with the one Newton step that CRuby adds.
 pub fn cbrt(x: f64) -> f64 {
     let r = x.cbrt();
-    if !r.is_finite() || r == 0.0 { r } else { (2.0 * r + (x / r / r)) / 3.0 }
+    if !r.is_finite() || r == 0.0 {
+        r
+    } else {
+        (2.0 * r + (x / r / r)) / 3.0
+    }
 }

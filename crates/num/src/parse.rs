@@ -60,7 +60,9 @@ impl<'a> Cursor<'a> {
     fn digits(&mut self, radix: u32, out: &mut Vec<u8>) -> bool {
         let is_digit = |c: Option<u8>| c.is_some_and(|c| (c as char).is_digit(radix));
         let start = self.at;
-        while is_digit(self.peek()) || (self.at > start && self.peek() == Some(b'_') && is_digit(self.peek_at(1))) {
+        while is_digit(self.peek())
+            || (self.at > start && self.peek() == Some(b'_') && is_digit(self.peek_at(1)))
+        {
             if let Some(c) = self.peek().filter(|&c| c != b'_') {
                 out.push(c);
             }
@@ -123,7 +125,9 @@ pub fn integer(text: &[u8], base: i64, strict: bool) -> Option<Int> {
     if !c.digits(radix, &mut digits) || (strict && !c.at_end()) {
         return nothing;
     }
-    Int::from_digits(&digits, radix).map(|n| apply_sign(neg, n)).or(nothing)
+    Int::from_digits(&digits, radix)
+        .map(|n| apply_sign(neg, n))
+        .or(nothing)
 }
 
 /// A decimal number in parts: `digits * 10**(exp - fraction)`.
@@ -149,7 +153,13 @@ enum Point {
 
 /// Reads unsigned digits, fraction and exponent as far as they go.
 fn decimal(c: &mut Cursor<'_>, neg: bool, point: Point) -> Option<Decimal> {
-    let mut d = Decimal { neg, digits: Vec::new(), fraction: 0, exp: 0, is_float: false };
+    let mut d = Decimal {
+        neg,
+        digits: Vec::new(),
+        fraction: 0,
+        exp: 0,
+        is_float: false,
+    };
     let has_whole = c.digits(10, &mut d.digits);
     if c.peek() == Some(b'.') {
         let digit_next = c.peek_at(1).is_some_and(|c| c.is_ascii_digit());
@@ -175,7 +185,9 @@ fn decimal(c: &mut Cursor<'_>, neg: bool, point: Point) -> Option<Decimal> {
         let negative = c.sign();
         let mut exp = Vec::new();
         if c.digits(10, &mut exp) {
-            let n = exp.iter().fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
+            let n = exp
+                .iter()
+                .fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
             d.exp = if negative { -n } else { n };
             d.is_float = true;
         } else {
@@ -207,21 +219,32 @@ impl Decimal {
             return Err(TooLarge);
         }
         let p = pow10(exp.unsigned_abs())?;
-        Ok(if exp >= 0 { (n.mul(&p), BigInt::ONE) } else { (n, p) })
+        Ok(if exp >= 0 {
+            (n.mul(&p), BigInt::ONE)
+        } else {
+            (n, p)
+        })
     }
 }
 
-/// A float. Lenient reading answers 0.0 where nothing can be read, and knows no hexadecimal.
+/// A float. Lenient reading answers 0.0 where nothing can be read, and hexadecimal only counts when
+/// strict.
 pub fn float(text: &[u8], strict: bool) -> Option<f64> {
     let mut c = Cursor::new(text);
+    let signed = matches!(c.peek(), Some(b'+' | b'-'));
     let neg = c.sign();
-    if strict && c.peek() == Some(b'0') && matches!(c.peek_at(1), Some(b'x' | b'X')) {
+    if c.peek() == Some(b'0') && matches!(c.peek_at(1), Some(b'x' | b'X')) {
         c.at += 2;
-        return hex_float(&mut c).filter(|_| c.at_end()).map(|x| if neg { -x } else { x });
+        let x = hex_float(&mut c, strict).map(|x| if neg { -x } else { x });
+        return if strict {
+            x.filter(|_| c.at_end())
+        } else {
+            // CRuby's to_f refuses hexadecimal, but a sign in front hides it from the check.
+            Some(x.filter(|_| signed).unwrap_or(0.0))
+        };
     }
-    let zero = if neg && !strict && c.peek() == Some(b'0') { -0.0 } else { 0.0 };
     let Some(d) = decimal(&mut c, neg, Point::Trailing) else {
-        return if strict { None } else { Some(zero) };
+        return if strict { None } else { Some(0.0) };
     };
     if strict && !c.at_end() {
         return None;
@@ -229,8 +252,9 @@ pub fn float(text: &[u8], strict: bool) -> Option<f64> {
     Some(d.to_f64())
 }
 
-/// Hexadecimal digits, fraction and binary exponent after `0x`.
-fn hex_float(c: &mut Cursor<'_>) -> Option<f64> {
+/// Hexadecimal digits, fraction and binary exponent after `0x`; lenient reading stops before a
+/// part without digits.
+fn hex_float(c: &mut Cursor<'_>, strict: bool) -> Option<f64> {
     let mut digits = Vec::new();
     if !c.digits(16, &mut digits) {
         return None;
@@ -238,7 +262,7 @@ fn hex_float(c: &mut Cursor<'_>) -> Option<f64> {
     let whole = digits.len();
     if c.peek() == Some(b'.') {
         c.at += 1;
-        if !c.digits(16, &mut digits) {
+        if !c.digits(16, &mut digits) && strict {
             return None;
         }
     }
@@ -246,10 +270,12 @@ fn hex_float(c: &mut Cursor<'_>) -> Option<f64> {
     if c.eat(b"pP").is_some() {
         let negative = c.sign();
         let mut text = Vec::new();
-        if !c.digits(10, &mut text) {
+        if !c.digits(10, &mut text) && strict {
             return None;
         }
-        let n = text.iter().fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
+        let n = text
+            .iter()
+            .fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
         exp = if negative { -n } else { n };
     }
     exp -= 4 * (digits.len() - whole) as i64;
@@ -282,7 +308,9 @@ fn ratio(c: &mut Cursor<'_>, neg: bool) -> Option<Result<(BigInt, BigInt), TooLa
         }
     }
     Some(d.to_ratio().and_then(|(n, m)| {
-        let Some(o) = over else { return Ok(reduce(n, m)) };
+        let Some(o) = over else {
+            return Ok(reduce(n, m));
+        };
         let (on, om) = o.to_ratio()?;
         Ok(reduce(n.mul(&om), m.mul(&on)))
     }))
@@ -334,14 +362,17 @@ pub struct ComplexText {
     pub polar: bool,
 }
 
-/// One component without its sign.
+/// One component without its sign. A denominator has digits only, unlike in [`rational`].
 fn component(c: &mut Cursor<'_>, neg: bool) -> Option<Result<Component, TooLarge>> {
-    let start = c.at;
     let d = decimal(c, neg, Point::Followed)?;
     let back = c.at;
-    if c.eat(b"/").is_some() && c.peek().is_some_and(|c| c.is_ascii_digit()) {
-        c.at = start;
-        return Some(ratio(c, neg)?.map(|(n, d)| Component::Rational(n, d)));
+    let mut over = Vec::new();
+    if c.eat(b"/").is_some() && c.digits(10, &mut over) {
+        let over = BigInt::from_str_radix(&over, 10)?;
+        return Some(d.to_ratio().map(|(n, d)| {
+            let (n, d) = reduce(n, d.mul(&over));
+            Component::Rational(n, d)
+        }));
     }
     c.at = back;
     if d.is_float {
@@ -355,8 +386,16 @@ fn component(c: &mut Cursor<'_>, neg: bool) -> Option<Result<Component, TooLarge
 pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarge> {
     let zero = || Component::Int(Int::Small(0));
     let one = |neg| Component::Int(Int::Small(if neg { -1 } else { 1 }));
-    let real = |first| ComplexText { first, second: None, polar: false };
-    let imaginary = |first, second| ComplexText { first, second: Some(second), polar: false };
+    let real = |first| ComplexText {
+        first,
+        second: None,
+        polar: false,
+    };
+    let imaginary = |first, second| ComplexText {
+        first,
+        second: Some(second),
+        polar: false,
+    };
     const UNIT: &[u8] = b"iIjJ";
     let mut c = Cursor::new(text);
     let neg = c.sign();
@@ -371,7 +410,11 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
                 Some(b'@') => {
                     let neg = c.sign();
                     match component(&mut c, neg).transpose()? {
-                        Some(angle) => ComplexText { first: n, second: Some(angle), polar: true },
+                        Some(angle) => ComplexText {
+                            first: n,
+                            second: Some(angle),
+                            polar: true,
+                        },
                         None => {
                             c.at = back;
                             real(n)
@@ -380,7 +423,9 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
                 }
                 Some(sign) => {
                     let neg = sign == b'-';
-                    let im = component(&mut c, neg).transpose()?.unwrap_or_else(|| one(neg));
+                    let im = component(&mut c, neg)
+                        .transpose()?
+                        .unwrap_or_else(|| one(neg));
                     if c.eat(UNIT).is_some() {
                         imaginary(n, im)
                     } else {
@@ -392,7 +437,11 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
             }
         }
     };
-    Ok(if strict && !c.at_end() { None } else { Some(value) })
+    Ok(if strict && !c.at_end() {
+        None
+    } else {
+        Some(value)
+    })
 }
 
 /// A numeric literal of the language.
@@ -421,11 +470,17 @@ pub fn literal(text: &[u8]) -> Result<Option<Literal>, TooLarge> {
     }
     let wrap = |value| Ok(Some(Literal { value, imaginary }));
     if let Some(n) = integer(body, 0, true) {
-        return wrap(if rational_suffix { Component::Rational(n.to_big(), BigInt::ONE) } else { Component::Int(n) });
+        return wrap(if rational_suffix {
+            Component::Rational(n.to_big(), BigInt::ONE)
+        } else {
+            Component::Int(n)
+        });
     }
     let mut c = Cursor::new(body);
     let neg = c.sign();
-    let Some(d) = decimal(&mut c, neg, Point::Followed) else { return Ok(None) };
+    let Some(d) = decimal(&mut c, neg, Point::Followed) else {
+        return Ok(None);
+    };
     if c.at != body.len() {
         return Ok(None);
     }

@@ -4,10 +4,10 @@
 //! the candidates' quotients (so that `5.015.round(2)` is 5.02, though the float lies below the
 //! tie); beyond that powers of ten are not exact floats and the value is rounded as a fraction.
 
+use crate::TooLarge;
 use crate::big::{BigInt, ratio_to_f64};
 use crate::float::{Rounding, frexp, to_rational};
 use crate::int::{pow10, round_to_power, round_up};
-use crate::TooLarge;
 
 /// Rounds to an integral float. NaN and infinities come back unchanged.
 pub fn whole(x: f64, mode: Rounding) -> f64 {
@@ -76,7 +76,11 @@ pub fn to_power(x: f64, places: u64, mode: Rounding) -> Option<Result<BigInt, To
         _ if places == 0 => whole(x, mode),
         _ => x.trunc(),
     })?;
-    Some(if places == 0 { Ok(n) } else { round_to_power(&n, places, mode) })
+    Some(if places == 0 {
+        Ok(n)
+    } else {
+        round_to_power(&n, places, mode)
+    })
 }
 
 /// `x * s` rounded to an integer; the caller divides by `s`.
@@ -101,17 +105,25 @@ fn scaled(x: f64, s: f64, mode: Rounding) -> f64 {
         }
         _ => {
             let f = xs.round();
-            if s != 1.0 && (f + 0.5) / s <= x { f + 1.0 } else { f }
+            if s != 1.0 && (f + 0.5) / s <= x {
+                f + 1.0
+            } else {
+                f
+            }
         }
     };
     if neg { -f } else { f }
 }
 
 fn by_fraction(x: f64, places: u64, mode: Rounding) -> f64 {
-    let Some((n, d)) = to_rational(x) else { return x };
+    let Some((n, d)) = to_rational(x) else {
+        return x;
+    };
     // Bounded by the check for overflow in `to_places`: at most a few hundred digits.
     let Ok(s) = pow10(places) else { return x };
-    let Some((q, r)) = n.mul(&s).div_mod(&d) else { return x };
+    let Some((q, r)) = n.mul(&s).div_mod(&d) else {
+        return x;
+    };
     let up = round_up(&q, &r, &d, n.is_negative(), mode);
     ratio_to_f64(&if up { q.add_i64(1) } else { q }, &s)
 }
