@@ -1,0 +1,226 @@
+# Implicit conversions, comparison and recursion guards for the whole prelude,
+# with the messages Ruby users know. Nothing here is visible to Ruby programs:
+# KumiSys is no constant of Object once the runtime has started.
+module KumiSys
+  # Calls x.mid when x has it (by definition, respond_to? or method_missing);
+  # the hidden undef value when it has not.
+  def self.check_call(x, mid)
+    if __responds(x, :respond_to?) && !__builtin(x, :respond_to?)
+      return __undef unless __respond_to(x, mid)
+    end
+    return x.__send__(mid) if __responds(x, mid)
+    return __undef if __builtin(x, :method_missing)
+    asked = __responds(x, :respond_to_missing?) && !__builtin(x, :respond_to_missing?)
+    return __undef if asked && !x.__send__(:respond_to_missing?, mid, true)
+    begin
+      x.__send__(:method_missing, mid)
+    rescue NoMethodError => e
+      raise if asked || !__same(e.name, mid)
+      __undef
+    end
+  end
+
+  # A user's respond_to? may take one argument or two.
+  def self.__respond_to(x, mid)
+    arity = __method_arity(x, :respond_to?)
+    arity == 1 ? x.__send__(:respond_to?, mid) : x.__send__(:respond_to?, mid, true)
+  end
+
+  # x by x.mid, or TypeError.
+  def self.convert(x, type, name, mid)
+    r = check_call(x, mid)
+    if __undef?(r)
+      if name == "Integer" && __same(x, nil)
+        raise TypeError, "no implicit conversion from nil to integer"
+      end
+      raise TypeError, "no implicit conversion of #{__describe_type(x)} into #{name}"
+    end
+    return r if __is_a(r, type)
+    bad_conversion(x, name, mid, r)
+  end
+
+  # x by x.mid, or nil when it has no such method or that gives nil.
+  def self.try_convert(x, type, name, mid)
+    r = check_call(x, mid)
+    return nil if __undef?(r) || __same(r, nil)
+    return r if __is_a(r, type)
+    bad_conversion(x, name, mid, r)
+  end
+
+  def self.bad_conversion(x, name, mid, r)
+    t = __describe_type(x)
+    raise TypeError, "can't convert #{t} to #{name} (#{t}##{mid} gives #{__describe_class(r)})"
+  end
+
+  def self.to_int(x)
+    return x if __is_a(x, Integer)
+    return __float_to_int(x) if __is_a(x, Float)
+    convert(x, Integer, "Integer", :to_int)
+  end
+
+  def self.__float_to_int(x)
+    x.to_i
+  end
+
+  def self.to_str(x)
+    return x if __is_a(x, String)
+    convert(x, String, "String", :to_str)
+  end
+
+  def self.to_ary(x)
+    return x if __is_a(x, Array)
+    convert(x, Array, "Array", :to_ary)
+  end
+
+  def self.to_hash(x)
+    return x if __is_a(x, Hash)
+    convert(x, Hash, "Hash", :to_hash)
+  end
+
+  def self.to_sym(x)
+    return x if __is_a(x, Symbol)
+    to_name(x)
+  end
+
+  def self.to_proc(x)
+    return x if __is_a(x, Proc)
+    r = check_call(x, :to_proc)
+    raise TypeError, "wrong argument type #{__describe_type(x)} (expected Proc)" if __undef?(r)
+    return r if __is_a(r, Proc)
+    bad_conversion(x, "Proc", :to_proc, r)
+  end
+
+  def self.to_io(x)
+    return x if __is_a(x, IO)
+    convert(x, IO, "IO", :to_io)
+  end
+
+  # A path: to_path, then to_str.
+  def self.to_path(x)
+    return x if __is_a(x, String)
+    r = check_call(x, :to_path)
+    to_str(__undef?(r) ? x : r)
+  end
+
+  # A method or variable name as a Symbol.
+  def self.to_name(x)
+    return x if __is_a(x, Symbol)
+    return x.to_sym if __is_a(x, String)
+    s = try_str(x)
+    raise TypeError, "#{inspect(x)} is not a symbol nor a string" if __same(s, nil)
+    s.to_sym
+  end
+
+  # A Float the way math functions want it: Numerics only.
+  def self.to_float(x)
+    return x if __is_a(x, Float)
+    if __is_a(x, Numeric)
+      r = check_call(x, :to_f)
+      raise TypeError, "can't convert #{__describe_type(x)} into Float" if __undef?(r)
+      return r if __is_a(r, Float)
+      bad_conversion(x, "Float", :to_f, r)
+    end
+    raise TypeError, "can't convert #{__describe_type(x)} into Float"
+  end
+
+  def self.try_int(x)
+    __is_a(x, Integer) ? x : try_convert(x, Integer, "Integer", :to_int)
+  end
+
+  def self.try_str(x)
+    __is_a(x, String) ? x : try_convert(x, String, "String", :to_str)
+  end
+
+  def self.try_ary(x)
+    __is_a(x, Array) ? x : try_convert(x, Array, "Array", :to_ary)
+  end
+
+  def self.try_hash(x)
+    __is_a(x, Hash) ? x : try_convert(x, Hash, "Hash", :to_hash)
+  end
+
+  def self.try_regexp(x)
+    __is_a(x, Regexp) ? x : try_convert(x, Regexp, "Regexp", :to_regexp)
+  end
+
+  def self.try_io(x)
+    __is_a(x, IO) ? x : try_convert(x, IO, "IO", :to_io)
+  end
+
+  # What string interpolation shows: to_s, or the plain description when that gives no String.
+  def self.to_s(x)
+    s = x.__send__(:to_s)
+    __is_a(s, String) ? s : __any_to_s(x)
+  end
+
+  # x.inspect as a String, whatever the method gives.
+  def self.inspect(x)
+    s = x.__send__(:inspect)
+    return s if __is_a(s, String)
+    to_s(s)
+  end
+
+  # Runs the block unless it already runs for this object and operation further
+  # out on this fiber; nil then.
+  def self.guard(op, obj)
+    return nil unless __guard_enter(op, obj, nil)
+    begin
+      yield
+    ensure
+      __guard_leave(op, obj, nil)
+    end
+  end
+
+  # The same for a pair of objects (comparisons).
+  def self.guard_pair(op, a, b)
+    return nil unless __guard_enter(op, a, b)
+    begin
+      yield
+    ensure
+      __guard_leave(op, a, b)
+    end
+  end
+
+  def self.recursive?(obj, op)
+    __guard_active(op, obj, nil)
+  end
+
+  def self.cmp_fail(a, b)
+    special = __same(b, nil) || __same(b, true) || __same(b, false) ||
+              __is_a(b, Integer) || __is_a(b, Float) || __is_a(b, Symbol)
+    what = special ? inspect(b) : __describe_class(b)
+    raise ArgumentError, "comparison of #{__describe_class(a)} with #{what} failed"
+  end
+
+  # The sign of a <=> result as -1, 0 or 1; an error when it is nil.
+  def self.cmp_int(r, a, b)
+    cmp_fail(a, b) if __same(r, nil)
+    return (r > 0 ? 1 : r < 0 ? -1 : 0) if __is_a(r, Integer)
+    return 1 if r > 0
+    return -1 if r < 0
+    0
+  end
+
+  def self.raise_frozen(obj)
+    raise FrozenError.new("can't modify frozen #{__describe_class(obj)}: #{inspect(obj)}", receiver: obj)
+  end
+
+  def self.raise_errno(errno, detail = nil)
+    raise SystemCallError.new(detail, errno)
+  end
+
+  # TypeError unless x is a class or module.
+  def self.check_module(x)
+    raise TypeError, "class or module required" unless __is_a(x, Module)
+    x
+  end
+
+  # "wrong number of arguments (given 3, expected 1..2)"; most nil: no upper bound.
+  def self.arity_error(given, least, most = least)
+    range = if __same(most, nil) then "#{least}+"
+            elsif least == most then least.to_s
+            else "#{least}..#{most}"
+            end
+    raise ArgumentError, "wrong number of arguments (given #{given}, expected #{range})"
+  end
+end
