@@ -10,6 +10,16 @@
 use crate::header::{Header, Kind, Layout};
 use crate::{Marker, Value};
 use hashbrown::HashTable;
+use std::hash::Hasher;
+
+/// The hash of a string's bytes: what `String#hash` and hash tables with string keys use.
+#[inline]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut h = rustc_hash::FxHasher::default();
+    h.write(bytes);
+    h.write_usize(bytes.len());
+    h.finish()
+}
 
 /// One association; a hole has an undef key.
 #[derive(Clone, Copy)]

@@ -20,7 +20,7 @@ mod value;
 
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
 pub use gc::Marker;
-pub use hash::{Entry, HashData, HashObj};
+pub use hash::{Entry, HashData, HashObj, hash_bytes};
 pub use header::{Gc, Header, Kind, Layout, flag};
 pub use heap::{GcStat, Heap};
 pub use layout::*;
