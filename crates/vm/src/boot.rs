@@ -29,6 +29,7 @@ impl Cx {
             intrinsic_ids: FxHashMap::default(),
             codes: Vec::new(),
             pending: Pending::default(),
+            hash_seed: random_seed(),
             ops_redefined: false,
             booted: false,
             poll: false,
@@ -106,4 +107,11 @@ impl Cx {
         }
         let _ = sym::EMPTY;
     }
+}
+
+/// A seed for hashes that input cannot guess.
+fn random_seed() -> u64 {
+    let mut b = [0; 8];
+    kumi_num::random::os_bytes(&mut b);
+    u64::from_le_bytes(b)
 }

@@ -33,6 +33,8 @@ pub struct Cx {
     /// Code that frames, methods and procs point to; never freed while the runtime lives.
     pub(crate) codes: Vec<Rc<ISeq>>,
     pub pending: Pending,
+    /// Secret of this runtime that all hashes start from.
+    pub hash_seed: u64,
     /// A user redefined an operator that the loop has built in.
     pub ops_redefined: bool,
     pub(crate) booted: bool,

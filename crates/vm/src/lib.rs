@@ -5,6 +5,7 @@
 //! - `compile`: Prism's tree to bytecode.
 //! - `interp`: the loop, calls, unwinding.
 //! - `world`: classes, method lookup, constants, globals.
+//! - `plain`: equality, hashing, order and inspection of plain values.
 //! - `native`: how leaf natives are called and how they answer.
 //! - `task`: growable stacks, fibers, threads.
 //! - `prelude`: built-in classes in Ruby, compiled when first called.
@@ -17,6 +18,7 @@ mod gc;
 pub mod iseq;
 pub mod method;
 pub mod native;
+pub mod plain;
 pub mod prelude;
 mod symbols;
 pub mod task;
