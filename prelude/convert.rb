@@ -6,7 +6,7 @@ module KumiSys
   # the hidden undef value when it has not.
   def self.check_call(x, mid)
     if __responds(x, :respond_to?) && !__builtin(x, :respond_to?)
-      return __undef unless __respond_to(x, mid)
+      return __undef unless ask_respond_to(x, mid)
     end
     return x.__send__(mid) if __responds(x, mid)
     return __undef if __builtin(x, :method_missing)
@@ -21,7 +21,7 @@ module KumiSys
   end
 
   # A user's respond_to? may take one argument or two.
-  def self.__respond_to(x, mid)
+  def self.ask_respond_to(x, mid)
     arity = __method_arity(x, :respond_to?)
     arity == 1 ? x.__send__(:respond_to?, mid) : x.__send__(:respond_to?, mid, true)
   end
@@ -54,12 +54,8 @@ module KumiSys
 
   def self.to_int(x)
     return x if __is_a(x, Integer)
-    return __float_to_int(x) if __is_a(x, Float)
+    return x.to_i if __is_a(x, Float)
     convert(x, Integer, "Integer", :to_int)
-  end
-
-  def self.__float_to_int(x)
-    x.to_i
   end
 
   def self.to_str(x)

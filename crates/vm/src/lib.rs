@@ -17,6 +17,7 @@ mod cx;
 mod gc;
 pub mod iseq;
 pub mod method;
+pub mod method_obj;
 pub mod native;
 pub mod plain;
 pub mod prelude;
@@ -26,6 +27,7 @@ mod world;
 
 pub use cx::{Cx, Options};
 pub use iseq::ISeq;
+pub use method_obj::{MethodObj, Param};
 pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;
 pub use native::*;
