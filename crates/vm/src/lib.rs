@@ -15,6 +15,7 @@ mod boot;
 pub mod bytecode;
 mod cx;
 mod gc;
+pub mod hash_key;
 pub mod iseq;
 pub mod method;
 pub mod method_obj;

@@ -3,6 +3,8 @@
 //! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
 
+pub mod key;
+
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.
