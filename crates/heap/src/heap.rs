@@ -75,8 +75,6 @@ pub struct Heap {
     /// Finalizers whose object died: (procs, object id), for the loop to run.
     pub pending_finalizers: Vec<(Vec<Value>, u64)>,
     pub stat: GcStat,
-    /// Secret of this runtime that keyed hashes mix in.
-    pub hash_seed: u64,
 }
 
 const FIRST_BUDGET: isize = 24 << 20;
@@ -105,10 +103,6 @@ impl Heap {
             finalizers: FxHashMap::default(),
             pending_finalizers: Vec::new(),
             stat: GcStat::default(),
-            hash_seed: {
-                use std::hash::{BuildHasher, Hasher};
-                std::collections::hash_map::RandomState::new().build_hasher().finish() | 1
-            },
         }
     }
 

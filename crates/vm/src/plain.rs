@@ -46,6 +46,12 @@ fn cut(h: u64) -> u64 {
     ((h as i64) >> 2) as u64
 }
 
+/// Hash of an object by identity, under a seed.
+#[inline(always)]
+pub fn hash_identity(seed: u64, v: Value) -> u64 {
+    cut(mix(seed, v.bits()))
+}
+
 impl Cx {
     /// Are these two strings equal: same bytes in encodings that can be compared?
     pub fn str_eq(&self, a: Gc<StrObj>, b: Gc<StrObj>) -> bool {
@@ -150,6 +156,18 @@ impl Cx {
                 }
                 None => Some(false),
             },
+            Kind::Struct => match b.cell::<StructObj>() {
+                Some(y) if self.real_class(a) == self.real_class(b) => {
+                    let x = a.cell::<StructObj>()?;
+                    for i in 0..x.slots().len().min(y.slots().len()) {
+                        if !self.plain_eq_deep(x.slots()[i], y.slots()[i], depth + 1)? {
+                            return Some(false);
+                        }
+                    }
+                    Some(x.slots().len() == y.slots().len())
+                }
+                _ => Some(false),
+            },
             Kind::Float | Kind::Big => match b.kind() {
                 None => Some((b.is_fix() || b.is_flo()) && num_cmp(a, b) == Some(Ordering::Equal)),
                 Some(Kind::Float | Kind::Big) => Some(num_cmp(a, b) == Some(Ordering::Equal)),
@@ -227,6 +245,9 @@ impl Cx {
             return None;
         }
         let Some(kind) = a.kind() else { return Some(false) };
+        if kind == Kind::Str && a.header()?.class == self.k.string.val() {
+            return Some(b.as_str().is_some_and(|y| a.as_str().is_some_and(|x| self.str_eq(x, y))));
+        }
         if kind == Kind::Object {
             return if self.by_identity(a, sym::EQL) { Some(false) } else { None };
         }
@@ -273,6 +294,18 @@ impl Cx {
                 }
                 Some(self.plain_eql_deep(x.a, y.a, depth + 1)? && self.plain_eql_deep(x.b, y.b, depth + 1)?)
             }
+            Kind::Struct => {
+                let (x, Some(y)) = (a.cell::<StructObj>()?, b.cell::<StructObj>()) else { return Some(false) };
+                if self.real_class(a) != self.real_class(b) || x.slots().len() != y.slots().len() {
+                    return Some(false);
+                }
+                for i in 0..x.slots().len() {
+                    if !self.plain_eql_deep(x.slots()[i], y.slots()[i], depth + 1)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
             _ => {
                 if self.by_identity(a, sym::EQL) {
                     Some(false)
@@ -299,6 +332,9 @@ impl Cx {
             return Some(cut(mix(seed, v.bits())));
         }
         let kind = v.kind()?;
+        if kind == Kind::Str && v.header()?.class == self.k.string.val() {
+            return Some(cut(hash_bytes(seed, v.as_str()?.bytes())));
+        }
         if kind == Kind::Object {
             return if self.by_identity(v, sym::HASH) { Some(cut(mix(seed, v.bits()))) } else { None };
         }
@@ -347,6 +383,16 @@ impl Cx {
                 let x = self.plain_hash_deep(p.a, depth + 1)?;
                 let y = self.plain_hash_deep(p.b, depth + 1)?;
                 Some(cut(mix(mix(seed ^ 5, x), y)))
+            }
+            Kind::Struct => {
+                let s = v.cell::<StructObj>()?;
+                let class = self.real_class(v).val();
+                let mut h = mix(seed ^ 6, class.bits());
+                for i in 0..s.slots().len() {
+                    let e = self.plain_hash_deep(s.slots()[i], depth + 1)?;
+                    h = self.hash_step(h, e);
+                }
+                Some(cut(h))
             }
             Kind::Float => {
                 let f = v.as_float()?;
