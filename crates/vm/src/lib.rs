@@ -23,6 +23,7 @@ pub mod native;
 pub mod plain;
 pub mod prelude;
 mod symbols;
+mod system;
 pub mod task;
 mod world;
 

@@ -1,0 +1,142 @@
+//! An index over the prelude's Ruby files, so that start-up parses nothing.
+//!
+//! The build indexes `prelude/*.rb` once and stores sources and index in the binary.
+//! At start-up the runtime walks the index: it makes classes, mixes modules in and
+//! enters every `def` as *source not compiled yet*. What is left of a file (constants,
+//! computed definitions) is its *eager* text, which runs once in file order.
+//!
+//! Order at start-up, over all files: classes, mixins, methods, aliases, eager texts.
+//! An alias may therefore name a method that stands further down, but none that eager
+//! code defines.
+
+mod blob;
+mod index;
+
+pub use blob::{pack, unpack};
+pub use index::index;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Which `self` a body has: index into [`FileIndex::classes`], or [`TOP`].
+pub type ClassRef = u32;
+/// The top of a file: `Object`.
+pub const TOP: ClassRef = u32::MAX;
+
+/// A `class` or `module` body. A class opened twice has two entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassRec<'a> {
+    /// The name as written: `A`, `A::B`.
+    pub path: Cow<'a, str>,
+    /// The body it stands in; always an earlier entry.
+    pub parent: ClassRef,
+    pub module: bool,
+    /// Constant path of the superclass as written; empty when none was.
+    pub superclass: Cow<'a, str>,
+}
+
+/// How a module is mixed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    Include,
+    Extend,
+    Prepend,
+}
+
+/// `include M`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixin<'a> {
+    pub class: ClassRef,
+    pub how: Mix,
+    pub module: Cow<'a, str>,
+}
+
+/// Method visibility, and what `module_function` makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    Public,
+    Private,
+    Protected,
+    /// A private instance method and a public singleton one.
+    ModuleFunction,
+}
+
+/// What calling the method does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Runs the text of the `def`.
+    Code,
+    /// `attr_reader`, `attr_writer`
+    AttrGet,
+    AttrSet,
+}
+
+/// A method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefRec<'a> {
+    pub class: ClassRef,
+    /// `def self.x`, or inside `class << self`.
+    pub singleton: bool,
+    pub name: Cow<'a, str>,
+    pub vis: Visibility,
+    pub what: What,
+    /// Byte range of the `def`.
+    pub from: u32,
+    pub to: u32,
+    /// Its first line.
+    pub line: u32,
+    /// Fewest and most positional arguments (most: -1 for any number).
+    pub min: u8,
+    pub max: i8,
+}
+
+/// `alias_method :new, :old`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AliasRec<'a> {
+    pub class: ClassRef,
+    pub singleton: bool,
+    pub new: Cow<'a, str>,
+    pub old: Cow<'a, str>,
+}
+
+/// What one file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileIndex<'a> {
+    /// `# frozen_string_literal: true`
+    pub frozen_strings: bool,
+    pub classes: Vec<ClassRec<'a>>,
+    pub mixins: Vec<Mixin<'a>>,
+    pub defs: Vec<DefRec<'a>>,
+    pub aliases: Vec<AliasRec<'a>>,
+    /// All other statements, each inside its class bodies, on the lines they have in the file.
+    pub eager: Cow<'a, str>,
+}
+
+/// A file with its index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File<'a> {
+    /// Base name.
+    pub name: Cow<'a, str>,
+    pub source: Cow<'a, [u8]>,
+    pub index: FileIndex<'a>,
+}
+
+/// Reads and indexes the `.rb` files of a folder in alphabetical order (`00_*.rb` thus first).
+///
+/// # Errors
+/// The folder or a file cannot be read, or a file does not parse: a message for the person who edits it.
+pub fn read_dir(dir: &Path) -> Result<Vec<File<'static>>, String> {
+    let list = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut paths: Vec<_> = list
+        .filter_map(|e| e.ok().map(|e| e.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "rb"))
+        .collect();
+    paths.sort();
+    let mut files = Vec::with_capacity(paths.len());
+    for p in paths {
+        let source = std::fs::read(&p).map_err(|e| format!("{}: {e}", p.display()))?;
+        let index = index(&source).map_err(|e| format!("{}:{e}", p.display()))?;
+        let name = p.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+        files.push(File { name: name.into(), source: source.into(), index });
+    }
+    Ok(files)
+}
