@@ -17,6 +17,7 @@ mod cx;
 mod gc;
 pub mod hash_key;
 pub mod iseq;
+pub mod library;
 pub mod method;
 pub mod method_obj;
 pub mod native;

@@ -1,0 +1,54 @@
+//! What `--help` and `-h` say.
+
+const SHORT: &str = "\
+Usage: kumi [options] [--] [FILE [arguments]]
+       kumi irb                run Ruby line by line
+
+  -e 'code'       run this text; may be given several times
+  -c              check syntax only
+  -n              run the program once for each input line ($_)
+  -p              like -n, and print $_ after each round
+  -l              take line ends off input lines, put them on output
+  -a              with -n or -p: split each line into $F
+  -F pattern      what -a splits by
+  -i[ext]         edit the files of ARGV in place (backup: ext)
+  -0[octal]       record separator ($/); -00 paragraphs, -0777 whole files
+  -I dir          folders for require, before all others
+  -r library      require it before the program runs
+  -w, -W[0|1|2]   warnings: all, none, some, all
+  -W:no-category  deprecated, experimental, performance
+  -v              print the version, then warn as -w does
+  -s              take switches behind FILE as globals
+  -S              look for FILE in PATH
+  -x[dir]         skip the text before the #!ruby line
+  -C dir          change to dir first
+  -E ex[:in]      external and internal encodings; -U: internal UTF-8
+  -d              set $DEBUG
+  -h, --help      this short page, the long one
+";
+
+const MORE: &str = "\
+  --version, --copyright
+  --encoding ex[:in], --external-encoding ex, --internal-encoding in
+  --enable feature, --disable feature
+                  frozen-string-literal, rubyopt (others are accepted, and do nothing)
+  --dump insns    show the compiled program
+  --backtrace-limit n
+  --verbose, --debug
+
+Environment:
+  RUBYOPT         switches that stand before those of the command line
+  RUBYLIB         folders for require, behind those of -I
+  RUBY_THREAD_VM_STACK_SIZE
+                  the most a thread's stack may grow to, in bytes
+  KUMI_PRELUDE    folder with the built-in classes' Ruby sources, in place of those in the binary
+  KUMI_LIB        folder with the standard library, in place of the one in the binary
+  KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
+
+Called by the name ruby, the command is a Ruby interpreter; called irb, a REPL.
+";
+
+/// The text; the short form fits on one screen.
+pub fn text(short: bool) -> String {
+    if short { SHORT.to_string() } else { format!("{SHORT}{MORE}") }
+}

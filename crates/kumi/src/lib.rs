@@ -1,0 +1,12 @@
+//! The command's parts: a runtime put together, the command line, running, the REPL.
+
+pub mod help;
+pub mod options;
+mod setup;
+
+pub use setup::{Identity, assemble};
+
+/// The packed prelude (see `kumi_prelude`).
+pub static PRELUDE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/prelude.bin"));
+/// The standard library: path below `lib/`, text.
+pub static LIBRARY: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/lib.rs"));

@@ -1,0 +1,71 @@
+//! A runtime put together: natives, prelude, library, constants that name the version.
+
+use kumi_vm::{Cx, Options};
+
+/// What the runtime says it is.
+pub struct Identity;
+
+impl Identity {
+    /// The language.
+    pub const RUBY_VERSION: &str = "4.0.0";
+    pub const RELEASE_DATE: &str = "2025-12-25";
+    pub const PATCHLEVEL: i64 = 0;
+    pub const REVISION: &str = env!("CARGO_PKG_VERSION");
+    pub const ENGINE: &str = "kumi";
+    pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+    pub const COPYRIGHT: &str = "kumi - Copyright (C) the Kumihimo authors";
+
+    /// `x86_64-linux`
+    pub fn platform() -> String {
+        let os = match std::env::consts::OS {
+            "macos" => "darwin",
+            o => o,
+        };
+        format!("{}-{os}", std::env::consts::ARCH)
+    }
+    pub fn description() -> String {
+        format!("kumi {} ({}) like ruby {} [{}]", Self::ENGINE_VERSION, Self::RELEASE_DATE, Self::RUBY_VERSION, Self::platform())
+    }
+}
+
+/// A runtime with all built-in classes, before any program text.
+///
+/// # Errors
+/// The prelude does not load: a message for the person who edits it.
+pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
+    let mut cx = Cx::new();
+    cx.options = options;
+    kumi_core_kernel::register(&mut cx);
+    kumi_core_numeric::register(&mut cx);
+    kumi_core_string::register(&mut cx);
+    kumi_core_collection::register(&mut cx);
+    kumi_core_system::register(&mut cx);
+    name_version(&mut cx);
+    cx.embed_library(crate::LIBRARY);
+    cx.embed_prelude(crate::PRELUDE);
+    cx.load_prelude()?;
+    Ok(cx)
+}
+
+fn name_version(cx: &mut Cx) {
+    let object = cx.k.object;
+    for (name, text) in [
+        ("RUBY_VERSION", Identity::RUBY_VERSION.to_string()),
+        ("RUBY_RELEASE_DATE", Identity::RELEASE_DATE.to_string()),
+        ("RUBY_PLATFORM", Identity::platform()),
+        ("RUBY_REVISION", Identity::REVISION.to_string()),
+        ("RUBY_ENGINE", Identity::ENGINE.to_string()),
+        ("RUBY_ENGINE_VERSION", Identity::ENGINE_VERSION.to_string()),
+        ("RUBY_COPYRIGHT", Identity::COPYRIGHT.to_string()),
+        ("RUBY_DESCRIPTION", Identity::description()),
+    ] {
+        let v = cx.str_ascii(&text);
+        if let Some(mut h) = v.header_mut() {
+            h.flags |= kumi_heap::flag::FROZEN;
+        }
+        let s = cx.intern(name);
+        cx.set_const(object, s, v);
+    }
+    let s = cx.intern("RUBY_PATCHLEVEL");
+    cx.set_const(object, s, kumi_heap::Value::fix(Identity::PATCHLEVEL));
+}
