@@ -4,10 +4,24 @@
 //! - [`single`]: single-byte code charts
 //! - [`case`]: upper, lower, title case, folding
 //! - [`transcode`]: conversion between encodings, scrub
+//! - [`escape`]: inspect, dump, undump, symbols
+//! - [`trset`]: the character sets of `tr` and its like
+//! - [`succ`]: the next string
+//! - [`strsearch`]: find, sum, hash, normalise, graphemes, likeness
+//! - [`pack`]: templates and values of `pack` and `unpack`
+//! - [`civil`], [`strftime`], [`timezone`]: dates, their text, the local zone
 
 pub mod case;
+pub mod civil;
 pub mod encoding;
+pub mod escape;
+pub mod pack;
 pub mod single;
+pub mod strftime;
+pub mod strsearch;
+pub mod succ;
+pub mod timezone;
 pub mod transcode;
+pub mod trset;
 
 pub use encoding::{CharLen, CodeRange, Ctype, EncIndex};

@@ -92,11 +92,6 @@ fn build(enc: EncIndex) -> Option<Chart> {
         // The web fills the gaps with private characters.
         forward.iter_mut().filter(|c| (0xE000..=0xF8FF).contains(*c)).for_each(|c| *c = 0);
     }
-    for &(row, code, c) in PATCHES {
-        if row == enc {
-            forward[code as usize] = c;
-        }
-    }
     let mut reverse = HashMap::with_capacity(0x6000);
     for (code, &c) in forward.iter().enumerate().filter(|&(_, &c)| c != 0) {
         let code = code as u16;
@@ -105,6 +100,11 @@ fn build(enc: EncIndex) -> Option<Chart> {
                 *old = code;
             }
         }).or_insert(code);
+    }
+    for &(row, code, c) in ALSO_WRITTEN {
+        if row == enc {
+            reverse.entry(c).or_insert(code);
+        }
     }
     Some(Chart { forward, reverse })
 }
@@ -130,9 +130,9 @@ fn in_standard(enc: EncIndex, code: u16) -> bool {
         E::GB2312 => {
             trail >= 0xA1
                 && ((0xA1..=0xA9).contains(&lead) || (0xB0..=0xF7).contains(&lead))
-                && !matches!(code, 0xA2A1..=0xA2B0 | 0xA2E3 | 0xA8BB..=0xA8C0)
+                && !matches!(code, 0xA2A1..=0xA2B0 | 0xA2E3 | 0xA6D9..=0xA6F5 | 0xA8BB..=0xA8C0)
         }
-        E::GBK => !matches!(code, 0xFE50..=0xFEA0 | 0xA8BC | 0xA8BF | 0xA989..=0xA995),
+        E::GBK => !matches!(code, 0xA3A0 | 0xA6D9..=0xA6DF | 0xA6EC | 0xA6ED | 0xA6F3 | 0xFE50..=0xFEA0 | 0xA8BC | 0xA8BF | 0xA989..=0xA995),
         E::BIG5_HKSCS => !(0xA3C0..=0xA3E0).contains(&code),
         E::BIG5 | E::CP950 if (0xA3C0..=0xA3E0).contains(&code) => false,
         E::BIG5 => (0xA140..=0xC67E).contains(&code) || (0xC940..=0xF9D5).contains(&code),
@@ -141,9 +141,11 @@ fn in_standard(enc: EncIndex, code: u16) -> bool {
     }
 }
 
-/// Single differences between CRuby's charts and the web's.
-const PATCHES: &[(EncIndex, u16, u32)] =
-    &[(EncIndex::GB2312, 0xA1AA, 0x2015), (EncIndex::GB2312, 0xA1A4, 0x30FB)];
+/// Characters written with the code of another one.
+const ALSO_WRITTEN: &[(EncIndex, u16, u32)] = &[
+    (EncIndex::GB2312, 0xA1AA, 0x2015), (EncIndex::GB2312, 0xA1A4, 0x30FB),
+    (EncIndex::EUC_JP, 0xA1BD, 0x2015), (EncIndex::SHIFT_JIS, 0x815C, 0x2015),
+];
 
 /// The chart of an encoding that has one.
 pub(super) fn chart(enc: EncIndex) -> Option<&'static Chart> {

@@ -1,0 +1,439 @@
+//! Encoders and decoders of single values.
+//!
+//! Invariant: decoders accept any bytes; what they can't read they leave out, as CRuby
+//! does, or report with its message.
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// `a A Z`: `s` cut or padded to `count` bytes. `Z*` adds a null.
+pub fn put_bytes(out: &mut Vec<u8>, letter: u8, s: &[u8], count: super::Count) {
+    let n = count.or(1, s.len() + usize::from(letter == b'Z'));
+    let pad = if letter == b'A' { b' ' } else { 0 };
+    out.extend_from_slice(&s[..n.min(s.len())]);
+    if n > s.len() {
+        out.resize(out.len() + (n - s.len()), pad);
+    }
+}
+
+/// `a A Z` from `s`, which holds all that is left: the value and the bytes used.
+pub fn get_bytes(letter: u8, s: &[u8], count: super::Count) -> (&[u8], usize) {
+    let n = count.or(1, s.len()).min(s.len());
+    let part = &s[..n];
+    match letter {
+        b'A' => {
+            let end = part.iter().rposition(|&b| b != b' ' && b != 0).map_or(0, |p| p + 1);
+            (&part[..end], n)
+        }
+        b'Z' => match memchr::memchr(0, part) {
+            Some(at) => (&part[..at], if count == super::Count::All { at + 1 } else { n }),
+            None => (part, n),
+        },
+        _ => (part, n),
+    }
+}
+
+/// `b B` of a string of digits (only the lowest bit of each byte counts).
+pub fn put_bits(out: &mut Vec<u8>, msb: bool, s: &[u8], count: super::Count) {
+    put_digits(out, s, count.or(1, s.len()), 8, |byte, i, c| {
+        let bit = c & 1;
+        byte | if msb { bit << (7 - i) } else { bit << i }
+    });
+}
+
+/// `h H` of a string of hex digits; other letters count by their low bits.
+pub fn put_hex(out: &mut Vec<u8>, high: bool, s: &[u8], count: super::Count) {
+    put_digits(out, s, count.or(1, s.len()), 2, |byte, i, c| {
+        let nibble = if c.is_ascii_alphabetic() { ((c & 15) + 9) & 15 } else { c & 15 };
+        byte | if (i == 0) == high { nibble << 4 } else { nibble }
+    });
+}
+
+fn put_digits(out: &mut Vec<u8>, s: &[u8], n: usize, per_byte: usize, add: impl Fn(u8, usize, u8) -> u8) {
+    for chunk in s[..n.min(s.len())].chunks(per_byte) {
+        out.push(chunk.iter().enumerate().fold(0, |byte, (i, &c)| add(byte, i, c)));
+    }
+    if n > s.len() {
+        // CRuby's padding for bits, too, counts as if two digits made a byte.
+        let pad = if per_byte == 2 { n.div_ceil(2) - s.len().div_ceil(2) } else { (n - s.len()).div_ceil(2) };
+        out.resize(out.len() + pad, 0);
+    }
+}
+
+/// `b B`: digits and the bytes used.
+pub fn get_bits(msb: bool, s: &[u8], count: super::Count) -> (Vec<u8>, usize) {
+    let n = count.or(1, usize::MAX).min(s.len().saturating_mul(8));
+    let digits = (0..n).map(|i| {
+        let byte = s[i / 8];
+        let bit = if msb { byte >> (7 - i % 8) } else { byte >> (i % 8) };
+        b'0' + (bit & 1)
+    });
+    (digits.collect(), n.div_ceil(8))
+}
+
+/// `h H`: digits and the bytes used.
+pub fn get_hex(high: bool, s: &[u8], count: super::Count) -> (Vec<u8>, usize) {
+    let n = count.or(1, usize::MAX).min(s.len().saturating_mul(2));
+    let digits = (0..n).map(|i| {
+        let byte = s[i / 2];
+        let nibble = if (i % 2 == 0) == high { byte >> 4 } else { byte & 15 };
+        b"0123456789abcdef"[nibble as usize]
+    });
+    (digits.collect(), n.div_ceil(2))
+}
+
+/// An integer given as two's complement little-endian bytes, cut or sign-extended to
+/// `size` bytes.
+pub fn put_int(out: &mut Vec<u8>, le: &[u8], negative: bool, size: usize, big: bool) {
+    let fill = if negative { 0xFF } else { 0 };
+    let byte = |i: usize| le.get(i).copied().unwrap_or(fill);
+    if big {
+        out.extend((0..size).rev().map(byte));
+    } else {
+        out.extend((0..size).map(byte));
+    }
+}
+
+/// A fixed-width integer of up to 8 bytes.
+pub fn get_int(s: &[u8], signed: bool, big: bool) -> i128 {
+    let mut bytes: Vec<u8> = s.iter().take(8).copied().collect();
+    if big {
+        bytes.reverse();
+    }
+    let value = bytes.iter().rev().fold(0u64, |v, &b| v << 8 | b as u64);
+    let bits = bytes.len() * 8;
+    if signed && bits > 0 {
+        ((value as i128) << (128 - bits)) >> (128 - bits)
+    } else {
+        value as i128
+    }
+}
+
+/// A float; single precision rounds.
+pub fn put_float(out: &mut Vec<u8>, value: f64, double: bool, big: bool) {
+    match (double, big) {
+        (true, true) => out.extend_from_slice(&value.to_be_bytes()),
+        (true, false) => out.extend_from_slice(&value.to_le_bytes()),
+        (false, true) => out.extend_from_slice(&(value as f32).to_be_bytes()),
+        (false, false) => out.extend_from_slice(&(value as f32).to_le_bytes()),
+    }
+}
+
+/// A float; `None` if too few bytes are left.
+pub fn get_float(s: &[u8], double: bool, big: bool) -> Option<f64> {
+    if double {
+        let b: [u8; 8] = s.get(..8)?.try_into().ok()?;
+        Some(if big { f64::from_be_bytes(b) } else { f64::from_le_bytes(b) })
+    } else {
+        let b: [u8; 4] = s.get(..4)?.try_into().ok()?;
+        Some((if big { f32::from_be_bytes(b) } else { f32::from_le_bytes(b) }) as f64)
+    }
+}
+
+/// `U`: a code point up to 0x7FFFFFFF in UTF-8, surrogates included.
+///
+/// # Errors
+/// `RangeError` "pack(U): value out of range".
+pub fn put_utf8(out: &mut Vec<u8>, c: u32) -> Result<(), &'static str> {
+    let tail = |out: &mut Vec<u8>, shifts: u32| {
+        for i in (0..shifts).rev() {
+            out.push(0x80 | (c >> (6 * i) & 0x3F) as u8);
+        }
+    };
+    match c {
+        0..=0x7F => out.push(c as u8),
+        0x80..=0x7FF => {
+            out.push(0xC0 | (c >> 6) as u8);
+            tail(out, 1);
+        }
+        0x800..=0xFFFF => {
+            out.push(0xE0 | (c >> 12) as u8);
+            tail(out, 2);
+        }
+        0x1_0000..=0x1F_FFFF => {
+            out.push(0xF0 | (c >> 18) as u8);
+            tail(out, 3);
+        }
+        0x20_0000..=0x3FF_FFFF => {
+            out.push(0xF8 | (c >> 24) as u8);
+            tail(out, 4);
+        }
+        0x400_0000..=0x7FFF_FFFF => {
+            out.push(0xFC | (c >> 30) as u8);
+            tail(out, 5);
+        }
+        _ => return Err("pack(U): value out of range"),
+    }
+    Ok(())
+}
+
+/// `U`: a code point and its length, from bytes that are not empty.
+///
+/// # Errors
+/// `ArgumentError`: malformed, or redundant, UTF-8 character.
+pub fn get_utf8(s: &[u8]) -> Result<(u32, usize), String> {
+    let Some(&b0) = s.first() else { return Err("malformed UTF-8 character".into()) };
+    if b0 < 0x80 {
+        return Ok((b0 as u32, 1));
+    }
+    let (n, mut c) = match b0 {
+        0x80..=0xBF | 0xFE.. => return Err("malformed UTF-8 character".into()),
+        0xC0..=0xDF => (2, (b0 & 0x1F) as u32),
+        0xE0..=0xEF => (3, (b0 & 0x0F) as u32),
+        0xF0..=0xF7 => (4, (b0 & 0x07) as u32),
+        0xF8..=0xFB => (5, (b0 & 0x03) as u32),
+        _ => (6, (b0 & 0x01) as u32),
+    };
+    if n > s.len() {
+        return Err(format!("malformed UTF-8 character (expected {n} bytes, given {} bytes)", s.len()));
+    }
+    for &b in &s[1..n] {
+        if b & 0xC0 != 0x80 {
+            return Err("malformed UTF-8 character".into());
+        }
+        c = c << 6 | (b & 0x3F) as u32;
+    }
+    const LEAST: [u32; 7] = [0, 0, 0x80, 0x800, 0x1_0000, 0x20_0000, 0x400_0000];
+    if c < LEAST[n] {
+        return Err("redundant UTF-8 sequence".into());
+    }
+    Ok((c, n))
+}
+
+/// `w`: an integer that is not negative, given as little-endian bytes.
+pub fn put_ber(out: &mut Vec<u8>, le: &[u8]) {
+    let bits = le.iter().rposition(|&b| b != 0).map_or(0, |p| p * 8 + 8 - le[p].leading_zeros() as usize);
+    let groups = bits.div_ceil(7).max(1);
+    for g in (0..groups).rev() {
+        let at = g * 7;
+        let low = le.get(at / 8).copied().unwrap_or(0) as u16;
+        let high = le.get(at / 8 + 1).copied().unwrap_or(0) as u16;
+        let group = ((high << 8 | low) >> (at % 8)) as u8 & 0x7F;
+        out.push(group | if g > 0 { 0x80 } else { 0 });
+    }
+}
+
+/// `w`: little-endian bytes and the length; `None` if the number doesn't end.
+pub fn get_ber(s: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let n = s.iter().position(|b| b & 0x80 == 0)? + 1;
+    let mut out = Vec::with_capacity(n);
+    let (mut acc, mut bits) = (0u16, 0);
+    for &b in s[..n].iter().rev() {
+        acc |= ((b & 0x7F) as u16) << bits;
+        bits += 7;
+        if bits >= 8 {
+            out.push(acc as u8);
+            acc >>= 8;
+            bits -= 8;
+        }
+    }
+    out.push(acc as u8);
+    Some((out, n))
+}
+
+/// `m`: base64, in lines of `count / 3 * 3` bytes (45 by default); 0 for no line breaks.
+pub fn put_base64(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
+    let count = count.or(45, 45);
+    if count == 0 {
+        return base64_line(out, s);
+    }
+    let line = if count < 3 { 45 } else { count / 3 * 3 };
+    for part in s.chunks(line) {
+        base64_line(out, part);
+        out.push(b'\n');
+    }
+}
+
+fn base64_line(out: &mut Vec<u8>, s: &[u8]) {
+    for part in s.chunks(3) {
+        let b = |i: usize| part.get(i).copied().unwrap_or(0) as u32;
+        let v = b(0) << 16 | b(1) << 8 | b(2);
+        for i in 0..4 {
+            out.push(if i <= part.len() { BASE64[(v >> (18 - 6 * i) & 63) as usize] } else { b'=' });
+        }
+    }
+}
+
+fn base64_value(b: u8) -> Option<u32> {
+    Some(match b {
+        b'A'..=b'Z' => b - b'A',
+        b'a'..=b'z' => b - b'a' + 26,
+        b'0'..=b'9' => b - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    } as u32)
+}
+
+/// `m`: `strict` for count 0. Otherwise letters outside the alphabet are skipped.
+///
+/// # Errors
+/// `ArgumentError` "invalid base64".
+pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
+    let mut out = Vec::with_capacity(s.len() / 4 * 3 + 3);
+    let (mut acc, mut n) = (0u32, 0);
+    if strict {
+        const BAD: &str = "invalid base64";
+        if s.len() % 4 != 0 {
+            return Err(BAD);
+        }
+        let body = s.strip_suffix(b"==").or_else(|| s.strip_suffix(b"=")).unwrap_or(s);
+        for &b in body {
+            acc = acc << 6 | base64_value(b).ok_or(BAD)?;
+            n += 1;
+            if n == 4 {
+                out.extend_from_slice(&acc.to_be_bytes()[1..]);
+                (acc, n) = (0, 0);
+            }
+        }
+        match n {
+            2 if acc & 15 == 0 => out.push((acc >> 4) as u8),
+            3 if acc & 3 == 0 => out.extend_from_slice(&[(acc >> 10) as u8, (acc >> 2) as u8]),
+            0 => {}
+            _ => return Err(BAD),
+        }
+        return Ok(out);
+    }
+    for &b in s {
+        if b == b'=' && n >= 2 {
+            break;
+        }
+        let Some(v) = base64_value(b) else { continue };
+        acc = acc << 6 | v;
+        n += 1;
+        if n == 4 {
+            out.extend_from_slice(&acc.to_be_bytes()[1..]);
+            (acc, n) = (0, 0);
+        }
+    }
+    match n {
+        2 => out.push((acc >> 4) as u8),
+        3 => out.extend_from_slice(&[(acc >> 10) as u8, (acc >> 2) as u8]),
+        _ => {}
+    }
+    Ok(out)
+}
+
+/// `u`: uuencode.
+pub fn put_uu(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
+    let count = count.or(45, 45);
+    let line = if count < 3 { 45 } else { (count / 3 * 3).min(63) };
+    let letter = |v: u32| if v == 0 { b'`' } else { b' ' + v as u8 };
+    for part in s.chunks(line) {
+        out.push(b' ' + part.len() as u8);
+        for group in part.chunks(3) {
+            let b = |i: usize| group.get(i).copied().unwrap_or(0) as u32;
+            let v = b(0) << 16 | b(1) << 8 | b(2);
+            for i in 0..4 {
+                // Missing bytes are written as a backquote.
+                out.push(if i <= group.len() { letter(v >> (18 - 6 * i) & 63) } else { b'`' });
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+/// `u`: decodes up to a line that is not uuencoded.
+pub fn get_uu(s: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut i = 0;
+    while i < s.len() && s[i] > b' ' && s[i] < b'a' {
+        let mut left = ((s[i] - b' ') & 0x3F) as usize;
+        i += 1;
+        while left > 0 {
+            let mut v = 0u32;
+            for _ in 0..4 {
+                let digit = match s.get(i) {
+                    Some(&b) if b != b'\n' => {
+                        i += 1;
+                        (b.wrapping_sub(b' ') & 0x3F) as u32
+                    }
+                    _ => 0,
+                };
+                v = v << 6 | digit;
+            }
+            let n = left.min(3);
+            out.extend_from_slice(&v.to_be_bytes()[1..1 + n]);
+            left -= n;
+            if i >= s.len() {
+                break;
+            }
+        }
+        if s.get(i) == Some(&b'\r') {
+            i += 1;
+        }
+        match s.get(i) {
+            Some(b'\n') => i += 1,
+            Some(_) if s.get(i + 1) == Some(&b'\n') => i += 2,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// `M`: quoted-printable in lines of at most `count` (72) characters.
+pub fn put_quoted(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
+    let limit = match count {
+        super::Count::Times(n) if n > 1 => n,
+        _ => 72,
+    };
+    let mut column = 0usize;
+    let mut previous: Option<u8> = None;
+    for &b in s {
+        if b > 126 || (b < 32 && b != b'\n' && b != b'\t') || b == b'=' {
+            out.extend_from_slice(format!("={b:02X}").as_bytes());
+            column += 3;
+            previous = None;
+        } else if b == b'\n' {
+            if matches!(previous, Some(b' ' | b'\t')) {
+                out.extend_from_slice(b"=\n");
+            }
+            out.push(b'\n');
+            column = 0;
+            previous = Some(b);
+        } else {
+            out.push(b);
+            column += 1;
+            previous = Some(b);
+        }
+        if column > limit {
+            out.extend_from_slice(b"=\n");
+            column = 0;
+            previous = Some(b'\n');
+        }
+    }
+    if column > 0 {
+        out.extend_from_slice(b"=\n");
+    }
+}
+
+/// `M`: decodes; from a broken escape on the text is kept as it is.
+pub fn get_quoted(s: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(s.len());
+    let mut i = 0;
+    while i < s.len() {
+        if s[i] != b'=' {
+            out.push(s[i]);
+            i += 1;
+            continue;
+        }
+        match (s.get(i + 1), s.get(i + 2)) {
+            (None, _) => return finish(out, &s[i..]),
+            (Some(b'\n'), _) => i += 2,
+            (Some(b'\r'), Some(b'\n')) => i += 3,
+            (Some(&a), Some(&b)) => match ((a as char).to_digit(16), (b as char).to_digit(16)) {
+                (Some(a), Some(b)) => {
+                    out.push((a << 4 | b) as u8);
+                    i += 3;
+                }
+                _ => return finish(out, &s[i..]),
+            },
+            _ => return finish(out, &s[i..]),
+        }
+    }
+    out
+}
+
+fn finish(mut out: Vec<u8>, rest: &[u8]) -> Vec<u8> {
+    out.extend_from_slice(rest);
+    out
+}

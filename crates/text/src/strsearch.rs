@@ -1,0 +1,242 @@
+//! Finding, summing, hashing, normalising, splitting into graphemes, and likeness.
+//!
+//! Invariant: offsets returned are byte offsets on character boundaries of the encoding.
+
+use crate::encoding::EncIndex;
+use std::hash::{BuildHasher, Hasher};
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Whether every byte match of a valid needle begins a character.
+fn self_synchronising(enc: EncIndex) -> bool {
+    enc.is_single_byte() || enc.is_utf8()
+}
+
+/// First occurrence of `needle` at or after byte `from`.
+pub fn find(hay: &[u8], needle: &[u8], from: usize, enc: EncIndex) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let rest = hay.get(at..)?;
+        let found = at + match needle {
+            [b] => memchr::memchr(*b, rest)?,
+            _ => memchr::memmem::find(rest, needle)?,
+        };
+        if self_synchronising(enc) || enc.char_head(hay, found) == found {
+            return Some(found);
+        }
+        at = found + 1;
+    }
+}
+
+/// Last occurrence of `needle` that begins at or before byte `upto`.
+pub fn rfind(hay: &[u8], needle: &[u8], upto: usize, enc: EncIndex) -> Option<usize> {
+    let mut end = upto.saturating_add(needle.len()).min(hay.len());
+    loop {
+        let found = memchr::memmem::rfind(hay.get(..end)?, needle)?;
+        if self_synchronising(enc) || enc.char_head(hay, found) == found {
+            return Some(found);
+        }
+        end = (found + needle.len()).checked_sub(1)?;
+    }
+}
+
+/// `String#sum`: the sum of the bytes in `bits` bits (all bits for 0 or fewer; a sum of
+/// any string fits 128).
+pub fn sum(s: &[u8], bits: i64) -> u128 {
+    let total: u128 = s.iter().map(|&b| b as u128).sum();
+    if (1..128).contains(&bits) { total & ((1 << bits) - 1) } else { total }
+}
+
+/// Unicode normalisation forms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Canonical composition.
+    Nfc,
+    /// Canonical decomposition.
+    Nfd,
+    /// Compatibility composition.
+    Nfkc,
+    /// Compatibility decomposition.
+    Nfkd,
+}
+
+impl Form {
+    /// By its symbol: `nfc`, `nfd`, `nfkc`, `nfkd`.
+    pub fn find(name: &[u8]) -> Option<Form> {
+        Some(match name {
+            b"nfc" => Form::Nfc,
+            b"nfd" => Form::Nfd,
+            b"nfkc" => Form::Nfkc,
+            b"nfkd" => Form::Nfkd,
+            _ => return None,
+        })
+    }
+}
+
+/// Normalises valid UTF-8; `None` for invalid bytes.
+pub fn normalize(s: &[u8], form: Form) -> Option<String> {
+    let text = std::str::from_utf8(s).ok()?;
+    Some(match form {
+        Form::Nfc => text.nfc().collect(),
+        Form::Nfd => text.nfd().collect(),
+        Form::Nfkc => text.nfkc().collect(),
+        Form::Nfkd => text.nfkd().collect(),
+    })
+}
+
+/// Whether UTF-8 text is in the form; `None` for invalid bytes.
+pub fn is_normalized(s: &[u8], form: Form) -> Option<bool> {
+    let text = std::str::from_utf8(s).ok()?;
+    Some(match form {
+        Form::Nfc => unicode_normalization::is_nfc(text),
+        Form::Nfd => unicode_normalization::is_nfd(text),
+        Form::Nfkc => unicode_normalization::is_nfkc(text),
+        Form::Nfkd => unicode_normalization::is_nfkd(text),
+    })
+}
+
+/// Byte ranges of the extended grapheme clusters; bytes that form no character are one
+/// each. Characters are the clusters of encodings other than UTF-8.
+pub fn graphemes(s: &[u8], enc: EncIndex) -> Vec<std::ops::Range<usize>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    if !enc.is_utf8() {
+        for c in enc.chars(s) {
+            let crlf = c == b"\n" && at > 0 && s[at - 1] == b'\r' && enc.is_ascii_compatible();
+            match out.last_mut() {
+                Some(std::ops::Range { end, .. }) if crlf => *end = at + 1,
+                _ => out.push(at..at + c.len()),
+            }
+            at += c.len();
+        }
+        return out;
+    }
+    while at < s.len() {
+        let rest = &s[at..];
+        let valid = match std::str::from_utf8(rest) {
+            Ok(text) => text,
+            Err(e) => std::str::from_utf8(&rest[..e.valid_up_to()]).unwrap_or(""),
+        };
+        for (i, cluster) in valid.grapheme_indices(true) {
+            out.push(at + i..at + i + cluster.len());
+        }
+        at += valid.len();
+        if at < s.len() {
+            out.push(at..at + 1);
+            at += 1;
+        }
+    }
+    out
+}
+
+/// A hash of bytes under a seed; equal in one process for equal seed and bytes.
+#[inline]
+pub fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::with_seed(seed).build_hasher();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// Levenshtein distance in characters.
+pub fn levenshtein(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let cost = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], cost);
+        }
+    }
+    row[b.len()]
+}
+
+/// Jaro-Winkler likeness, 0 to 1, as did_you_mean counts it.
+pub fn jaro_winkler(a: &str, b: &str) -> f64 {
+    let jaro = jaro(a, b);
+    if jaro <= 0.7 {
+        return jaro;
+    }
+    let prefix = a.chars().zip(b.chars()).take(4).take_while(|(x, y)| x == y).count();
+    jaro + prefix as f64 * 0.1 * (1.0 - jaro)
+}
+
+fn jaro(a: &str, b: &str) -> f64 {
+    let (mut a, mut b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len() > b.len() {
+        std::mem::swap(&mut a, &mut b);
+    }
+    let range = (b.len() / 2).saturating_sub(1);
+    let (mut in_a, mut in_b) = (vec![false; a.len()], vec![false; b.len()]);
+    let mut matches = 0;
+    for (i, x) in a.iter().enumerate() {
+        let last = (i + range).min(b.len().saturating_sub(1));
+        for j in i.saturating_sub(range)..=last {
+            if j < b.len() && !in_b[j] && *x == b[j] {
+                (in_a[i], in_b[j]) = (true, true);
+                matches += 1;
+                break;
+            }
+        }
+    }
+    if matches == 0 {
+        return 0.0;
+    }
+    let left = a.iter().zip(&in_a).filter(|(_, hit)| **hit).map(|(c, _)| c);
+    let right = b.iter().zip(&in_b).filter(|(_, hit)| **hit).map(|(c, _)| c);
+    let transposed = left.zip(right).filter(|(x, y)| x != y).count() / 2;
+    let m = matches as f64;
+    (m / a.len() as f64 + m / b.len() as f64 + (m - transposed as f64) / m) / 3.0
+}
+
+/// The names that `input` may have been meant to be, best first (did_you_mean's rule).
+pub fn spell_check<'a>(input: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let normal = |s: &str| s.to_lowercase().replace('@', "");
+    let typed = input;
+    let input = normal(input);
+    let threshold = if input.chars().count() > 3 { 0.834 } else { 0.77 };
+    let mut words: Vec<(f64, &str)> = names.into_iter()
+        .filter(|word| *word != typed && jaro_winkler(&normal(word), &input) >= threshold)
+        .map(|word| (jaro_winkler(word, &input), word))
+        .collect();
+    words.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let allowed = (input.chars().count() as f64 * 0.25).ceil() as usize;
+    let close: Vec<&str> = words.iter().map(|(_, w)| *w).filter(|w| levenshtein(&normal(w), &input) <= allowed).collect();
+    if !close.is_empty() {
+        return close;
+    }
+    // Nothing mistyped: perhaps misspelt, shorter or longer by a part.
+    let length = input.chars().count();
+    words.into_iter().map(|(_, w)| w)
+        .find(|w| {
+            let w = normal(w);
+            let shorter = w.chars().count().min(length);
+            levenshtein(&w, &input) < shorter
+        })
+        .into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding() {
+        // 0x5C is a trail byte in Shift_JIS.
+        let text = b"\x95\x5C\\";
+        assert_eq!(find(text, b"\\", 0, EncIndex::WINDOWS_31J), Some(2));
+        assert_eq!(rfind(b"abab", b"ab", 1, EncIndex::UTF_8), Some(0));
+        assert_eq!(rfind(b"abab", b"ab", 9, EncIndex::UTF_8), Some(2));
+        assert_eq!(find(b"abc", b"", 3, EncIndex::UTF_8), Some(3));
+        assert_eq!(sum("ＲＵＢＹ".as_bytes(), 16), 2414);
+    }
+
+    #[test]
+    fn likeness() {
+        assert_eq!(levenshtein("kitten", "sitting"), 3);
+        assert_eq!(spell_check("fooo", ["foo", "bar", "fobo"]), ["foo", "fobo"]);
+        assert_eq!(spell_check("frist_name", ["first_name", "last_name", "name"]), ["first_name"]);
+        assert_eq!(graphemes("e\u{301}👨‍👩‍👧x".as_bytes(), EncIndex::UTF_8).len(), 3);
+        assert_eq!(hash_bytes(7, b"abc"), hash_bytes(7, b"abc"));
+    }
+}
