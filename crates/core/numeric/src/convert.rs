@@ -1,0 +1,118 @@
+//! Reading numbers from text: the leaves under `Integer()`, `Float()`, `Rational()`,
+//! `Complex()` and String's `to_i`, `to_f`, `to_r`, `to_c`.
+
+use crate::complex::cpx_raw;
+use crate::real::*;
+use kumi_num::int::Int;
+use kumi_num::parse::{self, Component};
+use kumi_vm::*;
+
+/// A parsed Integer as a value.
+pub fn int_value(cx: &mut Cx, n: Int) -> Value {
+    match n {
+        Int::Small(i) => cx.int(i),
+        Int::Big(b) => cx.big(b),
+    }
+}
+fn bytes(cx: &mut Cx, v: Value) -> Result<Gc<StrObj>, Exit> {
+    match v.as_str() {
+        Some(s) => Ok(s),
+        None => Err(cx.type_error("not a string")),
+    }
+}
+/// `__parse_int(str, base, strict)`: an Integer, or nil when a strict reader refuses.
+fn x_parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = bytes(cx, args[0])?;
+    let base = cx.arg_i64(args, 1)?;
+    if !parse::valid_base(base) {
+        return Err(cx.arg_error(&format!("invalid radix {base}")));
+    }
+    match parse::integer(s.bytes(), base, args[2].truthy()) {
+        Some(n) => Ok(int_value(cx, n)),
+        None => Ok(Value::NIL),
+    }
+}
+/// `__parse_float(str, strict)`
+fn x_parse_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = bytes(cx, args[0])?;
+    match parse::float(s.bytes(), args[1].truthy()) {
+        Some(f) => Ok(cx.float(f)),
+        None => Ok(Value::NIL),
+    }
+}
+/// `__parse_rational(str, strict)`
+fn x_parse_rational(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = bytes(cx, args[0])?;
+    match parse::rational(s.bytes(), args[1].truthy()) {
+        Ok(Some((n, d))) => {
+            let (n, d) = (cx.big(n), cx.big(d));
+            rat_new(cx, n, d)
+        }
+        Ok(None) => Ok(Value::NIL),
+        Err(_) => Err(cx.arg_error("exponent is too large")),
+    }
+}
+fn component(cx: &mut Cx, c: Component) -> R {
+    match c {
+        Component::Int(n) => Ok(int_value(cx, n)),
+        Component::Float(f) => Ok(cx.float(f)),
+        Component::Rational(n, d) => {
+            let (n, d) = (cx.big(n), cx.big(d));
+            rat_new(cx, n, d)
+        }
+    }
+}
+/// `__parse_complex(str, strict)`: a Complex, nil, or `[magnitude, angle]` of a polar one.
+fn x_parse_complex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = bytes(cx, args[0])?;
+    match parse::complex(s.bytes(), args[1].truthy()) {
+        Ok(Some(t)) => {
+            let a = component(cx, t.first)?;
+            let b = match t.second {
+                Some(c) => component(cx, c)?,
+                None => Value::fix(0),
+            };
+            Ok(if t.polar { cx.array(&[a, b]) } else { cpx_raw(cx, a, b) })
+        }
+        Ok(None) => Ok(Value::NIL),
+        Err(_) => Err(cx.arg_error("exponent is too large")),
+    }
+}
+/// `Integer(x)` of one plain argument; everything else is the twin's.
+fn k_integer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    if args.len() == 1 {
+        if is_int(args[0]) {
+            return Ok(args[0]);
+        }
+        if let Some(f) = args[0].as_float() {
+            return float_to_int(cx, f);
+        }
+        if let Some(n) = args[0].as_str().and_then(|s| parse::integer(s.bytes(), 0, true)) {
+            return Ok(int_value(cx, n));
+        }
+    }
+    Err(Exit::Miss)
+}
+/// `Float(x)` of one plain argument; everything else is the twin's.
+fn k_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    if args.len() == 1 {
+        if let Some(f) = num(cx, args[0]).f64() {
+            return Ok(cx.float(f));
+        }
+        if let Some(f) = args[0].as_str().and_then(|s| parse::float(s.bytes(), true)) {
+            return Ok(cx.float(f));
+        }
+    }
+    Err(Exit::Miss)
+}
+
+pub static TABLE: &[NativeDef] = &[
+    private("Kernel", "Integer", 1, 3, k_integer),
+    private("Kernel", "Float", 1, 2, k_float),
+    n("Kernel.", "Integer", 1, 3, k_integer),
+    n("Kernel.", "Float", 1, 2, k_float),
+    intrinsic("__parse_int", 3, 3, x_parse_int),
+    intrinsic("__parse_float", 2, 2, x_parse_float),
+    intrinsic("__parse_rational", 2, 2, x_parse_rational),
+    intrinsic("__parse_complex", 2, 2, x_parse_complex),
+];
