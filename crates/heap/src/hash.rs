@@ -76,6 +76,10 @@ impl Default for HashData {
 }
 
 impl HashData {
+    /// An empty table that compares keys by identity when `by_identity`.
+    pub fn comparing(by_identity: bool) -> HashData {
+        HashData { by_identity, ..Default::default() }
+    }
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.live

@@ -1,0 +1,212 @@
+//! Intrinsics that let the prelude walk, probe and change a hash by position.
+//!
+//! A position stays valid while the hash is entered (`__hash_enter`); outside an
+//! iteration the prelude compares versions and starts again (optimistic commit).
+//! "Plain" results: a position, nil for an absent key, false when user code must
+//! look for the key.
+
+use crate::hash::cell;
+use kumi_vm::hash_key::spread;
+use kumi_vm::*;
+
+fn pos(args: &[Value], i: usize) -> usize {
+    args[i].as_fix().filter(|p| *p >= 0).map_or(usize::MAX, |p| p as usize)
+}
+/// The number that a `hash` method gave, as the table wants it.
+fn table_hash(v: Value) -> u64 {
+    let n = match v.as_fix() {
+        Some(i) => i as u64,
+        None => v.as_big().map_or(0, |b| b.n.low_u64()),
+    };
+    spread(n)
+}
+
+fn len(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(Value::fix(cell(args[0])?.h.len() as i64))
+}
+/// First live position after args[1] (-1 to start), nil at the end.
+fn next(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let from = args[1].as_fix().map_or(0, |p| (p + 1).max(0) as usize);
+    Ok(cell(args[0])?.h.next_live(from).map_or(Value::NIL, |i| Value::fix(i as i64)))
+}
+fn key(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::NIL, |e| e.key))
+}
+fn val(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::NIL, |e| e.val))
+}
+fn pair(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    match cell(args[0])?.h.at(pos(args, 1)) {
+        Some(e) => Ok(cx.array(&[e.key, e.val])),
+        None => Ok(Value::NIL),
+    }
+}
+fn set_val(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    cx.check_frozen(args[0])?;
+    let (mut h, i) = (cell(args[0])?, pos(args, 1));
+    if h.h.at(i).is_some() {
+        h.h.set_val(i, args[2]);
+        cx.heap.wrote(args[0], args[2]);
+    }
+    Ok(args[2])
+}
+fn remove_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (mut h, i) = (cell(args[0])?, pos(args, 1));
+    Ok(if h.h.at(i).is_some() { h.h.remove_at(i).val } else { Value::NIL })
+}
+fn version(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(Value::fix(cell(args[0])?.h.version as i64))
+}
+/// `__hash_candidate(h, hash, from)`: the next position after `from` (nil to start) whose key has that hash.
+fn candidate(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let from = args[2].as_fix().map(|p| p as usize);
+    Ok(cell(args[0])?.h.candidate(table_hash(args[1]), from).map_or(Value::NIL, |i| Value::fix(i as i64)))
+}
+/// `__hash_push(h, hash, key, value)`: adds a key that is known to be absent.
+fn push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cell(args[0])?;
+    cx.check_frozen(args[0])?;
+    cx.hash_push(h, table_hash(args[1]), args[2], args[3])?;
+    Ok(args[3])
+}
+fn find(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    match cx.hash_find(cell(args[0])?, args[1]) {
+        Ok(Some(i)) => Ok(Value::fix(i as i64)),
+        Ok(None) => Ok(Value::NIL),
+        Err(_) => Ok(Value::FALSE),
+    }
+}
+/// Stores under a plain key: true; false when user code must find the place.
+fn put(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cell(args[0])?;
+    cx.check_frozen(args[0])?;
+    match cx.hash_put(h, args[1], args[2]) {
+        Ok(()) => Ok(Value::TRUE),
+        Err(Exit::Miss) => Ok(Value::FALSE),
+        Err(e) => Err(e),
+    }
+}
+fn enter(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut h = cell(args[0])?;
+    h.h.iterating = h.h.iterating.saturating_add(1);
+    Ok(args[0])
+}
+fn leave(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut h = cell(args[0])?;
+    h.h.iterating = h.h.iterating.saturating_sub(1);
+    Ok(args[0])
+}
+fn iterating(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(Value::bool(cell(args[0])?.h.iterating > 0))
+}
+/// `__hash_update(dst, src, from)`: copies entries from position `from` on; the position
+/// of the first entry that needs user code, nil when all are copied.
+fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (dst, src) = (cell(args[0])?, cell(args[1])?);
+    cx.check_frozen(args[0])?;
+    let mut i = pos(args, 2);
+    // Tables that hash alike pass their hashes on.
+    let same = dst.h.by_identity == src.h.by_identity;
+    while let Some(p) = src.h.next_live(i) {
+        let Some(e) = src.h.at(p) else { break };
+        let hv = if same { Ok(e.hash) } else { cx.key_hash(dst, e.key) };
+        let done = match hv {
+            Ok(hv) if dst.h.len() == 0 => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
+            Ok(hv) => match cx.hash_find_with(dst, e.key, hv) {
+                Ok(Some(at)) => {
+                    let mut d = dst;
+                    d.h.set_val(at, e.val);
+                    cx.heap.wrote(args[0], e.val);
+                    Ok(true)
+                }
+                Ok(None) => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
+                Err(x) => Err(x),
+            },
+            Err(x) => Err(x),
+        };
+        match done {
+            Ok(_) => i = p + 1,
+            Err(Exit::Miss) => return Ok(Value::fix(p as i64)),
+            Err(x) => return Err(x),
+        }
+    }
+    Ok(Value::NIL)
+}
+/// A copy with the entries and the comparison, as a plain Hash without default: `__hash_copy(h)`.
+fn copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cell(args[0])?;
+    cx.check_size(h.h.bytes())?;
+    let mut d = (*h.h).clone();
+    d.iterating = 0;
+    d.default = Value::NIL;
+    d.default_is_proc = false;
+    cx.heap.charge(d.bytes());
+    Ok(cx.heap.hash(cx.k.hash.val(), d).val())
+}
+/// An empty plain Hash that compares keys as `h` does.
+fn like(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cell(args[0])?;
+    let d = HashData::comparing(h.h.by_identity);
+    Ok(cx.heap.hash(cx.k.hash.val(), d).val())
+}
+fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut h = cell(args[0])?;
+    h.h.default = args[1];
+    h.h.default_is_proc = !args[1].is_nil();
+    cx.heap.wrote(args[0], args[1]);
+    Ok(args[1])
+}
+fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut h = cell(args[0])?;
+    let n = args[1].as_fix().unwrap_or(0).clamp(0, 1 << 40) as usize;
+    cx.check_size(n.saturating_mul(32))?;
+    // A wish, not a demand: what is never filled should not be paid for.
+    h.h.reserve(n.min(1 << 20));
+    Ok(args[0])
+}
+/// Combines two hash values.
+fn mix(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let n = |v: Value| v.as_fix().map_or_else(|| v.as_big().map_or(0, |b| b.n.low_u64()), |i| i as u64);
+    let h = cx.hash_step(n(args[0]), n(args[1]));
+    Ok(cx.hash_end(h))
+}
+/// Adds two hash values, wrapping.
+fn add(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let n = |v: Value| v.as_fix().unwrap_or(0);
+    Ok(Value::fix(n(args[0]).wrapping_add(n(args[1])) << 2 >> 2))
+}
+fn start(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cx.hash_start(args[0].as_fix().unwrap_or(0) as u64, args[1].as_fix().unwrap_or(0) as usize);
+    Ok(cx.hash_end(h))
+}
+fn id_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(Value::fix(cx.identity_hash(args[0]) as i64))
+}
+
+/// Intrinsics of the prelude's Hash.
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__hash_len", 1, 1, len),
+    intrinsic("__hash_next", 2, 2, next),
+    intrinsic("__hash_key", 2, 2, key),
+    intrinsic("__hash_val", 2, 2, val),
+    intrinsic("__hash_pair", 2, 2, pair),
+    intrinsic("__hash_set_val", 3, 3, set_val),
+    intrinsic("__hash_remove_at", 2, 2, remove_at),
+    intrinsic("__hash_version", 1, 1, version),
+    intrinsic("__hash_candidate", 3, 3, candidate),
+    intrinsic("__hash_push", 4, 4, push),
+    intrinsic("__hash_find", 2, 2, find),
+    intrinsic("__hash_put", 3, 3, put),
+    intrinsic("__hash_enter", 1, 1, enter),
+    intrinsic("__hash_leave", 1, 1, leave),
+    intrinsic("__hash_iterating", 1, 1, iterating),
+    intrinsic("__hash_update", 3, 3, update),
+    intrinsic("__hash_copy", 1, 1, copy),
+    intrinsic("__hash_like", 1, 1, like),
+    intrinsic("__hash_set_default_proc", 2, 2, set_default_proc),
+    intrinsic("__hash_reserve", 2, 2, reserve),
+    intrinsic("__hash_mix", 2, 2, mix),
+    intrinsic("__hash_add", 2, 2, add),
+    intrinsic("__hash_start", 2, 2, start),
+    intrinsic("__hash_id", 1, 1, id_hash),
+];

@@ -1,0 +1,771 @@
+# Hash: everything that takes a block, and the lookup of keys whose hash or eql?
+# is Ruby code. Natives (crates/core/collection/src/hash.rs) handle plain keys and
+# come here for the rest.
+module KumiSys
+  # The hash value of a key as an Integer, by its own method.
+  def self.key_hash(key)
+    n = key.__send__(:hash)
+    __is_a(n, Integer) ? n : to_int(n)
+  end
+
+  # Position of key in h, or nil. User code runs between the steps: when it changed
+  # the table, the search starts again.
+  def self.hash_find(h, key)
+    i = __hash_find(h, key)
+    return i unless i == false
+    hash_probe(h, key, key_hash(key))
+  end
+
+  def self.hash_probe(h, key, hv)
+    while true
+      version = __hash_version(h)
+      i = __hash_candidate(h, hv, nil)
+      while i
+        k = __hash_key(h, i)
+        found = __same(k, key) || key.eql?(k)
+        break unless version == __hash_version(h)
+        return i if found
+        i = __hash_candidate(h, hv, i)
+      end
+      return nil if i.nil?
+    end
+  end
+
+  # h[key] = value for any key.
+  def self.hash_put(h, key, value)
+    return value if __hash_put(h, key, value)
+    hv = key_hash(key)
+    i = hash_probe(h, key, hv)
+    if i
+      __hash_set_val(h, i, value)
+    else
+      __hash_push(h, hv, key, value)
+    end
+  end
+
+  # Value of key in h, undef when absent; default values play no part.
+  def self.hash_get(h, key)
+    i = hash_find(h, key)
+    i ? __hash_val(h, i) : __undef
+  end
+
+  # Copies all entries of src into dst.
+  def self.hash_update(dst, src)
+    i = 0
+    while i = __hash_update(dst, src, i)
+      hash_put(dst, __hash_key(src, i), __hash_val(src, i))
+      i += 1
+    end
+    dst
+  end
+
+  def self.hash_equal(a, b, eql)
+    return false unless __hash_len(a) == __hash_len(b)
+    return true if __hash_len(a) == 0
+    return false unless a.compare_by_identity? == b.compare_by_identity?
+    r = guard_pair(eql ? :eql? : :==, a, b) { hash_equal_entries(a, b, eql) }
+    r.nil? ? true : r
+  end
+
+  def self.hash_equal_entries(a, b, eql)
+    __hash_enter(a)
+    begin
+      i = -1
+      while i = __hash_next(a, i)
+        j = hash_find(b, __hash_key(a, i))
+        return false unless j
+        x = __hash_val(a, i)
+        y = __hash_val(b, j)
+        return false unless __same(x, y) || (eql ? x.eql?(y) : x == y)
+      end
+    ensure
+      __hash_leave(a)
+    end
+    true
+  end
+
+  # Is every entry of a in b?
+  def self.hash_within?(a, b)
+    i = -1
+    while i = __hash_next(a, i)
+      j = hash_find(b, __hash_key(a, i))
+      return false unless j
+      x = __hash_val(a, i)
+      y = __hash_val(b, j)
+      return false unless __same(x, y) || x == y
+    end
+    true
+  end
+
+  # Adds what a to_h or Hash[] block gave.
+  def self.hash_put_pair(h, pair, where = nil)
+    a = try_ary(pair)
+    if a.nil?
+      raise TypeError, "wrong element type #{__describe_class(pair)} #{where ? "at #{where} " : ''}(expected array)"
+    end
+    unless a.size == 2
+      what = where ? "wrong array length at #{where}" : "element has wrong array length"
+      raise ArgumentError, "#{what} (expected 2, was #{a.size})"
+    end
+    hash_put(h, a[0], a[1])
+  end
+
+  # The hash of a structure that may contain itself: the outermost call then gives
+  # a value that depends on its size alone.
+  def self.hash_outer(obj, size)
+    throw :__kumi_recursive_hash, true if recursive?(obj, :hash)
+    return guard(:hash, obj) { yield } if recursive?(self, :hash_outer)
+    r = nil
+    recursive = catch(:__kumi_recursive_hash) do
+      guard(:hash_outer, self) { guard(:hash, obj) { r = yield } }
+      false
+    end
+    recursive ? __hash_start(2, size) : r
+  end
+
+  # How error messages name an element that should have been an array.
+  def self.element_type(e)
+    return e.inspect if __same(e, nil) || __same(e, true) || __same(e, false)
+    __class(e).name
+  end
+
+  # Does x answer to mid by its own account?
+  def self.answers?(x, mid)
+    return __responds(x, mid) unless __responds(x, :respond_to?)
+    return true if __responds(x, mid) && __builtin(x, :respond_to?)
+    x.respond_to?(mid)
+  end
+
+  # The rest of a dig, after the first step gave v.
+  def self.dig(v, rest)
+    raise TypeError, "#{__class(v)} does not have #dig method" unless answers?(v, :dig)
+    v.dig(*rest)
+  end
+
+  def self.hash_check_default_proc(pr)
+    return unless pr.lambda?
+    n = pr.arity
+    return if n == 2 || (n < 0 && n >= -3)
+    n = -n - 1 if n < 0
+    raise TypeError, "default_proc takes two arguments (2 for #{n})"
+  end
+
+  # Keeps the entries for which the block's truth is `wanted`; true when some went.
+  def self.hash_keep(h, wanted)
+    __check_frozen(h)
+    n = __hash_len(h)
+    __hash_enter(h)
+    begin
+      i = -1
+      while i = __hash_next(h, i)
+        k = __hash_key(h, i)
+        r = yield(k, __hash_val(h, i)) ? true : false
+        unless r == wanted
+          __check_frozen(h)
+          __hash_remove_at(h, i) if __same(__hash_key(h, i), k)
+        end
+      end
+    ensure
+      __hash_leave(h)
+    end
+    __hash_len(h) != n
+  end
+
+  # How a symbol key is shown: `name: `, or in quotes when the name is no plain word.
+  def self.inspect_key(k)
+    if __is_a(k, Symbol)
+      simple_key?(k) ? "#{k.name}: " : "#{k.name.inspect}: "
+    else
+      "#{inspect(k)} => "
+    end
+  end
+
+  # May the symbol stand before a colon as it is?
+  def self.simple_key?(k)
+    name = k.name
+    return false if name.empty? || k.inspect.start_with?(':"')
+    return false if name.start_with?("@", "$", "!")
+    !name.end_with?("+", "-", "*", "/", "`", "%", "^", "&", "|", "]", "<", "=", ">", "~", "@")
+  end
+
+  def self.key_error(h, key)
+    raise KeyError.new("key not found: #{inspect(key)}", receiver: h, key: key)
+  end
+end
+
+class Hash
+  include Enumerable
+
+  def self.[](*args)
+    h = allocate
+    if args.size == 1
+      x = args[0]
+      src = KumiSys.try_hash(x)
+      if src
+        return KumiSys.hash_update(h, src)
+      end
+      pairs = KumiSys.try_ary(x)
+      if pairs
+        i = 0
+        while i < pairs.size
+          e = pairs[i]
+          a = KumiSys.try_ary(e)
+          raise ArgumentError, "wrong element type #{KumiSys.element_type(e)} at #{i} (expected array)" if a.nil?
+          n = a.size
+          raise ArgumentError, "invalid number of elements (#{n} for 1..2)" unless n == 1 || n == 2
+          KumiSys.hash_put(h, a[0], n == 2 ? a[1] : nil)
+          i += 1
+        end
+        return h
+      end
+    end
+    raise ArgumentError, "odd number of arguments for Hash" if args.size.odd?
+    i = 0
+    while i < args.size
+      KumiSys.hash_put(h, args[i], args[i + 1])
+      i += 2
+    end
+    h
+  end
+
+  def self.try_convert(x)
+    KumiSys.try_hash(x)
+  end
+
+  def initialize(default = __undef, capacity: 0, &block)
+    __check_frozen(self)
+    capacity = KumiSys.to_int(capacity)
+    __hash_reserve(self, capacity) if capacity > 0
+    if block
+      raise ArgumentError, "wrong number of arguments (given 1, expected 0)" unless __undef?(default)
+      KumiSys.hash_check_default_proc(block)
+      __hash_set_default_proc(self, block)
+    else
+      __hash_set_default_proc(self, nil)
+      self.default = default unless __undef?(default)
+    end
+    self
+  end
+
+  def default_proc=(prc)
+    __check_frozen(self)
+    if __same(prc, nil)
+      __hash_set_default_proc(self, nil)
+      return nil
+    end
+    pr = KumiSys.try_convert(prc, Proc, "Proc", :to_proc)
+    if pr.nil?
+      raise TypeError, "wrong default_proc type #{__class(prc)} (expected Proc)"
+    end
+    KumiSys.hash_check_default_proc(pr)
+    __hash_set_default_proc(self, pr)
+    prc
+  end
+
+  # --- one entry, any key (twins of natives) ---------------------------------
+
+  def [](key)
+    i = KumiSys.hash_find(self, key)
+    return __hash_val(self, i) if i
+    return default(key) unless __builtin(self, :default)
+    pr = default_proc
+    pr ? pr.call(self, key) : default
+  end
+
+  def []=(key, value)
+    KumiSys.hash_put(self, key, value)
+  end
+
+  def store(key, value)
+    KumiSys.hash_put(self, key, value)
+  end
+
+  def fetch(key, default = __undef)
+    if block_given? && !__undef?(default)
+      warn("block supersedes default value argument", uplevel: 0)
+    end
+    i = KumiSys.hash_find(self, key)
+    return __hash_val(self, i) if i
+    return yield(key) if block_given?
+    return default unless __undef?(default)
+    KumiSys.key_error(self, key)
+  end
+
+  def key?(key) = !KumiSys.hash_find(self, key).nil?
+  def has_key?(key) = !KumiSys.hash_find(self, key).nil?
+  def include?(key) = !KumiSys.hash_find(self, key).nil?
+  def member?(key) = !KumiSys.hash_find(self, key).nil?
+
+  def delete(key)
+    __check_frozen(self)
+    i = KumiSys.hash_find(self, key)
+    return __hash_remove_at(self, i) if i
+    block_given? ? yield(key) : nil
+  end
+
+  def values_at(*keys)
+    keys.map { |k| self[k] }
+  end
+
+  def fetch_values(*keys, &block)
+    keys.map { |k| fetch(k, &block) }
+  end
+
+  def dig(key, *rest)
+    v = self[key]
+    return v if rest.empty? || v.nil?
+    KumiSys.dig(v, rest)
+  end
+
+  def key(value)
+    i = -1
+    while i = __hash_next(self, i)
+      v = __hash_val(self, i)
+      return __hash_key(self, i) if __same(v, value) || v == value
+    end
+    nil
+  end
+
+  def value?(value)
+    i = -1
+    while i = __hash_next(self, i)
+      v = __hash_val(self, i)
+      return true if __same(v, value) || v == value
+    end
+    false
+  end
+  def has_value?(value) = value?(value)
+
+  def assoc(key)
+    unless compare_by_identity?
+      i = __hash_find(self, key)
+      return __hash_pair(self, i) if i
+    end
+    i = -1
+    while i = __hash_next(self, i)
+      k = __hash_key(self, i)
+      return __hash_pair(self, i) if __same(k, key) || key == k
+    end
+    nil
+  end
+
+  def rassoc(value)
+    i = -1
+    while i = __hash_next(self, i)
+      v = __hash_val(self, i)
+      return __hash_pair(self, i) if __same(v, value) || v == value
+    end
+    nil
+  end
+
+  def slice(*keys)
+    r = __hash_like(self)
+    i = 0
+    while i < keys.size
+      v = KumiSys.hash_get(self, keys[i])
+      KumiSys.hash_put(r, keys[i], v) unless __undef?(v)
+      i += 1
+    end
+    r
+  end
+
+  def except(*keys)
+    r = __hash_copy(self)
+    keys.each { |k| r.delete(k) }
+    r
+  end
+
+  def invert
+    r = {}
+    i = -1
+    while i = __hash_next(self, i)
+      KumiSys.hash_put(r, __hash_val(self, i), __hash_key(self, i))
+    end
+    r
+  end
+
+  # --- comparison ---------------------------------------------------------------
+
+  def ==(other)
+    return true if __same(self, other)
+    unless __is_a(other, Hash)
+      return false unless KumiSys.answers?(other, :to_hash)
+      return (other == self) ? true : false
+    end
+    KumiSys.hash_equal(self, other, false)
+  end
+
+  def eql?(other)
+    return true if __same(self, other)
+    unless __is_a(other, Hash)
+      return false unless KumiSys.answers?(other, :to_hash)
+      return other.eql?(self) ? true : false
+    end
+    KumiSys.hash_equal(self, other, true)
+  end
+
+  def hash
+    n = __hash_len(self)
+    KumiSys.hash_outer(self, n) do
+      acc = __hash_start(2, n)
+      identity = compare_by_identity?
+      i = -1
+      while i = __hash_next(self, i)
+        k = __hash_key(self, i)
+        h = identity ? __hash_id(k) : KumiSys.key_hash(k)
+        acc = __hash_add(acc, __hash_mix(h, KumiSys.key_hash(__hash_val(self, i))))
+      end
+      acc
+    end
+  end
+
+  def <=(other)
+    other = KumiSys.to_hash(other)
+    return false if size > other.size
+    KumiSys.hash_within?(self, other)
+  end
+
+  def <(other)
+    other = KumiSys.to_hash(other)
+    return false if size >= other.size
+    KumiSys.hash_within?(self, other)
+  end
+
+  def >=(other)
+    other = KumiSys.to_hash(other)
+    return false if other.size > size
+    KumiSys.hash_within?(other, self)
+  end
+
+  def >(other)
+    other = KumiSys.to_hash(other)
+    return false if other.size >= size
+    KumiSys.hash_within?(other, self)
+  end
+
+  # --- showing and converting ------------------------------------------------------
+
+  def inspect
+    return "{}" if __hash_len(self) == 0
+    KumiSys.guard(:inspect, self) do
+      s = +"{"
+      first = true
+      i = -1
+      while i = __hash_next(self, i)
+        s << ", " unless first
+        first = false
+        k = __hash_key(self, i)
+        v = __hash_val(self, i)
+        s << KumiSys.inspect_key(k) << KumiSys.inspect(v)
+      end
+      s << "}"
+    end || "{...}"
+  end
+  def to_s = inspect
+
+  def to_h
+    unless block_given?
+      return self if __same(__class(self), Hash)
+      h = __hash_copy(self)
+      if default_proc
+        __hash_set_default_proc(h, default_proc)
+      else
+        h.default = default
+      end
+      return h
+    end
+    r = {}
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        KumiSys.hash_put_pair(r, yield(__hash_key(self, i), __hash_val(self, i)))
+      end
+    ensure
+      __hash_leave(self)
+    end
+    r
+  end
+
+  def to_proc
+    h = self
+    lambda { |key| h[key] }
+  end
+
+  def deconstruct_keys(_keys) = self
+
+  def flatten(depth = 1)
+    depth = KumiSys.to_int(depth)
+    return to_a if depth == 0
+    a = []
+    i = -1
+    while i = __hash_next(self, i)
+      a << __hash_key(self, i) << __hash_val(self, i)
+    end
+    if depth < 0
+      a.flatten!
+    elsif depth > 1
+      a.flatten!(depth - 1)
+    end
+    a
+  end
+
+  # --- iteration -----------------------------------------------------------------------
+
+  def each
+    return to_enum(:each) { size } unless block_given?
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        yield __hash_pair(self, i)
+      end
+    ensure
+      __hash_leave(self)
+    end
+    self
+  end
+
+  def each_pair
+    return to_enum(:each_pair) { size } unless block_given?
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        yield __hash_pair(self, i)
+      end
+    ensure
+      __hash_leave(self)
+    end
+    self
+  end
+
+  def each_key
+    return to_enum(:each_key) { size } unless block_given?
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        yield __hash_key(self, i)
+      end
+    ensure
+      __hash_leave(self)
+    end
+    self
+  end
+
+  def each_value
+    return to_enum(:each_value) { size } unless block_given?
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        yield __hash_val(self, i)
+      end
+    ensure
+      __hash_leave(self)
+    end
+    self
+  end
+
+  def any?(pattern = __undef)
+    unless __undef?(pattern)
+      i = -1
+      while i = __hash_next(self, i)
+        return true if pattern === __hash_pair(self, i)
+      end
+      return false
+    end
+    return __hash_len(self) > 0 unless block_given?
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        return true if yield(__hash_pair(self, i))
+      end
+    ensure
+      __hash_leave(self)
+    end
+    false
+  end
+
+  def select
+    return to_enum(:select) { size } unless block_given?
+    r = __hash_copy(self)
+    i = -1
+    while i = __hash_next(r, i)
+      __hash_remove_at(r, i) unless yield(__hash_key(r, i), __hash_val(r, i))
+    end
+    r
+  end
+
+  def filter
+    return to_enum(:filter) { size } unless block_given?
+    r = __hash_copy(self)
+    i = -1
+    while i = __hash_next(r, i)
+      __hash_remove_at(r, i) unless yield(__hash_key(r, i), __hash_val(r, i))
+    end
+    r
+  end
+
+  def reject
+    return to_enum(:reject) { size } unless block_given?
+    r = __hash_copy(self)
+    i = -1
+    while i = __hash_next(r, i)
+      __hash_remove_at(r, i) if yield(__hash_key(r, i), __hash_val(r, i))
+    end
+    r
+  end
+
+  def select!
+    return to_enum(:select!) { size } unless block_given?
+    KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
+  end
+
+  def filter!
+    return to_enum(:filter!) { size } unless block_given?
+    KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
+  end
+
+  def keep_if
+    return to_enum(:keep_if) { size } unless block_given?
+    KumiSys.hash_keep(self, true) { |k, v| yield(k, v) }
+    self
+  end
+
+  def reject!
+    return to_enum(:reject!) { size } unless block_given?
+    KumiSys.hash_keep(self, false) { |k, v| yield(k, v) } ? self : nil
+  end
+
+  def delete_if
+    return to_enum(:delete_if) { size } unless block_given?
+    KumiSys.hash_keep(self, false) { |k, v| yield(k, v) }
+    self
+  end
+
+  def transform_values
+    return to_enum(:transform_values) { size } unless block_given?
+    r = __hash_copy(self)
+    i = -1
+    while i = __hash_next(r, i)
+      __hash_set_val(r, i, yield(__hash_val(r, i)))
+    end
+    r
+  end
+
+  def transform_values!
+    return to_enum(:transform_values!) { size } unless block_given?
+    __check_frozen(self)
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        __hash_set_val(self, i, yield(__hash_val(self, i)))
+      end
+    ensure
+      __hash_leave(self)
+    end
+    self
+  end
+
+  def transform_keys(mapping = __undef)
+    given = !__undef?(mapping)
+    return to_enum(:transform_keys) { size } unless block_given? || given
+    mapping = KumiSys.to_hash(mapping) if given
+    r = {}
+    __hash_enter(self)
+    begin
+      i = -1
+      while i = __hash_next(self, i)
+        k = __hash_key(self, i)
+        if given
+          new = KumiSys.hash_get(mapping, k)
+          new = block_given? ? yield(k) : k if __undef?(new)
+        else
+          new = yield(k)
+        end
+        KumiSys.hash_put(r, new, __hash_val(self, i))
+      end
+    ensure
+      __hash_leave(self)
+    end
+    r
+  end
+
+  def transform_keys!(mapping = __undef)
+    given = !__undef?(mapping)
+    return to_enum(:transform_keys!) { size } unless block_given? || given
+    mapping = KumiSys.to_hash(mapping) if given
+    __check_frozen(self)
+    pairs = to_a
+    new_keys = __hash_like(self)
+    pairs.each do |pair|
+      k = pair[0]
+      if given
+        new = KumiSys.hash_get(mapping, k)
+        new = block_given? ? yield(k) : k if __undef?(new)
+      else
+        new = yield(k)
+      end
+      __check_frozen(self)
+      delete(k) if __undef?(KumiSys.hash_get(new_keys, k))
+      KumiSys.hash_put(self, new, pair[1])
+      KumiSys.hash_put(new_keys, new, nil)
+    end
+    self
+  end
+
+  # --- merging ----------------------------------------------------------------------------
+
+  def merge(*others, &block)
+    h = dup
+    h.update(*others, &block)
+  end
+
+  def update(*others)
+    __check_frozen(self)
+    others.each do |o|
+      o = KumiSys.to_hash(o)
+      unless block_given?
+        KumiSys.hash_update(self, o)
+        next
+      end
+      __hash_enter(o)
+      begin
+        i = -1
+        while i = __hash_next(o, i)
+          k = __hash_key(o, i)
+          v = __hash_val(o, i)
+          at = KumiSys.hash_find(self, k)
+          if at
+            v = yield(k, __hash_val(self, at), v)
+          end
+          KumiSys.hash_put(self, k, v)
+        end
+      ensure
+        __hash_leave(o)
+      end
+    end
+    self
+  end
+  alias_method :merge!, :update
+
+  def rehash
+    raise RuntimeError, "rehash during iteration" if __hash_iterating(self)
+    __check_frozen(self)
+    return self if compare_by_identity?
+    r = __hash_copy(self)
+    r.clear
+    i = -1
+    while i = __hash_next(self, i)
+      k = __hash_key(self, i)
+      KumiSys.hash_put(r, k, __hash_val(self, i))
+    end
+    clear
+    KumiSys.hash_update(self, r)
+    self
+  end
+end
