@@ -34,7 +34,8 @@ pub fn escape(text: &[u8], enc: EncIndex) -> Vec<u8> {
     out
 }
 
-/// The source as it stands between slashes: `/` and unprintable bytes escaped.
+/// The source as it stands between slashes: `/` and unprintable bytes escaped, and what
+/// is neither ASCII nor UTF-8 by its code.
 pub fn expression(source: &[u8], enc: EncIndex) -> Vec<u8> {
     let mut out = Vec::with_capacity(source.len());
     let mut i = 0;
@@ -51,10 +52,13 @@ pub fn expression(source: &[u8], enc: EncIndex) -> Vec<u8> {
             }
             b"/" => out.extend_from_slice(b"\\/"),
             _ => match enc.decode(c) {
-                Some((code, _)) if enc.is_ctype(code, Ctype::Print) || enc.is_ctype(code, Ctype::Space) => {
+                Some((code, _))
+                    if (code < 0x80 || enc.is_utf8())
+                        && (enc.is_ctype(code, Ctype::Print) || enc.is_ctype(code, Ctype::Space)) =>
+                {
                     out.extend_from_slice(c)
                 }
-                Some((code, _)) if code < 0x100 || !enc.is_unicode() => {
+                Some((code, _)) if code < 0x100 => {
                     for b in c {
                         out.extend_from_slice(format!("\\x{b:02X}").as_bytes());
                     }
@@ -210,7 +214,7 @@ pub(crate) fn literal(text: &[u8], options: Options, enc: EncIndex) -> Option<Ve
 }
 
 /// Whether the pattern holds nothing that CRuby's memoization excludes: back-references,
-/// subexpression calls, atomic groups, possessive repeats, absence operators.
+/// subexpression calls, conditionals, absence operators.
 pub(crate) fn linear_time(text: &[u8]) -> bool {
     let mut i = 0;
     let mut in_class = 0usize;

@@ -295,7 +295,7 @@ impl EncIndex {
             let has_lower = plain.chars().any(|c| c.is_ascii_lowercase());
             if first.is_ascii_uppercase() {
                 candidates.push(plain.clone());
-            } else {
+            } else if plain.contains(|c: char| c.is_ascii_uppercase()) {
                 candidates.push(format!("{}{}", first.to_ascii_uppercase(), &plain[1..]));
             }
             if has_lower {
