@@ -1,11 +1,34 @@
-
+//! String, Symbol, Regexp, MatchData, Encoding: leaf natives.
 //!
-//! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
+//! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+
+pub mod basic;
+pub mod encoding;
+mod grapheme;
+pub mod matchdata;
+pub mod regexp;
+mod search;
+mod slice;
+pub mod symbol;
+pub mod text;
+
+pub use matchdata::{back_ref, nth_match};
 
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
-    let _ = cx;
+    encoding::boot(cx);
+    for table in [
+        basic::TABLE,
+        encoding::TABLE,
+        matchdata::TABLE,
+        regexp::TABLE,
+        search::TABLE,
+        slice::TABLE,
+        symbol::TABLE,
+    ] {
+        cx.natives(table);
+    }
 }

@@ -1,0 +1,174 @@
+//! Symbols: names as strings, order, inspection, and turning strings into symbols.
+//!
+//! Invariant: the symbol table knows names by their bytes. A name of ASCII characters is
+//! US-ASCII; any other is UTF-8 unless it was first made from a string of another encoding,
+//! which is noted here.
+
+use crate::text::*;
+use kumi_text::encoding::{CodeRange, EncIndex};
+use kumi_vm::*;
+use std::collections::HashMap;
+
+/// Encodings of symbols that are neither US-ASCII nor UTF-8; strings made by `Symbol#name`.
+#[derive(Default)]
+struct SymState {
+    encs: HashMap<Sym, EncIndex>,
+    names: HashMap<Sym, Value>,
+}
+
+/// The encoding of a symbol.
+pub fn sym_enc(cx: &mut Cx, y: Sym) -> EncIndex {
+    if cx.syms.name(y).is_ascii() {
+        return EncIndex::US_ASCII;
+    }
+    cx.state::<SymState>().encs.get(&y).copied().unwrap_or(EncIndex::UTF_8)
+}
+/// The symbol named by a string; EncodingError for a broken one.
+pub fn intern_str(cx: &mut Cx, s: Str) -> R {
+    let e = enc(s);
+    if is_ascii(s) || e == EncIndex::UTF_8 {
+        if range(s) == CodeRange::Broken {
+            return Err(bad_symbol(cx, s));
+        }
+        return Ok(Value::sym(cx.syms.intern(s.bytes())));
+    }
+    if range(s) == CodeRange::Broken {
+        return Err(bad_symbol(cx, s));
+    }
+    let known = cx.syms.find(s.bytes()).is_some();
+    let y = cx.syms.intern(s.bytes());
+    if !known {
+        cx.state::<SymState>().encs.insert(y, e);
+    }
+    Ok(Value::sym(y))
+}
+fn bad_symbol(cx: &mut Cx, s: Str) -> Exit {
+    let shown = kumi_text::escape::inspect(s.bytes(), enc(s), EncIndex::UTF_8);
+    let m = format!("invalid symbol in encoding {} :{}", enc(s).name(), String::from_utf8_lossy(&shown));
+    cx.raise_msg(cx.k.encoding_error, &m)
+}
+/// A new string with the symbol's name.
+pub fn name_str(cx: &mut Cx, y: Sym) -> Value {
+    let e = sym_enc(cx, y);
+    let b = cx.syms.name(y).to_vec();
+    cx.str_enc(&b, e)
+}
+
+fn me_sym(cx: &mut Cx, v: Value) -> Result<Sym, Exit> {
+    match v.as_sym() {
+        Some(y) => Ok(y),
+        None => Err(cx.type_error("not a symbol")),
+    }
+}
+fn to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    Ok(name_str(cx, y))
+}
+fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    if let Some(v) = cx.state::<SymState>().names.get(&y) {
+        return Ok(*v);
+    }
+    let v = name_str(cx, y);
+    if let Some(mut h) = v.header_mut() {
+        h.flags |= flag::FROZEN;
+    }
+    cx.roots.push(v);
+    cx.state::<SymState>().names.insert(y, v);
+    Ok(v)
+}
+fn itself(_: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(recv)
+}
+fn length(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    let e = sym_enc(cx, y);
+    Ok(Value::fix(e.char_count(cx.syms.name(y), CodeRange::Unknown) as i64))
+}
+fn is_empty(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    Ok(Value::bool(cx.syms.name(y).is_empty()))
+}
+fn eq(_: &mut Cx, recv: Value, args: &[Value]) -> R {
+    Ok(Value::bool(recv == args[0]))
+}
+fn cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let (a, Some(b)) = (me_sym(cx, recv)?, args[0].as_sym()) else { return Ok(Value::NIL) };
+    let (a, b) = (name_str(cx, a), name_str(cx, b));
+    let (a, b) = (me(cx, a)?, me(cx, b)?);
+    Ok(Value::fix(crate::basic::compare(a, b) as i64))
+}
+fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(match cx.plain_hash(recv) {
+        Some(h) => Value::fix(h as i64),
+        None => Value::fix(0),
+    })
+}
+fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    let e = sym_enc(cx, y);
+    let result = crate::encoding::inspect_encoding(cx);
+    let out = kumi_text::escape::symbol_inspect(cx.syms.name(y), e, result);
+    Ok(if out.is_ascii() { cx.str_vec(out, EncIndex::US_ASCII) } else { cx.str_vec(out, EncIndex::UTF_8) })
+}
+/// `__symbol_key(sym)`: `name:` as Hash#inspect writes it.
+fn key_inspect(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let y = me_sym(cx, args[0])?;
+    let e = sym_enc(cx, y);
+    let result = crate::encoding::inspect_encoding(cx);
+    let out = kumi_text::escape::symbol_key_inspect(cx.syms.name(y), e, result);
+    Ok(cx.str_vec(out, EncIndex::UTF_8))
+}
+fn encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    let e = sym_enc(cx, y);
+    Ok(crate::encoding::value(cx, e))
+}
+fn start_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    let s = name_str(cx, y);
+    let s = me(cx, s)?;
+    for i in 0..args.len() {
+        let Some(o) = args[i].as_str() else { return Err(Exit::Miss) };
+        if crate::search::starts(s, o) {
+            return Ok(Value::TRUE);
+        }
+    }
+    Ok(Value::FALSE)
+}
+fn end_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    let s = name_str(cx, y);
+    let s = me(cx, s)?;
+    for i in 0..args.len() {
+        let o = cx.arg_str(args, i)?;
+        if crate::search::ends(s, o) {
+            return Ok(Value::TRUE);
+        }
+    }
+    Ok(Value::FALSE)
+}
+fn all(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let v: Vec<Value> = (0..cx.syms.count() as u32).map(|i| Value::sym(Sym(i))).collect();
+    Ok(cx.array_vec(v))
+}
+
+pub static TABLE: &[NativeDef] = &[
+    n("Symbol.", "all_symbols", 0, 0, all),
+    n("Symbol", "to_s", 0, 0, to_s),
+    n("Symbol", "id2name", 0, 0, to_s),
+    n("Symbol", "name", 0, 0, name),
+    n("Symbol", "to_sym", 0, 0, itself),
+    n("Symbol", "length", 0, 0, length),
+    n("Symbol", "size", 0, 0, length),
+    n("Symbol", "empty?", 0, 0, is_empty),
+    n("Symbol", "==", 1, 1, eq),
+    n("Symbol", "===", 1, 1, eq),
+    n("Symbol", "<=>", 1, 1, cmp),
+    n("Symbol", "hash", 0, 0, hash),
+    n("Symbol", "inspect", 0, 0, inspect),
+    n("Symbol", "encoding", 0, 0, encoding),
+    n("Symbol", "start_with?", 0, -1, start_with),
+    n("Symbol", "end_with?", 0, -1, end_with),
+    intrinsic("__symbol_key", 1, 1, key_inspect),
+];
