@@ -261,6 +261,8 @@ pub struct ScopeNames {
     /// Names by slot of this level's environment.
     pub names: Vec<Sym>,
     pub parent: Option<Rc<ScopeNames>>,
+    /// Slot of this level that holds `$~`, when the level belongs to a method-like scope that keeps it.
+    pub match_slot: Option<u16>,
 }
 
 impl ISeq {

@@ -13,7 +13,9 @@
 
 mod boot;
 pub mod bytecode;
+pub mod compile;
 mod cx;
+pub mod disasm;
 mod gc;
 pub mod hash_key;
 pub mod iseq;

@@ -1,0 +1,503 @@
+//! Calls: windows, arguments, blocks, operators, `yield`, `super`, intrinsics.
+
+use super::Compiler;
+use super::scope::PKind;
+use crate::bytecode::Op;
+use crate::iseq::{Lit, Site, site};
+use ruby_prism::*;
+
+/// Arguments that have been put into a window.
+#[derive(Default)]
+pub struct Args {
+    argc: u16,
+    flags: u16,
+    kw: Vec<kumi_heap::Sym>,
+    block: Option<u16>,
+}
+
+/// Most arguments passed in registers of their own.
+const MAX_DIRECT: usize = 100;
+
+/// The instruction of a binary operator.
+fn binary_op(name: &[u8]) -> Option<Op> {
+    Some(match name {
+        b"+" => Op::Add,
+        b"-" => Op::Sub,
+        b"*" => Op::Mul,
+        b"/" => Op::Div,
+        b"%" => Op::Mod,
+        b"<" => Op::Lt,
+        b"<=" => Op::Le,
+        b">" => Op::Gt,
+        b">=" => Op::Ge,
+        b"==" => Op::Eq,
+        b"!=" => Op::Neq,
+        b"<<" => Op::Shl,
+        b">>" => Op::Shr,
+        b"&" => Op::And,
+        b"|" => Op::Or,
+        b"^" => Op::Xor,
+        b"[]" => Op::Aref,
+        _ => return None,
+    })
+}
+
+impl<'e, 'pr> Compiler<'e, 'pr> {
+    /// Sets the line that a backtrace names for this call.
+    pub fn at_call(&mut self, n: &CallNode<'pr>) {
+        let offset = n.message_loc().map_or(n.location().start(), |l| l.start());
+        self.at(offset);
+    }
+
+    /// R[dst] = R[left] op value
+    pub fn binary(&mut self, op: &[u8], dst: u16, left: u16, value: &Node<'pr>) {
+        let mark = self.mark();
+        let line = self.cur.cur_line;
+        match (op, self.small_int(value)) {
+            (b"+", Some(i)) => self.emit(Op::AddI, 0, dst, left, i as u16),
+            (b"-", Some(i)) => self.emit(Op::SubI, 0, dst, left, i as u16),
+            _ => {
+                let r = self.operand(value);
+                self.cur.cur_line = line;
+                match binary_op(op) {
+                    Some(o) => self.emit(o, 0, dst, left, r),
+                    None => self.send_simple(dst, left, op, &[r]),
+                }
+            }
+        }
+        self.release(mark);
+    }
+
+    /// A literal integer of 16 bits.
+    pub fn small_int(&self, n: &Node<'pr>) -> Option<i16> {
+        let i: i32 = n.as_integer_node()?.value().try_into().ok()?;
+        i16::try_from(i).ok()
+    }
+
+    /// Any call; without `dst` only for its effect.
+    pub fn call_node(&mut self, n: &CallNode<'pr>, dst: Option<u16>) {
+        let name = n.name().as_slice();
+        let recv = n.receiver();
+        let mut args: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
+        if recv.is_none() && self.bare_call(n, name, &args, dst) {
+            return;
+        }
+        if n.is_attribute_write() {
+            return self.attribute_write(n, args, dst);
+        }
+        let plain = n.block().is_none() && !n.is_safe_navigation();
+        if let (Some(r), true) = (&recv, plain) {
+            match (&args[..], name) {
+                ([], b"!") => {
+                    let a = self.operand(r);
+                    let d = dst.unwrap_or_else(|| self.temp());
+                    self.at_call(n);
+                    return self.emit(Op::Not, 0, d, a, 0);
+                }
+                ([], b"-@") => {
+                    let a = self.operand(r);
+                    let d = dst.unwrap_or_else(|| self.temp());
+                    self.at_call(n);
+                    return self.emit(Op::Neg, 0, d, a, 0);
+                }
+                ([], b"freeze") if matches!(r, Node::StringNode { .. }) => {
+                    if let Some(s) = r.as_string_node() {
+                        let d = dst.unwrap_or_else(|| self.temp());
+                        let l = self.frozen_string(&s);
+                        return self.load_lit(d, l);
+                    }
+                }
+                ([arg], _)
+                    if binary_op(name).is_some()
+                        && !matches!(
+                            arg,
+                            Node::SplatNode { .. }
+                                | Node::KeywordHashNode { .. }
+                                | Node::ForwardingArgumentsNode { .. }
+                        ) =>
+                {
+                    let a = self.operand_before(r, &[arg]);
+                    let d = dst.unwrap_or_else(|| self.temp());
+                    self.at_call(n);
+                    return self.binary(name, d, a, arg);
+                }
+                _ => {}
+            }
+        }
+        let b = self.window();
+        let mut flags = 0;
+        match &recv {
+            Some(r) => {
+                self.value(r, b);
+                flags |= self.self_flag(Some(r));
+            }
+            None => {
+                self.mov(b, 0);
+                flags |= site::FCALL;
+            }
+        }
+        if n.is_variable_call() {
+            flags |= site::VCALL | site::FCALL;
+        }
+        let (nil, end) = (self.label(), self.label());
+        if n.is_safe_navigation() {
+            self.jump_on(Op::JmpNil, 0, b, 0, nil);
+        }
+        let a = self.arguments(&mut args, n.block());
+        self.at_call(n);
+        let d = dst.unwrap_or(b);
+        let mid = self.env.intern(name);
+        self.send(Op::Send, d, b, mid, a, flags);
+        if n.is_safe_navigation() {
+            if let Some(d) = dst {
+                self.jump(end);
+                self.bind(nil);
+                self.nil(d);
+            } else {
+                self.bind(nil);
+            }
+            self.bind(end);
+        }
+    }
+
+    /// Emits the call itself.
+    fn send(&mut self, op: Op, dst: u16, b: u16, mid: kumi_heap::Sym, a: Args, flags: u16) {
+        let s = self.site(Site { mid, argc: a.argc, flags: a.flags | flags, kw: a.kw.into(), block: a.block });
+        self.emit(op, 0, dst, b, s);
+    }
+
+    /// Calls without receiver that are instructions; `false` when it is none.
+    fn bare_call(&mut self, n: &CallNode<'pr>, name: &[u8], args: &[Node<'pr>], dst: Option<u16>) -> bool {
+        if name == b"block_given?" && args.is_empty() && n.block().is_none() {
+            let d = dst.unwrap_or_else(|| self.temp());
+            self.emit(Op::BlockGiven, 0, d, 0, 0);
+            return true;
+        }
+        if !self.opts.system || !name.starts_with(b"__") {
+            return false;
+        }
+        let Some(i) = std::str::from_utf8(name).ok().and_then(|s| self.env.intrinsic(s)) else { return false };
+        let odd = |a: &Node<'pr>| {
+            matches!(
+                a,
+                Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }
+            )
+        };
+        if n.block().is_some() || args.iter().any(odd) || args.len() > 255 {
+            self.at_call(n);
+            let m = format!("intrinsic {} takes plain arguments only", String::from_utf8_lossy(name));
+            self.fail(&m);
+            return true;
+        }
+        let regs: Vec<u16> = args.iter().map(|_| self.temp()).collect();
+        for (a, &r) in args.iter().zip(&regs) {
+            self.value(a, r);
+        }
+        let d = dst.unwrap_or_else(|| self.temp());
+        self.at_call(n);
+        self.emit(Op::Intrinsic, args.len() as u8, d, regs.first().copied().unwrap_or(0), i);
+        true
+    }
+
+    /// `a.b = c`, `a[b] = c`: the value is that of the right side.
+    fn attribute_write(&mut self, n: &CallNode<'pr>, mut args: Vec<Node<'pr>>, dst: Option<u16>) {
+        let name = n.name().as_slice();
+        let recv = n.receiver();
+        let safe = n.is_safe_navigation();
+        let odd = args.iter().any(|a| matches!(a, Node::SplatNode { .. } | Node::KeywordHashNode { .. }));
+        if let (Some(r), b"[]=", [index, value], false, false, None) = (&recv, name, &args[..], safe, odd, n.block()) {
+            let a = self.operand_before(r, &[index, value]);
+            let b = self.operand_before(index, &[value]);
+            let c = self.write_operand(value, dst);
+            self.at_call(n);
+            return self.emit(Op::Aset, 0, a, b, c);
+        }
+        let b = self.window();
+        match &recv {
+            Some(r) => self.value(r, b),
+            None => self.mov(b, 0),
+        }
+        let (nil, end) = (self.label(), self.label());
+        if safe {
+            self.jump_on(Op::JmpNil, 0, b, 0, nil);
+        }
+        let flags = self.self_flag(recv.as_ref()) | site::ASSIGN;
+        let a = if odd {
+            let value = args.pop();
+            let list = self.temp();
+            self.array(&args, list, true);
+            let mark = self.mark();
+            let v = dst.unwrap_or_else(|| self.temp());
+            match value {
+                Some(ref v_node) => self.value(v_node, v),
+                None => self.nil(v),
+            }
+            self.emit(Op::ArrPush, 0, list, v, 0);
+            self.release(mark);
+            let mut none = Vec::new();
+            let mut a = self.arguments(&mut none, n.block());
+            a.argc = 1;
+            a.flags |= site::SPLAT;
+            a
+        } else {
+            let last = b + args.len() as u16;
+            let a = self.arguments(&mut args, n.block());
+            if let Some(d) = dst {
+                if a.flags & site::SPLAT != 0 {
+                    self.nil(d);
+                    self.fail("too many arguments of an index assignment");
+                } else {
+                    self.mov(d, last);
+                }
+            }
+            a
+        };
+        self.at_call(n);
+        let mid = self.env.intern(name);
+        self.send(Op::Send, b, b, mid, a, flags);
+        if safe {
+            self.jump(end);
+            self.bind(nil);
+            if let Some(d) = dst {
+                self.nil(d);
+            }
+            self.bind(end);
+        }
+    }
+
+    /// Puts arguments and block into the window whose receiver register is on top.
+    pub fn arguments(&mut self, args: &mut Vec<Node<'pr>>, block: Option<Node<'pr>>) -> Args {
+        let mut a = Args::default();
+        let forwards = matches!(args.last(), Some(Node::ForwardingArgumentsNode { .. }));
+        if forwards {
+            args.pop();
+        }
+        let keywords = match args.last() {
+            Some(n @ Node::KeywordHashNode { .. }) => {
+                let k = n.as_keyword_hash_node();
+                args.pop();
+                k
+            }
+            _ => None,
+        };
+        let splat = forwards
+            || args.len() > MAX_DIRECT
+            || args.iter().any(|n| matches!(n, Node::SplatNode { .. }));
+        if splat {
+            let list = self.temp();
+            let last_of_all = keywords.is_none() && !matches!(&block, Some(Node::BlockArgumentNode { .. }));
+            if forwards && args.is_empty() {
+                self.load_anonymous(b"*", list);
+            } else {
+                self.array(args, list, !last_of_all);
+                if forwards {
+                    let mark = self.mark();
+                    let t = self.temp();
+                    self.load_anonymous(b"*", t);
+                    self.emit(Op::ArrCat, 0, list, t, 0);
+                    self.release(mark);
+                }
+            }
+            a.argc = 1;
+            a.flags |= site::SPLAT;
+        } else {
+            for n in args.iter() {
+                let t = self.temp();
+                self.value(n, t);
+            }
+            a.argc = args.len() as u16;
+        }
+        if let Some(k) = keywords {
+            self.keywords(&k, &mut a);
+        } else if forwards {
+            let t = self.temp();
+            self.load_anonymous(b"**", t);
+            a.flags |= site::KWSPLAT | site::KW_ANON;
+        }
+        match block {
+            Some(ref n @ Node::BlockNode { .. }) => {
+                if let Some(bl) = n.as_block_node() {
+                    a.block = Some(self.block_child(&bl));
+                }
+            }
+            Some(ref n) => {
+                if let Some(ba) = n.as_block_argument_node() {
+                    let t = self.temp();
+                    self.block_argument(&ba, t);
+                    a.flags |= site::BLOCK_ARG;
+                }
+            }
+            None if forwards => {
+                let t = self.temp();
+                self.emit(Op::BlockRaw, 0, t, 0, 0);
+                a.flags |= site::BLOCK_ARG;
+            }
+            None => {}
+        }
+        a
+    }
+
+    fn block_argument(&mut self, n: &BlockArgumentNode<'pr>, t: u16) {
+        let Some(e) = n.expression() else {
+            return self.emit(Op::BlockRaw, 0, t, 0, 0);
+        };
+        if let Some(l) = e.as_local_variable_read_node()
+            && l.depth() == 0
+            && self.cur.raw_block.as_deref() == Some(l.name().as_slice())
+        {
+            return self.emit(Op::BlockRaw, 0, t, 0, 0);
+        }
+        self.value(&e, t);
+    }
+
+    fn keywords(&mut self, k: &KeywordHashNode<'pr>, a: &mut Args) {
+        let elements: Vec<Node<'pr>> = k.elements().iter().collect();
+        let key = |n: &Node<'pr>| -> Option<Vec<u8>> {
+            Some(n.as_assoc_node()?.key().as_symbol_node()?.unescaped().to_vec())
+        };
+        let keys: Vec<Option<Vec<u8>>> = elements.iter().map(key).collect();
+        if elements.len() <= MAX_DIRECT && keys.iter().all(|k| k.is_some()) {
+            for (i, n) in elements.iter().enumerate() {
+                let Some(v) = n.as_assoc_node().map(|n| n.value()) else { continue };
+                if keys[i + 1..].contains(&keys[i]) {
+                    // A later value of the same key wins.
+                    self.node(&v, super::emit::Dst::Void);
+                    continue;
+                }
+                let t = self.temp();
+                self.value(&v, t);
+                let name = self.env.intern(keys[i].as_deref().unwrap_or_default());
+                a.kw.push(name);
+            }
+            return;
+        }
+        let t = self.temp();
+        a.flags |= site::KWSPLAT;
+        if let [one] = &elements[..]
+            && one.as_assoc_splat_node().is_some_and(|s| s.value().is_none())
+        {
+            self.load_anonymous(b"**", t);
+            a.flags |= site::KW_ANON;
+            return;
+        }
+        self.hash(&elements, t);
+    }
+
+    pub fn yield_node(&mut self, n: &YieldNode<'pr>, dst: u16) {
+        let b = self.window();
+        let mut args: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
+        let a = self.arguments(&mut args, None);
+        self.at(n.location().start());
+        let mid = self.env.intern(b"yield");
+        self.send(Op::Yield, dst, b, mid, a, 0);
+    }
+
+    /// The name of the method that a `super` here continues.
+    fn super_name(&mut self) -> (kumi_heap::Sym, bool) {
+        let (name, inside) = match self.method_fun() {
+            Some((f, inside)) => (f.label.to_string(), inside),
+            None => (String::new(), self.cur.block_depth > 0),
+        };
+        (self.env.intern(name.as_bytes()), inside)
+    }
+
+    /// The frame's own block goes on to the next method unless another one is given.
+    fn own_block(&mut self, a: &mut Args) {
+        if a.block.is_none() && a.flags & site::BLOCK_ARG == 0 {
+            let t = self.temp();
+            self.emit(Op::BlockRaw, 0, t, 0, 0);
+            a.flags |= site::BLOCK_ARG;
+        }
+    }
+
+    pub fn super_node(&mut self, n: &SuperNode<'pr>, dst: u16) {
+        let b = self.window();
+        self.mov(b, 0);
+        let mut args: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
+        let mut a = self.arguments(&mut args, n.block());
+        self.own_block(&mut a);
+        let (mid, _) = self.super_name();
+        self.at(n.location().start());
+        self.send(Op::Super, dst, b, mid, a, site::FCALL);
+    }
+
+    /// `super` without parentheses: the current values of the method's parameters.
+    pub fn zsuper_node(&mut self, n: &ForwardingSuperNode<'pr>, dst: u16) {
+        let b = self.window();
+        self.mov(b, 0);
+        let home = self.an.home(self.cur.scope);
+        let an = self.an;
+        let list = &an.scopes[home].params.list;
+        let load = |c: &mut Self, name: &[u8], t: u16| {
+            let v = c.home_var(name);
+            c.load(v, t);
+        };
+        let mut a = Args::default();
+        let positional: Vec<_> = list
+            .iter()
+            .filter(|p| matches!(p.kind, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
+            .collect();
+        if positional.iter().any(|p| p.kind == PKind::Rest) || positional.len() > MAX_DIRECT {
+            let arr = self.temp();
+            self.emit(Op::Array, 0, arr, arr, 0);
+            let t = self.temp();
+            for p in &positional {
+                load(self, &p.name, t);
+                if p.kind == PKind::Rest {
+                    self.emit(Op::Splat, 0, t, t, 0);
+                    self.emit(Op::ArrCat, 0, arr, t, 0);
+                } else {
+                    self.emit(Op::ArrPush, 0, arr, t, 0);
+                }
+            }
+            self.release(t as u32);
+            a.argc = 1;
+            a.flags |= site::SPLAT;
+        } else {
+            for p in &positional {
+                let t = self.temp();
+                load(self, &p.name, t);
+            }
+            a.argc = positional.len() as u16;
+        }
+        let kws: Vec<_> = list.iter().filter(|p| matches!(p.kind, PKind::KwReq | PKind::KwOpt)).collect();
+        let kwrest = list.iter().find(|p| p.kind == PKind::KwRest);
+        if kwrest.is_some() || kws.len() > MAX_DIRECT {
+            let h = self.temp();
+            self.emit(Op::Hash, 0, h, h, 0);
+            let (k, v) = (self.temp(), self.temp());
+            for p in &kws {
+                self.load_sym(k, &p.name);
+                load(self, &p.name, v);
+                self.emit(Op::HashPut, 0, h, k, v);
+            }
+            if let Some(p) = kwrest {
+                load(self, &p.name, v);
+                self.emit(Op::HashMerge, 0, h, v, 0);
+            }
+            self.release(k as u32);
+            a.flags |= site::KWSPLAT;
+        } else {
+            for p in &kws {
+                let t = self.temp();
+                load(self, &p.name, t);
+                let s = self.env.intern(&p.name);
+                a.kw.push(s);
+            }
+        }
+        if let Some(bl) = n.block() {
+            a.block = Some(self.block_child(&bl));
+        }
+        self.own_block(&mut a);
+        let (mid, inside) = self.super_name();
+        self.at(n.location().start());
+        let flags = site::FCALL | site::ZSUPER | if inside { site::IN_BLOCK } else { 0 };
+        self.send(Op::Super, dst, b, mid, a, flags);
+    }
+
+    /// A string literal as the same frozen object each time.
+    pub fn frozen_string(&mut self, n: &StringNode<'pr>) -> Lit {
+        let enc = self.string_encoding(n);
+        Lit::FrozenStr(n.unescaped().into(), enc)
+    }
+}

@@ -1,0 +1,276 @@
+//! The compiler: Prism's tree to register bytecode.
+//!
+//! Two passes. [`scope`] decides which locals need a heap environment; then one
+//! walk over the tree emits code straight into destination registers. A body
+//! (method, block, class, file) is a [`emit::Fun`] under construction and becomes
+//! an [`ISeq`]. Nothing here touches the heap: literals stay [`crate::iseq::Lit`]s.
+//!
+//! Jump offsets count from the next instruction, that is from behind the inline
+//! cache word where there is one.
+
+mod assign;
+mod call;
+mod case;
+mod cond;
+mod control;
+mod defined;
+mod diagnostic;
+mod emit;
+mod expr;
+mod frame;
+mod literal;
+mod opassign;
+mod pattern;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+pub use diagnostic::{SyntaxError, Warning};
+
+use crate::iseq::{ISeq, Kind, ScopeNames};
+use emit::Fun;
+use kumi_heap::Sym;
+use kumi_text::EncIndex;
+use std::rc::Rc;
+
+/// What the compiler needs to know of the runtime.
+pub trait CompileEnv {
+    /// The symbol of a name.
+    fn intern(&mut self, name: &[u8]) -> Sym;
+    /// The name of a symbol.
+    fn name(&self, s: Sym) -> Vec<u8>;
+    /// Number of an intrinsic (its name with the leading underscores).
+    fn intrinsic(&self, name: &str) -> Option<u16>;
+}
+
+/// How to compile a text.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `__FILE__` and the file name of backtraces.
+    pub path: Rc<str>,
+    /// Number of the first line.
+    pub line: u32,
+    /// [`Kind::Top`] or [`Kind::Eval`].
+    pub kind: Kind,
+    /// Label of the top body: `<main>`, `<top (required)>`, for `eval` that of the binding's method.
+    pub label: Rc<str>,
+    /// Prelude code: intrinsics, invisible frames.
+    pub system: bool,
+    /// String literals are frozen unless a magic comment says otherwise.
+    pub frozen_strings: bool,
+    /// `eval`: names of the binding's environments, innermost first.
+    pub scope: Option<Rc<ScopeNames>>,
+    /// `eval`: the binding is inside a method body.
+    pub eval_in_method: bool,
+    /// The main script (`-n` and friends apply, `__END__` counts).
+    pub main_script: bool,
+    /// Command line flags among `n`, `p`, `l`, `a`.
+    pub loop_mode: String,
+}
+
+impl Options {
+    /// Options for a file.
+    pub fn file(path: &str) -> Options {
+        Options {
+            path: path.into(),
+            line: 1,
+            kind: Kind::Top,
+            label: "<main>".into(),
+            system: false,
+            frozen_strings: false,
+            scope: None,
+            eval_in_method: false,
+            main_script: false,
+            loop_mode: String::new(),
+        }
+    }
+}
+
+/// A compiled text and what the parser had to say about it.
+pub struct Compiled {
+    pub iseq: Rc<ISeq>,
+    pub warnings: Vec<Warning>,
+    /// Offset of the text behind `__END__`, for `DATA`.
+    pub data: Option<usize>,
+}
+
+/// Compiles a whole text.
+pub fn compile(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Rc<ISeq>, SyntaxError> {
+    compile_full(src, opts, env).map(|c| c.iseq)
+}
+
+/// Compiles a whole text; warnings and the place of `DATA` come along.
+pub fn compile_full(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Compiled, SyntaxError> {
+    run(src, opts, env, false)
+}
+
+/// Compiles the text of one `def` and returns the method's body.
+pub fn compile_method(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Rc<ISeq>, SyntaxError> {
+    run(src, opts, env, true).map(|c| c.iseq)
+}
+
+fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Result<Compiled, SyntaxError> {
+    if src.len() > i32::MAX as usize {
+        return Err(SyntaxError::plain(opts, opts.line, "program too large"));
+    }
+    let parse_options = parse_options(opts, env).build();
+    let parsed = ruby_prism::parse_with_options(src, &parse_options);
+    if parsed.is_failure() {
+        return Err(SyntaxError::from_parse(&parsed, opts));
+    }
+    let root = parsed.node();
+    let an = scope::Analysis::run(&root, opts.kind == Kind::Eval);
+    if an.too_deep {
+        return Err(SyntaxError::plain(opts, opts.line, "nesting too deep"));
+    }
+    let mut enc = EncIndex::UTF_8;
+    for m in parsed.magic_comments() {
+        let key = m.key().to_ascii_lowercase();
+        if (key == b"encoding" || key == b"coding")
+            && let Some(e) = EncIndex::find(m.value())
+        {
+            enc = e;
+        }
+    }
+    let line_offsets = parsed.line_offsets();
+    let mut far = false;
+    loop {
+        let mut c = Compiler::new(env, opts, line_offsets, &an, enc, far);
+        let made = if method { c.single_method(&root) } else { Some(c.program(&root)) };
+        if let Some((message, line)) = c.error.take() {
+            return Err(SyntaxError::plain(opts, line, &message));
+        }
+        if c.need_far && !far {
+            // A fused comparison jumps further than 16 bits: once more, with long jumps.
+            far = true;
+            continue;
+        }
+        return match made {
+            Some(iseq) => Ok(Compiled {
+                iseq,
+                warnings: diagnostic::warnings(&parsed),
+                data: parsed.data_loc().and_then(|l| {
+                    let rest = l.as_slice();
+                    let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
+                    Some(l.start() as usize + skip)
+                }),
+            }),
+            None => Err(SyntaxError::plain(opts, opts.line, "expected one method definition")),
+        };
+    }
+}
+
+fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
+    use ruby_prism::{CommandLineFlag, Scope};
+    let mut flags = Vec::new();
+    for c in opts.loop_mode.bytes() {
+        match c {
+            b'n' => flags.push(CommandLineFlag::N),
+            b'p' => flags.push(CommandLineFlag::P),
+            b'l' => flags.push(CommandLineFlag::L),
+            b'a' => flags.push(CommandLineFlag::A),
+            _ => {}
+        }
+    }
+    let path: String = opts.path.chars().filter(|&c| c != '\0').collect();
+    let mut o = ruby_prism::Options::default()
+        .filepath(&path)
+        .line(opts.line as i32)
+        .version(ruby_prism::Version::CRuby4_0)
+        .command_line(flags)
+        .main_script(opts.main_script);
+    if opts.frozen_strings {
+        o = o.frozen_string_literal(Some(true));
+    }
+    if opts.kind == Kind::Eval {
+        let mut scopes = vec![Scope::default()];
+        let mut level = opts.scope.as_ref();
+        while let Some(l) = level {
+            let locals =
+                l.names.iter().filter(|s| s.0 != 0).map(|&s| env.name(s)).filter(|n| scope::visible(n)).collect();
+            scopes.push(Scope::default().locals(locals));
+            level = l.parent.as_ref();
+        }
+        scopes.reverse();
+        o = o.scopes(scopes);
+    }
+    o
+}
+
+/// The state of one compilation.
+pub(crate) struct Compiler<'e, 'pr> {
+    env: &'e mut dyn CompileEnv,
+    opts: &'e Options,
+    line_offsets: &'pr [u32],
+    an: &'e scope::Analysis,
+    enc: EncIndex,
+    /// The body under construction, and those around it.
+    cur: Fun<'pr>,
+    outer: Vec<Fun<'pr>>,
+    /// Names chains by scope, made when asked for.
+    chains: Vec<Option<Option<Rc<ScopeNames>>>>,
+    error: Option<(String, u32)>,
+    depth: u32,
+    far: bool,
+    need_far: bool,
+    /// The value of the last pattern that failed for lack of a key: registers (key found to be missing).
+    pattern_key: Option<u16>,
+}
+
+impl<'e, 'pr> Compiler<'e, 'pr> {
+    fn new(
+        env: &'e mut dyn CompileEnv,
+        opts: &'e Options,
+        line_offsets: &'pr [u32],
+        an: &'e scope::Analysis,
+        enc: EncIndex,
+        far: bool,
+    ) -> Self {
+        Compiler {
+            env,
+            opts,
+            line_offsets,
+            an,
+            enc,
+            cur: Fun::new(0, opts.kind, opts.label.clone(), opts.line),
+            outer: Vec::new(),
+            chains: vec![None; an.scopes.len()],
+            error: None,
+            depth: 0,
+            far,
+            need_far: false,
+            pattern_key: None,
+        }
+    }
+
+    /// Notes an error; the first one is reported when the walk is over.
+    fn fail(&mut self, message: &str) {
+        if self.error.is_none() {
+            self.error = Some((message.to_string(), self.cur.cur_line));
+        }
+    }
+
+    /// The line of a byte offset.
+    fn line_of(&self, offset: u32) -> u32 {
+        let n = self.line_offsets.partition_point(|&o| o <= offset);
+        self.opts.line.wrapping_add(n.saturating_sub(1) as u32)
+    }
+
+    /// Instructions from here on belong to the line of this offset.
+    fn at(&mut self, offset: u32) {
+        self.cur.cur_line = self.line_of(offset);
+    }
+
+    /// One level of nesting deeper; `false` beyond the limit.
+    fn enter(&mut self) -> bool {
+        if self.depth >= scope::MAX_DEPTH || self.error.is_some() {
+            self.fail("nesting too deep");
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}

@@ -1,0 +1,375 @@
+//! Pattern matching: `case … in`, `=>`, `in`.
+//!
+//! `pattern` falls through when R[value] matches and jumps to `fail` otherwise.
+//! What `deconstruct` of the subject returned is kept for the later clauses of the
+//! same `case`.
+
+use super::Compiler;
+use super::emit::{Dst, Label};
+use crate::bytecode::Op;
+use crate::iseq::Lit;
+use ruby_prism::*;
+
+/// The cached result of the subject's `deconstruct`: nil not asked yet, false none, else the Array.
+#[derive(Clone, Copy)]
+struct Cache(Option<u16>);
+
+impl<'e, 'pr> Compiler<'e, 'pr> {
+    pub fn case_match_node(&mut self, n: &CaseMatchNode<'pr>, d: Dst) {
+        let end = self.label();
+        let subject = self.temp();
+        if let Some(p) = n.predicate() {
+            self.value(&p, subject);
+        }
+        let cache = self.temp();
+        self.nil(cache);
+        let clauses: Vec<InNode<'pr>> = n.conditions().iter().filter_map(|c| c.as_in_node()).collect();
+        let single = clauses.len() == 1 && n.else_clause().is_none();
+        let key = single.then(|| {
+            let k = self.temp();
+            self.nil(k);
+            k
+        });
+        let outer = std::mem::replace(&mut self.pattern_key, key);
+        for c in &clauses {
+            let miss = self.label();
+            self.at(c.location().start());
+            let mark = self.mark();
+            self.top_pattern(&c.pattern(), subject, miss, Cache(Some(cache)));
+            self.release(mark);
+            let inner = self.pattern_key.take();
+            self.stmts(c.statements(), d);
+            self.pattern_key = inner;
+            if d != Dst::Tail {
+                self.jump(end);
+            }
+            self.bind(miss);
+        }
+        self.pattern_key = outer;
+        match n.else_clause() {
+            Some(e) => self.stmts(e.statements(), d),
+            None => {
+                self.at(n.location().start());
+                self.no_match(subject, key);
+                self.nothing(d);
+            }
+        }
+        self.bind(end);
+    }
+
+    /// Raises NoMatchingPatternError, or its Key variant when a key was found missing.
+    fn no_match(&mut self, subject: u16, key: Option<u16>) {
+        let t = self.temp();
+        if let Some(k) = key {
+            let plain = self.label();
+            self.jump_on(Op::JmpNil, 0, k, 0, plain);
+            self.send_self(t, b"__no_pattern_key", &[subject, k]);
+            self.bind(plain);
+        }
+        self.send_self(t, b"__no_pattern", &[subject]);
+    }
+
+    /// `value => pattern`
+    pub fn match_required(&mut self, n: &MatchRequiredNode<'pr>) {
+        let (subject, key) = (self.temp(), self.temp());
+        self.value(&n.value(), subject);
+        self.nil(key);
+        let (miss, end) = (self.label(), self.label());
+        let outer = self.pattern_key.replace(key);
+        self.top_pattern(&n.pattern(), subject, miss, Cache(None));
+        self.pattern_key = outer;
+        self.jump(end);
+        self.bind(miss);
+        self.at(n.location().start());
+        self.no_match(subject, Some(key));
+        self.bind(end);
+    }
+
+    /// `value in pattern` as a value.
+    pub fn match_predicate(&mut self, n: &MatchPredicateNode<'pr>, dst: u16) {
+        let (miss, end) = (self.label(), self.label());
+        self.match_branch(n, false, miss);
+        self.emit(Op::True, 0, dst, 0, 0);
+        self.jump(end);
+        self.bind(miss);
+        self.emit(Op::False, 0, dst, 0, 0);
+        self.bind(end);
+    }
+
+    /// `value in pattern` as a condition.
+    pub fn match_branch(&mut self, n: &MatchPredicateNode<'pr>, sense: bool, to: Label) {
+        let mark = self.mark();
+        let subject = self.temp();
+        self.value(&n.value(), subject);
+        let outer = self.pattern_key.take();
+        if sense {
+            let miss = self.label();
+            self.top_pattern(&n.pattern(), subject, miss, Cache(None));
+            self.jump(to);
+            self.bind(miss);
+        } else {
+            self.top_pattern(&n.pattern(), subject, to, Cache(None));
+        }
+        self.pattern_key = outer;
+        self.release(mark);
+    }
+
+    /// A clause's pattern with its guard.
+    fn top_pattern(&mut self, n: &Node<'pr>, value: u16, fail: Label, cache: Cache) {
+        let guarded = |c: &mut Self, s: Option<StatementsNode<'pr>>, guard: &Node<'pr>, sense: bool| {
+            if let Some(p) = s.and_then(|s| s.body().first()) {
+                c.pattern(&p, value, fail, cache);
+            }
+            let key = c.pattern_key.take();
+            c.cond(guard, sense, fail);
+            c.pattern_key = key;
+        };
+        if let Some(i) = n.as_if_node() {
+            return guarded(self, i.statements(), &i.predicate(), false);
+        }
+        if let Some(u) = n.as_unless_node() {
+            return guarded(self, u.statements(), &u.predicate(), true);
+        }
+        self.pattern(n, value, fail, cache);
+    }
+
+    fn pattern(&mut self, n: &Node<'pr>, value: u16, fail: Label, cache: Cache) {
+        if !self.enter() {
+            return;
+        }
+        let mark = self.mark();
+        self.at(n.location().start());
+        self.pattern_inner(n, value, fail, cache);
+        self.release(mark);
+        self.leave();
+    }
+
+    fn pattern_inner(&mut self, n: &Node<'pr>, value: u16, fail: Label, cache: Cache) {
+        if let Some(a) = n.as_array_pattern_node() {
+            self.array_pattern(&a, value, fail, cache);
+        } else if let Some(f) = n.as_find_pattern_node() {
+            self.find_pattern(&f, value, fail, cache);
+        } else if let Some(h) = n.as_hash_pattern_node() {
+            self.hash_pattern(&h, value, fail);
+        } else if let Some(a) = n.as_alternation_pattern_node() {
+            let (other, hit) = (self.label(), self.label());
+            self.pattern(&a.left(), value, other, cache);
+            self.jump(hit);
+            self.bind(other);
+            self.pattern(&a.right(), value, fail, cache);
+            self.bind(hit);
+        } else if let Some(c) = n.as_capture_pattern_node() {
+            self.pattern(&c.value(), value, fail, cache);
+            let t = self.prepare_target(&c.target().as_node());
+            self.assign(&t, value);
+        } else if n.as_local_variable_target_node().is_some() {
+            let t = self.prepare_target(n);
+            self.assign(&t, value);
+        } else if let Some(p) = n.as_parentheses_node() {
+            if let Some(b) = p.body() {
+                let inner = b.as_statements_node().and_then(|s| s.body().first());
+                self.pattern(inner.as_ref().unwrap_or(&b), value, fail, cache);
+            }
+        } else if let Some(i) = n.as_implicit_node() {
+            self.pattern(&i.value(), value, fail, cache);
+        } else if let Some(p) = n.as_pinned_variable_node() {
+            self.case_eq(&p.variable(), value, fail);
+        } else if let Some(p) = n.as_pinned_expression_node() {
+            self.case_eq(&p.expression(), value, fail);
+        } else {
+            self.case_eq(n, value, fail);
+        }
+    }
+
+    /// Fails unless pattern === R[value].
+    fn case_eq(&mut self, n: &Node<'pr>, value: u16, fail: Label) {
+        let key = self.pattern_key.take();
+        let p = self.operand(n);
+        self.pattern_key = key;
+        let t = self.temp();
+        self.emit(Op::CaseEq, 0, t, p, value);
+        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+    }
+
+    /// Fails unless R[value].respond_to?(name, true).
+    fn responds(&mut self, value: u16, name: &[u8], fail: Label) {
+        let (s, t) = (self.temp(), self.temp());
+        self.load_sym(s, name);
+        self.emit(Op::True, 0, t, 0, 0);
+        self.send_simple(t, value, b"respond_to?", &[s, t]);
+        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+    }
+
+    /// Raises TypeError unless R[v] is a `class`.
+    fn must_be(&mut self, v: u16, class: &str, message: &str) {
+        let good = self.label();
+        let (t, u) = (self.temp(), self.temp());
+        let s = self.name(class.as_bytes());
+        self.emit_wide(Op::ConstTop, 0, t, s);
+        self.emit(Op::CaseEq, 0, t, t, v);
+        self.jump_on(Op::JmpIf, 0, t, 0, good);
+        let s = self.name(b"TypeError");
+        self.emit_wide(Op::ConstTop, 0, t, s);
+        self.load_text(u, message);
+        self.send_self(t, b"raise", &[t, u]);
+        self.bind(good);
+    }
+
+    /// R[dst] = R[value].deconstruct
+    fn deconstruct(&mut self, dst: u16, value: u16, fail: Label, cache: Cache) {
+        let have = self.label();
+        if let Cache(Some(c)) = cache {
+            let ask = self.label();
+            self.mov(dst, c);
+            self.jump_on(Op::JmpIf, 0, dst, 0, have);
+            self.jump_on(Op::JmpNil, 0, dst, 0, ask);
+            self.jump(fail);
+            self.bind(ask);
+            // Until proven otherwise it has none.
+            self.emit(Op::False, 0, c, 0, 0);
+        }
+        self.responds(value, b"deconstruct", fail);
+        self.send_simple(dst, value, b"deconstruct", &[]);
+        self.must_be(dst, "Array", "deconstruct must return Array");
+        if let Cache(Some(c)) = cache {
+            self.mov(c, dst);
+        }
+        self.bind(have);
+    }
+
+    /// Fails unless the length R[len] is `n` (or at least `n`).
+    fn check_length(&mut self, len: u16, n: usize, at_least: bool, fail: Label) {
+        let (t, c) = (self.temp(), self.temp());
+        self.load_lit(c, Lit::Int(n as i64));
+        self.emit(if at_least { Op::Ge } else { Op::Eq }, 0, t, len, c);
+        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+    }
+
+    fn array_pattern(&mut self, n: &ArrayPatternNode<'pr>, value: u16, fail: Label, cache: Cache) {
+        if let Some(c) = n.constant() {
+            self.case_eq(&c, value, fail);
+        }
+        let list = self.temp();
+        self.deconstruct(list, value, fail, cache);
+        let (pre, post) = (n.requireds(), n.posts());
+        let (before, after) = (pre.len(), post.len());
+        if before > 255 || after > 255 {
+            return self.fail("too many elements in an array pattern");
+        }
+        let rest = n.rest();
+        let len = self.temp();
+        self.send_simple(len, list, b"length", &[]);
+        self.check_length(len, before + after, rest.is_some(), fail);
+        let v = self.temp();
+        for (i, p) in pre.iter().enumerate() {
+            self.emit(Op::ArrAt, 0, v, list, i as u16);
+            self.pattern(&p, v, fail, Cache(None));
+        }
+        if let Some(e) = rest.and_then(|r| r.as_splat_node()).and_then(|s| s.expression()) {
+            self.emit(Op::ArrRest, after as u8, v, list, before as u16);
+            self.pattern(&e, v, fail, Cache(None));
+        }
+        for (i, p) in post.iter().enumerate() {
+            self.emit(Op::ArrPost, i as u8, v, list, (before as u16) << 8 | after as u16);
+            self.pattern(&p, v, fail, Cache(None));
+        }
+    }
+
+    fn find_pattern(&mut self, n: &FindPatternNode<'pr>, value: u16, fail: Label, cache: Cache) {
+        if let Some(c) = n.constant() {
+            self.case_eq(&c, value, fail);
+        }
+        let list = self.temp();
+        self.deconstruct(list, value, fail, cache);
+        let wanted: Vec<Node<'pr>> = n.requireds().iter().collect();
+        let (len, last, i, t) = (self.temp(), self.temp(), self.temp(), self.temp());
+        self.send_simple(len, list, b"length", &[]);
+        self.load_lit(t, Lit::Int(wanted.len() as i64));
+        self.emit(Op::Sub, 0, last, len, t);
+        self.load_lit(i, Lit::Int(0));
+        let (again, next, hit) = (self.label(), self.label(), self.label());
+        self.bind(again);
+        self.emit(Op::Le, 0, t, i, last);
+        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        let v = self.temp();
+        for (j, p) in wanted.iter().enumerate() {
+            self.load_lit(t, Lit::Int(j as i64));
+            self.emit(Op::Add, 0, t, i, t);
+            self.emit(Op::Aref, 0, v, list, t);
+            self.pattern(p, v, next, Cache(None));
+        }
+        self.jump(hit);
+        self.bind(next);
+        self.emit(Op::AddI, 0, i, i, 1);
+        self.jump(again);
+        self.bind(hit);
+        let zero = self.temp();
+        if let Some(e) = n.left().expression() {
+            self.load_lit(zero, Lit::Int(0));
+            self.send_simple(v, list, b"[]", &[zero, i]);
+            self.pattern(&e, v, fail, Cache(None));
+        }
+        if let Some(e) = n.right().expression() {
+            self.load_lit(zero, Lit::Int(wanted.len() as i64));
+            self.emit(Op::Add, 0, t, i, zero);
+            self.send_simple(v, list, b"[]", &[t, len]);
+            self.pattern(&e, v, fail, Cache(None));
+        }
+    }
+
+    fn hash_pattern(&mut self, n: &HashPatternNode<'pr>, value: u16, fail: Label) {
+        if let Some(c) = n.constant() {
+            self.case_eq(&c, value, fail);
+        }
+        self.responds(value, b"deconstruct_keys", fail);
+        let elements: Vec<AssocNode<'pr>> = n.elements().iter().filter_map(|e| e.as_assoc_node()).collect();
+        let keys: Vec<Vec<u8>> = elements
+            .iter()
+            .map(|e| e.key().as_symbol_node().map(|s| s.unescaped().to_vec()).unwrap_or_default())
+            .collect();
+        let rest = n.rest();
+        let no_rest = matches!(rest, Some(Node::NoKeywordsParameterNode { .. }));
+        let rest_target = rest.as_ref().and_then(|r| r.as_assoc_splat_node()).and_then(|s| s.value());
+        let (h, k) = (self.temp(), self.temp());
+        if rest_target.is_some() {
+            self.nil(k);
+        } else {
+            self.emit(Op::Array, 0, k, k, 0);
+            let s = self.temp();
+            for key in &keys {
+                self.load_sym(s, key);
+                self.emit(Op::ArrPush, 0, k, s, 0);
+            }
+        }
+        self.send_simple(h, value, b"deconstruct_keys", &[k]);
+        self.must_be(h, "Hash", "deconstruct_keys must return Hash");
+        let takes = rest_target.is_some() || no_rest;
+        if takes {
+            self.send_simple(h, h, b"dup", &[]);
+        }
+        let (v, t) = (self.temp(), self.temp());
+        for (e, key) in elements.iter().zip(&keys) {
+            self.load_sym(k, key);
+            self.send_simple(t, h, b"key?", &[k]);
+            match self.pattern_key {
+                Some(missing) => {
+                    let found = self.label();
+                    self.jump_on(Op::JmpIf, 0, t, 0, found);
+                    self.mov(missing, k);
+                    self.jump(fail);
+                    self.bind(found);
+                }
+                None => self.jump_on(Op::JmpUnless, 0, t, 0, fail),
+            }
+            self.send_simple(v, h, if takes { b"delete" } else { b"[]" }, &[k]);
+            self.pattern(&e.value(), v, fail, Cache(None));
+        }
+        if no_rest || keys.is_empty() && rest.is_none() {
+            self.send_simple(t, h, b"empty?", &[]);
+            self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        }
+        if let Some(r) = rest_target {
+            self.pattern(&r, h, fail, Cache(None));
+        }
+    }
+}
