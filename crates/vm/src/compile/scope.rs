@@ -146,6 +146,13 @@ impl Analysis {
     }
 
     fn finish(&mut self) {
+        // Any block may set the last match of its method: it must be able to reach it.
+        for s in 0..self.scopes.len() {
+            let home = self.home(s);
+            if home != s && self.scopes[home].hidden.iter().any(|h| h == MATCH) {
+                self.scopes[home].captured.insert(MATCH.to_vec());
+            }
+        }
         for s in &mut self.scopes {
             let whole = s.all || s.kind == ScopeKind::Eval;
             let mut env: Vec<Name> = Vec::new();

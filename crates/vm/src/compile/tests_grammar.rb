@@ -91,3 +91,5 @@ return 1; return; return 1, 2; return *a
 p((1; 2)); p(()); [(1; 2)]; {a: (1; 2)}; "#{}"; "#{1; 2}"; "#@a #$b #@@c"; :"#@a"
 ----
 "a".freeze; -"b"; "c".dup; 1.+(2); 1&.+(2); a.-@; a.![1]; a != 1; a != b; x if a != 1; x unless a != b; x while a == nil
+----
+def m(s) = (s.each { |x| foo(x) }; $1)
