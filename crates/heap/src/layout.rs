@@ -165,6 +165,19 @@ impl ArrayObj {
         }
         Some(v)
     }
+    /// Adds values at the front. Room is left there, so that repeated calls cost amortised constant time.
+    pub fn unshift(&mut self, vs: &[Value]) {
+        let start = self.hdr.aux as usize;
+        if start < vs.len() {
+            let slack = if self.len() < 16 { 0 } else { (self.len() / 2).min(1 << 24) };
+            let more = vs.len() - start + slack;
+            self.buf.insert_many(0, std::iter::repeat_n(Value::NIL, more));
+            self.hdr.aux = (start + more) as u32;
+        }
+        let s = self.hdr.aux as usize - vs.len();
+        self.buf[s..s + vs.len()].copy_from_slice(vs);
+        self.hdr.aux = s as u32;
+    }
     fn normalise(&mut self) {
         let s = self.hdr.aux as usize;
         if s > 0 {

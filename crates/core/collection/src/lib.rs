@@ -6,6 +6,10 @@
 mod hash;
 mod hash_walk;
 pub mod key;
+pub mod array;
+mod array_compare;
+mod array_edit;
+mod array_text;
 
 use kumi_vm::Cx;
 
@@ -13,4 +17,8 @@ use kumi_vm::Cx;
 pub fn register(cx: &mut Cx) {
     cx.natives(hash::TABLE);
     cx.natives(hash_walk::TABLE);
+    cx.natives(array::TABLE);
+    cx.natives(array_edit::TABLE);
+    cx.natives(array_compare::TABLE);
+    cx.natives(array_text::TABLE);
 }

@@ -1,0 +1,756 @@
+# Array: iteration. The loops read the length at every step, because a block may
+# change the array it is iterating over.
+class Array
+  include Enumerable
+
+  def initialize(size = __undef, fill = __undef)
+    __check_frozen(self)
+    if __undef?(size)
+      __ary_truncate(self, 0)
+      return self
+    end
+    if __undef?(fill) && !__is_a(size, Integer)
+      list = KumiSys.try_ary(size)
+      return replace(list) if list
+    end
+    n = KumiSys.to_int(size)
+    raise ArgumentError, "negative array size" if n < 0
+    raise ArgumentError, "array size too big" if n > 1152921504606846975
+    if block_given?
+      warn "warning: block supersedes default value argument" unless __undef?(fill)
+      __ary_truncate(self, 0)
+      i = 0
+      while i < n
+        v = yield i
+        __ary_push(self, v)
+        i += 1
+      end
+    else
+      __ary_become(self, __ary_filled(n, __undef?(fill) ? nil : fill))
+    end
+    self
+  end
+
+  def each
+    return to_enum(:each) { size } unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      yield __ary_at(self, i)
+      i += 1
+    end
+    self
+  end
+
+  def each_index
+    return to_enum(:each_index) { size } unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      yield i
+      i += 1
+    end
+    self
+  end
+
+  def reverse_each
+    return to_enum(:reverse_each) { size } unless block_given?
+    i = __ary_len(self) - 1
+    while i >= 0
+      yield __ary_at(self, i)
+      n = __ary_len(self)
+      i = n if i > n
+      i -= 1
+    end
+    self
+  end
+
+  def map
+    return to_enum(:map) { size } unless block_given?
+    out = __ary_new(__ary_len(self))
+    i = 0
+    while i < __ary_len(self)
+      v = yield __ary_at(self, i)
+      __ary_push(out, v)
+      i += 1
+    end
+    out
+  end
+
+  def collect
+    return to_enum(:collect) { size } unless block_given?
+    out = __ary_new(__ary_len(self))
+    i = 0
+    while i < __ary_len(self)
+      v = yield __ary_at(self, i)
+      __ary_push(out, v)
+      i += 1
+    end
+    out
+  end
+
+  def select
+    return to_enum(:select) { size } unless block_given?
+    out = __ary_new
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      __ary_push(out, v) if yield v
+      i += 1
+    end
+    out
+  end
+
+  def filter
+    return to_enum(:filter) { size } unless block_given?
+    out = __ary_new
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      __ary_push(out, v) if yield v
+      i += 1
+    end
+    out
+  end
+
+  def reject
+    return to_enum(:reject) { size } unless block_given?
+    out = __ary_new
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      __ary_push(out, v) unless yield v
+      i += 1
+    end
+    out
+  end
+
+  def cycle(n = nil)
+    unless block_given?
+      return to_enum(:cycle, *(__same(n, nil) ? [] : [n])) { KumiSys.cycle_size(size, n) }
+    end
+    if __same(n, nil)
+      while __ary_len(self) > 0
+        i = 0
+        while i < __ary_len(self)
+          yield __ary_at(self, i)
+          i += 1
+        end
+      end
+    else
+      n = KumiSys.to_int(n)
+      while n > 0 && __ary_len(self) > 0
+        i = 0
+        while i < __ary_len(self)
+          yield __ary_at(self, i)
+          i += 1
+        end
+        n -= 1
+      end
+    end
+    nil
+  end
+
+  # --- searching -------------------------------------------------------------
+
+  def index(v = __undef)
+    unless __undef?(v)
+      warn "warning: given block not used" if block_given?
+      r = __ary_index(self, v)
+      return r unless __undef?(r)
+      i = 0
+      while i < __ary_len(self)
+        e = __ary_at(self, i)
+        return i if __same(e, v) || e == v
+        i += 1
+      end
+      return nil
+    end
+    return to_enum(:index) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      return i if yield __ary_at(self, i)
+      i += 1
+    end
+    nil
+  end
+
+  def find_index(v = __undef)
+    return index(v) unless __undef?(v)
+    return to_enum(:find_index) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      return i if yield __ary_at(self, i)
+      i += 1
+    end
+    nil
+  end
+
+  def rindex(v = __undef)
+    unless __undef?(v)
+      warn "warning: given block not used" if block_given?
+      r = __ary_rindex(self, v)
+      return r unless __undef?(r)
+      i = __ary_len(self) - 1
+      while i >= 0
+        e = __ary_at(self, i)
+        return i if __same(e, v) || e == v
+        n = __ary_len(self)
+        i = n if i > n
+        i -= 1
+      end
+      return nil
+    end
+    return to_enum(:rindex) unless block_given?
+    i = __ary_len(self) - 1
+    while i >= 0
+      return i if yield __ary_at(self, i)
+      n = __ary_len(self)
+      i = n if i > n
+      i -= 1
+    end
+    nil
+  end
+
+  def find(none = nil)
+    return to_enum(:find, none) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      return v if yield v
+      i += 1
+    end
+    none.call unless __same(none, nil)
+  end
+
+  def detect(none = nil)
+    return to_enum(:detect, none) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      return v if yield v
+      i += 1
+    end
+    none.call unless __same(none, nil)
+  end
+
+  def rfind(none = nil)
+    return to_enum(:rfind, none) unless block_given?
+    i = __ary_len(self) - 1
+    while i >= 0
+      v = __ary_at(self, i)
+      return v if yield v
+      n = __ary_len(self)
+      i = n if i > n
+      i -= 1
+    end
+    none.call unless __same(none, nil)
+  end
+
+  def include?(v)
+    i = 0
+    while i < __ary_len(self)
+      e = __ary_at(self, i)
+      return true if __same(e, v) || e == v
+      i += 1
+    end
+    false
+  end
+
+  def member?(v)
+    include?(v)
+  end
+
+  def count(v = __undef)
+    unless __undef?(v)
+      warn "warning: given block not used" if block_given?
+      r = __ary_count(self, v)
+      return r unless __undef?(r)
+      c = i = 0
+      while i < __ary_len(self)
+        e = __ary_at(self, i)
+        c += 1 if __same(e, v) || e == v
+        i += 1
+      end
+      return c
+    end
+    return __ary_len(self) unless block_given?
+    c = i = 0
+    while i < __ary_len(self)
+      c += 1 if yield __ary_at(self, i)
+      i += 1
+    end
+    c
+  end
+
+  def any?(pattern = __undef)
+    i = 0
+    if !__undef?(pattern)
+      warn "warning: given block not used" if block_given?
+      while i < __ary_len(self)
+        return true if pattern === __ary_at(self, i)
+        i += 1
+      end
+    elsif block_given?
+      while i < __ary_len(self)
+        return true if yield __ary_at(self, i)
+        i += 1
+      end
+    else
+      while i < __ary_len(self)
+        return true if __ary_at(self, i)
+        i += 1
+      end
+    end
+    false
+  end
+
+  def all?(pattern = __undef)
+    i = 0
+    if !__undef?(pattern)
+      warn "warning: given block not used" if block_given?
+      while i < __ary_len(self)
+        return false unless pattern === __ary_at(self, i)
+        i += 1
+      end
+    elsif block_given?
+      while i < __ary_len(self)
+        return false unless yield __ary_at(self, i)
+        i += 1
+      end
+    else
+      while i < __ary_len(self)
+        return false unless __ary_at(self, i)
+        i += 1
+      end
+    end
+    true
+  end
+
+  def none?(pattern = __undef)
+    i = 0
+    if !__undef?(pattern)
+      warn "warning: given block not used" if block_given?
+      while i < __ary_len(self)
+        return false if pattern === __ary_at(self, i)
+        i += 1
+      end
+    elsif block_given?
+      while i < __ary_len(self)
+        return false if yield __ary_at(self, i)
+        i += 1
+      end
+    else
+      while i < __ary_len(self)
+        return false if __ary_at(self, i)
+        i += 1
+      end
+    end
+    true
+  end
+
+  def one?(pattern = __undef)
+    found = false
+    i = 0
+    given = block_given?
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      hit = if !__undef?(pattern) then pattern === v
+            elsif given then yield v
+            else v
+            end
+      if hit
+        return false if found
+        found = true
+      end
+      i += 1
+    end
+    found
+  end
+
+  def take_while
+    return to_enum(:take_while) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      break unless yield __ary_at(self, i)
+      i += 1
+    end
+    take(i)
+  end
+
+  def drop_while
+    return to_enum(:drop_while) unless block_given?
+    i = 0
+    while i < __ary_len(self)
+      break unless yield __ary_at(self, i)
+      i += 1
+    end
+    drop(i)
+  end
+
+  # --- reading ---------------------------------------------------------------
+
+  def [](i, n = __undef)
+    return KumiSys.arith_slice(self, i) if __is_a(i, Enumerator::ArithmeticSequence)
+    self[KumiSys.int_range(i)]
+  end
+
+  def slice(i, n = __undef)
+    self[i]
+  end
+
+  def values_at(*at)
+    self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.int_range(i) : KumiSys.to_int(i) })
+  end
+
+  def fetch(i, default = __undef)
+    warn "warning: block supersedes default value argument" if block_given? && !__undef?(default)
+    i = KumiSys.to_int(i) unless __is_a(i, Integer)
+    n = __ary_len(self)
+    k = i < 0 ? i + n : i
+    return __ary_at(self, k) if k >= 0 && k < n
+    return yield(i) if block_given?
+    return default unless __undef?(default)
+    raise IndexError, "index #{i} outside of array bounds: #{-n}...#{n}"
+  end
+
+  def fetch_values(*at)
+    if block_given?
+      at.map { |i| fetch(i) { |k| yield k } }
+    else
+      at.map { |i| fetch(i) }
+    end
+  end
+
+  def assoc(key)
+    i = 0
+    while i < __ary_len(self)
+      a = KumiSys.try_ary(__ary_at(self, i))
+      return a if a && __ary_len(a) > 0 && KumiSys.eq?(__ary_at(a, 0), key)
+      i += 1
+    end
+    nil
+  end
+
+  def rassoc(value)
+    i = 0
+    while i < __ary_len(self)
+      a = KumiSys.try_ary(__ary_at(self, i))
+      return a if a && __ary_len(a) > 1 && KumiSys.eq?(__ary_at(a, 1), value)
+      i += 1
+    end
+    nil
+  end
+
+  def to_h
+    h = {}
+    i = 0
+    given = block_given?
+    while i < __ary_len(self)
+      e = __ary_at(self, i)
+      e = yield e if given
+      pair = KumiSys.try_ary(e)
+      unless pair
+        raise TypeError, "wrong element type #{__describe_class(e)} at #{i} (expected array)" unless given
+        raise TypeError, "wrong element type #{__describe_class(e)} (expected array)"
+      end
+      if __ary_len(pair) != 2
+        n = __ary_len(pair)
+        raise ArgumentError, "wrong array length at #{i} (expected 2, was #{n})" unless given
+        raise ArgumentError, "element has wrong array length (expected 2, was #{n})"
+      end
+      h[__ary_at(pair, 0)] = __ary_at(pair, 1)
+      i += 1
+    end
+    h
+  end
+
+  def zip(*others)
+    lists = others.map do |o|
+      a = KumiSys.try_ary(o)
+      next a if a
+      unless o.respond_to?(:each)
+        raise TypeError, "wrong argument type #{__describe_class(o)} (must respond to :each)"
+      end
+      o.to_enum(:each).first(__ary_len(self))
+    end
+    out = block_given? ? nil : __ary_new(__ary_len(self))
+    m = __ary_len(lists)
+    i = 0
+    while i < __ary_len(self)
+      row = __ary_new(m + 1)
+      __ary_push(row, __ary_at(self, i))
+      k = 0
+      while k < m
+        __ary_push(row, __ary_at(__ary_at(lists, k), i))
+        k += 1
+      end
+      out ? __ary_push(out, row) : yield(row)
+      i += 1
+    end
+    out
+  end
+
+  def transpose
+    map { |row| KumiSys.to_ary(row) }.transpose
+  end
+
+  def *(other)
+    s = KumiSys.try_str(other)
+    s ? join(s) : self * KumiSys.to_int(other)
+  end
+
+  def bsearch
+    return to_enum(:bsearch) unless block_given?
+    i = bsearch_index { |v| yield v }
+    i && __ary_at(self, i)
+  end
+
+  def bsearch_index
+    return to_enum(:bsearch_index) unless block_given?
+    low = 0
+    high = __ary_len(self)
+    found = nil
+    while low < high
+      mid = low + (high - low) / 2
+      r = yield __ary_at(self, mid)
+      if __same(r, true)
+        found = mid
+        high = mid
+      elsif __same(r, false) || __same(r, nil)
+        low = mid + 1
+      elsif __is_a(r, Numeric)
+        return mid if r == 0
+        r < 0 ? high = mid : low = mid + 1
+      else
+        raise TypeError, "wrong argument type #{__describe_class(r)} (must be numeric, true, false or nil)"
+      end
+    end
+    found
+  end
+
+  def sample(n = __undef, random: Random)
+    len = __ary_len(self)
+    if __undef?(n)
+      return nil if len == 0
+      return __ary_at(self, KumiSys.random_index(random, len))
+    end
+    n = KumiSys.to_int(n)
+    raise ArgumentError, "negative sample number" if n < 0
+    a = __ary_copy(self)
+    n = len if n > len
+    i = 0
+    while i < n
+      __ary_swap(a, i, i + KumiSys.random_index(random, len - i))
+      i += 1
+    end
+    __ary_truncate(a, n)
+  end
+
+  def shuffle(random: Random)
+    __ary_copy(self).shuffle!(random: random)
+  end
+
+  def shuffle!(random: Random)
+    __check_frozen(self)
+    i = len = __ary_len(self)
+    while i > 1
+      j = KumiSys.random_index(random, i)
+      raise RuntimeError, "modified during shuffle!" if __ary_len(self) != len
+      i -= 1
+      __ary_swap(self, i, j)
+    end
+    self
+  end
+
+  # --- text ------------------------------------------------------------------
+
+  def inspect
+    return "[]" if __ary_len(self) == 0
+    s = KumiSys.guard(:inspect, self) do
+      out = "["
+      i = 0
+      while i < __ary_len(self)
+        out << ", " if i > 0
+        out << KumiSys.inspect(__ary_at(self, i))
+        i += 1
+      end
+      out << "]"
+    end
+    s || "[...]"
+  end
+
+  def to_s
+    inspect
+  end
+
+  def join(separator = nil)
+    if __same(separator, nil)
+      separator = $,
+    else
+      separator = KumiSys.to_str(separator)
+    end
+    first = __ary_at(self, 0)
+    out = String.new("", encoding: __is_a(first, String) ? first.encoding : Encoding::US_ASCII)
+    KumiSys.join_into(out, self, separator, true)
+    out
+  end
+end
+
+module KumiSys
+  # a.equal?(b) || a == b
+  def self.eq?(a, b)
+    __same(a, b) || a == b
+  end
+
+  def self.cycle_size(size, n)
+    return nil if __same(size, nil)
+    return 0 if size == 0
+    return Float::INFINITY if __same(n, nil)
+    n = to_int(n)
+    n = 0 if n < 0
+    size * n
+  end
+
+  # The range with its ends converted to integers, nil left alone.
+  def self.int_range(r)
+    lo = __range_lo(r)
+    hi = __range_hi(r)
+    lo = to_int(lo) unless __same(lo, nil)
+    hi = to_int(hi) unless __same(hi, nil)
+    __long(lo) unless __same(lo, nil)
+    __long(hi) unless __same(hi, nil)
+    __range_new(Range, lo, hi, __range_excl(r))
+  end
+
+  def self.__long(i)
+    return i if i >= -0x8000000000000000 && i <= 0x7fffffffffffffff
+    raise RangeError, "bignum too big to convert into 'long'"
+  end
+
+  # a[arithmetic sequence]
+  def self.arith_slice(a, seq)
+    lo = seq.begin
+    hi = seq.end
+    step = seq.step
+    excl = seq.exclude_end?
+    len = __ary_len(a)
+    step = to_int(step)
+    if step < 0 && (lo || hi)
+      lo, hi = hi, lo
+    end
+    from = __same(lo, nil) ? 0 : to_int(lo)
+    to = __same(hi, nil) ? -1 : to_int(hi)
+    excl = false if __same(hi, nil)
+    strict = step > 1 || step < -1
+    f = from < 0 ? from + len : from
+    t = to < 0 ? to + len : to
+    t += 1 unless excl
+    if strict && (f < 0 || f > len)
+      raise RangeError, "#{seq.inspect} out of range"
+    end
+    return nil if f < 0 || f > len
+    t = len if t > len
+    part = t > f ? a[f, t - f] : []
+    return part if step == 1
+    out = __ary_new
+    n = __ary_len(part)
+    if step < 0
+      i = n - 1
+      while i >= 0
+        __ary_push(out, __ary_at(part, i))
+        i += step
+      end
+    else
+      i = 0
+      while i < n
+        __ary_push(out, __ary_at(part, i))
+        i += step
+      end
+    end
+    out
+  end
+
+  # A random index below n, as Array#shuffle asks a generator for it.
+  def self.random_index(random, n)
+    return Random.rand(n) if __same(random, Random)
+    i = to_int(random.rand(n))
+    raise RangeError, "random number too small #{i}" if i < 0
+    raise RangeError, "random number too big #{i}" if i >= n
+    i
+  end
+
+  # Appends the elements of a, nested arrays included, to out.
+  def self.join_into(out, a, separator, first)
+    done = guard(:join, a) do
+      i = 0
+      while i < __ary_len(a)
+        e = __ary_at(a, i)
+        out << separator if separator && (i > 0)
+        if __is_a(e, String)
+          out << e
+        elsif __is_a(e, Array)
+          join_into(out, e, separator, false)
+        elsif (s = try_str(e))
+          out << s
+        elsif (l = try_ary(e))
+          join_into(out, l, separator, false)
+        else
+          out << to_s(e)
+        end
+        i += 1
+      end
+      true
+    end
+    raise ArgumentError, "recursive array join" unless done
+  end
+
+  # The sum of a from v on: exact numbers first, then floats with Kahan-Babuska
+  # compensation, then whatever + says.
+  def self.sum(a, v)
+    n = __ary_len(a)
+    i = 0
+    if __is_a(v, Integer) || __is_a(v, Rational)
+      while i < n
+        e = __ary_at(a, i)
+        break unless __is_a(e, Integer) || __is_a(e, Rational)
+        v += e
+        i += 1
+      end
+    end
+    if i < n && (__is_a(v, Float) || ((__is_a(v, Integer) || __is_a(v, Rational)) && __is_a(__ary_at(a, i), Float)))
+      rest = __ary_new(n - i)
+      while i < n
+        e = __ary_at(a, i)
+        break unless __is_a(e, Float) || __is_a(e, Integer) || __is_a(e, Rational)
+        __ary_push(rest, __is_a(e, Rational) ? e.to_f : e)
+        i += 1
+      end
+      if i == n
+        r = __ary_sum(rest, v.to_f)
+        return r unless __undef?(r)
+      end
+      k = 0
+      v = v.to_f
+      while k < __ary_len(rest)
+        v += __ary_at(rest, k)
+        k += 1
+      end
+    end
+    while i < n
+      v += __ary_at(a, i)
+      i += 1
+    end
+    v
+  end
+end
+
+module Kernel
+  def Array(x)
+    return x if __is_a(x, Array)
+    return [] if __same(x, nil)
+    a = KumiSys.try_ary(x)
+    return a unless __same(a, nil)
+    a = KumiSys.try_convert(x, Array, "Array", :to_a)
+    __same(a, nil) ? [x] : a
+  end
+  private :Array
+end

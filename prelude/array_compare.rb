@@ -1,0 +1,352 @@
+# Array: equality, sets of elements, order. The natives handle plain elements;
+# what is here asks the elements themselves.
+class Array
+  def ==(other)
+    return true if __same(self, other)
+    unless __is_a(other, Array)
+      return false unless other.respond_to?(:to_ary)
+      return other == self ? true : false
+    end
+    return false if __ary_len(self) != __ary_len(other)
+    r = KumiSys.guard_pair(:==, self, other) do
+      i = 0
+      same = true
+      while i < __ary_len(self)
+        a = __ary_at(self, i)
+        b = __ary_at(other, i)
+        unless __same(a, b) || a == b
+          same = false
+          break
+        end
+        if __ary_len(self) != __ary_len(other)
+          same = false
+          break
+        end
+        i += 1
+      end
+      same
+    end
+    __same(r, nil) ? true : r
+  end
+
+  def eql?(other)
+    return true if __same(self, other)
+    return false unless __is_a(other, Array)
+    return false if __ary_len(self) != __ary_len(other)
+    r = KumiSys.guard_pair(:eql?, self, other) do
+      i = 0
+      same = true
+      while i < __ary_len(self)
+        a = __ary_at(self, i)
+        b = __ary_at(other, i)
+        unless __same(a, b) || a.eql?(b)
+          same = false
+          break
+        end
+        i += 1
+      end
+      same
+    end
+    __same(r, nil) ? true : r
+  end
+
+  def hash
+    r = KumiSys.guard(:hash, self) do
+      hs = __ary_new(__ary_len(self))
+      i = 0
+      while i < __ary_len(self)
+        __ary_push(hs, KumiSys.to_int(__ary_at(self, i).hash))
+        i += 1
+      end
+      __ary_hash(hs)
+    end
+    __same(r, nil) ? __ary_hash([__ary_len(self)]) : r
+  end
+
+  def <=>(other)
+    other = KumiSys.try_ary(other)
+    return nil unless other
+    r = KumiSys.guard_pair(:<=>, self, other) do
+      i = 0
+      out = nil
+      while i < __ary_len(self) && i < __ary_len(other)
+        c = __ary_at(self, i) <=> __ary_at(other, i)
+        unless c == 0
+          out = [c]
+          break
+        end
+        i += 1
+      end
+      out || [__ary_len(self) <=> __ary_len(other)]
+    end
+    r && __ary_at(r, 0)
+  end
+
+  def -(other)
+    KumiSys.without(self, KumiSys.to_ary(other))
+  end
+
+  def &(other)
+    KumiSys.common(self, KumiSys.to_ary(other))
+  end
+
+  def |(other)
+    KumiSys.distinct([self, KumiSys.to_ary(other)])
+  end
+
+  def difference(*others)
+    others = others.map { |o| KumiSys.to_ary(o) }
+    others.inject(__ary_copy(self)) { |a, o| a - o }
+  end
+
+  def intersection(*others)
+    others = others.map { |o| KumiSys.to_ary(o) }
+    others.inject(uniq) { |a, o| a & o }
+  end
+
+  def union(*others)
+    others = others.map { |o| KumiSys.to_ary(o) }
+    others.inject(uniq) { |a, o| a | o }
+  end
+
+  def intersect?(other)
+    other = KumiSys.to_ary(other)
+    __ary_len(self & other) > 0
+  end
+
+  # --- order -----------------------------------------------------------------
+
+  def sort
+    a = __ary_copy(self)
+    return KumiSys.merge_sort(a) { |x, y| yield x, y } if block_given?
+    r = __ary_sort(a)
+    return r unless __undef?(r)
+    KumiSys.merge_sort(a) { |x, y| x <=> y }
+  end
+
+  def sort_by
+    return to_enum(:sort_by) { size } unless block_given?
+    keys = __ary_new(__ary_len(self))
+    values = __ary_new(__ary_len(self))
+    i = 0
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      k = yield v
+      __ary_push(keys, k)
+      __ary_push(values, v)
+      i += 1
+    end
+    KumiSys.sort_by_keys(keys, values)
+  end
+
+  def min(n = nil)
+    unless __same(n, nil)
+      return block_given? ? KumiSys.least(self, n) { |a, b| yield a, b } : KumiSys.least(self, n)
+    end
+    return nil if __ary_len(self) == 0
+    unless block_given?
+      r = __ary_min(self)
+      return r unless __undef?(r)
+    end
+    given = block_given?
+    best = __ary_at(self, 0)
+    i = 1
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      c = given ? yield(v, best) : v <=> best
+      best = v if KumiSys.cmp_int(c, v, best) < 0
+      i += 1
+    end
+    best
+  end
+
+  def max(n = nil)
+    unless __same(n, nil)
+      return block_given? ? KumiSys.most(self, n) { |a, b| yield a, b } : KumiSys.most(self, n)
+    end
+    return nil if __ary_len(self) == 0
+    unless block_given?
+      r = __ary_max(self)
+      return r unless __undef?(r)
+    end
+    given = block_given?
+    best = __ary_at(self, 0)
+    i = 1
+    while i < __ary_len(self)
+      v = __ary_at(self, i)
+      c = given ? yield(v, best) : v <=> best
+      best = v if KumiSys.cmp_int(c, v, best) > 0
+      i += 1
+    end
+    best
+  end
+
+  def minmax
+    return [min, max] unless block_given?
+    [min { |a, b| yield a, b }, max { |a, b| yield a, b }]
+  end
+
+  def sum(init = 0)
+    a = self
+    if block_given?
+      a = __ary_new(__ary_len(self))
+      i = 0
+      while i < __ary_len(self)
+        v = yield __ary_at(self, i)
+        __ary_push(a, v)
+        i += 1
+      end
+    end
+    r = __ary_sum(a, init)
+    return r unless __undef?(r)
+    KumiSys.sum(a, init)
+  end
+end
+
+module KumiSys
+  # Elements of the arrays, each kind once.
+  def self.distinct(arrays)
+    seen = {}
+    out = __ary_new
+    arrays.each do |a|
+      i = 0
+      while i < __ary_len(a)
+        v = __ary_at(a, i)
+        unless seen.key?(v)
+          seen[v] = true
+          __ary_push(out, v)
+        end
+        i += 1
+      end
+    end
+    out
+  end
+
+  def self.key_set(a)
+    seen = {}
+    i = 0
+    while i < __ary_len(a)
+      seen[__ary_at(a, i)] = true
+      i += 1
+    end
+    seen
+  end
+
+  def self.eql_any?(a, v)
+    i = 0
+    while i < __ary_len(a)
+      e = __ary_at(a, i)
+      return true if __same(e, v) || (v.hash == e.hash && v.eql?(e))
+      i += 1
+    end
+    false
+  end
+
+  def self.without(a, b)
+    out = __ary_new
+    set = key_set(b)
+    i = 0
+    while i < __ary_len(a)
+      v = __ary_at(a, i)
+      __ary_push(out, v) unless set.key?(v)
+      i += 1
+    end
+    out
+  end
+
+  def self.common(a, b)
+    out = __ary_new
+    set = key_set(b)
+    i = 0
+    while i < __ary_len(a)
+      v = __ary_at(a, i)
+      __ary_push(out, v) if set.delete(v)
+      i += 1
+    end
+    out
+  end
+
+  # Sorts a (an array of ours) by the block; stable.
+  def self.merge_sort(a)
+    n = __ary_len(a)
+    b = __ary_copy(a)
+    width = 1
+    while width < n
+      lo = 0
+      while lo < n
+        mid = lo + width
+        mid = n if mid > n
+        hi = mid + width
+        hi = n if hi > n
+        i = lo
+        j = mid
+        k = lo
+        while i < mid && j < hi
+          x = __ary_at(a, i)
+          y = __ary_at(a, j)
+          c = yield x, y
+          unless __is_a(c, Integer)
+            c = cmp_int(c, x, y)
+          end
+          if c <= 0
+            __ary_set(b, k, x)
+            i += 1
+          else
+            __ary_set(b, k, y)
+            j += 1
+          end
+          k += 1
+        end
+        while i < mid
+          __ary_set(b, k, __ary_at(a, i))
+          i += 1
+          k += 1
+        end
+        while j < hi
+          __ary_set(b, k, __ary_at(a, j))
+          j += 1
+          k += 1
+        end
+        lo = hi
+      end
+      a, b = b, a
+      width *= 2
+    end
+    a
+  end
+
+  # The values in the order of their keys.
+  def self.sort_by_keys(keys, values)
+    r = __ary_sort_by(keys, values)
+    return r unless __undef?(r)
+    pairs = __ary_new(__ary_len(keys))
+    i = 0
+    while i < __ary_len(keys)
+      __ary_push(pairs, [__ary_at(keys, i), __ary_at(values, i)])
+      i += 1
+    end
+    pairs = merge_sort(pairs) { |x, y| cmp_int(__ary_at(x, 0) <=> __ary_at(y, 0), __ary_at(x, 0), __ary_at(y, 0)) }
+    i = 0
+    while i < __ary_len(pairs)
+      __ary_set(pairs, i, __ary_at(__ary_at(pairs, i), 1))
+      i += 1
+    end
+    pairs
+  end
+
+  def self.count_arg(n)
+    n = to_int(n)
+    raise ArgumentError, "negative size (#{n})" if n < 0
+    n
+  end
+
+  def self.least(a, n)
+    n = count_arg(n)
+    (block_given? ? a.sort { |x, y| yield x, y } : a.sort).first(n)
+  end
+
+  def self.most(a, n)
+    n = count_arg(n)
+    (block_given? ? a.sort { |x, y| yield x, y } : a.sort).reverse.first(n)
+  end
+end

@@ -1,0 +1,249 @@
+# Array: changing in place, where a block or a conversion takes part. A block may
+# leave with an exception or break: what it has decided so far is then kept.
+class Array
+  def []=(i, n, v = __undef)
+    if __undef?(v)
+      v = n
+      i = KumiSys.int_range(i) if __is_a(i, Range)
+      list = __is_a(i, Range) ? (KumiSys.try_ary(v) || [v]) : v
+      self[i] = list
+    else
+      i = KumiSys.to_int(i)
+      n = KumiSys.to_int(n)
+      self[i, n] = KumiSys.try_ary(v) || [v]
+    end
+    v
+  end
+
+  def slice!(i, n = __undef)
+    slice!(KumiSys.int_range(i))
+  end
+
+  def map!
+    return to_enum(:map!) { size } unless block_given?
+    __check_frozen(self)
+    i = 0
+    while i < __ary_len(self)
+      v = yield __ary_at(self, i)
+      __check_frozen(self)
+      self[i] = v
+      i += 1
+    end
+    self
+  end
+
+  def collect!
+    return to_enum(:collect!) { size } unless block_given?
+    map! { |v| yield v }
+  end
+
+  def select!
+    return to_enum(:select!) { size } unless block_given?
+    __check_frozen(self)
+    n = __ary_len(self)
+    KumiSys.sift(self) { |v| yield v }
+    n == __ary_len(self) ? nil : self
+  end
+
+  def filter!
+    return to_enum(:filter!) { size } unless block_given?
+    __check_frozen(self)
+    n = __ary_len(self)
+    KumiSys.sift(self) { |v| yield v }
+    n == __ary_len(self) ? nil : self
+  end
+
+  def keep_if
+    return to_enum(:keep_if) { size } unless block_given?
+    __check_frozen(self)
+    KumiSys.sift(self) { |v| yield v }
+    self
+  end
+
+  def reject!
+    return to_enum(:reject!) { size } unless block_given?
+    __check_frozen(self)
+    n = __ary_len(self)
+    KumiSys.sift(self) { |v| !(yield v) }
+    n == __ary_len(self) ? nil : self
+  end
+
+  def delete_if
+    return to_enum(:delete_if) { size } unless block_given?
+    __check_frozen(self)
+    KumiSys.sift(self) { |v| !(yield v) }
+    self
+  end
+
+  def delete(v)
+    r = __ary_delete(self, v)
+    if __undef?(r)
+      r = nil
+      kept = __ary_new
+      i = 0
+      while i < __ary_len(self)
+        e = __ary_at(self, i)
+        if __same(e, v) || e == v
+          r = [e]
+        else
+          __ary_push(kept, e)
+        end
+        i += 1
+      end
+      if r
+        __check_frozen(self)
+        __ary_become(self, kept)
+      end
+    end
+    return __ary_at(r, 0) if r
+    yield v if block_given?
+  end
+
+  def fill(*args)
+    __check_frozen(self)
+    given = block_given?
+    if given
+      KumiSys.arity_error(__ary_len(args), 0, 2) if __ary_len(args) > 2
+    else
+      KumiSys.arity_error(__ary_len(args), 1, 3) if __ary_len(args) < 1 || __ary_len(args) > 3
+      v = args.shift
+    end
+    start = args[0]
+    n = args[1]
+    len = __ary_len(self)
+    if __is_a(start, Range) && __ary_len(args) == 1
+      r = KumiSys.int_range(start)
+      lo = __range_lo(r) || 0
+      hi = __same(__range_hi(r), nil) ? -1 : __range_hi(r)
+      from = lo < 0 ? lo + len : lo
+      raise RangeError, "#{start.inspect} out of range" if from < 0
+      to = hi < 0 ? hi + len : hi
+      to += 1 unless __range_excl(r) && !__same(__range_hi(r), nil)
+    else
+      from = __same(start, nil) ? 0 : KumiSys.to_int(start)
+      from += len if from < 0
+      from = 0 if from < 0
+      if __same(n, nil)
+        to = len
+      else
+        n = KumiSys.to_int(n)
+        return self if n <= 0
+        to = from + n
+      end
+    end
+    return self if to <= from
+    raise ArgumentError, "argument too big" if to > 1152921504606846975
+    if given
+      i = from
+      while i < to
+        self[i] = yield i
+        i += 1
+      end
+      self
+    else
+      __ary_fill(self, v, from, to - from)
+    end
+  end
+
+  def uniq
+    if block_given?
+      seen = {}
+      out = __ary_new
+      i = 0
+      while i < __ary_len(self)
+        v = __ary_at(self, i)
+        k = yield v
+        unless seen.key?(k)
+          seen[k] = true
+          __ary_push(out, v)
+        end
+        i += 1
+      end
+      return out
+    end
+    r = __ary_uniq(self)
+    return r unless __undef?(r)
+    KumiSys.distinct([self])
+  end
+
+  def uniq!
+    __check_frozen(self)
+    r = block_given? ? uniq { |v| yield v } : uniq
+    return nil if __ary_len(r) == __ary_len(self)
+    __check_frozen(self)
+    __ary_become(self, r)
+  end
+
+  def sort!
+    __check_frozen(self)
+    r = block_given? ? sort { |a, b| yield a, b } : sort
+    __check_frozen(self)
+    __ary_become(self, r)
+  end
+
+  def sort_by!
+    return to_enum(:sort_by!) { size } unless block_given?
+    __check_frozen(self)
+    r = sort_by { |v| yield v }
+    __check_frozen(self)
+    __ary_become(self, r)
+  end
+
+  def flatten(depth = nil)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_int(depth)
+    out = __ary_new
+    KumiSys.flatten_into(out, self, depth)
+    out
+  end
+
+  def flatten!(depth = nil)
+    __check_frozen(self)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_int(depth)
+    out = __ary_new
+    return nil unless KumiSys.flatten_into(out, self, depth)
+    __ary_become(self, out)
+  end
+end
+
+module KumiSys
+  # Keeps the elements for which the block is true. Elements decided on are moved
+  # to the front at once; when the block leaves early, the gap is closed.
+  def self.sift(a)
+    i = kept = 0
+    begin
+      while i < __ary_len(a)
+        v = __ary_at(a, i)
+        keep = yield v
+        if keep
+          __ary_set(a, kept, v) if kept != i
+          kept += 1
+        end
+        i += 1
+      end
+    ensure
+      __ary_move(a, kept, i) if kept < i
+    end
+  end
+
+  # Flattens a into out; whether there was anything to flatten.
+  def self.flatten_into(out, a, depth)
+    changed = false
+    ok = guard(:flatten, a) do
+      i = 0
+      while i < __ary_len(a)
+        e = __ary_at(a, i)
+        inner = depth == 0 ? nil : try_ary(e)
+        if inner
+          changed = true
+          flatten_into(out, inner, depth - 1)
+        else
+          __ary_push(out, e)
+        end
+        i += 1
+      end
+      true
+    end
+    raise ArgumentError, "tried to flatten recursive array" unless ok
+    changed
+  end
+end
