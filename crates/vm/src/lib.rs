@@ -11,6 +11,7 @@
 //! - `prelude`: built-in classes in Ruby, compiled when first called.
 #![allow(clippy::new_without_default)]
 
+mod alloc;
 mod boot;
 pub mod bytecode;
 pub mod compile;

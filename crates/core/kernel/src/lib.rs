@@ -1,11 +1,48 @@
-
+//! Object, Kernel, Module, Class, Method, Exception, ObjectSpace and GC: leaf natives.
 //!
-//! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
+//! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+
+mod basic;
+mod class;
+mod consts;
+mod copy;
+mod cvars;
+mod errno;
+mod gc;
+mod guard;
+mod ivars;
+mod method;
+mod methods;
+mod module;
+mod object;
+mod objspace;
+mod warning;
+mod weak;
 
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
-    let _ = cx;
+    for table in [
+        basic::TABLE,
+        object::TABLE,
+        ivars::TABLE,
+        copy::TABLE,
+        guard::TABLE,
+        class::TABLE,
+        module::TABLE,
+        methods::TABLE,
+        consts::TABLE,
+        cvars::TABLE,
+        method::TABLE,
+        errno::TABLE,
+        gc::TABLE,
+        objspace::TABLE,
+        weak::TABLE,
+        warning::TABLE,
+    ] {
+        cx.natives(table);
+    }
+    errno::define(cx);
 }

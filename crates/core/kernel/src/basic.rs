@@ -1,0 +1,84 @@
+//! BasicObject: identity, negation, and what happens when a method is missing.
+
+use kumi_vm::*;
+
+pub static TABLE: &[NativeDef] = &[
+    private("BasicObject", "initialize", 0, 0, nothing),
+    n("BasicObject", "==", 1, 1, equal),
+    n("BasicObject", "equal?", 1, 1, equal),
+    n("BasicObject", "!", 0, 0, not),
+    n("BasicObject", "!=", 1, 1, not_equal),
+    n("BasicObject", "__id__", 0, 0, object_id),
+    n("Kernel", "object_id", 0, 0, object_id),
+    private("BasicObject", "singleton_method_added", 1, 1, nothing),
+    private("BasicObject", "singleton_method_removed", 1, 1, nothing),
+    private("BasicObject", "singleton_method_undefined", 1, 1, nothing),
+    private("BasicObject", "method_missing", 0, -1, method_missing),
+];
+
+/// A hook that does nothing.
+pub fn nothing(_: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::NIL)
+}
+fn equal(_: &mut Cx, recv: Value, args: &[Value]) -> R {
+    Ok(Value::bool(recv == args[0]))
+}
+fn not(_: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(Value::bool(!recv.truthy()))
+}
+fn not_equal(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if is_identity_eq(cx, recv) {
+        return Ok(Value::bool(recv != args[0]));
+    }
+    match cx.plain_eq(recv, args[0]) {
+        Some(b) => Ok(Value::bool(!b)),
+        None => Err(Exit::Miss),
+    }
+}
+/// Is `recv.==` still BasicObject's?
+pub fn is_identity_eq(cx: &mut Cx, recv: Value) -> bool {
+    let c = cx.class_of(recv);
+    let m = cx.find_method(c, sym::EQ);
+    m != NO_METHOD && cx.method(m).owner == cx.k.basic_object && cx.method(m).builtin
+}
+
+/// CRuby's numbers: 2n + 1 for small integers, 8 for nil, 20 for true, 0 for false; running numbers for the rest.
+pub fn id_of(cx: &mut Cx, v: Value) -> Value {
+    match v {
+        Value::NIL => Value::fix(8),
+        Value::TRUE => Value::fix(20),
+        Value::FALSE => Value::fix(0),
+        _ if v.is_fix() => cx.int128(v.fix_val() as i128 * 2 + 1),
+        _ if v.is_heap() => {
+            let id = cx.heap.object_id(v);
+            cx.uint(id + 8)
+        }
+        _ => cx.uint(v.bits()),
+    }
+}
+fn object_id(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(id_of(cx, recv))
+}
+
+/// Raises NoMethodError: what `super` in a user's method_missing comes to.
+fn method_missing(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let Some(name) = args.first().and_then(|v| v.as_sym()) else {
+        return Err(cx.arg_error("no method name given"));
+    };
+    let class = cx.class_of(recv);
+    let i = cx.find_method(class, name);
+    let what = match (i != NO_METHOD).then(|| cx.method(i).vis) {
+        Some(Vis::Private) => "private method",
+        Some(Vis::Protected) => "protected method",
+        _ => "undefined method",
+    };
+    let (m, whom) = (cx.sym_name(name), cx.describe(recv));
+    let tail = if what == "undefined method" { "for" } else { "called for" };
+    let msg = format!("{what} '{m}' {tail} {whom}");
+    let e = cx.make_exc(cx.k.no_method_error, &msg);
+    cx.ivar_set(e, sym::IV_NAME, Value::sym(name));
+    cx.ivar_set(e, sym::IV_RECEIVER, recv);
+    let rest = cx.array(&args[1..]);
+    cx.ivar_set(e, sym::IV_ARGS, rest);
+    Err(cx.raise(e))
+}
