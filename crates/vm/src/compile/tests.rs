@@ -39,7 +39,10 @@ impl CompileEnv for Names {
 fn listing(src: &str) -> String {
     let mut n = Names::new();
     match compile(src.as_bytes(), &Options::file("t.rb"), &mut n) {
-        Ok(i) => disassemble(&i, &|s| String::from_utf8_lossy(&n.name(s)).into_owned()),
+        Ok(i) => {
+            verify(&i, src);
+            disassemble(&i, &|s| String::from_utf8_lossy(&n.name(s)).into_owned())
+        }
         Err(e) => panic!("{src}\n{}", e.rendered),
     }
 }
@@ -277,6 +280,7 @@ fn all_files_below_a_directory() {
                 let Ok(src) = std::fs::read(&f) else { continue };
                 match compile(&src, &Options::file(&f.to_string_lossy()), &mut n) {
                     Ok(i) => {
+                        verify(&i, &f.to_string_lossy());
                         disassemble(&i, &|_| String::new());
                     }
                     Err(e) => failed.push(format!("{}: {:?}", f.display(), e.messages.first())),
@@ -290,5 +294,145 @@ fn all_files_below_a_directory() {
     println!("{total} files, {} refused", failed.len());
     for f in failed {
         println!("{f}");
+    }
+}
+
+/// Structural soundness: indices in range, jumps to instruction starts, no fall off the end.
+fn verify(i: &ISeq, path: &str) {
+    use crate::bytecode::{HEADER, Op};
+    let mut starts = vec![false; i.code.len() + 1];
+    let mut pc = 0;
+    let mut last = None;
+    while pc < i.code.len() {
+        starts[pc] = true;
+        let n = i.insn(pc);
+        last = Some(n.op());
+        pc += 1 + n.op().cached() as usize;
+    }
+    assert_eq!(pc, i.code.len());
+    assert!(
+        matches!(last, Some(Op::Ret | Op::Raise | Op::Jmp | Op::Break | Op::RetHome)),
+        "{path}: {} falls off its end after {last:?}",
+        i.label
+    );
+    let reg = |r: usize| assert!(r < i.nregs as usize, "{path}: register {r} of {} in {}", i.nregs, i.label);
+    let sym = |s: usize| assert!(s < i.syms.len(), "{path}: name {s}");
+    let mut pc = 0;
+    while pc < i.code.len() {
+        let n = i.insn(pc);
+        let next = pc as i64 + 1 + n.op().cached() as i64;
+        let land = |off: i64| {
+            let t = next + off;
+            assert!(t >= 0 && (t as usize) < i.code.len() && starts[t as usize], "{path}: jump from {pc} to {t}");
+        };
+        let (a, b, c) = (n.a(), n.b(), n.c());
+        match n.op() {
+            Op::Nop | Op::EnvNew => {}
+            Op::Nil | Op::True | Op::False | Op::Undef | Op::Int | Op::Ret | Op::Break | Op::RetHome | Op::ErrGet
+            | Op::ErrSet | Op::MatchSet | Op::Raise | Op::BlockProc | Op::BlockRaw | Op::BlockGiven | Op::EnvGet
+            | Op::EnvSet | Op::UndefMethod | Op::NthRef | Op::BackRef => reg(a),
+            Op::Lit | Op::Str => {
+                reg(a);
+                assert!((n.bc() as usize) < i.lits.len());
+            }
+            Op::IvarGet | Op::IvarSet | Op::CvarGet | Op::CvarSet | Op::GlobalGet | Op::GlobalSet | Op::ConstGet
+            | Op::ConstTop => {
+                reg(a);
+                sym(n.bc() as usize);
+            }
+            Op::ConstAt => {
+                reg(a);
+                reg(b);
+                sym(c);
+            }
+            Op::ConstSet => {
+                reg(a);
+                sym(c);
+            }
+            Op::Jmp => land(n.bc() as i64),
+            Op::JmpIf | Op::JmpUnless | Op::JmpNil | Op::JmpSet => {
+                reg(a);
+                land(n.bc() as i64);
+            }
+            Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq => {
+                reg(a);
+                reg(b);
+                land(n.sc() as i64);
+            }
+            Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI => {
+                reg(a);
+                land(n.sc() as i64);
+            }
+            Op::Send | Op::Super | Op::Yield => {
+                reg(a);
+                assert!(b > HEADER as usize, "{path}: window at {b}");
+                let s = &i.sites[c];
+                let mut args = s.argc as usize + s.kw.len();
+                args += (s.flags & crate::iseq::site::KWSPLAT != 0) as usize;
+                args += (s.flags & crate::iseq::site::BLOCK_ARG != 0) as usize;
+                assert!(s.flags & crate::iseq::site::SPLAT == 0 || s.argc == 1);
+                assert!(s.flags & crate::iseq::site::KWSPLAT == 0 || s.kw.is_empty());
+                reg(b + args);
+                if let Some(bl) = s.block {
+                    assert!((bl as usize) < i.children.len());
+                }
+            }
+            Op::DefMethod | Op::DefSingleton => {
+                reg(a);
+                assert!(b < i.children.len());
+                sym(c);
+            }
+            Op::ClassDef => {
+                reg(a);
+                reg(b + 1);
+                assert!((i.bodies[c].child as usize) < i.children.len());
+            }
+            Op::Closure => {
+                reg(a);
+                assert!(b < i.children.len());
+            }
+            Op::AliasGlobal => {
+                sym(b);
+                sym(c);
+            }
+            Op::Array | Op::Hash | Op::Concat | Op::Regex => {
+                reg(a);
+                if c > 0 {
+                    reg(b + c - 1);
+                }
+            }
+            Op::OnceGet => {
+                assert!(b < i.once.len());
+                land(n.sc() as i64);
+            }
+            Op::OnceSet => assert!(b < i.once.len()),
+            Op::Defined => reg(a),
+            Op::Move | Op::AddI | Op::SubI | Op::Neg | Op::Not | Op::ToS | Op::Intern | Op::ToAry | Op::ArrAt
+            | Op::ArrRest | Op::ArrPost | Op::AliasMethod | Op::ArrPush | Op::ArrCat | Op::HashMerge | Op::Splat => {
+                reg(a);
+                reg(b);
+            }
+            Op::Intrinsic => {
+                reg(a);
+                reg((b + n.x() as usize).saturating_sub(1));
+            }
+            _ => {
+                reg(a);
+                reg(b);
+                reg(c);
+            }
+        }
+        pc += 1 + n.op().cached() as usize;
+    }
+    for h in &i.handlers {
+        assert!(h.from < h.to && starts[h.from as usize] && starts[h.to as usize] && starts[h.target as usize]);
+        reg(h.reg as usize);
+        assert!(!(h.from <= h.target && h.target < h.to), "{path}: handler covers itself");
+    }
+    for &o in &i.params.opt {
+        assert!(starts[o as usize]);
+    }
+    for c in &i.children {
+        verify(c, path);
     }
 }
