@@ -1,0 +1,71 @@
+# Float: the general cases of the leaves.
+class Float
+  def +(other) = KumiSys.coerce_bin(self, :+, other)
+  def -(other) = KumiSys.coerce_bin(self, :-, other)
+  def *(other) = KumiSys.coerce_bin(self, :*, other)
+  def /(other) = KumiSys.coerce_bin(self, :/, other)
+  def quo(other) = KumiSys.coerce_bin(self, :quo, other)
+  def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)
+  def %(other) = KumiSys.coerce_bin(self, :%, other)
+  def modulo(other) = KumiSys.coerce_bin(self, :modulo, other)
+  def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
+  def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
+  def <(other) = KumiSys.coerce_rel(self, :<, other)
+  def <=(other) = KumiSys.coerce_rel(self, :<=, other)
+  def >(other) = KumiSys.coerce_rel(self, :>, other)
+  def >=(other) = KumiSys.coerce_rel(self, :>=, other)
+  def ==(other) = (other == self) ? true : false
+  def ===(other) = (other == self) ? true : false
+
+  def div(other)
+    raise ZeroDivisionError, "divided by 0" if __is_a(other, Numeric) && other == 0
+    KumiSys.coerce_bin(self, :div, other)
+  end
+
+  def **(other)
+    return KumiSys.float_pow(self, other) if __is_a(other, Float) || __is_a(other, Integer) || __is_a(other, Rational)
+    KumiSys.coerce_bin(self, :**, other)
+  end
+
+  def pow(other) = self ** other
+
+  def <=>(other)
+    # An infinite Float is beyond whatever says it is finite.
+    if infinite? && __responds(other, :infinite?)
+      sign = other.infinite?
+      if sign
+        return infinite? if sign == true
+        sign = sign <=> 0
+        own = infinite?
+        return sign == own ? 0 : own
+      end
+      return infinite?
+    end
+    KumiSys.coerce_cmp(self, other)
+  end
+
+  def coerce(other) = [Float(other), self]
+
+  def round(digits = 0, half: nil)
+    mode = KumiSys.rounding_mode(half)
+    __float_round(self, KumiSys.to_int(digits), mode)
+  end
+
+  def rationalize(epsilon = __undef)
+    if __undef?(epsilon)
+      raise FloatDomainError, to_s
+    end
+    epsilon = epsilon.abs
+    exact = to_r
+    return exact if epsilon == 0
+    low = (exact - epsilon).to_r
+    high = (exact + epsilon).to_r
+    __same(low, high) ? exact : __rat_simplest(low, high)
+  end
+
+  def to_c = __complex(self, 0)
+  def arg = nan? ? self : (__float_sign_bit(self) ? Math::PI : 0)
+  alias_method :angle, :arg
+  alias_method :phase, :arg
+  def dup = self
+end

@@ -1,0 +1,144 @@
+# Integer: what takes blocks, and the general cases of the leaves.
+class Integer
+  def +(other) = KumiSys.coerce_bin(self, :+, other)
+  def -(other) = KumiSys.coerce_bin(self, :-, other)
+  def *(other) = KumiSys.coerce_bin(self, :*, other)
+  def /(other) = KumiSys.coerce_bin(self, :/, other)
+  def %(other) = KumiSys.coerce_bin(self, :%, other)
+  def modulo(other) = KumiSys.coerce_bin(self, :modulo, other)
+  def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
+  def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
+  def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)
+  def &(other) = KumiSys.coerce_bit(self, :&, other)
+  def |(other) = KumiSys.coerce_bit(self, :|, other)
+  def ^(other) = KumiSys.coerce_bit(self, :^, other)
+  def <(other) = KumiSys.coerce_rel(self, :<, other)
+  def <=(other) = KumiSys.coerce_rel(self, :<=, other)
+  def >(other) = KumiSys.coerce_rel(self, :>, other)
+  def >=(other) = KumiSys.coerce_rel(self, :>=, other)
+  def <=>(other) = KumiSys.coerce_cmp(self, other)
+
+  def ==(other) = (other == self) ? true : false
+  def ===(other) = (other == self) ? true : false
+
+  def div(other)
+    raise ZeroDivisionError, "divided by 0" if __is_a(other, Numeric) && other == 0
+    KumiSys.coerce_bin(self, :div, other)
+  end
+
+  # Natives give up when the result is complex or the exponent is no built-in real.
+  def **(other)
+    return KumiSys.float_pow(self, other) if __is_a(other, Float) || __is_a(other, Rational)
+    KumiSys.coerce_bin(self, :**, other)
+  end
+
+  def pow(other, modulus = __undef)
+    self ** other
+  end
+
+  def [](index, count = __undef)
+    first = index.begin
+    last = index.end
+    if __same(first, nil)
+      raise ArgumentError, "The beginless range for Integer#[] results in infinity" if __same(last, nil)
+      last = KumiSys.to_int(last)
+      last -= 1 if index.exclude_end?
+      return 0 if last < 0 || (self & ((1 << (last + 1)) - 1)) == 0
+      raise ArgumentError, "The beginless range for Integer#[] results in infinity"
+    end
+    first = KumiSys.to_int(first)
+    return self >> first if __same(last, nil)
+    last = KumiSys.to_int(last)
+    length = last - first
+    length += 1 unless index.exclude_end?
+    shifted = self >> first
+    return shifted if length < 0
+    shifted & ((1 << length) - 1)
+  end
+
+  def round(digits = 0, half: nil)
+    mode = KumiSys.rounding_mode(half)
+    __int_round(self, KumiSys.to_int(digits), mode)
+  end
+
+  def ceildiv(other) = -div(0 - other)
+
+  def chr(encoding = __undef)
+    if __undef?(encoding)
+      encoding = Encoding.default_internal
+      __int_out_of_char_range(self) if __same(encoding, nil)
+    end
+    encoding = encoding.name if __is_a(encoding, Encoding)
+    chr(KumiSys.to_str(encoding))
+  end
+
+  def coerce(other)
+    return [other, self] if __is_a(other, Integer)
+    [Float(other), Float(self)]
+  end
+
+  def self.try_convert(object) = KumiSys.try_int(object)
+
+  def rationalize(epsilon = nil) = Rational(self, 1)
+  def to_c = __complex(self, 0)
+
+  def times
+    return to_enum(:times) { self < 0 ? 0 : self } unless block_given?
+    i = 0
+    while i < self
+      yield i
+      i += 1
+    end
+    self
+  end
+
+  def upto(limit)
+    return to_enum(:upto, limit) { KumiSys.count_to(self, limit, 1) } unless block_given?
+    i = self
+    if __is_a(limit, Integer)
+      while i <= limit
+        yield i
+        i += 1
+      end
+    else
+      until i > limit
+        yield i
+        i += 1
+      end
+    end
+    self
+  end
+
+  def downto(limit)
+    return to_enum(:downto, limit) { KumiSys.count_to(self, limit, -1) } unless block_given?
+    i = self
+    if __is_a(limit, Integer)
+      while i >= limit
+        yield i
+        i -= 1
+      end
+    else
+      until i < limit
+        yield i
+        i -= 1
+      end
+    end
+    self
+  end
+
+  def dup = self
+end
+
+module KumiSys
+  # How many steps of 1 or -1 lead from an Integer to a limit.
+  def self.count_to(from, limit, step)
+    cmp_fail(from, limit) unless __is_a(limit, Numeric)
+    n = step > 0 ? (limit - from).floor + 1 : (from - limit).floor + 1
+    n < 0 ? 0 : n
+  end
+
+  # Powers with a real exponent that leave the real numbers.
+  def self.float_pow(base, exponent)
+    Complex(base, 0) ** exponent
+  end
+end

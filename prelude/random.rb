@@ -1,0 +1,129 @@
+# Random: generators of numbers and bytes.
+class Random
+  module Formatter
+    def rand(limit = __undef) = KumiSys.formatter_rand(self, limit)
+    def random_number(limit = __undef) = KumiSys.formatter_number(self, limit)
+  end
+
+  class Base
+    def initialize(seed = __undef)
+      seed = __undef?(seed) ? __random_new_seed : KumiSys.to_int(seed)
+      __random_seed(self, seed)
+    end
+
+    def seed = __random_get_seed(self)
+    def bytes(size) = __random_bytes(self, KumiSys.to_int(size))
+    def rand(limit = __undef) = KumiSys.random_rand(self, limit)
+    def initialize_copy(other) = __random_copy(self, other)
+
+    private def marshal_dump = __random_dump(self)
+    private def marshal_load(data) = __random_load(self, KumiSys.to_ary(data))
+    private def left = __random_dump(self)[1]
+    private def state = __random_dump(self)[0]
+  end
+
+  extend Formatter
+  def random_number(limit = __undef) = KumiSys.formatter_number(self, limit)
+
+  class << self
+    def rand(limit = __undef) = KumiSys.random_rand(nil, limit)
+    def bytes(size) = __random_bytes(nil, KumiSys.to_int(size))
+    def seed = __random_get_seed(nil)
+    def new_seed = __random_new_seed
+    def urandom(size) = __random_os_bytes(KumiSys.to_int(size))
+    def srand(seed = __undef) = KumiSys.srand(seed)
+    def random_number(limit = __undef) = KumiSys.formatter_number(nil, limit)
+  end
+end
+
+module Kernel
+  def rand(limit = 0) = KumiSys.kernel_rand(limit)
+  def srand(seed = __undef) = KumiSys.srand(seed)
+  private :rand, :srand
+
+  def self.rand(limit = 0) = KumiSys.kernel_rand(limit)
+  def self.srand(seed = __undef) = KumiSys.srand(seed)
+end
+
+module KumiSys
+  def self.srand(seed)
+    __random_seed(nil, __undef?(seed) ? __random_new_seed : to_int(seed))
+  end
+
+  # Kernel#rand: a Float for 0 and nil, the magnitude of anything else as limit.
+  def self.kernel_rand(limit)
+    return __random_real(nil) if __same(limit, nil) || __same(limit, false)
+    if __is_a(limit, Range)
+      return random_range(nil, limit)
+    end
+    n = to_int(limit).abs
+    n == 0 ? __random_real(nil) : __random_int(nil, n)
+  end
+
+  # Random.rand and Random#rand.
+  def self.random_rand(rng, limit)
+    return __random_real(rng) if __undef?(limit)
+    r = random_limited(rng, limit)
+    bad_random_limit(limit) if __same(r, nil)
+    r
+  end
+
+  # Random::Formatter's lenient forms: what can't be a limit means 0.0...1.0.
+  def self.formatter_number(rng, limit)
+    return __random_real(rng) if __undef?(limit) || __same(limit, nil)
+    r = random_limited(rng, limit)
+    __same(r, nil) ? __random_real(rng) : r
+  end
+
+  def self.formatter_rand(rng, limit)
+    return __random_real(rng) if __undef?(limit)
+    r = random_limited(rng, limit)
+    bad_random_limit(limit) if __same(r, nil)
+    r
+  end
+
+  def self.bad_random_limit(limit)
+    raise ArgumentError, "invalid argument - #{__same(limit, nil) ? "nil" : limit}"
+  end
+
+  def self.random_limited(rng, limit)
+    return nil if __same(limit, nil)
+    if __is_a(limit, Float)
+      random_domain if limit.nan? || limit.infinite?
+      return nil if limit < 0.0
+      return __random_real(rng) if limit == 0.0
+      return __random_float_range(rng, 0.0, limit, true)
+    end
+    return random_range(rng, limit) if __is_a(limit, Range)
+    n = to_int(limit)
+    n > 0 ? __random_int(rng, n) : nil
+  end
+
+  def self.random_domain = raise(Errno::EDOM)
+
+  # A value between the ends of a range; nil when it is empty.
+  def self.random_range(rng, range)
+    first = range.begin
+    last = range.end
+    random_domain if __same(first, nil) || __same(last, nil)
+    if !__is_a(first, Float) && !__is_a(last, Float)
+      a = try_int(first)
+      b = try_int(last)
+      return __random_int_range(rng, a, b, range.exclude_end?) unless __same(a, nil) || __same(b, nil)
+    end
+    if __is_a(first, Numeric) && __is_a(last, Numeric)
+      a = to_float(first)
+      b = to_float(last)
+      random_domain if a.nan? || b.nan? || a.infinite? || b.infinite?
+      return __random_float_range(rng, a, b, range.exclude_end?)
+    end
+    # Anything with + and -: a distance from the first.
+    distance = last - first
+    bad_random_limit(range) unless __is_a(distance, Numeric)
+    if __is_a(distance, Float)
+      first + __random_float_range(rng, 0.0, distance, range.exclude_end?)
+    else
+      first + __random_int_range(rng, 0, to_int(distance), range.exclude_end?)
+    end
+  end
+end
