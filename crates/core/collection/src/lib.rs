@@ -1,24 +1,34 @@
-
+//! Leaf natives of collections.
 //!
 //! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
 
-mod hash;
-mod hash_walk;
-pub mod key;
 pub mod array;
 mod array_compare;
 mod array_edit;
 mod array_text;
 
+mod hash;
+mod hash_walk;
+pub mod key;
+mod structs;
+
 use kumi_vm::Cx;
+
+/// Tables of keyed collections and of what reads and writes them.
+static KEYED: &[&[kumi_vm::NativeDef]] = &[
+    hash::TABLE,
+    hash_walk::TABLE,
+    structs::TABLE,
+];
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
-    cx.natives(hash::TABLE);
-    cx.natives(hash_walk::TABLE);
     cx.natives(array::TABLE);
     cx.natives(array_edit::TABLE);
     cx.natives(array_compare::TABLE);
     cx.natives(array_text::TABLE);
+    for table in KEYED {
+        cx.natives(table);
+    }
 }

@@ -1,0 +1,260 @@
+//! Struct and Data: classes with a fixed list of members.
+//!
+//! Members live in the class cell that `Struct.new` or `Data.define` made
+//! (`ClassData::members`); subclasses find them up their superclasses. Instances are
+//! Struct cells with one slot a member, so accessors are method bodies by index.
+
+use kumi_vm::method::{Body, Method};
+use kumi_vm::*;
+
+/// The class that lists the members of instances of `c`.
+fn defining(cx: &Cx, c: Gc<ClassObj>) -> Gc<ClassObj> {
+    let mut at = c;
+    loop {
+        if !at.data.members.is_empty() || at == cx.k.struct_class || at == cx.k.data {
+            return at;
+        }
+        match at.data.superclass {
+            Some(s) => at = s,
+            None => return at,
+        }
+    }
+}
+/// Members of the instance or class `v`.
+pub(crate) fn members_of(cx: &Cx, v: Value) -> Vec<Sym> {
+    let c = v.as_class().unwrap_or_else(|| cx.class_of(v));
+    defining(cx, c).data.members.clone()
+}
+fn position(cx: &Cx, v: Value, name: Sym) -> Option<usize> {
+    defining(cx, cx.class_of(v)).data.members.iter().position(|m| *m == name)
+}
+fn cell(v: Value) -> Result<Gc<StructObj>, Exit> {
+    v.cell::<StructObj>().ok_or(Exit::Miss)
+}
+
+/// `__struct_class(superclass, members, data)`: a new class with accessors; duplicates were refused before.
+fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let sup = cx.arg_class(args, 0)?;
+    let list = cx.arg_array(args, 1)?;
+    let data = args[2].truthy();
+    let members: Vec<Sym> = list.as_slice().iter().filter_map(|v| v.as_sym()).collect();
+    if members.len() > 4000 {
+        return Err(cx.arg_error("too many struct members"));
+    }
+    let mut c = cx.new_class(sup);
+    c.data.instance = Instance::Struct(members.len() as u16);
+    c.data.members = members.clone();
+    for (i, &m) in members.iter().enumerate() {
+        accessor(cx, c, m, Body::MemberGet(i as u16), 0);
+        if !data {
+            let w = format!("{}=", cx.sym_name(m));
+            let w = cx.intern(&w);
+            accessor(cx, c, w, Body::MemberSet(i as u16), 1);
+        }
+    }
+    // The class's own constructors: those above make classes.
+    let Some(single) = cx.singleton_class(c.val()) else { return Ok(c.val()) };
+    let from = if data { cx.intern("__data_new") } else { sym::NEW };
+    let source = if data { cx.class_of(cx.k.data.val()) } else { cx.k.class };
+    let i = cx.find_method(source, from);
+    if i != NO_METHOD {
+        for name in [sym::NEW, sym::AREF] {
+            let mut m = cx.method(i).clone();
+            m.vis = Vis::Public;
+            m.owner = single;
+            m.name = name;
+            m.called = name;
+            cx.add_method(single, name, m);
+        }
+    }
+    Ok(c.val())
+}
+fn accessor(cx: &mut Cx, owner: Gc<ClassObj>, name: Sym, body: Body, args: u8) {
+    let m = Method {
+        native: None,
+        min: args,
+        max: args as i8,
+        vis: Vis::Public,
+        builtin: false,
+        ruby2_keywords: false,
+        body,
+        cref: Value::NIL,
+        owner,
+        name,
+        called: name,
+    };
+    cx.add_method(owner, name, m);
+}
+
+fn class_members(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let v: Vec<Value> = members_of(cx, args[0]).into_iter().map(Value::sym).collect();
+    Ok(cx.array_vec(v))
+}
+fn members(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    class_members(cx, recv, &[recv])
+}
+fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = cell(recv)?;
+    Ok(cx.array(s.slots()))
+}
+fn size(_: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(Value::fix(cell(recv)?.slots().len() as i64))
+}
+fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    cx.plain_eq(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
+}
+fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    cx.plain_eql(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
+}
+fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    cx.plain_hash(recv).map(|h| Value::fix(h as i64)).ok_or(Exit::Miss)
+}
+
+/// Slot named by a Symbol, String or Integer.
+fn slot(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<usize, Exit> {
+    let n = cell(recv)?.slots().len() as i64;
+    let name = match args[0].as_sym() {
+        Some(s) => Some(s),
+        None => args[0].as_str().map(|s| cx.syms.intern(s.bytes())),
+    };
+    if let Some(name) = name {
+        return match position(cx, recv, name) {
+            Some(i) => Ok(i),
+            None => {
+                let t = cx.sym_name(name);
+                Err(cx.name_error(&format!("no member '{t}' in struct"), recv, name))
+            }
+        };
+    }
+    let i = cx.arg_i64(args, 0)?;
+    let at = if i < 0 { i.saturating_add(n) } else { i };
+    if at < 0 {
+        return Err(cx.index_error(&format!("offset {i} too small for struct(size:{n})")));
+    }
+    if at >= n {
+        return Err(cx.index_error(&format!("offset {i} too large for struct(size:{n})")));
+    }
+    Ok(at as usize)
+}
+fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let i = slot(cx, recv, args)?;
+    Ok(cell(recv)?.slots()[i])
+}
+fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let i = slot(cx, recv, args)?;
+    cx.check_frozen(recv)?;
+    cell(recv)?.slots_mut()[i] = args[1];
+    cx.heap.wrote(recv, args[1]);
+    Ok(args[1])
+}
+
+fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    cx.check_frozen(recv)?;
+    let (mut a, Some(b)) = (cell(recv)?, args[0].cell::<StructObj>()) else {
+        return Err(cx.type_error("initialize_copy should take same class object"));
+    };
+    if cx.real_class(recv) != cx.real_class(args[0]) || a.slots().len() != b.slots().len() {
+        return Err(cx.type_error("initialize_copy should take same class object"));
+    }
+    let vs = b.slots().to_vec();
+    a.slots_mut().copy_from_slice(&vs);
+    for v in vs {
+        cx.heap.wrote(recv, v);
+    }
+    Ok(recv)
+}
+
+/// Positional values; a trailing Hash may be keywords, which the prelude tells apart.
+fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    cx.check_frozen(recv)?;
+    let mut s = cell(recv)?;
+    if args.last().is_some_and(|v| v.as_hash().is_some()) {
+        return Err(Exit::Miss);
+    }
+    let iv = cx.intern("@__keyword_init");
+    let c = defining(cx, cx.class_of(recv)).val();
+    let kw = cx.ivar_get(c, iv);
+    if !args.is_empty() && !kw.is_undef() && kw.truthy() {
+        return Err(cx.arg_error(&format!("wrong number of arguments (given {}, expected 0)", args.len())));
+    }
+    if args.len() > s.slots().len() {
+        return Err(cx.arg_error("struct size differs"));
+    }
+    let n = args.len();
+    s.slots_mut()[..n].copy_from_slice(args);
+    s.slots_mut()[n..].fill(Value::NIL);
+    for &v in args {
+        cx.heap.wrote(recv, v);
+    }
+    Ok(Value::NIL)
+}
+
+/// `Data` classes' `new` with exactly the positional values and the runtime's `initialize`.
+fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let c = recv.as_class().ok_or(Exit::Miss)?;
+    let Instance::Struct(n) = c.data.instance else { return Err(Exit::Miss) };
+    if args.len() != n as usize || args.last().is_some_and(|v| v.as_hash().is_some()) {
+        return Err(Exit::Miss);
+    }
+    let init = cx.find_method(c, sym::INITIALIZE);
+    if init == NO_METHOD || !cx.method(init).builtin {
+        return Err(Exit::Miss);
+    }
+    let mut s = cx.heap.structure(recv, n);
+    s.slots_mut().copy_from_slice(args);
+    s.hdr.flags |= flag::FROZEN;
+    Ok(s.val())
+}
+/// `__struct_get(s, i)`
+fn get(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let i = args[1].as_fix().unwrap_or(-1) as usize;
+    Ok(cell(args[0])?.slots().get(i).copied().unwrap_or(Value::NIL))
+}
+/// `__struct_set(s, i, v)`: without a look at frozenness; the caller is `initialize`.
+fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let i = args[1].as_fix().unwrap_or(-1) as usize;
+    if let Some(p) = cell(args[0])?.slots_mut().get_mut(i) {
+        *p = args[2];
+        cx.heap.wrote(args[0], args[2]);
+    }
+    Ok(args[2])
+}
+/// Position of a member by Symbol, nil when there is none.
+fn index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let i = args[1].as_sym().and_then(|s| position(cx, args[0], s));
+    Ok(i.map_or(Value::NIL, |i| Value::fix(i as i64)))
+}
+/// The class that lists the members.
+fn definer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = args[0].as_class().unwrap_or_else(|| cx.class_of(args[0]));
+    Ok(defining(cx, c).val())
+}
+
+/// Natives of Struct and Data.
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__struct_class", 3, 3, make_class),
+    intrinsic("__struct_members", 1, 1, class_members),
+    intrinsic("__struct_definer", 1, 1, definer),
+    intrinsic("__struct_get", 2, 2, get),
+    intrinsic("__struct_set", 3, 3, set),
+    intrinsic("__struct_index", 2, 2, index),
+    n("Struct", "members", 0, 0, members),
+    n("Struct", "to_a", 0, 0, to_a),
+    n("Struct", "deconstruct", 0, 0, to_a),
+    n("Struct", "values", 0, 0, to_a),
+    n("Struct", "size", 0, 0, size),
+    n("Struct", "length", 0, 0, size),
+    n("Struct", "==", 1, 1, eq),
+    n("Struct", "eql?", 1, 1, eql),
+    n("Struct", "hash", 0, 0, hash),
+    n("Struct", "[]", 1, 1, aref),
+    n("Struct", "[]=", 2, 2, aset),
+    private("Struct", "initialize", 0, -1, initialize),
+    private("Struct", "initialize_copy", 1, 1, initialize_copy),
+    n("Data", "members", 0, 0, members),
+    n("Data", "==", 1, 1, eq),
+    n("Data", "eql?", 1, 1, eql),
+    n("Data", "hash", 0, 0, hash),
+    private("Data", "initialize_copy", 1, 1, initialize_copy),
+    private("Data.", "__data_new", 0, -1, data_new),
+];

@@ -1,0 +1,112 @@
+# Data: frozen records with named members.
+class Data
+  class << self
+    undef_method :new
+  end
+
+  def self.define(*names, &block)
+    members = names.map { |m| KumiSys.to_name(m) }
+    members.each_with_index do |m, i|
+      raise ArgumentError, "invalid data member: #{m}" if m.end_with?("=")
+      raise ArgumentError, "duplicate member: #{m}" if members.index(m) < i
+    end
+    klass = __struct_class(self, members, true)
+    klass.extend(KumiSys::DataClass)
+    __send__(:inherited, klass)
+    klass.class_eval(&block) if block
+    klass
+  end
+
+  # Becomes `new` and `[]` of classes made by define: positional values turn into keywords.
+  def self.__data_new(*args, **kw)
+    unless args.empty?
+      members = __struct_members(self)
+      args << kw unless kw.empty?
+      if args.size > members.size
+        expected = members.empty? ? "0" : "#{"0.." if members.size > 0}#{members.size}"
+        raise ArgumentError, "wrong number of arguments (given #{args.size}, expected #{expected})"
+      end
+      kw = {}
+      args.each_with_index { |v, i| kw[members[i]] = v }
+    end
+    obj = allocate
+    obj.__send__(:initialize, **kw)
+    obj.freeze
+  end
+
+  def initialize(**kw)
+    __check_frozen(self)
+    members = __struct_members(self)
+    unknown = nil
+    found = 0
+    kw.each do |k, v|
+      i = __struct_index(self, __is_a(k, String) ? k.to_sym : k)
+      if i
+        __struct_set(self, i, v)
+        found += 1
+      else
+        (unknown ||= []) << k
+      end
+    end
+    if found < members.size
+      missing = members.reject { |m| kw.key?(m) || kw.key?(m.name) }
+      s = missing.size > 1 ? "s" : ""
+      raise ArgumentError, "missing keyword#{s}: #{missing.map { |m| KumiSys.inspect(m) }.join(", ")}"
+    end
+    if unknown
+      s = unknown.size > 1 ? "s" : ""
+      raise ArgumentError, "unknown keyword#{s}: #{unknown.map { |k| KumiSys.inspect(k) }.join(", ")}"
+    end
+    freeze
+    nil
+  end
+
+  def with(*args, **kw)
+    KumiSys.arity_error(args.size, 0) unless args.empty?
+    return self if kw.empty?
+    h = KumiSys.struct_to_h(self) { __undef }
+    KumiSys.hash_update(h, kw)
+    __class(self).new(**h)
+  end
+
+  def ==(other)
+    return true if __same(self, other)
+    return false unless __is_a(other, Data) && __same(__class(self), __class(other))
+    r = KumiSys.guard_pair(:==, self, other) do
+      i = 0
+      n = members.size
+      i += 1 while i < n && __struct_get(self, i) == __struct_get(other, i)
+      i == n
+    end
+    r.nil? ? true : r
+  end
+
+  def eql?(other)
+    return true if __same(self, other)
+    return false unless __is_a(other, Data) && __same(__class(self), __class(other))
+    r = KumiSys.guard_pair(:eql?, self, other) do
+      i = 0
+      n = members.size
+      i += 1 while i < n && __struct_get(self, i).eql?(__struct_get(other, i))
+      i == n
+    end
+    r.nil? ? true : r
+  end
+
+  def hash = KumiSys.struct_hash(self)
+  def inspect = KumiSys.struct_inspect(self, "data")
+  def to_s = KumiSys.struct_inspect(self, "data")
+
+  def to_h
+    KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }
+  end
+
+  def deconstruct_keys(keys) = KumiSys.struct_deconstruct_keys(self, keys)
+end
+
+module KumiSys
+  # What classes made by Data.define answer.
+  module DataClass
+    def members = __struct_members(self)
+  end
+end

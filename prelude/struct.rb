@@ -1,0 +1,255 @@
+# Struct: records with named, changeable members.
+class Struct
+  include Enumerable
+
+  def self.new(*args, keyword_init: nil, &block)
+    name = nil
+    if !args.empty? && (__same(args[0], nil) || !__is_a(args[0], Symbol))
+      first = args.shift
+      unless __same(first, nil)
+        name = KumiSys.try_str(first)
+        raise TypeError, "#{KumiSys.inspect(first)} is not a symbol nor a string" if name.nil?
+      end
+    end
+    members = args.map { |m| KumiSys.to_name(m) }
+    members.each_with_index do |m, i|
+      raise ArgumentError, "duplicate member: #{m}" if members.index(m) < i
+    end
+    if name && !name.match?(/\A[[:upper:]]\w*\z/)
+      raise NameError.new("identifier #{name} needs to be constant", name.to_sym, receiver: self)
+    end
+    klass = __struct_class(self, members, false)
+    __ivar_set(klass, :@__keyword_init, keyword_init ? true : keyword_init)
+    klass.extend(KumiSys::StructClass)
+    if name
+      if const_defined?(name, false)
+        warn("redefining constant #{self}::#{name}", uplevel: 0)
+        remove_const(name)
+      end
+      const_set(name, klass)
+    end
+    __send__(:inherited, klass)
+    klass.class_eval(&block) if block
+    klass
+  end
+
+  def initialize(*args, **kw)
+    __check_frozen(self)
+    mode = __ivar_get(__struct_definer(self), :@__keyword_init)
+    if mode || (mode.nil? && args.empty? && !kw.empty?)
+      KumiSys.arity_error(args.size, 0) unless args.empty?
+      i = 0
+      n = size
+      while i < n
+        __struct_set(self, i, nil)
+        i += 1
+      end
+      unknown = nil
+      kw.each do |k, v|
+        i = __struct_index(self, k)
+        i ? __struct_set(self, i, v) : (unknown ||= []) << k
+      end
+      raise ArgumentError, "unknown keywords: #{unknown.join(", ")}" if unknown
+    else
+      args << kw unless kw.empty?
+      n = size
+      raise ArgumentError, "struct size differs" if args.size > n
+      i = 0
+      while i < n
+        __struct_set(self, i, args[i])
+        i += 1
+      end
+    end
+    nil
+  end
+
+  def ==(other)
+    return true if __same(self, other)
+    return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
+    r = KumiSys.guard_pair(:==, self, other) do
+      i = 0
+      n = size
+      i += 1 while i < n && ((x = __struct_get(self, i)).equal?(y = __struct_get(other, i)) || x == y)
+      i == n
+    end
+    r.nil? ? true : r
+  end
+
+  def eql?(other)
+    return true if __same(self, other)
+    return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
+    r = KumiSys.guard_pair(:eql?, self, other) do
+      i = 0
+      n = size
+      i += 1 while i < n && __struct_get(self, i).eql?(__struct_get(other, i))
+      i == n
+    end
+    r.nil? ? true : r
+  end
+
+  def hash = KumiSys.struct_hash(self)
+
+  def inspect = KumiSys.struct_inspect(self, "struct")
+  def to_s = KumiSys.struct_inspect(self, "struct")
+
+  def to_h
+    KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }
+  end
+
+  def each
+    return to_enum(:each) { size } unless block_given?
+    i = 0
+    while i < size
+      yield __struct_get(self, i)
+      i += 1
+    end
+    self
+  end
+
+  def each_pair
+    return to_enum(:each_pair) { size } unless block_given?
+    names = members
+    i = 0
+    while i < names.size
+      yield [names[i], __struct_get(self, i)]
+      i += 1
+    end
+    self
+  end
+
+  def select
+    return to_enum(:select) { size } unless block_given?
+    to_a.select { |v| yield v }
+  end
+
+  def filter
+    return to_enum(:filter) { size } unless block_given?
+    to_a.select { |v| yield v }
+  end
+
+  def values_at(*indices)
+    r = []
+    n = size
+    indices.each do |i|
+      if __is_a(i, Range)
+        from, len = KumiSys.struct_range(i, n)
+        len.times { |k| r << __struct_get(self, from + k) }
+      else
+        r << self[KumiSys.to_int(i)]
+      end
+    end
+    r
+  end
+
+  def dig(key, *rest)
+    v = begin
+      self[key]
+    rescue IndexError, NameError
+      raise TypeError, "no implicit conversion of #{__describe_type(key)} into Integer" unless
+        __is_a(key, Symbol) || __is_a(key, String) || __is_a(key, Integer)
+      nil
+    end
+    return v if rest.empty? || v.nil?
+    KumiSys.dig(v, rest)
+  end
+
+  def deconstruct_keys(keys) = KumiSys.struct_deconstruct_keys(self, keys)
+end
+
+module KumiSys
+  # What classes made by Struct.new answer.
+  module StructClass
+    def members = __struct_members(self)
+
+    def keyword_init?
+      __ivar_get(__struct_definer(self), :@__keyword_init)
+    end
+
+    def inspect
+      __ivar_get(self, :@__keyword_init) ? "#{super}(keyword_init: true)" : super
+    end
+  end
+
+  def self.struct_hash(s)
+    hash_outer(s, __struct_members(s).size) do
+      acc = __hash_start(6, __class(s).hash)
+      i = 0
+      n = __struct_members(s).size
+      while i < n
+        acc = __hash_mix(acc, key_hash(__struct_get(s, i)))
+        i += 1
+      end
+      acc
+    end
+  end
+
+  def self.struct_inspect(s, what)
+    head = "#<#{what}"
+    name = __class(s).name
+    head = "#{head} #{name}" if name
+    guard(:inspect, s) do
+      out = head.dup
+      out << " " unless name.nil? && __struct_members(s).empty?
+      i = 0
+      __struct_members(s).each do |m|
+        out << ", " if i > 0
+        out << (m.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) ? m.name : m.inspect)
+        out << "=" << inspect(__struct_get(s, i))
+        i += 1
+      end
+      out.delete_suffix!(" ") if i == 0 && name.nil?
+      out << ">"
+    end || "#{head}:...>"
+  end
+
+  # Pairs of a record as a Hash; the block may give undef to keep a pair as it is.
+  def self.struct_to_h(s)
+    h = {}
+    i = 0
+    __struct_members(s).each do |m|
+      v = __struct_get(s, i)
+      pair = yield(m, v)
+      __undef?(pair) ? h[m] = v : hash_put_pair(h, pair)
+      i += 1
+    end
+    h
+  end
+
+  def self.struct_deconstruct_keys(s, keys)
+    return struct_to_h(s) { __undef } if keys.nil?
+    unless __is_a(keys, Array)
+      raise TypeError, "wrong argument type #{__describe_class(keys)} (expected Array or nil)"
+    end
+    h = {}
+    return h if keys.size > __struct_members(s).size
+    keys.each do |k|
+      i = __is_a(k, Symbol) ? __struct_index(s, k) : struct_key_index(s, k)
+      return h unless i
+      h[k] = __struct_get(s, i)
+    end
+    h
+  end
+
+  # deconstruct_keys of Struct takes names and numbers too.
+  def self.struct_key_index(s, k)
+    return nil unless __is_a(s, Struct)
+    return __struct_index(s, k.to_sym) if __is_a(k, String)
+    i = to_int(k)
+    n = __struct_members(s).size
+    i += n if i < 0
+    i >= 0 && i < n ? i : nil
+  end
+
+  # Start and length of a range over n slots.
+  def self.struct_range(r, n)
+    from = r.begin.nil? ? 0 : to_int(r.begin)
+    to = r.end.nil? ? -1 : to_int(r.end)
+    excl = r.end.nil? ? false : r.exclude_end?
+    from += n if from < 0
+    raise RangeError, "#{inspect(r)} out of range" if from < 0 || from > n
+    to += n if to < 0
+    to += 1 unless excl
+    len = to - from
+    [from, len < 0 ? 0 : len]
+  end
+end
