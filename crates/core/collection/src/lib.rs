@@ -8,6 +8,7 @@ mod array_compare;
 mod array_edit;
 mod array_text;
 
+mod env;
 mod hash;
 mod hash_walk;
 pub mod key;
@@ -20,6 +21,7 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     hash::TABLE,
     hash_walk::TABLE,
     structs::TABLE,
+    env::TABLE,
 ];
 
 /// Registers this floor's natives.

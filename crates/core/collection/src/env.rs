@@ -1,0 +1,70 @@
+//! The process environment, for prelude/env.rb.
+//!
+//! Names and values are bytes; a value read is a frozen-free copy in the locale
+//! encoding, UTF-8 here. Invariant: `std::env::set_var` is called only by the one
+//! worker that runs Ruby code.
+
+use kumi_vm::*;
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+fn name_of(cx: &mut Cx, v: Value, what: &str) -> Result<Vec<u8>, Exit> {
+    let Some(s) = v.as_str() else { return Err(cx.type_error("no implicit conversion into String")) };
+    if !EncIndex::from_u8(s.enc()).is_ascii_compatible() {
+        let e = EncIndex::from_u8(s.enc()).name();
+        return Err(cx.arg_error(&format!("bad environment variable {what}: ASCII incompatible encoding: {e}")));
+    }
+    if s.bytes().contains(&0) {
+        return Err(cx.arg_error(&format!("bad environment variable {what}: contains null byte")));
+    }
+    Ok(s.bytes().to_vec())
+}
+fn frozen_str(cx: &mut Cx, b: &[u8]) -> Value {
+    let v = cx.str_enc(b, EncIndex::UTF_8);
+    if let Some(mut h) = v.header_mut() {
+        h.flags |= flag::FROZEN;
+    }
+    v
+}
+
+/// `__env_get(name)`: a frozen String or nil.
+fn get(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let n = name_of(cx, args[0], "name")?;
+    if n.is_empty() || n.contains(&b'=') {
+        return Ok(Value::NIL);
+    }
+    match std::env::var_os(OsStr::from_bytes(&n)) {
+        Some(v) => Ok(frozen_str(cx, v.as_bytes())),
+        None => Ok(Value::NIL),
+    }
+}
+/// `__env_set(name, value)`: value nil removes. False when the name is no name (EINVAL).
+fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let n = name_of(cx, args[0], "name")?;
+    let v = if args[1].is_nil() { None } else { Some(name_of(cx, args[1], "value")?) };
+    if n.is_empty() || n.contains(&b'=') {
+        return Ok(Value::FALSE);
+    }
+    // SAFETY: natives run on the one worker of the process that executes Ruby; no other thread
+    // of ours reads the environment.
+    unsafe {
+        match v {
+            Some(v) => std::env::set_var(OsStr::from_bytes(&n), OsStr::from_bytes(&v)),
+            None => std::env::remove_var(OsStr::from_bytes(&n)),
+        }
+    }
+    Ok(Value::TRUE)
+}
+/// `__env_keys()`: names in the order of the environment.
+fn keys(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let all: Vec<Vec<u8>> = std::env::vars_os().map(|p| p.0.into_vec()).collect();
+    let v = all.iter().map(|n| frozen_str(cx, n)).collect();
+    Ok(cx.array_vec(v))
+}
+
+/// Intrinsics of ENV.
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__env_get", 1, 1, get),
+    intrinsic("__env_set", 2, 2, set),
+    intrinsic("__env_keys", 0, 0, keys),
+];
