@@ -407,14 +407,11 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     s.changed();
     Ok(recv)
 }
-/// A grapheme cluster that starts at byte `args[1]`: its length in bytes.
-fn grapheme_len(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+/// `__str_graphemes(s)`: all extended grapheme clusters.
+fn graphemes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
-    let at = cx.arg_i64(args, 1)?.max(0) as usize;
-    if at >= s.bytes().len() {
-        return Ok(Value::fix(0));
-    }
-    Ok(Value::fix(crate::grapheme::next_len(&s.bytes()[at..], enc(s)) as i64))
+    let v: Vec<Value> = kumi_text::strsearch::graphemes(s.bytes(), enc(s)).into_iter().map(|r| piece(cx, s, r)).collect();
+    Ok(cx.array_vec(v))
 }
 /// Bytes of the character at byte `args[1]`.
 fn char_step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -485,7 +482,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__str_bytes", 1, 1, |cx, _, a| bytes(cx, a[0], &[])),
     intrinsic("__str_chars", 1, 1, |cx, _, a| chars(cx, a[0], &[])),
     intrinsic("__str_codepoints", 1, 1, |cx, _, a| codepoints(cx, a[0], &[])),
-    intrinsic("__str_grapheme_len", 2, 2, grapheme_len),
+    intrinsic("__str_graphemes", 1, 1, graphemes),
     intrinsic("__str_char_step", 2, 2, char_step),
     intrinsic("__str_code_at", 2, 2, code_at),
     intrinsic("__str_reserve", 2, 2, reserve),

@@ -5,11 +5,15 @@
 
 pub mod basic;
 pub mod encoding;
-mod grapheme;
+mod convert;
+mod edit;
+mod escape;
 pub mod matchdata;
 pub mod regexp;
 mod search;
 mod slice;
+mod split;
+mod sub;
 pub mod symbol;
 pub mod text;
 
@@ -22,11 +26,16 @@ pub fn register(cx: &mut Cx) {
     encoding::boot(cx);
     for table in [
         basic::TABLE,
+        convert::TABLE,
+        edit::TABLE,
         encoding::TABLE,
+        escape::TABLE,
         matchdata::TABLE,
         regexp::TABLE,
         search::TABLE,
         slice::TABLE,
+        split::TABLE,
+        sub::TABLE,
         symbol::TABLE,
     ] {
         cx.natives(table);

@@ -1,0 +1,169 @@
+//! Strings read as numbers: `to_i`, `to_f`, `to_r`, `to_c`, `hex`, `oct`, and what Integer(),
+//! Float(), Rational() and Complex() ask for.
+
+use crate::text::*;
+use kumi_num::int::Int;
+use kumi_num::parse::{self, Component, ComplexText};
+use kumi_num::{BigInt, TooLarge};
+use kumi_vm::*;
+
+fn int(cx: &mut Cx, n: Int) -> Value {
+    match n {
+        Int::Small(i) => cx.int(i),
+        Int::Big(b) => match b.to_i64() {
+            Some(i) => cx.int(i),
+            None => cx.big(b),
+        },
+    }
+}
+fn big(cx: &mut Cx, n: BigInt) -> Value {
+    int(cx, Int::from(n))
+}
+fn ascii_checked(cx: &mut Cx, s: Str) -> Result<(), Exit> {
+    if enc(s).is_ascii_compatible() {
+        return Ok(());
+    }
+    let m = format!("ASCII incompatible encoding: {}", enc(s).name());
+    Err(cx.raise_msg(cx.k.compatibility_error, &m))
+}
+fn to_i(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    let base = if args.is_empty() { 10 } else { cx.arg_i64(args, 0)? };
+    if base < 0 || base == 1 || base > 36 {
+        return Err(cx.arg_error(&format!("invalid radix {base}")));
+    }
+    ascii_checked(cx, s)?;
+    Ok(match parse::integer(s.bytes(), base, false) {
+        Some(n) => int(cx, n),
+        None => Value::fix(0),
+    })
+}
+fn hex(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    ascii_checked(cx, s)?;
+    Ok(parse::integer(s.bytes(), 16, false).map_or(Value::fix(0), |n| int(cx, n)))
+}
+fn oct(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    ascii_checked(cx, s)?;
+    Ok(parse::integer(s.bytes(), -8, false).map_or(Value::fix(0), |n| int(cx, n)))
+}
+fn to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    ascii_checked(cx, s)?;
+    let f = parse::float(s.bytes(), false).unwrap_or(0.0);
+    Ok(cx.float(f))
+}
+fn too_big(cx: &mut Cx, _: TooLarge) -> Exit {
+    cx.raise_msg(cx.k.float_domain_error, "Infinity")
+}
+fn rational(cx: &mut Cx, n: BigInt, d: BigInt) -> R {
+    if d.is_zero() {
+        return Err(cx.raise_msg(cx.k.zero_division_error, "divided by 0"));
+    }
+    let (a, b) = (big(cx, n), big(cx, d));
+    Ok(cx.heap.pair(cx.k.rational.val(), a, b))
+}
+fn to_r(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    ascii_checked(cx, s)?;
+    match parse::rational(s.bytes(), false) {
+        Ok(Some((n, d))) => rational(cx, n, d),
+        Ok(None) => rational(cx, BigInt::ZERO, BigInt::ONE),
+        Err(e) => Err(too_big(cx, e)),
+    }
+}
+fn component(cx: &mut Cx, c: Component) -> R {
+    match c {
+        Component::Int(n) => Ok(int(cx, n)),
+        Component::Float(f) => Ok(cx.float(f)),
+        Component::Rational(n, d) => rational(cx, n, d),
+    }
+}
+fn complex(cx: &mut Cx, c: ComplexText) -> R {
+    let a = component(cx, c.first)?;
+    let b = match c.second {
+        Some(x) => component(cx, x)?,
+        None => Value::fix(0),
+    };
+    if c.polar {
+        let k = cx.k.complex.val();
+        let polar = cx.intern("polar");
+        return Err(cx.call(k, polar, &[a, b]));
+    }
+    Ok(cx.heap.pair(cx.k.complex.val(), a, b))
+}
+fn to_c(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    ascii_checked(cx, s)?;
+    // Reading stops at a null byte.
+    let b = s.bytes();
+    let b = &b[..b.iter().position(|c| *c == 0).unwrap_or(b.len())];
+    match parse::complex(b, false) {
+        Ok(Some(c)) => complex(cx, c),
+        Ok(None) => Ok(cx.heap.pair(cx.k.complex.val(), Value::fix(0), Value::fix(0))),
+        Err(e) => Err(too_big(cx, e)),
+    }
+}
+
+// --- strict reading: nil when the text is no number --------------------------------------
+
+fn no_null(cx: &mut Cx, s: Str) -> Result<(), Exit> {
+    ascii_checked(cx, s)?;
+    if s.bytes().contains(&0) { Err(cx.arg_error("string contains null byte")) } else { Ok(()) }
+}
+/// `__parse_int(s, base)`: Integer() of a string; nil when it is none.
+fn parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    let base = cx.arg_i64(args, 1)?;
+    if !parse::valid_base(base) {
+        return Err(cx.arg_error(&format!("invalid radix {base}")));
+    }
+    ascii_checked(cx, s)?;
+    if s.bytes().contains(&0) {
+        return Ok(Value::NIL);
+    }
+    Ok(parse::integer(s.bytes(), base, true).map_or(Value::NIL, |n| int(cx, n)))
+}
+/// `__parse_float(s)`: Float() of a string; nil when it is none.
+fn parse_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    no_null(cx, s)?;
+    Ok(match parse::float(s.bytes(), true) {
+        Some(f) => cx.float(f),
+        None => Value::NIL,
+    })
+}
+/// `__parse_rational(s)`: Rational() of a string; nil when it is none.
+fn parse_rational(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    no_null(cx, s)?;
+    match parse::rational(s.bytes(), true) {
+        Ok(Some((n, d))) => rational(cx, n, d),
+        Ok(None) => Ok(Value::NIL),
+        Err(e) => Err(too_big(cx, e)),
+    }
+}
+/// `__parse_complex(s)`: Complex() of a string; nil when it is none.
+fn parse_complex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    no_null(cx, s)?;
+    match parse::complex(s.bytes(), true) {
+        Ok(Some(c)) => complex(cx, c),
+        Ok(None) => Ok(Value::NIL),
+        Err(e) => Err(too_big(cx, e)),
+    }
+}
+
+pub static TABLE: &[NativeDef] = &[
+    n("String", "to_i", 0, 1, to_i),
+    n("String", "hex", 0, 0, hex),
+    n("String", "oct", 0, 0, oct),
+    n("String", "to_f", 0, 0, to_f),
+    n("String", "to_r", 0, 0, to_r),
+    n("String", "to_c", 0, 0, to_c),
+    intrinsic("__parse_int", 2, 2, parse_int),
+    intrinsic("__parse_float", 1, 1, parse_float),
+    intrinsic("__parse_rational", 1, 1, parse_rational),
+    intrinsic("__parse_complex", 1, 1, parse_complex),
+];

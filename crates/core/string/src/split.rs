@@ -1,0 +1,212 @@
+//! Cutting a string into pieces: `split` and lines.
+
+use crate::regexp::{self, Mode, ReObj};
+use crate::text::*;
+use kumi_regexp::Region;
+use kumi_text::encoding::CodeRange;
+use kumi_vm::*;
+use std::ops::Range;
+
+fn ascii_space(b: u8) -> bool {
+    matches!(b, b'\t'..=b'\r' | b' ' | 0)
+}
+/// Fields between blanks.
+fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
+    let b = s.bytes();
+    let e = enc(s);
+    let plain = single_byte(s) || e.is_utf8();
+    let mut i = 0;
+    let step = |i: usize| if plain { 1 } else { e.char_len(&b[i..]).step().max(1) };
+    let space = |i: usize| if plain { ascii_space(b[i]) } else { e.decode(&b[i..]).is_some_and(|c| c.0 < 0x80 && ascii_space(c.0 as u8)) };
+    loop {
+        while i < b.len() && space(i) {
+            i += step(i);
+        }
+        if i >= b.len() {
+            if limit != 0 && !b.is_empty() {
+                out.push(b.len()..b.len());
+            }
+            return;
+        }
+        if limit > 0 && out.len() as i64 + 1 >= limit {
+            out.push(i..b.len());
+            return;
+        }
+        let from = i;
+        while i < b.len() && !space(i) {
+            i += step(i);
+        }
+        out.push(from..i);
+        if i >= b.len() {
+            return;
+        }
+    }
+}
+/// `__str_split(s, pattern, limit)`: pattern nil (blanks), String or Regexp.
+fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    let limit = args[2].as_fix().unwrap_or(0);
+    let b = s.bytes();
+    if limit == 1 {
+        if b.is_empty() {
+            return Ok(cx.array(&[]));
+        }
+        let c = copy(cx, s);
+        return Ok(cx.array(&[c]));
+    }
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let full = |out: &Vec<Range<usize>>| limit > 0 && out.len() as i64 + 1 >= limit;
+    let pat = args[1];
+    if pat.is_nil() || pat.as_str().is_some_and(|p| p.bytes() == b" ") {
+        awk(s, limit, &mut out);
+    } else if let Some(p) = pat.as_str() {
+        compat(cx, s, p)?;
+        let needle = p.bytes();
+        if range(p) == CodeRange::Broken {
+            return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(p).name())));
+        }
+        if needle.is_empty() {
+            let mut at = 0;
+            while at < b.len() && !full(&out) {
+                let n = if single_byte(s) { 1 } else { enc(s).char_len(&b[at..]).step().max(1) };
+                out.push(at..at + n);
+                at += n;
+            }
+            if at < b.len() || limit != 0 && !b.is_empty() {
+                out.push(at..b.len());
+            }
+        } else {
+            let mut at = 0;
+            while !full(&out) {
+                let Some(i) = crate::search::find_bytes(s, needle, at, false) else { break };
+                out.push(at..i);
+                at = i + needle.len();
+            }
+            if !b.is_empty() {
+                out.push(at..b.len());
+            }
+        }
+    } else if pat.as_data::<ReObj>().is_some() {
+        let (mut at, mut from, mut last_null, mut fields) = (0, 0, false, 1i64);
+        let mut region = Region::new();
+        let char_at = |i: usize| if single_byte(s) { 1 } else { enc(s).char_len(&b[i..]).step().max(1) };
+        while !b.is_empty() && from <= b.len() && regexp::search(cx, pat, s, Mode::From(from), &mut region)? {
+            let Some(m) = region.get(0) else { break };
+            if m.is_empty() && m.start == from {
+                if !last_null {
+                    // An empty match where the field begins: a field has at least one character.
+                    from += if from == b.len() { 1 } else { char_at(from) };
+                    last_null = true;
+                    continue;
+                }
+                out.push(at..(at + if at < b.len() { char_at(at) } else { 0 }).min(b.len()));
+                at = from;
+            } else {
+                out.push(at..m.start);
+                at = m.end;
+                from = m.end;
+            }
+            last_null = false;
+            push_groups(&region, &mut out);
+            fields += 1;
+            if limit > 0 && limit <= fields {
+                break;
+            }
+        }
+        if !b.is_empty() && (limit != 0 || b.len() > at) {
+            out.push(at.min(b.len())..b.len());
+        }
+    } else {
+        let t = cx.describe_type(pat);
+        return Err(cx.type_error(&format!("wrong argument type {t} (expected Regexp)")));
+    }
+    if limit == 0 {
+        while out.last().is_some_and(|r| r.is_empty()) {
+            out.pop();
+        }
+    }
+    let v: Vec<Value> = out.into_iter().map(|r| piece(cx, s, r)).collect();
+    cx.heap.charge(v.len() * 8);
+    Ok(cx.array_vec(v))
+}
+fn push_groups(region: &Region, out: &mut Vec<Range<usize>>) {
+    for i in 1..region.groups.len() {
+        if let Some(r) = region.get(i) {
+            out.push(r);
+        }
+    }
+}
+
+/// Byte ranges of the lines of `s`; `sep` empty: paragraphs.
+pub fn line_ranges(s: Str, sep: &[u8]) -> Vec<Range<usize>> {
+    let b = s.bytes();
+    let mut out = Vec::new();
+    let mut at = 0;
+    if sep.is_empty() {
+        while at < b.len() {
+            let end = match memchr::memmem::find(&b[at..], b"\n\n") {
+                Some(i) => {
+                    let mut e = at + i + 2;
+                    while e < b.len() && b[e] == b'\n' {
+                        e += 1;
+                    }
+                    e
+                }
+                None => b.len(),
+            };
+            out.push(at..end);
+            at = end;
+        }
+        return out;
+    }
+    while at < b.len() {
+        let end = crate::search::find_bytes(s, sep, at, false).map_or(b.len(), |i| i + sep.len());
+        out.push(at..end);
+        at = end;
+    }
+    out
+}
+/// `__str_lines(s, separator, chomp)`
+fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    if args[1].is_nil() {
+        let c = copy(cx, s);
+        return Ok(cx.array(&[c]));
+    }
+    let sep = me(cx, args[1])?;
+    let chomp = args[2].truthy();
+    let e = enc(s);
+    // The default separator in wide encodings is their newline.
+    let mut newline = Vec::new();
+    let text: &[u8] = if sep.bytes() == b"\n" && e.min_len() > 1 && e.push_code(&mut newline, 10) {
+        &newline
+    } else {
+        compat(cx, s, sep)?;
+        sep.bytes()
+    };
+    let b = s.bytes();
+    let default = sep.bytes() == b"\n";
+    let mut out = Vec::new();
+    for r in line_ranges(s, text) {
+        let mut end = r.end;
+        if chomp {
+            let line = &b[r.clone()];
+            if text.is_empty() {
+                while end > r.start && b[end - 1] == b'\n' {
+                    end -= 1;
+                }
+            } else if line.ends_with(text) {
+                end -= text.len();
+                if default && e.min_len() == 1 && end > r.start && b[end - 1] == b'\r' {
+                    end -= 1;
+                }
+            } else if default && e.min_len() == 1 && line.last() == Some(&b'\r') {
+                end -= 1;
+            }
+        }
+        out.push(piece(cx, s, r.start..end));
+    }
+    Ok(cx.array_vec(out))
+}
+
+pub static TABLE: &[NativeDef] = &[intrinsic("__str_split", 3, 3, split), intrinsic("__str_lines", 3, 3, lines)];

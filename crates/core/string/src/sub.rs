@@ -1,0 +1,330 @@
+//! Substitution and scanning without blocks: `sub`, `gsub`, `scan`.
+//!
+//! Invariant: `$~` is set to the last match that was replaced or found, nil when there was none.
+
+use crate::matchdata::MatchObj;
+use crate::regexp::{self, Mode, ReObj};
+use crate::text::*;
+use kumi_regexp::{Regex, Region};
+use kumi_text::encoding::CodeRange;
+use kumi_vm::*;
+
+/// A pattern: Regexp, or String for its text.
+enum Pat {
+    Re(Value),
+    Text(Str),
+}
+fn pattern(cx: &mut Cx, v: Value) -> Result<Pat, Exit> {
+    if v.as_data::<ReObj>().is_some() {
+        regexp::regex(cx, v)?;
+        return Ok(Pat::Re(v));
+    }
+    if let Some(s) = v.as_str() {
+        return Ok(Pat::Text(s));
+    }
+    let t = cx.describe_type(v);
+    Err(cx.type_error(&format!("wrong argument type {t} (expected Regexp)")))
+}
+impl Pat {
+    /// The next match at or after `from`.
+    fn find(&self, cx: &mut Cx, s: Str, from: usize, region: &mut Region) -> Result<bool, Exit> {
+        match self {
+            Pat::Re(v) => regexp::search(cx, *v, s, Mode::From(from), region),
+            Pat::Text(o) => Ok(match crate::search::find(cx, s, *o, from)? {
+                Some(at) => {
+                    region.groups.clear();
+                    region.groups.push((at as isize, (at + o.bytes().len()) as isize));
+                    true
+                }
+                None => false,
+            }),
+        }
+    }
+    fn value(&self, cx: &mut Cx) -> Value {
+        match self {
+            Pat::Re(v) => *v,
+            Pat::Text(s) => regexp::frozen_copy(cx, *s),
+        }
+    }
+}
+
+/// Writes the replacement text for a match, its back references filled in.
+fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re: Option<&Regex>) -> Result<(), Exit> {
+    let (r, b) = (rep.bytes(), s.bytes());
+    let e = enc(rep);
+    let put = |out: &mut Vec<u8>, i: usize| {
+        if let Some(x) = region.get(i) {
+            out.extend_from_slice(&b[x]);
+        }
+    };
+    let mut i = 0;
+    while i < r.len() {
+        let Some(k) = memchr::memchr(b'\\', &r[i..]) else {
+            out.extend_from_slice(&r[i..]);
+            break;
+        };
+        let at = i + k;
+        out.extend_from_slice(&r[i..at]);
+        if !e.is_utf8() && !e.is_single_byte() && e.char_head(r, at) != at {
+            // A trail byte that looks like a backslash.
+            out.push(b'\\');
+            i = at + 1;
+            continue;
+        }
+        let Some(&c) = r.get(at + 1) else {
+            out.push(b'\\');
+            break;
+        };
+        i = at + 2;
+        match c {
+            b'0' | b'&' => put(out, 0),
+            b'1'..=b'9' => put(out, (c - b'0') as usize),
+            b'`' => {
+                if let Some(x) = region.get(0) {
+                    out.extend_from_slice(&b[..x.start]);
+                }
+            }
+            b'\'' => {
+                if let Some(x) = region.get(0) {
+                    out.extend_from_slice(&b[x.end..]);
+                }
+            }
+            b'\\' => out.push(b'\\'),
+            b'k' if r.get(i) == Some(&b'<') && r[i..].contains(&b'>') => {
+                let close = i + r[i..].iter().position(|c| *c == b'>').unwrap_or(0);
+                let name = &r[i + 1..close];
+                i = close + 1;
+                match re.and_then(|re| re.name_to_backref(name, region)) {
+                    Some(g) => put(out, g),
+                    None if !name.is_empty() && name.iter().all(u8::is_ascii_digit) => {
+                        let g = String::from_utf8_lossy(name).parse::<usize>().unwrap_or(usize::MAX);
+                        put(out, g);
+                    }
+                    None => return Err(regexp::undefined_group(cx, name)),
+                }
+            }
+            _ => {
+                out.push(b'\\');
+                out.push(c);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How a match is replaced.
+enum With {
+    Text(Str),
+    /// A plain Hash with String keys and values.
+    Map(Gc<HashObj>),
+}
+
+/// `sub` (`all` false) and `gsub`: the new string, nil when nothing matched. Natives of the
+/// four methods share it; a block, an odd replacement or pattern is for the prelude.
+fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Option<(Vec<u8>, kumi_text::EncIndex, CodeRange)>, Exit> {
+    let s = me(cx, recv)?;
+    let pat = pattern(cx, args[0])?;
+    let with = match args[1].as_hash() {
+        Some(h) => With::Map(h),
+        None => With::Text(cx.arg_str(args, 1)?),
+    };
+    let b = s.bytes();
+    let mut region = Region::new();
+    let mut last = Region::new();
+    let mut out: Vec<u8> = Vec::new();
+    let (mut at, mut from, mut any) = (0, 0, false);
+    let mut e = enc(s);
+    let plain = match &with {
+        With::Text(t) => !t.bytes().contains(&b'\\'),
+        With::Map(_) => false,
+    };
+    let compiled = match &pat {
+        Pat::Re(v) => Some(regexp::regex(cx, *v)?),
+        Pat::Text(_) => None,
+    };
+    if let With::Text(t) = &with {
+        if enc(*t) != e && !(is_ascii(*t) && e.is_ascii_compatible()) {
+            e = match compatible(s, *t) {
+                Some(c) => c,
+                // It may still go well when the parts that stay are ASCII.
+                None => e,
+            };
+        }
+    }
+    let mut has_rest_check = false;
+    while from <= b.len() && pat.find(cx, s, from, &mut region)? {
+        let Some(m) = region.get(0) else { break };
+        if !any {
+            any = true;
+            out.reserve(b.len());
+        }
+        out.extend_from_slice(&b[at..m.start]);
+        match &with {
+            With::Text(t) => {
+                if e != enc(*t) && !is_ascii(*t) && !has_rest_check {
+                    compat(cx, s, *t)?;
+                    has_rest_check = true;
+                }
+                if plain {
+                    out.extend_from_slice(t.bytes());
+                } else {
+                    expand(cx, &mut out, *t, s, &region, compiled.as_deref())?;
+                }
+            }
+            With::Map(h) => {
+                let key = piece(cx, s, m.clone());
+                let v = match cx.hash_get_plain(*h, key) {
+                    Some(v) => v,
+                    None => return Err(Exit::Miss),
+                };
+                match v.as_str() {
+                    Some(t) => {
+                        e = match (e == enc(t), is_ascii(t)) {
+                            (true, _) | (_, true) => e,
+                            _ => compat(cx, s, t)?,
+                        };
+                        out.extend_from_slice(t.bytes());
+                    }
+                    None if v.is_nil() => {}
+                    None => return Err(Exit::Miss),
+                }
+            }
+        }
+        at = m.end;
+        std::mem::swap(&mut last, &mut region);
+        if !all {
+            break;
+        }
+        if m.is_empty() {
+            if m.end >= b.len() {
+                break;
+            }
+            let n = enc(s).char_len(&b[m.end..]).step().max(1);
+            out.extend_from_slice(&b[m.end..m.end + n]);
+            at = m.end + n;
+            from = at;
+        } else {
+            from = m.end;
+        }
+    }
+    if !any {
+        regexp::set_last(cx, Value::NIL);
+        return Ok(None);
+    }
+    out.extend_from_slice(&b[at.min(b.len())..]);
+    let text = regexp::frozen_copy(cx, s);
+    let re = pat.value(cx);
+    let m = cx.data(cx.k.match_data, MatchObj { text, re, region: last.groups });
+    regexp::set_last(cx, m);
+    let r = if s.range() == 1 && out.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown };
+    Ok(Some((out, e, r)))
+}
+fn plain(cx: &mut Cx, args: &[Value], all: bool) -> R {
+    Ok(match substitute(cx, args[0], &args[1..], all)? {
+        Some((b, e, r)) => {
+            cx.heap.charge(b.len());
+            make_vec(cx, b, e, r)
+        }
+        None => {
+            let s = me(cx, args[0])?;
+            copy(cx, s)
+        }
+    })
+}
+fn bang(cx: &mut Cx, args: &[Value], all: bool) -> R {
+    cx.check_frozen(args[0])?;
+    Ok(match substitute(cx, args[0], &args[1..], all)? {
+        Some((b, e, r)) => {
+            let s = me(cx, args[0])?;
+            set(cx, s, &b, e, r);
+            args[0]
+        }
+        None => Value::NIL,
+    })
+}
+/// An own method: with two plain arguments it is done here, else in the prelude.
+fn method(cx: &mut Cx, recv: Value, args: &[Value], all: bool, bang_form: bool) -> R {
+    let easy = args.len() == 2
+        && (args[0].as_str().is_some() || args[0].as_data::<ReObj>().is_some())
+        && (args[1].as_str().is_some() || args[1].as_hash().is_some_and(|h| !h.h.default_is_proc && cx.class_of(args[1]) == cx.k.hash));
+    if !easy {
+        return Err(Exit::Miss);
+    }
+    let a = [recv, args[0], args[1]];
+    if bang_form { bang(cx, &a, all) } else { plain(cx, &a, all) }
+}
+
+/// `scan` without a block: `__str_scan(s, pattern)`.
+fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    let pat = pattern(cx, args[1])?;
+    let b = s.bytes();
+    let mut region = Region::new();
+    let mut last = Region::new();
+    let mut out: Vec<Value> = Vec::new();
+    let mut from = 0;
+    while from <= b.len() && pat.find(cx, s, from, &mut region)? {
+        let Some(m) = region.get(0) else { break };
+        if region.groups.len() <= 1 {
+            let v = piece(cx, s, m.clone());
+            out.push(v);
+        } else {
+            let mut row = Vec::with_capacity(region.groups.len() - 1);
+            for i in 1..region.groups.len() {
+                row.push(match region.get(i) {
+                    Some(r) => piece(cx, s, r),
+                    None => Value::NIL,
+                });
+            }
+            out.push(cx.array_vec(row));
+        }
+        from = if m.is_empty() { m.end + if m.end < b.len() { enc(s).char_len(&b[m.end..]).step().max(1) } else { 1 } } else { m.end };
+        std::mem::swap(&mut last, &mut region);
+    }
+    if out.is_empty() {
+        regexp::set_last(cx, Value::NIL);
+    } else {
+        let text = regexp::frozen_copy(cx, s);
+        let re = pat.value(cx);
+        let m = cx.data(cx.k.match_data, MatchObj { text, re, region: last.groups });
+        regexp::set_last(cx, m);
+    }
+    cx.heap.charge(out.len() * 8);
+    Ok(cx.array_vec(out))
+}
+/// `__str_find_match(s, pattern, from)`: the MatchData of the next match at or after byte `from`, or nil;
+/// `$~` untouched.
+fn find_match(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    let pat = pattern(cx, args[1])?;
+    let from = args[2].as_fix().unwrap_or(0).max(0) as usize;
+    let mut region = Region::new();
+    if from > s.bytes().len() || !pat.find(cx, s, from, &mut region)? {
+        return Ok(Value::NIL);
+    }
+    let text = regexp::frozen_copy(cx, s);
+    let re = pat.value(cx);
+    Ok(cx.data(cx.k.match_data, MatchObj { text, re, region: region.groups }))
+}
+/// `__str_expand(replacement, match)`: the replacement's text with back references filled in.
+fn expand_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let rep = me(cx, args[0])?;
+    let Some(m) = args[1].as_data::<MatchObj>() else { return Ok(args[0]) };
+    let text = me(cx, m.text)?;
+    let re = m.re.as_data::<ReObj>().and_then(|r| r.re.clone());
+    let mut out = Vec::new();
+    let region = Region { groups: m.region.clone() };
+    expand(cx, &mut out, rep, text, &region, re.as_deref())?;
+    let e = compat(cx, text, rep)?;
+    Ok(cx.str_vec(out, e))
+}
+
+pub static TABLE: &[NativeDef] = &[
+    n("String", "sub", 1, 2, |c, r, a| method(c, r, a, false, false)),
+    n("String", "gsub", 1, 2, |c, r, a| method(c, r, a, true, false)),
+    n("String", "sub!", 1, 2, |c, r, a| method(c, r, a, false, true)),
+    n("String", "gsub!", 1, 2, |c, r, a| method(c, r, a, true, true)),
+    intrinsic("__str_scan", 2, 2, scan),
+    intrinsic("__str_find_match", 3, 3, find_match),
+    intrinsic("__str_expand", 2, 2, expand_m),
+];
