@@ -173,9 +173,9 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
             }
             With::Map(h) => {
                 let key = piece(cx, s, m.clone());
-                let v = match cx.hash_get_plain(*h, key) {
-                    Some(v) => v,
-                    None => return Err(Exit::Miss),
+                let v = match cx.hash_find(*h, key)?.and_then(|i| h.h.at(i)) {
+                    Some(entry) => entry.val,
+                    None => h.h.default,
                 };
                 match v.as_str() {
                     Some(t) => {
