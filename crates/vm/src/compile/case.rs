@@ -9,23 +9,15 @@ use ruby_prism::*;
 impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn case_node(&mut self, n: &CaseNode<'pr>, d: Dst) {
         let end = self.label();
-        let subject = n.predicate().map(|p| {
-            let t = self.temp();
-            self.value(&p, t);
-            t
-        });
         let clauses: Vec<WhenNode<'pr>> = n.conditions().iter().filter_map(|c| c.as_when_node()).collect();
+        let subject = n.predicate().map(|p| {
+            let tests: Vec<Node<'pr>> = clauses.iter().flat_map(|w| w.conditions().iter().collect::<Vec<_>>()).collect();
+            self.operand_before(&p, &tests.iter().collect::<Vec<_>>())
+        });
         for w in &clauses {
             let (hit, miss) = (self.label(), self.label());
             let conditions: Vec<Node<'pr>> = w.conditions().iter().collect();
-            for c in &conditions {
-                self.at(c.location().start());
-                match subject {
-                    Some(s) => self.match_any(c, s, Op::CaseEq, hit),
-                    None => self.truth_any(c, hit),
-                }
-            }
-            self.jump(miss);
+            self.match_list(&conditions, subject, Op::CaseEq, hit, miss);
             self.bind(hit);
             self.stmts(w.statements(), d);
             if d != Dst::Tail {
@@ -40,33 +32,40 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.bind(end);
     }
 
-    /// Jumps to `hit` when a condition (or one of a splat's elements) matches R[subject].
-    pub fn match_any(&mut self, c: &Node<'pr>, subject: u16, op: Op, hit: Label) {
-        let test = |s: &mut Self, t: u16, v: u16| match op {
-            Op::RescueMatch => s.emit(op, 0, t, subject, v),
-            _ => s.emit(op, 0, t, v, subject),
-        };
-        let mark = self.mark();
-        if c.as_splat_node().is_some() {
-            self.each_element(c, hit, test);
-        } else {
-            let v = self.operand(c);
-            let t = self.temp();
+    /// Jumps to `miss` unless a condition (or one of a splat's elements) holds; `hit` must be bound right behind.
+    pub fn match_list(&mut self, list: &[Node<'pr>], subject: Option<u16>, op: Op, hit: Label, miss: Label) {
+        for (i, c) in list.iter().enumerate() {
+            let last = i + 1 == list.len();
             self.at(c.location().start());
-            test(self, t, v);
-            self.jump_on(Op::JmpIf, 0, t, 0, hit);
+            let mark = self.mark();
+            if c.as_splat_node().is_some() {
+                self.each_element(c, hit, |s, t, v| match subject {
+                    Some(x) => s.match_one(op, t, x, v),
+                    None => s.mov(t, v),
+                });
+                if last {
+                    self.jump(miss);
+                }
+            } else if let Some(x) = subject {
+                let v = self.operand(c);
+                let t = self.temp();
+                self.at(c.location().start());
+                self.match_one(op, t, x, v);
+                let (jump, to) = if last { (Op::JmpUnless, miss) } else { (Op::JmpIf, hit) };
+                self.jump_on(jump, 0, t, 0, to);
+            } else if last {
+                self.cond(c, false, miss);
+            } else {
+                self.cond(c, true, hit);
+            }
+            self.release(mark);
         }
-        self.release(mark);
     }
 
-    /// `when *list` without a subject: any truthy element.
-    fn truth_any(&mut self, c: &Node<'pr>, hit: Label) {
-        if c.as_splat_node().is_some() {
-            let mark = self.mark();
-            self.each_element(c, hit, |s, t, v| s.mov(t, v));
-            self.release(mark);
-        } else {
-            self.cond(c, true, hit);
+    fn match_one(&mut self, op: Op, t: u16, subject: u16, v: u16) {
+        match op {
+            Op::RescueMatch => self.emit(op, 0, t, subject, v),
+            _ => self.emit(op, 0, t, v, subject),
         }
     }
 

@@ -319,11 +319,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.emit(Op::RescueMatch, 0, t, exc, t);
                 self.jump_on(Op::JmpUnless, 0, t, 0, miss);
             } else {
-                for e in &list {
-                    self.at(e.location().start());
-                    self.match_any(e, exc, Op::RescueMatch, hit);
-                }
-                self.jump(miss);
+                self.match_list(&list, Some(exc), Op::RescueMatch, hit, miss);
             }
             self.bind(hit);
             self.cur.ctl.push(Ctl::RescueBody { saved, retry: Some(retry) });

@@ -3,7 +3,7 @@
 //! The text of a syntax error is laid out as CRuby 3.4 and later do: a head line,
 //! then the offending source lines with a mark and the message below each.
 
-use super::Options;
+use super::{Options, prism};
 use ruby_prism::ParseResult;
 
 /// One complaint.
@@ -35,39 +35,18 @@ pub struct Warning {
     pub verbose: bool,
 }
 
-/// Warnings that only `-w` shows.
-fn is_verbose(text: &str) -> bool {
-    const PARTS: &[&str] = &[
-        "assigned but unused",
-        "ambiguous",
-        "unused",
-        "mismatched indentations",
-        "statement not reached",
-        "interpreted as",
-        "possibly useless",
-        "... at EOL",
-        "shadowing",
-        "is reserved",
-        "has no effect",
-        "literal in condition",
-        "`if` at the end of line",
-        "end of line without an expression",
-    ];
-    text != "string literal in condition" && PARTS.iter().any(|p| text.contains(p))
-}
-
 pub(super) fn warnings(parsed: &ParseResult<'_>) -> Vec<Warning> {
+    let verbose = prism::verbose_warnings(parsed);
     parsed
         .warnings()
-        .map(|d| {
-            let text = String::from_utf8_lossy(d.message()).into_owned();
-            Warning { line: d.location().start_line().max(0) as u32, verbose: is_verbose(&text), text }
+        .enumerate()
+        .map(|(i, d)| Warning {
+            line: d.location().start_line().max(0) as u32,
+            text: String::from_utf8_lossy(d.message()).into_owned(),
+            verbose: verbose.get(i).copied().unwrap_or(true),
         })
         .collect()
 }
-
-/// Characters of a source line shown at most on either side of a mark.
-const WIDTH: usize = 400;
 
 impl SyntaxError {
     /// One message without source.
@@ -81,92 +60,38 @@ impl SyntaxError {
     }
 
     pub(super) fn from_parse(parsed: &ParseResult<'_>, opts: &Options) -> SyntaxError {
-        let offsets = parsed.line_offsets();
-        let mut found: Vec<(usize, usize, usize, String)> = parsed
+        let mut messages: Vec<Message> = parsed
             .errors()
             .map(|d| {
                 let l = d.location();
-                let start = l.start() as usize;
-                let row = offsets.partition_point(|&o| o as usize <= start).saturating_sub(1);
-                let column = start - offsets.get(row).map_or(0, |&o| o as usize);
-                let width = (l.end() as usize).saturating_sub(start);
-                (row, column, width, String::from_utf8_lossy(d.message()).into_owned())
+                let text = String::from_utf8_lossy(d.message()).into_owned();
+                Message { line: l.start_line().max(0) as u32, column: l.start_column(), text }
             })
             .collect();
-        found.sort_by_key(|e| (e.0, e.1));
-        let number = |row: usize| opts.line as i64 + row as i64;
-        let messages: Vec<Message> = found
-            .iter()
-            .map(|e| Message { line: number(e.0).max(0) as u32, column: e.1 as u32, text: e.3.clone() })
-            .collect();
-        let first = found.first().map_or(opts.line as i64, |e| number(e.0));
-        let plural = if found.len() > 1 { "s" } else { "" };
-        let head = format!("{}:{first}: syntax error{plural} found", opts.path);
-        let body = marked_source(parsed.source(), offsets, &found, opts.line as i64);
-        SyntaxError {
-            messages,
-            message: format!("{head}\n{body}"),
-            rendered: format!("{head} (SyntaxError)\n{body}"),
-        }
+        messages.sort_by_key(|m| (m.line, m.column));
+        let first = messages.first().map_or(opts.line, |m| m.line);
+        let message = marked(parsed, &messages).unwrap_or_else(|| {
+            let plural = if messages.len() > 1 { "s" } else { "" };
+            let mut text = format!("{}:{first}: syntax error{plural} found", opts.path);
+            for m in messages.iter().take(20) {
+                text.push_str(&format!("\n{}:{}: {}", opts.path, m.line, m.text));
+            }
+            text
+        });
+        let head = message.find('\n').unwrap_or(message.len());
+        let rendered = format!("{} (SyntaxError){}", &message[..head], &message[head..]);
+        SyntaxError { messages, message, rendered }
     }
 }
 
-/// The source lines around the errors, marked.
-fn marked_source(src: &[u8], offsets: &[u32], found: &[(usize, usize, usize, String)], first_line: i64) -> String {
-    let rows = offsets.len();
-    let line = |row: usize| -> String {
-        let from = offsets.get(row).map_or(src.len(), |&o| o as usize).min(src.len());
-        let to = offsets.get(row + 1).map_or(src.len(), |&o| o as usize).min(src.len());
-        let mut l = &src[from..to.max(from)];
-        while let [head @ .., b'\n' | b'\r'] = l {
-            l = head;
-        }
-        String::from_utf8_lossy(&l[..l.len().min(WIDTH)]).into_owned()
-    };
-    let last = found.iter().map(|e| e.0).max().unwrap_or(0) + 2;
-    let (a, b) = (first_line.to_string().len(), (first_line + last as i64).to_string().len());
-    let digits = a.max(b);
-    let blank = " ".repeat(digits);
-    let mut out = String::new();
-    let mut shown: Option<usize> = None;
-    let mut i = 0;
-    while i < found.len() {
-        let row = found[i].0;
-        // Up to two lines of context before, a gap mark where lines are left out.
-        let mut from = row.saturating_sub(2);
-        match shown {
-            Some(s) if s + 1 >= from => from = s + 1,
-            Some(_) => out.push_str(&format!("  {blank} ~~~~~~~~~~\n").replace("   ~", "  ~")),
-            None if from > 0 => out.push_str(&format!("  {blank}~~~~~~~~~~\n")),
-            None => {}
-        }
-        for r in from..row {
-            out.push_str(&format!("  {:>digits$} | {}\n", first_line + r as i64, line(r)));
-        }
-        let text = line(row);
-        out.push_str(&format!("> {:>digits$} | {text}\n", first_line + row as i64));
-        while i < found.len() && found[i].0 == row {
-            let (_, column, width, message) = &found[i];
-            let column = (*column).min(text.len());
-            let pad: String =
-                text.bytes().take(column).map(|b| if b == b'\t' { '\t' } else { ' ' }).collect();
-            let marks = (*width).clamp(1, (text.len() - column).max(1)) - 1;
-            out.push_str(&format!("  {blank} | {pad}^{} {message}\n", "~".repeat(marks)));
-            i += 1;
-        }
-        shown = Some(row);
-        // Up to two lines after, unless the next error shows them.
-        let next = found.get(i).map_or(usize::MAX, |e| e.0);
-        for r in row + 1..=row + 2 {
-            let empty_end = r + 1 == rows && line(r).is_empty();
-            if r < rows && r < next && !empty_end {
-                out.push_str(&format!("  {:>digits$} | {}\n", first_line + r as i64, line(r)));
-                shown = Some(r);
-            }
-        }
+/// The marked source, unless lines are so long and errors so many that it would take for ever.
+fn marked(parsed: &ParseResult<'_>, messages: &[Message]) -> Option<String> {
+    let longest = parsed.line_offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
+    let last = parsed.line_offsets().last().map_or(0, |&o| parsed.source().len() as u32 - o);
+    if messages.len() as u64 * longest.max(last) as u64 > 200_000
+        || std::str::from_utf8(parsed.source()).is_err()
+    {
+        return None;
     }
-    if shown.is_some_and(|s| s + 1 < rows && !line(s + 1).is_empty()) {
-        out.push_str(&format!("  {blank}~~~~~~~~~~\n"));
-    }
-    out
+    prism::marked_errors(parsed)
 }

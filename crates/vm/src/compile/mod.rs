@@ -21,6 +21,7 @@ mod frame;
 mod literal;
 mod opassign;
 mod pattern;
+mod prism;
 mod scope;
 #[cfg(test)]
 mod tests;
