@@ -2,6 +2,8 @@
 
 pub mod help;
 pub mod options;
+pub mod repl;
+pub mod run;
 mod setup;
 
 pub use setup::{Identity, assemble};

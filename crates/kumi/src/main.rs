@@ -1,1 +1,80 @@
-fn main() {}
+//! `kumi`: runs Ruby programs. Called `ruby` it behaves as that command, called `irb` as a REPL.
+
+use kumi::options::{Instead, Program, Settings};
+use kumi::{Identity, help, repl, run};
+use std::panic;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Stack of the interpreter's thread: reserved, not used up. Deep recursion of Ruby
+/// methods lives on the task's own stack; this one is for the compiler and regular expressions.
+const STACK: usize = 256 << 20;
+/// Exit status when the runtime itself is at fault (EX_SOFTWARE).
+const INTERNAL_ERROR: i32 = 70;
+
+fn main() {
+    let mut argv: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let me = if argv.is_empty() { String::new() } else { argv.remove(0) };
+    let me = std::path::Path::new(&me).file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+
+    let as_irb = me == "irb" || (me != "ruby" && argv.first().is_some_and(|a| a == "irb"));
+    if as_irb && me != "irb" {
+        argv.remove(0);
+    }
+    let mut settings = match Settings::parse(&argv) {
+        Ok(s) => s,
+        Err(m) => {
+            eprintln!("{me}: {m}");
+            std::process::exit(1);
+        }
+    };
+    if let Ok(opt) = std::env::var("RUBYOPT") {
+        if let Err(m) = settings.rubyopt(&opt) {
+            eprintln!("{me}: {m}");
+            std::process::exit(1);
+        }
+    }
+    match settings.instead {
+        Some(Instead::Version) => return println!("{}", Identity::description()),
+        Some(Instead::Copyright) => return println!("{}", Identity::COPYRIGHT),
+        Some(Instead::Help { short }) => return print!("{}", help::text(short)),
+        None => {}
+    }
+    if settings.version_first {
+        println!("{}", Identity::description());
+        if settings.program == Program::Stdin && !as_irb {
+            return;
+        }
+    }
+    if as_irb {
+        settings.program = Program::Repl;
+    }
+    std::process::exit(on_a_deep_stack(settings));
+}
+
+fn on_a_deep_stack(settings: Settings) -> i32 {
+    panic::set_hook(Box::new(|info| {
+        let what = info.payload().downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| info.payload().downcast_ref::<String>().cloned());
+        let place = info.location().map_or(String::new(), |l| format!(" at {}:{}", l.file(), l.line()));
+        eprintln!("kumi: internal error: {}{place}. This is a bug in kumi, please report it.", what.unwrap_or_default());
+        if std::env::var_os("RUST_BACKTRACE").is_some() {
+            eprintln!("{}", std::backtrace::Backtrace::force_capture());
+        }
+    }));
+    let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK).spawn(move || {
+        panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
+            Program::Repl => repl::run(settings),
+            _ => run::run(settings),
+        }))
+        .unwrap_or(INTERNAL_ERROR)
+    });
+    match thread.map(|t| t.join()) {
+        Ok(Ok(status)) => status,
+        Ok(Err(_)) => INTERNAL_ERROR,
+        Err(e) => {
+            eprintln!("kumi: cannot start the interpreter's thread: {e}");
+            INTERNAL_ERROR
+        }
+    }
+}

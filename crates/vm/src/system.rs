@@ -35,11 +35,30 @@ impl Cx {
     }
 
     /// Runs prelude text at the top level.
-    pub(crate) fn eval_system(&mut self, src: &[u8], path: &str, line: u32) -> R {
+    pub fn eval_system(&mut self, src: &[u8], path: &str, line: u32) -> R {
         let o = Self::system_options(path, line, false);
         match compile::compile(src, &o, self) {
             Ok(_) => Err(self.runtime_error("this build has no loop")),
             Err(e) => Err(self.raise_msg(self.k.syntax_error, &e.rendered)),
         }
+    }
+}
+
+impl Cx {
+    /// Runs a compiled program. Only while nothing runs.
+    ///
+    /// # Errors
+    /// `Exit::Raise`, with the exception in `pending.exc`.
+    pub fn run_main(&mut self, iseq: Rc<ISeq>) -> Result<(), Exit> {
+        let _ = iseq;
+        Err(self.runtime_error("this build has no loop"))
+    }
+    /// Calls a method of `KumiSys`. Only while nothing runs.
+    ///
+    /// # Errors
+    /// `Exit::Raise`, with the exception in `pending.exc`.
+    pub fn call_helper_top(&mut self, name: &str, args: &[kumi_heap::Value]) -> R {
+        let _ = args;
+        Err(self.runtime_error(&format!("KumiSys.{name}: this build has no loop")))
     }
 }

@@ -1,0 +1,258 @@
+//! `kumi irb`: Ruby line by line.
+//!
+//! An input is complete when Prism's complaints are not all about the end of the
+//! text; until then the editor asks for another line. Evaluating and showing is
+//! Ruby (`KumiSys.irb_*` in the prelude).
+
+use crate::options::Settings;
+use crate::run;
+use crate::setup::assemble;
+use kumi_heap::Value;
+use kumi_vm::Cx;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+const KEYWORDS: &[&str] = &[
+    "BEGIN", "END", "__FILE__", "__LINE__", "__method__", "alias", "and", "begin", "break", "case", "class", "def", "defined?", "do",
+    "else", "elsif", "end", "ensure", "false", "for", "if", "in", "module", "next", "nil", "not", "or", "redo", "rescue", "retry",
+    "return", "self", "super", "then", "true", "undef", "unless", "until", "when", "while", "yield",
+];
+
+/// Does the text stop in the middle of something?
+pub fn incomplete(src: &str) -> bool {
+    let parsed = ruby_prism::parse(src.as_bytes());
+    let end = src.trim_end().len();
+    let mut any = false;
+    let all_at_end = parsed.errors().all(|e| {
+        any = true;
+        let m = String::from_utf8_lossy(e.message()).into_owned();
+        let open = m.contains("expected a matching")
+            || m.contains("unexpected end-of-input")
+            || m.contains("expected an `end`")
+            || m.contains("unterminated")
+            || m.contains("to close")
+            || m.contains("expected a closing")
+            || m.contains("could not find a terminator");
+        open || e.location().start() as usize >= end
+    });
+    any && all_at_end
+}
+
+struct Irb {
+    cx: Rc<RefCell<Box<Cx>>>,
+    colour: bool,
+}
+
+impl Validator for Irb {
+    fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(if incomplete(ctx.input()) { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Completer for Irb {
+    type Candidate = String;
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let head = &line[..pos];
+        let start = head.rfind(|c: char| !(c.is_alphanumeric() || "_?!@$.:".contains(c))).map_or(0, |p| p + head[p..].chars().next().map_or(1, char::len_utf8));
+        let word = &head[start..];
+        if word.is_empty() {
+            return Ok((pos, Vec::new()));
+        }
+        let mut found: Vec<String> = KEYWORDS.iter().filter(|k| k.starts_with(word)).map(|k| k.to_string()).collect();
+        if let Ok(mut cx) = self.cx.try_borrow_mut() {
+            let arg = cx.str(word);
+            if let Ok(v) = cx.call_helper_top("irb_complete", &[arg]) {
+                if let Some(a) = v.as_array() {
+                    found.extend(a.as_slice().iter().map(|v| cx.text(*v)));
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok((start, found))
+    }
+}
+
+impl Hinter for Irb {
+    type Hint = String;
+}
+
+impl Highlighter for Irb {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        if self.colour { Cow::Owned(colours(line)) } else { Cow::Borrowed(line) }
+    }
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.colour
+    }
+}
+
+impl Helper for Irb {}
+
+/// Keywords, constants, strings, symbols, numbers and comments in colour. A light scan: it need not be exact.
+pub fn colours(line: &str) -> String {
+    let mut out = String::with_capacity(line.len() * 2);
+    let b: Vec<char> = line.chars().collect();
+    let mut i = 0;
+    let paint = |out: &mut String, code: &str, text: &[char]| {
+        out.push_str("\x1b[");
+        out.push_str(code);
+        out.push('m');
+        out.extend(text);
+        out.push_str("\x1b[0m");
+    };
+    while let Some(&c) = b.get(i) {
+        let start = i;
+        if c == '#' {
+            paint(&mut out, "2", &b[i..]);
+            break;
+        } else if c == '"' || c == '\'' || c == '`' {
+            i += 1;
+            while i < b.len() && b[i] != c {
+                i += if b[i] == '\\' { 2 } else { 1 };
+            }
+            i = (i + 1).min(b.len());
+            paint(&mut out, "32", &b[start..i]);
+        } else if c.is_ascii_digit() {
+            while i < b.len() && (b[i].is_ascii_alphanumeric() || b[i] == '_') {
+                i += 1;
+            }
+            paint(&mut out, "34", &b[start..i]);
+        } else if c == ':' && b.get(i + 1).is_some_and(|n| n.is_alphabetic() || *n == '_') && (i == 0 || b[i - 1] != ':') {
+            i += 1;
+            while i < b.len() && (b[i].is_alphanumeric() || b[i] == '_') {
+                i += 1;
+            }
+            paint(&mut out, "33", &b[start..i]);
+        } else if c.is_alphabetic() || c == '_' {
+            while i < b.len() && (b[i].is_alphanumeric() || "_?!".contains(b[i])) {
+                i += 1;
+            }
+            let word: String = b[start..i].iter().collect();
+            if KEYWORDS.contains(&word.as_str()) {
+                paint(&mut out, "35", &b[start..i]);
+            } else if c.is_uppercase() {
+                paint(&mut out, "36", &b[start..i]);
+            } else {
+                out.push_str(&word);
+            }
+        } else {
+            out.push(c);
+            i += 1;
+        }
+    }
+    out
+}
+
+fn history_file() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".kumi_history"))
+}
+
+/// The loop; the exit status.
+pub fn run(s: Settings) -> i32 {
+    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose, script: "irb".into(), ..Default::default() }) {
+        Ok(cx) => cx,
+        Err(m) => {
+            eprintln!("kumi: the prelude does not load: {m}");
+            return 70;
+        }
+    };
+    run::set_up(&mut cx, &s, "irb");
+    for r in &s.requires {
+        if cx.eval_system(format!("require {}", run::quote(r)).as_bytes(), "<internal:command>", 1).is_err() {
+            return run::finish(&mut cx, Some(kumi_vm::Exit::Raise));
+        }
+    }
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if terminal {
+        println!("{} - type exit to leave", crate::Identity::description());
+    }
+    let cx = Rc::new(RefCell::new(cx));
+    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
+    let Ok(mut ed) = Editor::<Irb, DefaultHistory>::with_config(config) else { return 1 };
+    ed.set_helper(Some(Irb { cx: cx.clone(), colour: terminal && std::env::var_os("NO_COLOR").is_none() }));
+    let history = if terminal { history_file() } else { None };
+    if let Some(h) = &history {
+        let _ = ed.load_history(h);
+    }
+    let mut line = 1;
+    let mut kept = String::new();
+    let status = loop {
+        let prompt = if !terminal { String::new() } else if kept.is_empty() { format!("kumi:{line:03}> ") } else { format!("kumi:{line:03}* ") };
+        match ed.readline(&prompt) {
+            Ok(text) => {
+                kept.push_str(&text);
+                kept.push('\n');
+                // Without a terminal lines come one by one.
+                if incomplete(&kept) {
+                    continue;
+                }
+                let text = std::mem::take(&mut kept);
+                if let Some(status) = evaluate(&mut cx.borrow_mut(), &text, line) {
+                    break status;
+                }
+                line += text.lines().count() as i64;
+            }
+            Err(ReadlineError::Interrupted) => kept.clear(),
+            Err(ReadlineError::Eof) => {
+                if !kept.trim().is_empty() {
+                    if let Some(status) = evaluate(&mut cx.borrow_mut(), &kept, line) {
+                        break status;
+                    }
+                }
+                break run::finish(&mut cx.borrow_mut(), None);
+            }
+            Err(e) => {
+                eprintln!("kumi: {e}");
+                break 1;
+            }
+        }
+    };
+    if let Some(h) = &history {
+        let _ = ed.save_history(h);
+    }
+    status
+}
+
+/// Runs one input and shows its value; the exit status when it ended the session.
+fn evaluate(cx: &mut Cx, text: &str, line: i64) -> Option<i32> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    let src = cx.str(text);
+    match cx.call_helper_top("irb_eval", &[src, Value::fix(line)]) {
+        Ok(_) => None,
+        Err(e) => Some(run::finish(cx, Some(e))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_texts_ask_for_more() {
+        for t in ["def a", "[1,", "foo do |x|", "if x", "\"abc", "class A\n  def b", "{a: 1,", "x = <<~A\n hi"] {
+            assert!(incomplete(t), "{t}");
+        }
+        for t in ["1 + 1", "def a; end", "end", "1 +* 2 )", "x = <<~A\n hi\nA", ""] {
+            assert!(!incomplete(t), "{t}");
+        }
+    }
+
+    #[test]
+    fn colours_keep_the_text() {
+        let c = colours("def foo(x) = \"a#{x}\" # done");
+        let plain: String = c.split('\x1b').enumerate().map(|(i, p)| if i == 0 { p } else { p.split_once('m').map_or("", |x| x.1) }).collect();
+        assert_eq!(plain, "def foo(x) = \"a#{x}\" # done");
+    }
+}

@@ -1,0 +1,327 @@
+//! From the command line to an exit status.
+
+use crate::options::{PARAGRAPH, Program, Settings};
+use crate::setup::assemble;
+use kumi_heap::Value;
+use kumi_vm::compile::{self, Options as Compile};
+use kumi_vm::{Cx, Exit};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A program text and what its file says about how to run it.
+struct Script {
+    text: Vec<u8>,
+    /// `$0`
+    name: String,
+    /// First line of `text` in its file.
+    line: u32,
+    /// Bytes of the file that stand before `text`.
+    skipped: usize,
+    file: bool,
+}
+
+/// The runtime's own settings, as far as they are known before a program is read.
+fn runtime_options(s: &Settings) -> kumi_vm::Options {
+    let mut o = kumi_vm::Options {
+        verbose: s.verbose,
+        debug: s.debug,
+        dump_insns: s.dump_insns,
+        frozen_strings: s.frozen_strings == Some(true),
+        backtrace_limit: s.backtrace_limit,
+        warn_deprecated: s.verbose == 2,
+        ..Default::default()
+    };
+    for (name, on) in &s.categories {
+        match name.as_str() {
+            "deprecated" => o.warn_deprecated = *on,
+            "experimental" => o.warn_experimental = *on,
+            "performance" => o.warn_performance = *on,
+            _ => {}
+        }
+    }
+    o
+}
+
+/// Runs what the command line asks for; the process's exit status.
+pub fn run(mut s: Settings) -> i32 {
+    for d in &s.directory {
+        if std::env::set_current_dir(d).is_err() {
+            return fail(&format!("Can't chdir to {d} (fatal)"));
+        }
+    }
+    let script = match read_script(&mut s) {
+        Ok(x) => x,
+        Err(m) => return fail(&m),
+    };
+    let options = kumi_vm::Options { script: script.name.clone(), ..runtime_options(&s) };
+    let mut cx = match assemble(options) {
+        Ok(cx) => cx,
+        Err(m) => {
+            eprintln!("kumi: the prelude does not load: {m}");
+            return 70;
+        }
+    };
+    let globals = s.take_script_switches();
+    set_up(&mut cx, &s, &script.name);
+    for (name, value) in globals {
+        let v = value.map_or(Value::TRUE, |t| cx.str(&t));
+        cx.set_global(&name, v);
+    }
+    let mut c = Compile::file(&script.name);
+    c.line = script.line;
+    c.main_script = true;
+    c.loop_mode = s.loop_mode.clone();
+    c.frozen_strings = s.frozen_strings == Some(true);
+    let compiled = match compile::compile_full(&script.text, &c, &mut *cx) {
+        Ok(x) => x,
+        Err(e) => {
+            eprintln!("{}", e.rendered.trim_end());
+            return 1;
+        }
+    };
+    for w in &compiled.warnings {
+        if s.verbose == 2 || (s.verbose == 1 && !w.verbose) {
+            eprintln!("{}:{}: warning: {}", script.name, w.line, w.text);
+        }
+    }
+    if s.check_only {
+        println!("Syntax OK");
+        return 0;
+    }
+    let done = prepare(&mut cx, &s, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
+    finish(&mut cx, done.err())
+}
+
+fn fail(message: &str) -> i32 {
+    eprintln!("kumi: {message}");
+    1
+}
+
+/// The program text: `-e`, a file, standard input.
+fn read_script(s: &mut Settings) -> Result<Script, String> {
+    let mut x = Script { text: Vec::new(), name: "-".into(), line: 1, skipped: 0, file: false };
+    match &s.program {
+        Program::Text(t) => {
+            x.text = t.clone().into_bytes();
+            x.name = "-e".into();
+            return Ok(x);
+        }
+        Program::Stdin | Program::Repl => {
+            std::io::stdin().lock().read_to_end(&mut x.text).map_err(|e| format!("standard input: {e}"))?;
+        }
+        Program::File(f) => {
+            let path = if s.search_path { in_path(f) } else { PathBuf::from(f) };
+            x.name = path.to_string_lossy().into_owned();
+            if path.is_dir() {
+                return Err(format!("Is a directory -- {f} (LoadError)"));
+            }
+            x.text = std::fs::read(&path).map_err(|e| format!("{} -- {f} (LoadError)", os_message(&e)))?;
+            x.file = true;
+        }
+    }
+    if s.skip_to_shebang {
+        let mut at = 0;
+        loop {
+            let rest = x.text.get(at..).filter(|r| !r.is_empty()).ok_or("no Ruby script found in input (LoadError)")?;
+            let end = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
+            if rest.starts_with(b"#!") && has_ruby(&rest[..end]) {
+                break;
+            }
+            at += end;
+            x.line += 1;
+        }
+        x.skipped = at;
+        x.text.drain(..at);
+    }
+    if x.text.starts_with(b"#!") {
+        let end = x.text.iter().position(|&b| b == b'\n').unwrap_or(x.text.len());
+        let line = String::from_utf8_lossy(&x.text[..end]).into_owned();
+        if let Some(p) = line.find("ruby") {
+            let words: Vec<String> = line[p..].split_whitespace().skip(1).take_while(|w| w.starts_with('-')).map(str::to_string).collect();
+            if !words.is_empty() {
+                shebang_switches(s, &words);
+            }
+        }
+    }
+    Ok(x)
+}
+
+/// Switches on the `#!` line count as if given before those of the command line.
+fn shebang_switches(s: &mut Settings, words: &[String]) {
+    let Ok(extra) = Settings::parse(words) else { return };
+    s.verbose = s.verbose.max(extra.verbose);
+    s.debug |= extra.debug;
+    s.script_switches |= extra.script_switches;
+    for c in extra.loop_mode.chars().filter(|c| !s.loop_mode.contains(*c)).collect::<Vec<_>>() {
+        s.loop_mode.push(c);
+    }
+    s.includes.extend(extra.includes);
+    s.requires.extend(extra.requires);
+    s.field_separator = s.field_separator.take().or(extra.field_separator);
+    s.record_separator = s.record_separator.or(extra.record_separator);
+    s.external = s.external.take().or(extra.external);
+    s.internal = s.internal.take().or(extra.internal);
+    s.frozen_strings = s.frozen_strings.or(extra.frozen_strings);
+}
+
+fn has_ruby(line: &[u8]) -> bool {
+    line.windows(4).any(|w| w == b"ruby") || line.windows(4).any(|w| w == b"kumi")
+}
+
+fn os_message(e: &std::io::Error) -> String {
+    let text = e.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_string()
+}
+
+fn in_path(f: &str) -> PathBuf {
+    if f.contains('/') {
+        return f.into();
+    }
+    let path = std::env::var_os("RUBYPATH").into_iter().chain(std::env::var_os("PATH"));
+    path.flat_map(|p| std::env::split_paths(&p).collect::<Vec<_>>()).map(|d| d.join(f)).find(|p| p.is_file()).unwrap_or_else(|| f.into())
+}
+
+/// Globals and constants that every program finds.
+pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
+    let zero = cx.str(name);
+    cx.set_global("$0", zero);
+    let (program_name, zero) = (cx.intern("$PROGRAM_NAME"), cx.intern("$0"));
+    cx.alias_global(program_name, zero);
+
+    let args: Vec<Value> = s.args.iter().map(|a| cx.str(a)).collect();
+    let argv = cx.array_vec(args);
+    let (object, argv_name) = (cx.k.object, cx.intern("ARGV"));
+    cx.set_const(object, argv_name, argv);
+    cx.set_global("$*", argv);
+
+    let mut dirs: Vec<String> = s.includes.iter().map(|d| absolute(d)).collect();
+    if let Ok(lib) = std::env::var("RUBYLIB") {
+        dirs.extend(lib.split(':').filter(|d| !d.is_empty()).map(absolute));
+    }
+    dirs.push(library_dir());
+    let load_path = match cx.get_global("$:") {
+        v if v.as_array().is_some() => v,
+        _ => {
+            let a = cx.array(&[]);
+            cx.set_global("$:", a);
+            let colon = cx.intern("$:");
+            for n in ["$LOAD_PATH", "$-I"] {
+                let n = cx.intern(n);
+                cx.alias_global(n, colon);
+            }
+            a
+        }
+    };
+    for d in dirs {
+        let v = cx.str(&d);
+        if let Some(a) = load_path.as_array() {
+            cx.push(a, v);
+        }
+    }
+}
+
+fn absolute(d: &str) -> String {
+    let p = Path::new(d);
+    std::path::absolute(p).unwrap_or_else(|_| p.to_path_buf()).to_string_lossy().into_owned()
+}
+
+/// Where the standard library is: `KUMI_LIB`, `lib/kumi` beside the executable's folder, or inside the binary.
+fn library_dir() -> String {
+    if let Ok(d) = std::env::var("KUMI_LIB") {
+        if !d.is_empty() {
+            return absolute(&d);
+        }
+    }
+    let near = std::env::current_exe().ok().and_then(|e| Some(e.parent()?.parent()?.join("lib/kumi")));
+    match near {
+        Some(d) if d.is_dir() => d.to_string_lossy().into_owned(),
+        _ => kumi_vm::library::LIB_DIR.to_string(),
+    }
+}
+
+/// A Ruby string literal of a text.
+pub(crate) fn quote(t: &str) -> String {
+    let mut out = String::from("\"");
+    for c in t.chars() {
+        match c {
+            '"' | '\\' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\n' => out.push_str("\\n"),
+            '\0' => out.push_str("\\0"),
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// What few command lines ask for is said in Ruby, and run before the program.
+fn prepare(cx: &mut Cx, s: &Settings, script: &Script, data: Option<usize>) -> Result<(), Exit> {
+    let mut ruby = String::new();
+    if let Some(e) = &s.external {
+        ruby.push_str(&format!("Encoding.default_external = {}\n", quote(e)));
+    }
+    if let Some(e) = &s.internal {
+        ruby.push_str(&format!("Encoding.default_internal = {}\n", quote(e)));
+    }
+    match s.record_separator {
+        Some(PARAGRAPH) => ruby.push_str("$/ = \"\"\n"),
+        Some(n) if n > 0xff => ruby.push_str("$/ = nil\n"),
+        Some(n) => ruby.push_str(&format!("$/ = {n}.chr\n")),
+        None => {}
+    }
+    if s.loop_mode.contains('l') {
+        ruby.push_str("$\\ = $/\n");
+    }
+    if let Some(f) = &s.field_separator {
+        ruby.push_str(&format!("$; = Regexp.new({})\n", quote(f)));
+    }
+    if let Some(ext) = &s.in_place {
+        ruby.push_str(&format!("ARGF.inplace_mode = {}\n", quote(ext)));
+    }
+    if let (Some(at), true) = (data, script.file) {
+        let at = at + script.skipped;
+        ruby.push_str(&format!("DATA = File.open({})\nDATA.seek({at})\n", quote(&script.name)));
+    }
+    for r in &s.requires {
+        ruby.push_str(&format!("require {}\n", quote(r)));
+    }
+    if ruby.is_empty() { Ok(()) } else { cx.eval_system(ruby.as_bytes(), "<internal:command>", 1).map(|_| ()) }
+}
+
+/// The end of a program: `at_exit` blocks, the report of an uncaught exception, the exit status.
+pub(crate) fn finish(cx: &mut Cx, exit: Option<Exit>) -> i32 {
+    let exc = match exit {
+        None => Value::NIL,
+        Some(_) => cx.pending.exc,
+    };
+    let status = match cx.call_helper_top("finish", &[exc]) {
+        Ok(v) => v.as_fix().unwrap_or(1),
+        Err(_) => last_words(cx, exc),
+    };
+    let _ = std::io::stdout().flush();
+    // A negative status: die by that signal, as the default action would have it.
+    if status < 0 {
+        // SAFETY: plain system calls; nothing runs after them but the exit.
+        unsafe {
+            libc::signal(-status as i32, libc::SIG_DFL);
+            libc::raise(-status as i32);
+        }
+    }
+    status as i32
+}
+
+/// The report itself failed: say what is known without running Ruby.
+fn last_words(cx: &mut Cx, exc: Value) -> i64 {
+    for e in [exc, cx.pending.exc] {
+        if e.is_heap() {
+            let class = cx.real_class(e);
+            let class = cx.class_name(class);
+            let message = cx.ivar_get(e, kumi_vm::sym::IV_MESSAGE);
+            eprintln!("kumi: {} ({class})", cx.text(message));
+        }
+    }
+    1
+}
