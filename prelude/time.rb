@@ -1,0 +1,408 @@
+# Time: making moments, zones, rounding. The leaves hold the moment and its fields.
+class Time
+  include Comparable
+
+  class << self
+    def now(**options)
+      KumiSys.time_now(__allocate(self), KumiSys.time_in(options))
+    end
+
+    def at(time, more = __undef, unit = __undef, **options)
+      zone = KumiSys.time_in(options)
+      made = __allocate(self)
+      if __is_a(time, Time)
+        raise TypeError, "can't convert Time into an exact number" unless __undef?(more)
+        __time_copy(made, time)
+        return __same(zone, nil) ? made : KumiSys.time_move(made, zone)
+      end
+      seconds = KumiSys.exact_number(time)
+      extra = __undef?(more) ? 0 : KumiSys.time_units(KumiSys.exact_number(more), unit)
+      __time_set(made, seconds, extra, nil)
+      __same(zone, nil) ? made : KumiSys.time_move(made, zone)
+    end
+
+    def utc(*fields) = KumiSys.time_fields(__allocate(self), fields, true)
+    alias_method :gm, :utc
+    def local(*fields) = KumiSys.time_fields(__allocate(self), fields, nil)
+    alias_method :mktime, :local
+
+    private def _load(data) = KumiSys.time_load(__allocate(self), data)
+  end
+
+  def initialize(year = __undef, month = __undef, day = __undef, hour = __undef, min = __undef,
+                 sec = __undef, zone = __undef, precision: 9, **options)
+    named = KumiSys.time_in(options)
+    unless __undef?(zone) || __same(zone, nil)
+      unless __same(named, nil)
+        raise ArgumentError, "timezone argument given as positional and keyword arguments"
+      end
+      named = zone
+    end
+    return KumiSys.time_now(self, named) if __undef?(year) || __same(year, nil) && __undef?(month)
+    if __undef?(month) && __is_a(year, String)
+      return KumiSys.time_parse(self, year, named, precision) unless year.match?(/\A\s*[+-]?\d+\s*\z/)
+    end
+    KumiSys.time_civil(self, [year, month, day, hour, min, sec], named, nil, true)
+  end
+
+  def initialize_copy(other) = __time_copy(self, other)
+
+  def +(other)
+    return KumiSys.time_shift(self, other, 1) if __is_a(other, Integer) || __is_a(other, Float) || __is_a(other, Rational)
+    self + KumiSys.exact_number(other)
+  end
+
+  def -(other)
+    return KumiSys.time_shift(self, other, -1) if __is_a(other, Integer) || __is_a(other, Float) || __is_a(other, Rational)
+    self - KumiSys.exact_number(other)
+  end
+
+  def <=>(other)
+    return nil if __is_a(other, Time)
+    KumiSys.guard_pair(:<=>, self, other) do
+      r = other <=> self
+      return nil if __same(r, nil)
+      return r > 0 ? -1 : r < 0 ? 1 : 0
+    end
+    nil
+  end
+
+  def ==(other)
+    return true if __same(self, other)
+    r = self <=> other
+    __same(r, nil) ? false : r == 0
+  end
+
+  def <(other) = KumiSys.time_order(self, other) < 0
+  def <=(other) = KumiSys.time_order(self, other) <= 0
+  def >(other) = KumiSys.time_order(self, other) > 0
+  def >=(other) = KumiSys.time_order(self, other) >= 0
+
+  def localtime(offset = nil)
+    return self if __same(offset, nil) && __same(__time_zone(self, nil), self)
+    __check_frozen(self)
+    KumiSys.time_move(self, offset)
+  end
+
+  def getlocal(offset = nil)
+    copy = dup
+    __same(offset, nil) ? __time_zone(copy, nil) : KumiSys.time_move(copy, offset)
+  end
+
+  def dst?
+    zone = self.zone
+    __responds(zone, :dst?) ? (zone.dst?(self) ? true : false) : false
+  end
+  def isdst = dst?
+
+  def strftime(format)
+    zone = self.zone
+    name = __responds(zone, :abbr) ? zone.abbr(self) : zone
+    __time_strftime(self, KumiSys.to_str(format), __is_a(name, String) ? name : "")
+  end
+
+  def round(digits = 0) = KumiSys.time_round(self, digits, :round)
+  def floor(digits = 0) = KumiSys.time_round(self, digits, :floor)
+  def ceil(digits = 0) = KumiSys.time_round(self, digits, :ceil)
+
+  def to_a = [sec, min, hour, day, month, year, wday, yday, isdst, zone]
+
+  def deconstruct_keys(keys)
+    unless __same(keys, nil) || __is_a(keys, Array)
+      raise TypeError, "wrong argument type #{__describe_class(keys)} (expected Array or nil)"
+    end
+    names = [:year, :month, :day, :yday, :wday, :hour, :min, :sec, :subsec, :dst, :zone]
+    result = {}
+    names.each do |name|
+      next unless __same(keys, nil) || keys.include?(name)
+      result[name] = __send__(name.equal?(:dst) ? :dst? : name)
+    end
+    result
+  end
+
+  private def _dump(limit = nil) = KumiSys.time_dump(self)
+end
+
+module KumiSys
+  # The `in:` of a call; other keywords are an error.
+  def self.time_in(options)
+    return nil if options.empty?
+    zone = options[:in]
+    unknown = options.keys.reject { |k| __same(k, :in) }
+    unless unknown.empty?
+      raise ArgumentError, "unknown keyword#{"s" if unknown.size > 1}: #{unknown.map(&:inspect).join(", ")}"
+    end
+    zone
+  end
+
+  def self.time_now(time, zone)
+    __time_set_now(time, nil)
+    __same(zone, nil) ? time : time_move(time, zone)
+  end
+
+  # A number of seconds that is kept exactly.
+  def self.exact_number(x)
+    return x if __is_a(x, Integer) || __is_a(x, Rational) || __is_a(x, Float)
+    unless __same(x, nil) || __is_a(x, String)
+      r = check_call(x, :to_r)
+      unless __undef?(r)
+        inexact(x) unless __responds(x, :to_int) || x.respond_to?(:to_int)
+        return r if __is_a(r, Integer) || __is_a(r, Rational)
+        bad_conversion(x, "Rational", :to_r, r)
+      end
+      r = check_call(x, :to_int)
+      return r if !__undef?(r) && __is_a(r, Integer)
+    end
+    inexact(x)
+  end
+
+  def self.inexact(x)
+    raise TypeError, "can't convert #{__describe_type(x)} into an exact number"
+  end
+
+  # `count` units of a second's part, in seconds.
+  def self.time_units(count, unit)
+    scale = case __undef?(unit) ? :microsecond : unit
+            when :millisecond then 1_000
+            when :usec, :microsecond then 1_000_000
+            when :nsec, :nanosecond then 1_000_000_000
+            else raise ArgumentError, "unexpected unit: #{unit}"
+            end
+    count = count.to_r if __is_a(count, Float)
+    __is_a(count, Integer) ? Rational(count, scale) : count / scale
+  end
+
+  # What a zone argument means: nil local, true UTC, an Integer offset, or a timezone object.
+  def self.time_zone_arg(zone, cls)
+    return zone if __same(zone, nil)
+    text = try_str(zone)
+    unless __same(text, nil)
+      offset = __time_offset_text(text)
+      return offset unless __same(offset, nil)
+      if __responds(cls, :find_timezone)
+        found = cls.find_timezone(text)
+        return found unless __same(found, nil)
+      end
+      raise ArgumentError, %("+HH:MM", "-HH:MM", "UTC" or "A".."I","K".."Z" expected for utc_offset: #{text})
+    end
+    return zone if __responds(zone, :utc_to_local) || __responds(zone, :local_to_utc)
+    offset = exact_number(zone)
+    offset = offset.round if __is_a(offset, Rational) || __is_a(offset, Float)
+    raise ArgumentError, "utc_offset out of range" if offset <= -86400 || offset >= 86400
+    offset
+  end
+
+  # Puts a moment under another zone's clocks.
+  def self.time_move(time, zone)
+    zone = time_zone_arg(zone, __class(time))
+    return __time_zone(time, zone) if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
+    utc = __time_zone(__time_copy(__allocate(Time), time), true)
+    local = zone.utc_to_local(utc)
+    __time_zone(time, [time_clock(local) - time_clock(utc), zone])
+  end
+
+  # What a timezone object gave, as seconds of a clock.
+  def self.time_clock(x)
+    return x.to_i + x.utc_offset if __is_a(x, Time)
+    return x if __is_a(x, Integer)
+    x.respond_to?(:utc_offset) && !x.respond_to?(:to_int) ? x.to_i + x.utc_offset : x.to_i
+  end
+
+  def self.time_shift(time, by, sign)
+    by = -by if sign < 0
+    zone = __time_zone_of(time)
+    moved = __time_set(__allocate(Time), time.to_r, by, true)
+    __is_a(zone, Array) ? time_move(moved, zone[1]) : __time_zone(moved, zone)
+  end
+
+  def self.time_order(time, other)
+    r = time <=> other
+    cmp_fail(time, other) if __same(r, nil)
+    r
+  end
+
+  def self.time_round(time, digits, how)
+    digits = to_int(digits)
+    raise ArgumentError, "negative ndigits given" if digits < 0
+    exact = time.to_r
+    rounded = exact.__send__(how, digits)
+    time_shift(time, rounded - exact, 1)
+  end
+
+  TIME_MONTHS = { "jan" => 1, "feb" => 2, "mar" => 3, "apr" => 4, "may" => 5, "jun" => 6, "jul" => 7,
+                  "aug" => 8, "sep" => 9, "oct" => 10, "nov" => 11, "dec" => 12 }.freeze
+
+  # Time.utc and Time.local: up to seven fields, or the ten of Time#to_a.
+  def self.time_fields(time, fields, zone)
+    dst = nil
+    count = fields.size
+    raise ArgumentError, "wrong number of arguments (given #{count}, expected 1..8)" if count < 1 || count > 8 && count != 10
+    if count == 10
+      dst = fields[8] ? true : false
+      fields = [fields[5], fields[4], fields[3], fields[2], fields[1], fields[0]]
+    elsif count >= 7 && !__same(fields[6], nil)
+      usec = exact_number_or_text(fields[6])
+      fields = fields[0, 6]
+      fields[5] = time_int(fields[5] || 0) + (__is_a(usec, Integer) ? Rational(usec, 1_000_000) : usec.to_r / 1_000_000)
+      return time_civil(time, fields, zone, nil, false)
+    end
+    time_civil(time, fields[0, 6], zone, dst, false)
+  end
+
+  def self.exact_number_or_text(x) = __is_a(x, String) ? time_int(x) : exact_number(x)
+
+  # A field of a time: an Integer, or text of one.
+  def self.time_int(x)
+    return x if __is_a(x, Integer)
+    if __is_a(x, String)
+      n = __parse_int(x, 10, true)
+      raise ArgumentError, "invalid value for Integer(): #{x.inspect}" if __same(n, nil)
+      return n
+    end
+    to_int(x)
+  end
+
+  def self.time_month(x)
+    text = __is_a(x, Integer) ? nil : try_str(x)
+    unless __same(text, nil)
+      named = TIME_MONTHS[text.downcase]
+      return named if named
+      time_range_error unless text.match?(/\A\d+\z/)
+      x = text
+    end
+    n = time_int(x)
+    time_range_error unless n >= 1 && n <= 12
+    n
+  end
+
+  def self.time_range_error = raise(ArgumentError, "argument out of range")
+
+  def self.time_field(x, default, least, most)
+    return default if __undef?(x) || __same(x, nil)
+    n = time_int(x)
+    time_range_error if n < least || n > most
+    n
+  end
+
+  # Sets a time by what the zone's clocks show.
+  def self.time_civil(time, fields, zone, dst, strict)
+    year, month, day, hour, min, sec = fields
+    year = time_int(year)
+    month = __undef?(month) || __same(month, nil) ? 1 : time_month(month)
+    day = time_field(day, 1, 1, 31)
+    hour = time_field(hour, 0, 0, 24)
+    min = time_field(min, 0, 0, 59)
+    if __undef?(sec) || __same(sec, nil)
+      sec = 0
+    elsif __is_a(sec, String)
+      sec = strict && sec.include?(".") ? Rational(sec) : time_int(sec)
+    else
+      sec = exact_number(sec)
+    end
+    time_range_error if sec < 0 || sec >= 61
+    time_range_error if hour == 24 && (min > 0 || sec > 0)
+    zone = time_zone_arg(zone, __class(time)) unless __same(zone, true)
+    if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
+      return __time_civil(time, year, month, day, hour, min, sec, zone, dst)
+    end
+    local = __time_civil(__allocate(Time), year, month, day, hour, min, sec, true, nil)
+    utc = zone.local_to_utc(local)
+    offset = time_clock(local) - time_clock(utc)
+    __time_civil(time, year, month, day, hour, min, sec, [offset, zone], nil)
+  end
+
+  # Time.new("2000-12-31 23:59:59.5 +0900")
+  def self.time_parse(time, text, zone, precision)
+    raise ArgumentError, "time string should have ASCII compatible encoding" unless text.encoding.ascii_compatible?
+    if text.match?(/\A\s/) || text.match?(/\s\z/)
+      raise ArgumentError, "can't parse: #{text.inspect}"
+    end
+    m = /\A(\d+)(.*)\z/m.match(text)
+    raise ArgumentError, "no time information" unless m && !m[2].empty? || m
+    raise ArgumentError, "year must be 4 or more digits: #{m[1]}" if m[1].size < 4
+    rest = m[2]
+    year = m[1].to_i
+    raise ArgumentError, "no time information in #{text.inspect}" if rest.match?(/\A(-\d+){0,2}\z/)
+    d = /\A-(\d+)-(\d+)[ T](.*)\z/m.match(rest)
+    raise ArgumentError, "can't parse: #{text.inspect}" unless d
+    time_two_digits("mon", d[1], "-#{d[1]}")
+    time_two_digits("mday", d[2], "-#{d[2]}")
+    clock = d[3]
+    c = /\A(\d+)(?::(\d+))?(?::(\d+)(?:(\.)(\d*))?)?(.*)\z/m.match(clock)
+    raise ArgumentError, "can't parse: #{text.inspect}" unless c
+    raise ArgumentError, "missing min part: #{c[1]} " unless c[2]
+    raise ArgumentError, "missing sec part: #{c[1]}:#{c[2]} " unless c[3]
+    time_two_digits("hour", c[1], c[1])
+    time_two_digits("min", c[2], ":#{c[2]}")
+    time_two_digits("sec", c[3], ":#{c[3]}")
+    raise ArgumentError, "subsecond expected after dot: #{c[3]}. " if c[4] && c[5].empty?
+    mon = d[1].to_i
+    mday = d[2].to_i
+    raise ArgumentError, "mon out of range" unless mon >= 1 && mon <= 12
+    raise ArgumentError, "mday out of range" unless mday >= 1 && mday <= 31
+    raise ArgumentError, "hour out of range" if c[1].to_i > 24
+    raise ArgumentError, "min out of range" if c[2].to_i > 59
+    raise ArgumentError, "sec out of range" if c[3].to_i > 60
+    sec = c[3].to_i
+    if c[5] && !c[5].empty?
+      digits = c[5][0, precision < 0 ? 0 : precision]
+      sec += Rational(digits.to_i, 10**digits.size) unless digits.empty?
+    end
+    tail = c[6].strip
+    unless tail.empty?
+      zone = tail if __same(zone, nil)
+    end
+    time_civil(time, [year, mon, mday, c[1].to_i, c[2].to_i, sec], zone, nil, true)
+  end
+
+  def self.time_two_digits(name, digits, shown)
+    return if digits.size == 2
+    raise ArgumentError, "two digits #{name} is expected:#{shown}"
+  end
+
+  # CRuby's binary form: fields in two little-endian words, the rest as variables of the String.
+  def self.time_dump(time)
+    utc = time.getutc
+    year = utc.year - 1900
+    raise ArgumentError, "year too big to marshal: #{utc.year} UTC" if year < 0 || year > 0xffff
+    p = 1 << 31 | (time.utc? ? 1 << 30 : 0) | year << 14 | (utc.month - 1) << 10 | utc.day << 5 | utc.hour
+    s = utc.min << 26 | utc.sec << 20 | utc.usec
+    text = [p, s].pack("VV")
+    nano = (utc.subsec * 1_000_000_000) % 1000
+    nano = Rational(nano)
+    __ivar_set(text, :offset, time.utc_offset) unless time.utc?
+    __ivar_set(text, :zone, time_zone_name(time)) unless time.utc?
+    unless nano == 0
+      __ivar_set(text, :nano_num, nano.numerator)
+      __ivar_set(text, :nano_den, nano.denominator)
+    end
+    text
+  end
+
+  def self.time_zone_name(time)
+    zone = time.zone
+    return zone if __same(zone, nil) || __is_a(zone, String)
+    __responds(zone, :name) ? zone.name : nil
+  end
+
+  def self.time_load(time, data)
+    raise TypeError, "marshaled time format differ" unless data.bytesize >= 8
+    p, s = data.unpack("VV")
+    sec = s >> 20 & 0x3f
+    nano = 0
+    num = __ivar_get(data, :nano_num)
+    den = __ivar_get(data, :nano_den)
+    nano = Rational(num, den) if num && den
+    sub = Rational((s & 0xfffff) * 1000 + nano, 1_000_000_000)
+    __time_civil(time, (p >> 14 & 0xffff) + 1900, (p >> 10 & 0xf) + 1, p >> 5 & 0x1f, p & 0x1f, s >> 26 & 0x3f,
+                 sec + sub, true, nil)
+    return time if p[30] == 1
+    offset = __ivar_get(data, :offset)
+    if __same(offset, nil)
+      __time_zone(time, nil)
+    else
+      here = __time_zone(time, nil)
+      here.utc_offset == offset ? here : __time_zone(time, offset)
+    end
+  end
+end
