@@ -1,18 +1,24 @@
 //! Leaf natives of the classes that meet the operating system.
 //!
-//! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
+//! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
 
 mod clock;
+pub mod io;
+mod io_write;
+pub mod stdio;
 pub mod time;
 mod time_fields;
+
+pub use stdio::flush_all;
 
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     clock::constants(cx);
-    cx.natives(clock::TABLE);
-    cx.natives(time::TABLE);
-    cx.natives(time_fields::TABLE);
+    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, io_write::TABLE, stdio::TABLE] {
+        cx.natives(table);
+    }
+    stdio::boot(cx);
 }

@@ -1,0 +1,335 @@
+//! Writing: `write`, `print`, `puts`, `p` for plain values.
+//!
+//! Text is put together in one buffer and handed over at once, so that lines of
+//! parallel threads do not mix. Anything whose `to_s` is not the runtime's own is
+//! left to the prelude, before a single byte is written.
+
+use crate::io::{self, Io};
+use crate::stdio;
+use kumi_core_string::encoding;
+use kumi_text::encoding::EncIndex;
+use kumi_text::transcode;
+use kumi_vm::*;
+
+pub static TABLE: &[NativeDef] = &[
+    n("IO", "write", 0, -1, write),
+    n("IO", "print", 1, -1, print),
+    n("IO", "puts", 0, -1, puts),
+    n("IO", "<<", 1, 1, append),
+    n("IO", "flush", 0, 0, flush),
+    private("Kernel", "puts", 0, -1, kernel_puts),
+    private("Kernel", "print", 1, -1, kernel_print),
+    private("Kernel", "p", 0, -1, kernel_p),
+    n("Kernel.", "puts", 0, -1, kernel_puts),
+    n("Kernel.", "print", 1, -1, kernel_print),
+    n("Kernel.", "p", 0, -1, kernel_p),
+    intrinsic("__io_write", 2, 2, raw_write),
+    intrinsic("__io_recode", 2, 2, recode_to),
+    intrinsic("__io_syswrite", 2, 2, syswrite),
+    intrinsic("__io_pwrite", 3, 3, pwrite),
+    intrinsic("__io_try_write", 2, 2, try_write),
+    intrinsic("__io_enc_opts", 1, 1, |cx, _, a| Ok(io::raw(cx, a[0])?.enc_opts)),
+];
+
+/// Appends `v.to_s` when that is the runtime's own; strings in the encoding of the stream.
+fn plain_text(cx: &mut Cx, io: &Io, v: Value, out: &mut Vec<u8>) -> Option<()> {
+    if let Some(s) = v.as_str() {
+        return string_bytes(io, s, out);
+    }
+    if !cx.builtin(v, sym::TO_S) {
+        return None;
+    }
+    if v.is_fix() {
+        let n = v.fix_val();
+        if (0..10).contains(&n) {
+            out.push(b'0' + n as u8);
+        } else {
+            use std::io::Write;
+            let _ = write!(out, "{n}");
+        }
+        return Some(());
+    }
+    match v {
+        Value::NIL => {}
+        Value::TRUE => out.extend_from_slice(b"true"),
+        Value::FALSE => out.extend_from_slice(b"false"),
+        _ => {
+            if let Some(s) = v.as_sym() {
+                out.extend_from_slice(cx.syms.name(s));
+            } else if let Some(f) = v.as_float() {
+                kumi_num::float::write_to_s(out, f);
+            } else if let Some(b) = v.as_big() {
+                out.extend_from_slice(b.n.to_string_radix(10).as_bytes());
+            } else {
+                return None;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Bytes of a string as the stream wants them; `None` when they must be converted, which the prelude does.
+fn string_bytes(io: &Io, s: Gc<StrObj>, out: &mut Vec<u8>) -> Option<()> {
+    if needs_conversion(io, s) {
+        let to = io.ext?;
+        let from = EncIndex::from_u8(s.enc());
+        if !io.enc_opts.is_nil() {
+            return None;
+        }
+        let b = transcode::encode(s.bytes(), from, to, Default::default()).ok()?;
+        crlf(io, &b, out);
+        return Some(());
+    }
+    crlf(io, s.bytes(), out);
+    Some(())
+}
+fn crlf(io: &Io, b: &[u8], out: &mut Vec<u8>) {
+    if !io.crlf {
+        out.extend_from_slice(b);
+        return;
+    }
+    for &c in b {
+        if c == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(c);
+    }
+}
+fn needs_conversion(io: &Io, s: Gc<StrObj>) -> bool {
+    let Some(to) = io.ext else { return false };
+    let from = EncIndex::from_u8(s.enc());
+    if from == to || to == EncIndex::BINARY || io.binmode && io.int.is_none() && to == EncIndex::BINARY || from == EncIndex::BINARY {
+        return false;
+    }
+    !(to.is_ascii_compatible() && from.is_ascii_compatible() && s.bytes().is_ascii())
+}
+
+/// Hands bytes to the stream.
+pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
+    match io.put(b) {
+        Ok(()) => Ok(()),
+        Err(e) => {
+            let p = io.path.clone().unwrap_or_default();
+            Err(if p.is_empty() { io::fail_plain(cx, e, "") } else { io::fail(cx, e, "io_write", &p) })
+        }
+    }
+}
+
+fn write(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    if a.is_empty() {
+        return Ok(Value::fix(0));
+    }
+    let io = io::writer(cx, recv)?;
+    if let [v] = a {
+        if let Some(s) = v.as_str() {
+            if !io.crlf && !needs_conversion(io, s) {
+                let n = s.bytes().len();
+                put(cx, io, s.bytes())?;
+                return Ok(Value::fix(n as i64));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for &v in a {
+        plain_text(cx, io, v, &mut out).ok_or(Exit::Miss)?;
+    }
+    put(cx, io, &out)?;
+    Ok(Value::fix(out.len() as i64))
+}
+/// __io_write(io, string): the bytes as they are, but for newlines.
+fn raw_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = cx.arg_str(a, 1)?;
+    let io = io::writer(cx, a[0])?;
+    if io.crlf {
+        let mut out = Vec::new();
+        crlf(io, s.bytes(), &mut out);
+        put(cx, io, &out)?;
+        return Ok(Value::fix(out.len() as i64));
+    }
+    put(cx, io, s.bytes())?;
+    Ok(Value::fix(s.bytes().len() as i64))
+}
+/// __io_recode(io, string): the encoding a string must be converted to before it is written, or nil.
+fn recode_to(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = cx.arg_str(a, 1)?;
+    let io = io::writer(cx, a[0])?;
+    Ok(match io.ext {
+        Some(e) if needs_conversion(io, s) => encoding::value(cx, e),
+        _ => Value::NIL,
+    })
+}
+fn append(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    if recv.as_data::<Io>().is_none() || !cx.builtin(recv, sym::WRITE) {
+        return Err(Exit::Miss);
+    }
+    write(cx, recv, a)?;
+    Ok(recv)
+}
+fn flush(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let io = io::open(cx, recv)?;
+    if let Err(e) = io.flush() {
+        let p = io.path.clone().unwrap_or_default();
+        return Err(io::fail(cx, e, "io_write", &p));
+    }
+    Ok(recv)
+}
+
+fn puts_one(cx: &mut Cx, io: &Io, v: Value, out: &mut Vec<u8>, depth: u32) -> Option<()> {
+    if let Some(a) = v.as_array() {
+        if depth > kumi_vm::plain::DEPTH {
+            return None;
+        }
+        for i in 0..a.len() {
+            puts_one(cx, io, a.get(i)?, out, depth + 1)?;
+        }
+        return Some(());
+    }
+    let from = out.len();
+    plain_text(cx, io, v, out)?;
+    if out.len() == from || out.last() != Some(&b'\n') {
+        crlf(io, b"\n", out);
+    }
+    Some(())
+}
+fn puts(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    if recv.as_data::<Io>().is_none() || !cx.builtin(recv, sym::WRITE) {
+        return Err(Exit::Miss);
+    }
+    let io = io::writer(cx, recv)?;
+    // A wide encoding needs its own newline.
+    if io.ext.is_some_and(|e| !e.is_ascii_compatible()) {
+        return Err(Exit::Miss);
+    }
+    let mut out = Vec::new();
+    if a.is_empty() {
+        crlf(io, b"\n", &mut out);
+    }
+    for &v in a {
+        puts_one(cx, io, v, &mut out, 0).ok_or(Exit::Miss)?;
+    }
+    put(cx, io, &out)?;
+    Ok(Value::NIL)
+}
+fn print(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    if recv.as_data::<Io>().is_none() || !cx.builtin(recv, sym::WRITE) {
+        return Err(Exit::Miss);
+    }
+    let s = cx.state::<stdio::Stdio>();
+    let (ofs, ors) = (s.ofs, s.ors);
+    let io = io::writer(cx, recv)?;
+    let mut out = Vec::new();
+    for (i, &v) in a.iter().enumerate() {
+        if let (Some(o), true) = (ofs, i > 0) {
+            plain_text(cx, io, o, &mut out).ok_or(Exit::Miss)?;
+        }
+        plain_text(cx, io, v, &mut out).ok_or(Exit::Miss)?;
+    }
+    if let Some(o) = ors {
+        plain_text(cx, io, o, &mut out).ok_or(Exit::Miss)?;
+    }
+    put(cx, io, &out)?;
+    Ok(Value::NIL)
+}
+
+/// `$stdout`, when its `mid` is the runtime's own.
+fn plain_stdout(cx: &mut Cx, mid: Sym) -> Result<Value, Exit> {
+    let v = stdio::stdout(cx);
+    if v.as_data::<Io>().is_some() && cx.builtin(v, mid) { Ok(v) } else { Err(Exit::Miss) }
+}
+fn kernel_puts(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = plain_stdout(cx, sym::PUTS)?;
+    puts(cx, v, a)
+}
+fn kernel_print(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = plain_stdout(cx, sym::PRINT)?;
+    print(cx, v, a)
+}
+fn kernel_p(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = plain_stdout(cx, sym::WRITE)?;
+    let io = io::writer(cx, v)?;
+    let e = encoding::inspect_encoding(cx);
+    if !e.is_ascii_compatible() || io.crlf {
+        return Err(Exit::Miss);
+    }
+    let mut out = Vec::new();
+    for &x in a {
+        cx.plain_inspect(x, &mut out, 0).ok_or(Exit::Miss)?;
+        out.push(b'\n');
+    }
+    put(cx, io, &out)?;
+    match a {
+        [] => Ok(Value::NIL),
+        [x] => Ok(*x),
+        _ => Ok(cx.array(a)),
+    }
+}
+
+/// __io_syswrite(io, string): one write(2), past the buffer.
+fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = cx.arg_str(a, 1)?;
+    let io = io::writer(cx, a[0])?;
+    loop {
+        // SAFETY: the bytes are readable for their length.
+        let n = unsafe { libc::write(io.out_fd(), s.bytes().as_ptr().cast(), s.bytes().len()) };
+        if n >= 0 {
+            return Ok(Value::fix(n as i64));
+        }
+        match io::errno() {
+            libc::EINTR => {}
+            e => {
+                let l = io.label();
+                return Err(io::fail_plain(cx, e, &l));
+            }
+        }
+    }
+}
+/// __io_pwrite(io, string, offset)
+fn pwrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = cx.arg_str(a, 1)?;
+    let at = cx.arg_i64(a, 2)?;
+    let io = io::writer(cx, a[0])?;
+    loop {
+        // SAFETY: the bytes are readable for their length.
+        let n = unsafe { libc::pwrite(io.out_fd(), s.bytes().as_ptr().cast(), s.bytes().len(), at) };
+        if n >= 0 {
+            return Ok(Value::fix(n as i64));
+        }
+        match io::errno() {
+            libc::EINTR => {}
+            e => {
+                let l = io.label();
+                return Err(io::fail_plain(cx, e, &l));
+            }
+        }
+    }
+}
+/// __io_try_write(io, string): bytes written without blocking, or nil when that would block.
+fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = cx.arg_str(a, 1)?;
+    let io = io::writer(cx, a[0])?;
+    if let Err(e) = io.flush() {
+        let l = io.label();
+        return Err(io::fail_plain(cx, e, &l));
+    }
+    let fd = io.out_fd();
+    // SAFETY: fcntl on flags touches no memory.
+    unsafe {
+        let fl = libc::fcntl(fd, libc::F_GETFL);
+        libc::fcntl(fd, libc::F_SETFL, fl | libc::O_NONBLOCK);
+    }
+    loop {
+        // SAFETY: the bytes are readable for their length.
+        let n = unsafe { libc::write(fd, s.bytes().as_ptr().cast(), s.bytes().len()) };
+        if n >= 0 {
+            return Ok(Value::fix(n as i64));
+        }
+        match io::errno() {
+            libc::EINTR => {}
+            libc::EAGAIN => return Ok(Value::NIL),
+            e => {
+                let l = io.label();
+                return Err(io::fail_plain(cx, e, &l));
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The standard streams and the globals that name them.
+//!
+//! Standard output is a buffered stream like any other: lines are flushed at once on
+//! a terminal, blocks elsewhere; what is left goes out in [`flush_all`], which the
+//! command calls when the program ends. Standard error is never buffered.
+
+use crate::io::{self, Io};
+use kumi_vm::*;
+
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__stdout_set", 1, 1, |cx, _, a| {
+        cx.state::<Stdio>().stdout = Some(a[0]);
+        Ok(a[0])
+    }),
+    intrinsic("__stderr_set", 1, 1, |cx, _, a| {
+        cx.state::<Stdio>().stderr = Some(a[0]);
+        Ok(a[0])
+    }),
+    intrinsic("__flush_all", 0, 0, |cx, _, _| {
+        flush_all(cx);
+        Ok(Value::NIL)
+    }),
+];
+
+/// What `$stdout` and its kin are now.
+#[derive(Default)]
+pub struct Stdio {
+    pub stdout: Option<Value>,
+    pub stderr: Option<Value>,
+    pub original_stdout: Option<Value>,
+    /// `$,` `$/` `$\` `$;`
+    pub ofs: Option<Value>,
+    pub rs: Option<Value>,
+    pub ors: Option<Value>,
+    pub fs: Option<Value>,
+    /// `$.`
+    pub lineno: i64,
+    /// Streams made besides the standard ones: only then is there anything more to flush at the end.
+    pub others: bool,
+}
+
+fn state(cx: &Cx) -> Option<&Stdio> {
+    cx.state.get(&std::any::TypeId::of::<Stdio>())?.downcast_ref()
+}
+fn trace(cx: &Cx, m: &mut Marker) {
+    if let Some(s) = state(cx) {
+        for v in [s.stdout, s.stderr, s.original_stdout, s.ofs, s.rs, s.ors, s.fs].into_iter().flatten() {
+            m.mark(v);
+        }
+    }
+}
+
+/// Makes the three streams, their constants and globals.
+pub fn boot(cx: &mut Cx) {
+    let mut made = Vec::new();
+    for (fd, name, path) in [(0, "STDIN", "<STDIN>"), (1, "STDOUT", "<STDOUT>"), (2, "STDERR", "<STDERR>")] {
+        let class = cx.k.io;
+        let mut io = Io::default();
+        io.fd = fd;
+        io.readable = fd == 0;
+        io.writable = fd != 0;
+        io.sync = fd == 2;
+        io.tty = fd == 1 && io::is_tty(1);
+        io.path = Some(path.as_bytes().to_vec());
+        io.opened = true;
+        io.standard = true;
+        let v = cx.data(class, io);
+        let s = cx.intern(name);
+        let object = cx.k.object;
+        cx.set_const(object, s, v);
+        cx.roots.push(v);
+        made.push(v);
+    }
+    cx.set_global("$stdin", made[0]);
+    let rs = cx.str("\n");
+    if let Some(mut h) = rs.header_mut() {
+        h.flags |= flag::FROZEN;
+    }
+    *cx.state::<Stdio>() = Stdio {
+        stdout: Some(made[1]),
+        stderr: Some(made[2]),
+        original_stdout: Some(made[1]),
+        rs: Some(rs),
+        ..Stdio::default()
+    };
+    cx.tracers.push(trace);
+    cx.hook_global("$stdout", Some(|cx, _, _| Ok(stdout(cx))), Some(set_stdout));
+    cx.hook_global("$stderr", Some(|cx, _, _| Ok(stderr(cx))), Some(set_stderr));
+    cx.hook_global("$,", Some(|cx, _, _| Ok(cx.state::<Stdio>().ofs.unwrap_or(Value::NIL))), Some(set_ofs));
+    cx.hook_global("$/", Some(|cx, _, _| Ok(cx.state::<Stdio>().rs.unwrap_or(Value::NIL))), Some(set_rs));
+    cx.hook_global("$\\", Some(|cx, _, _| Ok(cx.state::<Stdio>().ors.unwrap_or(Value::NIL))), Some(set_ors));
+    cx.hook_global("$;", Some(|cx, _, _| Ok(cx.state::<Stdio>().fs.unwrap_or(Value::NIL))), Some(set_fs));
+    cx.hook_global("$.", Some(|cx, _, _| Ok(Value::fix(cx.state::<Stdio>().lineno))), Some(set_lineno));
+    for (new, old) in [("$>", "$stdout"), ("$-0", "$/"), ("$-F", "$;")] {
+        let (n, o) = (cx.intern(new), cx.intern(old));
+        cx.alias_global(n, o);
+    }
+}
+
+/// `$stdout`
+pub fn stdout(cx: &mut Cx) -> Value {
+    cx.state::<Stdio>().stdout.unwrap_or(Value::NIL)
+}
+/// `$stderr`
+pub fn stderr(cx: &mut Cx) -> Value {
+    cx.state::<Stdio>().stderr.unwrap_or(Value::NIL)
+}
+
+fn check_write(cx: &mut Cx, a: &[Value]) -> Result<(), Exit> {
+    let (name, v) = (a[0], a[1]);
+    if v.as_data::<Io>().is_some() || cx.has_method(v, sym::WRITE) {
+        return Ok(());
+    }
+    Err(cx.call_helper("set_output", &[name, v]))
+}
+fn set_stdout(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    check_write(cx, a)?;
+    cx.state::<Stdio>().stdout = Some(a[1]);
+    Ok(a[1])
+}
+fn set_stderr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    check_write(cx, a)?;
+    cx.state::<Stdio>().stderr = Some(a[1]);
+    Ok(a[1])
+}
+fn string_or_nil(cx: &mut Cx, a: &[Value], regexp: bool) -> Result<Option<Value>, Exit> {
+    let v = a[1];
+    if v.is_nil() {
+        return Ok(None);
+    }
+    if v.as_str().is_some() || regexp && cx.is_a(v, cx.k.regexp) {
+        return Ok(Some(v));
+    }
+    let name = a[0].as_sym().map_or(String::new(), |s| cx.sym_name(s));
+    let what = if regexp { "String or Regexp" } else { "String" };
+    Err(cx.type_error(&format!("value of {name} must be {what}")))
+}
+/// Deprecated variables warn when they get a value and such warnings are on.
+fn deprecated(cx: &mut Cx, a: &[Value]) -> R {
+    if cx.options.warn_deprecated && !a[1].is_nil() {
+        return Err(cx.call_helper("deprecated_global", &[a[0], a[1]]));
+    }
+    Ok(a[1])
+}
+fn set_ofs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = string_or_nil(cx, a, false)?;
+    cx.state::<Stdio>().ofs = v;
+    deprecated(cx, a)
+}
+fn set_rs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = string_or_nil(cx, a, false)?;
+    cx.state::<Stdio>().rs = v;
+    deprecated(cx, a)
+}
+fn set_ors(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = string_or_nil(cx, a, false)?;
+    cx.state::<Stdio>().ors = v;
+    deprecated(cx, a)
+}
+fn set_fs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = string_or_nil(cx, a, true)?;
+    cx.state::<Stdio>().fs = v;
+    deprecated(cx, a)
+}
+fn set_lineno(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Ok(n) = cx.arg_i64(a, 1) else { return Err(cx.call_helper("set_lineno", &[a[1]])) };
+    cx.state::<Stdio>().lineno = n;
+    Ok(a[1])
+}
+
+/// Writes out everything that streams still hold: the end of the program.
+pub fn flush_all(cx: &mut Cx) {
+    let s = cx.state::<Stdio>();
+    let others = s.others;
+    let firsts: Vec<Value> = [s.original_stdout, s.stdout, s.stderr].into_iter().flatten().collect();
+    for v in firsts {
+        if let Some(io) = v.as_data::<Io>() {
+            let _ = io.flush();
+        }
+    }
+    if others {
+        cx.heap.each_cell(|v| {
+            if let Some(io) = v.as_data::<Io>() {
+                if io.fd >= 0 {
+                    let _ = io.flush();
+                }
+            }
+        });
+    }
+}
