@@ -7,6 +7,7 @@ pub mod array;
 mod array_compare;
 mod array_edit;
 mod array_text;
+mod range;
 
 mod env;
 mod hash;
@@ -33,4 +34,5 @@ pub fn register(cx: &mut Cx) {
     for table in KEYED {
         cx.natives(table);
     }
+    cx.natives(range::TABLE);
 }
