@@ -24,7 +24,8 @@ class Range
   end
 
   def dup
-    r = __range_new(__class(self), __range_lo(self), __range_hi(self), __range_excl(self))
+    r = __class(self).allocate
+    __range_set(r, __range_lo(self), __range_hi(self), __range_excl(self))
     return r if __same(__class(self), Range)
     instance_variables.each { |v| r.instance_variable_set(v, instance_variable_get(v)) }
     r.__send__(:initialize_dup, self)
@@ -559,7 +560,7 @@ module KumiSys
       return false if o > (__range_excl(other) ? -1 : 0)
     end
     return false if !__same(a, nil) && !covers(lo, hi, __range_excl(range), a)
-    return true if __same(hi, nil)
+    return !(__same(b, nil) && __range_excl(range) && !__range_excl(other)) if __same(hi, nil)
     o = order(hi, b)
     return o >= 0 && o != 2 if __range_excl(range) == __range_excl(other)
     return o > 0 && o != 2 if __range_excl(range)
