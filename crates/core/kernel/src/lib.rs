@@ -9,6 +9,7 @@ mod consts;
 mod copy;
 mod cvars;
 mod errno;
+mod exception;
 mod gc;
 mod guard;
 mod ivars;
@@ -17,6 +18,7 @@ mod methods;
 mod module;
 mod object;
 mod objspace;
+mod spell;
 mod warning;
 mod weak;
 
@@ -37,6 +39,8 @@ pub fn register(cx: &mut Cx) {
         cvars::TABLE,
         method::TABLE,
         errno::TABLE,
+        exception::TABLE,
+        spell::TABLE,
         gc::TABLE,
         objspace::TABLE,
         weak::TABLE,

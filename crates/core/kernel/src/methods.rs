@@ -53,14 +53,18 @@ fn collect(cx: &Cx, classes: &[Gc<ClassObj>], want: i64, seen: &mut Vec<Sym>, ou
     }
 }
 
-/// `__method_list(class, visibility bits, scope)`; scope: 0 own methods, 1 all inherited ones.
+/// `__method_list(class, visibility bits, scope)`; scope: 0 own methods, 1 all inherited
+/// ones, 2 those of the singleton class and the class.
 fn method_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let (want, scope) = (cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?);
-    let classes: Vec<_> = if scope == 0 {
-        own_part(c)
-    } else {
-        c.data.mro.clone()
+    let classes: Vec<_> = match scope {
+        0 => own_part(c),
+        1 => c.data.mro.clone(),
+        _ => {
+            let stop = c.data.mro.iter().position(|m| m.role == Role::Class).map_or(c.data.mro.len(), |p| p + 1);
+            c.data.mro[..stop].to_vec()
+        }
     };
     let (mut seen, mut out) = (Vec::new(), Vec::new());
     collect(cx, &classes, want, &mut seen, &mut out);

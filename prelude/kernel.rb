@@ -1,0 +1,414 @@
+# Object and Kernel: what every object can do beyond the leaves in
+# crates/core/kernel, and the functions callable from anywhere.
+module KumiSys
+  # A shallow copy before initialize_copy: the layout's own copy, or an empty
+  # instance with the instance variables of x.
+  def self.copy(x)
+    c = __copy(x)
+    return c unless __undef?(c)
+    c = __allocate(__class(x))
+    __copy_ivars(x, c)
+    c
+  end
+
+  # #<Foo a=1>: instance variables and their values.
+  def self.inspect_ivars(x, names)
+    head = __any_to_s(x)
+    guard(:inspect, x) do
+      s = +"#{head[0, head.size - 1]}"
+      first = true
+      names.each do |name|
+        next unless x.instance_variable_defined?(name)
+        s << (first ? " " : ", ") << name.to_s << "=" << inspect(x.instance_variable_get(name))
+        first = false
+      end
+      s << ">"
+    end || "#{head[0, head.size - 1]} ...>"
+  end
+
+  # Class of the exceptions that `at_exit` blocks may end with; run last in, first out.
+  def self.at_exit(block)
+    @__at_exit ||= []
+    @__at_exit.push(block)
+    block
+  end
+
+  # Runs what at_exit registered, also what those blocks register; the last exception raised there, or nil.
+  def self.run_at_exit
+    failed = nil
+    while @__at_exit && (block = @__at_exit.pop)
+      begin
+        block.call
+      rescue SystemExit => e
+        failed = e
+      rescue Exception => e
+        $stderr.write(report(e))
+        failed = e
+      end
+    end
+    failed
+  end
+
+  def self.exit_status(status)
+    return 0 if __same(status, true)
+    return 1 if __same(status, false)
+    to_int(status)
+  end
+end
+
+class BasicObject
+  def !=(other)
+    !(self == other)
+  end
+end
+
+module Kernel
+  def ===(other)
+    __same(self, other) || (self == other) ? true : false
+  end
+
+  def !~(other)
+    !(self =~ other)
+  end
+
+  def <=>(other)
+    __same(self, other) || (self == other) ? 0 : nil
+  end
+
+  def inspect
+    if !__builtin(self, :instance_variables_to_inspect) && __responds(self, :instance_variables_to_inspect)
+      names = instance_variables_to_inspect
+      if names.nil?
+        names = instance_variables
+      elsif __is_a(names, Array)
+        names = instance_variables.select { |n| names.include?(n) }
+      else
+        raise TypeError, "Expected #instance_variables_to_inspect to return an Array or nil, but it returned #{__describe_class(names)}"
+      end
+      return __any_to_s(self) if names.empty?
+    else
+      names = instance_variables
+    end
+    KumiSys.inspect_ivars(self, names)
+  end
+
+  def respond_to?(name, include_all = false)
+    r = __method_vis(__class_of(self), KumiSys.to_name(name), true)
+    return true if r == 1 || (r && include_all)
+    respond_to_missing?(KumiSys.to_name(name), include_all ? true : false) ? true : false
+  end
+
+  def dup
+    return self if __special?(self)
+    c = KumiSys.copy(self)
+    c.__send__(:initialize_dup, self)
+    c
+  end
+
+  def clone(freeze: nil)
+    unless __same(freeze, nil) || __same(freeze, true) || __same(freeze, false)
+      raise ArgumentError, "unexpected value for freeze: #{__describe_class(freeze)}"
+    end
+    if __special?(self)
+      raise ArgumentError, "can't unfreeze #{__describe_class(self)}" if __same(freeze, false)
+      return self
+    end
+    c = KumiSys.copy(self)
+    __copy_singleton(self, c)
+    if __same(freeze, nil)
+      c.__send__(:initialize_clone, self)
+      __freeze(c) if __frozen(self)
+    else
+      c.__send__(:initialize_clone, self, freeze: freeze)
+      __freeze(c) if freeze
+    end
+    c
+  end
+
+  def tap
+    yield self
+    self
+  end
+
+  def then
+    return to_enum(:then) { 1 } unless block_given?
+    yield self
+  end
+
+  def yield_self
+    return to_enum(:yield_self) { 1 } unless block_given?
+    yield self
+  end
+
+  def to_enum(method = :each, *args, **opts, &size)
+    KumiSys.enum(self, method, opts.empty? ? args : args.push(opts), size)
+  end
+
+  def enum_for(method = :each, *args, **opts, &size)
+    KumiSys.enum(self, method, opts.empty? ? args : args.push(opts), size)
+  end
+
+  def display(port = $stdout)
+    port.write(self)
+    nil
+  end
+
+  def extend(*modules)
+    KumiSys.arity_error(0, 1, nil) if modules.empty?
+    modules.each do |m|
+      unless __is_a(m, Module) && !__is_a(m, Class)
+        raise TypeError, "wrong argument type #{__describe_class(m)} (expected Module)"
+      end
+      raise TypeError, "wrong argument type refinement (expected Module)" if __refined(m)
+    end
+    modules.reverse_each do |m|
+      m.__send__(:extend_object, self)
+      m.__send__(:extended, self)
+    end
+    self
+  end
+
+  def methods(regular = true)
+    return singleton_methods(false) unless regular
+    __method_list(__class_of(self), 5, 1)
+  end
+
+  def public_methods(all = true)
+    __method_list(__class_of(self), 1, all ? 1 : 2)
+  end
+
+  def private_methods(all = true)
+    __method_list(__class_of(self), 2, all ? 1 : 2)
+  end
+
+  def protected_methods(all = true)
+    __method_list(__class_of(self), 4, all ? 1 : 2)
+  end
+
+  def singleton_methods(all = true)
+    __singleton_list(self, all)
+  end
+
+  def method(name)
+    name = KumiSys.to_name(name)
+    m = __method_of(self, name, false)
+    return m unless __same(m, nil)
+    if !__builtin(self, :respond_to_missing?) && __responds(self, :respond_to_missing?) &&
+       __send__(:respond_to_missing?, name, true)
+      return __method_missing_of(self, name)
+    end
+    raise NameError.new("undefined method '#{name}' for #{__describe(self)}", name, receiver: self)
+  end
+
+  def public_method(name)
+    name = KumiSys.to_name(name)
+    m = __method_of(self, name, true)
+    return m unless __same(m, nil)
+    if !__builtin(self, :respond_to_missing?) && __responds(self, :respond_to_missing?) &&
+       __send__(:respond_to_missing?, name, false)
+      return __method_missing_of(self, name)
+    end
+    raise NameError.new("undefined method '#{name}' for #{__describe(self)}", name, receiver: self)
+  end
+
+  def singleton_method(name)
+    name = KumiSys.to_name(name)
+    m = __singleton_method_of(self, name)
+    return m unless __same(m, nil)
+    raise NameError.new("undefined singleton method '#{name}' for #{KumiSys.to_s(self)}", name, receiver: self)
+  end
+
+  def define_singleton_method(name, body = __undef, &block)
+    c = singleton_class
+    __undef?(body) ? c.__send__(:define_method, name, &block) : c.__send__(:define_method, name, body)
+  end
+
+  private
+
+  def initialize_copy(orig)
+    return self if __same(self, orig)
+    __check_frozen(self)
+    unless __same(__class(self), __class(orig))
+      raise TypeError, "initialize_copy should take same class object"
+    end
+    self
+  end
+
+  def initialize_dup(orig)
+    initialize_copy(orig)
+  end
+
+  def initialize_clone(orig, freeze: nil)
+    unless __same(freeze, nil) || __same(freeze, true) || __same(freeze, false)
+      raise ArgumentError, "unexpected value for freeze: #{__describe_class(freeze)}"
+    end
+    initialize_copy(orig)
+  end
+end
+
+module Kernel
+  module_function
+
+  def loop
+    return to_enum(:loop) { Float::INFINITY } unless block_given?
+    begin
+      while true
+        yield
+      end
+    rescue StopIteration => e
+      e.result
+    end
+  end
+
+  def String(value)
+    s = KumiSys.try_str(value)
+    return s unless __same(s, nil)
+    r = KumiSys.check_call(value, :to_s)
+    raise TypeError, "can't convert #{__describe_type(value)} into String" if __undef?(r)
+    return r if __is_a(r, String)
+    KumiSys.bad_conversion(value, "String", :to_s, r)
+  end
+
+  def Array(value)
+    a = KumiSys.try_ary(value)
+    return a unless __same(a, nil)
+    r = KumiSys.check_call(value, :to_a)
+    return [value] if __undef?(r) || __same(r, nil)
+    return r if __is_a(r, Array)
+    KumiSys.bad_conversion(value, "Array", :to_a, r)
+  end
+
+  def Hash(value)
+    return {} if __same(value, nil) || (__is_a(value, Array) && value.empty?)
+    h = KumiSys.try_hash(value)
+    return h unless __same(h, nil)
+    raise TypeError, "can't convert #{__describe_type(value)} into Hash"
+  end
+
+  def exit(status = true)
+    raise SystemExit.new(status)
+  end
+
+  def abort(message = __undef)
+    if __undef?(message)
+      e = $!
+      $stderr.write(KumiSys.report(e)) if e
+      raise SystemExit.new(1, "exit")
+    end
+    message = KumiSys.to_str(message)
+    $stderr.puts(message)
+    raise SystemExit.new(1, message)
+  end
+
+  def exit!(status = false)
+    __exit_now(KumiSys.exit_status(status))
+  end
+
+  def at_exit(&block)
+    raise ArgumentError, "called without block" unless block
+    KumiSys.at_exit(block)
+  end
+
+  def warn(*messages, uplevel: nil, category: nil)
+    unless __same(category, nil)
+      category = KumiSys.to_name(category)
+      KumiSys.check_category(category)
+    end
+    unless __same(uplevel, nil)
+      level = KumiSys.to_int(uplevel)
+      raise ArgumentError, "negative level (#{level})" if level < 0
+    end
+    return nil if __same($VERBOSE, nil) || messages.empty?
+    return nil if category && !Warning[category]
+    text = +""
+    KumiSys.warn_lines(messages, text)
+    unless __same(uplevel, nil)
+      place = caller_locations(level + 1, 1)
+      place = place && place[0]
+      text = place ? "#{place.path}:#{place.lineno}: warning: #{text}" : "warning: #{text}"
+    end
+    category ? Warning.warn(text, category: category) : Warning.warn(text)
+    nil
+  end
+end
+
+module KumiSys
+  # The lines puts would write.
+  def self.warn_lines(list, out)
+    list.each do |m|
+      if __is_a(m, Array)
+        warn_lines(m, out)
+      else
+        s = to_s(m)
+        out << s
+        out << "\n" unless s.end_with?("\n")
+      end
+    end
+  end
+
+  def self.check_category(name)
+    raise ArgumentError, "unknown category: #{name}" if __same(__warning_get(name), nil)
+    name
+  end
+
+  # A warning of the runtime itself, placed at the caller's line.
+  def self.warning(message, category = nil)
+    return if __same($VERBOSE, nil)
+    return if category && !__warning_get(category)
+    place = caller_locations(1, 1)
+    place = place && place[0]
+    text = place ? "#{place.path}:#{place.lineno}: warning: #{message}\n" : "warning: #{message}\n"
+    category ? Warning.warn(text, category: category) : Warning.warn(text)
+  end
+end
+
+module Warning
+  extend Warning
+
+  def warn(message, category: nil)
+    unless __is_a(message, String)
+      raise TypeError, "wrong argument type #{__describe_class(message)} (expected String)"
+    end
+    unless __same(category, nil)
+      category = KumiSys.to_name(category)
+      KumiSys.check_category(category)
+      return nil unless Warning[category]
+    end
+    $stderr.write(message)
+    nil
+  end
+
+  def self.[](category)
+    unless __is_a(category, Symbol)
+      raise TypeError, "wrong argument type #{__describe_class(category)} (expected Symbol)"
+    end
+    KumiSys.check_category(category)
+    __warning_get(category)
+  end
+
+  def self.[]=(category, flag)
+    unless __is_a(category, Symbol)
+      raise TypeError, "wrong argument type #{__describe_class(category)} (expected Symbol)"
+    end
+    KumiSys.check_category(category)
+    __warning_set(category, flag ? true : false)
+  end
+
+  def self.categories
+    [:deprecated, :experimental, :performance, :strict_unused_block]
+  end
+end
+
+class NilClass
+  def rationalize(_eps = nil)
+    Rational(0, 1)
+  end
+
+  def to_r
+    Rational(0, 1)
+  end
+
+  def to_c
+    Complex(0, 0)
+  end
+end

@@ -1,0 +1,502 @@
+# Module and Class: definitions by call, visibility, mixing in, constants by name.
+module KumiSys
+  PUBLIC = 1
+  PRIVATE = 2
+  PROTECTED = 4
+
+  def self.method_added(mod, name)
+    obj = __attached(mod)
+    if __undef?(obj)
+      mod.__send__(:method_added, name)
+    else
+      obj.__send__(:singleton_method_added, name)
+    end
+    name
+  end
+
+  def self.method_removed(mod, name)
+    obj = __attached(mod)
+    if __undef?(obj)
+      mod.__send__(:method_removed, name)
+    else
+      obj.__send__(:singleton_method_removed, name)
+    end
+  end
+
+  def self.method_undefined(mod, name)
+    obj = __attached(mod)
+    if __undef?(obj)
+      mod.__send__(:method_undefined, name)
+    else
+      obj.__send__(:singleton_method_undefined, name)
+    end
+  end
+
+  # public, private and protected: with names they change those methods, without
+  # they set what the caller's later definitions get.
+  def self.visibility(mod, names, vis)
+    if names.empty?
+      __set_default_visibility(vis, false)
+      return nil
+    end
+    list = names.size == 1 && __is_a(names[0], Array) ? names[0] : names
+    list.each { |name| __set_vis(mod, to_name(name), vis) }
+    names.size == 1 ? names[0] : names
+  end
+
+  def self.define_attr(mod, name, reader, writer, vis)
+    name = to_name(name)
+    made = []
+    if reader
+      __attr(mod, name, false, vis)
+      method_added(mod, name)
+      made << name
+    end
+    if writer
+      w = __attr(mod, name, true, vis)
+      method_added(mod, w)
+      made << w
+    end
+    made
+  end
+
+  def self.define_attrs(mod, names, reader, writer)
+    vis = __default_visibility(mod)
+    made = []
+    names.each { |name| made.concat(define_attr(mod, name, reader, writer, vis)) }
+    made
+  end
+
+  def self.check_mixins(modules, what)
+    arity_error(0, 1, nil) if modules.empty?
+    modules.each do |m|
+      unless __module_p(m)
+        raise TypeError, "wrong argument type #{__describe_class(m)} (expected Module)"
+      end
+      raise TypeError, "Cannot #{what} refinement" if __refined(m)
+    end
+  end
+
+  # Value of the constant of mod, loading and warning as needed; const_missing when there is none.
+  def self.const_value(mod, name, inherit, object, public_only)
+    found = __const_find(mod, name, inherit, object)
+    return mod.__send__(:const_missing, name) if __same(found, nil)
+    owner = found[0]
+    if public_only && found[2]
+      raise NameError.new("private constant #{const_full_name(owner, name)} referenced", name, receiver: mod)
+    end
+    warn_deprecated_const(owner, name) if found[3]
+    value = found[1]
+    return value unless __undef?(value)
+    autoload_const(owner, name, found[4])
+    found = __const_find(mod, name, inherit, object)
+    if __same(found, nil) || __undef?(found[1])
+      return mod.__send__(:const_missing, name)
+    end
+    found[1]
+  end
+
+  def self.autoload_const(owner, name, path)
+    __send__(:require, path)
+  end
+
+  def self.const_full_name(owner, name)
+    __same(owner, Object) ? name.to_s : "#{__class_name(owner)}::#{name}"
+  end
+
+  def self.warn_deprecated_const(owner, name)
+    warning("constant #{__same(owner, Object) ? "::" : ""}#{const_full_name(owner, name)} is deprecated", :deprecated)
+  end
+
+  def self.const_redefined(owner, name)
+    warning("already initialized constant #{const_full_name(owner, name)}")
+    place = __const_place(owner, name, nil)
+    return if __same(place, nil) || place.empty? || __same($VERBOSE, nil)
+    Warning.warn("#{place[0]}:#{place[1]}: warning: previous definition of #{name} was here\n")
+  end
+end
+
+class Module
+  def initialize(&block)
+    module_exec(self, &block) if block
+  end
+
+  def initialize_copy(orig)
+    return self if __same(self, orig)
+    unless __same(__class(self), __class(orig))
+      raise TypeError, "initialize_copy should take same class object"
+    end
+    __copy_module(self, orig)
+    self
+  end
+  private :initialize_copy
+
+  def initialize_clone(orig, freeze: nil)
+    initialize_copy(orig)
+  end
+  private :initialize_clone
+
+  def hash
+    __id__.hash
+  end
+
+  # --- mixing in ---------------------------------------------------------------
+
+  def include(*modules)
+    KumiSys.check_mixins(modules, "include")
+    raise TypeError, "Refinement#include has been removed" if __refined(self)
+    modules.reverse_each do |m|
+      m.__send__(:append_features, self)
+      m.__send__(:included, self)
+    end
+    self
+  end
+
+  def prepend(*modules)
+    KumiSys.check_mixins(modules, "prepend")
+    raise TypeError, "Refinement#prepend has been removed" if __refined(self)
+    modules.reverse_each do |m|
+      m.__send__(:prepend_features, self)
+      m.__send__(:prepended, self)
+    end
+    self
+  end
+
+  # --- method tables -----------------------------------------------------------
+
+  def instance_methods(inherit = true)
+    __method_list(self, 5, inherit ? 1 : 0)
+  end
+
+  def public_instance_methods(inherit = true)
+    __method_list(self, 1, inherit ? 1 : 0)
+  end
+
+  def private_instance_methods(inherit = true)
+    __method_list(self, 2, inherit ? 1 : 0)
+  end
+
+  def protected_instance_methods(inherit = true)
+    __method_list(self, 4, inherit ? 1 : 0)
+  end
+
+  def undefined_instance_methods
+    __undefined_list(self)
+  end
+
+  def method_defined?(name, inherit = true)
+    v = __method_vis(self, KumiSys.to_name(name), inherit)
+    v == 1 || v == 4
+  end
+
+  def public_method_defined?(name, inherit = true)
+    __method_vis(self, KumiSys.to_name(name), inherit) == 1
+  end
+
+  def private_method_defined?(name, inherit = true)
+    __method_vis(self, KumiSys.to_name(name), inherit) == 2
+  end
+
+  def protected_method_defined?(name, inherit = true)
+    __method_vis(self, KumiSys.to_name(name), inherit) == 4
+  end
+
+  def alias_method(new, old)
+    new = KumiSys.to_name(new)
+    __alias(self, new, KumiSys.to_name(old))
+    KumiSys.method_added(self, new)
+    new
+  end
+
+  def remove_method(*names)
+    names.each do |name|
+      name = KumiSys.to_name(name)
+      __remove_method(self, name)
+      KumiSys.method_removed(self, name)
+    end
+    self
+  end
+
+  def undef_method(*names)
+    names.each do |name|
+      name = KumiSys.to_name(name)
+      __undef_method(self, name)
+      KumiSys.method_undefined(self, name)
+    end
+    self
+  end
+
+  def define_method(name, body = __undef, &block)
+    name = KumiSys.to_name(name)
+    if __undef?(body)
+      raise ArgumentError, "tried to create Proc object without a block" unless block
+      body = block
+    elsif __is_a(body, Method) || __is_a(body, UnboundMethod)
+      owner = body.owner
+      unless __module_p(owner) || __same(self, owner) || self < owner
+        if owner.singleton_class?
+          raise TypeError, "can't bind singleton method to a different class"
+        end
+        raise TypeError, "bind argument must be a subclass of #{__class_name(owner)}"
+      end
+    elsif !__is_a(body, Proc)
+      raise TypeError, "wrong argument type #{__describe_class(body)} (expected Proc/Method/UnboundMethod)"
+    end
+    __check_frozen(self)
+    __define_method(self, name, body)
+    KumiSys.method_added(self, name)
+    name
+  end
+
+  def attr_reader(*names)
+    KumiSys.define_attrs(self, names, true, false)
+  end
+
+  def attr_writer(*names)
+    KumiSys.define_attrs(self, names, false, true)
+  end
+
+  def attr_accessor(*names)
+    KumiSys.define_attrs(self, names, true, true)
+  end
+
+  def attr(*names)
+    if names.size == 2 && (__same(names[1], true) || __same(names[1], false))
+      KumiSys.warning("optional boolean argument is obsoleted") if $VERBOSE
+      return KumiSys.define_attrs(self, [names[0]], true, names[1])
+    end
+    KumiSys.define_attrs(self, names, true, false)
+  end
+
+  def public(*names)
+    KumiSys.visibility(self, names, KumiSys::PUBLIC)
+  end
+
+  def private(*names)
+    KumiSys.visibility(self, names, KumiSys::PRIVATE)
+  end
+
+  def protected(*names)
+    KumiSys.visibility(self, names, KumiSys::PROTECTED)
+  end
+
+  def module_function(*names)
+    if names.empty?
+      __set_default_visibility(KumiSys::PRIVATE, true)
+      return nil
+    end
+    list = names.size == 1 && __is_a(names[0], Array) ? names[0] : names
+    list.each do |name|
+      name = KumiSys.to_name(name)
+      __module_function(self, name)
+      __send__(:singleton_method_added, name)
+    end
+    names.size == 1 ? names[0] : names
+  end
+
+  def public_class_method(*names)
+    KumiSys.visibility(singleton_class, names, KumiSys::PUBLIC) unless names.empty?
+    nil
+  end
+
+  def private_class_method(*names)
+    KumiSys.visibility(singleton_class, names, KumiSys::PRIVATE) unless names.empty?
+    nil
+  end
+
+  def ruby2_keywords(*names)
+    names.each { |name| __ruby2_keywords(self, KumiSys.to_name(name)) }
+    nil
+  end
+
+  private :module_function, :ruby2_keywords
+
+  # --- constants ---------------------------------------------------------------
+
+  def const_get(name, inherit = true)
+    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
+    mod = self
+    i = 0
+    if __same(steps[0], nil)
+      mod = Object
+      i = 1
+    end
+    first = true
+    while i < steps.size
+      unless __is_a(mod, Module)
+        raise TypeError, "#{KumiSys.inspect(mod)} does not refer to class/module"
+      end
+      mod = KumiSys.const_value(mod, steps[i], inherit, first, !first)
+      first = false
+      i += 1
+    end
+    mod
+  end
+
+  def const_defined?(name, inherit = true)
+    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
+    mod = self
+    i = 0
+    if __same(steps[0], nil)
+      mod = Object
+      i = 1
+    end
+    first = true
+    while i < steps.size
+      unless __is_a(mod, Module)
+        raise TypeError, "#{KumiSys.inspect(mod)} does not refer to class/module"
+      end
+      found = __const_find(mod, steps[i], inherit, first)
+      return false if __same(found, nil)
+      i += 1
+      return true if i == steps.size
+      mod = KumiSys.const_value(mod, steps[i - 1], inherit, first, false)
+      first = false
+    end
+    true
+  end
+
+  def const_set(name, value)
+    name = KumiSys.to_str_name(name) unless __is_a(name, Symbol)
+    steps = __const_names(name, self)
+    if steps.size != 1 || __same(steps[0], nil)
+      raise NameError.new("wrong constant name #{name}", name.to_sym, receiver: self)
+    end
+    name = steps[0]
+    __check_frozen(self)
+    old = __const_own(self, name)
+    KumiSys.const_redefined(self, name) unless __undef?(old)
+    __const_put(self, name, value)
+    place = caller_locations(1, 1)
+    place = place && place[0]
+    __const_place(self, name, [place.path, place.lineno]) if place
+    __send__(:const_added, name)
+    value
+  end
+
+  def const_missing(name)
+    raise NameError.new("uninitialized constant #{KumiSys.const_full_name(self, name)}", name, receiver: self)
+  end
+
+  def const_source_location(name, inherit = true)
+    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
+    mod = self
+    i = 0
+    if __same(steps[0], nil)
+      mod = Object
+      i = 1
+    end
+    first = true
+    place = nil
+    while i < steps.size
+      found = __const_find(mod, steps[i], inherit, first)
+      return nil if __same(found, nil)
+      i += 1
+      return __const_place(found[0], steps[i - 1], nil) if i == steps.size
+      mod = KumiSys.const_value(mod, steps[i - 1], inherit, first, false)
+      return nil unless __is_a(mod, Module)
+      first = false
+    end
+    place
+  end
+
+  def remove_const(name)
+    name = KumiSys.to_str_name(name) unless __is_a(name, Symbol)
+    steps = __const_names(name, self)
+    if steps.size != 1
+      raise NameError.new("wrong constant name #{name}", name.to_sym, receiver: self)
+    end
+    v = __const_remove(self, steps[0])
+    if __undef?(v)
+      raise NameError.new("constant #{KumiSys.const_full_name(self, name)} not defined", steps[0], receiver: self)
+    end
+    v
+  end
+  private :remove_const
+
+  def deprecate_constant(*names)
+    names.each { |name| __const_flag(self, KumiSys.to_name(name), :deprecated, true) }
+    self
+  end
+
+  def private_constant(*names)
+    names.each { |name| __const_flag(self, KumiSys.to_name(name), :private, true) }
+    nil
+  end
+
+  def public_constant(*names)
+    names.each { |name| __const_flag(self, KumiSys.to_name(name), :private, false) }
+    nil
+  end
+
+  def self.constants(*args)
+    return super unless args.empty? && __same(self, Module)
+    Object.constants
+  end
+
+  # --- names -------------------------------------------------------------------
+
+  def set_temporary_name(name)
+    raise RuntimeError, "can't change permanent name" if __name_permanent(self)
+    unless __same(name, nil)
+      name = KumiSys.to_str(name)
+      raise ArgumentError, "empty class/module name" if name.empty?
+      if name.split("::").any? { |part| part =~ /\A[A-Z]\w*\z/ } && name =~ /\A(::)?[A-Z]\w*(::[A-Z]\w*)*\z/
+        raise ArgumentError, "the temporary name must not be a constant path to avoid confusion"
+      end
+    end
+    __set_name(self, name)
+    self
+  end
+
+  # --- refinements -------------------------------------------------------------
+
+  def refine(klass, &block)
+    raise ArgumentError, "no block given" unless block
+    unless __is_a(klass, Module)
+      raise TypeError, "wrong argument type #{__describe_class(klass)} (expected Class or Module)"
+    end
+    r = __refine(self, klass)
+    __refine_exec(r, block)
+    r
+  end
+  private :refine
+
+  def refinements
+    __refinements(self)
+  end
+end
+
+class Refinement
+  def import_methods(*modules)
+    modules.each do |m|
+      raise TypeError, "wrong argument type #{__describe_class(m)} (expected Module)" unless __module_p(m)
+    end
+    modules.each { |m| __import_methods(self, m) }
+    self
+  end
+  private :import_methods
+
+  def target
+    __refined(self)
+  end
+end
+
+class Class
+  def initialize(superclass = Object, &block)
+    raise TypeError, "already initialized class" if __class_linked(self)
+    __class_link(self, superclass)
+    superclass.__send__(:inherited, self)
+    class_exec(self, &block) if block
+  end
+end
+
+module KumiSys
+  # A name given as a String or by to_str; "::" may be in it.
+  def self.to_str_name(x)
+    return x if __is_a(x, String)
+    s = try_str(x)
+    raise TypeError, "#{inspect(x)} is not a symbol nor a string" if __same(s, nil)
+    s
+  end
+end
