@@ -124,11 +124,19 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 _ => {}
             }
         }
+        let mark = self.mark();
         let b = self.window();
         let mut flags = 0;
         match &recv {
             Some(r) => {
-                self.value(r, b);
+                // The window's header is free while the receiver is computed: chained calls share it.
+                if super::expr::writes_last(r) {
+                    self.release(mark);
+                    self.value(r, b);
+                    self.cur.next = b as u32 + 1;
+                } else {
+                    self.value(r, b);
+                }
                 flags |= self.self_flag(Some(r));
             }
             None => {
@@ -302,12 +310,21 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             a.flags |= site::SPLAT;
         } else {
             for n in args.iter() {
-                let t = self.temp();
-                self.value(n, t);
+                self.top_value(n);
             }
             a.argc = args.len() as u16;
         }
-        if let Some(k) = keywords {
+        if let (Some(k), true) = (&keywords, forwards) {
+            let t = self.temp();
+            let elements: Vec<Node<'pr>> = k.elements().iter().collect();
+            self.hash(&elements, t);
+            let mark = self.mark();
+            let rest = self.temp();
+            self.load_anonymous(b"**", rest);
+            self.emit(Op::HashMerge, 0, t, rest, 0);
+            self.release(mark);
+            a.flags |= site::KWSPLAT;
+        } else if let Some(k) = keywords {
             self.keywords(&k, &mut a);
         } else if forwards {
             let t = self.temp();
@@ -339,7 +356,10 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     fn block_argument(&mut self, n: &BlockArgumentNode<'pr>, t: u16) {
         let Some(e) = n.expression() else {
-            return self.emit(Op::BlockRaw, 0, t, 0, 0);
+            return match self.anonymous(b"&") {
+                Some(v) => self.load(v, t),
+                None => self.emit(Op::BlockRaw, 0, t, 0, 0),
+            };
         };
         if let Some(l) = e.as_local_variable_read_node()
             && l.depth() == 0

@@ -47,7 +47,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     self.jump(miss);
                 }
             } else if let Some(x) = subject {
-                let v = self.operand(c);
+                let v = match c.as_string_node() {
+                    Some(s) => {
+                        let v = self.temp();
+                        let l = self.frozen_string(&s);
+                        self.load_lit(v, l);
+                        v
+                    }
+                    None => self.operand(c),
+                };
                 let t = self.temp();
                 self.at(c.location().start());
                 self.match_one(op, t, x, v);

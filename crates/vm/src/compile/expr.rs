@@ -129,7 +129,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.nothing(d);
             };
             MatchPredicateNode as_match_predicate_node |n| self.into_reg(d, |c, r| c.match_predicate(&n, r));
-            CallNode as_call_node |n| self.optional(d, |c, r| c.call_node(&n, r));
+            CallNode as_call_node |x| if d == Dst::Tail && writes_last(n) {
+                let t = self.temp();
+                self.release(t as u32);
+                self.call_node(&x, Some(t));
+                self.ret(t);
+            } else {
+                self.optional(d, |c, r| c.call_node(&x, r));
+            };
             PreExecutionNode as_pre_execution_node |_| self.nothing(d);
             LocalVariableReadNode as_local_variable_read_node |l| self.local_read(&l, d);
             SelfNode as_self_node |_| match d {
@@ -428,7 +435,18 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             _ => {}
         }
+        self.top_value(n)
+    }
+
+    /// A fresh register on top that holds the node's value. Where the value is written last, the
+    /// code may use the register itself and those above it on the way.
+    pub fn top_value(&mut self, n: &Node<'pr>) -> u16 {
         let t = self.temp();
+        if writes_last(n) {
+            self.release(t as u32);
+            self.value(n, t);
+            return self.temp();
+        }
         self.value(n, t);
         t
     }
@@ -561,6 +579,8 @@ pub fn writes_last(n: &Node<'_>) -> bool {
         | Node::YieldNode { .. }
         | Node::SuperNode { .. }
         | Node::ForwardingSuperNode { .. }
+        | Node::InterpolatedStringNode { .. }
+        | Node::InterpolatedSymbolNode { .. }
         | Node::RegularExpressionNode { .. } => true,
         Node::SourceEncodingNode { .. } => false,
         _ => pure(n),

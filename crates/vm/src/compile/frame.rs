@@ -98,11 +98,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.var_in(home, name)
     }
 
-    /// An anonymous parameter (`*`, `**`) of the enclosing method.
+    /// An anonymous parameter (`*`, `**`, `&`); that of a method's block has no register of its own.
     pub fn anonymous(&mut self, name: &[u8]) -> Option<Var> {
         let mut s = self.cur.scope;
         loop {
             if self.an.scopes[s].params.list.iter().any(|p| p.name == name) {
+                if name == b"&" && self.an.scopes[s].kind == ScopeKind::Method {
+                    return None;
+                }
                 return Some(self.var_in(s, name));
             }
             s = self.an.scopes[s].parent?;
@@ -371,9 +374,10 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             let reg = i as u16 + 1;
             let s = &an.scopes[self.cur.scope];
             let slot = s.slots.get(&p.name).copied();
-            if p.name == b"&" {
+            let method = self.cur.kind == Kind::Method;
+            if method && p.name == b"&" {
                 // Handed on as it is.
-            } else if slot.is_some() || s.plain_use.contains(&p.name) {
+            } else if !method || slot.is_some() || s.plain_use.contains(&p.name) {
                 self.emit(Op::BlockProc, 0, reg, 0, 0);
                 if let Some(slot) = slot {
                     self.emit(Op::EnvSet, 0, reg, slot, 0);

@@ -268,9 +268,9 @@ pub fn flip_flop(offset: u32) -> Name {
     format!("\0f{offset}").into_bytes()
 }
 
-/// A name that Ruby code can write.
+/// A name that a binding shows; numbered parameters are none since Ruby 4.0.
 pub fn visible(name: &[u8]) -> bool {
-    !matches!(name.first(), None | Some(0) | Some(b'*') | Some(b'&'))
+    !matches!(name, [] | [0, ..] | [b'*', ..] | [b'&', ..] | [b'_', b'1'..=b'9'])
 }
 
 struct Analyzer {
@@ -588,7 +588,7 @@ impl<'pr> Visit<'pr> for Analyzer {
                 Some(l) => self.refer(l.name().as_slice(), l.depth(), false),
                 None => self.visit(&e),
             },
-            None => {}
+            None => self.refer_anonymous(b"&"),
         }
     }
     fn visit_splat_node(&mut self, n: &SplatNode<'pr>) {

@@ -72,7 +72,7 @@ fn arithmetic_uses_registers_and_immediates() {
 fn operands_are_copied_when_later_code_assigns_them() {
     assert_eq!(
         code("a = 1; a + (a = 2)"),
-        ["Int R1 1", "Move R3 R1", "Int R1 2", "Move R4 R1", "Add R2 R3 R4", "Ret R2"]
+        ["Int R1 1", "Move R2 R1", "Int R1 2", "Move R3 R1", "Add R2 R2 R3", "Ret R2"]
     );
 }
 
@@ -95,11 +95,11 @@ fn while_tests_at_the_bottom() {
 #[test]
 fn calls_build_windows_above_the_temporaries() {
     assert_eq!(code("foo(1, bar)"), [
-        "Move R9 R0",
-        "Int R10 1",
-        "Move R19 R0",
-        "Send R11 R19 bar/0 fcall vcall",
-        "Send R1 R9 foo/2 fcall",
+        "Move R8 R0",
+        "Int R9 1",
+        "Move R17 R0",
+        "Send R10 R17 bar/0 fcall vcall",
+        "Send R1 R8 foo/2 fcall",
         "Ret R1"
     ]);
 }

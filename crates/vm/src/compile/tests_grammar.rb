@@ -29,7 +29,7 @@ foo; foo(); foo 1; foo(1, *a, 2); foo(a: 1); foo(a: 1, **h); foo(**h); foo("a" =
 ----
 x = foo 1, 2 do |a, b| a end
 ----
-def a; end; def b(x) x end; def c(x, y = 1, *z, w, k:, l: 2, **o, &b) [x, y, z, w, k, l, o, b] end; def self.d; end; def foo.e; end; def f(x) = x + 1; def g((a, b), c = a, (d, *e)) [a, b, c, d, e] end; private def h; end; def i(**nil); end; def j(*, **, &) k(*, **, &) end; def k(...) foo(...) end; def l(a, ...) = foo(1, a, ...); def a=(x); end; def []=(a, b); end; def +(o) = 1; def n(*) = [1].each { foo(*) }
+def a; end; def b(x) x end; def c(x, y = 1, *z, w, k:, l: 2, **o, &b) [x, y, z, w, k, l, o, b] end; def self.d; end; def foo.e; end; def f(x) = x + 1; def g((a, b), c = a, (d, *e)) [a, b, c, d, e] end; private def h; end; def i(**nil); end; def j(*, **, &) k(*, **, &) end; def k(...) foo(...) end; def l(a, ...) = foo(1, a, ...); proc { |&b| foo(&b) }; def r(&) = [1].each { foo(&) }; def a=(x); end; def []=(a, b); end; def +(o) = 1; def n(*) = [1].each { foo(*) }
 ----
 def a(x, y = 1, *z, w, k:, l: 2, **o, &b) super end; def b; super() end; def c(x) super(1, *x, &nil) end; def d(x) [1].each { super } end; def e(*) = super; def f(x) super { 1 } end; def g((a, b), c) super end; def h(...) = super; def i(k:) = super; def j = super
 ----
@@ -93,3 +93,5 @@ p((1; 2)); p(()); [(1; 2)]; {a: (1; 2)}; "#{}"; "#{1; 2}"; "#@a #$b #@@c"; :"#@a
 "a".freeze; -"b"; "c".dup; 1.+(2); 1&.+(2); a.-@; a.![1]; a != 1; a != b; x if a != 1; x unless a != b; x while a == nil
 ----
 def m(s) = (s.each { |x| foo(x) }; $1)
+----
+a.b.c.d(e.f(g.h(1), 2).i, j).k.l[m.n] + o.p(q)
