@@ -1,6 +1,6 @@
 # Implicit conversions, comparison and recursion guards for the whole prelude,
 # with the messages Ruby users know. Nothing here is visible to Ruby programs:
-# KumiSys is no constant of Object once the runtime has started.
+# KumiSys is a private constant of Object.
 module KumiSys
   # Calls x.mid when x has it (by definition, respond_to? or method_missing);
   # the hidden undef value when it has not.

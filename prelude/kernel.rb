@@ -412,3 +412,32 @@ class NilClass
     Complex(0, 0)
   end
 end
+
+# Methods of the main object.
+module KumiSys::Main
+  def to_s
+    "main"
+  end
+
+  def inspect
+    "main"
+  end
+
+  private
+
+  def public(*names)
+    Object.__send__(:public, *names)
+  end
+
+  def private(*names)
+    Object.__send__(:private, *names)
+  end
+
+  def include(*modules)
+    Object.include(*modules)
+  end
+
+  def define_method(name, body = __undef, &block)
+    __undef?(body) ? Object.define_method(name, &block) : Object.define_method(name, body)
+  end
+end

@@ -136,10 +136,6 @@ class Module
   end
   private :initialize_clone
 
-  def hash
-    __id__.hash
-  end
-
   # --- mixing in ---------------------------------------------------------------
 
   def include(*modules)

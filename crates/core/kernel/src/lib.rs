@@ -19,6 +19,7 @@ mod module;
 mod object;
 mod objspace;
 mod spell;
+mod start;
 mod warning;
 mod weak;
 
@@ -49,4 +50,5 @@ pub fn register(cx: &mut Cx) {
         cx.natives(table);
     }
     errno::define(cx);
+    start::prepare(cx);
 }
