@@ -124,10 +124,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 _ => {}
             }
         }
+        let made = match &recv {
+            Some(r) if super::expr::makes_object(r) => Some(self.top_value(r)),
+            _ => None,
+        };
         let mark = self.mark();
         let b = self.window();
         let mut flags = 0;
         match &recv {
+            Some(_) if made.is_some() => self.mov(b, made.unwrap_or(0)),
             Some(r) => {
                 // The window's header is free while the receiver is computed: chained calls share it.
                 if super::expr::writes_last(r) {

@@ -129,7 +129,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.nothing(d);
             };
             MatchPredicateNode as_match_predicate_node |n| self.into_reg(d, |c, r| c.match_predicate(&n, r));
-            CallNode as_call_node |x| if d == Dst::Tail && writes_last(n) {
+            CallNode as_call_node |x| if d == Dst::Tail && writes_last(n) && !makes_object(n) {
                 let t = self.temp();
                 self.release(t as u32);
                 self.call_node(&x, Some(t));
@@ -442,7 +442,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     /// code may use the register itself and those above it on the way.
     pub fn top_value(&mut self, n: &Node<'pr>) -> u16 {
         let t = self.temp();
-        if writes_last(n) {
+        if writes_last(n) && !makes_object(n) {
             self.release(t as u32);
             self.value(n, t);
             return self.temp();
@@ -585,6 +585,11 @@ pub fn writes_last(n: &Node<'_>) -> bool {
         Node::SourceEncodingNode { .. } => false,
         _ => pure(n),
     }
+}
+
+/// A call of `new`: the loop's short path wants its result below the call window.
+pub fn makes_object(n: &Node<'_>) -> bool {
+    n.as_call_node().is_some_and(|c| c.name().as_slice() == b"new")
 }
 
 fn last_writes_last(s: Option<StatementsNode<'_>>) -> bool {
