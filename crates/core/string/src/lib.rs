@@ -8,7 +8,9 @@ pub mod encoding;
 mod convert;
 mod edit;
 mod escape;
+mod format;
 pub mod matchdata;
+mod pack;
 pub mod regexp;
 mod search;
 mod slice;
@@ -16,6 +18,7 @@ mod split;
 mod sub;
 pub mod symbol;
 pub mod text;
+mod transcode;
 
 pub use matchdata::{back_ref, nth_match};
 
@@ -24,19 +27,23 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     encoding::boot(cx);
+    transcode::boot(cx);
     for table in [
         basic::TABLE,
         convert::TABLE,
         edit::TABLE,
         encoding::TABLE,
         escape::TABLE,
+        format::TABLE,
         matchdata::TABLE,
+        pack::TABLE,
         regexp::TABLE,
         search::TABLE,
         slice::TABLE,
         split::TABLE,
         sub::TABLE,
         symbol::TABLE,
+        transcode::TABLE,
     ] {
         cx.natives(table);
     }
