@@ -59,12 +59,9 @@ module KumiSys
       out << place.to_s << ": " if place
     end
     out << message
-    if reverse
-      out << "\n" unless out.end_with?("\n")
-      return
-    end
+    out << "\n" unless out.end_with?("\n")
+    return if reverse
     if trace && trace.size > 1
-      out << "\n" unless out.end_with?("\n")
       i = 1
       while i < trace.size
         out << "\tfrom " << to_s(trace[i]) << "\n"
@@ -74,13 +71,14 @@ module KumiSys
   end
 
   def self.detailed_text(exc, highlight, opts)
+    s = nil
     if __builtin(exc, :detailed_message)
       s = exc.detailed_message(highlight: highlight)
-    else
-      s = exc.detailed_message(highlight: highlight, **opts)
+    elsif __responds(exc, :detailed_message)
+      s = try_str(exc.detailed_message(highlight: highlight, **opts))
     end
-    return s if __is_a(s, String)
-    __same(s, nil) ? "" : to_s(s)
+    return s unless __same(s, nil)
+    decorate("", __class_name(__class(exc)), highlight, false)
   end
 
   # A message with its class behind the first line.
@@ -89,6 +87,7 @@ module KumiSys
       text = unhandled ? "unhandled exception" : klass
       return highlight ? "\e[1;4m#{text}\e[m" : text
     end
+    return message if klass.start_with?("#<")
     nl = message.index("\n")
     first = nl ? message[0, nl] : message
     rest = nl ? message[nl + 1, message.size] : nil
@@ -400,11 +399,11 @@ class SystemExit
     KumiSys.arity_error(2 + rest.size, 0, 2) unless rest.empty?
     if __same(status, true) || __same(status, false) || __is_a(status, Integer)
       @__status = __is_a(status, Integer) ? status : (status ? 0 : 1)
-      super(__undef?(message) ? "exit" : message)
+      super(__undef?(message) ? nil : message)
     else
       KumiSys.arity_error(2, 0, 1) unless __undef?(message) || __undef?(status)
       @__status = 0
-      super(__undef?(status) ? "exit" : status)
+      super(__undef?(status) ? nil : status)
     end
   end
 
@@ -470,7 +469,7 @@ module KumiSys
   # "No such file or directory @ place - detail"
   def self.errno_message(number, detail, place)
     s = __same(number, nil) ? "unknown error" : __strerror(number)
-    s = "#{s} @ #{to_str(place)}" unless __same(place, nil)
+    s = "#{s} @ #{to_s(place)}" unless __same(place, nil)
     s = "#{s} - #{to_str(detail)}" unless __same(detail, nil)
     s
   end

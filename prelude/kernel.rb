@@ -26,27 +26,60 @@ module KumiSys
     end || "#{head[0, head.size - 1]} ...>"
   end
 
-  # Class of the exceptions that `at_exit` blocks may end with; run last in, first out.
+  # Blocks of at_exit, oldest first.
   def self.at_exit(block)
     @__at_exit ||= []
     @__at_exit.push(block)
     block
   end
 
-  # Runs what at_exit registered, also what those blocks register; the last exception raised there, or nil.
-  def self.run_at_exit
-    failed = nil
+  # Runs what at_exit registered, youngest first, also what those blocks register.
+  # `exc` is the exception that ends the program so far, or nil; the one that ends it now comes back.
+  def self.run_at_exit(exc)
     while @__at_exit && (block = @__at_exit.pop)
       begin
-        block.call
+        exc ? call_under(exc, block) : block.call
       rescue SystemExit => e
-        failed = e
+        exc = e
       rescue Exception => e
-        $stderr.write(report(e))
-        failed = e
+        report_end(exc)
+        exc = e
       end
     end
-    failed
+    exc
+  end
+
+  # Calls the block while $! is exc.
+  def self.call_under(exc, block)
+    begin
+      __raise(exc)
+    rescue Exception
+      block.call
+    end
+  end
+
+  # Writes the report of an exception that ends the program, unless it is a plain exit.
+  def self.report_end(exc)
+    return if __same(exc, nil) || __is_a(exc, SystemExit)
+    $stderr.write(report(exc))
+  end
+
+  # The end of the program: exit status, or minus the number of the signal it dies by.
+  def self.finish(exc)
+    exc = run_at_exit(exc)
+    begin
+      $stdout.flush
+    rescue Exception
+      nil
+    end
+    return 0 if __same(exc, nil)
+    return exc.status & 255 if __is_a(exc, SystemExit)
+    if __is_a(exc, SignalException)
+      $stderr.write(report(exc)) if __is_a(exc, Interrupt)
+      return -exc.signo
+    end
+    report_end(exc)
+    1
   end
 
   def self.exit_status(status)
@@ -286,7 +319,10 @@ module Kernel
   end
 
   def exit(status = true)
-    raise SystemExit.new(status)
+    unless __same(status, true) || __same(status, false)
+      status = KumiSys.to_int(status)
+    end
+    raise SystemExit.new(status, "exit")
   end
 
   def abort(message = __undef)
@@ -305,13 +341,13 @@ module Kernel
   end
 
   def at_exit(&block)
-    raise ArgumentError, "called without block" unless block
+    raise ArgumentError, "called without a block" unless block
     KumiSys.at_exit(block)
   end
 
   def warn(*messages, uplevel: nil, category: nil)
     unless __same(category, nil)
-      category = KumiSys.to_name(category)
+      category = KumiSys.category(category)
       KumiSys.check_category(category)
     end
     unless __same(uplevel, nil)
@@ -327,7 +363,11 @@ module Kernel
       place = place && place[0]
       text = place ? "#{place.path}:#{place.lineno}: warning: #{text}" : "warning: #{text}"
     end
-    category ? Warning.warn(text, category: category) : Warning.warn(text)
+    if __same(self, Warning)
+      $stderr.write(text)
+    else
+      KumiSys.emit_warning(text, category)
+    end
     nil
   end
 end
@@ -346,6 +386,24 @@ module KumiSys
     end
   end
 
+  # Hands the text to Warning.warn, which users may have replaced by one without keywords.
+  def self.emit_warning(text, category)
+    if __builtin(Warning, :warn)
+      $stderr.write(text)
+    elsif __method_arity(Warning, :warn) == 1
+      Warning.warn(text)
+    else
+      Warning.warn(text, category: category)
+    end
+  end
+
+  # A warning category by to_sym, to_str.
+  def self.category(x)
+    return x if __is_a(x, Symbol)
+    return x.to_sym if __is_a(x, String)
+    convert(x, Symbol, "Symbol", :to_sym)
+  end
+
   def self.check_category(name)
     raise ArgumentError, "unknown category: #{name}" if __same(__warning_get(name), nil)
     name
@@ -358,7 +416,7 @@ module KumiSys
     place = caller_locations(1, 1)
     place = place && place[0]
     text = place ? "#{place.path}:#{place.lineno}: warning: #{message}\n" : "warning: #{message}\n"
-    category ? Warning.warn(text, category: category) : Warning.warn(text)
+    emit_warning(text, category)
   end
 end
 
@@ -370,7 +428,7 @@ module Warning
       raise TypeError, "wrong argument type #{__describe_class(message)} (expected String)"
     end
     unless __same(category, nil)
-      category = KumiSys.to_name(category)
+      category = KumiSys.category(category)
       KumiSys.check_category(category)
       return nil unless Warning[category]
     end

@@ -520,6 +520,8 @@ impl Cx {
             _ if v == self.main_object => "main:Object".into(),
             _ => match v.as_class() {
                 Some(c) => format!("{} {}", if c.is_class() { "class" } else { "module" }, self.class_name(c)),
+                // An object with methods of its own is told apart by its identity.
+                None if self.class_of(v).is_singleton() => self.any_to_s(v),
                 None => {
                     let c = self.real_class(v);
                     format!("an instance of {}", self.class_name(c))
