@@ -572,14 +572,19 @@ impl Cx {
             if c.data.name.is_none() || c.data.temporary {
                 let top = scope == self.k.object;
                 let own = self.syms.name(name).to_vec();
+                let outer_temporary = !top && (scope.data.name.is_none() || scope.data.temporary);
+                if c.data.temporary && outer_temporary {
+                    return;
+                }
                 let full = if top {
-                    Some(own)
+                    own
                 } else {
-                    scope.data.name.as_ref().map(|p| [p, &b"::"[..], &own].concat())
+                    let outer = self.class_name(scope);
+                    [outer.as_bytes(), &b"::"[..], &own].concat()
                 };
-                if let Some(full) = full {
-                    c.data.temporary = scope.data.temporary && !top;
-                    c.data.name = Some(full.into());
+                c.data.temporary = outer_temporary;
+                c.data.name = Some(full.into());
+                if !outer_temporary {
                     self.name_nested(c);
                 }
             }
