@@ -803,9 +803,7 @@ module Enumerable
 
   def lazy
     source = self
-    l = KumiSys.lazy(self, nil) { |y, *v| y.yield(*v) }
-    __ivar_set(l, :@__size, proc { KumiSys.size_of(source) })
-    l
+    KumiSys.lazy(self, nil, nil, proc { KumiSys.size_of(source) }) { |emit| source.each(&emit) }
   end
 
   def chain(*others)

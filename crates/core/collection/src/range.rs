@@ -273,6 +273,11 @@ fn i_fold(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(acc)
 }
 
+/// `__arith_new`: an empty ArithmeticSequence, which nobody else can make.
+fn i_arith_new(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(cx.heap.object(cx.k.arith_seq))
+}
+
 /// Natives and intrinsics.
 pub static TABLE: &[NativeDef] = &[
     n("Range.", "new", 2, 3, s_new),
@@ -298,6 +303,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__flo_key", 1, 1, i_flo_key),
     intrinsic("__key_flo", 1, 1, i_key_flo),
     intrinsic("__flo_steps", 4, 4, i_flo_steps),
+    intrinsic("__arith_new", 0, 0, i_arith_new),
     intrinsic("__pack", 1, 1, i_pack),
     intrinsic("__ary_plain", 1, 1, i_plain),
     intrinsic("__ary_fold", 3, 3, i_fold),

@@ -1,0 +1,461 @@
+# Enumerator: a receiver, a method and arguments to iterate with, now or step by
+# step. Step by step (next, peek) runs the iteration in a Fiber, except that an
+# Array's each is read by index.
+#
+# Hidden state: @__recv, @__meth, @__args, @__opts (nil: no keywords), @__size (a
+# number, nil, or something to call); @__look is the list of values peeked at.
+module Kernel
+  def to_enum(meth = :each, *args, **opts, &size)
+    KumiSys.enum_new(Enumerator, self, meth, args, opts, size)
+  end
+
+  def enum_for(meth = :each, *args, **opts, &size)
+    to_enum(meth, *args, **opts, &size)
+  end
+end
+
+class StopIteration
+  def result
+    @__result
+  end
+end
+
+class Enumerator
+  include Enumerable
+
+  def initialize(size = nil, &block)
+    raise ArgumentError, "no block given" unless block
+    __check_frozen(self)
+    unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
+      size = KumiSys.to_int(size)
+    end
+    @__recv = Generator.new(&block)
+    @__meth = :each
+    @__args = []
+    @__opts = nil
+    @__size = size
+  end
+
+  def initialize_copy(other)
+    return self if __same(self, other)
+    raise TypeError, "can't copy execution context" if __ivar_get(other, :@__fiber)
+    raise ArgumentError, "uninitialized enumerator" unless __ivar_get(other, :@__meth)
+    @__recv = __ivar_get(other, :@__recv)
+    @__meth = __ivar_get(other, :@__meth)
+    @__args = __ivar_get(other, :@__args)
+    @__opts = __ivar_get(other, :@__opts)
+    @__size = __ivar_get(other, :@__size)
+    @__look = @__stop = @__pos = @__fiber = nil
+    self
+  end
+
+  def self.produce(first = __undef, size: Float::INFINITY, &block)
+    raise ArgumentError, "no block given" unless block
+    unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
+      size = KumiSys.to_int(size)
+    end
+    KumiSys.enum_new(Enumerator, Producer.new(first, &block), :each, [], nil, size)
+  end
+
+  def self.product(*enums, **opts, &block)
+    unless opts.empty?
+      names = opts.keys.map { |k| k.inspect }.join(", ")
+      raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
+    end
+    e = Product.new(*enums)
+    block ? e.each(&block) : e
+  end
+
+  def each(*args, **opts, &block)
+    raise ArgumentError, "uninitialized enumerator" unless @__meth
+    if __ary_len(args) > 0 || !opts.empty?
+      e = dup
+      __ivar_set(e, :@__args, @__args + args)
+      __ivar_set(e, :@__opts, @__opts ? @__opts.merge(opts) : opts) unless opts.empty?
+      __ivar_set(e, :@__size, nil)
+      return e unless block
+      return e.each(&block)
+    end
+    return self unless block
+    if @__opts
+      @__recv.__send__(@__meth, *@__args, **@__opts, &block)
+    else
+      @__recv.__send__(@__meth, *@__args, &block)
+    end
+  end
+
+  def size
+    s = @__size
+    return s if __same(s, nil) || __is_a(s, Integer) || __is_a(s, Float)
+    return s unless s.respond_to?(:call)
+    @__args ? s.call(*@__args) : s.call
+  end
+
+  def with_index(offset = 0)
+    offset = __same(offset, nil) ? 0 : KumiSys.to_int(offset)
+    return to_enum(:with_index, offset) { size } unless block_given?
+    i = offset
+    if KumiSys.single_values?(@__recv, @__meth)
+      each do |v|
+        k = i
+        i += 1
+        yield v, k
+      end
+    else
+      each do |*vs|
+        k = i
+        i += 1
+        yield __pack(vs), k
+      end
+    end
+  end
+
+  def each_with_index
+    return to_enum(:each_with_index) { size } unless block_given?
+    i = 0
+    if KumiSys.single_values?(@__recv, @__meth)
+      each do |v|
+        k = i
+        i += 1
+        yield v, k
+      end
+    else
+      each do |*vs|
+        k = i
+        i += 1
+        yield __pack(vs), k
+      end
+    end
+  end
+
+  def with_object(memo)
+    return to_enum(:with_object, memo) { size } unless block_given?
+    each { |*vs| yield __pack(vs), memo }
+    memo
+  end
+
+  def each_with_object(memo)
+    return to_enum(:each_with_object, memo) { size } unless block_given?
+    each { |*vs| yield __pack(vs), memo }
+    memo
+  end
+
+  def +(other)
+    Chain.new(self, other)
+  end
+
+  # --- step by step ----------------------------------------------------------
+
+  def next
+    __pack(next_values)
+  end
+
+  def peek
+    __pack(peek_values)
+  end
+
+  def next_values
+    __check_frozen(self)
+    vs = peek_values
+    @__look = nil
+    vs
+  end
+
+  def peek_values
+    __check_frozen(self)
+    return @__look if @__look
+    raise @__stop if @__stop
+    if @__pos || (!@__fiber && __same(@__meth, :each) && __ary_plain(@__recv) && __builtin(self, :each) && @__args.empty?)
+      i = @__pos || 0
+      if i < __ary_len(@__recv)
+        @__pos = i + 1
+        return @__look = [__ary_at(@__recv, i)]
+      end
+      return KumiSys.enum_end(self, @__recv)
+    end
+    unless @__fiber
+      @__over = false
+      @__fiber = Fiber.new do
+        r = each do |*vs|
+          Fiber.yield(vs)
+          fed = @__feed
+          @__feed = nil
+          fed ? __ary_at(fed, 0) : nil
+        end
+        @__over = true
+        r
+      end
+    end
+    begin
+      vs = @__fiber.resume
+    rescue Exception
+      @__fiber = nil
+      raise
+    end
+    return KumiSys.enum_end(self, vs) if @__over
+    @__look = vs
+  end
+
+  def feed(value)
+    raise TypeError, "feed value already set" if @__feed
+    @__feed = [value]
+    nil
+  end
+
+  def rewind
+    __check_frozen(self)
+    @__recv.rewind if @__recv.respond_to?(:rewind)
+    @__look = @__stop = @__pos = @__fiber = @__feed = nil
+    self
+  end
+
+  def inspect
+    name = __describe_class(self)
+    return "#<#{name}: uninitialized>" unless @__meth
+    s = KumiSys.guard(:inspect, self) do
+      "#<#{name}: #{KumiSys.inspect(@__recv)}:#{@__meth}#{KumiSys.show_args(@__args, @__opts)}>"
+    end
+    s || "#<#{name}: ...>"
+  end
+
+  def to_s
+    inspect
+  end
+
+  # Receives what a generator block yields.
+  class Yielder
+    def initialize(&block)
+      raise LocalJumpError, "no block given" unless block
+      @__block = block
+    end
+
+    def yield(*args)
+      @__block.call(*args)
+    end
+
+    def <<(value)
+      @__block.call(value)
+      self
+    end
+
+    def to_proc
+      block = @__block
+      proc { |*args| block.call(*args) }
+    end
+  end
+
+  # Makes a block that is given a yielder look like a collection.
+  class Generator
+    include Enumerable
+
+    def initialize(code = nil, &block)
+      if code
+        unless __is_a(code, Proc)
+          raise TypeError, "wrong argument type #{__describe_class(code)} (expected Proc)"
+        end
+        block = code
+      end
+      raise LocalJumpError, "no block given" unless block
+      @__code = block
+    end
+
+    def initialize_copy(other)
+      @__code = __ivar_get(other, :@__code)
+      self
+    end
+
+    def each(*args, &block)
+      raise LocalJumpError, "no block given (yield)" unless block
+      @__code.call(Yielder.new(&block), *args)
+    end
+  end
+
+  # Enumerator.produce: each value is made from the one before.
+  class Producer
+    include Enumerable
+
+    def initialize(first, &block)
+      @__first = first
+      @__code = block
+    end
+
+    def each
+      return self unless block_given?
+      v = @__first
+      begin
+        v = @__code.call if __undef?(v)
+        while true
+          yield v
+          v = @__code.call(v)
+        end
+      rescue StopIteration => e
+        e.result
+      end
+    end
+  end
+
+  # Several enumerables one after the other.
+  class Chain
+    def initialize(*enums)
+      __check_frozen(self)
+      @__enums = enums.freeze
+      @__at = -1
+    end
+
+    def initialize_copy(other)
+      @__enums = __ivar_get(other, :@__enums)
+      @__at = -1
+      self
+    end
+
+    def each(*args, &block)
+      raise ArgumentError, "uninitialized chain" unless @__enums
+      unless block
+        return self if args.empty?
+        return to_enum(:each, *args) { size }
+      end
+      i = 0
+      while i < __ary_len(@__enums)
+        @__at = i
+        __ary_at(@__enums, i).each(*args, &block)
+        i += 1
+      end
+      self
+    end
+
+    def size
+      total = 0
+      @__enums.each do |e|
+        n = KumiSys.size_of(e)
+        return n if __same(n, nil) || (__is_a(n, Float) && n.infinite?)
+        return nil unless __is_a(n, Integer)
+        total += n
+      end
+      total
+    end
+
+    def rewind
+      while @__at >= 0
+        e = __ary_at(@__enums, @__at)
+        e.rewind if e.respond_to?(:rewind)
+        @__at -= 1
+      end
+      @__look = @__stop = @__fiber = @__feed = nil
+      self
+    end
+
+    def +(other)
+      Chain.new(self, other)
+    end
+
+    def dup
+      Chain.new(*@__enums)
+    end
+
+    def inspect
+      name = __describe_class(self)
+      return "#<#{name}: uninitialized>" unless @__enums
+      KumiSys.guard(:inspect, self) { "#<#{name}: [#{@__enums.map { |e| KumiSys.inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
+    end
+  end
+
+  # Every combination of one element of each enumerable.
+  class Product
+    def initialize(*enums, **opts)
+      unless opts.empty?
+        names = opts.keys.map { |k| k.inspect }.join(", ")
+        raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
+      end
+      __check_frozen(self)
+      @__enums = enums.freeze
+    end
+
+    def initialize_copy(other)
+      @__enums = __ivar_get(other, :@__enums)
+      self
+    end
+
+    def each(&block)
+      raise ArgumentError, "uninitialized product" unless @__enums
+      return self unless block
+      KumiSys.product_step(@__enums, 0, [], block)
+      self
+    end
+
+    def size
+      total = 1
+      @__enums.each do |e|
+        return nil unless e.respond_to?(:size)
+        n = e.size
+        return n if __same(n, nil)
+        total *= n
+        return total unless __is_a(n, Integer) || (__is_a(n, Float) && n.infinite?)
+      end
+      total
+    end
+
+    def rewind
+      @__enums.reverse_each { |e| e.rewind if e.respond_to?(:rewind) }
+      @__look = @__stop = @__fiber = @__feed = nil
+      self
+    end
+
+    def inspect
+      name = __describe_class(self)
+      return "#<#{name}: uninitialized>" unless @__enums
+      KumiSys.guard(:inspect, self) { "#<#{name}: [#{@__enums.map { |e| KumiSys.inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
+    end
+  end
+end
+
+module KumiSys
+  def self.enum_new(type, recv, meth, args, opts, size)
+    e = __allocate(type)
+    __ivar_set(e, :@__recv, recv)
+    __ivar_set(e, :@__meth, to_name(meth))
+    __ivar_set(e, :@__args, args)
+    __ivar_set(e, :@__opts, opts && !opts.empty? ? opts : nil)
+    __ivar_set(e, :@__size, size)
+    e
+  end
+
+  # Nothing is left: remembers and raises StopIteration.
+  def self.enum_end(enum, result)
+    stop = StopIteration.new("iteration reached an end")
+    __ivar_set(stop, :@__result, result)
+    __ivar_set(enum, :@__stop, stop)
+    __ivar_set(enum, :@__fiber, nil)
+    __ivar_set(enum, :@__pos, nil)
+    raise stop
+  end
+
+  # Does recv.meth surely yield exactly one value each time?
+  def self.single_values?(recv, meth)
+    return false unless __ary_plain(recv) || __is_a(recv, Range) || __is_a(recv, Integer) || __is_a(recv, String)
+    case meth
+    when :each, :map, :collect, :select, :filter, :reject, :flat_map, :filter_map, :times, :upto, :downto, :each_char,
+         :each_byte, :each_line, :map!, :collect!, :select!, :reject!, :sort_by, :min_by, :max_by, :group_by,
+         :partition, :each_slice, :each_cons, :each_entry, :reverse_each, :find_index, :find
+      __builtin(recv, meth)
+    else
+      false
+    end
+  end
+
+  # "(1, a: 2)" for inspect.
+  def self.show_args(args, opts)
+    list = args.map { |a| inspect(a) }
+    opts.each { |k, v| list << "#{k}: #{inspect(v)}" } if opts
+    list.empty? ? "" : "(#{list.join(", ")})"
+  end
+
+  def self.product_step(enums, i, row, block)
+    if i == __ary_len(enums)
+      block.call(__ary_copy(row))
+    else
+      __ary_at(enums, i).each_entry do |v|
+        product_step(enums, i + 1, row + [v], block)
+      end
+    end
+  end
+end
