@@ -13,6 +13,7 @@ mod env;
 mod hash;
 mod hash_walk;
 pub mod key;
+mod marshal;
 mod structs;
 
 use kumi_vm::Cx;
@@ -23,6 +24,7 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     hash_walk::TABLE,
     structs::TABLE,
     env::TABLE,
+    marshal::TABLE,
 ];
 
 /// Registers this floor's natives.

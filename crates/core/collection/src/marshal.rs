@@ -1,0 +1,267 @@
+//! Marshal's numbers and facts about objects; the walk itself is prelude/marshal.rb.
+
+use kumi_num::BigInt;
+use kumi_vm::*;
+
+fn out(cx: &mut Cx, v: Value) -> Result<Gc<StrObj>, Exit> {
+    match v.as_str() {
+        Some(s) => Ok(s),
+        None => Err(cx.type_error("marshal buffer is no String")),
+    }
+}
+
+/// Appends a length or small integer as Marshal packs it.
+fn push_long(b: &mut Vec<u8>, n: i64) {
+    match n {
+        0 => b.push(0),
+        1..=122 => b.push(n as u8 + 5),
+        -123..=-1 => b.push((n - 5) as u8),
+        _ => {
+            let mut x = n;
+            let at = b.len();
+            b.push(0);
+            let mut len = 0i8;
+            for _ in 0..4 {
+                b.push(x as u8);
+                x >>= 8;
+                len += 1;
+                if x == 0 {
+                    b[at] = len as u8;
+                    return;
+                }
+                if x == -1 {
+                    b[at] = (-len) as u8;
+                    return;
+                }
+            }
+            b[at] = 4;
+        }
+    }
+}
+
+fn append(cx: &mut Cx, mut s: Gc<StrObj>, b: &[u8]) {
+    s.buf.extend_from_slice(b);
+    s.changed();
+    cx.heap.charge(b.len());
+}
+
+fn long(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = out(cx, args[0])?;
+    let n = args[1].as_fix().unwrap_or(0);
+    if !(-(1 << 31)..1 << 31).contains(&n) {
+        return Err(cx.arg_error("long too big to dump"));
+    }
+    let mut b = Vec::with_capacity(5);
+    push_long(&mut b, n);
+    append(cx, s, &b);
+    Ok(args[0])
+}
+/// Appends the bytes of a String, whatever its encoding.
+fn raw(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (s, t) = (out(cx, args[0])?, out(cx, args[1])?);
+    let b = t.bytes().to_vec();
+    append(cx, s, &b);
+    Ok(args[0])
+}
+
+/// A Float in the shortest digits that read back.
+fn float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let f = args[0].as_float().unwrap_or(0.0);
+    let t = if f.is_nan() {
+        "nan".to_string()
+    } else if f.is_infinite() {
+        if f > 0.0 { "inf".into() } else { "-inf".into() }
+    } else if f == 0.0 {
+        if f.is_sign_negative() { "-0".into() } else { "0".into() }
+    } else {
+        let e = format!("{:e}", f.abs());
+        let (mant, exp) = e.split_once('e').unwrap_or((&e, "0"));
+        let digits: String = mant.chars().filter(|c| *c != '.').collect();
+        let point = exp.parse::<i32>().unwrap_or(0) + 1;
+        let n = digits.len() as i32;
+        let body = if point < -3 || point > n {
+            let rest = &digits[1..];
+            let dot = if rest.is_empty() { "" } else { "." };
+            format!("{}{dot}{rest}e{}", &digits[..1], point - 1)
+        } else if point > 0 {
+            let (a, b) = digits.split_at(point as usize);
+            if b.is_empty() { a.to_string() } else { format!("{a}.{b}") }
+        } else {
+            format!("0.{}{digits}", "0".repeat((-point) as usize))
+        };
+        if f < 0.0 { format!("-{body}") } else { body }
+    };
+    Ok(cx.str_enc(t.as_bytes(), EncIndex::BINARY))
+}
+
+/// Sign, length in 16-bit words and bytes of an Integer.
+fn big(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = out(cx, args[0])?;
+    let n = match args[1].as_fix() {
+        Some(i) => BigInt::from_i64(i),
+        None => match args[1].as_big() {
+            Some(b) => b.n.clone(),
+            None => return Err(cx.type_error("Integer expected")),
+        },
+    };
+    let hex = n.abs().to_string_radix(16);
+    let mut bytes: Vec<u8> = Vec::with_capacity(hex.len() / 2 + 2);
+    let h = hex.as_bytes();
+    let mut end = h.len();
+    while end > 0 {
+        let start = end.saturating_sub(2);
+        let t = std::str::from_utf8(&h[start..end]).unwrap_or("0");
+        bytes.push(u8::from_str_radix(t, 16).unwrap_or(0));
+        end = start;
+    }
+    if bytes.len() % 2 == 1 {
+        bytes.push(0);
+    }
+    let mut b = vec![if n.is_negative() { b'-' } else { b'+' }];
+    push_long(&mut b, (bytes.len() / 2) as i64);
+    b.extend_from_slice(&bytes);
+    append(cx, s, &b);
+    Ok(args[0])
+}
+/// `__marshal_big_value(bytes, negative)`
+fn big_value(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = out(cx, args[0])?;
+    let mut hex = String::with_capacity(s.bytes().len() * 2);
+    for b in s.bytes().iter().rev() {
+        hex.push_str(&format!("{b:02x}"));
+    }
+    if hex.is_empty() {
+        return Ok(Value::fix(0));
+    }
+    let Some(n) = BigInt::from_str_radix(hex.as_bytes(), 16) else { return Ok(Value::fix(0)) };
+    let n = if args[1].truthy() { n.neg() } else { n };
+    Ok(match n.to_i64() {
+        Some(i) => cx.int(i),
+        None => cx.big(n),
+    })
+}
+
+/// `[singleton that cannot be dumped?, extending modules...]`
+fn extended(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = cx.class_of(args[0]);
+    let mut v = vec![Value::FALSE];
+    if c.is_singleton() && args[0].as_class().is_none() {
+        if !c.data.methods.is_empty() || !c.data.consts.is_empty() || c.data.ivars.iter().any(|p| !cx.hidden_ivar(p.0)) {
+            v[0] = Value::TRUE;
+        }
+        v.extend(c.data.includes.iter().rev().map(|m| m.val()));
+    }
+    Ok(cx.array_vec(v))
+}
+
+fn ivars(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut v = Vec::new();
+    for (s, x) in cx.ivars(args[0]) {
+        if !cx.hidden_ivar(s) {
+            v.push(Value::sym(s));
+            v.push(x);
+        }
+    }
+    Ok(cx.array_vec(v))
+}
+
+fn kind(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let v = args[0];
+    let k = match v.kind() {
+        Some(Kind::Object) => "object",
+        Some(Kind::Str) => "string",
+        Some(Kind::Array) => "array",
+        Some(Kind::Hash) => "hash",
+        Some(Kind::Struct) => "struct",
+        Some(Kind::Range) => "range",
+        Some(Kind::Big) => "big",
+        Some(Kind::Pair) if cx.is_a(v, cx.k.rational) => "rational",
+        Some(Kind::Pair) => "complex",
+        Some(Kind::Data) if cx.is_a(v, cx.k.regexp) => "regexp",
+        _ if v.as_float().is_some() => "float",
+        _ if v.is_fix() => "big",
+        _ => "other",
+    };
+    Ok(cx.sym(k))
+}
+/// What instances of a class are: `:object`, `:struct`, `:range`, `:other`.
+fn instance(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = cx.arg_class(args, 0)?;
+    let k = if c == cx.k.range || c.inherits(cx.k.range) {
+        "range"
+    } else {
+        match c.data.instance {
+            Instance::Object => "object",
+            Instance::Struct(_) => "struct",
+            _ => "other",
+        }
+    };
+    Ok(cx.sym(k))
+}
+
+/// Makes a fresh core object an instance of a subclass of its class.
+fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = cx.arg_class(args, 1)?;
+    let own = cx.real_class(args[0]);
+    let fits = (c == own || c.inherits(own))
+        && matches!(args[0].kind(), Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Data));
+    if fits {
+        if let Some(mut h) = args[0].header_mut() {
+            h.class = c.val();
+            cx.heap.wrote(args[0], c.val());
+        }
+    }
+    Ok(Value::bool(fits))
+}
+/// Fills a range that was just allocated.
+fn set_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    if let Some(mut r) = args[0].as_range() {
+        r.lo = args[1];
+        r.hi = args[2];
+        r.hdr.x = args[3].truthy() as u16;
+        r.hdr.flags |= flag::FROZEN;
+        cx.heap.wrote(args[0], args[1]);
+        cx.heap.wrote(args[0], args[2]);
+    }
+    Ok(args[0])
+}
+/// Name of a class or module that has a permanent one, else nil.
+fn class_path(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = cx.arg_class(args, 0)?;
+    if c.data.temporary {
+        return Ok(Value::NIL);
+    }
+    match c.data.name.clone() {
+        Some(n) => Ok(cx.str_enc(&n, EncIndex::UTF_8)),
+        None => Ok(Value::NIL),
+    }
+}
+/// Freezes without asking the object.
+fn freeze(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    if let Some(mut h) = args[0].header_mut() {
+        h.flags |= flag::FROZEN;
+    }
+    Ok(args[0])
+}
+/// Default value of a hash, the proc left aside.
+fn hash_default(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(args[0].as_hash().filter(|h| !h.h.default_is_proc).map_or(Value::NIL, |h| h.h.default))
+}
+
+/// Intrinsics of Marshal.
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__marshal_long", 2, 2, long),
+    intrinsic("__marshal_raw", 2, 2, raw),
+    intrinsic("__marshal_float", 1, 1, float),
+    intrinsic("__marshal_big", 2, 2, big),
+    intrinsic("__marshal_big_value", 2, 2, big_value),
+    intrinsic("__marshal_extended", 1, 1, extended),
+    intrinsic("__marshal_ivars", 1, 1, ivars),
+    intrinsic("__marshal_kind", 1, 1, kind),
+    intrinsic("__marshal_instance", 1, 1, instance),
+    intrinsic("__marshal_set_class", 2, 2, set_class),
+    intrinsic("__marshal_range", 4, 4, set_range),
+    intrinsic("__class_path", 1, 1, class_path),
+    intrinsic("__freeze", 1, 1, freeze),
+    intrinsic("__hash_default", 1, 1, hash_default),
+];

@@ -1,0 +1,817 @@
+# Marshal: CRuby's format 4.8. The writer and the reader are Ruby, because any
+# object may bring its own hooks; numbers and class facts come from intrinsics.
+module Marshal
+  MAJOR_VERSION = 4
+  MINOR_VERSION = 8
+
+  def self.dump(obj, io = __undef, limit = __undef)
+    if __undef?(limit) && !__undef?(io) && (__is_a(io, Integer) || io.nil?)
+      limit = io
+      io = nil
+    end
+    io = nil if __undef?(io)
+    limit = -1 if __undef?(limit) || limit.nil?
+    limit = KumiSys.to_int(limit)
+    unless io.nil?
+      raise TypeError, "instance of IO needed" unless KumiSys.answers?(io, :write)
+      io.binmode if KumiSys.answers?(io, :binmode)
+    end
+    w = KumiSys::MarshalWriter.new
+    w.object(obj, limit)
+    s = w.out
+    return s if io.nil?
+    io.write(s)
+    io
+  end
+
+  def self.load(source, proc = nil, freeze: false)
+    str = KumiSys.try_str(source)
+    if str
+      r = KumiSys::MarshalReader.new(str, nil, proc, freeze)
+    elsif KumiSys.answers?(source, :getbyte) && KumiSys.answers?(source, :read)
+      source.binmode if KumiSys.answers?(source, :binmode)
+      r = KumiSys::MarshalReader.new(nil, source, proc, freeze)
+    else
+      raise TypeError, "instance of IO needed"
+    end
+    r.start
+    r.object
+  end
+
+  class << self
+    alias_method :restore, :load
+  end
+end
+
+module KumiSys
+  # Writes one object graph.
+  class MarshalWriter
+    attr_reader :out
+
+    def initialize
+      @out = "\x04\x08".b
+      @symbols = {}
+      @objects = {}.compare_by_identity
+    end
+
+    def object(x, limit)
+      case x
+      when nil then @out << "0"
+      when true then @out << "T"
+      when false then @out << "F"
+      else
+        raise ArgumentError, "exceed depth limit" if limit == 0
+        return symbol(x) if __is_a(x, Symbol)
+        if __is_a(x, Integer) && x < 1073741824 && x >= -1073741824
+          @out << "i"
+          __marshal_long(@out, x)
+          return
+        end
+        at = @objects[x]
+        if at
+          @out << "@"
+          __marshal_long(@out, at)
+        else
+          any(x, limit < 0 ? limit : limit - 1)
+        end
+      end
+    end
+
+    def remember(x)
+      @objects[x] = @objects.size
+    end
+
+    def long(n) = __marshal_long(@out, n)
+
+    def bytes(s)
+      long(s.bytesize)
+      __marshal_raw(@out, s)
+    end
+
+    def symbol(s)
+      at = @symbols[s]
+      if at
+        @out << ";"
+        return long(at)
+      end
+      name = s.name
+      wide = !name.ascii_only?
+      @out << "I" if wide
+      @out << ":"
+      bytes(name)
+      @symbols[s] = @symbols.size
+      encoding(name, 0) if wide
+    end
+
+    # The count of variables that follow an `I` object, and the one that tells its encoding.
+    def encoding(s, more)
+      enc = s.encoding
+      if enc == Encoding::BINARY
+        long(more)
+      else
+        long(more + 1)
+        if enc == Encoding::UTF_8
+          symbol(:E)
+          @out << "T"
+        elsif enc == Encoding::US_ASCII
+          symbol(:E)
+          @out << "F"
+        else
+          symbol(:encoding)
+          name = enc.name
+          at = @objects[name]
+          if at
+            @out << "@"
+            long(at)
+          else
+            @out << '"'
+            bytes(name)
+            remember(name)
+          end
+        end
+      end
+    end
+
+    def ivars(list, limit)
+      i = 0
+      while i < list.size
+        symbol(list[i])
+        object(list[i + 1], limit)
+        i += 2
+      end
+    end
+
+    def class_name(klass)
+      name = __class_path(klass)
+      if name.nil?
+        kind = __is_a(klass, Class) ? "class" : "module"
+        raise TypeError, "can't dump anonymous #{kind} #{klass.inspect}"
+      end
+      found = begin
+        Object.const_get(name)
+      rescue NameError
+        nil
+      end
+      raise TypeError, "#{name} can't be referred to" unless __same(found, klass)
+      name.to_sym
+    end
+
+    # Modules that extend x alone, then its class.
+    def extended(x)
+      bad, *mods = __marshal_extended(x)
+      raise TypeError, "singleton can't be dumped" if bad
+      mods.each do |m|
+        @out << "e"
+        name = __class_path(m)
+        raise TypeError, "can't dump anonymous class #{m.inspect}" if name.nil?
+        symbol(name.to_sym)
+      end
+    end
+
+    def header(type, x)
+      extended(x)
+      @out << type
+      symbol(class_name(__class(x)))
+    end
+
+    # Notes a subclass of a core class.
+    def user_class(x, core)
+      extended(x)
+      return if __same(__class(x), core)
+      @out << "C"
+      symbol(class_name(__class(x)))
+    end
+
+    def any(x, limit)
+      if __responds(x, :marshal_dump)
+        remember(x)
+        v = x.__send__(:marshal_dump)
+        @out << "U"
+        symbol(class_name(__class(x)))
+        return object(v, limit)
+      end
+      return user_defined(x, limit) if __responds(x, :_dump)
+      remember(x)
+      if __is_a(x, Module)
+        raise TypeError, "singleton class can't be dumped" if __is_a(x, Class) && x.singleton_class?
+        @out << (__is_a(x, Class) ? "c" : "m")
+        return bytes(class_name(x).name)
+      end
+      case __marshal_kind(x)
+      when :object then return plain_object(x, limit)
+      when :range
+        header("o", x)
+        long(3)
+        ivars([:excl, x.exclude_end?, :begin, x.begin, :end, x.end], limit)
+        return
+      when :rational
+        @out << "U"
+        symbol(:Rational)
+        return object([x.numerator, x.denominator], limit)
+      when :complex
+        @out << "U"
+        symbol(:Complex)
+        return object([x.real, x.imaginary], limit)
+      when :float
+        @out << "f"
+        return bytes(__marshal_float(x))
+      when :big
+        @out << "l"
+        return __marshal_big(@out, x)
+      end
+      vars = __marshal_ivars(x)
+      case __marshal_kind(x)
+      when :string
+        encoded = x.encoding != Encoding::BINARY
+        @out << "I" if encoded || !vars.empty?
+        user_class(x, String)
+        @out << '"'
+        bytes(x)
+        if encoded || !vars.empty?
+          encoding(x, vars.size / 2)
+          ivars(vars, limit)
+        end
+        return
+      when :regexp
+        @out << "I"
+        user_class(x, Regexp)
+        @out << "/"
+        source = x.source
+        bytes(source)
+        @out << (x.options & 7 | (x.fixed_encoding? ? 16 : 0) | (x.options & 32)).chr
+        source = source.b.force_encoding(x.encoding)
+        encoding(source, vars.size / 2)
+        return ivars(vars, limit)
+      end
+      @out << "I" unless vars.empty?
+      case __marshal_kind(x)
+      when :array
+        user_class(x, Array)
+        @out << "["
+        long(x.size)
+        i = 0
+        n = x.size
+        while i < n
+          object(x[i], limit)
+          i += 1
+        end
+      when :hash then hash(x, limit)
+      when :struct
+        header("S", x)
+        names = __struct_members(x)
+        long(names.size)
+        names.each_with_index do |m, i|
+          symbol(m)
+          object(__struct_get(x, i), limit)
+        end
+      else
+        raise TypeError, "instance of #{__class(x)} can't be dumped" if __is_a(x, IO)
+        raise TypeError, "no _dump_data is defined for class #{__class(x)}"
+      end
+      unless vars.empty?
+        long(vars.size / 2)
+        ivars(vars, limit)
+      end
+    end
+
+    def hash(x, limit)
+      raise TypeError, "can't dump hash with default proc" if x.default_proc
+      user_class(x, Hash)
+      if x.compare_by_identity?
+        @out << "C"
+        symbol(:Hash)
+      end
+      default = __is_a(x, Hash) ? __hash_default(x) : nil
+      @out << (default.nil? ? "{" : "}")
+      long(__hash_len(x))
+      i = -1
+      while i = __hash_next(x, i)
+        object(__hash_key(x, i), limit)
+        object(__hash_val(x, i), limit)
+      end
+      object(default, limit) unless default.nil?
+    end
+
+    def plain_object(x, limit)
+      header("o", x)
+      vars = __marshal_ivars(x)
+      if __is_a(x, Exception)
+        own = [:mesg, __exc_field(x, :@__message), :bt, x.backtrace]
+        own.push(:name, x.name) if __is_a(x, NameError)
+        vars = own + vars
+      elsif __is_a(x, Set)
+        h = __hash_copy(KumiSys.set_hash(x))
+        h.default = false
+        vars = [:@hash, h] + vars
+      end
+      long(vars.size / 2)
+      ivars(vars, limit)
+    end
+
+    def __exc_field(x, name)
+      v = __ivar_get(x, name)
+      __undef?(v) ? nil : v
+    end
+
+    def user_defined(x, limit)
+      v = x.__send__(:_dump, limit)
+      raise TypeError, "_dump() must return string" unless __is_a(v, String)
+      vars = __marshal_ivars(v)
+      encoded = v.encoding != Encoding::BINARY
+      more = encoded || !vars.empty?
+      @out << "I" if more
+      @out << "u"
+      symbol(class_name(__class(x)))
+      bytes(v)
+      if more
+        encoding(v, vars.size / 2)
+        ivars(vars, limit)
+      end
+      remember(x)
+    end
+  end
+
+  # Reads one object graph from a String or an IO.
+  class MarshalReader
+    def initialize(str, io, proc, freeze)
+      @s = str
+      @io = io
+      @pos = 0
+      @proc = proc
+      @freeze = freeze ? true : false
+      @symbols = []
+      @objects = []
+      @partial = {}.compare_by_identity
+      @interned = {}
+    end
+
+    def start
+      major = byte
+      minor = byte
+      return if major == 4 && minor == 8
+      if major != 4 || minor > 8
+        raise TypeError, "incompatible marshal file format (can't be read)\n" \
+                         "\tformat version 4.8 required; #{major}.#{minor} given"
+      end
+      if $VERBOSE
+        warn("incompatible marshal file format (can be read)\n" \
+             "\tformat version 4.8 required; #{major}.#{minor} given")
+      end
+    end
+
+    def byte
+      if @s
+        b = @s.getbyte(@pos)
+        too_short if b.nil?
+        @pos += 1
+        b
+      else
+        b = @io.getbyte
+        raise EOFError, "end of file reached" if b.nil?
+        b
+      end
+    end
+
+    def too_short
+      raise ArgumentError, "marshal data too short"
+    end
+
+    def long
+      c = byte
+      c -= 256 if c > 127
+      return 0 if c == 0
+      return c - 5 if c > 4
+      return c + 5 if c < -4
+      n = c.abs
+      x = c > 0 ? 0 : -1
+      i = 0
+      while i < n
+        x &= ~(0xff << (8 * i))
+        x |= byte << (8 * i)
+        i += 1
+      end
+      x
+    end
+
+    def bytes
+      n = long
+      raw(n)
+    end
+
+    def raw(n)
+      return "".b if n == 0
+      too_short if n < 0
+      if @s
+        too_short if n > @s.bytesize - @pos
+        b = @s.byteslice(@pos, n).b
+        @pos += n
+        b
+      else
+        b = @io.read(n)
+        too_short if b.nil? || b.bytesize < n
+        b.b
+      end
+    end
+
+    # --- names -------------------------------------------------------------------
+
+    def symbol
+      wide = false
+      while true
+        t = byte
+        case t
+        when 73 then wide = true
+        when 58 then return real_symbol(wide)
+        when 59
+          raise ArgumentError, "dump format error (symlink with encoding)" if wide
+          return symbol_link
+        else
+          raise ArgumentError, format("dump format error for symbol(0x%x)", t)
+        end
+      end
+    end
+
+    def symbol_link
+      i = long
+      raise ArgumentError, "bad symbol" if i < 0 || i >= @symbols.size
+      @symbols[i]
+    end
+
+    def real_symbol(wide)
+      name = bytes
+      at = @symbols.size
+      @symbols << nil
+      enc = name.ascii_only? ? Encoding::US_ASCII : Encoding::BINARY
+      if wide
+        long.times do
+          key = symbol
+          v = object
+          enc = named_encoding(key, v) || enc
+        end
+      end
+      name.force_encoding(enc)
+      raise EncodingError, "invalid symbol in encoding #{enc} :#{name.inspect}" unless name.valid_encoding?
+      @symbols[at] = name.to_sym
+    end
+
+    def named_encoding(key, v)
+      case key
+      when :E
+        v == true ? Encoding::UTF_8 : v == false ? Encoding::US_ASCII : nil
+      when :encoding
+        begin
+          Encoding.find(v)
+        rescue ArgumentError
+          raise ArgumentError, "encoding #{v} is not registered"
+        end
+      end
+    end
+
+    def module_at(path)
+      path = path.name
+      path.split("::").inject(Object) do |m, part|
+        unless __is_a(m, Module) && m.const_defined?(part, __same(m, Object))
+          found = begin
+            m.const_get(part)
+          rescue NameError
+            raise ArgumentError, "undefined class/module #{path}"
+          end
+          next found
+        end
+        m.const_get(part)
+      end
+    end
+
+    def class_at(path)
+      c = module_at(path)
+      raise TypeError, "#{path} does not refer to class" unless __is_a(c, Class)
+      c
+    end
+
+    # --- bookkeeping ----------------------------------------------------------------
+
+    def entry(x)
+      @objects << x
+      x
+    end
+
+    def started(x)
+      @objects << x
+      @partial[x] = true
+      x
+    end
+
+    # Every finished object passes here: frozen when asked for, then shown to the proc.
+    def leave(x, partial)
+      return x if partial
+      @partial.delete(x)
+      if @freeze
+        unless __is_a(x, Module)
+          if __same(__class(x), String) && __marshal_ivars(x).empty?
+            at = @objects.rindex { |o| __same(o, x) }
+            kept = @interned[[x, x.encoding]]
+            if kept
+              @objects[at] = kept if at
+              x = kept
+            else
+              __freeze(x)
+              @interned[[x, x.encoding]] = x
+            end
+          else
+            __freeze(x)
+          end
+        end
+      end
+      shown(x)
+    end
+
+    def shown(x)
+      return x if @proc.nil?
+      v = @proc.call(x)
+      unless __same(v, x)
+        at = @objects.rindex { |o| __same(o, x) }
+        @objects[at] = v if at && !__is_a(x, Integer) && !x.nil?
+      end
+      v
+    end
+
+    # Reads the variables of an `I` object into x.
+    def ivars(x)
+      long.times do
+        name = symbol
+        v = object
+        if __is_a(x, String) || __is_a(x, Regexp)
+          enc = named_encoding(name, v)
+          if enc
+            __is_a(x, Regexp) ? next : x.force_encoding(enc)
+            next
+          end
+        end
+        set_ivar(x, name, v)
+      end
+    end
+
+    def set_ivar(x, name, v)
+      if name.start_with?("@")
+        if name == :@hash && __is_a(x, Set) && __is_a(v, Hash)
+          v.default = nil unless v.frozen?
+          __ivar_set(x, :@__h, v.frozen? ? __hash_copy(v) : v)
+        else
+          x.instance_variable_set(name, v)
+        end
+      elsif __is_a(x, Exception)
+        case name
+        when :mesg then __ivar_set(x, :@__message, v)
+        when :bt then __ivar_set(x, :@__backtrace, v) unless v.nil?
+        when :name then __ivar_set(x, :@__name, v)
+        end
+      end
+    end
+
+    # --- objects -----------------------------------------------------------------------
+
+    def object = typed(byte, false, nil, nil)
+
+    # `vars`: an Array whose first element tells that variables follow; who reads them clears it.
+    def typed(type, partial, vars, mods)
+      case type
+      when 48 then leave(nil, false)
+      when 84 then leave(true, false)
+      when 70 then leave(false, false)
+      when 105 then leave(long, false)
+      when 64 then link
+      when 58
+        s = real_symbol(vars && vars[0])
+        vars[0] = false if vars
+        leave(s, false)
+      when 59 then symbol_link
+      when 73
+        follow = [true]
+        x = typed(byte, true, follow, mods)
+        ivars(x) if follow[0]
+        leave(x, partial)
+      when 101
+        m = module_at(symbol)
+        raise ArgumentError, "#{m} does not refer to module" if __is_a(m, Class) || !__is_a(m, Module)
+        typed(byte, partial, vars, (mods || []) << m)
+      when 67 then subclass(partial, vars, mods)
+      when 102 then leave(entry(float(bytes)), false)
+      when 108 then leave(entry(big), false)
+      when 34
+        s = entry(bytes)
+        extend_all(s, mods)
+        leave(s, partial)
+      when 47 then regexp(partial, vars)
+      when 91
+        a = started([])
+        n = long
+        i = 0
+        while i < n
+          a << object
+          i += 1
+        end
+        extend_all(a, mods)
+        leave(a, partial)
+      when 123, 125 then hash(type, partial, mods)
+      when 83 then struct(partial, mods)
+      when 117 then user_defined(vars)
+      when 85 then user_marshal(mods)
+      when 111
+        klass = class_at(symbol)
+        x = allocate_for(klass)
+        started(x)
+        extend_all(x, mods)
+        ivars_of_object(x)
+        leave(x, partial)
+      when 100
+        klass = class_at(symbol)
+        x = allocate_for(klass)
+        started(x)
+        unless answers?(x, :_load_data)
+          raise TypeError, "class #{klass} needs to have instance method '_load_data'"
+        end
+        x._load_data(object)
+        leave(x, partial)
+      when 99 then leave(entry(class_at(bytes.force_encoding("UTF-8").to_sym)), partial)
+      when 109
+        name = bytes.force_encoding("UTF-8").to_sym
+        m = module_at(name)
+        raise ArgumentError, "#{name} does not refer to module" if __is_a(m, Class)
+        leave(entry(m), partial)
+      when 77 then leave(entry(module_at(bytes.force_encoding("UTF-8").to_sym)), partial)
+      else
+        raise ArgumentError, format("dump format error(0x%x)", type)
+      end
+    end
+
+    def answers?(x, mid) = KumiSys.answers?(x, mid)
+
+    def link
+      i = long
+      raise ArgumentError, "dump format error (unlinked)" if i < 0 || i >= @objects.size
+      x = @objects[i]
+      return x if @partial[x]
+      shown_link(x)
+    end
+
+    def shown_link(x)
+      @proc.nil? ? x : @proc.call(x)
+    end
+
+    def extend_all(x, mods)
+      return unless mods
+      x.extend(mods.pop) until mods.empty?
+    end
+
+    def allocate_for(klass)
+      case __marshal_instance(klass)
+      when :object then __allocate(klass)
+      when :range then __allocate(klass)
+      else raise ArgumentError, "dump format error"
+      end
+    end
+
+    def ivars_of_object(x)
+      n = long
+      if __is_a(x, Range)
+        parts = {}
+        n.times { k = symbol; parts[k] = object }
+        __marshal_range(x, parts[:begin], parts[:end], parts[:excl] ? true : false)
+      else
+        n.times do
+          name = symbol
+          set_ivar(x, name, object)
+        end
+      end
+    end
+
+    def float(s)
+      case s
+      when "nan" then Float::NAN
+      when "inf" then Float::INFINITY
+      when "-inf" then -Float::INFINITY
+      else s.to_f
+      end
+    end
+
+    def big
+      sign = byte
+      n = long
+      b = raw(n < 0 ? -1 : n * 2)
+      __marshal_big_value(b, sign == 45)
+    end
+
+    def subclass(partial, vars, mods)
+      klass = class_at(symbol)
+      type = byte
+      if __same(klass, Hash) && (type == 123 || type == 125)
+        return hash(type, partial, mods, true)
+      end
+      x = typed(type, true, vars, mods)
+      unless __marshal_set_class(x, klass)
+        raise ArgumentError, "dump format error (user class)"
+      end
+      leave(x, partial)
+    end
+
+    def hash(type, partial, mods, identity = false)
+      h = started({})
+      h.compare_by_identity if identity
+      n = long
+      i = 0
+      while i < n
+        k = object
+        v = object
+        KumiSys.hash_put(h, k, v)
+        i += 1
+      end
+      h.default = object if type == 125
+      extend_all(h, mods)
+      leave(h, partial)
+    end
+
+    def struct(partial, mods)
+      klass = class_at(symbol)
+      unless __marshal_instance(klass) == :struct
+        raise TypeError, "class #{klass} not a struct"
+      end
+      x = __allocate(klass)
+      started(x)
+      names = __struct_members(klass)
+      n = long
+      raise TypeError, "struct #{klass} not compatible (struct size differs)" unless n == names.size
+      i = 0
+      while i < n
+        name = symbol
+        unless __same(name, names[i])
+          raise TypeError, "struct #{klass} not compatible (:#{name} for :#{names[i]})"
+        end
+        __struct_set(x, i, object)
+        i += 1
+      end
+      extend_all(x, mods)
+      __freeze(x) if __is_a(x, Data)
+      leave(x, partial)
+    end
+
+    def regexp(partial, vars)
+      source = bytes
+      options = byte
+      at = @objects.size
+      if vars && vars[0]
+        extra = []
+        long.times do
+          name = symbol
+          v = object
+          enc = named_encoding(name, v)
+          enc ? source.force_encoding(enc) : extra << name << v
+        end
+        vars[0] = false
+      end
+      r = Regexp.new(source, options & ~16)
+      @objects.insert(at, r)
+      raise FrozenError.new("can't modify frozen Regexp: #{r.inspect}", receiver: r) if extra && !extra.empty?
+      leave(r, partial)
+    end
+
+    def user_defined(vars)
+      klass = class_at(symbol)
+      data = bytes
+      if vars && vars[0]
+        ivars(data)
+        vars[0] = false
+      end
+      raise TypeError, "class #{klass} needs to have method '_load'" unless answers?(klass, :_load)
+      x = klass._load(data)
+      entry(x)
+      __freeze(x) if @freeze && !__is_a(x, Module)
+      shown(x)
+    end
+
+    def user_marshal(mods)
+      klass = class_at(symbol)
+      if __same(klass, Rational) || __same(klass, Complex)
+        at = @objects.size
+        entry(nil)
+        a = object
+        unless __is_a(a, Array) && a.size == 2
+          raise ArgumentError, "marshaled #{klass.name.downcase} must have an array whose length is 2"
+        end
+        x = __same(klass, Rational) ? Rational(a[0], a[1]) : Complex(a[0], a[1])
+        @objects[at] = x
+        return shown(x)
+      end
+      x = __allocate(klass)
+      extend_all(x, mods)
+      unless __responds(x, :marshal_load) || answers?(x, :marshal_load)
+        raise TypeError, "instance of #{klass} needs to have method 'marshal_load'"
+      end
+      started(x)
+      data = object
+      x.__send__(:marshal_load, data)
+      @partial.delete(x)
+      __freeze(x) if @freeze
+      shown(x)
+    end
+  end
+end
