@@ -9,6 +9,7 @@ use crate::{ClassData, ClassObj, HashData, HashObj, Instance, Role, Sym, Value};
 use kumi_num::BigInt;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Cell sizes in bytes. A cell beyond the last is a large object.
@@ -60,6 +61,8 @@ pub struct Heap {
     /// Bytes until the next wish for a collection; checked by `charge` and on slow allocation paths.
     budget: isize,
     wants: bool,
+    /// Something waits for the next safepoint: a wished collection, or whatever the loop's owner put here.
+    pub poll: AtomicBool,
     /// Limit in bytes (`KUMI_HEAP_MAX`, else the machine's or cgroup's memory).
     pub max: usize,
     /// Collections are off (`GC.disable`).
@@ -92,6 +95,7 @@ impl Heap {
             large: Vec::new(),
             budget: FIRST_BUDGET,
             wants: false,
+            poll: AtomicBool::new(false),
             max: usize::MAX / 4,
             disabled: false,
             shapes: Shapes::default(),
@@ -109,6 +113,7 @@ impl Heap {
     /// Asks for a collection at the next safepoint.
     pub fn request_gc(&mut self) {
         self.wants = true;
+        self.poll.store(true, Relaxed);
     }
     /// Does the heap want a collection?
     #[inline(always)]
@@ -121,7 +126,7 @@ impl Heap {
         self.budget -= bytes as isize;
         self.stat.allocated_bytes += bytes as u64;
         if self.budget < 0 {
-            self.wants = true;
+            self.request_gc();
         }
     }
     /// May `bytes` more be allocated at once? Natives ask before large requests.
@@ -173,7 +178,7 @@ impl Heap {
                     self.stat.allocated_bytes += bytes as u64;
                     self.stat.allocated_cells += got as u64;
                     if self.budget < 0 {
-                        self.wants = true;
+                        self.request_gc();
                     }
                     // SAFETY: as in `raw`.
                     self.classes[c].free = unsafe { (*f).next };

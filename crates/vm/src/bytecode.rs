@@ -254,6 +254,9 @@ opcodes! {
     BackRef 0,
     /// $~ = R[a]
     MatchSet 0,
+    /// An operator instruction (its number in the low 7 bits of x, the jump sense in the top bit) whose
+    /// fast path was taken back because a user redefined the operator. Made by the loop, never compiled.
+    Generic 1,
 }
 
 /// What `Op::Defined` tests (its `x`); the result is a frozen string or nil.

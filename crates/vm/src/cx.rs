@@ -38,8 +38,16 @@ pub struct Cx {
     /// A user redefined an operator that the loop has built in.
     pub ops_redefined: bool,
     pub(crate) booted: bool,
-    /// Something waits for the next safepoint: a collection, a signal, a timer, an interrupt.
-    pub poll: bool,
+    /// The running frame and the next instruction, valid while a native or slow path runs.
+    pub(crate) fp: *mut Value,
+    pub(crate) pc: *const std::sync::atomic::AtomicU64,
+    pub(crate) stack_end: *mut Value,
+    /// What fast paths need of each method, parallel to `methods`.
+    pub(crate) hot: Vec<crate::interp::Hot>,
+    /// The native that raises just now, for the backtrace.
+    pub(crate) raising_native: u32,
+    /// Why the default method_missing is about to run.
+    pub(crate) missing: crate::interp::Missing,
     /// `KUMI_GC_STRESS`: collect at every k-th safepoint.
     pub gc_stress: u32,
     pub(crate) gc_tick: u32,

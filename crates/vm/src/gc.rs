@@ -34,7 +34,7 @@ impl Cx {
         heap.collect(&mut |m| self.mark_roots(m, top));
         self.heap = heap;
         if !self.heap.pending_finalizers.is_empty() {
-            self.poll = true;
+            self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
 

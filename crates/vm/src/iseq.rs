@@ -120,7 +120,8 @@ pub struct Params {
     pub kwrest: bool,
     /// `**nil`
     pub no_kw: bool,
-    /// `&blk` has a register, filled by code with BlockProc, not by the binder.
+    /// `&blk` has a register, filled by code with BlockProc (in a block called with a block the binder has put it
+    /// there, and BlockProc gives that).
     pub block: bool,
     /// `...`: ruby2_keywords-like forwarding is done with rest, kwrest and block.
     pub forward: bool,
@@ -135,6 +136,13 @@ impl Params {
     /// Number of optional parameters.
     pub fn opt_count(&self) -> u16 {
         self.opt.len().saturating_sub(1) as u16
+    }
+    /// Register of `&blk` (when `block` is set).
+    pub fn block_register(&self) -> usize {
+        1 + (self.req + self.opt_count() + self.post) as usize
+            + self.rest as usize
+            + self.kw.len()
+            + self.kwrest as usize
     }
     /// Only required parameters: arguments stay where the caller put them.
     pub fn is_simple(&self) -> bool {

@@ -19,6 +19,7 @@ mod cx;
 pub mod disasm;
 mod gc;
 pub mod hash_key;
+pub mod interp;
 pub mod iseq;
 pub mod library;
 pub mod method;

@@ -1,0 +1,178 @@
+//! Arguments to parameters, in all their kinds.
+
+use super::frame::Fp;
+use crate::iseq::{ISeq, Params};
+use crate::native::{Args, Exit};
+use crate::Cx;
+use kumi_heap::*;
+
+/// Who is being called decides how strict the count is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strict {
+    /// Methods and lambdas: the count must fit.
+    Yes,
+    /// Procs and blocks: missing are nil, extra are dropped, one array is taken apart.
+    No,
+}
+
+impl Cx {
+    /// "wrong number of arguments (given 1, expected 2)"
+    pub fn arity_error(&mut self, given: usize, min: usize, max: Option<usize>) -> Exit {
+        let want = match max {
+            Some(m) if m == min => format!("{min}"),
+            Some(m) => format!("{min}..{m}"),
+            None => format!("{min}+"),
+        };
+        self.arg_error(&format!("wrong number of arguments (given {given}, expected {want})"))
+    }
+
+    /// Writes arguments into the parameter registers of `nf`; the pc to start at.
+    /// Registers beyond the parameters are left to the caller.
+    pub(crate) fn bind(&mut self, q: &ISeq, nf: Fp, mut args: Args, kw: Value, strict: Strict) -> Result<usize, Exit> {
+        let p = &q.params;
+        let mut kw = kw.as_hash().filter(|h| h.h.len() > 0);
+        let takes_kw = !p.kw.is_empty() || p.kwrest;
+        let (req, opt, post) = (p.req as usize, p.opt_count() as usize, p.post as usize);
+        if let Some(h) = kw {
+            if p.no_kw && strict == Strict::Yes {
+                return Err(self.arg_error("no keywords accepted"));
+            }
+            if !takes_kw {
+                let copy = self.hash_dup(h);
+                args.push(copy);
+                kw = None;
+            }
+        }
+        let min = req + post;
+        let max = min + opt;
+        if strict == Strict::No {
+            let several = p.excess_comma || max > 1 || (max > 0 && p.rest) || (opt > 0);
+            if args.len() == 1 && several && kw.is_none() && (min > 0 || opt > 0) && !(takes_kw && max == 1 && !p.rest && !p.excess_comma) {
+                if let Some(a) = args[0].as_array() {
+                    args = Args::from_slice(a.as_slice());
+                }
+            }
+            if args.len() < min {
+                // Required come first, then post ones; optional stay unset.
+                args.resize(min, Value::NIL);
+            }
+            if args.len() > max && !p.rest {
+                args.truncate(max);
+            }
+        } else if args.len() < min || (args.len() > max && !p.rest) {
+            let missing: Vec<Sym> = p.kw.iter().filter(|k| k.1).map(|k| k.0).collect();
+            if !missing.is_empty() && kw.is_none() {
+                let names: Vec<String> = missing.iter().map(|s| self.sym_name(*s)).collect();
+                let want = if p.rest { format!("{min}+") } else if max == min { format!("{min}") } else { format!("{min}..{max}") };
+                let s = if names.len() > 1 { "s" } else { "" };
+                let given = args.len();
+                return Err(self.arg_error(&format!(
+                    "wrong number of arguments (given {given}, expected {want}; required keyword{s}: {})",
+                    names.join(", ")
+                )));
+            }
+            return Err(self.arity_error(args.len(), min, (!p.rest).then_some(max)));
+        }
+        let n = args.len();
+        let given_opt = (n - min).min(opt);
+        let mut at = 1;
+        for v in &args[..req] {
+            nf.set_r(at, *v);
+            at += 1;
+        }
+        for k in 0..opt {
+            nf.set_r(at, if k < given_opt { args[req + k] } else { Value::NIL });
+            at += 1;
+        }
+        if p.rest {
+            let rest: &[Value] = &args[req + given_opt..n - post];
+            let v = self.array(rest);
+            nf.set_r(at, v);
+            at += 1;
+        }
+        for v in &args[n - post..] {
+            nf.set_r(at, *v);
+            at += 1;
+        }
+        if takes_kw {
+            self.bind_kw(p, nf, at, kw)?;
+            at += p.kw.len() + p.kwrest as usize;
+        }
+        if p.block {
+            nf.set_r(at, Value::NIL);
+        }
+        Ok(if p.opt.is_empty() { 0 } else { p.opt[given_opt] as usize })
+    }
+
+    fn bind_kw(&mut self, p: &Params, nf: Fp, at: usize, kw: Option<Gc<HashObj>>) -> Result<(), Exit> {
+        let mut missing: Vec<Sym> = Vec::new();
+        let mut used = 0;
+        for (k, (name, required)) in p.kw.iter().enumerate() {
+            let v = kw.and_then(|h| self.hash_get_sym(h, *name));
+            match v {
+                Some(v) => {
+                    used += 1;
+                    nf.set_r(at + k, v);
+                }
+                None => {
+                    if *required {
+                        missing.push(*name);
+                    }
+                    nf.set_r(at + k, Value::UNDEF);
+                }
+            }
+        }
+        if !missing.is_empty() {
+            let names: Vec<String> = missing.iter().map(|s| format!(":{}", self.sym_name(*s))).collect();
+            let s = if names.len() > 1 { "s" } else { "" };
+            return Err(self.arg_error(&format!("missing keyword{s}: {}", names.join(", "))));
+        }
+        let total = kw.map_or(0, |h| h.h.len());
+        if p.kwrest {
+            let v = match kw {
+                Some(h) if used == 0 => self.hash_dup(h),
+                Some(h) => {
+                    let v = self.hash();
+                    for e in h.h.iter().collect::<Vec<_>>() {
+                        if !e.key.as_sym().is_some_and(|s| p.kw.iter().any(|k| k.0 == s)) {
+                            if let Some(mut n) = v.as_hash() {
+                                n.h.push(e.hash, e.key, e.val);
+                            }
+                        }
+                    }
+                    v
+                }
+                None => self.hash(),
+            };
+            nf.set_r(at + p.kw.len(), v);
+        } else if total > used {
+            let unknown: Vec<Value> = kw
+                .into_iter()
+                .flat_map(|h| h.h.iter().map(|e| e.key).collect::<Vec<_>>())
+                .filter(|k| !k.as_sym().is_some_and(|s| p.kw.iter().any(|x| x.0 == s)))
+                .collect();
+            let a = self.array(&unknown);
+            return Err(self.call_helper("raise_unknown_keywords", &[a]));
+        }
+        Ok(())
+    }
+
+    /// A Hash with the same entries (keyword hashes handed on are copies).
+    pub fn hash_dup(&mut self, h: Gc<HashObj>) -> Value {
+        let mut d = (*h.h).clone();
+        d.default = Value::NIL;
+        d.default_is_proc = false;
+        d.iterating = 0;
+        self.heap.hash(self.k.hash.val(), d).val()
+    }
+    /// Value of a symbol key.
+    pub fn hash_get_sym(&mut self, h: Gc<HashObj>, name: Sym) -> Option<Value> {
+        self.hash_get_plain(h, Value::sym(name))
+    }
+    /// Sets a symbol key of a hash of ours.
+    pub fn hash_put_sym(&mut self, h: Value, name: Sym, v: Value) {
+        if let Some(o) = h.as_hash() {
+            self.hash_put_plain(o, Value::sym(name), v);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Closures, blocks made into Procs, `new`.
+
+use super::frame::{Fp, ff, literal_parts};
+use crate::iseq::ISeq;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+
+impl Cx {
+    /// The Home cell of the frame at a slot, made when missing.
+    pub(crate) fn home_for(&mut self, slot: usize) -> Value {
+        let at = self.task.homes.partition_point(|h| h.0 < slot);
+        if let Some(h) = self.task.homes.get(at) {
+            if h.0 == slot {
+                return h.1.val();
+            }
+        }
+        let h = self.heap.home(slot as u64, self.task.id);
+        self.task.homes.insert(at, (slot, h));
+        self.frame_at(slot).add_flags(ff::HOMES);
+        h.val()
+    }
+
+    /// A Proc of child code `child` of frame `fp`.
+    pub(crate) fn make_closure(&mut self, fp: Fp, child: u16, lambda: bool) -> Value {
+        let q: *const ISeq = &*fp.iseq().children[child as usize];
+        let slot = self.slot_of(fp);
+        let home = self.home_for(slot);
+        let block = fp.block();
+        let block = self.block_value(block);
+        let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+        hdr.x = if lambda { ProcObj::LAMBDA } else { 0 };
+        hdr.aux = self.pc_index(fp);
+        self.heap
+            .proc(ProcObj { hdr, iseq: q as u64, self_val: fp.r(0), env: fp.env(), cref: fp.cref(), block, home })
+            .val()
+    }
+    /// Where `fp` is calling from: index of its next instruction.
+    fn pc_index(&self, fp: Fp) -> u32 {
+        // The call in progress in `fp` is the one whose frame comes next above it, or the running instruction.
+        let mut f = self.fp();
+        let mut ret = self.pc;
+        while f != fp && f.flags() & ff::FINISH == 0 {
+            ret = f.ret();
+            f = f.prev();
+        }
+        ((ret as usize).wrapping_sub(fp.iseq().code.as_ptr() as usize) / 8) as u32
+    }
+
+    /// A block word as a value: literal blocks become Procs (the same one for the same frame and block).
+    pub fn block_value(&mut self, w: Value) -> Value {
+        if !w.is_fix() {
+            return w;
+        }
+        let (off, child) = literal_parts(w);
+        let home = self.frame_at(off);
+        let p = self.make_closure(home, child as u16, false);
+        // Every frame that holds this word from here up gets the Proc, so that identity is kept.
+        let mut f = self.fp();
+        loop {
+            if f.block() == w {
+                f.set_block(p);
+            }
+            if self.slot_of(f) <= off || f.flags() & ff::FINISH != 0 {
+                break;
+            }
+            f = f.prev();
+        }
+        p
+    }
+
+    /// The frame's `&blk` as a value.
+    pub(crate) fn block_proc(&mut self, fp: Fp) -> Value {
+        let q = fp.iseq();
+        let w = if fp.flags() & ff::BLOCK != 0 && q.params.block { fp.r(q.params.block_register()) } else { fp.block() };
+        match w.as_sym() {
+            Some(s) => self.symbol_proc(s),
+            None => self.block_value(w),
+        }
+    }
+
+    /// `:sym.to_proc`
+    pub fn symbol_proc(&mut self, s: Sym) -> Value {
+        let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+        hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
+        let nil = Value::NIL;
+        self.heap
+            .proc(ProcObj { hdr, iseq: 0, self_val: Value::sym(s), env: nil, cref: nil, block: nil, home: nil })
+            .val()
+    }
+    /// A lambda that calls a Method object.
+    pub fn method_proc(&mut self, method: Value) -> Value {
+        let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+        hdr.x = ProcObj::LAMBDA | ProcObj::FROM_METHOD;
+        let nil = Value::NIL;
+        self.heap.proc(ProcObj { hdr, iseq: 0, self_val: method, env: nil, cref: nil, block: nil, home: nil }).val()
+    }
+
+    /// `Class#new` of a plain class whose `initialize` is bytecode or the default one:
+    /// the object and the method (`NO_METHOD`: nothing to call).
+    #[inline]
+    pub(crate) fn new_fast(&mut self, class: Value, argc: usize) -> Option<(Value, u32)> {
+        let c = class.as_class()?;
+        if c.data.instance != Instance::Object || c.is_singleton() {
+            return None;
+        }
+        let init = self.find_method(c, sym::INITIALIZE);
+        if init == NO_METHOD {
+            return None;
+        }
+        // A class may have its own `allocate`.
+        let meta = self.class_of(class);
+        let alloc = self.find_method(meta, sym::ALLOCATE);
+        if alloc == NO_METHOD || !self.methods[alloc as usize].builtin {
+            return None;
+        }
+        let e = &self.methods[init as usize];
+        if e.native.is_some() && e.owner == self.k.basic_object && argc == 0 {
+            return Some((self.heap.object(c), NO_METHOD));
+        }
+        if e.native.is_some() {
+            return None;
+        }
+        self.heat(init);
+        let h = self.hot[init as usize];
+        if h.kind == super::HotKind::Simple && h.argc as usize == argc {
+            return Some((self.heap.object(c), init));
+        }
+        None
+    }
+}
+
+/// `Class#new`: allocate, then `initialize` in my place with the object as result.
+pub fn class_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let Some(c) = recv.as_class() else { return Err(cx.type_error("class required")) };
+    if c.is_singleton() {
+        return Err(cx.type_error("can't create instance of singleton class"));
+    }
+    let meta = cx.class_of(recv);
+    let alloc = cx.find_method(meta, sym::ALLOCATE);
+    if alloc == NO_METHOD || !cx.methods[alloc as usize].builtin {
+        return Err(Exit::Miss);
+    }
+    let Some(obj) = cx.heap.instance(c) else { return Err(Exit::Miss) };
+    cx.pending.call = Some(Call {
+        target: Target::Name(sym::INITIALIZE),
+        recv: obj,
+        args: Args::from_slice(args),
+        kw: Value::UNDEF,
+        block: Value::NIL,
+        fcall: true,
+        result: obj,
+    });
+    Err(Exit::Call)
+}

@@ -1,0 +1,349 @@
+//! Raising, unwinding, leaving frames that need more than a store.
+//!
+//! What travels is a value: an exception, or an Unwind cell that names the frame
+//! to return from. Handlers are looked up by pc in each frame's table; an ensure
+//! handler receives the traveller and ends with `Op::Raise`.
+
+use super::Flow;
+use super::frame::{Fp, ff, literal_parts};
+use crate::iseq::{Catch, ISeq};
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::AtomicU64;
+
+/// Kinds of Unwind cells.
+pub(crate) const RETURN: u16 = 1;
+pub(crate) const KILL: u16 = 2;
+
+/// One line of a backtrace.
+#[derive(Clone, Copy)]
+pub struct TraceEntry {
+    /// Address of the code; 0 for an entry that stands for a native.
+    pub iseq: u64,
+    pub pc: u32,
+    /// Method of the frame or native, `NO_METHOD` for none.
+    pub method: u32,
+    pub block: bool,
+}
+
+/// A captured backtrace: turned into text or locations when asked for.
+pub struct Backtrace {
+    pub entries: Vec<TraceEntry>,
+}
+impl Payload for Backtrace {
+    fn bytes(&self) -> usize {
+        self.entries.capacity() * 24
+    }
+}
+
+impl Cx {
+    /// Captures the user-visible backtrace from the running frame; prelude frames show as
+    /// the method that user code called.
+    pub fn capture_trace(&mut self, native: u32) -> Vec<TraceEntry> {
+        let mut out = Vec::new();
+        let mut f = self.fp();
+        let mut pc = self.pc;
+        // The method to name at the next user line: the outermost system callee below it.
+        let mut pending = native;
+        loop {
+            let q = f.iseq();
+            let at = self.pc_of(q, pc);
+            let m = self.current_method(f).unwrap_or(NO_METHOD);
+            if q.system {
+                if f.flags() & ff::BLOCK == 0 && f.flags() & ff::HIDDEN == 0 && m != NO_METHOD && self.methods[m as usize].owner != self.k.helpers && !self.is_helper_method(m) {
+                    pending = m;
+                }
+            } else {
+                if pending != NO_METHOD {
+                    out.push(TraceEntry { iseq: q as *const ISeq as u64, pc: at, method: pending, block: false });
+                    if let Some(l) = out.last_mut() {
+                        l.block = false;
+                        l.iseq |= 1;
+                    }
+                    pending = NO_METHOD;
+                }
+                out.push(TraceEntry { iseq: q as *const ISeq as u64, pc: at, method: m, block: f.flags() & ff::BLOCK != 0 });
+            }
+            if f.flags() & ff::FINISH != 0 {
+                break;
+            }
+            pc = f.ret();
+            f = f.prev();
+        }
+        out
+    }
+    fn is_helper_method(&self, m: u32) -> bool {
+        let o = self.methods[m as usize].owner;
+        o.is_singleton() && o.data.attached == self.k.helpers.val()
+    }
+    fn pc_of(&self, q: &ISeq, pc: *const AtomicU64) -> u32 {
+        (((pc as usize).wrapping_sub(q.code.as_ptr() as usize) / 8) as u32).saturating_sub(1)
+    }
+
+    /// Path, line and label of an entry.
+    pub fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
+        // SAFETY: captured code is registered and never freed; the low bit marks entries of natives.
+        let q = unsafe { &*((e.iseq & !1) as *const ISeq) };
+        let line = q.line_at(e.pc);
+        let path = q.path.to_string();
+        let native = e.iseq & 1 == 1;
+        let base = if native {
+            self.sym_name(self.methods[e.method as usize].name)
+        } else {
+            q.label.to_string()
+        };
+        let mut label = base.clone();
+        if e.method != NO_METHOD && (native || !base.starts_with('<')) {
+            let m = &self.methods[e.method as usize];
+            let owner = m.owner;
+            let name = self.sym_name(m.name);
+            label = if owner.is_singleton() {
+                match owner.data.attached.as_class() {
+                    Some(c) if c.data.name.is_some() => format!("{}.{name}", self.class_name(c)),
+                    _ => name,
+                }
+            } else if owner.data.name.is_some() {
+                format!("{}#{name}", self.class_name(owner))
+            } else {
+                name
+            };
+        }
+        if e.block && !native {
+            label = if q.block_depth > 1 {
+                format!("block ({} levels) in {label}", q.block_depth)
+            } else {
+                format!("block in {label}")
+            };
+        }
+        (path, line, label, base)
+    }
+
+    /// Raises an exception object at the running instruction.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise_exc(&mut self, e: Value) -> Flow {
+        if e.is_kind(Kind::Unwind) {
+            return self.unwind(e);
+        }
+        if self.ivar_get(e, sym::IV_LOCATIONS).is_undef() && self.ivar_get(e, sym::IV_BACKTRACE).is_undef() && !e.frozen() {
+            let native = self.raising_native;
+            let entries = self.capture_trace(native);
+            let c = self.k.object;
+            let t = self.data(c, Backtrace { entries });
+            self.ivar_set(e, sym::IV_LOCATIONS, t);
+        }
+        if self.ivar_get(e, sym::IV_CAUSE).is_undef() && !e.frozen() {
+            let err = self.task.err;
+            if err != e && !err.is_nil() && !self.in_causes(err, e) {
+                self.ivar_set(e, sym::IV_CAUSE, err);
+            }
+        }
+        self.unwind(e)
+    }
+    fn in_causes(&mut self, from: Value, e: Value) -> bool {
+        let mut c = from;
+        for _ in 0..1000 {
+            if c == e {
+                return true;
+            }
+            c = self.ivar_get(c, sym::IV_CAUSE);
+            if !c.is_heap() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Re-raise by `Op::Raise`.
+    pub(crate) fn reraise(&mut self, v: Value) -> Flow {
+        if v.is_kind(Kind::Unwind) {
+            return self.unwind(v);
+        }
+        if !self.is_a(v, self.k.exception) {
+            let x = self.type_error("exception class/object expected");
+            return self.leaf_exit(x, 0);
+        }
+        self.raise_exc(v)
+    }
+
+    /// Looks for a handler from the running frame outwards and goes there.
+    pub(crate) fn unwind(&mut self, what: Value) -> Flow {
+        let cell = what.cell::<UnwindObj>();
+        let target = cell.filter(|u| u.hdr.x == RETURN).map(|u| u.target.fix_val() as usize);
+        loop {
+            let fp = self.fp();
+            let q = fp.iseq();
+            let at = self.pc_of(q, self.pc);
+            if let Some(h) = q
+                .handlers
+                .iter()
+                .find(|h| h.from <= at && at < h.to && (h.catch == Catch::Ensure || cell.is_none()))
+            {
+                fp.set_r(h.reg as usize, what);
+                if cell.is_none() {
+                    self.task.err = what;
+                }
+                // SAFETY: handler targets come from the compiler.
+                self.pc = unsafe { q.code.as_ptr().add(h.target as usize) };
+                return Flow::Go;
+            }
+            if Some(self.slot_of(fp)) == target {
+                let v = cell.map_or(Value::NIL, |u| u.value);
+                return self.ret_slow(v);
+            }
+            let flags = fp.flags();
+            if flags & ff::HOMES != 0 {
+                self.kill_homes(fp);
+            }
+            if flags & ff::FINISH != 0 {
+                self.task.failed = what;
+                return self.finish_task();
+            }
+            self.pc = fp.ret();
+            self.fp = fp.prev().0;
+        }
+    }
+
+    /// The frame is left: its Home cells tell it.
+    fn kill_homes(&mut self, fp: Fp) {
+        let slot = self.slot_of(fp);
+        while let Some((s, h)) = self.task.homes.last().copied() {
+            if s < slot {
+                break;
+            }
+            let mut h = h;
+            h.hdr.x = 0;
+            self.task.homes.pop();
+        }
+    }
+
+    /// Leaves the running frame with `v`, whatever its flags ask for.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ret_slow(&mut self, v: Value) -> Flow {
+        let fp = self.fp();
+        let flags = fp.flags();
+        if flags & ff::HOMES != 0 {
+            self.kill_homes(fp);
+        }
+        if flags & ff::FINISH != 0 {
+            self.task.result = v;
+            return self.finish_task();
+        }
+        let d = fp.dst();
+        self.pc = fp.ret();
+        self.fp = fp.prev().0;
+        if flags & ff::JUMP != 0 {
+            self.fused_jump(v);
+        } else if flags & ff::DISCARD == 0 {
+            self.fp().set_r(d, v);
+        }
+        Flow::Go
+    }
+
+    /// `break`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn break_op(&mut self, v: Value) -> Flow {
+        let fp = self.fp();
+        if fp.flags() & ff::LAMBDA != 0 {
+            return self.leave(self.slot_of(fp), v);
+        }
+        let Some(home) = self.home_slot(fp.parent()) else {
+            return self.jump_error("break from proc-closure", "break", v);
+        };
+        // The frame called from the home frame is the one that got the block.
+        let mut f = fp;
+        loop {
+            if f.flags() & ff::FINISH != 0 {
+                return self.jump_error("break from proc-closure", "break", v);
+            }
+            let p = f.prev();
+            if self.slot_of(p) == home {
+                return self.leave(self.slot_of(f), v);
+            }
+            f = p;
+        }
+    }
+
+    /// `return` in a block.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ret_home(&mut self, v: Value) -> Flow {
+        let mut f = self.fp();
+        loop {
+            let flags = f.flags();
+            if flags & ff::BLOCK == 0 || flags & ff::LAMBDA != 0 {
+                return self.leave(self.slot_of(f), v);
+            }
+            match self.home_slot(f.parent()) {
+                Some(s) => f = self.frame_at(s),
+                None => return self.jump_error("unexpected return", "return", v),
+            }
+        }
+    }
+
+    /// Slot of the frame a block frame was made in, when it still runs on this task.
+    pub(crate) fn home_slot(&self, parent: Value) -> Option<usize> {
+        if parent.is_fix() {
+            return Some(parent.fix_val() as usize);
+        }
+        let h = parent.cell::<HomeObj>()?;
+        (h.hdr.x == 1 && h.task == self.task.id).then_some(h.base as usize)
+    }
+
+    /// Unwinds to the frame at `slot` and returns `v` from it.
+    fn leave(&mut self, slot: usize, v: Value) -> Flow {
+        // Nothing to unwind and nobody to tell: the common case of a lambda's own return.
+        let fp = self.fp();
+        if self.slot_of(fp) == slot && fp.iseq().handlers.is_empty() {
+            return self.ret_slow(v);
+        }
+        let u = self.heap.unwind(RETURN, v, Value::fix(slot as i64));
+        self.unwind(u.val())
+    }
+    /// Unwinding value that returns `v` from the frame at `slot` (throw).
+    pub(crate) fn return_from(&mut self, slot: usize, v: Value) -> Value {
+        self.heap.unwind(RETURN, v, Value::fix(slot as i64)).val()
+    }
+
+    fn jump_error(&mut self, msg: &str, reason: &str, v: Value) -> Flow {
+        let e = self.make_exc(self.k.local_jump_error, msg);
+        let r = self.sym(reason);
+        self.ivar_set(e, sym::IV_REASON, r);
+        self.ivar_set(e, sym::IV_VALUE, v);
+        self.raise_exc(e)
+    }
+
+    /// The stack's limit is reached: SystemStackError at the running instruction.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn stack_overflow(&mut self) -> Flow {
+        let e = self.make_exc(self.k.system_stack_error, "stack level too deep");
+        self.raise_exc(e)
+    }
+
+    /// Does a rescue clause's class match?
+    pub(crate) fn rescue_match(&mut self, dst: usize, exc: Value, klass: Value, cache: &AtomicU64) -> Flow {
+        match klass.as_class() {
+            Some(c) => {
+                if self.builtin(klass, sym::EQQ) {
+                    let t = self.is_a(exc, c);
+                    self.fp().set_r(dst, Value::bool(t));
+                    return Flow::Go;
+                }
+                self.binop(dst, klass, exc, sym::EQQ, cache)
+            }
+            None => {
+                let x = self.type_error("class or module required for rescue clause");
+                self.leaf_exit(x, dst)
+            }
+        }
+    }
+
+    /// The block literal's frame, for natives that look at their caller's block.
+    pub(crate) fn literal_home(&self, w: Value) -> Option<Fp> {
+        w.is_fix().then(|| self.frame_at(literal_parts(w).0))
+    }
+}
