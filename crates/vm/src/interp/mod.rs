@@ -787,7 +787,7 @@ impl Cx {
                 Op::Hash => leaf!(i.a(), cx.hash_literal(fp.slice(i.b(), i.c()))),
                 Op::HashPut => {
                     save!();
-                    match cx.hash_put(fp.r(i.a()), fp.r(i.b()), fp.r(i.c())) {
+                    match cx.hash_put_op(fp.r(i.a()), fp.r(i.b()), fp.r(i.c())) {
                         Ok(_) => {}
                         Err(x) => flow!(cx.leaf_exit_drop(x)),
                     }

@@ -1,0 +1,395 @@
+//! Constants, class variables, globals, instance variables: the slow halves.
+
+use super::Flow;
+use super::frame::{Fp, ff};
+use crate::bytecode::{Defined, Insn};
+use crate::iseq::ConstEntry;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+impl Cx {
+    // --- constants ---------------------------------------------------------
+
+    /// A cached constant, when nothing by that name changed and the place is the same.
+    #[inline]
+    pub(crate) fn const_cached(&self, fp: Fp, name: Sym, cache: &AtomicU64) -> Option<Value> {
+        let w = cache.load(Relaxed);
+        if w == 0 {
+            return None;
+        }
+        // SAFETY: only this loop writes the table.
+        let t = unsafe { &*fp.iseq().const_cache.get() };
+        let e = t.get(w as usize - 1)?;
+        (e.epoch == self.const_epochs.get(name.0 as usize).copied().unwrap_or(0) && e.scope == fp.cref().bits()).then_some(e.value)
+    }
+    fn const_fill(&mut self, fp: Fp, name: Sym, cache: &AtomicU64, value: Value) {
+        // SAFETY: only this loop writes the table.
+        let t = unsafe { &mut *fp.iseq().const_cache.get() };
+        let epoch = self.const_epochs.get(name.0 as usize).copied().unwrap_or(0);
+        let e = ConstEntry { epoch, scope: fp.cref().bits(), value };
+        let w = cache.load(Relaxed) as usize;
+        if w == 0 {
+            t.push(e);
+            cache.store(t.len() as u64, Relaxed);
+        } else {
+            t[w - 1] = e;
+        }
+    }
+
+    /// Modules of the lexical scope, innermost first, Object excluded.
+    pub fn lexical_modules(&self, cref: Value) -> Vec<Gc<ClassObj>> {
+        let mut v = Vec::new();
+        let mut c = cref.cell::<CrefObj>();
+        while let Some(x) = c {
+            // A method's own place repeats the module of the scope it was defined in.
+            if x.hdr.x & CrefObj::NO_CONST == 0 && x.hdr.aux == CrefObj::NO_METHOD && x.parent != Value::NIL {
+                if let Some(m) = x.module.as_class() {
+                    v.push(m);
+                }
+            }
+            c = x.parent.cell::<CrefObj>();
+        }
+        v
+    }
+
+    /// Looks a name up lexically, then in the ancestors: value, or what to do (autoload).
+    pub fn lookup_const(&mut self, cref: Value, name: Sym) -> Option<(Gc<ClassObj>, Const)> {
+        let scopes = self.lexical_modules(cref);
+        for m in &scopes {
+            if let Some(k) = m.data.consts.get(&name) {
+                return Some((*m, k.clone()));
+            }
+        }
+        let base = scopes.first().copied().unwrap_or(self.k.object);
+        if let Some((o, k)) = self.find_const(base, name, true) {
+            return Some((o, k.clone()));
+        }
+        // Singleton class bodies see the constants of what they are attached to.
+        if base.is_singleton() {
+            if let Some(c) = base.data.attached.as_class() {
+                if let Some((o, k)) = self.find_const(c, name, true) {
+                    return Some((o, k.clone()));
+                }
+            }
+        }
+        self.find_const(self.k.object, name, false).map(|(o, k)| (o, k.clone()))
+    }
+
+    pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        match self.lookup_const(fp.cref(), name) {
+            Some((owner, k)) => {
+                if k.value.is_undef() {
+                    return self.autoload(owner, name, &k, dst, 2);
+                }
+                if k.deprecated {
+                    return self.const_warn(owner, name, k.value, dst);
+                }
+                self.const_fill(fp, name, cache, k.value);
+                fp.set_r(dst, k.value);
+                Flow::Go
+            }
+            None => {
+                let scope = self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object);
+                let x = self.call(scope.val(), sym::CONST_MISSING, &[Value::sym(name)]);
+                self.leaf_exit(x, dst)
+            }
+        }
+    }
+
+    pub(crate) fn const_at(&mut self, dst: usize, scope: Value, name: Sym, cache: Option<&AtomicU64>) -> Flow {
+        let fp = self.fp();
+        let Some(c) = scope.as_class() else {
+            let x = self.call_helper("not_a_module", &[scope]);
+            return self.leaf_exit(x, dst);
+        };
+        let found = self.find_const(c, name, false).map(|(o, k)| (o, k.clone()));
+        // `Foo::Bar` does not find Object's constants through a class.
+        let found = found.filter(|(o, _)| *o != self.k.object || c == self.k.object || c.role == Role::Module);
+        match found {
+            Some((owner, k)) => {
+                if k.private && fp.r(0) != scope && cache.is_none() && !fp.iseq().system {
+                    let n = self.sym_name(name);
+                    let on = self.class_name(owner);
+                    let x = self.name_error(&format!("private constant {on}::{n} referenced"), scope, name);
+                    return self.leaf_exit(x, dst);
+                }
+                if k.value.is_undef() {
+                    return self.autoload(owner, name, &k, dst, 2);
+                }
+                if k.deprecated {
+                    return self.const_warn(owner, name, k.value, dst);
+                }
+                if let Some(cache) = cache {
+                    self.const_fill(fp, name, cache, k.value);
+                }
+                fp.set_r(dst, k.value);
+                Flow::Go
+            }
+            None => {
+                let x = self.call(scope, sym::CONST_MISSING, &[Value::sym(name)]);
+                self.leaf_exit(x, dst)
+            }
+        }
+    }
+    fn const_warn(&mut self, owner: Gc<ClassObj>, name: Sym, v: Value, dst: usize) -> Flow {
+        let x = self.call_helper("const_deprecated", &[owner.val(), Value::sym(name), v]);
+        self.leaf_exit(x, dst)
+    }
+    /// Loads the file of an autoload constant, then runs the instruction of `words` words again.
+    fn autoload(&mut self, owner: Gc<ClassObj>, name: Sym, k: &Const, dst: usize, words: usize) -> Flow {
+        let path = k.autoload.clone().unwrap_or_default();
+        let p = self.str_enc(&path, crate::EncIndex::UTF_8);
+        let _ = words;
+        let x = self.call_helper("autoload_const", &[owner.val(), Value::sym(name), p]);
+        self.leaf_exit(x, dst)
+    }
+
+    pub(crate) fn const_set_op(&mut self, scope: Option<Value>, name: Sym, v: Value) -> Flow {
+        let fp = self.fp();
+        let target = match scope {
+            Some(s) => match s.as_class() {
+                Some(c) => c,
+                None => {
+                    let x = self.call_helper("not_a_module", &[s]);
+                    return self.leaf_exit_drop(x);
+                }
+            },
+            None => self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object),
+        };
+        if let Err(x) = self.check_frozen(target.val()) {
+            return self.leaf_exit_drop(x);
+        }
+        let old = target.data.consts.get(&name).cloned();
+        let again = old.as_ref().is_some_and(|k| !k.value.is_undef());
+        self.set_const(target, name, v);
+        let mut t = target;
+        let line = fp.iseq().line_at(((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32);
+        if let Some(k) = t.data.consts.get_mut(&name) {
+            k.autoload = None;
+            k.file = (!fp.iseq().system).then(|| fp.iseq().path.clone());
+            k.line = line;
+            if let Some(o) = &old {
+                k.private = o.private;
+            }
+        }
+        if again && !fp.iseq().system {
+            let prev = old.map(|o| (o.file.map_or(Value::NIL, |f| self.str(&f)), o.line)).unwrap_or((Value::NIL, 0));
+            let x = self.call_helper("const_redefined", &[target.val(), Value::sym(name), prev.0, Value::fix(prev.1 as i64)]);
+            return self.leaf_exit_drop(x);
+        }
+        if !self.builtin(target.val(), sym::CONST_ADDED) {
+            let x = self.call(target.val(), sym::CONST_ADDED, &[Value::sym(name)]);
+            return self.leaf_exit_drop(x);
+        }
+        Flow::Go
+    }
+
+    // --- class variables ------------------------------------------------------
+
+    fn cvar_scope(&mut self, fp: Fp) -> Option<Gc<ClassObj>> {
+        let mut c = fp.cref().cell::<CrefObj>();
+        while let Some(x) = c {
+            if x.hdr.x & CrefObj::NO_CONST == 0 && !x.parent.is_nil() {
+                if let Some(m) = x.module.as_class() {
+                    if !m.is_singleton() {
+                        return Some(m);
+                    }
+                    // class << self: the variables of the class it belongs to.
+                    if let Some(a) = m.data.attached.as_class() {
+                        return Some(a);
+                    }
+                }
+            }
+            c = x.parent.cell::<CrefObj>();
+        }
+        None
+    }
+    /// The class or module in whose ancestry the variable lives.
+    pub fn find_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
+        // The topmost definition wins (CRuby reports overtaken ones).
+        c.data.mro.iter().rev().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name)).or_else(|| {
+            if c.is_singleton() { c.data.attached.as_class().and_then(|a| self.find_cvar(a, name)) } else { None }
+        })
+    }
+    pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
+        let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
+        match self.find_cvar(c, name) {
+            Some(o) => Ok(o.data.cvars.iter().find(|v| v.0 == name).map_or(Value::NIL, |v| v.1)),
+            None => {
+                let n = self.sym_name(name);
+                let on = self.class_name(c);
+                Err(self.name_error(&format!("uninitialized class variable {n} in {on}"), c.val(), name))
+            }
+        }
+    }
+    pub(crate) fn cvar_set(&mut self, fp: Fp, name: Sym, v: Value) -> Result<(), Exit> {
+        let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
+        self.set_cvar(c, name, v)
+    }
+    /// Sets a class variable where it is defined, else in `c`.
+    pub fn set_cvar(&mut self, c: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
+        let mut o = self.find_cvar(c, name).unwrap_or(c);
+        self.check_frozen(o.val())?;
+        match o.data.cvars.iter().position(|x| x.0 == name) {
+            Some(i) => o.data.cvars[i].1 = v,
+            None => o.data.cvars.push((name, v)),
+        }
+        self.heap.wrote(o.val(), v);
+        Ok(())
+    }
+
+    // --- globals -----------------------------------------------------------------
+
+    pub fn global_get(&mut self, name: Sym) -> R {
+        let i = self.global_index(name);
+        let g = &self.globals[i];
+        match g.get {
+            Some(f) => f(self, Value::NIL, &[Value::sym(name)]),
+            None => Ok(g.value),
+        }
+    }
+    pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
+        let i = self.global_index(name);
+        let g = &mut self.globals[i];
+        match g.set {
+            Some(f) => f(self, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
+            None => {
+                g.value = v;
+                g.defined = true;
+                Ok(())
+            }
+        }
+    }
+    /// Is the global set (`defined?($x)`)?
+    pub fn global_defined(&self, name: Sym) -> bool {
+        self.global_ids.get(&name).is_some_and(|&i| self.globals[i].defined)
+    }
+    /// Names of all global variables.
+    pub fn global_names(&self) -> Vec<Sym> {
+        self.global_ids.iter().filter(|(_, i)| self.globals[**i].defined).map(|(s, _)| *s).collect()
+    }
+
+    // --- instance variables ----------------------------------------------------------
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ivar_get_slow(&mut self, s: Value, name: Sym, cache: &AtomicU64) -> Value {
+        if let Some(o) = s.cell::<ObjectObj>() {
+            return match self.heap.shapes.slot(o.hdr.aux, name) {
+                Some(i) => {
+                    cache.store((o.hdr.aux as u64) << 32 | i as u64, Relaxed);
+                    let v = o.slot(i);
+                    if v.is_undef() { Value::NIL } else { v }
+                }
+                None => Value::NIL,
+            };
+        }
+        let v = self.ivar_get(s, name);
+        if v.is_undef() { Value::NIL } else { v }
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ivar_set_slow(&mut self, s: Value, name: Sym, v: Value, cache: &AtomicU64) -> Flow {
+        if s.frozen() {
+            let x = self.frozen_error(s);
+            return self.leaf_exit_drop(x);
+        }
+        self.ivar_set(s, name, v);
+        if let Some(o) = s.cell::<ObjectObj>() {
+            if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
+                cache.store((o.hdr.aux as u64) << 32 | i as u64, Relaxed);
+            }
+        }
+        Flow::Go
+    }
+
+    // --- defined? ---------------------------------------------------------------------
+
+    pub(crate) fn defined_op(&mut self, fp: Fp, i: Insn) -> R {
+        let name = || fp.iseq().syms[i.c()];
+        let all = [
+            Defined::Ivar, Defined::Global, Defined::Cvar, Defined::Const, Defined::ConstAt, Defined::ConstTop, Defined::Method,
+            Defined::Fcall, Defined::Super, Defined::Yield, Defined::NthRef, Defined::BackRef,
+        ];
+        let Some(kind) = all.get(i.x() as usize).copied() else { return Ok(Value::NIL) };
+        let is = |k: &Const| !k.value.is_undef() || k.autoload.is_some();
+        let (yes, what) = match kind {
+            Defined::Ivar => (!self.ivar_get(fp.r(0), name()).is_undef(), "instance-variable"),
+            Defined::Global => (self.global_defined(name()), "global-variable"),
+            Defined::Cvar => {
+                let c = self.cvar_scope(fp);
+                (c.is_some_and(|c| self.find_cvar(c, name()).is_some()), "class variable")
+            }
+            Defined::Const => (self.lookup_const(fp.cref(), name()).is_some_and(|(_, k)| is(&k)), "constant"),
+            Defined::ConstAt => {
+                let c = fp.r(i.b()).as_class();
+                let yes = c.is_some_and(|c| {
+                    self.find_const(c, name(), false)
+                        .is_some_and(|(o, k)| is(k) && !k.private && (o != self.k.object || c == self.k.object || c.role == Role::Module))
+                });
+                if !yes {
+                    // `A::b` may be a method as well.
+                    let v = fp.r(i.b());
+                    let class = self.class_of(v);
+                    let m = self.find_method(class, name());
+                    if m != NO_METHOD && self.methods[m as usize].vis == Vis::Public {
+                        return Ok(self.str_frozen("method"));
+                    }
+                }
+                (yes, "constant")
+            }
+            Defined::ConstTop => (self.find_const(self.k.object, name(), false).is_some_and(|(_, k)| is(k)), "constant"),
+            Defined::Method | Defined::Fcall => {
+                let recv = if kind == Defined::Method { fp.r(i.b()) } else { fp.r(0) };
+                let class = self.class_of(recv);
+                let (m, _) = self.lookup_in(fp, class, name());
+                let seen = m != NO_METHOD
+                    && (kind == Defined::Fcall
+                        || match self.methods[m as usize].vis {
+                            Vis::Public => true,
+                            Vis::Private => false,
+                            Vis::Protected => {
+                                let o = self.methods[m as usize].owner;
+                                self.is_a(fp.r(0), o)
+                            }
+                        });
+                if !seen && m == NO_METHOD && !self.builtin(recv, sym::RESPOND_TO_MISSING) {
+                    let pv = Value::bool(kind == Defined::Fcall);
+                    return Err(self.call_helper("defined_method", &[recv, Value::sym(name()), pv]));
+                }
+                (seen, "method")
+            }
+            Defined::Super => {
+                let yes = match self.current_method(fp) {
+                    Some(m) => {
+                        let e = &self.methods[m as usize];
+                        let (o, n) = (e.owner, e.called);
+                        let class = self.class_of(fp.r(0));
+                        self.next_method(class, o, n) != NO_METHOD
+                    }
+                    None => false,
+                };
+                (yes, "super")
+            }
+            Defined::Yield => (!fp.block().is_nil(), "yield"),
+            Defined::NthRef => (!self.nth_ref(i.c() as i32)?.is_nil(), "global-variable"),
+            Defined::BackRef => (!self.back_ref(i.c() as u8)?.is_nil(), "global-variable"),
+        };
+        Ok(if yes { self.str_frozen(what) } else { Value::NIL })
+    }
+    pub(crate) fn str_frozen(&mut self, s: &str) -> Value {
+        let v = self.str_ascii(s);
+        if let Some(mut h) = v.header_mut() {
+            h.flags |= flag::FROZEN;
+        }
+        v
+    }
+    /// The frame that a helper run for a user frame acts on behalf of.
+    pub(crate) fn is_block_frame(&self, fp: Fp) -> bool {
+        fp.flags() & ff::BLOCK != 0
+    }
+}

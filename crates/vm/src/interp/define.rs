@@ -1,0 +1,415 @@
+//! Methods, classes and modules come into being.
+
+use super::Flow;
+use super::binder::Strict;
+use super::call::Ready;
+use super::frame::{Fp, ff};
+use crate::bytecode::Insn;
+use crate::iseq::ISeq;
+use crate::method::{Body, Method};
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::rc::Rc;
+
+impl Cx {
+    /// Where `def` in this frame goes.
+    pub(crate) fn definee(&mut self, fp: Fp) -> Result<Gc<ClassObj>, Exit> {
+        let mut c = fp.cref().cell::<CrefObj>();
+        while let Some(x) = c {
+            if !x.definee.is_nil() {
+                if let Some(s) = self.singleton_class(x.definee) {
+                    return Ok(s);
+                }
+                return Err(self.type_error("can't define singleton"));
+            }
+            if let Some(m) = x.module.as_class() {
+                return Ok(m);
+            }
+            c = x.parent.cell::<CrefObj>();
+        }
+        Ok(self.k.object)
+    }
+    /// The lexical place of a frame, for what is defined in it: the enclosing scope, not the method's own place.
+    pub(crate) fn lexical_cref(&self, fp: Fp) -> Value {
+        let mut v = fp.cref();
+        while let Some(c) = v.cell::<CrefObj>() {
+            if c.hdr.aux == CrefObj::NO_METHOD {
+                break;
+            }
+            v = c.parent;
+        }
+        v
+    }
+
+    pub(crate) fn def_method(&mut self, dst: usize, child: usize, name: Sym) -> Flow {
+        let fp = self.fp();
+        let owner = match self.definee(fp) {
+            Ok(o) => o,
+            Err(x) => return self.leaf_exit(x, dst),
+        };
+        if let Err(x) = self.check_frozen(owner.val()) {
+            return self.leaf_exit(x, dst);
+        }
+        let q = fp.iseq().children[child].clone();
+        let bits = if self.current_method(fp).is_some() { 0 } else { fp.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x) };
+        let special = matches!(self.syms.name(name), b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?");
+        let vis = if special {
+            Vis::Private
+        } else {
+            match bits & CrefObj::VISIBILITY {
+                CrefObj::PRIVATE => Vis::Private,
+                CrefObj::PROTECTED => Vis::Protected,
+                _ => Vis::Public,
+            }
+        };
+        self.fp().set_r(dst, Value::sym(name));
+        let lex = self.lexical_cref(fp);
+        let m = self.install_code(owner, name, q.clone(), lex, vis);
+        if bits & CrefObj::MODULE_FUNC != 0 {
+            if let Some(s) = self.singleton_class(owner.val()) {
+                self.install_code(s, name, q, lex, Vis::Public);
+            }
+        }
+        let _ = m;
+        self.added_hook(owner, name)
+    }
+
+    /// Adds a bytecode method with a place of its own.
+    pub(crate) fn install_code(&mut self, owner: Gc<ClassObj>, name: Sym, q: Rc<ISeq>, lexical: Value, vis: Vis) -> u32 {
+        let cref = self.new_cref(owner.val(), lexical, CrefObj::NO_METHOD, 0);
+        let entry = self.code_method(owner, name, q, cref.val(), vis);
+        let m = self.add_method(owner, name, entry);
+        let mut cref = cref;
+        cref.hdr.aux = m;
+        m
+    }
+
+    /// `method_added` or `singleton_method_added`, when the user has one.
+    pub(crate) fn added_hook(&mut self, owner: Gc<ClassObj>, name: Sym) -> Flow {
+        self.method_hook(owner, name, sym::METHOD_ADDED, sym::SINGLETON_METHOD_ADDED)
+    }
+    pub(crate) fn method_hook(&mut self, owner: Gc<ClassObj>, name: Sym, plain: Sym, single: Sym) -> Flow {
+        if owner.data.refined.is_some() {
+            return Flow::Go;
+        }
+        let (recv, hook) = if owner.is_singleton() { (owner.data.attached, single) } else { (owner.val(), plain) };
+        if self.builtin(recv, hook) {
+            return Flow::Go;
+        }
+        let x = self.call(recv, hook, &[Value::sym(name)]);
+        self.leaf_exit_drop(x)
+    }
+
+    pub(crate) fn def_singleton(&mut self, reg: usize, child: usize, name: Sym) -> Flow {
+        let fp = self.fp();
+        let obj = fp.r(reg);
+        let Some(owner) = self.singleton_class(obj) else {
+            let x = self.type_error("can't define singleton");
+            return self.leaf_exit(x, reg);
+        };
+        if obj.frozen() && obj.is_heap() {
+            let x = self.frozen_error(obj);
+            return self.leaf_exit(x, reg);
+        }
+        let q = fp.iseq().children[child].clone();
+        let lex = self.lexical_cref(fp);
+        self.install_code(owner, name, q, lex, Vis::Public);
+        fp.set_r(reg, Value::sym(name));
+        self.added_hook(owner, name)
+    }
+
+    /// `class`, `module`, `class <<`.
+    pub(crate) fn class_def(&mut self, i: Insn) -> Flow {
+        let fp = self.fp();
+        let body = &fp.iseq().bodies[i.c()];
+        let q = fp.iseq().children[body.child as usize].clone();
+        let (scope, sup) = (fp.r(i.b()), fp.r(i.b() + 1));
+        let name = body.name;
+        let dst = i.a();
+        let opened = if i.x() == 2 {
+            match self.singleton_class(scope) {
+                Some(s) => Ok((s, false)),
+                None => Err(self.type_error("can't define singleton")),
+            }
+        } else {
+            let target = if scope.is_undef() {
+                Ok(self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object))
+            } else {
+                scope.as_class().ok_or(())
+            };
+            match target {
+                Ok(t) => self.open_module(t, name, sup, i.x() == 0, scope.is_undef()),
+                Err(()) => Err(self.call_helper("not_a_module", &[scope])),
+            }
+        };
+        let (class, fresh) = match opened {
+            Ok(o) => o,
+            Err(x) => return self.leaf_exit(x, dst),
+        };
+        if fresh {
+            let line = fp.iseq().line_at(((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32);
+            let mut t = if scope.is_undef() {
+                self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object)
+            } else {
+                scope.as_class().unwrap_or(self.k.object)
+            };
+            if let Some(k) = t.data.consts.get_mut(&name) {
+                k.file = Some(fp.iseq().path.clone());
+                k.line = line;
+            }
+        }
+        let lex = self.lexical_cref(fp);
+        let cref = self.new_cref(class.val(), lex, CrefObj::NO_METHOD, CrefObj::PUBLIC);
+        let inherited = fresh && i.x() == 0 && {
+            let s = class.data.superclass.unwrap_or(self.k.object);
+            !self.builtin(s.val(), sym::INHERITED)
+        };
+        let added = fresh && {
+            let t = if scope.is_undef() { self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object).val() } else { scope };
+            !self.builtin(t, sym::CONST_ADDED)
+        };
+        let r = Ready::new(class.val(), Args::new(), dst, 0);
+        if inherited || added {
+            // The hooks run first, then the body: a helper makes both calls.
+            let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+            hdr.x = ProcObj::LAMBDA;
+            let nil = Value::NIL;
+            let p = self.heap.proc(ProcObj {
+                hdr,
+                iseq: &*q as *const ISeq as u64,
+                self_val: class.val(),
+                env: nil,
+                cref: cref.val(),
+                block: nil,
+                home: nil,
+            });
+            let t = if scope.is_undef() { self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object).val() } else { scope };
+            let sup = if inherited { class.data.superclass.map_or(Value::NIL, |s| s.val()) } else { Value::NIL };
+            let owner = if added { t } else { Value::NIL };
+            let x = self.call_helper("class_body", &[p.val(), class.val(), sup, owner, Value::sym(name)]);
+            return self.leaf_exit(x, dst);
+        }
+        self.push_code(&q, r, cref.val(), Value::NIL, Value::NIL, Strict::Yes, 0)
+    }
+
+    /// Finds or makes the class or module `name` in `scope`. The flag: it is new.
+    fn open_module(&mut self, scope: Gc<ClassObj>, name: Sym, sup: Value, class: bool, lexical: bool) -> Result<(Gc<ClassObj>, bool), Exit> {
+        let word = if class { "class" } else { "module" };
+        let sup_class = if sup.is_undef() {
+            None
+        } else {
+            match sup.as_class() {
+                Some(c) if c.role == Role::Class => Some(c),
+                Some(c) if c.is_singleton() => return Err(self.type_error("can't make subclass of singleton class")),
+                _ => return Err(self.type_error("superclass must be an instance of Class (given an instance of {})").into_described(self, sup)),
+            }
+        };
+        let mut found = scope.data.consts.get(&name).cloned();
+        if found.is_none() && scope == self.k.object && lexical {
+            // Top level: constants of Object's ancestors count as well.
+            found = self.find_const(self.k.object, name, false).map(|(_, k)| k.clone());
+        }
+        if let Some(k) = found {
+            if k.value.is_undef() {
+                let path = k.autoload.clone().unwrap_or_default();
+                let p = self.str_enc(&path, crate::EncIndex::UTF_8);
+                self.pc = unsafe { self.pc.sub(1) };
+                let mut x = self.call_helper("autoload_const", &[scope.val(), Value::sym(name), p]);
+                if let Some(c) = &mut self.pending.call {
+                    c.result = Value::NIL;
+                }
+                if x != Exit::Call {
+                    x = Exit::Raise;
+                }
+                return Err(x);
+            }
+            let text = self.sym_name(name);
+            let Some(c) = k.value.as_class().filter(|c| (c.role == Role::Class) == class) else {
+                let full = if scope == self.k.object { text } else { format!("{}::{text}", self.class_name(scope)) };
+                return Err(self.type_error(&format!("{full} is not a {word}")));
+            };
+            if let Some(s) = sup_class {
+                let mut real = c.data.superclass;
+                while let Some(r) = real.filter(|r| r.is_singleton()) {
+                    real = r.data.superclass;
+                }
+                if real != Some(s) {
+                    return Err(self.type_error(&format!("superclass mismatch for class {text}")));
+                }
+            }
+            return Ok((c, false));
+        }
+        self.check_frozen(scope.val())?;
+        let c = if class {
+            let s = sup_class.unwrap_or(self.k.object);
+            if s == self.k.class {
+                return Err(self.type_error("can't make subclass of Class"));
+            }
+            self.new_class(s)
+        } else {
+            self.new_module()
+        };
+        self.set_const(scope, name, c.val());
+        Ok((c, true))
+    }
+
+    pub(crate) fn undef_op(&mut self, name: Value) -> Flow {
+        let fp = self.fp();
+        let owner = match self.definee(fp) {
+            Ok(o) => o,
+            Err(x) => return self.leaf_exit_drop(x),
+        };
+        let Some(name) = name.as_sym() else { return Flow::Go };
+        match self.undef_method(owner, name) {
+            Ok(()) => self.method_hook(owner, name, sym::METHOD_UNDEFINED, sym::SINGLETON_METHOD_UNDEFINED),
+            Err(x) => self.leaf_exit_drop(x),
+        }
+    }
+    /// `undef name`: calls no longer find it, here and above.
+    pub fn undef_method(&mut self, owner: Gc<ClassObj>, name: Sym) -> Result<(), Exit> {
+        self.check_frozen(owner.val())?;
+        let mut found = self.find_method(owner, name);
+        if found == NO_METHOD && owner.role == Role::Module {
+            found = self.find_method(self.k.object, name);
+        }
+        if found == NO_METHOD {
+            return Err(self.undefined_for(owner, name));
+        }
+        let entry = self.plain_entry(owner, name, Body::Undef);
+        self.add_method(owner, name, entry);
+        Ok(())
+    }
+    /// "undefined method 'x' for class 'Foo'"
+    pub fn undefined_for(&mut self, owner: Gc<ClassObj>, name: Sym) -> Exit {
+        let n = self.sym_name(name);
+        let on = self.class_name(owner);
+        let word = if owner.role == Role::Module { "module" } else { "class" };
+        self.name_error(&format!("undefined method '{n}' for {word} '{on}'"), owner.val(), name)
+    }
+    /// An entry without code.
+    pub fn plain_entry(&mut self, owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
+        Method {
+            native: None,
+            min: 0,
+            max: -1,
+            vis: Vis::Public,
+            builtin: false,
+            ruby2_keywords: false,
+            body,
+            cref: Value::NIL,
+            owner,
+            name,
+            called: name,
+        }
+    }
+
+    pub(crate) fn alias_op(&mut self, new: Value, old: Value) -> Flow {
+        let fp = self.fp();
+        let owner = match self.definee(fp) {
+            Ok(o) => o,
+            Err(x) => return self.leaf_exit_drop(x),
+        };
+        let (Some(new), Some(old)) = (new.as_sym(), old.as_sym()) else { return Flow::Go };
+        match self.alias_method(owner, new, old) {
+            Ok(()) => self.added_hook(owner, new),
+            Err(x) => self.leaf_exit_drop(x),
+        }
+    }
+    /// `alias new old` in `owner`, without hooks.
+    pub fn alias_method(&mut self, owner: Gc<ClassObj>, new: Sym, old: Sym) -> Result<(), Exit> {
+        self.check_frozen(owner.val())?;
+        let mut m = self.find_method(owner, old);
+        let mut vis = None;
+        if m != NO_METHOD {
+            if matches!(self.methods[m as usize].body, Body::Zsuper) {
+                vis = Some(self.methods[m as usize].vis);
+            }
+            m = self.real_method(owner, m);
+        } else if owner.role == Role::Module {
+            m = self.find_method(self.k.object, old);
+        }
+        if m == NO_METHOD {
+            return Err(self.undefined_for(owner, old));
+        }
+        self.force_lazy(m)?;
+        let mut e = self.methods[m as usize].clone();
+        if let Some(v) = vis {
+            e.vis = v;
+        }
+        let system = self.fp.is_null() || self.fp().iseq().system && self.user_frame().is_none();
+        // An alias keeps the owner and cref of the original, so that super goes on from there.
+        e.builtin = e.builtin && system;
+        let mut owner = owner;
+        let i = self.methods.len() as u32;
+        let name = e.name;
+        e.called = if e.owner == owner { old } else { e.called };
+        e.name = name;
+        self.methods.push(e);
+        if owner.data.methods.insert(new, i).is_none() {
+            owner.data.method_order.push(new);
+        }
+        self.touch(owner);
+        Ok(())
+    }
+
+    /// `define_method(name, body)`: body is a Proc, a Method or an UnboundMethod's entry.
+    pub fn define_proc_method(&mut self, owner: Gc<ClassObj>, name: Sym, prc: Value, vis: Vis) -> Result<u32, Exit> {
+        self.check_frozen(owner.val())?;
+        let outer = prc.as_proc().map_or(Value::NIL, |p| p.cref);
+        let cref = self.new_cref(owner.val(), outer, CrefObj::NO_METHOD, CrefObj::NO_CONST);
+        let mut e = self.plain_entry(owner, name, Body::Proc(prc));
+        e.cref = cref.val();
+        e.vis = vis;
+        let m = self.add_method(owner, name, e);
+        let mut cref = cref;
+        cref.hdr.aux = m;
+        Ok(m)
+    }
+
+    /// Default visibility for `def` in the nearest user frame.
+    pub fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
+        if let Some(f) = self.user_frame() {
+            // eval and blocks share the scope's place.
+            if let Some(mut c) = f.cref().cell::<CrefObj>() {
+                let bits = match vis {
+                    Vis::Public => CrefObj::PUBLIC,
+                    Vis::Private => CrefObj::PRIVATE,
+                    Vis::Protected => CrefObj::PROTECTED,
+                };
+                c.hdr.x = (c.hdr.x & CrefObj::NO_CONST) | bits | if module_func { CrefObj::MODULE_FUNC } else { 0 };
+            }
+        }
+        let _ = ff::BLOCK;
+    }
+    /// Visibility and module_function in force in the nearest user frame.
+    pub fn default_visibility(&mut self) -> (Vis, bool) {
+        let Some(f) = self.user_frame() else { return (Vis::Public, false) };
+        if self.current_method(f).is_some() {
+            return (Vis::Public, false);
+        }
+        let bits = f.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x);
+        let v = match bits & CrefObj::VISIBILITY {
+            CrefObj::PRIVATE => Vis::Private,
+            CrefObj::PROTECTED => Vis::Protected,
+            _ => Vis::Public,
+        };
+        (v, bits & CrefObj::MODULE_FUNC != 0)
+    }
+}
+
+/// Fills a "{}" in the message of the pending exception with the class of a value.
+trait Described {
+    fn into_described(self, cx: &mut Cx, v: Value) -> Exit;
+}
+impl Described for Exit {
+    fn into_described(self, cx: &mut Cx, v: Value) -> Exit {
+        let e = cx.pending.exc;
+        let m = cx.ivar_get(e, sym::IV_MESSAGE);
+        let t = cx.text(m).replace("{}", &cx.describe_type(v));
+        let s = cx.str(&t);
+        cx.ivar_set(e, sym::IV_MESSAGE, s);
+        self
+    }
+}

@@ -1,0 +1,360 @@
+//! Instructions that make or convert values: literals, splats, interpolation, matches.
+
+use super::Flow;
+use super::frame::{Fp, ff};
+use crate::iseq::{ISeq, Lit, MatchSlot};
+use crate::native::*;
+use crate::{Cx, EncIndex, sym};
+use kumi_heap::*;
+use kumi_num::BigInt;
+use smallvec::SmallVec;
+use std::sync::atomic::AtomicU64;
+
+impl Cx {
+    /// The value of literal `k`, made once for each piece of code.
+    pub(crate) fn make_literal(&mut self, q: &'static ISeq, k: usize) -> R {
+        let v = self.literal(&q.lits[k])?;
+        // SAFETY: the loop is the only reader and writer.
+        unsafe { (&mut *q.values.get())[k] = v };
+        Ok(v)
+    }
+    fn literal(&mut self, l: &Lit) -> R {
+        Ok(match l {
+            Lit::Int(i) => self.int(*i),
+            Lit::Big(s) => {
+                let n = BigInt::from_str_radix(s.as_bytes(), 10).unwrap_or_else(|| BigInt::from_i64(0));
+                self.big(n)
+            }
+            Lit::Float(f) => self.float(*f),
+            Lit::Rational(a, b) => {
+                let a = self.literal(&Lit::Big(a.clone()))?;
+                let b = self.literal(&Lit::Big(b.clone()))?;
+                self.rational_literal(a, b)
+            }
+            Lit::Imaginary(x) => {
+                let v = self.literal(x)?;
+                self.heap.pair(self.k.complex.val(), Value::fix(0), v)
+            }
+            Lit::Str(b, e) => self.str_enc(b, *e),
+            Lit::FrozenStr(b, e) => {
+                let v = self.str_enc(b, *e);
+                if let Some(mut h) = v.header_mut() {
+                    h.flags |= flag::FROZEN;
+                }
+                v
+            }
+            Lit::Sym(s) => Value::sym(*s),
+            Lit::Regex(b, o, e) => {
+                let s = self.str_enc(b, *e);
+                return self.regexp(s, *o);
+            }
+            Lit::Range(a, b, x) => {
+                let (a, b) = (self.literal(a)?, self.literal(b)?);
+                self.range(a, b, *x)
+            }
+            Lit::Nil => Value::NIL,
+            Lit::True => Value::TRUE,
+            Lit::False => Value::FALSE,
+        })
+    }
+    /// A reduced Rational of two Integers, denominator positive.
+    fn rational_literal(&mut self, a: Value, b: Value) -> Value {
+        let big = |v: Value| match v.as_big() {
+            Some(n) => n.n.clone(),
+            None => BigInt::from_i64(v.fix_val()),
+        };
+        let (x, y) = (big(a), big(b));
+        let g = x.gcd(&y);
+        let (n, d) = match (x.div_floor(&g), y.div_floor(&g)) {
+            (Some(n), Some(d)) => (n, d),
+            _ => (x, y),
+        };
+        let (n, d) = (self.big(n), self.big(d));
+        self.heap.pair(self.k.rational.val(), n, d)
+    }
+    /// A fresh mutable string of literal `k`.
+    #[inline]
+    pub(crate) fn fresh_string(&mut self, q: &'static ISeq, k: usize) -> Value {
+        match &q.lits[k] {
+            Lit::Str(b, e) | Lit::FrozenStr(b, e) => self.str_enc(b, *e),
+            _ => Value::NIL,
+        }
+    }
+    /// A Regexp, by the string floor's constructor.
+    pub fn regexp(&mut self, source: Value, options: u8) -> R {
+        match self.intrinsic_fn("__regexp_new") {
+            Some(f) => f(self, Value::NIL, &[source, Value::fix(options as i64)]),
+            None => Err(self.runtime_error("regular expressions are not part of this build")),
+        }
+    }
+    /// The native behind an intrinsic, for the loop's own use.
+    pub fn intrinsic_fn(&self, name: &str) -> Option<NativeFn> {
+        self.intrinsic_ids.get(name).map(|i| self.intrinsics[*i as usize].1)
+    }
+    pub(crate) fn regex_literal(&mut self, parts: &[Value], options: u8) -> R {
+        if parts.len() == 1 {
+            return self.regexp(parts[0], options);
+        }
+        let s = self.concat_strings(parts)?;
+        self.regexp(s, options)
+    }
+
+    /// `"#{a}b"`: strings joined; encodings must agree.
+    pub(crate) fn concat_strings(&mut self, parts: &[Value]) -> R {
+        let mut n = 0;
+        for p in parts {
+            n += p.as_str().map_or(0, |s| s.buf.len());
+        }
+        self.check_size(n)?;
+        let mut buf: SmallVec<[u8; 24]> = SmallVec::with_capacity(n);
+        let mut enc = EncIndex::UTF_8;
+        let mut first = true;
+        let mut ascii = true;
+        for p in parts {
+            let Some(s) = p.as_str() else { continue };
+            let e = EncIndex::from_u8(s.enc());
+            let seven = s.buf.is_ascii();
+            if first {
+                enc = e;
+                first = false;
+            } else if e != enc && !s.buf.is_empty() {
+                if ascii && !seven {
+                    enc = e;
+                } else if !ascii && !seven {
+                    return Err(self.incompatible(enc, e));
+                }
+            }
+            if !s.buf.is_empty() {
+                ascii &= seven;
+            }
+            buf.extend_from_slice(s.bytes());
+        }
+        Ok(self.heap.str_buf(self.k.string.val(), buf, enc.as_u8()).val())
+    }
+    /// Encoding::CompatibilityError
+    pub fn incompatible(&mut self, a: EncIndex, b: EncIndex) -> Exit {
+        let show = |e: EncIndex| if e == EncIndex::BINARY { "BINARY (ASCII-8BIT)".to_string() } else { e.name().to_string() };
+        let m = format!("incompatible character encodings: {} and {}", show(a), show(b));
+        self.raise_msg(self.k.compatibility_error, &m)
+    }
+
+    pub(crate) fn intern_op(&mut self, v: Value) -> R {
+        match v.as_str() {
+            Some(s) => {
+                if let Some(f) = self.intrinsic_fn("__str_to_sym") {
+                    return f(self, Value::NIL, &[v]);
+                }
+                Ok(Value::sym(self.syms.intern(s.bytes())))
+            }
+            None => Err(self.type_error("can't make a symbol of this")),
+        }
+    }
+
+    /// to_s of an interpolated value.
+    pub(crate) fn to_s_op(&mut self, dst: usize, v: Value, _cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        if v.is_fix() && self.builtin(v, sym::TO_S) {
+            let mut buf = [0u8; 24];
+            let mut at = buf.len();
+            let n = v.fix_val();
+            let mut m = n.unsigned_abs();
+            loop {
+                at -= 1;
+                buf[at] = b'0' + (m % 10) as u8;
+                m /= 10;
+                if m == 0 {
+                    break;
+                }
+            }
+            if n < 0 {
+                at -= 1;
+                buf[at] = b'-';
+            }
+            let s = self.str_enc(&buf[at..], EncIndex::US_ASCII);
+            fp.set_r(dst, s);
+            return Flow::Go;
+        }
+        if let Some(s) = v.as_sym() {
+            if self.builtin(v, sym::TO_S) {
+                let name = self.syms.name(s).to_vec();
+                let e = if name.is_ascii() { EncIndex::US_ASCII } else { EncIndex::UTF_8 };
+                let x = self.str_enc(&name, e);
+                fp.set_r(dst, x);
+                return Flow::Go;
+            }
+        }
+        if v.is_nil() && self.builtin(v, sym::TO_S) {
+            let s = self.str_enc(b"", EncIndex::US_ASCII);
+            fp.set_r(dst, s);
+            return Flow::Go;
+        }
+        let x = self.call_helper("interpolate", &[v]);
+        self.leaf_exit(x, dst)
+    }
+
+    pub(crate) fn splat(&mut self, dst: usize, v: Value, copy: bool) -> Flow {
+        let fp = self.fp();
+        if let Some(a) = v.as_array() {
+            let items: Vec<Value> = a.as_slice().to_vec();
+            let c = if copy { self.array(&items) } else { v };
+            fp.set_r(dst, c);
+            return Flow::Go;
+        }
+        if v.is_nil() {
+            let e = self.array(&[]);
+            fp.set_r(dst, e);
+            return Flow::Go;
+        }
+        if !v.is_heap() || matches!(v.kind(), Some(Kind::Str | Kind::Float | Kind::Big)) && !self.has_method(v, sym::TO_A) {
+            let e = self.array(&[v]);
+            fp.set_r(dst, e);
+            return Flow::Go;
+        }
+        let x = self.call_helper("splat", &[v]);
+        self.leaf_exit(x, dst)
+    }
+    pub(crate) fn to_ary_op(&mut self, dst: usize, v: Value) -> Flow {
+        let fp = self.fp();
+        if !v.is_heap() && !self.has_method(v, sym::TO_ARY) {
+            let e = self.array(&[v]);
+            fp.set_r(dst, e);
+            return Flow::Go;
+        }
+        let x = self.call_helper("masgn_ary", &[v]);
+        self.leaf_exit(x, dst)
+    }
+
+    pub(crate) fn hash_literal(&mut self, pairs: &[Value]) -> R {
+        let v = self.hash();
+        let Some(h) = v.as_hash() else { return Ok(v) };
+        for p in pairs.chunks_exact(2) {
+            match self.hash_put(h, p[0], p[1]) {
+                Ok(()) => {}
+                Err(Exit::Miss) => {
+                    // A key with user code: the prelude builds the whole hash.
+                    let a = self.array(pairs);
+                    return Err(self.call_helper("build_hash", &[a]));
+                }
+                Err(x) => return Err(x),
+            }
+        }
+        Ok(v)
+    }
+    pub(crate) fn hash_put_op(&mut self, h: Value, k: Value, v: Value) -> Result<(), Exit> {
+        let Some(o) = h.as_hash() else { return Ok(()) };
+        match self.hash_put(o, k, v) {
+            Err(Exit::Miss) => Err(self.call_helper("hash_store", &[h, k, v])),
+            r => r,
+        }
+    }
+    pub(crate) fn hash_merge(&mut self, h: Value, other: Value) -> Result<(), Exit> {
+        if other.is_nil() {
+            return Ok(());
+        }
+        let (Some(o), Some(from)) = (h.as_hash(), other.as_hash()) else {
+            return Err(self.call_helper("hash_splat", &[h, other]));
+        };
+        for e in from.h.iter().collect::<Vec<_>>() {
+            match o.h.find(e.hash, |k| k == e.key) {
+                Some(i) => {
+                    let mut o = o;
+                    o.h.set_val(i, e.val);
+                    self.heap.wrote(h, e.val);
+                }
+                None => match self.hash_put(o, e.key, e.val) {
+                    Ok(()) => {}
+                    Err(Exit::Miss) => return Err(self.call_helper("hash_splat", &[h, other])),
+                    Err(x) => return Err(x),
+                },
+            }
+        }
+        Ok(())
+    }
+    /// `h[k]` of a plain Hash with a plain key that is present.
+    #[inline]
+    pub(crate) fn hash_get_fast(&mut self, h: Gc<HashObj>, k: Value) -> Option<Value> {
+        self.hash_get_plain(h, k)
+    }
+
+    pub(crate) fn range_literal(&mut self, lo: Value, hi: Value, x: bool) -> R {
+        let plain = |v: Value| v.is_fix() || v.is_nil() || v.is_flo() || v.is_kind(Kind::Str) || v.as_big().is_some();
+        let same = lo.is_nil() || hi.is_nil() || lo.is_kind(Kind::Str) == hi.is_kind(Kind::Str);
+        if plain(lo) && plain(hi) && same {
+            return Ok(self.range(lo, hi, x));
+        }
+        Err(self.call_helper("make_range", &[lo, hi, Value::bool(x)]))
+    }
+
+    /// `pattern === value` without a call, where nobody redefined it.
+    #[inline]
+    pub(crate) fn case_eq_fast(&mut self, p: Value, v: Value) -> Option<bool> {
+        if p.is_fix() && v.is_fix() || p.is_sym() && v.is_sym() {
+            return Some(p == v);
+        }
+        if p.is_sym() || p.is_nil() || p == Value::TRUE || p == Value::FALSE {
+            return (!v.is_heap()).then_some(p == v);
+        }
+        if let (Some(a), Some(b)) = (p.as_str(), v.as_str()) {
+            return Some(self.str_eq(a, b));
+        }
+        None
+    }
+
+    // --- the last match ----------------------------------------------------------
+
+    fn match_place(&self, f: Fp) -> Option<*mut Value> {
+        match f.iseq().match_slot? {
+            MatchSlot::Reg(r) => Some(f.add(r as usize).0),
+            MatchSlot::Env { depth, slot } => {
+                let mut e = f.env().cell::<EnvObj>()?;
+                for _ in 0..depth {
+                    e = e.parent.cell::<EnvObj>()?;
+                }
+                let mut e = e;
+                e.slots_mut().get_mut(slot as usize).map(|v| v as *mut Value)
+            }
+        }
+    }
+    /// `$~` of the nearest user frame.
+    pub fn last_match(&self) -> Value {
+        // SAFETY: the place lies in a live frame or environment.
+        self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { *p })
+    }
+    /// Sets `$~` for the nearest user frame; kept only where that scope can look at it.
+    pub fn set_last_match(&mut self, m: Value) {
+        if let Some(p) = self.user_frame().and_then(|f| self.match_place(f)) {
+            // SAFETY: as in `last_match`.
+            unsafe { *p = m };
+        }
+    }
+    pub(crate) fn nth_ref(&mut self, n: i32) -> R {
+        let m = self.last_match();
+        if m.is_nil() {
+            return Ok(Value::NIL);
+        }
+        match self.intrinsic_fn("__nth_match") {
+            Some(f) => f(self, Value::NIL, &[m, Value::fix(n as i64)]),
+            None => Ok(Value::NIL),
+        }
+    }
+    pub(crate) fn back_ref(&mut self, x: u8) -> R {
+        let m = self.last_match();
+        if m.is_nil() || x == 0 {
+            return Ok(m);
+        }
+        match self.intrinsic_fn("__back_ref") {
+            Some(f) => f(self, Value::NIL, &[m, Value::fix(x as i64)]),
+            None => Ok(Value::NIL),
+        }
+    }
+    /// Number of user frames between the running one and the bottom (for recursion checks).
+    pub fn frame_depth(&self) -> usize {
+        let mut n = 0;
+        let mut f = self.fp();
+        while f.flags() & ff::FINISH == 0 {
+            n += 1;
+            f = f.prev();
+        }
+        n
+    }
+}
