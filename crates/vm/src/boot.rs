@@ -38,6 +38,9 @@ impl Cx {
             hot: Vec::new(),
             raising_native: world::NO_METHOD,
             missing: Default::default(),
+            bottom: None,
+            switch_to: None,
+            signal_hook: None,
             gc_stress: 0,
             gc_tick: 0,
             task: Box::new(Task::new(0, 4096, crate::task::DEFAULT_MAX)),
@@ -55,6 +58,10 @@ impl Cx {
         cx.include_module(object, kernel);
         let main = cx.heap.object(object);
         cx.main_object = main;
+        cx.natives(crate::natives::TABLE);
+        cx.natives(crate::sched::TABLE);
+        cx.specials();
+        cx.hook_globals();
         cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
         cx
     }

@@ -46,6 +46,12 @@ pub struct Cx {
     pub(crate) hot: Vec<crate::interp::Hot>,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
+    /// The code below a task's first call.
+    pub(crate) bottom: Option<Rc<ISeq>>,
+    /// Where a suspended native goes on; see `sched`.
+    pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
+    /// Signals that came in: what to call for them (set by the system floor).
+    pub signal_hook: Option<fn(&mut Cx) -> Option<Call>>,
     /// Why the default method_missing is about to run.
     pub(crate) missing: crate::interp::Missing,
     /// `KUMI_GC_STRESS`: collect at every k-th safepoint.

@@ -38,11 +38,6 @@ impl Cx {
         }
     }
 
-    /// Live slots of a task that does not run.
-    fn task_top(&self, t: &crate::task::Task) -> usize {
-        t.capacity()
-    }
-
     fn mark_roots(&self, m: &mut Marker, top: usize) {
         self.k.trace(m);
         for x in &self.methods {
@@ -72,6 +67,9 @@ impl Cx {
             trace_call(c, m);
         }
         m.mark_all(&self.roots);
+        m.mark_all(&self.tasks.threads);
+        m.mark_all(&self.tasks.died);
+        m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);
         m.mark_all(self.task.slots(top));

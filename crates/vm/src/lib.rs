@@ -28,7 +28,8 @@ pub mod native;
 pub mod plain;
 pub mod prelude;
 mod symbols;
-mod system;
+mod natives;
+mod sched;
 pub mod task;
 mod world;
 

@@ -23,10 +23,27 @@ pub enum Body {
     MemberSet(u16),
     /// define_method with a Proc.
     Proc(Value),
+    /// Gets the whole call, keywords and block included (`send`, `Proc#call`, ...).
+    Special(Special),
     /// undef: ends the search.
     Undef,
     /// Visibility change only: go on with the next definition up.
     Zsuper,
+}
+
+/// Methods the loop performs itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Special {
+    Send,
+    PublicSend,
+    InstanceExec,
+    InstanceEval,
+    ClassExec,
+    ClassEval,
+    New,
+    ProcCall,
+    MethodCall,
+    BindCall,
 }
 
 /// One entry.

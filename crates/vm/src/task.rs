@@ -40,6 +40,8 @@ pub struct Task {
     pub dst: usize,
     /// `$!`
     pub err: Value,
+    /// Tags of running `catch` calls and the frames they return from, outermost first.
+    pub catches: Vec<(Value, usize)>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
     pub homes: Vec<(usize, Gc<HomeObj>)>,
     pub state: State,
@@ -64,8 +66,27 @@ pub struct Task {
     pub woken: bool,
     /// Is it a thread's first task (not a fiber)?
     pub root: bool,
-    /// Fiber storage and thread locals.
+    /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
     pub storage: Value,
+    pub locals: Value,
+    /// A resumed value decides the fused jump before `pc`.
+    pub jump: bool,
+    /// The native that parked, to be called again: call, result register, frame flags.
+    pub again: Option<(Call, usize, u64)>,
+    /// The park native has parked and is being called again.
+    pub parked: bool,
+    /// Waits for a thread's end.
+    pub joining: bool,
+    /// Waits without time limit for something outside (signals).
+    pub forever: bool,
+    /// A wake-up that came before the wait.
+    pub wake_token: bool,
+    /// Fiber: left by `Fiber.yield`.
+    pub yielding: bool,
+    /// How far interrupts are held back: 0 not, 1 until a blocking wait, 2 all.
+    pub mask: u8,
+    pub signal_call: Option<Call>,
+    pub after_signal: Option<(Call, usize, u64)>,
 }
 
 /// Stack slots a thread's task may have at most by default (8 MiB).
@@ -85,6 +106,7 @@ impl Task {
             pc: 0,
             dst: 0,
             err: Value::NIL,
+            catches: Vec::new(),
             homes: Vec::new(),
             state: State::New,
             thread: Value::NIL,
@@ -100,6 +122,17 @@ impl Task {
             woken: false,
             root: true,
             storage: Value::NIL,
+            locals: Value::NIL,
+            jump: false,
+            again: None,
+            parked: false,
+            joining: false,
+            forever: false,
+            wake_token: false,
+            yielding: false,
+            mask: 0,
+            signal_call: None,
+            after_signal: None,
         }
     }
     /// First slot. Valid until the next [`Task::grow`].
@@ -149,14 +182,18 @@ impl Task {
     }
     /// Marks everything but the stack.
     pub fn trace(&self, m: &mut Marker) {
-        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage] {
+        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals] {
             m.mark(v);
         }
         m.mark_all(&self.interrupts);
+        for (t, _) in &self.catches {
+            m.mark(*t);
+        }
         for (_, h) in &self.homes {
             m.mark(h.val());
         }
-        if let Some(c) = &self.start {
+        let again = self.again.iter().chain(&self.after_signal).map(|a| &a.0);
+        for c in self.start.iter().chain(&self.signal_call).chain(again) {
             crate::gc::trace_call(c, m);
         }
     }
@@ -175,4 +212,35 @@ pub struct Tasks {
     pub next: u64,
     /// Ready threads in turn.
     pub ready: std::collections::VecDeque<u64>,
+    /// The main thread's first task.
+    pub main_id: u64,
+    pub main_thread: Value,
+    /// Threads that were started and have not been seen dead.
+    pub threads: Vec<Value>,
+    /// Threads that ended by an exception.
+    pub died: Vec<Value>,
+    pub turn_ends: u64,
+    /// The running thread's turn is over.
+    pub timer_due: bool,
+    ticker: bool,
+}
+
+impl Tasks {
+    /// Starts the ticker that ends turns. It lives as long as the process: `poll` is a runtime's own
+    /// flag, whose runtime is never dropped once threads were used.
+    pub fn arm_timer(&mut self, poll: *const std::sync::atomic::AtomicBool) {
+        self.timer_due = true;
+        if self.ticker {
+            return;
+        }
+        self.ticker = true;
+        let addr = poll as usize;
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                // SAFETY: see above.
+                unsafe { (*(addr as *const std::sync::atomic::AtomicBool)).store(true, std::sync::atomic::Ordering::Relaxed) };
+            }
+        });
+    }
 }

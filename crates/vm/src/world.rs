@@ -478,6 +478,7 @@ impl Cx {
         let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
         if op && (direct || mid == Some(sym::NOT) || mid.is_none()) {
             self.ops_redefined = true;
+            self.dequicken_all();
         }
     }
 

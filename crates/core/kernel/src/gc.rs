@@ -15,12 +15,14 @@ pub static TABLE: &[NativeDef] = &[
 
 fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.heap.request_gc();
-    cx.poll = true;
+    cx.heap.request_gc();
     Ok(Value::NIL)
 }
 fn set_stress(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.gc_stress = a[0].truthy() as u32;
-    cx.poll = cx.poll || a[0].truthy();
+    if a[0].truthy() {
+        cx.heap.request_gc();
+    }
     Ok(a[0])
 }
 /// Counters as [name, value] pairs in the order `GC.stat` shows.

@@ -210,7 +210,7 @@ impl Cx {
         let e = &self.methods[i];
         let mut h = Hot::UNSET;
         if let Some(f) = e.native {
-            h.kind = if f as usize == super::procs::class_new as usize { HotKind::New } else { HotKind::Native };
+            h.kind = HotKind::Native;
             h.native = Some(f);
             h.min = e.min;
             h.max = e.max;
@@ -232,6 +232,7 @@ impl Cx {
                     h.kind = HotKind::AttrSet;
                     h.arg = s.0;
                 }
+                Body::Special(crate::method::Special::New) => h.kind = HotKind::New,
                 Body::MemberGet(k) => {
                     h.kind = HotKind::MemberGet;
                     h.arg = *k as u32;
@@ -525,6 +526,10 @@ impl Cx {
                 let x = self.runtime_error(&format!("{on}#{name} has no general form for these arguments"));
                 self.leaf_exit_to(x, r.dst, r.flags)
             }
+            Body::Special(s) => {
+                let s = *s;
+                self.call_special(s, m, r)
+            }
             Body::AttrGet(s) => {
                 let s = *s;
                 if !r.args.is_empty() {
@@ -743,7 +748,7 @@ impl Cx {
                 }
                 self.dispatch(m, r)
             }
-            Target::Proc(p) => self.call_block(p, None, r),
+            Target::Proc(p) => self.call_block_word(p, None, r),
             Target::ProcSelf { prc, definee, eval } => self.call_proc_self(prc, definee, eval, r),
             Target::Helper(mid) => {
                 let h = self.k.helpers;
@@ -869,7 +874,7 @@ impl Cx {
                 let reg = i.b() + k as usize;
                 let v = self.fp().r(reg);
                 self.pc = unsafe { self.pc.sub(1) };
-                let name = self.intern("convert");
+                let name = self.intern("convert_arg");
                 self.do_call(
                     Call {
                         target: Target::Helper(name),
@@ -944,11 +949,11 @@ impl Cx {
             let x = self.raise(e);
             return self.leaf_exit(x, i.a());
         }
-        self.call_block(blk, None, r)
+        self.call_block_word(blk, None, r)
     }
 
     /// Calls a block word. `self_val`: another self (instance_exec).
-    pub(crate) fn call_block(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Flow {
+    pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Flow {
         if blk.is_fix() {
             let (off, child) = literal_parts(blk);
             let home = self.frame_at(off);
@@ -1027,13 +1032,14 @@ impl Cx {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x = if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 };
         let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize) } else { b.parent };
+        let block = self.block_value(r.block);
         let p = self.heap.proc(ProcObj {
             hdr,
             iseq: b.q as *const ISeq as u64,
             self_val: r.recv,
             env: b.env,
             cref: b.cref,
-            block: self.block_value(r.block),
+            block,
             home,
         });
         let name = self.intern("splat_call");
@@ -1055,7 +1061,7 @@ impl Cx {
     /// A Proc without code: made from a Symbol or a Method.
     fn call_foreign(&mut self, p: Gc<ProcObj>, r: Ready) -> Flow {
         if p.self_val.is_sym() {
-            return self.call_block(p.self_val, None, r);
+            return self.call_block_word(p.self_val, None, r);
         }
         let block = r.block;
         self.do_call(
@@ -1069,7 +1075,7 @@ impl Cx {
     fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Flow {
         let p = match prc.as_proc() {
             Some(p) => p,
-            None => return self.call_block(prc, Some(r.recv), r),
+            None => return self.call_block_word(prc, Some(r.recv), r),
         };
         if p.iseq == 0 {
             let mut r = r;
@@ -1104,7 +1110,7 @@ impl Cx {
 
     /// Body of a define_method method.
     fn call_bmethod(&mut self, prc: Value, cref: Value, r: Ready) -> Flow {
-        let Some(p) = prc.as_proc() else { return self.call_block(prc, Some(r.recv), r) };
+        let Some(p) = prc.as_proc() else { return self.call_block_word(prc, Some(r.recv), r) };
         if p.iseq == 0 {
             let mut r = r;
             if p.self_val.is_sym() {

@@ -26,6 +26,8 @@ use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub use call::Missing;
+pub(crate) use call::Ready;
+pub(crate) use unwind::KILL;
 pub use unwind::{Backtrace, TraceEntry};
 
 /// How a slow path ended.

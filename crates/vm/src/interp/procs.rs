@@ -2,7 +2,6 @@
 
 use super::frame::{Fp, ff, literal_parts};
 use crate::iseq::ISeq;
-use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
@@ -97,6 +96,21 @@ impl Cx {
         self.heap.proc(ProcObj { hdr, iseq: 0, self_val: method, env: nil, cref: nil, block: nil, home: nil }).val()
     }
 
+    /// Block word of the frame a native was called from.
+    pub(crate) fn own_block(&self) -> Value {
+        self.fp().block()
+    }
+    /// ... as a Proc.
+    pub(crate) fn own_block_proc(&mut self) -> Value {
+        let f = self.fp();
+        self.block_proc(f)
+    }
+    /// Slot of the running frame.
+    pub(crate) fn running_slot(&self) -> usize {
+        let f = self.fp();
+        self.slot_of(f)
+    }
+
     /// `Class#new` of a plain class whose `initialize` is bytecode or the default one:
     /// the object and the method (`NO_METHOD`: nothing to call).
     #[inline]
@@ -131,26 +145,3 @@ impl Cx {
     }
 }
 
-/// `Class#new`: allocate, then `initialize` in my place with the object as result.
-pub fn class_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let Some(c) = recv.as_class() else { return Err(cx.type_error("class required")) };
-    if c.is_singleton() {
-        return Err(cx.type_error("can't create instance of singleton class"));
-    }
-    let meta = cx.class_of(recv);
-    let alloc = cx.find_method(meta, sym::ALLOCATE);
-    if alloc == NO_METHOD || !cx.methods[alloc as usize].builtin {
-        return Err(Exit::Miss);
-    }
-    let Some(obj) = cx.heap.instance(c) else { return Err(Exit::Miss) };
-    cx.pending.call = Some(Call {
-        target: Target::Name(sym::INITIALIZE),
-        recv: obj,
-        args: Args::from_slice(args),
-        kw: Value::UNDEF,
-        block: Value::NIL,
-        fcall: true,
-        result: obj,
-    });
-    Err(Exit::Call)
-}

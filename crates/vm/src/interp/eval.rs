@@ -1,0 +1,286 @@
+//! Running text: the program, required files, `eval`, prelude texts.
+
+use super::Flow;
+use super::frame::{Fp, ff};
+use crate::bytecode::{HEADER, Op};
+use crate::compile::{self, CompileEnv};
+use crate::iseq::{ISeq, Kind as Code, ScopeNames};
+use crate::native::*;
+use crate::Cx;
+use kumi_heap::*;
+use std::rc::Rc;
+
+/// What `binding` captures: enough to run more code in a scope.
+pub struct EvalScope {
+    pub self_val: Value,
+    pub env: Value,
+    pub names: Option<Rc<ScopeNames>>,
+    pub cref: Value,
+    pub block: Value,
+    pub home: Value,
+    pub path: Rc<str>,
+    pub line: u32,
+    pub in_method: bool,
+}
+
+impl Payload for EvalScope {
+    fn trace(&self, m: &mut Marker) {
+        for v in [self.self_val, self.env, self.cref, self.block, self.home] {
+            m.mark(v);
+        }
+    }
+}
+
+impl CompileEnv for Cx {
+    fn intern(&mut self, name: &[u8]) -> Sym {
+        self.syms.intern(name)
+    }
+    fn name(&self, s: Sym) -> Vec<u8> {
+        self.syms.name(s).to_vec()
+    }
+    fn intrinsic(&self, name: &str) -> Option<u16> {
+        self.intrinsic_ids.get(name).copied()
+    }
+}
+
+impl Cx {
+    /// Compiles text and keeps the code.
+    ///
+    /// # Errors
+    /// A pending SyntaxError with the marked source.
+    pub fn compile_text(&mut self, src: &[u8], opts: &compile::Options) -> Result<Rc<ISeq>, Exit> {
+        match compile::compile(src, opts, self) {
+            Ok(q) => {
+                self.register_code(&q);
+                Ok(q)
+            }
+            Err(e) => Err(self.syntax_error(e, &opts.path)),
+        }
+    }
+    pub(crate) fn syntax_error(&mut self, e: compile::SyntaxError, path: &str) -> Exit {
+        let exc = self.make_exc(self.k.syntax_error, &e.message);
+        let r = self.str(&e.rendered);
+        let n = self.intern("@__rendered");
+        self.ivar_set(exc, n, r);
+        let p = self.str(path);
+        let n = self.intern("@__path");
+        self.ivar_set(exc, n, p);
+        self.raise(exc)
+    }
+    /// Compiles one `def` of the prelude.
+    pub(crate) fn compile_system_method(&mut self, src: &[u8], path: Rc<str>, line: u32, frozen: bool) -> Result<Rc<ISeq>, Exit> {
+        let opts = compile::Options { line, system: true, frozen_strings: frozen, ..compile::Options::file(&path) };
+        compile::compile_method(src, &opts, self).map_err(|e| {
+            let exc = self.make_exc(self.k.syntax_error, &e.rendered);
+            self.raise(exc)
+        })
+    }
+    /// Runs prelude text at the top level, while nothing else runs.
+    pub fn eval_system(&mut self, src: &[u8], path: &str, line: u32) -> R {
+        let opts = compile::Options { line, system: true, ..compile::Options::file(path) };
+        let q = self.compile_text(src, &opts)?;
+        let (me, cref) = (self.main_object, self.top_cref);
+        self.run_top(&q, me, cref).map_err(|e| self.raise(e))
+    }
+
+    /// Runs a compiled program. Only while nothing runs.
+    ///
+    /// # Errors
+    /// `Exit::Raise`, with the exception in `pending.exc`.
+    pub fn run_main(&mut self, iseq: Rc<ISeq>) -> Result<(), Exit> {
+        self.register_code(&iseq);
+        let (me, cref) = (self.main_object, self.top_cref);
+        self.run_top(&iseq, me, cref).map(|_| ()).map_err(|e| self.raise(e))
+    }
+    /// Calls a method of `KumiSys`. Only while nothing runs.
+    ///
+    /// # Errors
+    /// `Exit::Raise`, with the exception in `pending.exc`.
+    pub fn call_helper_top(&mut self, name: &str, args: &[Value]) -> R {
+        let (h, mid) = (self.k.helpers.val(), CompileEnv::intern(self, name.as_bytes()));
+        self.call_top(h, mid, args).map_err(|e| self.raise(e))
+    }
+
+    /// Runs code as the main task's first frame. Only while nothing runs.
+    ///
+    /// # Errors
+    /// The exception (or Unwind cell) that left it.
+    pub fn run_top(&mut self, q: &ISeq, self_val: Value, cref: Value) -> Result<Value, Value> {
+        self.enter_bottom(q, self_val, cref);
+        self.run();
+        self.outcome()
+    }
+    /// Calls a method as the main task's first frame. Only while nothing runs.
+    pub fn call_top(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Result<Value, Value> {
+        let q = self.bottom_code();
+        let (me, cref) = (self.main_object, self.top_cref);
+        self.enter_bottom(&q, me, cref);
+        let call = Call {
+            target: Target::Name(mid),
+            recv,
+            args: Args::from_slice(args),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        };
+        if let Flow::Go = self.do_call(call, 1, 0) {
+            self.run();
+        }
+        self.outcome()
+    }
+    fn outcome(&mut self) -> Result<Value, Value> {
+        let failed = std::mem::replace(&mut self.task.failed, Value::NIL);
+        if failed.is_nil() { Ok(std::mem::replace(&mut self.task.result, Value::NIL)) } else { Err(failed) }
+    }
+    /// `R[1]` is returned: the code below a task's first call.
+    pub(crate) fn bottom_code(&mut self) -> Rc<ISeq> {
+        if let Some(q) = &self.bottom {
+            return q.clone();
+        }
+        let opts = compile::Options { system: true, ..compile::Options::file("<internal:task>") };
+        let q = match compile::compile(b"x = nil; x", &opts, self) {
+            Ok(q) => q,
+            Err(e) => unreachable!("constant text compiles: {}", e.rendered),
+        };
+        self.register_code(&q);
+        let ret = crate::bytecode::Insn::new(Op::Ret, 0, 1, 0, 0);
+        q.code[0].store(ret.0, std::sync::atomic::Ordering::Relaxed);
+        self.bottom = Some(q.clone());
+        q
+    }
+    /// The first frame of the current task.
+    pub(crate) fn enter_bottom(&mut self, q: &ISeq, self_val: Value, cref: Value) {
+        let need = HEADER as usize + q.nregs as usize + 32;
+        if need > self.task.capacity() {
+            self.task.grow(need);
+        }
+        self.stack_end = self.task.end_ptr();
+        let fp: Fp = self.frame_at(HEADER as usize);
+        fp.nil_fill(0, q.nregs as usize);
+        fp.set_link(0, 0, ff::FINISH);
+        fp.set_iseq(q);
+        fp.set_ret(q.code.as_ptr());
+        fp.set_cref(cref);
+        fp.set_block(Value::NIL);
+        fp.set_env(Value::NIL);
+        fp.set_parent(Value::NIL);
+        fp.set_r(0, self_val);
+        self.fp = fp.0;
+        self.pc = q.code.as_ptr();
+        self.task.failed = Value::NIL;
+        self.task.result = Value::NIL;
+        self.task.state = crate::task::State::Ready;
+    }
+
+    /// A Binding of the nearest user frame.
+    pub fn capture_binding(&mut self) -> Value {
+        let Some(f) = self.user_frame() else { return Value::NIL };
+        let w = f.block();
+        let block = self.block_value(w);
+        let slot = self.slot_of(f);
+        let home = self.home_for(slot);
+        let q = f.iseq();
+        let pc = self.user_pc(f);
+        let scope = EvalScope {
+            self_val: f.r(0),
+            env: f.env(),
+            names: q.parent_names.clone(),
+            cref: f.cref(),
+            block,
+            home,
+            path: q.path.clone(),
+            line: q.line_at(pc),
+            in_method: self.current_method(f).is_some(),
+        };
+        let c = self.k.binding;
+        self.data(c, scope)
+    }
+    /// Index of the instruction that frame `f` is at.
+    pub(crate) fn user_pc(&self, f: Fp) -> u32 {
+        let mut at = self.fp();
+        let mut ret = self.pc;
+        while at != f && at.flags() & ff::FINISH == 0 {
+            ret = at.ret();
+            at = at.prev();
+        }
+        (((ret as usize).wrapping_sub(f.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1)
+    }
+
+    /// Runs text in a Binding, in the native's place. `self_val` and `cref` replace the binding's when given.
+    pub fn eval_in(&mut self, binding: Value, src: &[u8], path: &str, line: u32, self_val: Option<Value>, cref: Option<Value>) -> Exit {
+        let Some(s) = binding.as_data::<EvalScope>() else { return self.type_error("wrong argument type (expected binding)") };
+        let opts = compile::Options {
+            line,
+            kind: Code::Eval,
+            scope: s.names.clone(),
+            eval_in_method: s.in_method,
+            frozen_strings: self.options.frozen_strings,
+            ..compile::Options::file(path)
+        };
+        let q = match self.compile_text(src, &opts) {
+            Ok(q) => q,
+            Err(x) => return x,
+        };
+        let mut env = s.env;
+        if q.has_env {
+            let e = self.heap.env(s.env, q.env_names.len() as u32);
+            env = e.val();
+            // The environment exists already, so that the Binding keeps it.
+            if let Some(k) = (0..q.code.len()).find(|k| q.insn(*k).op() == Op::EnvNew) {
+                q.code[k].store(crate::bytecode::Insn::new(Op::Nop, 0, 0, 0, 0).0, std::sync::atomic::Ordering::Relaxed);
+            }
+            s.env = env;
+            s.names = q.parent_names.clone();
+            self.heap.wrote(binding, env);
+        }
+        let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+        hdr.aux = u32::MAX;
+        let p = self.heap.proc(ProcObj {
+            hdr,
+            iseq: &*q as *const ISeq as u64,
+            self_val: self_val.unwrap_or(s.self_val),
+            env,
+            cref: cref.unwrap_or(s.cref),
+            block: s.block,
+            home: s.home,
+        });
+        self.pending.call = Some(Call {
+            target: Target::Proc(p.val()),
+            recv: Value::NIL,
+            args: Args::new(),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        });
+        Exit::Call
+    }
+    /// Runs the text of a file at the top level, in the native's place.
+    pub fn load_text(&mut self, src: &[u8], path: &str, self_val: Value, cref: Value) -> Exit {
+        let opts = compile::Options {
+            label: "<top (required)>".into(),
+            frozen_strings: self.options.frozen_strings,
+            ..compile::Options::file(path)
+        };
+        let q = match self.compile_text(src, &opts) {
+            Ok(q) => q,
+            Err(x) => return x,
+        };
+        self.pending.call = Some(Call {
+            target: Target::Code { iseq: &*q as *const ISeq as u64, cref, env: Value::NIL, block: Value::NIL },
+            recv: self_val,
+            args: Args::new(),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        });
+        Exit::Call
+    }
+    /// A fresh top-level place (each file has its own default visibility and refinements).
+    pub fn file_cref(&mut self) -> Value {
+        let o = self.k.object.val();
+        self.new_cref(o, Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val()
+    }
+}

@@ -1,0 +1,857 @@
+//! Which task runs: fibers switched by name, threads in turn on one worker.
+//!
+//! A task that does not run has its frame and next instruction in `task.base` and
+//! `task.pc`, and in `task.dst` the slot that takes the value it is resumed with.
+//! Threads change only at safepoints and where a native parks; a parked native is
+//! called again when its task runs again.
+
+use crate::interp::Flow;
+use crate::interp::frame::{Fp, ff};
+use crate::native::*;
+use crate::task::{State, Task};
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Turn length of a thread while others are ready, in safepoint ticks of the timer.
+const TURN_NS: u64 = 10_000_000;
+
+/// Monotonic nanoseconds.
+pub fn now_ns() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: plain out-parameter.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+impl Cx {
+    /// Live slots of the running task.
+    fn live_top(&self) -> usize {
+        let fp = self.fp();
+        self.slot_of(fp) + fp.iseq().nregs as usize
+    }
+    /// Live slots of a task that does not run.
+    pub(crate) fn task_top(&self, t: &Task) -> usize {
+        if matches!(t.state, State::New | State::Done) {
+            return 0;
+        }
+        // SAFETY: base is a frame of the task's stack.
+        let fp = Fp(unsafe { t.start_ptr().add(t.base) });
+        t.base + fp.iseq().nregs as usize
+    }
+
+    /// What waits for a moment between two bytecodes.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn safepoint(&mut self) -> Flow {
+        self.heap.poll.store(false, Relaxed);
+        if self.gc_stress > 0 {
+            self.heap.poll.store(true, Relaxed);
+            self.gc_tick += 1;
+            if self.gc_tick >= self.gc_stress {
+                self.gc_tick = 0;
+                let top = self.live_top();
+                self.collect_garbage(top);
+                self.heap.poll.store(true, Relaxed);
+            }
+        }
+        if self.heap.wants_gc() {
+            let top = self.live_top();
+            self.collect_garbage(top);
+            if self.heap.over_limit() {
+                let e = self.make_exc(self.k.no_memory_error, "failed to allocate memory");
+                return self.raise_exc(e);
+            }
+        }
+        if !self.heap.pending_finalizers.is_empty() {
+            let all = std::mem::take(&mut self.heap.pending_finalizers);
+            let mut list = Vec::new();
+            for (procs, id) in all {
+                let p = self.array(&procs);
+                let pair = [p, Value::fix(id as i64)];
+                list.push(self.array(&pair));
+            }
+            let a = self.array(&list);
+            let x = self.call_helper("run_finalizers", &[a]);
+            return self.leaf_exit_drop(x);
+        }
+        if let Some(h) = self.signal_hook {
+            if let Some(c) = h(self) {
+                return self.do_call(c, 0, ff::DISCARD);
+            }
+        }
+        if !self.task.interrupts.is_empty() && self.task.mask == 0 {
+            return self.take_interrupt();
+        }
+        if self.tasks.timer_due && !self.tasks.ready.is_empty() {
+            self.tasks.timer_due = false;
+            return self.preempt();
+        }
+        Flow::Go
+    }
+
+    /// Runs the oldest interrupt another thread sent.
+    pub(crate) fn take_interrupt(&mut self) -> Flow {
+        let v = self.task.interrupts.remove(0);
+        if v == Value::TRUE {
+            let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
+            return self.unwind(u.val());
+        }
+        self.raise_exc(v)
+    }
+
+    // --- switching ------------------------------------------------------------
+
+    fn park_state(&mut self, dst: usize, flags: u64) {
+        let fp = self.fp();
+        self.task.base = self.slot_of(fp);
+        self.task.pc = self.pc as usize;
+        self.task.dst = if flags & (ff::DISCARD | ff::JUMP) != 0 { usize::MAX } else { self.task.base + dst };
+        self.task.jump = flags & ff::JUMP != 0;
+    }
+    /// Makes `id` the running task.
+    fn make_current(&mut self, id: u64) {
+        if self.task.id == id {
+            return;
+        }
+        let Some(t) = self.tasks.all.remove(&id) else { return };
+        let old = std::mem::replace(&mut self.task, t);
+        self.tasks.all.insert(old.id, old);
+        self.stack_end = self.task.end_ptr();
+    }
+    /// Continues the (now current) task with a value or an exception.
+    fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
+        if self.task.state == State::New {
+            let q = self.bottom_code();
+            let (me, cref) = (self.main_object, self.top_cref);
+            let start = self.task.start.take();
+            self.enter_bottom(&q, me, cref);
+            return match (v, start) {
+                (Err(e), _) => self.raise_exc(e),
+                (Ok(_), Some(c)) => self.do_call(c, 1, 0),
+                (Ok(_), None) => Flow::Go,
+            };
+        }
+        self.task.state = State::Ready;
+        self.fp = self.frame_at(self.task.base).0;
+        self.pc = self.task.pc as *const _;
+        match v {
+            Ok(v) => {
+                if self.task.jump {
+                    self.fused_jump(v);
+                } else if self.task.dst != usize::MAX {
+                    let slot = self.task.dst;
+                    self.frame_at(slot).set_r(0, v);
+                }
+                if !self.task.interrupts.is_empty() && self.task.mask == 0 {
+                    return self.take_interrupt();
+                }
+                Flow::Go
+            }
+            Err(e) => self.raise_exc(e),
+        }
+    }
+    /// A native asked to go on with another task (`cx.switch_to`).
+    pub(crate) fn switch_now(&mut self, dst: usize, flags: u64) -> Flow {
+        self.park_state(dst, flags);
+        let Some((id, v)) = self.switch_to.take() else { return Flow::Go };
+        self.make_current(id);
+        self.continue_current(v)
+    }
+
+    /// A native waits: it is called again when the task is woken.
+    pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Flow {
+        if x == Exit::Again {
+            let f = self.safepoint();
+            if !matches!(f, Flow::Go) {
+                return f;
+            }
+            return self.do_call(again, dst, flags);
+        }
+        self.park_state(dst, flags);
+        self.task.again = Some((again, dst, flags));
+        self.wait_and_run()
+    }
+    /// As above for an instruction that is executed again: `pc` stands before it.
+    pub(crate) fn suspend_here(&mut self, x: Exit) -> Flow {
+        if x == Exit::Again {
+            return self.safepoint();
+        }
+        self.park_state(0, ff::DISCARD);
+        self.wait_and_run()
+    }
+
+    /// The running task parks with what `pending` says; something else runs.
+    fn wait_and_run(&mut self) -> Flow {
+        self.task.state = State::Waiting;
+        self.task.deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        self.task.io = self.pending.io.take();
+        self.task.woken = false;
+        self.run_next()
+    }
+    /// Puts the running thread at the end of the queue.
+    fn preempt(&mut self) -> Flow {
+        self.park_state(0, ff::DISCARD);
+        self.task.state = State::Ready;
+        let id = self.task.id;
+        self.tasks.ready.push_back(id);
+        self.run_next()
+    }
+
+    /// Finds a task that may run and goes on with it; sleeps while there is none.
+    fn run_next(&mut self) -> Flow {
+        loop {
+            self.wake_due();
+            if let Some(id) = self.tasks.ready.pop_front() {
+                let known = id == self.task.id || self.tasks.all.contains_key(&id);
+                if !known {
+                    continue;
+                }
+                self.make_current(id);
+                self.start_turn();
+                if self.task.state == State::New {
+                    return self.continue_current(Ok(Value::NIL));
+                }
+                self.task.state = State::Ready;
+                self.fp = self.frame_at(self.task.base).0;
+                self.pc = self.task.pc as *const _;
+                self.stack_end = self.task.end_ptr();
+                if !self.task.interrupts.is_empty() && self.task.mask < 2 {
+                    self.task.again = None;
+                    return self.take_interrupt();
+                }
+                return match self.task.again.take() {
+                    Some((c, dst, flags)) => self.do_call(c, dst, flags),
+                    None => Flow::Go,
+                };
+            }
+            if let Some(h) = self.signal_hook {
+                if let Some(c) = h(self) {
+                    // Handlers run on the main task, which is woken for it.
+                    self.signal_wakes_main(c);
+                    continue;
+                }
+            }
+            if !self.sleep_until_event() {
+                self.deadlock();
+            }
+        }
+    }
+    fn signal_wakes_main(&mut self, c: Call) {
+        let main = self.tasks.main_id;
+        self.make_current(main);
+        self.task.signal_call = Some(c.clone());
+        self.fp = self.frame_at(self.task.base).0;
+        self.pc = self.task.pc as *const _;
+        // The handler becomes an ordinary call above the parked native, which runs again after it.
+        let again = self.task.again.take();
+        self.task.state = State::Ready;
+        self.task.signal_call = None;
+        self.task.after_signal = again;
+        self.task.again = Some((c, 0, ff::DISCARD));
+        self.tasks.ready.push_front(main);
+    }
+    fn start_turn(&mut self) {
+        self.tasks.turn_ends = now_ns() + TURN_NS;
+        self.tasks.timer_due = false;
+        if !self.tasks.ready.is_empty() {
+            self.tasks.arm_timer(&self.heap.poll as *const _);
+        }
+    }
+    /// Makes tasks ready whose time has come or whose descriptors are.
+    fn wake_due(&mut self) {
+        let now = now_ns();
+        let mut due: Vec<(u64, u64)> = Vec::new();
+        for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
+            if t.state == State::Waiting && (t.woken || t.deadline <= now || !t.interrupts.is_empty() && t.mask < 2 || t.io.is_some_and(|(fd, r, w)| poll_fd(fd, r, w))) {
+                due.push((t.deadline, t.id));
+            }
+        }
+        due.sort_unstable();
+        for (_, id) in due {
+            self.task_mut(id).into_iter().for_each(|t| t.state = State::Ready);
+            self.tasks.ready.push_back(id);
+        }
+    }
+    /// Any task by number.
+    pub(crate) fn task_mut(&mut self, id: u64) -> Option<&mut Task> {
+        if self.task.id == id { Some(&mut self.task) } else { self.tasks.all.get_mut(&id).map(|t| &mut **t) }
+    }
+    /// Sleeps until a deadline or descriptor. False: nothing to wait for.
+    fn sleep_until_event(&mut self) -> bool {
+        let mut first = u64::MAX;
+        let mut fds: Vec<libc::pollfd> = Vec::new();
+        let mut waiting_external = false;
+        for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
+            if t.state != State::Waiting {
+                continue;
+            }
+            first = first.min(t.deadline);
+            if let Some((fd, r, w)) = t.io {
+                fds.push(libc::pollfd { fd, events: if r { libc::POLLIN } else { 0 } | if w { libc::POLLOUT } else { 0 }, revents: 0 });
+            }
+            waiting_external |= t.forever;
+        }
+        if first == u64::MAX && fds.is_empty() && !waiting_external {
+            return false;
+        }
+        let now = now_ns();
+        let ms = if first == u64::MAX { 1000 } else { (first.saturating_sub(now)).div_ceil(1_000_000).min(1000) as i32 };
+        if fds.is_empty() && first != u64::MAX && first.saturating_sub(now) < 2_000_000 {
+            let ns = first.saturating_sub(now);
+            let t = libc::timespec { tv_sec: 0, tv_nsec: ns as i64 };
+            // SAFETY: plain parameters.
+            unsafe { libc::nanosleep(&t, std::ptr::null_mut()) };
+            return true;
+        }
+        // SAFETY: the vector holds as many entries as is said.
+        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, ms) };
+        true
+    }
+    /// No thread can ever run again: the main thread gets `fatal`.
+    fn deadlock(&mut self) {
+        let c = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()).unwrap_or(self.k.exception);
+        let n = self.tasks.all.values().filter(|t| t.root && t.state == State::Waiting).count() + 1;
+        let e = self.make_exc(c, &format!("No live threads left. Deadlock?\n{n} threads, {n} sleeps"));
+        let main = self.tasks.main_id;
+        if let Some(t) = self.task_mut(main) {
+            t.interrupts.push(e);
+            t.mask = 0;
+            if t.state != State::Waiting {
+                t.state = State::Waiting;
+            }
+        }
+    }
+
+    /// A task's first frame was left.
+    pub(crate) fn finish_task(&mut self) -> Flow {
+        if self.task.id == self.tasks.main_id {
+            return Flow::Done;
+        }
+        self.task.state = State::Done;
+        self.task.homes.clear();
+        let failed = self.task.failed;
+        if !self.task.root {
+            // A fiber: back to whoever resumed it.
+            let root = self.root_of_thread();
+            let to = self.task.resumer.take().filter(|_| !self.task.transferred).unwrap_or(root);
+            let v = if failed.is_nil() || failed.is_kind(Kind::Unwind) && failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == Value::fix(-2)) {
+                Ok(self.task.result)
+            } else {
+                Err(failed)
+            };
+            self.make_current(to);
+            return self.continue_current(v);
+        }
+        // A thread: wake those who join it.
+        let thread = self.task.thread;
+        let report = !failed.is_nil() && !failed.is_kind(Kind::Unwind);
+        self.wake_joiners(thread);
+        if report {
+            self.tasks.died.push(thread);
+        }
+        self.thread_ended(thread, failed);
+        self.run_next()
+    }
+    fn wake_joiners(&mut self, _thread: Value) {
+        for t in self.tasks.all.values_mut() {
+            if t.state == State::Waiting && t.joining {
+                t.woken = true;
+            }
+        }
+    }
+    /// The first task of the running thread.
+    fn root_of_thread(&self) -> u64 {
+        let th = self.task.thread;
+        self.tasks.all.values().find(|t| t.root && t.thread == th).map_or(self.tasks.main_id, |t| t.id)
+    }
+    /// Keeps result and exception of a finished thread in its object, reports its death.
+    fn thread_ended(&mut self, thread: Value, failed: Value) {
+        let result = self.task.result;
+        let (iv_r, iv_f, iv_s) = (self.intern("@__result"), self.intern("@__failed"), self.intern("@__done"));
+        self.ivar_set(thread, iv_r, result);
+        let f = if failed.is_kind(Kind::Unwind) { Value::NIL } else { failed };
+        self.ivar_set(thread, iv_f, f);
+        self.ivar_set(thread, iv_s, Value::TRUE);
+        if !f.is_nil() {
+            let iv = self.intern("@__on_death");
+            let hook = self.ivar_get(thread, iv);
+            if hook.truthy() && !hook.is_undef() {
+                // abort_on_exception, SystemExit: the main thread gets it.
+                let main = self.tasks.main_id;
+                if let Some(t) = self.task_mut(main) {
+                    t.interrupts.push(f);
+                    self.heap.poll.store(true, Relaxed);
+                }
+            }
+        }
+    }
+
+    /// A new task that will run `start`.
+    pub(crate) fn new_task(&mut self, start: Call, root: bool, thread: Value) -> u64 {
+        self.tasks.next += 1;
+        let id = self.tasks.next;
+        let mut t = Box::new(Task::new(id, 64, crate::task::DEFAULT_MAX));
+        t.start = Some(start);
+        t.root = root;
+        t.thread = thread;
+        self.tasks.all.insert(id, t);
+        id
+    }
+}
+
+fn poll_fd(fd: i32, r: bool, w: bool) -> bool {
+    let mut p = libc::pollfd { fd, events: if r { libc::POLLIN } else { 0 } | if w { libc::POLLOUT } else { 0 }, revents: 0 };
+    // SAFETY: one entry.
+    unsafe { libc::poll(&mut p, 1, 0) > 0 }
+}
+
+/// The task of a Fiber or Thread object.
+pub struct TaskRef {
+    pub id: u64,
+}
+impl Payload for TaskRef {}
+
+fn proc_call(prc: Value, args: &[Value]) -> Call {
+    Call {
+        target: Target::Proc(prc),
+        recv: Value::NIL,
+        args: Args::from_slice(args),
+        kw: Value::UNDEF,
+        block: Value::NIL,
+        fcall: true,
+        result: Value::UNDEF,
+    }
+}
+
+// --- fibers -------------------------------------------------------------------
+
+fn fiber_task(cx: &mut Cx, f: Value) -> Result<u64, Exit> {
+    match f.as_data::<TaskRef>() {
+        Some(t) => Ok(t.id),
+        None => Err(cx.raise_msg(cx.k.fiber_error, "uninitialized fiber")),
+    }
+}
+
+/// `__fiber_new(class, proc)`
+fn fiber_new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.arg_class(a, 0)?;
+    let thread = cx.task.thread;
+    let id = cx.new_task(proc_call(a[1], &[]), false, thread);
+    let f = cx.data(c, TaskRef { id });
+    if let Some(t) = cx.task_mut(id) {
+        t.fiber = f;
+    }
+    cx.heap.add_weak(f);
+    Ok(f)
+}
+/// `__fiber_switch(fiber, args, how)`: how 0 resume, 1 transfer. An exception instead of args: raise there.
+fn fiber_switch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = fiber_task(cx, a[0])?;
+    let transfer = a[2] == Value::fix(1);
+    let me = cx.task.id;
+    let thread = cx.task.thread;
+    let exc = cx.is_a(a[1], cx.k.exception);
+    let Some(t) = cx.task_mut(id) else {
+        return Err(cx.raise_msg(cx.k.fiber_error, if transfer { "attempt to transfer to a terminated fiber" } else { "attempt to resume a terminated fiber" }));
+    };
+    let (state, transferred, their_thread, resumed) = (t.state, t.transferred, t.thread, t.resumer.is_some());
+    if id == me {
+        if transfer {
+            return Ok(one_of(a[1]));
+        }
+        return Err(cx.raise_msg(cx.k.fiber_error, "attempt to resume the current fiber"));
+    }
+    let problem = match state {
+        State::Done if transfer => Some("attempt to transfer to a terminated fiber"),
+        State::Done => Some("attempt to resume a terminated fiber"),
+        _ if their_thread != thread => Some("fiber called across threads"),
+        State::Resuming if !transfer => Some("attempt to resume a resuming fiber"),
+        State::Resuming => Some("attempt to transfer to a resuming fiber"),
+        _ if !transfer && transferred => Some("attempt to resume a transferring fiber"),
+        State::Suspended if transfer && !transferred && resumed => Some("attempt to transfer to a yielding fiber"),
+        State::Suspended if transfer && !transferred && t_yielding(cx, id) => Some("attempt to transfer to a yielding fiber"),
+        _ => None,
+    };
+    if let Some(m) = problem {
+        return Err(cx.raise_msg(cx.k.fiber_error, m));
+    }
+    let v = if exc { Err(a[1]) } else { Ok(one_of(a[1])) };
+    let list = a[1];
+    if let Some(t) = cx.task_mut(id) {
+        if t.state == State::New {
+            if exc {
+                // Raising into a fiber that never ran ends it at once, unless it was born: CRuby refuses.
+            } else if let (Some(c), Some(l)) = (&mut t.start, list.as_array()) {
+                c.args = Args::from_slice(l.as_slice());
+            }
+        }
+        if transfer {
+            t.transferred = true;
+        } else {
+            t.resumer = Some(me);
+        }
+    }
+    cx.task.state = if transfer { State::Suspended } else { State::Resuming };
+    cx.switch_to = Some((id, v));
+    Err(Exit::Switch)
+}
+fn t_yielding(cx: &mut Cx, id: u64) -> bool {
+    cx.task_mut(id).is_some_and(|t| t.yielding)
+}
+fn one_of(list: Value) -> Value {
+    match list.as_array() {
+        Some(l) if l.is_empty() => Value::NIL,
+        Some(l) if l.len() == 1 => l.as_slice()[0],
+        _ => list,
+    }
+}
+/// `__fiber_yield(args)`
+fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if cx.task.root || cx.task.transferred && cx.task.resumer.is_none() {
+        let m = if cx.task.root { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
+        return Err(cx.raise_msg(cx.k.fiber_error, m));
+    }
+    let Some(to) = cx.task.resumer.take() else {
+        return Err(cx.raise_msg(cx.k.fiber_error, "can't yield from root fiber"));
+    };
+    cx.task.state = State::Suspended;
+    cx.task.yielding = true;
+    cx.switch_to = Some((to, Ok(one_of(a[0]))));
+    Err(Exit::Switch)
+}
+/// `__fiber_current()`: the running Fiber's object (made for a thread's first task when asked for).
+fn fiber_current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    if cx.task.fiber.is_nil() {
+        let id = cx.task.id;
+        let c = cx.k.fiber;
+        let f = cx.data(c, TaskRef { id });
+        cx.task.fiber = f;
+    }
+    Ok(cx.task.fiber)
+}
+/// `__fiber_state(fiber)`: :created, :resumed, :suspended, :terminated
+fn fiber_state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = fiber_task(cx, a[0])?;
+    let s = match cx.task_mut(id).map(|t| t.state) {
+        None | Some(State::Done) => "terminated",
+        Some(State::New) => "created",
+        Some(State::Suspended) => "suspended",
+        _ => "resumed",
+    };
+    Ok(cx.sym(s))
+}
+/// `__fiber_storage(fiber)` / `__fiber_set_storage(fiber, hash)`
+fn fiber_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = fiber_task(cx, a[0])?;
+    Ok(cx.task_mut(id).map_or(Value::NIL, |t| t.storage))
+}
+fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = fiber_task(cx, a[0])?;
+    if let Some(t) = cx.task_mut(id) {
+        t.storage = a[1];
+    }
+    Ok(a[1])
+}
+/// `__fiber_kill(fiber)`: ends a suspended fiber through its ensure clauses; false when it cannot be done here.
+fn fiber_kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = fiber_task(cx, a[0])?;
+    let me = cx.task.id;
+    let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-2)).val();
+    if id == me {
+        cx.pending.exc = u;
+        return Err(Exit::Unwind);
+    }
+    let Some(t) = cx.task_mut(id) else { return Ok(Value::NIL) };
+    match t.state {
+        State::Done => Ok(Value::NIL),
+        State::New => {
+            t.state = State::Done;
+            Ok(Value::NIL)
+        }
+        State::Suspended => {
+            t.resumer = Some(me);
+            cx.task.state = State::Resuming;
+            cx.switch_to = Some((id, Err(u)));
+            Err(Exit::Switch)
+        }
+        _ => Err(cx.raise_msg(cx.k.fiber_error, "attempt to kill a different thread's fiber")),
+    }
+}
+
+// --- threads --------------------------------------------------------------------
+
+fn main_thread(cx: &mut Cx) -> Value {
+    if cx.tasks.main_thread.is_nil() {
+        let id = cx.tasks.main_id;
+        let c = cx.k.thread;
+        let v = cx.data(c, TaskRef { id });
+        cx.tasks.main_thread = v;
+        cx.roots.push(v);
+        cx.tasks.threads.push(v);
+        let main = cx.tasks.main_id;
+        let others: Vec<u64> = cx.tasks.all.keys().copied().collect();
+        for i in others.into_iter().chain([main]) {
+            if let Some(t) = cx.task_mut(i) {
+                if t.thread.is_nil() {
+                    t.thread = v;
+                }
+            }
+        }
+        if cx.task.thread.is_nil() {
+            cx.task.thread = v;
+        }
+    }
+    cx.tasks.main_thread
+}
+/// `__thread_main()`, `__thread_current()`
+fn thread_main(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(main_thread(cx))
+}
+fn thread_current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    main_thread(cx);
+    Ok(cx.task.thread)
+}
+/// `__thread_alloc(class)`: a Thread object without a task.
+fn thread_alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    main_thread(cx);
+    let c = cx.arg_class(a, 0)?;
+    Ok(cx.data(c, TaskRef { id: u64::MAX }))
+}
+/// `__thread_start(thread, proc, args)`
+fn thread_start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    main_thread(cx);
+    let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.as_slice().to_vec());
+    let id = cx.new_task(proc_call(a[1], &args), true, a[0]);
+    if let Some(t) = a[0].as_data::<TaskRef>() {
+        t.id = id;
+    }
+    cx.tasks.threads.push(a[0]);
+    cx.tasks.ready.push_back(id);
+    let poll = &cx.heap.poll as *const _;
+    cx.tasks.arm_timer(poll);
+    Ok(a[0])
+}
+/// `__threads()`: all threads that are alive.
+fn threads(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    main_thread(cx);
+    let all = cx.tasks.threads.clone();
+    let live: Vec<Value> = all.into_iter().filter(|t| t.as_data::<TaskRef>().is_some_and(|r| alive(cx, r.id))).collect();
+    cx.tasks.threads = live.clone();
+    Ok(cx.array(&live))
+}
+fn alive(cx: &mut Cx, id: u64) -> bool {
+    cx.task_mut(id).is_some_and(|t| t.state != State::Done)
+}
+fn thread_id(a: Value) -> u64 {
+    a.as_data::<TaskRef>().map_or(u64::MAX, |t| t.id)
+}
+/// The task of a thread that runs now: its first one, or one of its fibers.
+fn active_task(cx: &mut Cx, thread: Value) -> u64 {
+    if cx.task.thread == thread {
+        return cx.task.id;
+    }
+    let root = thread_id(thread);
+    if cx.task_mut(root).is_some_and(|t| t.state == State::Resuming) {
+        if let Some(t) = cx.tasks.all.values().find(|t| t.thread == thread && matches!(t.state, State::Ready | State::Waiting)) {
+            return t.id;
+        }
+    }
+    root
+}
+/// `__thread_state(thread)`: :run, :sleep, :done
+fn thread_state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = active_task(cx, a[0]);
+    let s = match cx.task_mut(id).map(|t| t.state) {
+        None if thread_id(a[0]) == u64::MAX => "new",
+        None | Some(State::Done) => "done",
+        Some(State::Waiting) => "sleep",
+        Some(_) => "run",
+    };
+    Ok(cx.sym(s))
+}
+/// `__park(deadline_ns or nil)`: waits until woken or the time is over. True when woken. Called again on waking.
+fn park(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if cx.task.parked {
+        cx.task.parked = false;
+        cx.task.joining = false;
+        cx.task.forever = false;
+        let woken = std::mem::replace(&mut cx.task.woken, false);
+        return Ok(Value::bool(woken));
+    }
+    if std::mem::replace(&mut cx.task.wake_token, false) {
+        return Ok(Value::TRUE);
+    }
+    cx.task.parked = true;
+    cx.pending.deadline = if a[0].is_nil() { u64::MAX } else { u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0) };
+    Err(Exit::Park)
+}
+/// `__park_join(deadline)`: as `__park`, woken by the end of any thread.
+fn park_join(cx: &mut Cx, r: Value, a: &[Value]) -> R {
+    if !cx.task.parked {
+        cx.task.joining = true;
+    }
+    park(cx, r, a)
+}
+/// `__park_forever()`: sleep without a time: no deadlock report while signals may come (main thread only).
+fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.task.parked = false;
+    cx.task.joining = false;
+    cx.task.woken = false;
+    Ok(Value::NIL)
+}
+/// `__wake(thread)`: ends its wait; true when it was waiting.
+fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = active_task(cx, a[0]);
+    if let Some(t) = cx.task_mut(id) {
+        if t.state == State::Waiting {
+            t.woken = true;
+            return Ok(Value::TRUE);
+        }
+    }
+    Ok(Value::FALSE)
+}
+/// `__wake_task(id)` / `__task_id()`: the same by task number, for queues and locks.
+fn wake_task(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = a[0].as_fix().unwrap_or(-1) as u64;
+    if let Some(t) = cx.task_mut(id) {
+        if t.state == State::Waiting {
+            t.woken = true;
+            return Ok(Value::TRUE);
+        }
+        if t.state != State::Done {
+            t.wake_token = true;
+        }
+    }
+    Ok(Value::FALSE)
+}
+fn task_id(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::fix(cx.task.id as i64))
+}
+/// `__thread_interrupt(thread, exception or true)`: to be raised there (true: kill).
+fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = active_task(cx, a[0]);
+    let me = cx.task.id;
+    let Some(t) = cx.task_mut(id) else { return Ok(Value::FALSE) };
+    if t.state == State::Done {
+        return Ok(Value::FALSE);
+    }
+    if id == me {
+        if a[1] == Value::TRUE {
+            let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
+            cx.pending.exc = u.val();
+            return Err(Exit::Unwind);
+        }
+        return Err(cx.raise(a[1]));
+    }
+    t.interrupts.push(a[1]);
+    t.parked = false;
+    Ok(Value::TRUE)
+}
+/// `__thread_pass()`
+fn thread_pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    if cx.tasks.ready.is_empty() && cx.tasks.all.len() < 2 {
+        return Ok(Value::NIL);
+    }
+    if cx.task.parked {
+        cx.task.parked = false;
+        return Ok(Value::NIL);
+    }
+    cx.task.parked = true;
+    cx.pending.deadline = 0;
+    Err(Exit::Park)
+}
+/// `__thread_mask(n)`: sets how far interrupts are held back (0 none, 1 until a wait, 2 all); the old value.
+fn thread_mask(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let old = cx.task.mask;
+    cx.task.mask = a[0].as_fix().unwrap_or(0) as u8;
+    if cx.task.mask == 0 && !cx.task.interrupts.is_empty() {
+        cx.heap.poll.store(true, Relaxed);
+    }
+    Ok(Value::fix(old as i64))
+}
+/// `__thread_pending(thread)`: exceptions waiting for it.
+fn thread_pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = active_task(cx, a[0]);
+    let v = cx.task_mut(id).map_or(Vec::new(), |t| t.interrupts.clone());
+    Ok(cx.array(&v))
+}
+/// `__now_ns()`: monotonic nanoseconds.
+fn now(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(cx.uint(now_ns()))
+}
+/// `__task_locals()`: Hash of the running task's fiber-locals, made on first use. With a thread: its first task's.
+fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = if a.is_empty() { cx.task.id } else { active_task(cx, a[0]) };
+    let Some(t) = cx.task_mut(id) else { return Ok(cx.hash()) };
+    if t.locals.is_nil() {
+        let h = cx.hash();
+        if let Some(t) = cx.task_mut(id) {
+            t.locals = h;
+        }
+        return Ok(h);
+    }
+    Ok(t.locals)
+}
+
+impl Cx {
+    /// Parks the running native until `fd` is ready; it is called again then. With one thread a plain blocking call does as well.
+    pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
+        self.pending.io = Some((fd, read, write));
+        Exit::Park
+    }
+    /// Are there other tasks that could run while this one waits?
+    pub fn others_alive(&self) -> bool {
+        self.tasks.all.values().any(|t| t.root && t.state != State::Done)
+    }
+    /// Parks the running native until a monotonic time.
+    pub fn park_until(&mut self, deadline: u64) -> Exit {
+        self.pending.deadline = deadline;
+        Exit::Park
+    }
+    /// The running thread's object.
+    pub fn current_thread(&mut self) -> Value {
+        main_thread(self);
+        self.task.thread
+    }
+    /// `$!`
+    pub fn errinfo(&self) -> Value {
+        self.task.err
+    }
+    pub fn set_errinfo(&mut self, v: Value) {
+        self.task.err = v;
+    }
+    #[doc(hidden)]
+    pub fn name_of(&self) -> Sym {
+        sym::MAIN
+    }
+}
+
+pub(crate) static TABLE: &[NativeDef] = &[
+    intrinsic("__fiber_new", 2, 2, fiber_new),
+    intrinsic("__fiber_switch", 3, 3, fiber_switch),
+    intrinsic("__fiber_yield", 1, 1, fiber_yield),
+    intrinsic("__fiber_current", 0, 0, fiber_current),
+    intrinsic("__fiber_state", 1, 1, fiber_state),
+    intrinsic("__fiber_storage", 1, 1, fiber_storage),
+    intrinsic("__fiber_set_storage", 2, 2, fiber_set_storage),
+    intrinsic("__fiber_kill", 1, 1, fiber_kill),
+    intrinsic("__thread_main", 0, 0, thread_main),
+    intrinsic("__thread_current", 0, 0, thread_current),
+    intrinsic("__thread_alloc", 1, 1, thread_alloc),
+    intrinsic("__thread_start", 3, 3, thread_start),
+    intrinsic("__threads", 0, 0, threads),
+    intrinsic("__thread_state", 1, 1, thread_state),
+    intrinsic("__park", 1, 1, park),
+    intrinsic("__park_join", 1, 1, park_join),
+    intrinsic("__park_clear", 0, 0, park_clear),
+    intrinsic("__wake", 1, 1, wake),
+    intrinsic("__wake_task", 1, 1, wake_task),
+    intrinsic("__task_id", 0, 0, task_id),
+    intrinsic("__thread_interrupt", 2, 2, thread_interrupt),
+    intrinsic("__thread_pass", 0, 0, thread_pass),
+    intrinsic("__thread_mask", 1, 1, thread_mask),
+    intrinsic("__thread_pending", 1, 1, thread_pending),
+    intrinsic("__now_ns", 0, 0, now),
+    intrinsic("__task_locals", 0, 1, task_locals),
+];
