@@ -1,0 +1,217 @@
+# require, load and autoload.
+module KumiSys
+  # Paths that were required: full path to true, or to the thread that is loading it.
+  LOADED = {}
+  EXTS = [".rb"].freeze
+
+  def self.load_error(path, text = nil)
+    e = LoadError.new(text || "cannot load such file -- #{path}")
+    __ivar_set(e, :@path, path)
+    raise e
+  end
+
+  def self.file_there?(path)
+    __lib_file?(path) || File.file?(path)
+  end
+
+  def self.candidates(path)
+    return [path] if path.end_with?(".rb")
+    return [path.delete_suffix(".so") + ".rb"] if path.end_with?(".so")
+    [path + ".rb"]
+  end
+
+  # Full path of a feature, or nil.
+  def self.find_feature(path)
+    path = File.expand_path(path) if path.start_with?("~")
+    if path.start_with?("/", "./", "../")
+      full = File.expand_path(path)
+      return candidates(full).find { |f| file_there?(f) }
+    end
+    names = candidates(path)
+    $LOAD_PATH.each do |dir|
+      dir = to_path(dir)
+      dir = File.expand_path(dir) unless dir.start_with?("<internal:")
+      names.each do |n|
+        f = "#{dir}/#{n}"
+        return f if file_there?(f)
+      end
+    end
+    nil
+  end
+
+  def self.feature_loaded?(path)
+    names = candidates(path)
+    $LOADED_FEATURES.any? { |f| names.include?(f) || names.any? { |n| f.end_with?("/" + n) && $LOAD_PATH.any? { |d| "#{d}/#{n}" == f } } }
+  end
+
+  # A shared object of that name: an error that says what it is.
+  def self.extension?(path)
+    return nil if path.end_with?(".rb")
+    base = path.delete_suffix(".so")
+    dirs = path.start_with?("/") ? [""] : $LOAD_PATH.map { |d| to_path(d) + "/" }
+    dirs.each do |d|
+      f = "#{d}#{base}.so"
+      return f if File.file?(f)
+    end
+    nil
+  end
+
+  # Built-in features that need no file.
+  BUILTIN = %w[enumerator rational complex thread fiber ruby2_keywords continuation etc.so io/wait io/nonblock enumerator.so rational.so complex.so thread.rb fiber.so].each_with_object({}) { |n, h| h[n] = true }
+
+  def self.require(path)
+    path = to_path(path)
+    return false if BUILTIN[path]
+    full = find_feature(path)
+    if full.nil?
+      return false if feature_loaded?(path)
+      if (so = extension?(path))
+        load_error(path, "cannot load such file -- #{path} (#{so} is a C extension; kumi loads no C extensions: use a pure-Ruby library instead)")
+      end
+      load_error(path)
+    end
+    real = full.start_with?("<internal:") ? full : File.realpath(full)
+    return false if $LOADED_FEATURES.include?(full) || $LOADED_FEATURES.include?(real)
+    while (owner = LOADED[real])
+      return false if __same(owner, true) || __same(owner, Thread.current)
+      Thread.pass
+    end
+    return false if $LOADED_FEATURES.include?(full)
+    LOADED[real] = Thread.current
+    ok = false
+    begin
+      __load_text(read_source(full), full, nil)
+      ok = true
+    ensure
+      LOADED.delete(real)
+    end
+    $LOADED_FEATURES << full if ok
+    true
+  end
+
+  def self.read_source(full)
+    text = __lib_file(full)
+    return text if text
+    begin
+      File.binread(full)
+    rescue SystemCallError => e
+      load_error(full, "cannot load such file -- #{full} (#{e.message})")
+    end
+  end
+
+  def self.load(path, wrap)
+    path = to_path(path)
+    full = nil
+    if path.start_with?("/", "./", "../", "~")
+      full = File.expand_path(path)
+    else
+      $LOAD_PATH.each do |d|
+        d = to_path(d)
+        f = "#{d}/#{path}"
+        if file_there?(f)
+          full = f
+          break
+        end
+      end
+      full ||= File.expand_path(path)
+    end
+    load_error(path) unless file_there?(full)
+    mod = nil
+    if wrap
+      mod = __is_a(wrap, Module) ? wrap : Module.new
+    end
+    __load_text(read_source(full), full, mod)
+    true
+  end
+end
+
+module Kernel
+  def require(path) = KumiSys.require(path)
+
+  def require_relative(path)
+    path = KumiSys.to_path(path)
+    at = __frame_path
+    if at.nil? || at == "-e" || at.start_with?("(eval")
+      base = Dir.pwd
+    else
+      base = at.start_with?("<internal:") ? File.dirname(at) : File.dirname(File.realpath(at))
+    end
+    if base.start_with?("<internal:")
+      full = "#{base}/#{path}"
+      full = KumiSys.clean_path(full)
+      KumiSys.require_full(full)
+    else
+      KumiSys.require(File.expand_path(path, base))
+    end
+  end
+
+  def load(path, wrap = false) = KumiSys.load(path, wrap)
+
+  def autoload(name, path)
+    m = __frame_nesting.first || Object
+    m.autoload(name, path)
+  end
+
+  def autoload?(name, inherit = true)
+    m = __frame_nesting.first || Object
+    m.autoload?(name, inherit)
+  end
+
+  private :require, :require_relative, :load, :autoload, :autoload?
+
+  class << self
+    def require(path) = KumiSys.require(path)
+    def load(path, wrap = false) = KumiSys.load(path, wrap)
+    def autoload(name, path) = Object.autoload(name, path)
+    def autoload?(name, inherit = true) = Object.autoload?(name, inherit)
+  end
+end
+
+module KumiSys
+  def self.clean_path(path)
+    parts = []
+    path.split("/").each do |x|
+      next if x == "."
+      x == ".." ? parts.pop : parts.push(x)
+    end
+    parts.join("/")
+  end
+
+  def self.require_full(full)
+    f = candidates(full).find { |x| file_there?(x) }
+    load_error(full) unless f
+    return false if $LOADED_FEATURES.include?(f) || LOADED[f]
+    LOADED[f] = Thread.current
+    begin
+      __load_text(read_source(f), f, nil)
+    ensure
+      LOADED.delete(f)
+    end
+    $LOADED_FEATURES << f
+    true
+  end
+end
+
+class Module
+  def autoload(name, path)
+    name = KumiSys.to_name(name)
+    raise NameError.new("autoload must be constant name: #{name}", name, receiver: self) unless name.match?(/\A[A-Z]/)
+    path = KumiSys.to_path(path)
+    raise ArgumentError, "empty file name" if path.empty?
+    __set_autoload(self, name, path)
+    nil
+  end
+
+  def autoload?(name, inherit = true)
+    name = KumiSys.to_name(name)
+    mods = inherit ? ancestors : [self]
+    mods.each do |m|
+      p = __autoload_path(m, name)
+      return p if p
+      return nil unless __undef?(__const_own(m, name))
+    end
+    nil
+  end
+
+  def self.nesting = __frame_nesting
+end

@@ -1,0 +1,176 @@
+# What the loop itself calls when an instruction meets a value that is not plain:
+# the slow halves of interpolation, splats, literals, constants, class bodies.
+module KumiSys
+  # The fatal error of a deadlock: no program can rescue it by a class.
+  class Fatal < Exception
+    def self.name = "fatal"
+    def self.inspect = "fatal"
+    def self.to_s = "fatal"
+  end
+
+  # Protocols in the order of kumi_vm::Proto.
+  def self.convert_arg(v, proto)
+    case proto
+    when 0 then to_int(v)
+    when 1 then to_str(v)
+    when 2 then to_ary(v)
+    when 3 then to_hash(v)
+    when 4 then to_path(v)
+    when 5 then to_float(v)
+    else to_name(v)
+    end
+  end
+
+  # Converts argument i of a native and calls it again. The same object given twice is converted once for each place.
+  def self.convert_retry(method, recv, args, i, proto)
+    args[i] = convert_arg(args[i], proto)
+    __call_native(method, recv, args, nil, __block_proc)
+  end
+
+  def self.send_retry(method, recv, args, kw)
+    args[0] = to_name(args[0])
+    __call_native(method, recv, args, kw, __block_proc)
+  end
+
+  # A block argument that is no Proc: to_proc.
+  def self.block_arg(v)
+    return v if __is_a(v, Method)
+    to_proc(v)
+  end
+
+  # "#{v}"
+  def self.interpolate(v)
+    s = v.to_s
+    __is_a(s, String) ? s : any_to_s(v)
+  end
+
+  def self.any_to_s(v)
+    __any_to_s(v)
+  end
+
+  # *v
+  def self.splat(v)
+    r = check_call(v, :to_a)
+    return [v] if __undef?(r) || __same(r, nil)
+    return r.dup if __is_a(r, Array)
+    raise TypeError, "can't convert #{__describe_type(v)} to Array (#{__describe_type(v)}#to_a gives #{__describe_class(r)})"
+  end
+
+  # a, b = v
+  def self.masgn_ary(v)
+    r = check_call(v, :to_ary)
+    return [v] if __undef?(r) || __same(r, nil)
+    return r if __is_a(r, Array)
+    raise TypeError, "can't convert #{__describe_type(v)} to Array (#{__describe_type(v)}#to_ary gives #{__describe_class(r)})"
+  end
+
+  # A block with several parameters called with one object that may be an array.
+  def self.splat_call(block, v)
+    r = check_call(v, :to_ary)
+    return block.call(v, nil) if __undef?(r) || __same(r, nil)
+    unless __is_a(r, Array)
+      raise TypeError, "can't convert #{__describe_type(v)} to Array (#{__describe_type(v)}#to_ary gives #{__describe_class(r)})"
+    end
+    block.call(*r)
+  end
+
+  # {k => v, ...} with keys whose hash is user code.
+  def self.build_hash(pairs)
+    h = {}
+    i = 0
+    while i < pairs.length
+      h.store(pairs[i], pairs[i + 1])
+      i += 2
+    end
+    h
+  end
+
+  def self.hash_store(h, k, v)
+    h.store(k, v)
+  end
+
+  # {**other}
+  def self.hash_splat(h, other)
+    to_hash(other).each_pair { |k, v| h.store(k, v) }
+    h
+  end
+
+  def self.make_range(lo, hi, exclusive)
+    Range.new(lo, hi, exclusive)
+  end
+
+  def self.raise_unknown_keywords(keys)
+    list = keys.map { |k| k.inspect }.join(", ")
+    raise ArgumentError, "unknown keyword#{"s" if keys.length > 1}: #{list}"
+  end
+
+  def self.not_a_module(v)
+    raise TypeError, "#{v.inspect} is not a class/module"
+  end
+
+  def self.const_deprecated(owner, name, value)
+    full = __same(owner, Object) ? name.to_s : "#{owner}::#{name}"
+    Kernel.warn("constant #{full} is deprecated", uplevel: 0, category: :deprecated)
+    value
+  end
+
+  def self.const_redefined(owner, name, path, line)
+    full = __same(owner, Object) ? name.to_s : "#{owner}::#{name}"
+    Kernel.warn("already initialized constant #{full}", uplevel: 0)
+    $stderr.write("#{path}:#{line}: warning: previous definition of #{name} was here\n") if path && !$VERBOSE.nil?
+    nil
+  end
+
+  # A constant whose file is known: loads it and gives the value.
+  def self.autoload_const(owner, name, path)
+    unless Kernel.require(path)
+      # Loaded already, or being loaded: the constant is there or missing.
+    end
+    v = __const_own(owner, name)
+    return v unless __undef?(v)
+    __drop_autoload(owner, name)
+    owner.const_missing(name)
+  end
+
+  # defined?(recv.mid) where respond_to_missing? may know more.
+  def self.defined_method(recv, mid, private_too)
+    return nil if __builtin(recv, :respond_to_missing?)
+    recv.__send__(:respond_to_missing?, mid, private_too) ? "expression".replace("method") : nil
+  end
+
+  # A class body after the hooks of its making.
+  def self.class_body(body, klass, superclass, owner, name)
+    superclass.__send__(:inherited, klass) unless __same(superclass, nil)
+    owner.__send__(:const_added, name) unless __same(owner, nil)
+    body.call
+  end
+
+  # Class#new of a class with its own allocate.
+  def self.allocate_new(klass, *args, **opts, &block)
+    obj = klass.allocate
+    obj.__send__(:initialize, *args, **opts, &block)
+    obj
+  end
+
+  def self.run_finalizers(list)
+    list.each do |procs, id|
+      procs.each do |f|
+        f.call(id)
+      rescue StandardError
+        nil
+      end
+    end
+  end
+
+  def self.instance_eval_string(recv, text, path = nil, line = 1)
+    text = to_str(text)
+    b = __binding
+    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_int(line), recv, nil)
+  end
+
+  def self.class_eval_string(recv, text, path = nil, line = 1)
+    text = to_str(text)
+    b = __binding
+    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_int(line), recv, recv)
+  end
+end

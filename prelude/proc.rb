@@ -1,0 +1,330 @@
+# Proc, Binding, and the Kernel methods that make them.
+class Proc
+  def self.new(*args, **opts, &blk)
+    raise ArgumentError, "tried to create Proc object without a block" unless blk
+    unless __same(self, Proc)
+      blk = __proc_dup(blk, self)
+      blk.__send__(:initialize, *args, **opts)
+    end
+    blk
+  end
+
+  def to_proc = self
+
+  def dup
+    p = __proc_dup(self, __class(self))
+    __copy_ivars(p, self)
+    p.__send__(:initialize_dup, self)
+    p
+  end
+
+  def clone(freeze: nil)
+    p = __proc_dup(self, __class(self))
+    __copy_ivars(p, self)
+    __copy_singleton(p, self)
+    p.__send__(:initialize_clone, self)
+    p.freeze if freeze || (freeze.nil? && frozen?)
+    p
+  end
+
+  def curry(arity = nil)
+    lambda = lambda?
+    own = self.arity
+    if arity
+      arity = KumiSys.to_int(arity)
+      if lambda && (own >= 0 ? arity != own : arity < -own - 1)
+        want = own >= 0 ? own.to_s : "#{-own - 1}+"
+        raise ArgumentError, "wrong number of arguments (given #{arity}, expected #{want})"
+      end
+    else
+      arity = own >= 0 ? own : -own - 1
+    end
+    KumiSys.curry(self, arity, [], lambda)
+  end
+
+  def >>(other)
+    KumiSys.callable!(other)
+    f = self
+    c = ->(*args, **opts, &blk) { other.call(f.call(*args, **opts, &blk)) }
+    lambda? ? c : __proc_of(c)
+  end
+
+  def <<(other)
+    KumiSys.callable!(other)
+    f = self
+    c = ->(*args, **opts, &blk) { f.call(other.call(*args, **opts, &blk)) }
+    __is_a(other, Proc) && !other.lambda? ? __proc_of(c) : c
+  end
+
+  def __proc_of(c) = c
+  private :__proc_of
+
+  def parameters(lambda: nil)
+    __proc_parameters(self, lambda)
+  end
+
+  def source_location = __proc_source(self)
+
+  def binding = __proc_binding(self)
+
+  def ruby2_keywords
+    __proc_ruby2(self)
+  end
+
+  def inspect
+    s = "#<#{__class(self)}:#{__address(self)}"
+    kind, from = __proc_kind(self)
+    if kind == 1
+      s << "(&#{from.inspect})"
+    elsif kind == 2
+      s << " (lambda) from #{from.name}"
+      return s << ">"
+    else
+      at = __proc_source(self)
+      s << " #{at[0]}:#{at[1]}" if at
+    end
+    s << " (lambda)" if lambda?
+    s << ">"
+  end
+  alias to_s inspect
+end
+
+module KumiSys
+  def self.curry(f, arity, args, lambda)
+    make = ->(*more) {
+      all = args + more
+      all.length >= arity ? f.call(*all) : curry(f, arity, all, lambda)
+    }
+    return f.call if arity == 0 && args.empty? && lambda
+    make
+  end
+
+  def self.callable!(x)
+    return if __is_a(x, Proc) || __is_a(x, Method) || __responds(x, :call)
+    raise TypeError, "callable object is expected"
+  end
+
+  # Backtrace rows as text: "path:line:in 'label'".
+  def self.row_text(row)
+    "#{row[0]}:#{row[1]}:in '#{row[2]}'"
+  end
+end
+
+class Binding
+  def local_variables = __binding_locals(self)
+
+  def local_variable_get(name)
+    name = KumiSys.to_name(name)
+    KumiSys.local_name!(name, self)
+    v = __binding_get(self, name)
+    if __undef?(v)
+      raise NameError.new("local variable '#{name}' is not defined for #{inspect}", name, receiver: self)
+    end
+    v
+  end
+
+  def local_variable_set(name, value)
+    name = KumiSys.to_name(name)
+    KumiSys.local_name!(name, self)
+    __binding_set(self, name, value)
+  end
+
+  def local_variable_defined?(name)
+    name = KumiSys.to_name(name)
+    KumiSys.local_name!(name, self)
+    !__undef?(__binding_get(self, name))
+  end
+
+  def eval(text, path = nil, line = nil)
+    at = source_location
+    path = path ? KumiSys.to_str(path) : "(eval at #{at[0]}:#{at[1]})"
+    __eval(KumiSys.to_str(text), self, path, line ? KumiSys.to_int(line) : 1)
+  end
+
+  def irb(**)
+    require "irb"
+    IRB.start
+  end
+
+  def dup = __binding_dup(self)
+  def clone = __binding_dup(self)
+end
+
+module KumiSys
+  def self.local_name!(name, binding)
+    return if name.match?(/\A[a-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*\z/)
+    raise NameError.new("wrong local variable name '#{name}' for #{binding.inspect}", name, receiver: binding)
+  end
+end
+
+module Kernel
+  def proc(&blk)
+    raise ArgumentError, "tried to create Proc object without a block" unless blk
+    blk
+  end
+
+  def lambda
+    literal = __block_literal
+    blk = __block_proc
+    raise ArgumentError, "tried to create Proc object without a block" unless blk
+    return __make_lambda(blk) if literal
+    raise ArgumentError, "the lambda method requires a literal block" unless blk.lambda?
+    blk
+  end
+
+  def block_given? = __frame_block_given
+
+  def binding = __binding
+
+  def local_variables = __binding_locals(__binding)
+
+  def eval(text, binding = nil, path = nil, line = nil)
+    text = KumiSys.to_str(text)
+    if binding.nil?
+      at = "(eval at #{__frame_path}:#{__frame_line})"
+      binding = __binding
+    else
+      raise TypeError, "wrong argument type #{__describe_type(binding)} (expected binding)" unless __is_a(binding, Binding)
+      loc = binding.source_location
+      at = "(eval at #{loc[0]}:#{loc[1]})"
+    end
+    __eval(text, binding, path ? KumiSys.to_str(path) : at, line ? KumiSys.to_int(line) : 1)
+  end
+
+  def catch(tag = Object.new)
+    __catch_begin(tag)
+    begin
+      yield tag
+    ensure
+      __catch_end
+    end
+  end
+
+  def throw(tag, value = nil)
+    __throw(tag, value)
+    raise UncaughtThrowError.new(tag, value, "uncaught throw #{tag.inspect}")
+  end
+
+  def __method__
+    m = __frame_method
+    m && m[0]
+  end
+
+  def __callee__
+    m = __frame_method
+    m && m[1]
+  end
+
+  def __dir__
+    p = __frame_path
+    return nil if p.nil? || p == "-e" || p.start_with?("(eval")
+    File.dirname(File.realpath(p))
+  end
+
+  def caller(start = 1, length = nil)
+    rows = KumiSys.caller_rows(start, length)
+    rows && rows.map { |r| KumiSys.row_text(r) }
+  end
+
+  def caller_locations(start = 1, length = nil)
+    rows = KumiSys.caller_rows(start, length)
+    rows && rows.map { |r| Thread::Backtrace::Location.__make(r) }
+  end
+
+  private :proc, :lambda, :block_given?, :binding, :local_variables, :eval, :catch, :throw,
+          :__method__, :__callee__, :__dir__, :caller, :caller_locations
+
+  class << self
+    def proc(&blk)
+      raise ArgumentError, "tried to create Proc object without a block" unless blk
+      blk
+    end
+
+    def lambda
+      literal = __block_literal
+      blk = __block_proc
+      raise ArgumentError, "tried to create Proc object without a block" unless blk
+      literal ? __make_lambda(blk) : blk
+    end
+
+    def catch(tag = Object.new)
+      __catch_begin(tag)
+      begin
+        yield tag
+      ensure
+        __catch_end
+      end
+    end
+
+    def throw(tag, value = nil)
+      __throw(tag, value)
+      raise UncaughtThrowError.new(tag, value, "uncaught throw #{tag.inspect}")
+    end
+
+    def binding = __binding
+    def block_given? = __frame_block_given
+    def local_variables = __binding_locals(__binding)
+
+    def eval(text, binding = nil, path = nil, line = nil)
+      binding ||= __binding
+      __eval(KumiSys.to_str(text), binding, path ? KumiSys.to_str(path) : "(eval)", line ? KumiSys.to_int(line) : 1)
+    end
+
+    def caller(start = 1, length = nil)
+      rows = KumiSys.caller_rows(start, length)
+      rows && rows.map { |r| KumiSys.row_text(r) }
+    end
+
+    def caller_locations(start = 1, length = nil)
+      rows = KumiSys.caller_rows(start, length)
+      rows && rows.map { |r| Thread::Backtrace::Location.__make(r) }
+    end
+  end
+end
+
+module KumiSys
+  # Frames above the caller of a prelude method. The prelude method itself shows as one row first.
+  def self.caller_rows(start, length)
+    rows = __caller(0, nil)
+    rows.shift
+    if __is_a(start, Range)
+      lo = start.begin || 0
+      hi = start.end
+      rows = rows[lo..(hi.nil? ? -1 : (start.exclude_end? ? hi - 1 : hi))]
+      return rows
+    end
+    start = to_int(start)
+    raise ArgumentError, "negative level (#{start})" if start < 0
+    return nil if start > rows.length
+    rows = rows[start..]
+    if length
+      length = to_int(length)
+      raise ArgumentError, "negative size (#{length})" if length < 0
+      rows = rows.first(length)
+    end
+    rows
+  end
+end
+
+class Thread
+  class Backtrace
+    class Location
+      def self.__make(row)
+        l = __allocate(Location)
+        __ivar_set(l, :@__row, row)
+        l
+      end
+
+      def path = @__row[0]
+      def lineno = @__row[1]
+      def label = @__row[2]
+      def base_label = @__row[3]
+      def absolute_path
+        p = @__row[0]
+        p == "-e" || p.start_with?("(eval") ? nil : File.expand_path(p)
+      end
+      def to_s = KumiSys.row_text(@__row)
+      def inspect = to_s.inspect
+    end
+  end
+end
