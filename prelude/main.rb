@@ -1,0 +1,77 @@
+# The end of a program, and the REPL's evaluation: called by the command.
+module KumiSys
+  # Runs at_exit blocks, reports what was not rescued; the exit status,
+  # negative for the number of a signal to die by.
+  def self.finish(exc)
+    later = exc.nil? ? run_at_exit : with_error(exc) { run_at_exit }
+    exc = later unless later.nil?
+    $stdout.flush
+    return 0 if exc.nil?
+    case exc
+    when SystemExit
+      exc.status
+    when SignalException
+      report(exc) unless exc.signo == 15 || exc.signo == 13
+      -exc.signo
+    else
+      report(exc)
+      1
+    end
+  end
+
+  # Yields with `$!` set.
+  def self.with_error(exc)
+    __raise(exc)
+  rescue Exception
+    yield
+  end
+
+  # Prints an exception nobody rescued.
+  def self.report(exc)
+    text = exc.full_message(highlight: $stderr.tty?, order: :top)
+    $stderr.write(text)
+    $stderr.write("\n") unless text.end_with?("\n")
+    $stderr.flush
+  end
+
+  # Evaluates one input of the REPL and shows its value.
+  def self.irb_eval(text, line)
+    value = TOPLEVEL_BINDING.eval(text, "(irb)", line)
+    TOPLEVEL_BINDING.local_variable_set(:_, value)
+    $stdout.write("=> #{irb_show(value)}\n") unless text.rstrip.end_with?(";")
+    $stdout.flush
+  rescue SystemExit
+    __raise($!)
+  rescue Exception => e
+    report(e)
+  end
+
+  def self.irb_show(value)
+    text = value.inspect
+    text.is_a?(String) ? text : value.class.name
+  rescue StandardError => e
+    "(inspect raised #{e.class})"
+  end
+
+  # What may stand for the beginning of a word: names that complete it.
+  def self.irb_complete(word)
+    dot = word.rindex(".")
+    scope = word.rindex("::")
+    if dot && dot > 0
+      receiver = word[0...dot]
+      return [] unless receiver.match?(/\A[@$\w.:]+\z/)
+      object = TOPLEVEL_BINDING.eval(receiver)
+      object.methods.map { |m| "#{receiver}.#{m}" }.select { |m| m.start_with?(word) }
+    elsif scope && scope > 0
+      mod = TOPLEVEL_BINDING.eval(word[0...scope])
+      mod.constants.map { |c| "#{word[0...scope]}::#{c}" }.select { |c| c.start_with?(word) }
+    else
+      main = TOPLEVEL_BINDING.receiver
+      names = TOPLEVEL_BINDING.local_variables + global_variables + Object.constants
+      names += main.methods + main.private_methods
+      names.map { |n| n.to_s }.select { |n| n.start_with?(word) }
+    end
+  rescue StandardError
+    []
+  end
+end

@@ -1,0 +1,4 @@
+require "set"
+s = Set[3, 1, 2]
+p s.size, s.include?(2), s.to_a.sort, s.add(4).size, s.add?(4).inspect, s.delete(1).size, (s | [9]).size, (s & [2, 3]).size, (s - [2]).size, (s ^ [2, 100]).size, s == Set[2, 3, 4], s.subset?(Set[1, 2, 3, 4]), s.superset?(Set[2])
+p Set.new([1, 2]).map { |x| x * 2 }.class, Set.new([1, 2]).select(&:even?).class, [1, 1, 2].to_set.size, Set[1, [2]].flatten.size, s.frozen?, s.dup.clear.empty?, Set[1, 2].disjoint?([3]), Set[1].intersect?([1]), s.group_by(&:odd?).size, Set[1, 2].hash == Set[2, 1].hash, Set[1, 2].eql?(Set[2, 1]), Set[1, 2] <=> Set[1, 2, 3], s.first, s.min, s.sum, s.each { |x| x }.equal?(s), s === 3, Set[Set[1]].include?(Set[1]), s.partition(&:even?), s.to_set.equal?(s), (Set[1] << 2 << 2).size, Set[1, 2, 3].delete_if(&:odd?).to_a, Set.new([1, 2]) { |x| x * 10 }.to_a, Set[1] <= Set[1, 2], Set[1, 2].add?(3).class
