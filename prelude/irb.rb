@@ -1,39 +1,5 @@
-# The end of a program, and the REPL's evaluation: called by the command.
+# The REPL's evaluation and completion: called by `kumi irb`.
 module KumiSys
-  # Runs at_exit blocks, reports what was not rescued; the exit status,
-  # negative for the number of a signal to die by.
-  def self.finish(exc)
-    later = exc.nil? ? run_at_exit : with_error(exc) { run_at_exit }
-    exc = later unless later.nil?
-    $stdout.flush
-    return 0 if exc.nil?
-    case exc
-    when SystemExit
-      exc.status
-    when SignalException
-      report(exc) unless exc.signo == 15 || exc.signo == 13
-      -exc.signo
-    else
-      report(exc)
-      1
-    end
-  end
-
-  # Yields with `$!` set.
-  def self.with_error(exc)
-    __raise(exc)
-  rescue Exception
-    yield
-  end
-
-  # Prints an exception nobody rescued.
-  def self.report(exc)
-    text = exc.full_message(highlight: $stderr.tty?, order: :top)
-    $stderr.write(text)
-    $stderr.write("\n") unless text.end_with?("\n")
-    $stderr.flush
-  end
-
   # Evaluates one input of the REPL and shows its value.
   def self.irb_eval(text, line)
     value = TOPLEVEL_BINDING.eval(text, "(irb)", line)
@@ -43,7 +9,7 @@ module KumiSys
   rescue SystemExit
     __raise($!)
   rescue Exception => e
-    report(e)
+    $stderr.write(report(e))
   end
 
   def self.irb_show(value)
