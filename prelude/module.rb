@@ -36,7 +36,7 @@ module KumiSys
   # they set what the caller's later definitions get.
   def self.visibility(mod, names, vis)
     if names.empty?
-      __set_default_visibility(vis, false)
+      __set_visibility(vis == PRIVATE ? 1 : vis == PROTECTED ? 2 : 0, false)
       return nil
     end
     list = names.size == 1 && __is_a(names[0], Array) ? names[0] : names
@@ -89,15 +89,15 @@ module KumiSys
     value = found[1]
     return value unless __undef?(value)
     autoload_const(owner, name, found[4])
-    found = __const_find(mod, name, inherit, object)
-    if __same(found, nil) || __undef?(found[1])
-      return mod.__send__(:const_missing, name)
-    end
-    found[1]
   end
 
+  # Loads the file that is to define the constant; its value.
   def self.autoload_const(owner, name, path)
-    __send__(:require, path)
+    require(path)
+    value = __const_own(owner, name)
+    return value unless __undef?(value)
+    __drop_autoload(owner, name)
+    owner.const_missing(name)
   end
 
   def self.const_full_name(owner, name)
@@ -108,11 +108,17 @@ module KumiSys
     warning("constant #{__same(owner, Object) ? "::" : ""}#{const_full_name(owner, name)} is deprecated", :deprecated)
   end
 
-  def self.const_redefined(owner, name)
+  # A deprecated constant is read: its value.
+  def self.const_deprecated(owner, name, value)
+    warn_deprecated_const(owner, name)
+    value
+  end
+
+  # A constant is set again; file and line of its previous definition when known.
+  def self.const_redefined(owner, name, file = nil, line = 0)
+    return if __same($VERBOSE, nil)
     warning("already initialized constant #{const_full_name(owner, name)}")
-    place = __const_place(owner, name, nil)
-    return if __same(place, nil) || place.empty? || __same($VERBOSE, nil)
-    Warning.warn("#{place[0]}:#{place[1]}: warning: previous definition of #{name} was here\n")
+    emit_warning("#{file}:#{line}: warning: previous definition of #{name} was here\n", nil) if file
   end
 end
 
@@ -239,7 +245,7 @@ class Module
       raise TypeError, "wrong argument type #{__describe_class(body)} (expected Proc/Method/UnboundMethod)"
     end
     __check_frozen(self)
-    __define_method(self, name, body)
+    __define_method(self, name, body, __frame_defines(self))
     KumiSys.method_added(self, name)
     name
   end
@@ -278,7 +284,7 @@ class Module
 
   def module_function(*names)
     if names.empty?
-      __set_default_visibility(KumiSys::PRIVATE, true)
+      __set_visibility(1, true)
       return nil
     end
     list = names.size == 1 && __is_a(names[0], Array) ? names[0] : names
@@ -361,11 +367,12 @@ class Module
     name = steps[0]
     __check_frozen(self)
     old = __const_own(self, name)
-    KumiSys.const_redefined(self, name) unless __undef?(old)
+    unless __undef?(old)
+      place = __const_place(self, name, nil)
+      KumiSys.const_redefined(self, name, place && place[0], place && place[1])
+    end
     __const_put(self, name, value)
-    place = caller_locations(1, 1)
-    place = place && place[0]
-    __const_place(self, name, [place.path, place.lineno]) if place
+    __const_place(self, name, [__frame_path, __frame_line])
     __send__(:const_added, name)
     value
   end
@@ -453,7 +460,8 @@ class Module
       raise TypeError, "wrong argument type #{__describe_class(klass)} (expected Class or Module)"
     end
     r = __refine(self, klass)
-    __refine_exec(r, block)
+    __refine_activate(self, block)
+    r.module_exec(&block)
     r
   end
   private :refine

@@ -1,4 +1,23 @@
 # ObjectSpace and GC: walking the heap, weak tables, collections on request.
+module KumiSys
+  # Calls the finalizers of objects that are gone: [[[callables], heap id], ...].
+  def self.run_finalizers(list)
+    list.each do |callables, id|
+      callables.each do |f|
+        begin
+          f.call(id + 8)
+        rescue Exception => e
+          unless __same($VERBOSE, nil)
+            $stderr.write("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
+            $stderr.write(report(e))
+          end
+        end
+      end
+    end
+    nil
+  end
+end
+
 module ObjectSpace
   module_function
 
