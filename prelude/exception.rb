@@ -54,9 +54,8 @@ module KumiSys
     if trace && !trace.empty?
       out << to_s(trace[0]) << ": "
     elsif trace.nil?
-      place = caller_locations(1, 1)
-      place = place && place[0]
-      out << place.to_s << ": " if place
+      row = __caller(0, 1)[0]
+      out << row_text(row) << ": " if row
     end
     out << message
     out << "\n" unless out.end_with?("\n")
@@ -179,18 +178,6 @@ class Exception
       raise ArgumentError, "expected :top or :bottom as order: #{KumiSys.inspect(order)}"
     end
     KumiSys.full_message(self, highlight, order || :top, opts)
-  end
-
-  def set_backtrace(backtrace)
-    backtrace = KumiSys.check_backtrace(backtrace)
-    if backtrace && !backtrace.empty? && __is_a(backtrace[0], Thread::Backtrace::Location)
-      __ivar_set(self, :@__locations, backtrace)
-      backtrace = backtrace.map { |l| l.to_s }
-    else
-      __ivar_set(self, :@__locations, nil)
-    end
-    __ivar_set(self, :@__backtrace, backtrace)
-    backtrace
   end
 end
 

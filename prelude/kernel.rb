@@ -359,9 +359,8 @@ module Kernel
     text = +""
     KumiSys.warn_lines(messages, text)
     unless __same(uplevel, nil)
-      place = caller_locations(level + 1, 1)
-      place = place && place[0]
-      text = place ? "#{place.path}:#{place.lineno}: warning: #{text}" : "warning: #{text}"
+      row = __caller(level + 1, 1)[0]
+      text = row ? "#{row[0]}:#{row[1]}: warning: #{text}" : "warning: #{text}"
     end
     if __same(self, Warning)
       $stderr.write(text)
@@ -413,9 +412,8 @@ module KumiSys
   def self.warning(message, category = nil)
     return if __same($VERBOSE, nil)
     return if category && !__warning_get(category)
-    place = caller_locations(1, 1)
-    place = place && place[0]
-    text = place ? "#{place.path}:#{place.lineno}: warning: #{message}\n" : "warning: #{message}\n"
+    path = __frame_path
+    text = path ? "#{path}:#{__frame_line}: warning: #{message}\n" : "warning: #{message}\n"
     emit_warning(text, category)
   end
 end

@@ -91,7 +91,7 @@ classes! {
     queue "Thread::Queue": object Object,
     sized_queue "Thread::SizedQueue": queue Object,
     condvar "Thread::ConditionVariable": object Object,
-    location "Thread::Backtrace::Location": object None,
+    location "Thread::Backtrace::Location": object Object,
     thread_group "ThreadGroup": object Object,
     fiber "Fiber": object Data,
     enumerator "Enumerator": object Object,
