@@ -3,6 +3,10 @@
 class Array
   include Enumerable
 
+  alias append push
+  alias prepend unshift
+  alias length size
+
   def initialize(size = __undef, fill = __undef)
     __check_frozen(self)
     if __undef?(size)
@@ -74,18 +78,7 @@ class Array
     end
     out
   end
-
-  def collect
-    return to_enum(:collect) { size } unless block_given?
-    out = __ary_new(__ary_len(self))
-    i = 0
-    while i < __ary_len(self)
-      v = yield __ary_at(self, i)
-      __ary_push(out, v)
-      i += 1
-    end
-    out
-  end
+  alias collect map
 
   def select
     return to_enum(:select) { size } unless block_given?
@@ -98,18 +91,7 @@ class Array
     end
     out
   end
-
-  def filter
-    return to_enum(:filter) { size } unless block_given?
-    out = __ary_new
-    i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
-      __ary_push(out, v) if yield v
-      i += 1
-    end
-    out
-  end
+  alias filter select
 
   def reject
     return to_enum(:reject) { size } unless block_given?
@@ -151,7 +133,7 @@ class Array
 
   # --- searching -------------------------------------------------------------
 
-  def index(v = __undef)
+  def find_index(v = __undef)
     unless __undef?(v)
       warn "warning: given block not used" if block_given?
       r = __ary_index(self, v)
@@ -164,17 +146,6 @@ class Array
       end
       return nil
     end
-    return to_enum(:index) unless block_given?
-    i = 0
-    while i < __ary_len(self)
-      return i if yield __ary_at(self, i)
-      i += 1
-    end
-    nil
-  end
-
-  def find_index(v = __undef)
-    return index(v) unless __undef?(v)
     return to_enum(:find_index) unless block_given?
     i = 0
     while i < __ary_len(self)
@@ -183,6 +154,7 @@ class Array
     end
     nil
   end
+  alias index find_index
 
   def rindex(v = __undef)
     unless __undef?(v)
@@ -220,17 +192,7 @@ class Array
     end
     none.call unless __same(none, nil)
   end
-
-  def detect(none = nil)
-    return to_enum(:detect, none) unless block_given?
-    i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
-      return v if yield v
-      i += 1
-    end
-    none.call unless __same(none, nil)
-  end
+  alias detect find
 
   def rfind(none = nil)
     return to_enum(:rfind, none) unless block_given?
@@ -253,10 +215,6 @@ class Array
       i += 1
     end
     false
-  end
-
-  def member?(v)
-    include?(v)
   end
 
   def count(v = __undef)
@@ -392,10 +350,7 @@ class Array
     return KumiSys.arith_slice(self, i) if __is_a(i, Enumerator::ArithmeticSequence)
     self[KumiSys.int_range(i)]
   end
-
-  def slice(i, n = __undef)
-    self[i]
-  end
+  alias slice []
 
   def values_at(*at)
     self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.int_range(i) : KumiSys.to_int(i) })
@@ -577,10 +532,7 @@ class Array
     end
     s || "[...]"
   end
-
-  def to_s
-    inspect
-  end
+  alias to_s inspect
 
   def join(separator = nil)
     if __same(separator, nil)

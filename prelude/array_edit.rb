@@ -31,11 +31,7 @@ class Array
     end
     self
   end
-
-  def collect!
-    return to_enum(:collect!) { size } unless block_given?
-    map! { |v| yield v }
-  end
+  alias collect! map!
 
   def select!
     return to_enum(:select!) { size } unless block_given?
@@ -44,14 +40,7 @@ class Array
     KumiSys.sift(self) { |v| yield v }
     n == __ary_len(self) ? nil : self
   end
-
-  def filter!
-    return to_enum(:filter!) { size } unless block_given?
-    __check_frozen(self)
-    n = __ary_len(self)
-    KumiSys.sift(self) { |v| yield v }
-    n == __ary_len(self) ? nil : self
-  end
+  alias filter! select!
 
   def keep_if
     return to_enum(:keep_if) { size } unless block_given?

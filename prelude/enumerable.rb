@@ -12,14 +12,7 @@ module Enumerable
     end
     out
   end
-
-  def entries(*args, **opts)
-    to_a(*args, **opts)
-  end
-
-  def to_set(type = Set, *args, &block)
-    type.new(self, *args, &block)
-  end
+  alias entries to_a
 
   def to_h(*args)
     h = {}
@@ -93,11 +86,7 @@ module Enumerable
     end
     out
   end
-
-  def collect
-    return to_enum(:collect) { KumiSys.size_of(self) } unless block_given?
-    map { |*a| yield(*a) }
-  end
+  alias collect map
 
   def flat_map
     return to_enum(:flat_map) unless block_given?
@@ -113,11 +102,7 @@ module Enumerable
     end
     out
   end
-
-  def collect_concat
-    return to_enum(:collect_concat) unless block_given?
-    flat_map { |*a| yield(*a) }
-  end
+  alias collect_concat flat_map
 
   def select
     return to_enum(:select) { KumiSys.size_of(self) } unless block_given?
@@ -128,16 +113,8 @@ module Enumerable
     end
     out
   end
-
-  def filter
-    return to_enum(:filter) { KumiSys.size_of(self) } unless block_given?
-    select { |v| yield v }
-  end
-
-  def find_all
-    return to_enum(:find_all) { KumiSys.size_of(self) } unless block_given?
-    select { |v| yield v }
-  end
+  alias find_all select
+  alias filter select
 
   def filter_map
     return to_enum(:filter_map) { KumiSys.size_of(self) } unless block_given?
@@ -338,22 +315,7 @@ module Enumerable
     end
     __undef?(acc) ? nil : acc
   end
-
-  def reduce(init = __undef, op = __undef)
-    if block_given?
-      if __undef?(init)
-        inject { |a, v| yield a, v }
-      elsif __undef?(op)
-        inject(init) { |a, v| yield a, v }
-      else
-        inject(init, op)
-      end
-    elsif __undef?(op)
-      inject(init)
-    else
-      inject(init, op)
-    end
-  end
+  alias reduce inject
 
   def sum(init = 0)
     list = __ary_new
@@ -396,15 +358,7 @@ module Enumerable
     end
     none.call unless __same(none, nil)
   end
-
-  def detect(none = nil)
-    return to_enum(:detect, *(__same(none, nil) ? [] : [none])) unless block_given?
-    each do |*a|
-      v = __pack(a)
-      return v if yield v
-    end
-    none.call unless __same(none, nil)
-  end
+  alias detect find
 
   def find_index(x = __undef)
     i = 0
@@ -478,14 +432,7 @@ module Enumerable
     end
     false
   end
-
-  def member?(x)
-    each do |*a|
-      v = __pack(a)
-      return true if __same(v, x) || v == x
-    end
-    false
-  end
+  alias member? include?
 
   def grep(pattern)
     out = __ary_new

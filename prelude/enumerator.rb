@@ -8,10 +8,7 @@ module Kernel
   def to_enum(meth = :each, *args, **opts, &size)
     KumiSys.enum_new(Enumerator, self, meth, args, opts, size)
   end
-
-  def enum_for(meth = :each, *args, **opts, &size)
-    to_enum(meth, *args, **opts, &size)
-  end
+  alias enum_for to_enum
 end
 
 class StopIteration
@@ -128,17 +125,12 @@ class Enumerator
     end
   end
 
-  def with_object(memo)
-    return to_enum(:with_object, memo) { size } unless block_given?
-    each { |*vs| yield __pack(vs), memo }
-    memo
-  end
-
   def each_with_object(memo)
     return to_enum(:each_with_object, memo) { size } unless block_given?
     each { |*vs| yield __pack(vs), memo }
     memo
   end
+  alias with_object each_with_object
 
   def +(other)
     Chain.new(self, other)
@@ -216,10 +208,6 @@ class Enumerator
       "#<#{name}: #{KumiSys.inspect(@__recv)}:#{@__meth}#{KumiSys.show_args(@__args, @__opts)}>"
     end
     s || "#<#{name}: ...>"
-  end
-
-  def to_s
-    inspect
   end
 
   # Receives what a generator block yields.

@@ -70,32 +70,19 @@ class Enumerator
         source.__send__(meth, *args, **opts, &emit)
       end
     end
-
-    def enum_for(meth = :each, *args, **opts, &size)
-      to_enum(meth, *args, **opts, &size)
-    end
+    alias enum_for to_enum
 
     def map(&block)
       raise ArgumentError, "tried to call lazy map without a block" unless block
       KumiSys.lazy_map(self, :map, block)
     end
-
-    def collect(&block)
-      raise ArgumentError, "tried to call lazy map without a block" unless block
-      KumiSys.lazy_map(self, :collect, block)
-    end
+    alias collect map
 
     def select(&block)
       KumiSys.lazy_select(self, :select, block)
     end
-
-    def filter(&block)
-      KumiSys.lazy_select(self, :filter, block)
-    end
-
-    def find_all(&block)
-      KumiSys.lazy_select(self, :find_all, block)
-    end
+    alias find_all select
+    alias filter select
 
     def reject(&block)
       raise ArgumentError, "tried to call lazy reject without a block" unless block
@@ -123,11 +110,7 @@ class Enumerator
       raise ArgumentError, "tried to call lazy flat_map without a block" unless block
       KumiSys.lazy_flat_map(self, :flat_map, block)
     end
-
-    def collect_concat(&block)
-      raise ArgumentError, "tried to call lazy flat_map without a block" unless block
-      KumiSys.lazy_flat_map(self, :collect_concat, block)
-    end
+    alias collect_concat flat_map
 
     def grep(pattern, &block)
       source = self

@@ -135,8 +135,8 @@ class Range
           Float::INFINITY
         elsif __is_a(lo, Integer) && __is_a(hi, Integer)
           size
-        elsif !lo.respond_to?(:succ)
-          raise TypeError, "can't iterate from #{__describe_class(lo)}"
+        elsif !lo.respond_to?(:succ) || !hi.respond_to?(:succ)
+          raise TypeError, "can't iterate from #{__describe_class(hi)}"
         end
       end
     end
@@ -171,6 +171,9 @@ class Range
     unless block_given?
       if by_num && ((lo_num && (__same(hi, nil) || __is_a(hi, Numeric))) || (__same(lo, nil) && __is_a(hi, Numeric)))
         return KumiSys.arith_seq(lo, hi, by, __range_excl(self), self, :step, given ? [by] : [])
+      end
+      if __same(lo, nil)
+        raise ArgumentError, "#step for non-numeric beginless ranges is meaningless"
       end
       return given ? to_enum(:step, by) : to_enum(:step)
     end
@@ -263,9 +266,11 @@ class Range
     raise RangeError, "cannot convert endless range to an array" if __same(__range_hi(self), nil)
     super
   end
+  alias entries to_a
 
-  def entries
-    to_a
+  def to_set(*args, &block)
+    raise RangeError, "cannot convert endless range to a set" if __same(__range_hi(self), nil)
+    super
   end
 
   # --- size ------------------------------------------------------------------
@@ -339,10 +344,7 @@ class Range
     end
     super
   end
-
-  def member?(x)
-    include?(x)
-  end
+  alias member? include?
 
   def overlap?(other)
     unless __is_a(other, Range)

@@ -399,17 +399,14 @@ fn i_move(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// Natives and intrinsics.
 pub static TABLE: &[NativeDef] = &[
     n("Array", "[]", 1, 2, aref),
-    n("Array", "slice", 1, 2, aref),
     n("Array", "at", 1, 1, at),
     n("Array", "first", 0, 1, first),
     n("Array", "last", 0, 1, last),
     n("Array", "take", 1, 1, take),
     n("Array", "drop", 1, 1, drop),
-    n("Array", "length", 0, 0, length),
     n("Array", "size", 0, 0, length),
     n("Array", "empty?", 0, 0, is_empty),
     n("Array", "to_a", 0, 0, to_a),
-    n("Array", "entries", 0, 0, to_a),
     n("Array", "to_ary", 0, 0, to_ary),
     n("Array", "deconstruct", 0, 0, to_ary),
     n("Array", "values_at", 0, -1, values_at),

@@ -466,7 +466,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "hash", 0, 0, hash),
     n("Array", "<=>", 1, 1, cmp),
     n("Array", "include?", 1, 1, include),
-    n("Array", "member?", 1, 1, include),
     n("Array", "-", 1, 1, difference),
     n("Array", "&", 1, 1, intersection),
     n("Array", "|", 1, 1, union),

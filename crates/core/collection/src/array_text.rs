@@ -185,6 +185,5 @@ fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("Array", "join", 0, 1, join),
     n("Array", "inspect", 0, 0, inspect),
-    n("Array", "to_s", 0, 0, inspect),
     intrinsic("__ary_sum", 2, 2, i_sum),
 ];

@@ -291,7 +291,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Range", "===", 1, 1, cover),
     n("Range", "cover?", 1, 1, cover),
     n("Range", "include?", 1, 1, cover),
-    n("Range", "member?", 1, 1, cover),
     n("Range", "to_a", 0, 0, to_a),
     n("Range", "inspect", 0, 0, show),
     intrinsic("__range_lo", 1, 1, i_lo),
