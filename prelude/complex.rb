@@ -1,7 +1,6 @@
 # Complex: two real parts of any class, in rectangular form.
 class Complex
   class << self
-    undef_method :new, :allocate
 
     def rectangular(real, imaginary = 0)
       KumiSys.check_real(real)

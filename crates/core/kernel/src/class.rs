@@ -4,7 +4,6 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     n("Class", "allocate", 0, 0, allocate),
-    n("Class", "new", 0, -1, new),
     n("Class", "superclass", 0, 0, superclass),
     n("Class", "subclasses", 0, 0, subclasses),
     n("Class", "attached_object", 0, 0, attached_object),
