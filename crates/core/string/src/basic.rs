@@ -183,7 +183,7 @@ fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     match args[0].as_str() {
         Some(o) => Ok(Value::bool(equal(s, o))),
-        None if args[0].is_heap() && cx.has_method(args[0], sym::TO_STR) => Err(Exit::Miss),
+        None if args[0].is_heap() && (args[0].is_kind(Kind::Object) || cx.has_method(args[0], sym::TO_STR)) => Err(Exit::Miss),
         None => Ok(Value::FALSE),
     }
 }
@@ -431,6 +431,16 @@ fn code_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         None => Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(s).name()))),
     }
 }
+/// `__str_copy(s)`: a plain String of the same bytes.
+fn copy_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    Ok(copy(cx, s))
+}
+/// `__str_frozen(s)`: a frozen plain String of the same bytes, `s` itself when it is one.
+fn frozen_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    Ok(crate::regexp::frozen_copy(cx, s))
+}
 /// `__str_reserve(s, capacity)`
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut s = me(cx, args[0])?;
@@ -486,4 +496,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__str_char_step", 2, 2, char_step),
     intrinsic("__str_code_at", 2, 2, code_at),
     intrinsic("__str_reserve", 2, 2, reserve),
+    intrinsic("__str_copy", 1, 1, copy_m),
+    intrinsic("__str_frozen", 1, 1, frozen_m),
 ];

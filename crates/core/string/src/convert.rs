@@ -1,5 +1,4 @@
-//! Strings read as numbers: `to_i`, `to_f`, `to_r`, `to_c`, `hex`, `oct`, and what Integer(),
-//! Float(), Rational() and Complex() ask for.
+//! Strings read as numbers: `to_i`, `to_f`, `to_r`, `to_c`, `hex`, `oct`.
 
 use crate::text::*;
 use kumi_num::int::Int;
@@ -106,55 +105,6 @@ fn to_c(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
 }
 
-// --- strict reading: nil when the text is no number --------------------------------------
-
-fn no_null(cx: &mut Cx, s: Str) -> Result<(), Exit> {
-    ascii_checked(cx, s)?;
-    if s.bytes().contains(&0) { Err(cx.arg_error("string contains null byte")) } else { Ok(()) }
-}
-/// `__parse_int(s, base)`: Integer() of a string; nil when it is none.
-fn parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = me(cx, args[0])?;
-    let base = cx.arg_i64(args, 1)?;
-    if !parse::valid_base(base) {
-        return Err(cx.arg_error(&format!("invalid radix {base}")));
-    }
-    ascii_checked(cx, s)?;
-    if s.bytes().contains(&0) {
-        return Ok(Value::NIL);
-    }
-    Ok(parse::integer(s.bytes(), base, true).map_or(Value::NIL, |n| int(cx, n)))
-}
-/// `__parse_float(s)`: Float() of a string; nil when it is none.
-fn parse_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = me(cx, args[0])?;
-    no_null(cx, s)?;
-    Ok(match parse::float(s.bytes(), true) {
-        Some(f) => cx.float(f),
-        None => Value::NIL,
-    })
-}
-/// `__parse_rational(s)`: Rational() of a string; nil when it is none.
-fn parse_rational(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = me(cx, args[0])?;
-    no_null(cx, s)?;
-    match parse::rational(s.bytes(), true) {
-        Ok(Some((n, d))) => rational(cx, n, d),
-        Ok(None) => Ok(Value::NIL),
-        Err(e) => Err(too_big(cx, e)),
-    }
-}
-/// `__parse_complex(s)`: Complex() of a string; nil when it is none.
-fn parse_complex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = me(cx, args[0])?;
-    no_null(cx, s)?;
-    match parse::complex(s.bytes(), true) {
-        Ok(Some(c)) => complex(cx, c),
-        Ok(None) => Ok(Value::NIL),
-        Err(e) => Err(too_big(cx, e)),
-    }
-}
-
 pub static TABLE: &[NativeDef] = &[
     n("String", "to_i", 0, 1, to_i),
     n("String", "hex", 0, 0, hex),
@@ -162,8 +112,4 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "to_f", 0, 0, to_f),
     n("String", "to_r", 0, 0, to_r),
     n("String", "to_c", 0, 0, to_c),
-    intrinsic("__parse_int", 2, 2, parse_int),
-    intrinsic("__parse_float", 1, 1, parse_float),
-    intrinsic("__parse_rational", 1, 1, parse_rational),
-    intrinsic("__parse_complex", 1, 1, parse_complex),
 ];

@@ -1,0 +1,414 @@
+# String: what needs conversions, keywords or a user's methods. The plain cases
+# are natives; a method of the same name here runs when its native hands over.
+class String
+  include Comparable
+
+  def self.try_convert(object)
+    KumiSys.try_str(object)
+  end
+
+  def initialize(string = __undef, encoding: nil, capacity: nil)
+    unless __undef?(string)
+      __check_frozen(self)
+      replace(string)
+    end
+    force_encoding(encoding) unless __same(encoding, nil)
+    __str_reserve(self, KumiSys.to_int(capacity)) unless __same(capacity, nil)
+    self
+  end
+
+  def dup
+    super
+  end
+
+  def ==(other)
+    return false unless other.respond_to?(:to_str)
+    other == self ? true : false
+  end
+
+  def ===(other)
+    return false unless other.respond_to?(:to_str)
+    other == self ? true : false
+  end
+
+  def <=>(other)
+    r = KumiSys.guard_pair(:string_compare, self, other) { [other <=> self] }
+    return nil if __same(r, nil)
+    c = __ary_at(r, 0)
+    return nil if __same(c, nil)
+    -KumiSys.cmp_int(c, self, other)
+  end
+
+  def casecmp(other)
+    text = KumiSys.to_str(other)
+    casecmp(text)
+  end
+
+  def casecmp?(other)
+    text = KumiSys.to_str(other)
+    casecmp?(text)
+  end
+
+  def %(arg)
+    list = KumiSys.try_ary(arg)
+    KumiSys.format(self, __same(list, nil) ? [arg] : list)
+  end
+
+  def [](index, length = __undef)
+    return self[KumiSys.int_range(index)] if __is_a(index, Range)
+    self[KumiSys.to_int(index)]
+  end
+
+  def slice(index, length = __undef)
+    return self[KumiSys.int_range(index)] if __is_a(index, Range)
+    self[KumiSys.to_int(index)]
+  end
+
+  def []=(index, value, third = __undef)
+    self[KumiSys.int_range(index)] = value
+  end
+
+  def slice!(index, length = __undef)
+    slice!(KumiSys.int_range(index))
+  end
+
+  def byteslice(index, length = __undef)
+    byteslice(KumiSys.int_range(index))
+  end
+
+  def bytesplice(index, *rest)
+    index = KumiSys.int_range(index) if __is_a(index, Range)
+    rest = rest.map { |x| __is_a(x, Range) ? KumiSys.int_range(x) : x }
+    bytesplice(index, *rest)
+  end
+
+  def match(pattern, pos = 0, &block)
+    pattern = Regexp.new(KumiSys.to_str(pattern)) unless __is_a(pattern, Regexp)
+    block ? pattern.match(self, pos, &block) : pattern.match(self, pos)
+  end
+
+  def match?(pattern, pos = 0)
+    pattern = Regexp.new(KumiSys.to_str(pattern)) unless __is_a(pattern, Regexp)
+    pattern.match?(self, pos)
+  end
+
+  def unpack(template, offset: 0)
+    list = __unpack(self, KumiSys.to_str(template), KumiSys.to_int(offset), false)
+    return list unless block_given?
+    list.each { |x| yield x }
+    nil
+  end
+
+  def unpack1(template, offset: 0)
+    __unpack(self, KumiSys.to_str(template), KumiSys.to_int(offset), true)
+  end
+
+  def scrub(replacement = nil)
+    if block_given? && __same(replacement, nil)
+      r = KumiSys.scrub(self) { |bad| yield bad }
+    else
+      replacement = KumiSys.to_str(replacement) unless __same(replacement, nil)
+      r = __str_scrub(self, replacement)
+    end
+    __same(r, nil) ? __str_copy(self) : r
+  end
+
+  def scrub!(replacement = nil)
+    __check_frozen(self)
+    if block_given? && __same(replacement, nil)
+      r = KumiSys.scrub(self) { |bad| yield bad }
+    else
+      replacement = KumiSys.to_str(replacement) unless __same(replacement, nil)
+      r = __str_scrub(self, replacement)
+    end
+    replace(r) unless __same(r, nil)
+    self
+  end
+
+  def encode(*names, **options)
+    KumiSys.encode(self, names, options)
+  end
+
+  def encode!(*names, **options)
+    __check_frozen(self)
+    replace(KumiSys.encode(self, names, options))
+  end
+
+  def unicode_normalize(form = :nfc)
+    KumiSys.unicode_normalize(self, form)
+  end
+
+  def unicode_normalize!(form = :nfc)
+    replace(KumiSys.unicode_normalize(self, form))
+  end
+
+  def unicode_normalized?(form = :nfc)
+    text = KumiSys.unicode_text(self)
+    __str_is_normalized(text, form)
+  end
+
+end
+
+module KumiSys
+  # A Range with Integer (or nil) ends.
+  def self.int_range(range)
+    raise TypeError, "no implicit conversion of #{__describe_type(range)} into Integer" unless __is_a(range, Range)
+    lo = range.begin
+    hi = range.end
+    lo = to_int(lo) unless __same(lo, nil)
+    hi = to_int(hi) unless __same(hi, nil)
+    Range.new(lo, hi, range.exclude_end?)
+  end
+
+  # What sub, scan and their like search for: a Regexp or a String.
+  def self.pattern(x)
+    return x if __is_a(x, Regexp) || __is_a(x, String)
+    s = try_str(x)
+    raise TypeError, "wrong argument type #{__describe_type(x)} (expected Regexp)" if __same(s, nil)
+    s
+  end
+
+  # Formats, asking the objects for what the native can't know.
+  def self.format(text, args)
+    met = []
+    while true
+      r = __format(text, args, met)
+      return r if __is_a(r, String)
+      i = 0
+      while i < __ary_len(r)
+        met[__ary_at(r, i)] = format_need(__ary_at(r, i + 1), __ary_at(r, i + 2))
+        i += 3
+      end
+    end
+  end
+
+  def self.format_need(kind, value)
+    case kind
+    when 0 then to_s(value)
+    when 1 then inspect(value)
+    when 2 then Integer(value)
+    when 3 then Float(value)
+    when 4 then format_key(value)
+    else
+      s = try_str(value)
+      __same(s, nil) ? to_int(value) : s
+    end
+  end
+
+  # The value of a key that a hash has no entry for: its default, wrapped.
+  def self.format_key(parts)
+    hash = __ary_at(parts, 0)
+    key = __ary_at(parts, 1)
+    value = hash.default(key)
+    if __same(value, nil) && __same(hash.default_proc, nil)
+      shown = __ary_at(parts, 2)
+      raise KeyError.new("key#{shown} not found", receiver: hash, key: key)
+    end
+    [value]
+  end
+
+  def self.scrub(text)
+    from = 0
+    bad = __str_next_bad(text, 0)
+    return nil if __same(bad, nil)
+    out = text.byteslice(0, 0)
+    until __same(bad, nil)
+      first = __ary_at(bad, 0)
+      past = __ary_at(bad, 1)
+      out << text.byteslice(from, first - from)
+      part = to_str(yield(text.byteslice(first, past - first)))
+      unless part.valid_encoding?
+        raise ArgumentError, "replacement must be valid byte sequence '#{part}'"
+      end
+      out << part
+      from = past
+      bad = __str_next_bad(text, from)
+    end
+    out << text.byteslice(from, text.bytesize - from)
+  end
+
+  def self.unicode_text(text)
+    case text.encoding
+    when Encoding::UTF_8 then text
+    when Encoding::US_ASCII then text
+    when Encoding::UTF_16BE, Encoding::UTF_16LE, Encoding::UTF_32BE, Encoding::UTF_32LE, Encoding::GB18030,
+         Encoding::UCS_2BE, Encoding::UCS_4LE
+      text.encode(Encoding::UTF_8)
+    else
+      raise Encoding::CompatibilityError, "Unicode Normalization not appropriate for #{text.encoding}"
+    end
+  end
+
+  def self.unicode_normalize(text, form)
+    utf8 = unicode_text(text)
+    r = __str_normalize(utf8, form)
+    return r.force_encoding(text.encoding) if text.encoding == Encoding::US_ASCII
+    text.encoding == Encoding::UTF_8 ? r : r.encode(text.encoding)
+  end
+
+  # An encoding by object or name; nil when there is none of that name.
+  def self.find_encoding(x)
+    return x if __is_a(x, Encoding)
+    __enc_find(to_str(x))
+  end
+
+  def self.encoding_name(x)
+    __is_a(x, Encoding) ? x.name : to_str(x)
+  end
+
+  # The option bits of Encoding::Converter for encode's keywords.
+  def self.encode_flags(options)
+    flags = 0
+    case options[:invalid]
+    when nil
+    when :replace then flags |= 0x02
+    else raise ArgumentError, "unknown value for invalid character option"
+    end
+    case options[:undef]
+    when nil
+    when :replace then flags |= 0x20
+    else raise ArgumentError, "unknown value for undefined character option"
+    end
+    flags |= 0x20 if !__same(options[:replace], nil) && (flags & 0x02) == 0 && __same(options[:fallback], nil) && flags != 0
+    case xml = options[:xml]
+    when nil
+    when :text then flags |= 0x4000
+    when :attr then flags |= 0x8000 | 0x100000
+    else
+      raise ArgumentError, "unexpected value for xml option: #{__is_a(xml, Symbol) ? xml : inspect(xml)}"
+    end
+    case newline = options[:newline]
+    when nil
+    when :universal then flags |= 0x100
+    when :crlf then flags |= 0x1000
+    when :cr then flags |= 0x2000
+    when :lf then flags |= 0x200000
+    else
+      raise ArgumentError, "unexpected value for newline option: #{__is_a(newline, Symbol) ? newline : inspect(newline)}"
+    end
+    flags |= 0x100 if options[:universal_newline]
+    flags |= 0x1000 if options[:crlf_newline]
+    flags |= 0x2000 if options[:cr_newline]
+    flags |= 0x200000 if options[:lf_newline]
+    flags
+  end
+
+  def self.encode(text, names, options)
+    arity_error(names.size, 0, 2) if names.size > 2
+    if __is_a(names[-1], Hash) || (names.size > 0 && !__is_a(names[-1], String) && !__is_a(names[-1], Encoding) && !__same(h = try_hash(names[-1]), nil))
+      options = (h || names[-1]).merge(options)
+      names = names[0, names.size - 1]
+    end
+    flags = encode_flags(options)
+    if names.empty?
+      to = Encoding.default_internal
+      return __str_copy(text) if __same(to, nil) && flags & ~0x22 == 0 && flags & 0x02 == 0
+      to = text.encoding if __same(to, nil)
+    else
+      to = find_encoding(names[0])
+    end
+    from = names.size > 1 ? find_encoding(names[1]) : text.encoding
+    if __same(to, nil) || __same(from, nil)
+      raise Encoding::ConverterNotFoundError, "code converter not found (#{names.size > 1 ? encoding_name(names[1]) : text.encoding.name} to #{encoding_name(names[0])})"
+    end
+    replacement = options[:replace]
+    replacement = to_str(replacement) unless __same(replacement, nil)
+    fallback = options[:fallback]
+    if __same(fallback, nil)
+      return __str_encode(text, to, from, flags, replacement, names.size > 1 || names.size == 1)
+    end
+    return __str_encode(text, to, from, flags, replacement, true) if to == from || text.ascii_only?
+    encode_with_fallback(text, to, from, flags, replacement, fallback)
+  end
+
+  def self.encode_with_fallback(text, to, from, flags, replacement, fallback)
+    converter = Encoding::Converter.allocate
+    __conv_init(converter, from, to, flags, replacement)
+    out = "".dup.force_encoding(Encoding::BINARY)
+    at = 0
+    while true
+      r = __conv_step(converter, text, at, out, nil, false)
+      at = __ary_at(r, 1)
+      status = __ary_at(r, 0)
+      return out.force_encoding(to) if __same(status, :finished)
+      error = converter.last_error
+      raise error unless __same(status, :undefined_conversion)
+      char = error.error_char
+      char = char.encode(from) unless char.encoding == from
+      given = if __is_a(fallback, Hash) || !__responds(fallback, :call)
+        fallback[char]
+      else
+        fallback.call(char)
+      end
+      raise error if __same(given, nil)
+      given = to_str(given)
+      utf8 = given.encoding == to ? given : nil
+      if utf8
+        raise ArgumentError, "too big fallback string" unless given.valid_encoding?
+        out << given.b
+      else
+        begin
+          out << given.encode(to).b
+        rescue EncodingError
+          raise ArgumentError, "too big fallback string"
+        end
+      end
+    end
+  end
+end
+
+module Kernel
+  def format(text, *args)
+    KumiSys.format(KumiSys.to_str(text), args)
+  end
+
+  def sprintf(text, *args)
+    KumiSys.format(KumiSys.to_str(text), args)
+  end
+
+  private :format, :sprintf
+
+  def self.format(text, *args)
+    KumiSys.format(KumiSys.to_str(text), args)
+  end
+
+  def self.sprintf(text, *args)
+    KumiSys.format(KumiSys.to_str(text), args)
+  end
+end
+
+class Array
+  def pack(template, buffer: nil)
+    template = KumiSys.to_str(template)
+    if __same(buffer, nil)
+      out = "".dup
+    else
+      unless __is_a(buffer, String)
+        raise TypeError, "buffer must be String, not #{__describe_type(buffer)}"
+      end
+      __check_frozen(buffer)
+      out = buffer
+    end
+    list = self
+    while true
+      need = __pack(list, template, out, !__same(buffer, nil))
+      return out if __same(need, nil)
+      i = __ary_at(need, 0)
+      list = list.dup if __same(list, self)
+      list[i] = KumiSys.pack_need(__ary_at(need, 1), list[i])
+    end
+  end
+end
+
+module KumiSys
+  def self.pack_need(kind, x)
+    case kind
+    when 0 then to_int(x)
+    when 1
+      raise TypeError, "can't convert #{__describe_type(x)} into Float" unless __is_a(x, Numeric)
+      to_float(x)
+    when 2 then to_str(x)
+    else to_s(x)
+    end
+  end
+end

@@ -1,0 +1,249 @@
+# String: iteration and substitution with blocks. Loops run over a snapshot, so
+# that a block may change the string.
+class String
+  def each_byte
+    return to_enum(:each_byte) { bytesize } unless block_given?
+    i = 0
+    while i < bytesize
+      yield getbyte(i)
+      i += 1
+    end
+    self
+  end
+
+  def bytes
+    return __str_bytes(self) unless block_given?
+    each_byte { |b| yield b }
+  end
+
+  def each_char
+    return to_enum(:each_char) { size } unless block_given?
+    list = __str_chars(self)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
+    self
+  end
+
+  def chars
+    return __str_chars(self) unless block_given?
+    each_char { |c| yield c }
+  end
+
+  def each_codepoint
+    return to_enum(:each_codepoint) { size } unless block_given?
+    text = __str_frozen(self)
+    i = 0
+    while i < text.bytesize
+      yield __str_code_at(text, i)
+      i += __str_char_step(text, i)
+    end
+    self
+  end
+
+  def codepoints
+    return __str_codepoints(self) unless block_given?
+    each_codepoint { |c| yield c }
+  end
+
+  def each_grapheme_cluster
+    return to_enum(:each_grapheme_cluster) { __ary_len(__str_graphemes(self)) } unless block_given?
+    list = __str_graphemes(self)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
+    self
+  end
+
+  def grapheme_clusters
+    return __str_graphemes(self) unless block_given?
+    each_grapheme_cluster { |c| yield c }
+  end
+
+  def each_line(separator = $/, chomp: false)
+    return to_enum(:each_line, separator, chomp: chomp) unless block_given?
+    separator = KumiSys.to_str(separator) unless __same(separator, nil)
+    list = __str_lines(self, separator, chomp)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
+    self
+  end
+
+  def lines(separator = $/, chomp: false)
+    separator = KumiSys.to_str(separator) unless __same(separator, nil)
+    list = __str_lines(self, separator, chomp)
+    return list unless block_given?
+    list.each { |l| yield l }
+    self
+  end
+
+  def split(pattern = nil, limit = 0)
+    limit = KumiSys.to_int(limit)
+    pattern = $; if __same(pattern, nil)
+    pattern = KumiSys.pattern(pattern) unless __same(pattern, nil)
+    list = __str_split(self, pattern, limit)
+    return list unless block_given?
+    list.each { |part| yield part }
+    self
+  end
+
+  def scan(pattern)
+    pattern = KumiSys.pattern(pattern)
+    return __str_scan(self, pattern) unless block_given?
+    text = __str_frozen(self)
+    at = 0
+    last = nil
+    while m = __str_find_match(text, pattern, at)
+      at = __match_end0(m)
+      if at == __match_begin0(m)
+        step = __str_char_step(text, at)
+        at += step == 0 ? 1 : step
+      end
+      last = m
+      __set_last_match(m)
+      yield(m.size > 1 ? m.captures : __nth_match(m, 0))
+    end
+    __set_last_match(last)
+    self
+  end
+
+  def sub(pattern, replacement = __undef, &block)
+    r = KumiSys.sub(self, pattern, replacement, false, block)
+    __same(r, nil) ? __str_copy(self) : r
+  end
+
+  def gsub(pattern, replacement = __undef, &block)
+    return to_enum(:gsub, pattern) if __undef?(replacement) && !block
+    r = KumiSys.sub(self, pattern, replacement, true, block)
+    __same(r, nil) ? __str_copy(self) : r
+  end
+
+  def sub!(pattern, replacement = __undef, &block)
+    __check_frozen(self)
+    r = KumiSys.sub(self, pattern, replacement, false, block)
+    return nil if __same(r, nil)
+    replace(r)
+  end
+
+  def gsub!(pattern, replacement = __undef, &block)
+    return to_enum(:gsub!, pattern) if __undef?(replacement) && !block
+    __check_frozen(self)
+    r = KumiSys.sub(self, pattern, replacement, true, block)
+    return nil if __same(r, nil)
+    replace(r)
+  end
+
+  def upto(last, exclusive = false)
+    return to_enum(:upto, last, exclusive) unless block_given?
+    last = KumiSys.to_str(last)
+    if bytesize == 1 && last.bytesize == 1 && ascii_only? && last.ascii_only?
+      c = getbyte(0)
+      stop = last.getbyte(0)
+      return self if c > stop || (exclusive && c == stop)
+      while true
+        yield c.chr
+        break if !exclusive && c == stop
+        c += 1
+        break if exclusive && c == stop
+      end
+      return self
+    end
+    if KumiSys.all_digits?(self) && KumiSys.all_digits?(last)
+      width = bytesize
+      a = to_i
+      b = last.to_i
+      b -= 1 if exclusive
+      while a <= b
+        yield a.to_s.rjust(width, "0")
+        a += 1
+      end
+      return self
+    end
+    order = self <=> last
+    return self if order > 0 || (exclusive && order == 0)
+    after = last.succ
+    current = self
+    until current == after
+      break if exclusive && current == last
+      following = current.succ
+      yield current
+      break if !exclusive && current == last
+      current = following
+      break if current.size > last.size || current.size == 0
+    end
+    self
+  end
+end
+
+module KumiSys
+  def self.all_digits?(text)
+    return false unless text.ascii_only? && text.bytesize > 0
+    i = 0
+    while i < text.bytesize
+      b = text.getbyte(i)
+      return false if b < 48 || b > 57
+      i += 1
+    end
+    true
+  end
+
+  # The general case of sub and gsub: the new string, or nil when nothing matched.
+  def self.sub(string, pattern, replacement, all, block)
+    if __undef?(replacement)
+      raise ArgumentError, "wrong number of arguments (given 1, expected 2)" unless block
+      pattern = pattern(pattern)
+      return sub_each(string, pattern, all, nil, block)
+    end
+    pattern = pattern(pattern)
+    hash = __is_a(replacement, String) ? nil : try_hash(replacement)
+    return sub_each(string, pattern, all, hash, nil) unless __same(hash, nil)
+    replacement = to_str(replacement)
+    sub_each(string, pattern, all, replacement, nil)
+  end
+
+  # `by`: a Hash, a replacement String, or nil for the block.
+  def self.sub_each(string, pattern, all, by, block)
+    text = __str_frozen(string)
+    m = __str_find_match(text, pattern, 0)
+    if __same(m, nil)
+      __set_last_match(nil)
+      return nil
+    end
+    out = __str_copy(text.byteslice(0, 0))
+    at = 0
+    last = m
+    while m
+      from = __match_begin0(m)
+      out << text.byteslice(at, from - at)
+      at = __match_end0(m)
+      __set_last_match(m)
+      part = __nth_match(m, 0)
+      if __same(by, nil)
+        out << to_s(block.call(part))
+      elsif __is_a(by, String)
+        out << __str_expand(by, m)
+      else
+        out << to_s(by[part])
+      end
+      last = m
+      break unless all
+      if at == from
+        step = __str_char_step(text, at)
+        break if step == 0
+        out << text.byteslice(at, step)
+        at += step
+      end
+      m = __str_find_match(text, pattern, at)
+    end
+    out << text.byteslice(at, text.bytesize - at)
+    __set_last_match(last)
+    out
+  end
+end
