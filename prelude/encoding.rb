@@ -1,4 +1,4 @@
-# Encoding::Converter, and what conversion errors tell.
+# Converters between encodings, and what conversion errors tell.
 class Encoding
   class UndefinedConversionError
     def source_encoding = __ivar_get(self, :@__source)

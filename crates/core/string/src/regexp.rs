@@ -31,7 +31,6 @@ impl Payload for ReObj {
 pub struct ReState {
     cache: HashMap<(Box<[u8]>, u32, EncIndex), Arc<Regex>>,
     timeout: Option<f64>,
-    last: Option<Value>,
 }
 const CACHE_MAX: usize = 2048;
 
@@ -69,7 +68,7 @@ pub fn regex(cx: &mut Cx, v: Value) -> Result<Arc<Regex>, Exit> {
 
 /// Sets `$~` of the caller.
 pub fn set_last(cx: &mut Cx, m: Value) {
-    cx.state::<ReState>().last = Some(m);
+    cx.set_last_match(m);
 }
 
 /// Where a search looks.
@@ -603,7 +602,7 @@ fn set_last_match(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0])
 }
 fn last_match(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.state::<ReState>().last.unwrap_or(Value::NIL))
+    Ok(cx.last_match())
 }
 /// `__re_search(re, str, byte offset)`: the MatchData or nil, `$~` untouched.
 fn re_search(cx: &mut Cx, _: Value, args: &[Value]) -> R {

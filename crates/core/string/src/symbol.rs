@@ -153,12 +153,18 @@ fn all(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(v))
 }
 
+fn to_proc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let y = me_sym(cx, recv)?;
+    Ok(cx.symbol_proc(y))
+}
+
 pub static TABLE: &[NativeDef] = &[
     n("Symbol.", "all_symbols", 0, 0, all),
     n("Symbol", "to_s", 0, 0, to_s),
     n("Symbol", "id2name", 0, 0, to_s),
     n("Symbol", "name", 0, 0, name),
     n("Symbol", "to_sym", 0, 0, itself),
+    n("Symbol", "to_proc", 0, 0, to_proc),
     n("Symbol", "length", 0, 0, length),
     n("Symbol", "size", 0, 0, length),
     n("Symbol", "empty?", 0, 0, is_empty),
