@@ -1,0 +1,3 @@
+# frozen_string_literal: true
+
+# Set is a core class; requiring it changes nothing.

@@ -1,0 +1,3 @@
+# frozen_string_literal: true
+
+raise LoadError, "SortedSet is a gem of its own: sorted_set"
