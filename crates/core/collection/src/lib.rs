@@ -12,6 +12,8 @@ mod range;
 mod env;
 mod hash;
 mod hash_walk;
+mod json_parse;
+mod json_write;
 pub mod key;
 mod marshal;
 mod structs;
@@ -24,6 +26,8 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     hash_walk::TABLE,
     structs::TABLE,
     env::TABLE,
+    json_parse::TABLE,
+    json_write::TABLE,
     marshal::TABLE,
 ];
 

@@ -1,0 +1,260 @@
+//! Values to JSON text: `__json_generate` for trees of core classes, `__json_quote` for strings.
+//!
+//! An object of any other class makes the whole call answer `false`: then the Ruby
+//! generator of lib/json walks the tree and asks the objects.
+
+use kumi_vm::*;
+
+struct Layout {
+    indent: Vec<u8>,
+    space: Vec<u8>,
+    space_before: Vec<u8>,
+    object_nl: Vec<u8>,
+    array_nl: Vec<u8>,
+    max_nesting: usize,
+    allow_nan: bool,
+    ascii: bool,
+    script: bool,
+    /// Symbols are written as strings only outside strict mode as well; other objects are refused.
+    strict: bool,
+}
+
+/// Why the native generator stopped.
+enum Stop {
+    /// Something only Ruby can write.
+    Ruby,
+    Raise(Exit),
+}
+
+const DEEPEST: usize = 400;
+
+fn error(cx: &mut Cx, class: &str, msg: &str) -> Stop {
+    let c = cx.const_path(class).and_then(|v| v.as_class()).unwrap_or(cx.k.standard_error);
+    Stop::Raise(cx.raise_msg(c, msg))
+}
+
+/// Appends a quoted string; the text must be UTF-8.
+fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
+    out.push(b'"');
+    let mut from = 0;
+    let mut i = 0;
+    while i < s.len() {
+        let c = s[i];
+        let plain = c >= 0x20 && c != b'"' && c != b'\\' && (c < 0x80 || !(ascii || script)) && !(script && c == b'/');
+        if plain {
+            i += 1;
+            continue;
+        }
+        out.extend_from_slice(&s[from..i]);
+        let mut n = 1;
+        match c {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'/' => out.extend_from_slice(b"\\/"),
+            8 => out.extend_from_slice(b"\\b"),
+            12 => out.extend_from_slice(b"\\f"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0..=0x1f => out.extend_from_slice(format!("\\u{c:04x}").as_bytes()),
+            _ => {
+                n = if c >= 0xf0 { 4 } else if c >= 0xe0 { 3 } else { 2 };
+                let end = (i + n).min(s.len());
+                let ch = std::str::from_utf8(&s[i..end]).ok().and_then(|t| t.chars().next());
+                match ch {
+                    Some(ch) if ascii || ch == '\u{2028}' || ch == '\u{2029}' => {
+                        let mut w = [0; 2];
+                        for u in ch.encode_utf16(&mut w) {
+                            out.extend_from_slice(format!("\\u{u:04x}").as_bytes());
+                        }
+                    }
+                    _ => out.extend_from_slice(&s[i..end]),
+                }
+            }
+        }
+        i += n;
+        from = i;
+    }
+    out.extend_from_slice(&s[from.min(s.len())..]);
+    out.push(b'"');
+}
+
+/// The UTF-8 bytes of a string that needs no conversion.
+fn utf8(cx: &mut Cx, s: Gc<StrObj>) -> Result<Vec<u8>, Stop> {
+    let enc = EncIndex::from_u8(s.enc());
+    let b = s.bytes();
+    if b.is_ascii() && enc.is_ascii_compatible() {
+        return Ok(b.to_vec());
+    }
+    if enc != EncIndex::UTF_8 && enc != EncIndex::BINARY {
+        return Err(Stop::Ruby);
+    }
+    if std::str::from_utf8(b).is_err() {
+        return Err(error(cx, "JSON::GeneratorError", "source sequence is illegal/malformed utf-8"));
+    }
+    Ok(b.to_vec())
+}
+
+fn newline(out: &mut Vec<u8>, nl: &[u8], l: &Layout, depth: usize) {
+    if !nl.is_empty() {
+        out.extend_from_slice(nl);
+        for _ in 0..depth {
+            out.extend_from_slice(&l.indent);
+        }
+    }
+}
+
+fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> Result<(), Stop> {
+    match v {
+        Value::NIL => out.extend_from_slice(b"null"),
+        Value::TRUE => out.extend_from_slice(b"true"),
+        Value::FALSE => out.extend_from_slice(b"false"),
+        _ if v.is_fix() => out.extend_from_slice(v.fix_val().to_string().as_bytes()),
+        _ if v.is_sym() => {
+            if !l.strict && !cx.builtin(v, sym::TO_S) {
+                return Err(Stop::Ruby);
+            }
+            let Some(s) = v.as_sym() else { return Err(Stop::Ruby) };
+            let b = cx.syms.name(s).to_vec();
+            quote(out, &b, l.ascii, l.script);
+        }
+        _ => {
+            if let Some(f) = v.as_float() {
+                if !f.is_finite() && !l.allow_nan {
+                    let t = if f.is_nan() { "NaN" } else if f > 0.0 { "Infinity" } else { "-Infinity" };
+                    return Err(error(cx, "JSON::GeneratorError", &format!("{t} not allowed in JSON")));
+                }
+                kumi_num::float::write_to_s(out, f);
+                return Ok(());
+            }
+            let class = cx.class_of(v);
+            match v.kind() {
+                Some(Kind::Str) if class == cx.k.string => {
+                    let Some(s) = v.as_str() else { return Err(Stop::Ruby) };
+                    let b = utf8(cx, s)?;
+                    quote(out, &b, l.ascii, l.script);
+                }
+                Some(Kind::Big) => {
+                    let Some(b) = v.as_big() else { return Err(Stop::Ruby) };
+                    out.extend_from_slice(b.n.to_string_radix(10).as_bytes());
+                }
+                Some(Kind::Array) if class == cx.k.array => array(cx, v, out, l, depth)?,
+                Some(Kind::Hash) if class == cx.k.hash => hash(cx, v, out, l, depth)?,
+                _ => return Err(Stop::Ruby),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn deeper(cx: &mut Cx, l: &Layout, depth: usize) -> Result<usize, Stop> {
+    let d = depth + 1;
+    if l.max_nesting > 0 && d > l.max_nesting {
+        return Err(error(cx, "JSON::NestingError", &format!("nesting of {d} is too deep")));
+    }
+    if d > DEEPEST { Err(Stop::Ruby) } else { Ok(d) }
+}
+
+fn array(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> Result<(), Stop> {
+    let d = deeper(cx, l, depth)?;
+    let Some(a) = v.as_array() else { return Err(Stop::Ruby) };
+    if a.is_empty() {
+        out.extend_from_slice(b"[]");
+        return Ok(());
+    }
+    out.push(b'[');
+    for i in 0..a.len() {
+        if i > 0 {
+            out.push(b',');
+        }
+        newline(out, &l.array_nl, l, d);
+        write(cx, a.get(i).unwrap_or(Value::NIL), out, l, d)?;
+    }
+    newline(out, &l.array_nl, l, depth);
+    out.push(b']');
+    Ok(())
+}
+
+fn hash(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> Result<(), Stop> {
+    let d = deeper(cx, l, depth)?;
+    let Some(h) = v.as_hash() else { return Err(Stop::Ruby) };
+    if h.h.len() == 0 {
+        out.extend_from_slice(b"{}");
+        return Ok(());
+    }
+    out.push(b'{');
+    let mut first = true;
+    for i in 0..h.h.slots() {
+        let Some(e) = h.h.at(i) else { continue };
+        if !first {
+            out.push(b',');
+        }
+        first = false;
+        newline(out, &l.object_nl, l, d);
+        let key = if let Some(s) = e.key.as_str() {
+            if cx.class_of(e.key) != cx.k.string {
+                return Err(Stop::Ruby);
+            }
+            utf8(cx, s)?
+        } else if let Some(s) = e.key.as_sym() {
+            cx.syms.name(s).to_vec()
+        } else if e.key.is_fix() {
+            e.key.fix_val().to_string().into_bytes()
+        } else {
+            return Err(Stop::Ruby);
+        };
+        quote(out, &key, l.ascii, l.script);
+        out.extend_from_slice(&l.space_before);
+        out.push(b':');
+        out.extend_from_slice(&l.space);
+        write(cx, e.val, out, l, d)?;
+    }
+    newline(out, &l.object_nl, l, depth);
+    out.push(b'}');
+    Ok(())
+}
+
+/// `__json_generate(obj, indent, space, space_before, object_nl, array_nl, max_nesting, allow_nan, ascii, script, strict, depth)`:
+/// the text, or false when Ruby has to write it.
+fn generate(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let text = |v: Value| v.as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
+    let l = Layout {
+        indent: text(args[1]),
+        space: text(args[2]),
+        space_before: text(args[3]),
+        object_nl: text(args[4]),
+        array_nl: text(args[5]),
+        max_nesting: args[6].as_fix().unwrap_or(0).max(0) as usize,
+        allow_nan: args[7].truthy(),
+        ascii: args[8].truthy(),
+        script: args[9].truthy(),
+        strict: args[10].truthy(),
+    };
+    let depth = args[11].as_fix().unwrap_or(0).max(0) as usize;
+    let mut out = Vec::with_capacity(128);
+    match write(cx, args[0], &mut out, &l, depth) {
+        Ok(()) => {
+            cx.check_size(out.len())?;
+            Ok(cx.str_vec(out, EncIndex::UTF_8))
+        }
+        Err(Stop::Ruby) => Ok(Value::FALSE),
+        Err(Stop::Raise(e)) => Err(e),
+    }
+}
+/// `__json_quote(str, ascii, script)` for a String in UTF-8.
+fn quote_str(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = cx.arg_str(args, 0)?;
+    match utf8(cx, s) {
+        Ok(b) => {
+            let mut out = Vec::with_capacity(b.len() + 2);
+            quote(&mut out, &b, args[1].truthy(), args[2].truthy());
+            Ok(cx.str_vec(out, EncIndex::UTF_8))
+        }
+        Err(Stop::Ruby) => Ok(Value::FALSE),
+        Err(Stop::Raise(e)) => Err(e),
+    }
+}
+
+/// The generator as intrinsics.
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__json_generate", 12, 12, generate), intrinsic("__json_quote", 3, 3, quote_str)];
