@@ -85,7 +85,7 @@ module JSON
       if o[:symbolize_names] && create
         raise ArgumentError, "options :symbolize_names and :create_additions cannot be used in conjunction"
       end
-      result = JSON.__kumi_parse(@source, o[:symbolize_names], o[:allow_nan], nesting, o[:freeze],
+      result = __json_parse(@source, o[:symbolize_names], o[:allow_nan], nesting, o[:freeze],
                                  o[:allow_trailing_comma], o[:allow_control_characters])
       if create || o[:object_class] || o[:array_class] || o[:decimal_class]
         result = Rebuild.new(o).call(result)
@@ -287,7 +287,7 @@ module JSON
 
     def quote(s)
       s = s.encode(Encoding::UTF_8) unless [Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII].include?(s.encoding)
-      JSON.__kumi_quote(s, @ascii_only, @script_safe)
+      __json_quote(s, @ascii_only, @script_safe)
     rescue EncodingError => e
       raise GeneratorError.new(e.message, s)
     end
@@ -317,7 +317,7 @@ module JSON
     # Scalars and trees of core classes in one native call; nil for anything else.
     def fast(obj)
       return nil if @as_json
-      JSON.__kumi_generate(obj, @indent, @space, @space_before, @object_nl, @array_nl, @max_nesting,
+      __json_generate(obj, @indent, @space, @space_before, @object_nl, @array_nl, @max_nesting,
                            @allow_nan, @ascii_only, @script_safe, @strict, @depth) || nil
     end
 
@@ -441,7 +441,7 @@ module JSON
   end
 
   def load(source, proc = nil, options = nil)
-    __kumi_load(source, proc, load_default_options.merge(options || {}))
+    __kumi_load(source, proc, JSON.load_default_options.merge(options || {}))
   end
 
   def unsafe_load(source, proc = nil, options = nil)
@@ -449,9 +449,6 @@ module JSON
   end
   alias restore load
   module_function :restore
-
-  def load_default_options = JSON.load_default_options
-  private_class_method :load_default_options if false
 
   def __kumi_load(source, proc, opts)
     if source.respond_to?(:to_str)

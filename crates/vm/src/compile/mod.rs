@@ -70,6 +70,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// A file of the standard library that comes with the runtime: it may use intrinsics,
+    /// but is Ruby like any other otherwise.
+    pub(crate) fn own_library(&self) -> bool {
+        self.kind == Kind::Top && self.path.starts_with("<internal:")
+    }
     /// Options for a file.
     pub fn file(path: &str) -> Options {
         Options {
