@@ -460,7 +460,6 @@ class Module
       raise TypeError, "wrong argument type #{__describe_class(klass)} (expected Class or Module)"
     end
     r = __refine(self, klass)
-    __refine_activate(self, block)
     r.module_exec(&block)
     r
   end

@@ -306,25 +306,3 @@ module KumiSys
   end
 end
 
-class Thread
-  class Backtrace
-    class Location
-      def self.__make(row)
-        l = __allocate(Location)
-        __ivar_set(l, :@__row, row)
-        l
-      end
-
-      def path = @__row[0]
-      def lineno = @__row[1]
-      def label = @__row[2]
-      def base_label = @__row[3]
-      def absolute_path
-        p = @__row[0]
-        p == "-e" || p.start_with?("(eval") ? nil : File.expand_path(p)
-      end
-      def to_s = KumiSys.row_text(@__row)
-      def inspect = to_s.inspect
-    end
-  end
-end

@@ -660,6 +660,28 @@ fn set_visibility(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
+/// `__default_visibility(module)`: 0 public, 1 private, 2 protected, 3 module_function, as in force where user
+/// code runs in that module's body; public elsewhere.
+fn default_visibility(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if !user_definee(cx, a[0]) {
+        return Ok(Value::fix(0));
+    }
+    let (v, f) = cx.default_visibility();
+    Ok(Value::fix(if f { 3 } else { v as i64 }))
+}
+fn user_definee(cx: &mut Cx, m: Value) -> bool {
+    cx.user_frame().is_some_and(|f| cx.definee(f).is_ok_and(|c| c.val() == m))
+}
+/// `__frame_defines(module)`: does `def` in the nearest user frame go there?
+fn frame_defines(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(Value::bool(user_definee(cx, a[0])))
+}
+/// `__address(x)`: the 16 digits of `#<Foo:0x...>`.
+fn address(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = if a[0].is_heap() { cx.heap.object_id(a[0]) } else { a[0].bits() };
+    Ok(cx.str_ascii(&format!("0x{:016x}", id * 8)))
+}
+
 // --- catch and throw ------------------------------------------------------------------------
 
 /// `__catch_begin(tag)`: the running prelude frame returns what is thrown to the tag.
@@ -858,6 +880,9 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__using", 1, 1, frame_use_refinements),
     intrinsic("__used_refinements", 0, 0, used_refinements),
     intrinsic("__set_visibility", 2, 2, set_visibility),
+    intrinsic("__default_visibility", 1, 1, default_visibility),
+    intrinsic("__frame_defines", 1, 1, frame_defines),
+    intrinsic("__address", 1, 1, address),
     intrinsic("__catch_begin", 1, 1, catch_begin),
     intrinsic("__catch_end", 0, 0, catch_end),
     intrinsic("__throw", 2, 2, throw),

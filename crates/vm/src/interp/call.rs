@@ -1092,6 +1092,15 @@ impl Cx {
         match definee.as_class() {
             Some(c) if eval => {
                 cref.module = c.val();
+                if let Some(refined) = c.data.refined {
+                    // Inside `refine` the refinement is active already.
+                    let pair = self.array(&[refined.val(), c.val()]);
+                    let mut all = vec![pair];
+                    if let Some(old) = cref.refinements.as_array() {
+                        all.extend_from_slice(old.as_slice());
+                    }
+                    cref.refinements = self.array(&all);
+                }
             }
             _ => {
                 cref.module = outer.map_or(Value::NIL, |o| o.module);

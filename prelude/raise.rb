@@ -1,0 +1,96 @@
+# Kernel#raise.
+module KumiSys
+  # The exception that raise with these arguments means.
+  def self.make_exception(args, opts)
+    raise_arity(args) if args.length > 3
+    what = args[0]
+    if __is_a(what, String)
+      raise TypeError, "exception class/object expected" if args.length > 1
+      return RuntimeError.new(what)
+    end
+    e = if __is_a(what, Exception) && args.length == 1 && opts.empty? && __builtin(what, :exception)
+      what
+    else
+      unless __is_a(what, Exception) || __is_a(what, Class) || __responds(what, :exception)
+        raise TypeError, "exception class/object expected"
+      end
+      raise TypeError, "exception class/object expected" unless what.respond_to?(:exception)
+      if args.length > 1
+        opts.empty? ? what.exception(args[1]) : what.exception(args[1], **opts)
+      else
+        opts.empty? ? what.exception : what.exception(**opts)
+      end
+    end
+    raise TypeError, "exception object expected" unless __is_a(e, Exception)
+    e.set_backtrace(args[2]) if args.length > 2 && !__same(args[2], nil)
+    e
+  end
+
+  def self.raise_arity(args)
+    raise ArgumentError, "wrong number of arguments (given #{args.length}, expected 0..3)"
+  end
+
+  def self.set_cause(e, cause)
+    unless __same(cause, nil) || __is_a(cause, Exception)
+      raise TypeError, "exception object expected"
+    end
+    return if __same(cause, e)
+    c = cause
+    while c
+      raise ArgumentError, "circular causes" if __same(c, e)
+      c = c.cause
+    end
+    __ivar_set(e, :@__cause, cause) unless __frozen(e)
+  end
+end
+
+module Kernel
+  def raise(*args, cause: (no_cause = true; nil), **opts)
+    if args.empty?
+      KumiSys.only_cause unless no_cause
+      e = __errinfo
+      __raise(e) if e && opts.empty?
+      args = ["unhandled exception"] if opts.empty?
+    end
+    e = KumiSys.make_exception(args, opts)
+    KumiSys.set_cause(e, cause) unless no_cause
+    __raise(e)
+  end
+  alias fail raise
+  private :raise, :fail
+
+  class << self
+    def raise(*args, cause: (no_cause = true; nil), **opts)
+      if args.empty?
+        KumiSys.only_cause unless no_cause
+        e = __errinfo
+        __raise(e) if e && opts.empty?
+        args = ["unhandled exception"] if opts.empty?
+      end
+      e = KumiSys.make_exception(args, opts)
+      KumiSys.set_cause(e, cause) unless no_cause
+      __raise(e)
+    end
+    alias fail raise
+  end
+end
+
+module KumiSys
+  def self.only_cause
+    raise ArgumentError, "only cause is given with no arguments"
+  end
+
+  # Pattern matching that found nothing.
+  def self.no_pattern(value)
+    raise NoMatchingPatternError, value.inspect
+  end
+end
+
+module Kernel
+  def __no_pattern(value) = raise(NoMatchingPatternError, value.inspect)
+
+  def __no_pattern_key(value, key)
+    raise NoMatchingPatternKeyError.new("#{value.inspect}: key not found: #{key.inspect}", matchee: value, key: key)
+  end
+  private :__no_pattern, :__no_pattern_key
+end
