@@ -346,7 +346,7 @@ end
 
 class LoadError
   def path
-    @__path
+    @path
   end
 end
 

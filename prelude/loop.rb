@@ -108,19 +108,6 @@ module KumiSys
     raise TypeError, "#{v.inspect} is not a class/module"
   end
 
-  def self.const_deprecated(owner, name, value)
-    full = __same(owner, Object) ? name.to_s : "#{owner}::#{name}"
-    Kernel.warn("constant #{full} is deprecated", uplevel: 0, category: :deprecated)
-    value
-  end
-
-  def self.const_redefined(owner, name, path, line)
-    full = __same(owner, Object) ? name.to_s : "#{owner}::#{name}"
-    Kernel.warn("already initialized constant #{full}", uplevel: 0)
-    $stderr.write("#{path}:#{line}: warning: previous definition of #{name} was here\n") if path && !$VERBOSE.nil?
-    nil
-  end
-
   # A constant whose file is known: loads it and gives the value.
   def self.autoload_const(owner, name, path)
     unless Kernel.require(path)
@@ -150,16 +137,6 @@ module KumiSys
     obj = klass.allocate
     obj.__send__(:initialize, *args, **opts, &block)
     obj
-  end
-
-  def self.run_finalizers(list)
-    list.each do |procs, id|
-      procs.each do |f|
-        f.call(id)
-      rescue StandardError
-        nil
-      end
-    end
   end
 
   def self.instance_eval_string(recv, text, path = nil, line = 1)

@@ -91,15 +91,6 @@ module KumiSys
     autoload_const(owner, name, found[4])
   end
 
-  # Loads the file that is to define the constant; its value.
-  def self.autoload_const(owner, name, path)
-    require(path)
-    value = __const_own(owner, name)
-    return value unless __undef?(value)
-    __drop_autoload(owner, name)
-    owner.const_missing(name)
-  end
-
   def self.const_full_name(owner, name)
     __same(owner, Object) ? name.to_s : "#{__class_name(owner)}::#{name}"
   end

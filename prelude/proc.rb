@@ -105,9 +105,6 @@ module KumiSys
   end
 
   # Backtrace rows as text: "path:line:in 'label'".
-  def self.row_text(row)
-    "#{row[0]}:#{row[1]}:in '#{row[2]}'"
-  end
 end
 
 class Binding
@@ -228,7 +225,7 @@ module Kernel
 
   def caller_locations(start = 1, length = nil)
     rows = KumiSys.caller_rows(start, length)
-    rows && rows.map { |r| Thread::Backtrace::Location.__make(r) }
+    rows && rows.map { |r| KumiSys.location(r) }
   end
 
   private :proc, :lambda, :block_given?, :binding, :local_variables, :eval, :catch, :throw,
@@ -277,7 +274,7 @@ module Kernel
 
     def caller_locations(start = 1, length = nil)
       rows = KumiSys.caller_rows(start, length)
-      rows && rows.map { |r| Thread::Backtrace::Location.__make(r) }
+      rows && rows.map { |r| KumiSys.location(r) }
     end
   end
 end
@@ -305,4 +302,3 @@ module KumiSys
     rows
   end
 end
-
