@@ -61,7 +61,11 @@ module KumiSys
   end
 
   def self.define_attrs(mod, names, reader, writer)
-    vis = __default_visibility(mod)
+    vis = case __default_visibility(mod)
+          when 0 then PUBLIC
+          when 2 then PROTECTED
+          else PRIVATE
+          end
     made = []
     names.each { |name| made.concat(define_attr(mod, name, reader, writer, vis)) }
     made
