@@ -785,7 +785,9 @@ impl Cx {
     pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Flow {
         match x {
             Exit::Raise => {
-                self.raising_native = m;
+                // The default method_missing is no frame users know of.
+                let hidden = self.methods[m as usize].called == sym::METHOD_MISSING;
+                self.raising_native = if hidden { NO_METHOD } else { m };
                 let e = std::mem::replace(&mut self.pending.exc, Value::NIL);
                 let f = self.raise_exc(e);
                 self.raising_native = NO_METHOD;

@@ -281,7 +281,7 @@ impl Cx {
         if let Some(o) = s.cell::<ObjectObj>() {
             return match self.heap.shapes.slot(o.hdr.aux, name) {
                 Some(i) => {
-                    cache.store((o.hdr.aux as u64) << 32 | i as u64, Relaxed);
+                    cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
                     let v = o.slot(i);
                     if v.is_undef() { Value::NIL } else { v }
                 }
@@ -301,7 +301,7 @@ impl Cx {
         self.ivar_set(s, name, v);
         if let Some(o) = s.cell::<ObjectObj>() {
             if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
-                cache.store((o.hdr.aux as u64) << 32 | i as u64, Relaxed);
+                cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
             }
         }
         Flow::Go

@@ -297,8 +297,8 @@ impl Cx {
                         // SAFETY: kind checked.
                         let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
-                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != u32::MAX {
-                            let v = o.slot(w as u32);
+                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 {
+                            let v = o.slot(w as u32 - 1);
                             fp.set_r(i.a(), if v.is_undef() { Value::NIL } else { v });
                             continue;
                         }
@@ -313,9 +313,9 @@ impl Cx {
                         // SAFETY: kind checked.
                         let mut o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
-                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != u32::MAX && !o.hdr.frozen() {
+                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 && !o.hdr.frozen() {
                             let v = fp.r(i.a());
-                            o.set_slot(w as u32, v);
+                            o.set_slot(w as u32 - 1, v);
                             cx.heap.wrote(s, v);
                             continue;
                         }
