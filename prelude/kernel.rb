@@ -173,14 +173,6 @@ module Kernel
     yield self
   end
 
-  def to_enum(method = :each, *args, **opts, &size)
-    KumiSys.enum(self, method, opts.empty? ? args : args.push(opts), size)
-  end
-
-  def enum_for(method = :each, *args, **opts, &size)
-    KumiSys.enum(self, method, opts.empty? ? args : args.push(opts), size)
-  end
-
   def display(port = $stdout)
     port.write(self)
     nil

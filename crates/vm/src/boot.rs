@@ -62,6 +62,14 @@ impl Cx {
         cx.natives(crate::sched::TABLE);
         cx.specials();
         cx.hook_globals();
+        // KUMI_GC_STRESS=1: a collection at every safepoint; k: at every k-th.
+        if let Some(k) = std::env::var("KUMI_GC_STRESS").ok().and_then(|v| v.trim().parse::<u32>().ok()) {
+            cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
+            cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
+        }
+        if let Some(max) = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)) {
+            cx.heap.max = max;
+        }
         cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
         cx
     }
@@ -126,4 +134,16 @@ fn random_seed() -> u64 {
     let mut b = [0; 8];
     kumi_num::random::os_bytes(&mut b);
     u64::from_le_bytes(b)
+}
+
+/// A size with an optional K, M or G.
+fn parse_bytes(v: &str) -> Option<usize> {
+    let v = v.trim();
+    let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
+        'K' => (&v[..v.len() - 1], 1 << 10),
+        'M' => (&v[..v.len() - 1], 1 << 20),
+        'G' => (&v[..v.len() - 1], 1 << 30),
+        _ => (v, 1),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
 }
