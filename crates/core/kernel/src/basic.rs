@@ -13,7 +13,6 @@ pub static TABLE: &[NativeDef] = &[
     private("BasicObject", "singleton_method_added", 1, 1, nothing),
     private("BasicObject", "singleton_method_removed", 1, 1, nothing),
     private("BasicObject", "singleton_method_undefined", 1, 1, nothing),
-    private("BasicObject", "method_missing", 0, -1, method_missing),
 ];
 
 /// A hook that does nothing.
@@ -60,25 +59,3 @@ fn object_id(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(id_of(cx, recv))
 }
 
-/// Raises NoMethodError: what `super` in a user's method_missing comes to.
-fn method_missing(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let Some(name) = args.first().and_then(|v| v.as_sym()) else {
-        return Err(cx.arg_error("no method name given"));
-    };
-    let class = cx.class_of(recv);
-    let i = cx.find_method(class, name);
-    let what = match (i != NO_METHOD).then(|| cx.method(i).vis) {
-        Some(Vis::Private) => "private method",
-        Some(Vis::Protected) => "protected method",
-        _ => "undefined method",
-    };
-    let (m, whom) = (cx.sym_name(name), cx.describe(recv));
-    let tail = if what == "undefined method" { "for" } else { "called for" };
-    let msg = format!("{what} '{m}' {tail} {whom}");
-    let e = cx.make_exc(cx.k.no_method_error, &msg);
-    cx.ivar_set(e, sym::IV_NAME, Value::sym(name));
-    cx.ivar_set(e, sym::IV_RECEIVER, recv);
-    let rest = cx.array(&args[1..]);
-    cx.ivar_set(e, sym::IV_ARGS, rest);
-    Err(cx.raise(e))
-}

@@ -1,7 +1,7 @@
 //! Constants, class variables, globals, instance variables: the slow halves.
 
 use super::Flow;
-use super::frame::{Fp, ff};
+use super::frame::Fp;
 use crate::bytecode::{Defined, Insn};
 use crate::iseq::ConstEntry;
 use crate::native::*;
@@ -387,9 +387,5 @@ impl Cx {
             h.flags |= flag::FROZEN;
         }
         v
-    }
-    /// The frame that a helper run for a user frame acts on behalf of.
-    pub(crate) fn is_block_frame(&self, fp: Fp) -> bool {
-        fp.flags() & ff::BLOCK != 0
     }
 }

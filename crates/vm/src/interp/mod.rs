@@ -17,7 +17,7 @@ mod unwind;
 
 use crate::Cx;
 use crate::bytecode::{HEADER, Insn, Op};
-use crate::native::{Exit, R};
+use crate::native::R;
 use crate::symbols::sym;
 use crate::world::NO_METHOD;
 pub use eval::EvalScope;
@@ -65,7 +65,6 @@ pub(crate) enum HotKind {
     AttrGet,
     AttrSet,
     MemberGet,
-    MemberSet,
     /// Class#new
     New,
 }
@@ -951,7 +950,3 @@ fn enter_block(
     *pc = h.code;
 }
 
-/// An exit that a native raised, for callers outside the loop.
-pub(crate) fn is_raise(e: Exit) -> bool {
-    e == Exit::Raise
-}

@@ -5,7 +5,7 @@
 //! handler receives the traveller and ends with `Op::Raise`.
 
 use super::Flow;
-use super::frame::{Fp, ff, literal_parts};
+use super::frame::{Fp, ff};
 use crate::iseq::{Catch, ISeq};
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
@@ -340,10 +340,5 @@ impl Cx {
                 self.leaf_exit(x, dst)
             }
         }
-    }
-
-    /// The block literal's frame, for natives that look at their caller's block.
-    pub(crate) fn literal_home(&self, w: Value) -> Option<Fp> {
-        w.is_fix().then(|| self.frame_at(literal_parts(w).0))
     }
 }
