@@ -616,12 +616,11 @@ impl Cx {
         if let Body::Lazy(i) = self.methods[m as usize].body {
             let q = self.compile_lazy(i)?;
             self.register_code(&q);
-            if self.methods[m as usize].cref.is_nil() {
-                let owner = self.methods[m as usize].owner;
-                let parent = self.top_cref;
-                let c = self.new_cref(owner.val(), parent, m, 0);
-                self.methods[m as usize].cref = c.val();
-            }
+            // Its own place, inside the class body's: `super` finds the method there.
+            let (owner, place) = (self.methods[m as usize].owner, self.methods[m as usize].cref);
+            let parent = if place.is_nil() { self.top_cref } else { place };
+            let c = self.new_cref(owner.val(), parent, m, 0);
+            self.methods[m as usize].cref = c.val();
             self.methods[m as usize].body = Body::Code(q);
             if let Some(h) = self.hot.get_mut(m as usize) {
                 h.kind = HotKind::Slow;
