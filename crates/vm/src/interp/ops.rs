@@ -343,7 +343,7 @@ impl Cx {
             return Ok(m);
         }
         match self.intrinsic_fn("__back_ref") {
-            Some(f) => f(self, Value::NIL, &[m, Value::fix(x as i64)]),
+            Some(f) => f(self, Value::NIL, &[m, Value::fix(b"~&`'+"[(x as usize).min(4)] as i64)]),
             None => Ok(Value::NIL),
         }
     }
