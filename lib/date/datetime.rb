@@ -2,34 +2,38 @@
 
 # A date with a time of day and an offset from UTC.
 class DateTime < Date
-  def self.civil(year = -4712, month = 1, day = 1, hour = 0, minute = 0, second = 0, offset = 0, start = ITALY)
+  def self.civil(year = -4712, month = 1, day = 1, hour = (h = true; 0), minute = (m = true; 0),
+                 second = (s = true; 0), offset = 0, start = ITALY)
     check_numeric(year, "year")
     check_numeric(month, "month")
     check_numeric(day, "day")
-    with_time(day, hour, minute, second, offset, start) do |d|
+    with_time(day, hour, minute, second, offset, start, [h, m, s]) do |d|
       Calendar.valid_civil(year.to_i, month.to_i, d, start)
     end
   end
   singleton_class.alias_method :new, :civil
 
-  def self.jd(jd = 0, hour = 0, minute = 0, second = 0, offset = 0, start = ITALY)
+  def self.jd(jd = 0, hour = (h = true; 0), minute = (m = true; 0),
+                 second = (s = true; 0), offset = 0, start = ITALY)
     check_numeric(jd, "jd")
-    with_time(jd, hour, minute, second, offset, start) { |d| d }
+    with_time(jd, hour, minute, second, offset, start, [h, m, s]) { |d| d }
   end
 
-  def self.ordinal(year = -4712, yday = 1, hour = 0, minute = 0, second = 0, offset = 0, start = ITALY)
+  def self.ordinal(year = -4712, yday = 1, hour = (h = true; 0), minute = (m = true; 0),
+                 second = (s = true; 0), offset = 0, start = ITALY)
     check_numeric(year, "year")
     check_numeric(yday, "yday")
-    with_time(yday, hour, minute, second, offset, start) do |d|
+    with_time(yday, hour, minute, second, offset, start, [h, m, s]) do |d|
       Calendar.valid_ordinal(year.to_i, d, start)
     end
   end
 
-  def self.commercial(cwyear = -4712, cweek = 1, cwday = 1, hour = 0, minute = 0, second = 0, offset = 0, start = ITALY)
+  def self.commercial(cwyear = -4712, cweek = 1, cwday = 1, hour = (h = true; 0), minute = (m = true; 0),
+                 second = (s = true; 0), offset = 0, start = ITALY)
     check_numeric(cwyear, "year")
     check_numeric(cweek, "cweek")
     check_numeric(cwday, "cwday")
-    with_time(cwday, hour, minute, second, offset, start) do |d|
+    with_time(cwday, hour, minute, second, offset, start, [h, m, s]) do |d|
       Calendar.valid_commercial(cwyear.to_i, cweek.to_i, d, start)
     end
   end
@@ -39,18 +43,18 @@ class DateTime < Date
   singleton_class.undef_method :today
 
   # Only the last field given may have a part; it flows into the smaller ones.
-  def self.with_time(day, hour, minute, second, offset, start)
+  def self.with_time(day, hour, minute, second, offset, start, missing)
     check_numeric(hour, "hour")
     check_numeric(minute, "minute")
     check_numeric(second, "second")
     day, part = Calendar.split(day)
     jd = yield(day) or raise Error, "invalid date"
-    if part != 0
-      raise Error, "invalid fraction" if hour != 0 || minute != 0 || second != 0
-    end
     whole_hour, hour_part = Calendar.split(hour)
     whole_minute, minute_part = Calendar.split(minute)
-    seconds = second.is_a?(Float) ? second.rationalize(Rational(1, 10**10)) : second
+    raise Error, "invalid fraction" if part != 0 && !missing[0]
+    raise Error, "invalid fraction" if hour_part != 0 && !missing[1]
+    raise Error, "invalid fraction" if minute_part != 0 && !missing[2]
+    seconds = second.is_a?(Float) ? Rational((second * 1_000_000_000).round, 1_000_000_000) : second
     time = Calendar.valid_time(whole_hour, whole_minute, seconds) or raise Error, "invalid date"
     total = Rational(time, 86_400) + Rational(hour_part, 24) + Rational(minute_part, 1440) + part
     extra, part = Calendar.split(total)
@@ -131,5 +135,5 @@ class DateTime < Date
     n > 0 ? strftime("T%H:%M:%S.%#{n}N%:z") : strftime("T%H:%M:%S%:z")
   end
 
-  def deconstruct_names = [:year, :month, :day, :yday, :wday, :hour, :minute, :second, :sec_fraction, :zone]
+  def deconstruct_names = [:year, :month, :day, :yday, :wday, :hour, :min, :sec, :sec_fraction, :zone]
 end

@@ -3,7 +3,7 @@
 class Date
   def strftime(format = "%F")
     format = format.to_str
-    out = format.gsub(/%([-0^#_]*)(\d+)?(:{0,3})([a-zA-Z%+])/) do
+    out = format.gsub(/%([-0^#_]*)(\d+)?(:{0,3})(?:E(?=[CcXxYy])|O(?=[deHkIlmMSuUVwWy]))?([a-zA-Z%+])/) do
       whole = $&
       flags = $1
       width = $2&.to_i
@@ -107,8 +107,8 @@ class Date
   def word(text, flags, width)
     text = text.upcase if flags.include?("^")
     text = text.swapcase == text.downcase ? text.downcase : text.upcase if flags.include?("#")
-    return text unless width
-    text.rjust(width, flags.include?("0") ? "0" : " ")
+    return text if !width || flags.include?("-")
+    text.rjust(width, flags.scan(/[0_]/).last == "0" ? "0" : " ")
   end
 
   def fraction(digits)

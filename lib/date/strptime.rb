@@ -46,12 +46,11 @@ class Date
 
     # A directive before another number takes its fixed width only.
     def number_next?(format, i)
-      format.match?(/\A(?:\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy\d])/, 0) if false
       m = /\G(?:\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy])/.match(format, i)
       m && m.begin(0) == i
     end
 
-    def number(key, digits, range, strict = nil)
+    def number(key, digits, range)
       m = eat(/\d{1,#{digits}}/) or return false
       n = m[0].to_i
       return false unless range.cover?(n)
@@ -102,7 +101,7 @@ class Date
       when "m" then number(:mon, 2, 1..12)
       when "n", "t" then eat(/\s*/) && true
       when "P", "p"
-        m = eat(/([ap])(?:m\b|\.m\.)/) or return false
+        m = eat(/([ap])(?:m|\.m\.)/) or return false
         @fields[:_merid] = m[1].downcase == "a" ? 0 : 12
         true
       when "Q"
@@ -185,17 +184,17 @@ class Date
 
     # A date from fields found in a text.
     def complete_date(fields, start)
-      raise Error, "invalid date" if fields.nil? || fields.empty? || fields.key?(:leftover)
+      raise Error, "invalid date" if fields.nil? || fields.empty?
       fields = expand_seconds(fields)
       jd = find_jd(fields, start) or raise Error, "invalid date"
       from_parts(jd, 0, 0, start)
     end
 
     def complete_datetime(fields, start)
-      raise Error, "invalid date" if fields.nil? || fields.empty? || fields.key?(:leftover)
+      raise Error, "invalid date" if fields.nil? || fields.empty?
       fields = expand_seconds(fields)
       jd = find_jd(fields, start, true) or raise Error, "invalid date"
-      sec = [fields[:sec] || 0, 59].min
+      sec = fields[:sec] == 60 ? 59 : fields[:sec] || 0
       time = Calendar.valid_time(fields[:hour] || 0, fields[:min] || 0, sec) or raise Error, "invalid date"
       offset = fields[:offset] || 0
       unless offset.between?(-86_400, 86_400)
@@ -230,37 +229,37 @@ class Date
       clock = fields.key?(:hour) || fields.key?(:min) || fields.key?(:sec)
       form, keys = FORMS.max_by.with_index { |(_, ks), i| [ks.count { |k| fields.key?(k) }, -i] }
       if keys.none? { |k| fields.key?(k) }
-        return clock && with_time ? today.jd : nil
+        return clock && with_time ? Date.today.jd : nil
       end
       fields = fields.dup
       now = nil
       case form
       when :ordinal
-        fields[:year] ||= (now ||= today).year
+        fields[:year] ||= (now ||= Date.today).year
         fields[:yday] ||= 1
       when :civil
         [:year, :mon, :mday].each do |k|
           break if fields.key?(k)
-          fields[k] = (now ||= today).__send__(k)
+          fields[k] = (now ||= Date.today).__send__(k)
         end
         fields[:mon] ||= 1
         fields[:mday] ||= 1
       when :commercial
         [:cwyear, :cweek].each do |k|
           break if fields.key?(k)
-          fields[k] = (now ||= today).__send__(k)
+          fields[k] = (now ||= Date.today).__send__(k)
         end
         fields[:cweek] ||= 1
         fields[:cwday] ||= fields[:wday] ? (fields[:wday] == 0 ? 7 : fields[:wday]) : 1
       when :wday
-        now = today
+        now = Date.today
         return now.jd - now.wday + fields[:wday]
       when :wnum0
-        fields[:year] ||= today.year
+        fields[:year] ||= Date.today.year
         fields[:wnum0] ||= 0
         fields[:wday] ||= fields[:cwday] ? fields[:cwday] % 7 : 0
       when :wnum1
-        fields[:year] ||= today.year
+        fields[:year] ||= Date.today.year
         fields[:wnum1] ||= 0
         fields[:wday] ||= fields[:cwday] ? fields[:cwday] % 7 : 1
       end
