@@ -33,6 +33,11 @@ pub struct Io {
     pub int: Option<EncIndex>,
     /// How characters that do not convert are treated: a Hash of String#encode options, or nil.
     pub enc_opts: Value,
+    /// Of these options, for reading: replace invalid and undefined characters, and by what.
+    pub replace: (bool, bool),
+    pub replace_with: Option<Vec<u8>>,
+    /// The conversion of what is read, while it is under way.
+    pub conv: Option<Box<kumi_text::transcode::Converter>>,
     pub rbuf: Vec<u8>,
     pub rpos: usize,
     /// Text converted to the internal encoding and not consumed yet.
@@ -68,6 +73,9 @@ impl Default for Io {
             ext: None,
             int: None,
             enc_opts: Value::NIL,
+            replace: (false, false),
+            replace_with: None,
+            conv: None,
             rbuf: Vec::new(),
             rpos: 0,
             cbuf: Vec::new(),
@@ -199,6 +207,7 @@ impl Io {
         self.cbuf.clear();
         self.cpos = 0;
         self.pending_cr = false;
+        self.conv = None;
     }
 
     /// Writes everything buffered. An error number; what could not be written stays.

@@ -5,6 +5,9 @@
 
 mod clock;
 pub mod io;
+mod io_open;
+mod io_read;
+mod io_state;
 mod io_write;
 pub mod stdio;
 pub mod time;
@@ -17,7 +20,7 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     clock::constants(cx);
-    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, io_write::TABLE, stdio::TABLE] {
+    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
         cx.natives(table);
     }
     stdio::boot(cx);

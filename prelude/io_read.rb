@@ -1,0 +1,254 @@
+# IO: reading lines, characters, bytes and blocks, and whole files at once.
+class IO
+  def gets(*args, chomp: false)
+    sep, limit = KumiSys.line_args(args)
+    $_ = __io_gets(self, sep, limit, chomp)
+  end
+
+  def readline(*args, chomp: false)
+    sep, limit = KumiSys.line_args(args)
+    line = __io_gets(self, sep, limit, chomp)
+    $_ = line
+    KumiSys.eof if __same(line, nil)
+    line
+  end
+
+  def readlines(*args, chomp: false)
+    sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
+    out = []
+    while (line = __io_gets(self, sep, limit, chomp))
+      out << line
+    end
+    out
+  end
+
+  def to_a(*args, chomp: false)
+    readlines(*args, chomp: chomp)
+  end
+
+  def each_line(*args, chomp: false)
+    return to_enum(:each_line, *args, **(chomp ? { chomp: chomp } : {})) unless block_given?
+    sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for each_line" if limit == 0
+    while (line = __io_gets(self, sep, limit, chomp))
+      yield line
+    end
+    self
+  end
+
+  def each(*args, chomp: false)
+    return to_enum(:each, *args, **(chomp ? { chomp: chomp } : {})) unless block_given?
+    sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for each" if limit == 0
+    while (line = __io_gets(self, sep, limit, chomp))
+      yield line
+    end
+    self
+  end
+
+  def each_byte
+    return to_enum(:each_byte) unless block_given?
+    __io_check_readable(self)
+    while (b = getbyte)
+      yield b
+    end
+    self
+  end
+
+  def each_char
+    return to_enum(:each_char) unless block_given?
+    __io_check_readable(self)
+    while (c = getc)
+      yield c
+    end
+    self
+  end
+
+  def each_codepoint
+    return to_enum(:each_codepoint) unless block_given?
+    __io_check_readable(self)
+    while (c = getc)
+      yield c.ord
+    end
+    self
+  end
+
+  def readchar
+    c = getc
+    __same(c, nil) ? KumiSys.eof : c
+  end
+
+  def readbyte
+    b = getbyte
+    __same(b, nil) ? KumiSys.eof : b
+  end
+
+  def read(length = nil, buffer = nil)
+    buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    if __same(length, nil)
+      s = __io_read_all(self)
+    else
+      s = __io_read(self, KumiSys.to_int(length))
+    end
+    return s if __same(buffer, nil)
+    KumiSys.fill_buffer(buffer, s, __same(length, nil))
+  end
+
+  def readpartial(length, buffer = nil)
+    length = KumiSys.to_int(length)
+    buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    s = __io_readpartial(self, length, false)
+    if __same(s, nil)
+      buffer.clear if buffer
+      KumiSys.eof
+    end
+    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+  end
+
+  def read_nonblock(length, buffer = nil, exception: true)
+    length = KumiSys.to_int(length)
+    buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    s = __io_readpartial(self, length, true)
+    if __same(s, nil)
+      buffer.clear if buffer
+      return nil unless exception
+      KumiSys.eof
+    elsif __same(s, false)
+      return :wait_readable unless exception
+      raise EAGAINWaitReadable, "read would block"
+    end
+    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+  end
+
+  def sysread(length, buffer = nil)
+    length = KumiSys.to_int(length)
+    buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    s = __io_sysread(self, length)
+    if __same(s, nil)
+      buffer.clear if buffer
+      KumiSys.eof
+    end
+    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+  end
+
+  def pread(length, offset, buffer = nil)
+    length = KumiSys.to_int(length)
+    offset = KumiSys.to_int(offset)
+    buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    s = __io_pread(self, length, offset)
+    KumiSys.eof if __same(s, nil)
+    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+  end
+
+  def self.read(name, length = nil, offset = nil, **opts)
+    name = KumiSys.to_path(name)
+    unless __same(length, nil)
+      length = KumiSys.to_int(length)
+      raise ArgumentError, "negative length #{length} given" if length < 0
+    end
+    unless __same(offset, nil)
+      offset = KumiSys.to_int(offset)
+      raise ArgumentError, "negative offset #{offset} given" if offset < 0
+    end
+    io = File.new(name, **opts)
+    begin
+      io.seek(offset) if offset
+      io.read(length)
+    ensure
+      io.close
+    end
+  end
+
+  def self.binread(name, length = nil, offset = nil)
+    name = KumiSys.to_path(name)
+    unless __same(length, nil)
+      length = KumiSys.to_int(length)
+      raise ArgumentError, "negative length #{length} given" if length < 0
+    end
+    io = File.new(name, "rb:ASCII-8BIT")
+    begin
+      io.seek(KumiSys.to_int(offset)) unless __same(offset, nil)
+      io.read(length)
+    ensure
+      io.close
+    end
+  end
+
+  def self.readlines(name, *args, chomp: false, **opts)
+    name = KumiSys.to_path(name)
+    sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
+    io = File.new(name, **opts)
+    begin
+      io.readlines(sep, limit, chomp: chomp)
+    ensure
+      io.close
+    end
+  end
+
+  def self.foreach(name, *args, chomp: false, **opts)
+    unless block_given?
+      opts[:chomp] = chomp if chomp
+      return to_enum(:foreach, name, *args, **opts)
+    end
+    name = KumiSys.to_path(name)
+    sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for foreach" if limit == 0
+    io = File.new(name, **opts)
+    begin
+      while (line = __io_gets(io, sep, limit, chomp))
+        yield line
+      end
+    ensure
+      io.close
+    end
+    $_ = nil
+    nil
+  end
+end
+
+module KumiSys
+  # Arguments of gets and its kin: [separator or nil, limit or nil].
+  def self.line_args(args)
+    n = args.size
+    return [$/, nil] if n == 0
+    if n == 1
+      x = args[0]
+      return [nil, nil] if __same(x, nil)
+      return [x, nil] if __is_a(x, String)
+      return [$/, line_limit(x)] if __is_a(x, Integer)
+      s = try_str(x)
+      return [s, nil] if s
+      return [$/, line_limit(to_int(x))]
+    end
+    arity_error(n, 0, 2) if n > 2
+    sep = args[0]
+    sep = to_str(sep) unless __same(sep, nil)
+    limit = args[1]
+    [sep, __same(limit, nil) ? nil : line_limit(to_int(limit))]
+  end
+
+  def self.line_limit(n)
+    raise RangeError, "bignum too big to convert into 'long'" if n.bit_length > 63
+    n < 0 ? nil : n
+  end
+
+  def self.read_buffer(buffer)
+    buffer = to_str(buffer)
+    __check_frozen(buffer)
+    buffer
+  end
+
+  # What was read goes into the caller's buffer; a text read brings its encoding along.
+  def self.fill_buffer(buffer, s, text)
+    if __same(s, nil)
+      buffer.clear
+      return nil
+    end
+    enc = buffer.encoding
+    buffer.replace(s)
+    buffer.force_encoding(enc) unless text
+    buffer
+  end
+end
