@@ -18,7 +18,9 @@ class String
   end
 
   def dup
-    super
+    c = KumiSys.copy(self)
+    c.__send__(:initialize_dup, self)
+    c
   end
 
   def ==(other)
@@ -391,7 +393,7 @@ class Array
     end
     list = self
     while true
-      need = __pack(list, template, out, !__same(buffer, nil))
+      need = __ary_pack(list, template, out, !__same(buffer, nil))
       return out if __same(need, nil)
       i = __ary_at(need, 0)
       list = list.dup if __same(list, self)

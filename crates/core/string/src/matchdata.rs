@@ -61,15 +61,15 @@ pub fn nth_match(cx: &mut Cx, m: Value, n: usize) -> Value {
         None => Value::NIL,
     }
 }
-/// `` $& $` $' $+ `` of a match value.
+/// `` $& $` $' $+ `` of a match value, by character or as the compiler counts them (1 to 4).
 pub fn back_ref(cx: &mut Cx, m: Value, x: u8) -> Value {
     let Some(m) = m.as_data::<MatchObj>() else { return Value::NIL };
     let s = text(m);
     let Some(all) = span(m, 0) else { return Value::NIL };
     match x {
-        b'&' => piece(cx, s, all),
-        b'`' => piece(cx, s, 0..all.start),
-        b'\'' => piece(cx, s, all.end..s.bytes().len()),
+        b'&' | 1 => piece(cx, s, all),
+        b'`' | 2 => piece(cx, s, 0..all.start),
+        b'\'' | 3 => piece(cx, s, all.end..s.bytes().len()),
         _ => match (1..m.region.len()).rev().find(|i| span(m, *i).is_some()) {
             Some(i) => group(cx, m, i),
             None => Value::NIL,

@@ -30,7 +30,7 @@ fn le_bytes(v: Value) -> Option<(Vec<u8>, bool)> {
     }
     v.as_big().map(|b| (b.n.to_le_bytes(), b.n.is_negative()))
 }
-/// `__pack(array, template, buffer string)`: appends to the buffer; nil when done, else `[index, kind]` of a value to convert first.
+/// `__ary_pack(array, template, buffer string)`: appends to the buffer; nil when done, else `[index, kind]` of a value to convert first.
 fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(list) = args[0].as_array() else { return Err(cx.type_error("Array expected")) };
     let template = me(cx, args[1])?;
@@ -367,4 +367,4 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(cx.array_vec(out))
 }
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__pack", 3, 4, pack_m), intrinsic("__unpack", 4, 4, unpack)];
+pub static TABLE: &[NativeDef] = &[intrinsic("__ary_pack", 3, 4, pack_m), intrinsic("__unpack", 4, 4, unpack)];
