@@ -694,15 +694,3 @@ module KumiSys
     v
   end
 end
-
-module Kernel
-  def Array(x)
-    return x if __is_a(x, Array)
-    return [] if __same(x, nil)
-    a = KumiSys.try_ary(x)
-    return a unless __same(a, nil)
-    a = KumiSys.try_convert(x, Array, "Array", :to_a)
-    __same(a, nil) ? [x] : a
-  end
-  private :Array
-end
