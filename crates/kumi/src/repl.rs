@@ -1,7 +1,7 @@
 //! `kumi irb`: Ruby line by line.
 //!
-//! An input is complete when Prism's complaints are not all about the end of the
-//! text; until then the editor asks for another line. Evaluating and showing is
+//! While Prism complains that the text stops in the middle of something,
+//! the editor asks for another line. Evaluating and showing is
 //! Ruby (`KumiSys.irb_*` in the prelude).
 
 use crate::options::Settings;
@@ -31,21 +31,15 @@ const KEYWORDS: &[&str] = &[
 /// Does the text stop in the middle of something?
 pub fn incomplete(src: &str) -> bool {
     let parsed = ruby_prism::parse(src.as_bytes());
-    let end = src.trim_end().len();
-    let mut any = false;
-    let all_at_end = parsed.errors().all(|e| {
-        any = true;
+    let mut open = false;
+    for e in parsed.errors() {
         let m = String::from_utf8_lossy(e.message()).into_owned();
-        let open = m.contains("expected a matching")
-            || m.contains("unexpected end-of-input")
-            || m.contains("expected an `end`")
-            || m.contains("unterminated")
-            || m.contains("to close")
-            || m.contains("expected a closing")
-            || m.contains("could not find a terminator");
-        open || e.location().start() as usize >= end
-    });
-    any && all_at_end
+        if m.contains("ignoring it") {
+            return false;
+        }
+        open |= m.contains("end-of-input") || m.contains("unterminated") || m.contains("to close") || m.contains("terminator");
+    }
+    open
 }
 
 struct Irb {

@@ -41,6 +41,8 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     kumi_core_collection::register(&mut cx);
     kumi_core_system::register(&mut cx);
     name_version(&mut cx);
+    let (object, name, binding) = (cx.k.object, cx.intern("TOPLEVEL_BINDING"), cx.toplevel_binding());
+    cx.set_const(object, name, binding);
     cx.embed_library(crate::LIBRARY);
     cx.embed_prelude(crate::PRELUDE);
     cx.load_prelude()?;

@@ -173,6 +173,22 @@ impl Cx {
         self.task.state = crate::task::State::Ready;
     }
 
+    /// `TOPLEVEL_BINDING`: the main object's scope, with the variables that evals and the REPL make.
+    pub fn toplevel_binding(&mut self) -> Value {
+        let scope = EvalScope {
+            self_val: self.main_object,
+            env: Value::NIL,
+            names: None,
+            cref: self.top_cref,
+            block: Value::NIL,
+            home: Value::NIL,
+            path: "<main>".into(),
+            line: 1,
+            in_method: false,
+        };
+        let c = self.k.binding;
+        self.data(c, scope)
+    }
     /// A Binding of the nearest user frame.
     pub fn capture_binding(&mut self) -> Value {
         let Some(f) = self.user_frame() else { return Value::NIL };
