@@ -322,6 +322,14 @@ impl Cx {
         h.class = s.val();
         h.flags |= kumi_heap::flag::SINGLETON;
         self.link_class(s);
+        // Subclasses made earlier inherit its methods from now on: each gets one of its own.
+        if let Some(c) = v.as_class().filter(|c| c.role == Role::Class) {
+            for d in c.data.dependents.clone() {
+                if d.role == Role::Class && d.data.superclass == Some(c) {
+                    self.singleton_class_of(d.val());
+                }
+            }
+        }
         s
     }
 
