@@ -5,7 +5,12 @@
 
 mod clock;
 pub mod io;
+mod file;
+mod fnmatch;
+mod glob;
 mod io_open;
+mod path;
+mod stat;
 mod io_read;
 mod io_state;
 mod io_write;
@@ -20,7 +25,7 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     clock::constants(cx);
-    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
+    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, file::TABLE, glob::TABLE, path::TABLE, stat::TABLE, stat::QUESTIONS, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
         cx.natives(table);
     }
     stdio::boot(cx);
