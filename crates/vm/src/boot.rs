@@ -54,6 +54,7 @@ impl Cx {
             tasks: Default::default(),
         });
         *cx.k = Known::boot(&mut cx);
+        cx.boot_singletons();
         let (object, kernel) = (cx.k.object, cx.k.kernel);
         cx.include_module(object, kernel);
         let main = cx.heap.object(object);

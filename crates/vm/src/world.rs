@@ -254,10 +254,20 @@ impl Cx {
         let mut c = self.heap.class(self.k.class.val(), Role::Class, ClassData::new(Some(sup), inst));
         c.slots = sup.slots;
         self.link_class(c);
-        if sup.hdr.class.as_class().is_some_and(|m| m.is_singleton()) {
-            self.singleton_class_of(c.val());
-        }
+        // Class methods are inherited along singleton classes, so every class has one.
+        self.singleton_class_of(c.val());
         c
+    }
+    /// Gives every class made so far its singleton class.
+    pub(crate) fn boot_singletons(&mut self) {
+        let mut all = vec![self.k.basic_object];
+        let mut i = 0;
+        while i < all.len() {
+            let c = all[i];
+            all.extend(c.data.dependents.iter().filter(|d| d.role == Role::Class).copied());
+            self.singleton_class_of(c.val());
+            i += 1;
+        }
     }
     pub fn new_module(&mut self) -> Gc<ClassObj> {
         let c = self.heap.class(self.k.module.val(), Role::Module, ClassData::new(None, Instance::None));
