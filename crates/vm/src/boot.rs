@@ -57,8 +57,6 @@ impl Cx {
         cx.boot_singletons();
         let (object, kernel) = (cx.k.object, cx.k.kernel);
         cx.include_module(object, kernel);
-        let basic = cx.k.basic_object;
-        cx.boot_singletons(basic);
         let main = cx.heap.object(object);
         cx.main_object = main;
         cx.natives(crate::natives::TABLE);
@@ -75,16 +73,6 @@ impl Cx {
         }
         cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
         cx
-    }
-
-    /// Singleton classes of the boot classes, so that class methods are inherited among them too.
-    fn boot_singletons(&mut self, class: Gc<ClassObj>) {
-        self.singleton_class(class.val());
-        for d in class.data.dependents.clone() {
-            if d.is_class() && !d.is_singleton() && d.data.superclass == Some(class) {
-                self.boot_singletons(d);
-            }
-        }
     }
 
     /// A place for code: see [`CrefObj`].
