@@ -649,13 +649,13 @@ class StringIO
     elsif sep.empty?
       at += 1 while at < size && string.getbyte(at) == 10
       return nil if at >= size
-      i = __find(string, "\n\n", at)
+      i = __bytes_find(string, at, "\n\n")
       stop = i ? i + 2 : size
       len = stop - at
       skip = 0
       skip += 1 while stop + skip < size && string.getbyte(stop + skip) == 10
     else
-      i = __find(string, sep, at)
+      i = __bytes_find(string, at, sep)
       len = (i ? i + sep.bytesize : size) - at
       skip = 0
     end
@@ -687,18 +687,5 @@ class StringIO
       line = line.chomp(sep)
     end
     line
-  end
-
-  # byteindex refuses offsets inside a character; then bytes are searched.
-  def __find(string, sep, at)
-    if string.encoding == Encoding::BINARY || string.ascii_only?
-      string.byteindex(sep.ascii_only? ? sep : sep.b, at)
-    else
-      begin
-        string.byteindex(sep, at)
-      rescue IndexError, Encoding::CompatibilityError
-        string.b.byteindex(sep.b, at)
-      end
-    end
   end
 end

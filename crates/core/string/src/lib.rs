@@ -15,6 +15,7 @@ pub mod regexp;
 mod search;
 mod slice;
 mod split;
+mod strscan;
 mod sub;
 pub mod symbol;
 pub mod text;
@@ -41,6 +42,7 @@ pub fn register(cx: &mut Cx) {
         search::TABLE,
         slice::TABLE,
         split::TABLE,
+        strscan::TABLE,
         sub::TABLE,
         symbol::TABLE,
         transcode::TABLE,
