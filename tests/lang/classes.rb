@@ -45,7 +45,7 @@ p Animal.count, Animal.registry, d > a, [d, a].min.name, d.clamp(a, a).name, d.p
 %i[hidden secret nope].each do |m|
   d.public_send(m)
 rescue NoMethodError => e
-  puts e.message.sub(/#<Dog.*>/, "DOG")
+  puts e.message
 end
 p d.instance_variables, d.instance_variable_get(:@trick), d.is_a?(Animal), d.instance_of?(Animal), Dog === d, d.respond_to?(:hidden), d.frozen?, Dog.name, Dog.class
 o = Object.new
