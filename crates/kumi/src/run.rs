@@ -199,25 +199,29 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
         dirs.extend(lib.split(':').filter(|d| !d.is_empty()).map(absolute));
     }
     dirs.push(library_dir());
-    let load_path = match cx.get_global("$:") {
-        v if v.as_array().is_some() => v,
-        _ => {
-            let a = cx.array(&[]);
-            cx.set_global("$:", a);
-            let colon = cx.intern("$:");
-            for n in ["$LOAD_PATH", "$-I"] {
-                let n = cx.intern(n);
-                cx.alias_global(n, colon);
-            }
-            a
-        }
-    };
+    let load_path = shared_array(cx, &["$:", "$LOAD_PATH", "$-I"]);
+    shared_array(cx, &["$\"", "$LOADED_FEATURES"]);
     for d in dirs {
         let v = cx.str(&d);
         if let Some(a) = load_path.as_array() {
             cx.push(a, v);
         }
     }
+}
+
+/// An Array in a global of several names, made unless it is there.
+fn shared_array(cx: &mut Cx, names: &[&str]) -> Value {
+    let v = match cx.get_global(names[0]) {
+        v if v.as_array().is_some() => v,
+        _ => cx.array(&[]),
+    };
+    cx.set_global(names[0], v);
+    let first = cx.intern(names[0]);
+    for n in &names[1..] {
+        let n = cx.intern(n);
+        cx.alias_global(n, first);
+    }
+    v
 }
 
 fn absolute(d: &str) -> String {
