@@ -13,9 +13,18 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__gc_stat", 0, 0, stat),
 ];
 
+/// Set while `GC.start` waits for the safepoint that collects.
+#[derive(Default)]
+struct Asked(bool);
+
+/// Collects now: asks once, and is called again after the next safepoint.
 fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.heap.request_gc();
-    cx.heap.request_gc();
+    let asked = cx.state::<Asked>();
+    asked.0 = !asked.0;
+    if asked.0 && !cx.heap.disabled {
+        cx.heap.request_gc();
+        return Err(Exit::Again);
+    }
     Ok(Value::NIL)
 }
 fn set_stress(cx: &mut Cx, _: Value, a: &[Value]) -> R {
