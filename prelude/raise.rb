@@ -87,7 +87,15 @@ module KumiSys
 end
 
 module Kernel
-  def __no_pattern(value) = raise(NoMatchingPatternError, value.inspect)
+  # why: a text whose %p stand for the values behind it, when there was only one pattern.
+  def __no_pattern(value, why = nil)
+    text = value.inspect
+    if why
+      shown = 0
+      text = "#{text}: #{why[0].gsub("%p") { why[shown += 1].inspect }}"
+    end
+    raise NoMatchingPatternError, text
+  end
 
   def __no_pattern_key(value, key)
     raise NoMatchingPatternKeyError.new("#{value.inspect}: key not found: #{key.inspect}", matchee: value, key: key)

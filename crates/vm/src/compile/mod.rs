@@ -219,8 +219,8 @@ pub(crate) struct Compiler<'e, 'pr> {
     depth: u32,
     far: bool,
     need_far: bool,
-    /// The value of the last pattern that failed for lack of a key: registers (key found to be missing).
-    pattern_key: Option<u16>,
+    /// In a match that has only one pattern: where the reason of its failure goes.
+    pattern_err: Option<pattern::Reason>,
 }
 
 impl<'e, 'pr> Compiler<'e, 'pr> {
@@ -245,7 +245,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             depth: 0,
             far,
             need_far: false,
-            pattern_key: None,
+            pattern_err: None,
         }
     }
 

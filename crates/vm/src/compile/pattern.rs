@@ -14,7 +14,44 @@ use ruby_prism::*;
 #[derive(Clone, Copy)]
 struct Cache(Option<u16>);
 
+/// Registers that say why a lone pattern did not match.
+#[derive(Clone, Copy)]
+pub struct Reason {
+    /// The key that was missing, or nil.
+    key: u16,
+    /// An Array of a text and the values it shows, or nil.
+    why: u16,
+}
+
 impl<'e, 'pr> Compiler<'e, 'pr> {
+    fn reason(&mut self) -> Reason {
+        let (key, why) = (self.temp(), self.temp());
+        self.nil(key);
+        self.nil(why);
+        Reason { key, why }
+    }
+
+    /// Leaves through `fail` unless R[t] is truthy; the reason is kept where it is asked for.
+    fn unless_fail(&mut self, t: u16, fail: Label, text: &str, shown: &[u16]) {
+        let Some(e) = self.pattern_err else {
+            return self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        };
+        let good = self.label();
+        self.jump_on(Op::JmpIf, 0, t, 0, good);
+        let mark = self.mark();
+        let first = self.temp();
+        self.load_text(first, text);
+        for &r in shown {
+            let x = self.temp();
+            self.mov(x, r);
+        }
+        self.emit(Op::Array, 0, e.why, first, shown.len() as u16 + 1);
+        self.nil(e.key);
+        self.release(mark);
+        self.jump(fail);
+        self.bind(good);
+    }
+
     pub fn case_match_node(&mut self, n: &CaseMatchNode<'pr>, d: Dst) {
         let end = self.label();
         let subject = self.temp();
@@ -25,32 +62,28 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.nil(cache);
         let clauses: Vec<InNode<'pr>> = n.conditions().iter().filter_map(|c| c.as_in_node()).collect();
         let single = clauses.len() == 1 && n.else_clause().is_none();
-        let key = single.then(|| {
-            let k = self.temp();
-            self.nil(k);
-            k
-        });
-        let outer = std::mem::replace(&mut self.pattern_key, key);
+        let reason = single.then(|| self.reason());
+        let outer = std::mem::replace(&mut self.pattern_err, reason);
         for c in &clauses {
             let miss = self.label();
             self.at(c.location().start());
             let mark = self.mark();
             self.top_pattern(&c.pattern(), subject, miss, Cache(Some(cache)));
             self.release(mark);
-            let inner = self.pattern_key.take();
+            let inner = self.pattern_err.take();
             self.stmts(c.statements(), d);
-            self.pattern_key = inner;
+            self.pattern_err = inner;
             if d != Dst::Tail {
                 self.jump(end);
             }
             self.bind(miss);
         }
-        self.pattern_key = outer;
+        self.pattern_err = outer;
         match n.else_clause() {
             Some(e) => self.stmts(e.statements(), d),
             None => {
                 self.at(n.location().start());
-                self.no_match(subject, key);
+                self.no_match(subject, reason);
                 self.nothing(d);
             }
         }
@@ -58,30 +91,31 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     /// Raises NoMatchingPatternError, or its Key variant when a key was found missing.
-    fn no_match(&mut self, subject: u16, key: Option<u16>) {
+    fn no_match(&mut self, subject: u16, reason: Option<Reason>) {
         let t = self.temp();
-        if let Some(k) = key {
-            let plain = self.label();
-            self.jump_on(Op::JmpNil, 0, k, 0, plain);
-            self.send_self(t, b"__no_pattern_key", &[subject, k]);
-            self.bind(plain);
-        }
-        self.send_self(t, b"__no_pattern", &[subject]);
+        let Some(r) = reason else {
+            return self.send_self(t, b"__no_pattern", &[subject]);
+        };
+        let plain = self.label();
+        self.jump_on(Op::JmpNil, 0, r.key, 0, plain);
+        self.send_self(t, b"__no_pattern_key", &[subject, r.key]);
+        self.bind(plain);
+        self.send_self(t, b"__no_pattern", &[subject, r.why]);
     }
 
     /// `value => pattern`
     pub fn match_required(&mut self, n: &MatchRequiredNode<'pr>) {
-        let (subject, key) = (self.temp(), self.temp());
+        let subject = self.temp();
         self.value(&n.value(), subject);
-        self.nil(key);
+        let reason = self.reason();
         let (miss, end) = (self.label(), self.label());
-        let outer = self.pattern_key.replace(key);
+        let outer = self.pattern_err.replace(reason);
         self.top_pattern(&n.pattern(), subject, miss, Cache(None));
-        self.pattern_key = outer;
+        self.pattern_err = outer;
         self.jump(end);
         self.bind(miss);
         self.at(n.location().start());
-        self.no_match(subject, Some(key));
+        self.no_match(subject, Some(reason));
         self.bind(end);
     }
 
@@ -101,7 +135,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let mark = self.mark();
         let subject = self.temp();
         self.value(&n.value(), subject);
-        let outer = self.pattern_key.take();
+        let outer = self.pattern_err.take();
         if sense {
             let miss = self.label();
             self.top_pattern(&n.pattern(), subject, miss, Cache(None));
@@ -110,7 +144,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         } else {
             self.top_pattern(&n.pattern(), subject, to, Cache(None));
         }
-        self.pattern_key = outer;
+        self.pattern_err = outer;
         self.release(mark);
     }
 
@@ -120,9 +154,18 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             if let Some(p) = s.and_then(|s| s.body().first()) {
                 c.pattern(&p, value, fail, cache);
             }
-            let key = c.pattern_key.take();
-            c.cond(guard, sense, fail);
-            c.pattern_key = key;
+            let key = c.pattern_err.take();
+            if key.is_some() {
+                let t = c.temp();
+                c.value(guard, t);
+                if sense {
+                    c.emit(Op::Not, 0, t, t, 0);
+                }
+                c.pattern_err = key;
+                c.unless_fail(t, fail, "guard clause does not return true", &[]);
+            } else {
+                c.cond(guard, sense, fail);
+            }
         };
         if let Some(i) = n.as_if_node() {
             return guarded(self, i.statements(), &i.predicate(), false);
@@ -183,12 +226,12 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Fails unless pattern === R[value].
     fn case_eq(&mut self, n: &Node<'pr>, value: u16, fail: Label) {
-        let key = self.pattern_key.take();
+        let key = self.pattern_err.take();
         let p = self.operand(n);
-        self.pattern_key = key;
+        self.pattern_err = key;
         let t = self.temp();
         self.emit(Op::CaseEq, 0, t, p, value);
-        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        self.unless_fail(t, fail, "%p === %p does not return true", &[p, value]);
     }
 
     /// Fails unless R[value].respond_to?(name, true).
@@ -197,7 +240,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.load_sym(s, name);
         self.emit(Op::True, 0, t, 0, 0);
         self.send_simple(t, value, b"respond_to?", &[s, t]);
-        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        let text = format!("%p does not respond to #{}", String::from_utf8_lossy(name));
+        self.unless_fail(t, fail, &text, &[value]);
     }
 
     /// Raises TypeError unless R[v] is a `class`.
@@ -237,12 +281,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.bind(have);
     }
 
-    /// Fails unless the length R[len] is `n` (or at least `n`).
-    fn check_length(&mut self, len: u16, n: usize, at_least: bool, fail: Label) {
+    /// Fails unless R[list], whose length is R[len], has `n` (or at least `n`) elements.
+    fn check_length(&mut self, list: u16, len: u16, n: usize, at_least: bool, fail: Label) {
         let (t, c) = (self.temp(), self.temp());
         self.load_lit(c, Lit::Int(n as i64));
         self.emit(if at_least { Op::Ge } else { Op::Eq }, 0, t, len, c);
-        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        let plus = if at_least { "+" } else { "" };
+        let text = format!("%p length mismatch (given %p, expected %p{plus})");
+        self.unless_fail(t, fail, &text, &[list, len, c]);
     }
 
     fn array_pattern(&mut self, n: &ArrayPatternNode<'pr>, value: u16, fail: Label, cache: Cache) {
@@ -259,7 +305,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let rest = n.rest();
         let len = self.temp();
         self.send_simple(len, list, b"length", &[]);
-        self.check_length(len, before + after, rest.is_some(), fail);
+        self.check_length(list, len, before + after, rest.is_some(), fail);
         let v = self.temp();
         for (i, p) in pre.iter().enumerate() {
             self.emit(Op::ArrAt, 0, v, list, i as u16);
@@ -286,11 +332,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.send_simple(len, list, b"length", &[]);
         self.load_lit(t, Lit::Int(wanted.len() as i64));
         self.emit(Op::Sub, 0, last, len, t);
+        self.check_length(list, len, wanted.len(), true, fail);
         self.load_lit(i, Lit::Int(0));
         let (again, next, hit) = (self.label(), self.label(), self.label());
         self.bind(again);
         self.emit(Op::Le, 0, t, i, last);
-        self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+        self.unless_fail(t, fail, "%p does not match to find pattern", &[list]);
+        let outer = self.pattern_err.take();
         let v = self.temp();
         for (j, p) in wanted.iter().enumerate() {
             self.load_lit(t, Lit::Int(j as i64));
@@ -298,6 +346,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.emit(Op::Aref, 0, v, list, t);
             self.pattern(p, v, next, Cache(None));
         }
+        self.pattern_err = outer;
         self.jump(hit);
         self.bind(next);
         self.emit(Op::AddI, 0, i, i, 1);
@@ -351,11 +400,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         for (e, key) in elements.iter().zip(&keys) {
             self.load_sym(k, key);
             self.send_simple(t, h, b"key?", &[k]);
-            match self.pattern_key {
+            match self.pattern_err {
                 Some(missing) => {
                     let found = self.label();
                     self.jump_on(Op::JmpIf, 0, t, 0, found);
-                    self.mov(missing, k);
+                    self.mov(missing.key, k);
                     self.jump(fail);
                     self.bind(found);
                 }
@@ -366,7 +415,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         if no_rest || keys.is_empty() && rest.is_none() {
             self.send_simple(t, h, b"empty?", &[]);
-            self.jump_on(Op::JmpUnless, 0, t, 0, fail);
+            let text = if no_rest && !keys.is_empty() { "rest of %p is not empty" } else { "%p is not empty" };
+            self.unless_fail(t, fail, text, &[h]);
         }
         if let Some(r) = rest_target {
             self.pattern(&r, h, fail, Cache(None));
