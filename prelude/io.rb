@@ -113,7 +113,7 @@ class IO
   def close
     return nil unless __io_close(self)
     pid = __io_pid(self)
-    Process.__send__(:__reap, pid) if pid
+    KumiSys.reap(pid) if pid
     nil
   end
 

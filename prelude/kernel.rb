@@ -36,6 +36,12 @@ module KumiSys
   # Runs what at_exit registered, youngest first, also what those blocks register.
   # `exc` is the exception that ends the program so far, or nil; the one that ends it now comes back.
   def self.run_at_exit(exc)
+    begin
+      run_exit_trap
+    rescue Exception => e
+      report_end(exc)
+      exc = e
+    end
     while @__at_exit && (block = @__at_exit.pop)
       begin
         exc ? call_under(exc, block) : block.call

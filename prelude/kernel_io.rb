@@ -3,32 +3,67 @@ module Kernel
   def puts(*args)
     $stdout.puts(*args)
   end
-  private :puts
 
   def print(*args)
     args = [$_] if args.empty?
     $stdout.print(*args)
   end
-  private :print
 
   def p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
     args.size <= 1 ? args[0] : args
   end
-  private :p
 
-  def self.puts(*args)
-    $stdout.puts(*args)
+  def putc(x) = $stdout.putc(x)
+
+  def printf(*args) = KumiSys.printf(args)
+
+  def open(path, *rest, **opts, &block) = KumiSys.open(path, rest, opts, block)
+
+  def gets(*args, **opts)
+    $_ = ARGF.gets(*args, **opts)
   end
 
-  def self.print(*args)
-    $stdout.print(*args)
-  end
+  def readline(*args, **opts) = ARGF.readline(*args, **opts)
+
+  def readlines(*args, **opts) = ARGF.readlines(*args, **opts)
+
+  def select(reads, writes = nil, errors = nil, timeout = nil) = IO.select(reads, writes, errors, timeout)
+
+  def sleep(duration = __undef) = KumiSys.sleep(duration)
+
+  def test(command, file1, file2 = __undef) = KumiSys.test(command, file1, file2)
+
+  private :puts, :print, :p, :putc, :printf, :open, :gets, :readline, :readlines, :select, :sleep, :test
+
+  def self.puts(*args) = $stdout.puts(*args)
+
+  def self.print(*args) = $stdout.print(*args)
 
   def self.p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
     args.size <= 1 ? args[0] : args
   end
+
+  def self.putc(x) = $stdout.putc(x)
+
+  def self.printf(*args) = KumiSys.printf(args)
+
+  def self.open(path, *rest, **opts, &block) = KumiSys.open(path, rest, opts, block)
+
+  def self.gets(*args, **opts)
+    $_ = ARGF.gets(*args, **opts)
+  end
+
+  def self.readline(*args, **opts) = ARGF.readline(*args, **opts)
+
+  def self.readlines(*args, **opts) = ARGF.readlines(*args, **opts)
+
+  def self.select(reads, writes = nil, errors = nil, timeout = nil) = IO.select(reads, writes, errors, timeout)
+
+  def self.sleep(duration = __undef) = KumiSys.sleep(duration)
+
+  def self.test(command, file1, file2 = __undef) = KumiSys.test(command, file1, file2)
 end
 
 # What the globals of input and output need when a value is not plain.
@@ -47,5 +82,77 @@ module KumiSys
 
   def self.set_lineno(v)
     $. = to_int(v)
+  end
+
+  def self.printf(args)
+    return nil if args.empty?
+    out = $stdout
+    out = args.shift unless __is_a(args[0], String)
+    out.write(Kernel.format(*args))
+    nil
+  end
+
+  def self.open(path, rest, opts, block)
+    if !__is_a(path, String) && path.respond_to?(:to_open)
+      io = path.to_open(*rest, **opts)
+      return block ? block.call(io) : io
+    end
+    File.open(to_path(path), *rest, **opts, &block)
+  end
+
+  def self.sleep(duration)
+    t0 = __now_ns
+    if __undef?(duration) || __same(duration, nil)
+      sleep_for(nil)
+    else
+      unless __is_a(duration, Integer) || __is_a(duration, Float) || __is_a(duration, Rational)
+        if __is_a(duration, String) || !duration.respond_to?(:divmod)
+          raise TypeError, "can't convert #{__describe_type(duration)} into time interval"
+        end
+        duration = duration.divmod(1).sum
+      end
+      raise ArgumentError, "time interval must not be negative" if duration < 0
+      sleep_for(duration)
+    end
+    ((__now_ns - t0) / 1_000_000_000.0).round
+  end
+
+  # Kernel#test: a file question named by one character.
+  def self.test(command, a, b)
+    c = __is_a(command, Integer) ? command.chr : to_str(command)[0]
+    two = { "=" => 1, "<" => 1, ">" => 1, "-" => 1 }.key?(c)
+    arity_error(2, 3) if two && __undef?(b)
+    arity_error(3, 2) if !two && !__undef?(b)
+    case c
+    when "e" then File.exist?(a)
+    when "f" then File.file?(a)
+    when "d" then File.directory?(a)
+    when "r" then File.readable?(a)
+    when "R" then File.readable_real?(a)
+    when "w" then File.writable?(a)
+    when "W" then File.writable_real?(a)
+    when "x" then File.executable?(a)
+    when "X" then File.executable_real?(a)
+    when "s" then File.size?(a)
+    when "z" then File.zero?(a)
+    when "l" then File.symlink?(a)
+    when "p" then File.pipe?(a)
+    when "S" then File.socket?(a)
+    when "b" then File.blockdev?(a)
+    when "c" then File.chardev?(a)
+    when "u" then File.setuid?(a)
+    when "g" then File.setgid?(a)
+    when "k" then File.sticky?(a)
+    when "o", "O" then File.owned?(a)
+    when "G" then File.grpowned?(a)
+    when "M" then File.mtime(a)
+    when "A" then File.atime(a)
+    when "C" then File.ctime(a)
+    when "-" then File.identical?(a, b)
+    when "=" then File.mtime(a) == File.mtime(b)
+    when "<" then File.mtime(a) < File.mtime(b)
+    when ">" then File.mtime(a) > File.mtime(b)
+    else raise ArgumentError, "unknown command '#{c}'"
+    end
   end
 end

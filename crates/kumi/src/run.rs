@@ -5,7 +5,7 @@ use crate::setup::assemble;
 use kumi_heap::Value;
 use kumi_vm::compile::{self, Options as Compile};
 use kumi_vm::{Cx, Exit};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A program text and what its file says about how to run it.
@@ -305,7 +305,7 @@ pub(crate) fn finish(cx: &mut Cx, exit: Option<Exit>) -> i32 {
         Ok(v) => v.as_fix().unwrap_or(1),
         Err(_) => last_words(cx, exc),
     };
-    let _ = std::io::stdout().flush();
+    kumi_core_system::flush_all(cx);
     // A negative status: die by that signal, as the default action would have it.
     if status < 0 {
         // SAFETY: plain system calls; nothing runs after them but the exit.

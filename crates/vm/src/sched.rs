@@ -800,6 +800,12 @@ impl Cx {
         self.pending.io = Some((fd, read, write));
         Exit::Park
     }
+    /// The child of a fork goes on with the running thread alone.
+    pub fn after_fork(&mut self) {
+        let thread = self.current_thread();
+        let id = self.task.id;
+        self.tasks.after_fork(id, thread);
+    }
     /// Are there other tasks that could run while this one waits?
     pub fn others_alive(&self) -> bool {
         self.tasks.all.values().any(|t| t.root && t.state != State::Done)

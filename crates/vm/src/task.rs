@@ -226,6 +226,17 @@ pub struct Tasks {
 }
 
 impl Tasks {
+    /// In a forked child only the thread that forked lives: `id`, of `thread`.
+    pub fn after_fork(&mut self, id: u64, thread: Value) {
+        self.all.retain(|_, t| t.thread == thread && !t.root);
+        self.ready.clear();
+        self.main_id = id;
+        self.main_thread = thread;
+        self.threads.retain(|t| *t == thread);
+        self.died.clear();
+        self.timer_due = false;
+        self.ticker = false;
+    }
     /// Starts the ticker that ends turns. It lives as long as the process: `poll` is a runtime's own
     /// flag, whose runtime is never dropped once threads were used.
     pub fn arm_timer(&mut self, poll: *const std::sync::atomic::AtomicBool) {

@@ -10,6 +10,9 @@ mod fnmatch;
 mod glob;
 mod io_open;
 mod path;
+mod process;
+mod signal;
+mod spawn;
 mod stat;
 mod io_read;
 mod io_state;
@@ -25,8 +28,10 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     clock::constants(cx);
-    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, file::TABLE, glob::TABLE, path::TABLE, stat::TABLE, stat::QUESTIONS, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
+    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, file::TABLE, glob::TABLE, path::TABLE, process::TABLE, signal::TABLE, spawn::TABLE, stat::TABLE, stat::QUESTIONS, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
         cx.natives(table);
     }
     stdio::boot(cx);
+    process::boot(cx);
+    signal::boot(cx);
 }

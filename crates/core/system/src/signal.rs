@@ -1,0 +1,164 @@
+//! Signals: a handler that only takes note, and what runs at the next safepoint.
+//!
+//! The operating system knows one handler a process, so the notes are process-wide:
+//! the only statics of this crate. The runtime that registered last receives them. A
+//! handler sets a bit and the poll flag; the loop then asks [`next`] what to call.
+
+use kumi_vm::*;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
+
+/// Signals that came and were not yet taken, a bit each.
+static PENDING: AtomicU64 = AtomicU64::new(0);
+/// The poll flag of the runtime that receives signals.
+static POLL: AtomicPtr<AtomicBool> = AtomicPtr::new(std::ptr::null_mut());
+
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__signal_list", 0, 0, list),
+    intrinsic("__trap", 3, 3, trap),
+    intrinsic("__trap_of", 1, 1, |cx, _, a| {
+        let n = cx.arg_i64(a, 0)? as usize;
+        Ok(cx.state::<Traps>().commands.get(n).copied().unwrap_or(Value::NIL))
+    }),
+    intrinsic("__kill", 2, 2, kill),
+    intrinsic("__signal_poll", 0, 0, |_, _, _| if PENDING.load(Acquire) != 0 { Err(Exit::Again) } else { Ok(Value::NIL) }),
+    intrinsic("__signal_ignored", 1, 1, |cx, _, a| {
+        let n = cx.arg_i64(a, 0)? as i32;
+        Ok(Value::bool(current(n) == libc::SIG_IGN))
+    }),
+];
+
+/// Names without SIG; of two names with one number the first is the usual one.
+static NAMES: &[(&str, i32)] = &[
+    ("EXIT", 0), ("HUP", libc::SIGHUP), ("INT", libc::SIGINT), ("QUIT", libc::SIGQUIT), ("ILL", libc::SIGILL),
+    ("TRAP", libc::SIGTRAP), ("ABRT", libc::SIGABRT), ("IOT", libc::SIGABRT), ("BUS", libc::SIGBUS), ("FPE", libc::SIGFPE),
+    ("KILL", libc::SIGKILL), ("USR1", libc::SIGUSR1), ("SEGV", libc::SIGSEGV), ("USR2", libc::SIGUSR2),
+    ("PIPE", libc::SIGPIPE), ("ALRM", libc::SIGALRM), ("TERM", libc::SIGTERM), ("STKFLT", libc::SIGSTKFLT),
+    ("CHLD", libc::SIGCHLD), ("CLD", libc::SIGCHLD), ("CONT", libc::SIGCONT), ("STOP", libc::SIGSTOP),
+    ("TSTP", libc::SIGTSTP), ("TTIN", libc::SIGTTIN), ("TTOU", libc::SIGTTOU), ("URG", libc::SIGURG),
+    ("XCPU", libc::SIGXCPU), ("XFSZ", libc::SIGXFSZ), ("VTALRM", libc::SIGVTALRM), ("PROF", libc::SIGPROF),
+    ("WINCH", libc::SIGWINCH), ("IO", libc::SIGIO), ("POLL", libc::SIGIO), ("PWR", libc::SIGPWR), ("SYS", libc::SIGSYS),
+];
+
+/// What `trap` set, by number: nil is the default, a String a word, a Proc a handler.
+#[derive(Default)]
+struct Traps {
+    commands: Vec<Value>,
+}
+
+extern "C" fn note(sig: libc::c_int) {
+    PENDING.fetch_or(1 << (sig as u64 & 63), AcqRel);
+    let p = POLL.load(Acquire);
+    if !p.is_null() {
+        // SAFETY: the flag lives in a runtime's heap, which its boot registered and its end takes back.
+        unsafe { (*p).store(true, Release) };
+    }
+}
+extern "C" fn nothing(_: libc::c_int) {}
+
+/// Sets the system's action for a signal; false when it refuses.
+fn set(sig: i32, handler: libc::sighandler_t) -> bool {
+    // SAFETY: a zeroed sigaction is valid; the handlers are async-signal-safe.
+    unsafe {
+        let mut sa: libc::sigaction = std::mem::zeroed();
+        sa.sa_sigaction = handler;
+        libc::sigemptyset(&mut sa.sa_mask);
+        libc::sigaction(sig, &sa, std::ptr::null_mut()) == 0
+    }
+}
+fn current(sig: i32) -> libc::sighandler_t {
+    // SAFETY: a zeroed sigaction is valid to write into.
+    unsafe {
+        let mut sa: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(sig, std::ptr::null(), &mut sa);
+        sa.sa_sigaction
+    }
+}
+fn handler() -> libc::sighandler_t {
+    note as extern "C" fn(libc::c_int) as libc::sighandler_t
+}
+/// Signals whose default in Ruby is an exception.
+const RAISING: [i32; 7] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGALRM, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Makes this runtime the one that receives signals.
+pub fn boot(cx: &mut Cx) {
+    POLL.store(&cx.heap.poll as *const AtomicBool as *mut AtomicBool, Release);
+    cx.signal_hook = Some(next);
+    cx.tracers.push(|cx, m| {
+        if let Some(t) = cx.state.get(&std::any::TypeId::of::<Traps>()).and_then(|t| t.downcast_ref::<Traps>()) {
+            m.mark_all(&t.commands);
+        }
+    });
+    cx.state::<Traps>().commands = vec![Value::NIL; 65];
+    for s in RAISING {
+        if current(s) == libc::SIG_DFL {
+            set(s, handler());
+        }
+    }
+    if current(libc::SIGPIPE) == libc::SIG_DFL {
+        set(libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
+    }
+}
+/// A child forgets what came before it was made.
+pub fn after_fork() {
+    PENDING.store(0, Release);
+}
+
+/// The call for the next signal that came, if any.
+fn next(cx: &mut Cx) -> Option<Call> {
+    let all = PENDING.load(Acquire);
+    if all == 0 {
+        return None;
+    }
+    let sig = all.trailing_zeros();
+    let rest = PENDING.fetch_and(!(1 << sig), AcqRel) & !(1 << sig);
+    if rest != 0 {
+        cx.heap.poll.store(true, Release);
+    }
+    let command = cx.state::<Traps>().commands.get(sig as usize).copied().unwrap_or(Value::NIL);
+    let x = cx.call_helper("signal_came", &[Value::fix(sig as i64), command]);
+    debug_assert!(x == Exit::Call);
+    cx.pending.call.take()
+}
+
+fn list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let mut v = Vec::new();
+    for (name, n) in NAMES {
+        v.push(cx.str(name));
+        v.push(Value::fix(*n as i64));
+    }
+    Ok(cx.array_vec(v))
+}
+/// __trap(number, what, command): `what` 0: Ruby's default, 1: ignore, 2: the system's default, 3: `command` is called.
+/// The old command.
+fn trap(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (n, what) = (cx.arg_i64(a, 0)? as i32, cx.arg_i64(a, 1)?);
+    if n > 0 {
+        let h = match what {
+            0 if RAISING.contains(&n) => handler(),
+            0 if n == libc::SIGPIPE => nothing as extern "C" fn(libc::c_int) as libc::sighandler_t,
+            1 => libc::SIG_IGN,
+            3 => handler(),
+            _ => libc::SIG_DFL,
+        };
+        if !set(n, h) {
+            return Err(crate::io::fail_plain(cx, libc::EINVAL, &format!("SIG{}", name_of(n))));
+        }
+    }
+    let list = &mut cx.state::<Traps>().commands;
+    let Some(slot) = list.get_mut(n as usize) else { return Ok(Value::NIL) };
+    Ok(std::mem::replace(slot, a[2]))
+}
+fn name_of(n: i32) -> String {
+    NAMES.iter().find(|p| p.1 == n).map_or(n.to_string(), |p| p.0.to_string())
+}
+/// __kill(pid, number)
+fn kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (pid, sig) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
+    // SAFETY: touches no memory.
+    if unsafe { libc::kill(pid as libc::pid_t, sig as i32) } != 0 {
+        let e = crate::io::errno();
+        return Err(crate::io::fail_plain(cx, e, ""));
+    }
+    Ok(Value::fix(1))
+}
