@@ -454,6 +454,11 @@ module KumiSys
     raise unless e.message == "closed stream"
   end
 
+  # Errors of system calls on paths: "No such file or directory @ rb_sysopen - x".
+  def self.raise_errno_at(errno, path, function)
+    raise SystemCallError.new(path, errno, function)
+  end
+
   def self.eof
     raise EOFError, "end of file reached"
   end

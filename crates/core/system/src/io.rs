@@ -331,8 +331,9 @@ pub fn io_error(cx: &mut Cx, msg: &str) -> Exit {
 }
 /// SystemCallError with CRuby's "@ function - path" detail.
 pub fn fail(cx: &mut Cx, e: i32, func: &str, path: &[u8]) -> Exit {
-    let d = format!("@ {func} - {}", String::from_utf8_lossy(path));
-    cx.errno_error(e, &d)
+    let f = cx.str(func);
+    let p = cx.str_enc(path, EncIndex::UTF_8);
+    cx.call_helper("raise_errno_at", &[Value::fix(e as i64), p, f])
 }
 /// SystemCallError with a plain detail.
 pub fn fail_plain(cx: &mut Cx, e: i32, detail: &str) -> Exit {

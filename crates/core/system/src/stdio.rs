@@ -16,6 +16,13 @@ pub static TABLE: &[NativeDef] = &[
         cx.state::<Stdio>().stderr = Some(a[0]);
         Ok(a[0])
     }),
+    intrinsic("__class_called", 2, 2, |cx, _, a| {
+        let name = cx.arg_str(a, 1)?;
+        if let Some(mut c) = a[0].as_class() {
+            c.data.name = Some(name.bytes().into());
+        }
+        Ok(a[0])
+    }),
     intrinsic("__flush_all", 0, 0, |cx, _, _| {
         flush_all(cx);
         Ok(Value::NIL)
@@ -91,6 +98,14 @@ pub fn boot(cx: &mut Cx) {
     cx.hook_global("$\\", Some(|cx, _, _| Ok(cx.state::<Stdio>().ors.unwrap_or(Value::NIL))), Some(set_ors));
     cx.hook_global("$;", Some(|cx, _, _| Ok(cx.state::<Stdio>().fs.unwrap_or(Value::NIL))), Some(set_fs));
     cx.hook_global("$.", Some(|cx, _, _| Ok(Value::fix(cx.state::<Stdio>().lineno))), Some(set_lineno));
+    cx.hook_global(
+        "$FILENAME",
+        Some(|cx, _, _| {
+            let (argf, m) = (cx.const_path("ARGF").unwrap_or(Value::NIL), cx.intern("filename"));
+            Err(cx.call(argf, m, &[]))
+        }),
+        None,
+    );
     for (new, old) in [("$>", "$stdout"), ("$-0", "$/"), ("$-F", "$;")] {
         let (n, o) = (cx.intern(new), cx.intern(old));
         cx.alias_global(n, o);
