@@ -10,6 +10,7 @@ class Array
   def initialize(size = __undef, fill = __undef)
     __check_frozen(self)
     if __undef?(size)
+      warn("given block not used", uplevel: 0) if block_given?
       __ary_truncate(self, 0)
       return self
     end
@@ -21,7 +22,7 @@ class Array
     raise ArgumentError, "negative array size" if n < 0
     raise ArgumentError, "array size too big" if n > 1152921504606846975
     if block_given?
-      warn "warning: block supersedes default value argument" unless __undef?(fill)
+      warn("block supersedes default value argument", uplevel: 0) unless __undef?(fill)
       __ary_truncate(self, 0)
       i = 0
       while i < n
@@ -135,7 +136,7 @@ class Array
 
   def find_index(v = __undef)
     unless __undef?(v)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       r = __ary_index(self, v)
       return r unless __undef?(r)
       i = 0
@@ -158,7 +159,7 @@ class Array
 
   def rindex(v = __undef)
     unless __undef?(v)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       r = __ary_rindex(self, v)
       return r unless __undef?(r)
       i = __ary_len(self) - 1
@@ -219,7 +220,7 @@ class Array
 
   def count(v = __undef)
     unless __undef?(v)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       r = __ary_count(self, v)
       return r unless __undef?(r)
       c = i = 0
@@ -242,7 +243,7 @@ class Array
   def any?(pattern = __undef)
     i = 0
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       while i < __ary_len(self)
         return true if pattern === __ary_at(self, i)
         i += 1
@@ -264,7 +265,7 @@ class Array
   def all?(pattern = __undef)
     i = 0
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       while i < __ary_len(self)
         return false unless pattern === __ary_at(self, i)
         i += 1
@@ -286,7 +287,7 @@ class Array
   def none?(pattern = __undef)
     i = 0
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       while i < __ary_len(self)
         return false if pattern === __ary_at(self, i)
         i += 1
@@ -309,6 +310,7 @@ class Array
     found = false
     i = 0
     given = block_given?
+    warn("given block not used", uplevel: 0) if given && !__undef?(pattern)
     while i < __ary_len(self)
       v = __ary_at(self, i)
       hit = if !__undef?(pattern) then pattern === v
@@ -357,14 +359,14 @@ class Array
   end
 
   def fetch(i, default = __undef)
-    warn "warning: block supersedes default value argument" if block_given? && !__undef?(default)
-    i = KumiSys.to_int(i) unless __is_a(i, Integer)
+    warn("block supersedes default value argument", uplevel: 0) if block_given? && !__undef?(default)
+    at = __is_a(i, Integer) ? i : KumiSys.to_int(i)
     n = __ary_len(self)
-    k = i < 0 ? i + n : i
+    k = at < 0 ? at + n : at
     return __ary_at(self, k) if k >= 0 && k < n
     return yield(i) if block_given?
     return default unless __undef?(default)
-    raise IndexError, "index #{i} outside of array bounds: #{-n}...#{n}"
+    raise IndexError, "index #{at} outside of array bounds: #{-n}...#{n}"
   end
 
   def fetch_values(*at)
@@ -404,13 +406,10 @@ class Array
       e = yield e if given
       pair = KumiSys.try_ary(e)
       unless pair
-        raise TypeError, "wrong element type #{__describe_class(e)} at #{i} (expected array)" unless given
-        raise TypeError, "wrong element type #{__describe_class(e)} (expected array)"
+        raise TypeError, "wrong element type #{__describe_class(e)} at #{i} (expected array)"
       end
       if __ary_len(pair) != 2
-        n = __ary_len(pair)
-        raise ArgumentError, "wrong array length at #{i} (expected 2, was #{n})" unless given
-        raise ArgumentError, "element has wrong array length (expected 2, was #{n})"
+        raise ArgumentError, "wrong array length at #{i} (expected 2, was #{__ary_len(pair)})"
       end
       h[__ary_at(pair, 0)] = __ary_at(pair, 1)
       i += 1
@@ -535,8 +534,10 @@ class Array
   alias to_s inspect
 
   def join(separator = nil)
+    return String.new("", encoding: Encoding::US_ASCII) if __ary_len(self) == 0
     if __same(separator, nil)
       separator = $,
+      warn("$, is set to non-nil value", uplevel: 0, category: :deprecated) if separator
     else
       separator = KumiSys.to_str(separator)
     end
@@ -578,43 +579,45 @@ module KumiSys
     raise RangeError, "bignum too big to convert into 'long'"
   end
 
-  # a[arithmetic sequence]
+  # a[arithmetic sequence]: the part of the array that its ends mean, every step-th element.
   def self.arith_slice(a, seq)
     lo = seq.begin
     hi = seq.end
-    step = seq.step
     excl = seq.exclude_end?
     len = __ary_len(a)
-    step = to_int(step)
-    if step < 0 && (lo || hi)
+    step = __long(to_int(seq.step))
+    if step < 0
+      if excl && !__same(hi, nil)
+        hi = to_int(hi) + 1
+        excl = false
+      end
       lo, hi = hi, lo
     end
+    strict = step < -1 || step > 1
     from = __same(lo, nil) ? 0 : to_int(lo)
     to = __same(hi, nil) ? -1 : to_int(hi)
     excl = false if __same(hi, nil)
-    strict = step > 1 || step < -1
-    f = from < 0 ? from + len : from
-    t = to < 0 ? to + len : to
-    t += 1 unless excl
-    if strict && (f < 0 || f > len)
+    from += len if from < 0
+    to += len if to < 0
+    to += 1 unless excl
+    if strict && (from < 0 || from > len || to - from > len)
       raise RangeError, "#{seq.inspect} out of range"
     end
-    return nil if f < 0 || f > len
-    t = len if t > len
-    part = t > f ? a[f, t - f] : []
-    return part if step == 1
+    return nil if from < 0 || from > len
+    to = len if to > len
+    return [] if to <= from
+    raise ArgumentError, "slice step cannot be zero" if step == 0
     out = __ary_new
-    n = __ary_len(part)
     if step < 0
-      i = n - 1
-      while i >= 0
-        __ary_push(out, __ary_at(part, i))
+      i = to - 1
+      while i >= from
+        __ary_push(out, __ary_at(a, i))
         i += step
       end
     else
-      i = 0
-      while i < n
-        __ary_push(out, __ary_at(part, i))
+      i = from
+      while i < to
+        __ary_push(out, __ary_at(a, i))
         i += step
       end
     end

@@ -51,7 +51,7 @@ class Array
   end
 
   def hash
-    r = KumiSys.guard(:hash, self) do
+    KumiSys.hash_outer(self, __ary_len(self)) do
       hs = __ary_new(__ary_len(self))
       i = 0
       while i < __ary_len(self)
@@ -60,7 +60,6 @@ class Array
       end
       __ary_hash(hs)
     end
-    __same(r, nil) ? __ary_hash([__ary_len(self)]) : r
   end
 
   def <=>(other)
@@ -79,7 +78,7 @@ class Array
       end
       out || [__ary_len(self) <=> __ary_len(other)]
     end
-    r && __ary_at(r, 0)
+    r ? __ary_at(r, 0) : __ary_len(self) <=> __ary_len(other)
   end
 
   def -(other)

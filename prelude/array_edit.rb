@@ -109,13 +109,13 @@ class Array
       to = hi < 0 ? hi + len : hi
       to += 1 unless __range_excl(r) && !__same(__range_hi(r), nil)
     else
-      from = __same(start, nil) ? 0 : KumiSys.to_int(start)
+      from = __same(start, nil) ? 0 : KumiSys.__long(KumiSys.to_int(start))
       from += len if from < 0
       from = 0 if from < 0
       if __same(n, nil)
         to = len
       else
-        n = KumiSys.to_int(n)
+        n = KumiSys.__long(KumiSys.to_int(n))
         return self if n <= 0
         to = from + n
       end

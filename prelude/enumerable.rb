@@ -89,7 +89,7 @@ module Enumerable
   alias collect map
 
   def flat_map
-    return to_enum(:flat_map) unless block_given?
+    return to_enum(:flat_map) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
     if __ary_plain(self)
       i = 0
@@ -197,8 +197,7 @@ module Enumerable
     end
     each do |*a|
       v = __pack(a)
-      n = h[v]
-      n = 0 if __same(n, nil) && !h.key?(v)
+      n = h.fetch(v, 0)
       raise TypeError, "wrong argument type #{__describe_class(n)} (expected Integer)" unless __is_a(n, Integer)
       h[v] = n + 1
     end
@@ -270,9 +269,9 @@ module Enumerable
   def inject(init = __undef, op = __undef)
     if !__undef?(op)
       op = KumiSys.to_name(op)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
     elsif !block_given?
-      raise LocalJumpError, "no block given" if __undef?(init)
+      KumiSys.arity_error(0, 1, 2) if __undef?(init)
       op = KumiSys.to_name(init)
       init = __undef
     end
@@ -335,7 +334,7 @@ module Enumerable
   def count(x = __undef)
     n = 0
     if !__undef?(x)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       each do |*a|
         v = __pack(a)
         n += 1 if __same(v, x) || v == x
@@ -363,7 +362,7 @@ module Enumerable
   def find_index(x = __undef)
     i = 0
     if !__undef?(x)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       each do |*a|
         v = __pack(a)
         return i if __same(v, x) || v == x
@@ -439,7 +438,7 @@ module Enumerable
     given = block_given?
     each do |*a|
       v = __pack(a)
-      if pattern === v
+      if given ? pattern === v : KumiSys.matches?(pattern, v)
         v = yield v if given
         __ary_push(out, v)
       end
@@ -452,7 +451,7 @@ module Enumerable
     given = block_given?
     each do |*a|
       v = __pack(a)
-      unless pattern === v
+      unless given ? pattern === v : KumiSys.matches?(pattern, v)
         v = yield v if given
         __ary_push(out, v)
       end
@@ -462,7 +461,7 @@ module Enumerable
 
   def all?(pattern = __undef)
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return false unless pattern === __pack(a) }
     elsif block_given?
       each { |*a| return false unless yield(*a) }
@@ -474,7 +473,7 @@ module Enumerable
 
   def any?(pattern = __undef)
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return true if pattern === __pack(a) }
     elsif block_given?
       each { |*a| return true if yield(*a) }
@@ -486,7 +485,7 @@ module Enumerable
 
   def none?(pattern = __undef)
     if !__undef?(pattern)
-      warn "warning: given block not used" if block_given?
+      warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return false if pattern === __pack(a) }
     elsif block_given?
       each { |*a| return false if yield(*a) }
@@ -499,6 +498,7 @@ module Enumerable
   def one?(pattern = __undef)
     found = false
     given = block_given?
+    warn("given block not used", uplevel: 0) if given && !__undef?(pattern)
     each do |*a|
       hit = if !__undef?(pattern) then pattern === __pack(a)
             elsif given then yield(*a)
@@ -671,23 +671,23 @@ module Enumerable
         v = __pack(a)
         k = block.call(v)
         if __same(k, :_alone)
-          y.yield(key, part) if part
-          y.yield(:_alone, [v])
+          y << [key, part] if part
+          y << [:_alone, [v]]
           part = nil
         elsif __same(k, :_separator) || __same(k, nil)
-          y.yield(key, part) if part
+          y << [key, part] if part
           part = nil
         elsif __is_a(k, Symbol) && k.to_s.start_with?("_")
           raise RuntimeError, "symbols beginning with an underscore are reserved"
         elsif part && key == k
           __ary_push(part, v)
         else
-          y.yield(key, part) if part
+          y << [key, part] if part
           key = k
           part = [v]
         end
       end
-      y.yield(key, part) if part
+      y << [key, part] if part
       nil
     end
   end
@@ -750,7 +750,7 @@ module Enumerable
 
   def lazy
     source = self
-    KumiSys.lazy(self, nil, nil, proc { KumiSys.size_of(source) }) { |emit| source.each(&emit) }
+    KumiSys.lazy(self, nil, nil, proc { KumiSys.size_of(source) }) { |emit, args| source.each(*args, &emit) }
   end
 
   def chain(*others)
@@ -762,6 +762,14 @@ module KumiSys
   # What obj.size says, nil when it has none.
   def self.size_of(obj)
     __responds(obj, :size) ? obj.size : nil
+  end
+
+  # pattern === v, leaving $~ alone.
+  def self.matches?(pattern, v)
+    return pattern === v unless __is_a(pattern, Regexp) && __builtin(pattern, :===)
+    return pattern.match?(v) if __is_a(v, String) || __is_a(v, Symbol)
+    v = try_str(v)
+    v ? pattern.match?(v) : false
   end
 
   def self.list(obj)

@@ -31,6 +31,7 @@ class Enumerator
     @__args = []
     @__opts = nil
     @__size = size
+    self
   end
 
   def initialize_copy(other)
@@ -46,8 +47,9 @@ class Enumerator
     self
   end
 
-  def self.produce(first = __undef, size: Float::INFINITY, &block)
+  def self.produce(*first, size: Float::INFINITY, &block)
     raise ArgumentError, "no block given" unless block
+    KumiSys.arity_error(__ary_len(first), 0, 1) if __ary_len(first) > 1
     unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
       size = KumiSys.to_int(size)
     end
@@ -60,7 +62,9 @@ class Enumerator
       raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
     end
     e = Product.new(*enums)
-    block ? e.each(&block) : e
+    return e unless block
+    e.each(&block)
+    nil
   end
 
   def each(*args, **opts, &block)
@@ -269,9 +273,8 @@ class Enumerator
 
     def each
       return self unless block_given?
-      v = @__first
       begin
-        v = @__code.call if __undef?(v)
+        v = __ary_len(@__first) == 0 ? @__code.call : __ary_at(@__first, 0)
         while true
           yield v
           v = @__code.call(v)
@@ -288,6 +291,7 @@ class Enumerator
       __check_frozen(self)
       @__enums = enums.freeze
       @__at = -1
+      self
     end
 
     def initialize_copy(other)
@@ -356,10 +360,18 @@ class Enumerator
       end
       __check_frozen(self)
       @__enums = enums.freeze
+      self
     end
 
     def initialize_copy(other)
-      @__enums = __ivar_get(other, :@__enums)
+      return self if __same(self, other)
+      __check_frozen(self)
+      unless __same(__class(self), __class(other))
+        raise TypeError, "initialize_copy should take same class object"
+      end
+      enums = __ivar_get(other, :@__enums)
+      raise ArgumentError, "uninitialized product" unless enums
+      @__enums = enums
       self
     end
 
@@ -375,15 +387,15 @@ class Enumerator
       @__enums.each do |e|
         return nil unless e.respond_to?(:size)
         n = e.size
-        return n if __same(n, nil)
+        return nil unless __is_a(n, Integer) || (__is_a(n, Float) && n.infinite?)
+        return 0 if n == 0
         total *= n
-        return total unless __is_a(n, Integer) || (__is_a(n, Float) && n.infinite?)
       end
       total
     end
 
     def rewind
-      @__enums.reverse_each { |e| e.rewind if e.respond_to?(:rewind) }
+      @__enums.each { |e| e.rewind if e.respond_to?(:rewind) }
       @__look = @__stop = @__fiber = @__feed = nil
       self
     end

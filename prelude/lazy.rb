@@ -14,6 +14,7 @@ class Enumerator
         y = Yielder.new(&emit)
         source.each { |*vs| block.call(y, *vs) }
       end
+      self
     end
 
     def initialize_copy(other)
@@ -29,7 +30,7 @@ class Enumerator
     def each(*args, &block)
       raise ArgumentError, "uninitialized lazy" unless @__run
       return self unless block
-      @__run.call(block)
+      __ary_len(args) == 0 ? @__run.call(block) : @__run.call(block, args)
     end
 
     def size
@@ -66,8 +67,13 @@ class Enumerator
 
     def to_enum(meth = :each, *args, **opts, &size)
       source = self
+      eager = KumiSys.eager_method(meth)
       KumiSys.lazy(self, meth, args, size && proc { size.call(*args) }) do |emit|
-        source.__send__(meth, *args, **opts, &emit)
+        if eager
+          eager.bind_call(source, *args, **opts, &emit)
+        else
+          source.__send__(meth, *args, **opts, &emit)
+        end
       end
     end
     alias enum_for to_enum
@@ -155,7 +161,7 @@ class Enumerator
         if left > 0
           source.each do |*vs|
             left -= 1
-            emit.call(*vs)
+            emit.call(__pack(vs))
             break if left == 0
           end
         end
@@ -168,7 +174,7 @@ class Enumerator
       KumiSys.lazy(self, :take_while, []) do |emit|
         source.each do |*vs|
           break unless block.call(*vs)
-          emit.call(*vs)
+          emit.call(__pack(vs))
         end
       end
     end
@@ -187,7 +193,7 @@ class Enumerator
           if left > 0
             left -= 1
           else
-            emit.call(*vs)
+            emit.call(__pack(vs))
           end
         end
       end
@@ -200,7 +206,7 @@ class Enumerator
         dropping = true
         source.each do |*vs|
           dropping = false if dropping && !block.call(*vs)
-          emit.call(*vs) unless dropping
+          emit.call(__pack(vs)) unless dropping
         end
       end
     end
@@ -213,7 +219,7 @@ class Enumerator
           k = block ? block.call(*vs) : __pack(vs)
           unless seen.key?(k)
             seen[k] = true
-            emit.call(*vs)
+            emit.call(__pack(vs))
           end
         end
       end
@@ -303,6 +309,17 @@ class Enumerator
 end
 
 module KumiSys
+  # What a method that is lazy itself does when it iterates; nil for others.
+  def self.eager_method(meth)
+    case meth
+    when :with_index, :each_with_index
+      Enumerator.instance_method(meth)
+    when :map, :collect, :flat_map, :collect_concat, :select, :find_all, :filter, :filter_map, :reject, :grep, :grep_v,
+         :zip, :take, :take_while, :drop, :drop_while, :uniq
+      Enumerable.instance_method(meth)
+    end
+  end
+
   # A lazy stage over parent; the block runs it, given the block of the next stage.
   def self.lazy(parent, meth, args, size = nil, &run)
     l = __allocate(Enumerator::Lazy)

@@ -133,7 +133,7 @@ class Range
         raise TypeError, "can't iterate from #{__describe_class(hi)}" if __same(hi, nil)
         if __is_a(hi, Integer) && __same(lo, nil)
           Float::INFINITY
-        elsif __is_a(lo, Integer) && __is_a(hi, Integer)
+        elsif __is_a(lo, Integer) && __is_a(hi, Numeric)
           size
         elsif !lo.respond_to?(:succ) || !hi.respond_to?(:succ)
           raise TypeError, "can't iterate from #{__describe_class(hi)}"
@@ -326,14 +326,16 @@ class Range
   def include?(x)
     lo = __range_lo(self)
     hi = __range_hi(self)
-    if __is_a(lo, Numeric) || __is_a(hi, Numeric)
+    if __is_a(lo, Numeric) || __is_a(hi, Numeric) || __is_a(lo, Time) || __is_a(hi, Time)
       return KumiSys.covers(lo, hi, __range_excl(self), x)
     end
+    return true if __same(lo, nil) && __same(hi, nil) && (__is_a(x, Numeric) || __is_a(x, Time))
     if __same(lo, nil) || __same(hi, nil)
       raise TypeError, "cannot determine inclusion in beginless/endless ranges"
     end
     if __is_a(lo, String) && __is_a(hi, String)
-      return false unless __is_a(x, String)
+      x = KumiSys.try_str(x)
+      return false unless x
       if lo.size == 1 && hi.size == 1 && lo.ascii_only? && hi.ascii_only?
         return false if x.size != 1
         return KumiSys.covers(lo, hi, __range_excl(self), x) if x.ascii_only?
@@ -366,7 +368,8 @@ class Range
       o = a <=> c
       return false if __same(o, nil)
       return true if o == 0
-    elsif __same(a, nil) && !__same(b, nil) && __same(c, nil)
+    elsif __same(a, nil) && __same(c, nil)
+      return true if __same(b, nil) || __same(d, nil)
       return !__same(b <=> d, nil)
     end
     !KumiSys.empty_range?(a, b, __range_excl(self)) && !KumiSys.empty_range?(c, d, __range_excl(other))
@@ -395,10 +398,19 @@ class Range
     raise RangeError, "cannot get the maximum of endless range" if __same(hi, nil)
     if block_given? || !__undef?(n) || (__range_excl(self) && !__is_a(hi, Numeric))
       if __same(lo, nil)
-        raise RangeError, "cannot get the maximum of beginless range with custom comparison method"
+        if block_given? || __undef?(n)
+          raise RangeError, "cannot get the maximum of beginless range with custom comparison method"
+        end
+        raise TypeError, "can't iterate from #{__describe_class(lo)}" unless __is_a(hi, Integer)
+        hi -= 1 if __range_excl(self)
+        return Array.new(KumiSys.count_arg(n)) { |i| hi - i }
       end
       if block_given?
         return __undef?(n) ? super() { |a, b| yield a, b } : super(n) { |a, b| yield a, b }
+      end
+      if __is_a(lo, Integer) && __is_a(hi, Integer) && !__undef?(n)
+        n = KumiSys.count_arg(n)
+        return last(n).reverse
       end
       return __undef?(n) ? super() : super(n)
     end
@@ -407,14 +419,21 @@ class Range
     return hi unless __range_excl(self)
     raise TypeError, "cannot exclude non Integer end value" unless __is_a(hi, Integer)
     return nil if c == 0
-    unless __is_a(lo, Integer)
+    unless __is_a(lo, Integer) || __same(lo, nil)
       raise TypeError, "cannot exclude end value with non Integer begin value"
     end
     hi - 1
   end
 
   def minmax
-    return [min { |a, b| yield a, b }, max { |a, b| yield a, b }] if block_given?
+    if block_given?
+      if __same(__range_lo(self), nil)
+        raise RangeError, "cannot get the minimum of beginless range with custom comparison method"
+      elsif __same(__range_hi(self), nil)
+        raise RangeError, "cannot get the maximum of endless range with custom comparison method"
+      end
+      return super { |a, b| yield a, b }
+    end
     [min, max]
   end
 
@@ -435,7 +454,7 @@ class Range
     if __is_a(lo, Float) || __is_a(hi, Float)
       a = __flo_key(__same(lo, nil) ? -Float::INFINITY : lo.to_f)
       b = __flo_key(__same(hi, nil) ? Float::INFINITY : hi.to_f)
-      b -= 1 if excl && !__same(hi, nil)
+      b -= 1 if excl
       found = KumiSys.halve(a, b) { |k| yield __key_flo(k) }
       return found && __key_flo(found)
     end
@@ -520,11 +539,7 @@ module KumiSys
   def self.check_ends(lo, hi)
     return if __same(lo, nil) || __same(hi, nil)
     return if __is_a(lo, Integer) && __is_a(hi, Integer)
-    c = begin
-      lo <=> hi
-    rescue StandardError
-      nil
-    end
+    c = lo <=> hi
     raise ArgumentError, "bad value for range" if __same(c, nil)
   end
 

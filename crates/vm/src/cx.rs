@@ -197,7 +197,7 @@ impl Cx {
             return Ok(v.fix_val());
         }
         if let Some(f) = v.as_float() {
-            if f.is_finite() && f.abs() < 9.2e18 {
+            if f.is_finite() && (-9223372036854775808.0..9223372036854775808.0).contains(&f) {
                 return Ok(f as i64);
             }
             if !f.is_finite() {

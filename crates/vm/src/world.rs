@@ -676,7 +676,10 @@ impl Cx {
     pub fn get_global(&mut self, name: &str) -> Value {
         let s = self.intern(name);
         let i = self.global_index(s);
-        self.globals[i].value
+        match self.globals[i].get {
+            Some(f) => f(self, Value::NIL, &[Value::sym(s)]).unwrap_or(Value::NIL),
+            None => self.globals[i].value,
+        }
     }
     /// A global whose reads and writes are natives (arguments: name symbol, value).
     pub fn hook_global(&mut self, name: &str, get: Option<NativeFn>, set: Option<NativeFn>) {

@@ -47,7 +47,8 @@ fn int_bounds(r: Gc<RangeObj>) -> Result<(i64, i64, bool), Exit> {
             _ if v.is_fix() => Ok(v.fix_val()),
             _ => match v.as_float() {
                 Some(f) if f.abs() < 4e18 => Ok(f as i64),
-                _ => Err(Exit::Miss),
+                // A bignum between the fixnums and 64 bits is only out of reach.
+                _ => v.as_big().and_then(|b| b.n.to_i64()).ok_or(Exit::Miss),
             },
         }
     };

@@ -69,10 +69,14 @@ impl Joined {
 
 fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
+    if a.is_empty() {
+        return Ok(cx.str_ascii(""));
+    }
     let sep = match args.first() {
         None | Some(&Value::NIL) => match cx.get_global("$,") {
             Value::NIL => None,
-            v => Some(v.as_str().ok_or(Exit::Miss)?),
+            // The twin warns.
+            _ => return Err(Exit::Miss),
         },
         Some(_) => Some(cx.arg_str(args, 0)?),
     };

@@ -140,10 +140,21 @@ fn equal(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if cx.real_class(recv) != cx.real_class(a[0]) {
         return Ok(Value::FALSE);
     }
+    let mut same = same_definition(cx, x.method, y.method);
+    if !same {
+        // An alias whose body was not called yet has the same code once it is compiled.
+        let lazy = |cx: &Cx, m: u32| m != NO_METHOD && matches!(cx.method(m).body, Body::Lazy(_));
+        if lazy(cx, x.method) || lazy(cx, y.method) {
+            same = match (cx.method_code(x.method)?, cx.method_code(y.method)?) {
+                (Some(p), Some(q)) => std::rc::Rc::ptr_eq(&p, &q),
+                _ => false,
+            };
+        }
+    }
     Ok(Value::bool(
         x.recv == y.recv
             && x.owner == y.owner
-            && same_definition(cx, x.method, y.method)
+            && same
             && (x.method != NO_METHOD || x.name == y.name),
     ))
 }

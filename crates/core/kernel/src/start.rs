@@ -17,6 +17,10 @@ pub fn prepare(cx: &mut Cx) {
             undef(cx, s, "new");
         }
     }
+    let c = cx.k.arith_seq;
+    if let Some(s) = cx.singleton_class(c.val()) {
+        undef(cx, s, "new");
+    }
     for name in ["module_function", "append_features", "prepend_features", "extend_object", "refine"] {
         undef(cx, class, name);
     }
