@@ -3,7 +3,7 @@
 use super::Compiler;
 use super::scope::PKind;
 use crate::bytecode::Op;
-use crate::iseq::{Lit, Site, site};
+use crate::iseq::{Kind, Lit, Site, site};
 use ruby_prism::*;
 
 /// Arguments that have been put into a window.
@@ -408,7 +408,24 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.hash(&elements, t);
     }
 
+    /// Whether a `yield` here has a method to belong to.
+    fn can_yield(&self) -> bool {
+        for f in std::iter::once(&self.cur).chain(self.outer.iter().rev()) {
+            match f.kind {
+                Kind::Method | Kind::Top => return true,
+                Kind::Class => return false,
+                Kind::Eval => return self.opts.eval_in_method,
+                Kind::Block | Kind::Lambda => {}
+            }
+        }
+        true
+    }
+
     pub fn yield_node(&mut self, n: &YieldNode<'pr>, dst: u16) {
+        if !self.can_yield() {
+            self.at(n.location().start());
+            self.fail("Invalid yield");
+        }
         let b = self.window();
         let mut args: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
         let a = self.arguments(&mut args, None);
@@ -458,17 +475,28 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             c.load(v, t);
         };
         let mut a = Args::default();
-        let positional: Vec<_> = list
+        // A repeated `_` is a parameter of its own that no name reaches: its register has it.
+        let here = home == self.cur.scope;
+        let positional: Vec<(u16, &super::scope::Param)> = list
             .iter()
-            .filter(|p| matches!(p.kind, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
+            .enumerate()
+            .filter(|(_, p)| matches!(p.kind, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
+            .map(|(i, p)| (i as u16 + 1, p))
             .collect();
-        if positional.iter().any(|p| p.kind == PKind::Rest) || positional.len() > MAX_DIRECT {
+        let param = |c: &mut Self, (reg, p): (u16, &super::scope::Param), t: u16| {
+            if here && list[..reg as usize - 1].iter().any(|q| q.name == p.name) {
+                c.mov(t, reg);
+            } else {
+                load(c, &p.name, t);
+            }
+        };
+        if positional.iter().any(|p| p.1.kind == PKind::Rest) || positional.len() > MAX_DIRECT {
             let arr = self.temp();
             self.emit(Op::Array, 0, arr, arr, 0);
             let t = self.temp();
-            for p in &positional {
-                load(self, &p.name, t);
-                if p.kind == PKind::Rest {
+            for &p in &positional {
+                param(self, p, t);
+                if p.1.kind == PKind::Rest {
                     self.emit(Op::Splat, 0, t, t, 0);
                     self.emit(Op::ArrCat, 0, arr, t, 0);
                 } else {
@@ -479,9 +507,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             a.argc = 1;
             a.flags |= site::SPLAT;
         } else {
-            for p in &positional {
+            for &p in &positional {
                 let t = self.temp();
-                load(self, &p.name, t);
+                param(self, p, t);
             }
             a.argc = positional.len() as u16;
         }

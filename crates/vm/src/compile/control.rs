@@ -91,7 +91,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         } else {
             let t = self.temp();
             self.jump_value(n.arguments(), t);
-            self.restore_error();
             self.emit(Op::RetHome, 0, t, 0, 0);
         }
     }
@@ -123,7 +122,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         let t = self.temp();
         self.jump_value(n.arguments(), t);
-        self.restore_error();
         self.emit(Op::Break, 0, t, 0, 0);
     }
 
@@ -216,17 +214,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
     }
 
-    /// `$!` as it was outside all rescue clauses of this body, before the loop unwinds the frame.
-    fn restore_error(&mut self) {
-        let saved = self.cur.ctl.iter().find_map(|c| match c {
-            Ctl::RescueBody { saved, .. } | Ctl::EnsureBody { saved: Some(saved) } => Some(*saved),
-            _ => None,
-        });
-        if let Some(s) = saved {
-            self.emit(Op::ErrSet, 0, s, 0, 0);
-        }
-    }
-
     /// Enters a region into the handler table, without its gaps.
     fn cover(&mut self, from: u32, to: u32, mut gaps: Vec<(u32, u32)>, target: u32, reg: u16, catch: Catch) {
         gaps.sort_unstable();
@@ -292,7 +279,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.stmts(n.statements(), value);
             return;
         };
-        let (saved, exc) = (self.temp(), self.temp());
+        let (saved, exc, unwinding) = (self.temp(), self.temp(), self.temp());
         let (retry, done) = (self.label(), self.label());
         self.emit(Op::ErrGet, 0, saved, 0, 0);
         self.bind(retry);
@@ -307,6 +294,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         self.jump(done);
         let target = self.pc();
+        let mut bodies = Vec::new();
         let mut clause = Some(first);
         while let Some(r) = clause {
             let (hit, miss) = (self.label(), self.label());
@@ -322,6 +310,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.match_list(&list, Some(exc), Op::RescueMatch, hit, miss);
             }
             self.bind(hit);
+            let clause_from = self.pc();
             self.cur.ctl.push(Ctl::RescueBody { saved, retry: Some(retry) });
             if let Some(t) = r.reference() {
                 let mark = self.mark();
@@ -331,14 +320,29 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             self.stmts(r.statements(), value);
             self.cur.ctl.pop();
+            bodies.push((clause_from, self.pc()));
             self.emit(Op::ErrSet, 0, saved, 0, 0);
             self.jump(done);
             self.bind(miss);
             clause = r.subsequent();
         }
         self.emit(Op::Raise, 0, exc, 0, 0);
+        self.leave_clauses(bodies, saved, unwinding);
         self.bind(done);
         self.cover(from, to, gaps, target, exc, Catch::Rescue);
+    }
+
+    /// Whatever unwinds out of a rescue clause leaves `$!` as it was before.
+    fn leave_clauses(&mut self, bodies: Vec<(u32, u32)>, saved: u16, unwinding: u16) {
+        if bodies.iter().all(|(from, to)| from == to) {
+            return;
+        }
+        let target = self.pc();
+        self.emit(Op::ErrSet, 0, saved, 0, 0);
+        self.emit(Op::Raise, 0, unwinding, 0, 0);
+        for (from, to) in bodies {
+            self.cover(from, to, Vec::new(), target, unwinding, Catch::Ensure);
+        }
     }
 
     fn pop_region(&mut self) -> Vec<(u32, u32)> {
@@ -360,12 +364,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.emit(Op::RescueMatch, 0, t, exc, t);
         self.jump_on(Op::JmpUnless, 0, t, 0, miss);
         self.cur.ctl.push(Ctl::RescueBody { saved, retry: None });
+        let (from, unwinding) = (self.pc(), self.temp());
         self.node(&n.rescue_expression(), value);
         self.cur.ctl.pop();
+        let to = self.pc();
         self.emit(Op::ErrSet, 0, saved, 0, 0);
         self.jump(done);
         self.bind(miss);
         self.emit(Op::Raise, 0, exc, 0, 0);
+        self.leave_clauses(vec![(from, to)], saved, unwinding);
         self.bind(done);
     }
 

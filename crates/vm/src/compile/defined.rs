@@ -167,9 +167,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     fn check_call(&mut self, c: &CallNode<'pr>, none: Label) -> Found {
-        if c.is_attribute_write() {
-            return Found::Word("assignment");
-        }
         if c.is_safe_navigation() || matches!(c.block(), Some(Node::BlockNode { .. })) {
             return Found::Word("expression");
         }

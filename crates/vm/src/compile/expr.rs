@@ -203,7 +203,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             ShareableConstantNode as_shareable_constant_node |n| self.node(&n.write(), d);
             MultiWriteNode as_multi_write_node |n| self.optional(d, |c, r| c.multi_write(&n, r));
             MatchWriteNode as_match_write_node |n| self.optional(d, |c, r| c.match_write(&n, r));
-            _ => if self.is_op_write(n) {
+            _ => if d == Dst::Void && matches!(n, Node::DefinedNode { .. }) {
+                // Looks and tells nobody.
+            } else if self.is_op_write(n) {
                 self.optional(d, |c, r| c.op_write(n, r));
             } else if d == Dst::Void && pure(n) {
                 // A literal for its effect: nothing to do.

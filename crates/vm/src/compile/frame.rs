@@ -740,7 +740,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Whether a `return` here ends this very frame.
     pub fn returns_locally(&self) -> bool {
-        matches!(self.cur.kind, Kind::Method | Kind::Lambda | Kind::Top | Kind::Class)
+        matches!(self.cur.kind, Kind::Method | Kind::Lambda | Kind::Top)
     }
 
     /// No handler of this body is active, so that a value may leave it directly.

@@ -289,7 +289,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     pub fn xstring_node(&mut self, n: &XStringNode<'pr>, dst: u16) {
         let t = self.temp();
-        self.load_lit(t, Lit::Str(n.unescaped().into(), self.enc));
+        self.load_lit(t, Lit::FrozenStr(n.unescaped().into(), self.enc));
         self.send_self(dst, b"`", &[t]);
     }
 

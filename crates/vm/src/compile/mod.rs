@@ -61,6 +61,8 @@ pub struct Options {
     pub frozen_strings: bool,
     /// `eval`: names of the binding's environments, innermost first.
     pub scope: Option<Rc<ScopeNames>>,
+    /// Encoding of the text when no comment says otherwise (`eval`: that of the string); UTF-8 by default.
+    pub encoding: Option<EncIndex>,
     /// `eval`: the binding is inside a method body.
     pub eval_in_method: bool,
     /// The main script (`-n` and friends apply, `__END__` counts).
@@ -85,6 +87,7 @@ impl Options {
             system: false,
             frozen_strings: false,
             scope: None,
+            encoding: None,
             eval_in_method: false,
             main_script: false,
             loop_mode: String::new(),
@@ -129,15 +132,7 @@ fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Re
     if an.too_deep {
         return Err(SyntaxError::plain(opts, opts.line, "nesting too deep"));
     }
-    let mut enc = EncIndex::UTF_8;
-    for m in parsed.magic_comments() {
-        let key = m.key().to_ascii_lowercase();
-        if (key == b"encoding" || key == b"coding")
-            && let Some(e) = EncIndex::find(m.value())
-        {
-            enc = e;
-        }
-    }
+    let enc = prism::encoding(&parsed).and_then(EncIndex::find).or(opts.encoding).unwrap_or(EncIndex::UTF_8);
     let line_offsets = parsed.line_offsets();
     let mut far = false;
     loop {
@@ -185,6 +180,9 @@ fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
         .version(ruby_prism::Version::CRuby4_0)
         .command_line(flags)
         .main_script(opts.main_script);
+    if let Some(e) = opts.encoding {
+        o = o.encoding(e.name());
+    }
     if opts.frozen_strings {
         o = o.frozen_string_literal(Some(true));
     }

@@ -1,5 +1,5 @@
-//! Two things of Prism's C interface that its Rust crate leaves out: the laid-out
-//! text of syntax errors, and which warnings only `-w` shows.
+//! What of Prism's C interface its Rust crate leaves out: the laid-out text of
+//! syntax errors, which warnings only `-w` shows, and the source's encoding.
 
 use ruby_prism::{Node, ParseResult};
 use std::ffi::{c_char, c_int, c_void};
@@ -10,6 +10,7 @@ unsafe extern "C" {
     fn pm_buffer_value(buffer: *const c_void) -> *const c_char;
     fn pm_buffer_length(buffer: *const c_void) -> usize;
     fn pm_buffer_free(buffer: *mut c_void);
+    fn pm_parser_encoding_name(parser: *const c_void) -> *const c_char;
     fn pm_parser_warnings_first(parser: *const c_void) -> *const c_void;
     fn pm_diagnostic_next(diagnostic: *const c_void) -> *const c_void;
     fn pm_diagnostic_warning_level(diagnostic: *const c_void) -> c_int;
@@ -57,4 +58,14 @@ pub fn verbose_warnings(parsed: &ParseResult<'_>) -> Vec<bool> {
         }
     }
     out
+}
+
+/// Name of the encoding that the text was read in.
+pub fn encoding<'a>(parsed: &'a ParseResult<'_>) -> Option<&'a [u8]> {
+    let parser = parser(parsed)?;
+    // SAFETY: the name is a constant of the parser library, ended by a NUL.
+    unsafe {
+        let name = pm_parser_encoding_name(parser);
+        (!name.is_null()).then(|| std::ffi::CStr::from_ptr(name).to_bytes())
+    }
 }

@@ -275,6 +275,15 @@ impl Cx {
         loop {
             let flags = f.flags();
             if flags & ff::BLOCK == 0 || flags & ff::LAMBDA != 0 {
+                if f.iseq().kind == crate::iseq::Kind::Class && flags & ff::FINISH == 0 {
+                    // `class << x` returns from the method around it; other bodies have nothing to return from.
+                    let outer = f.prev();
+                    if f == self.fp() && outer.iseq().kind != crate::iseq::Kind::Class {
+                        f = outer;
+                        continue;
+                    }
+                    return self.jump_error("unexpected return", "return", v);
+                }
                 return self.leave(self.slot_of(f), v);
             }
             match self.home_slot(f.parent()) {
