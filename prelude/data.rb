@@ -38,18 +38,19 @@ class Data
     __check_frozen(self)
     members = __struct_members(self)
     unknown = nil
-    found = 0
+    filled = {}
     kw.each do |k, v|
+      k = KumiSys.data_key(k) unless __is_a(k, Symbol) || __is_a(k, String)
       i = __struct_index(self, __is_a(k, String) ? k.to_sym : k)
       if i
         __struct_set(self, i, v)
-        found += 1
+        filled[members[i]] = true
       else
         (unknown ||= []) << k
       end
     end
-    if found < members.size
-      missing = members.reject { |m| kw.key?(m) || kw.key?(m.name) }
+    if filled.size < members.size
+      missing = members.reject { |m| filled[m] }
       s = missing.size > 1 ? "s" : ""
       raise ArgumentError, "missing keyword#{s}: #{missing.map { |m| KumiSys.inspect(m) }.join(", ")}"
     end
@@ -66,7 +67,9 @@ class Data
     return self if kw.empty?
     h = KumiSys.struct_to_h(self) { __undef }
     KumiSys.hash_update(h, kw)
-    __class(self).new(**h)
+    obj = __class(self).allocate
+    obj.__send__(:initialize, **h)
+    obj.freeze
   end
 
   def ==(other)
@@ -95,7 +98,7 @@ class Data
 
   def hash = KumiSys.struct_hash(self)
   def inspect = KumiSys.struct_inspect(self, "data")
-  def to_s = KumiSys.struct_inspect(self, "data")
+  alias_method :to_s, :inspect
 
   def to_h
     KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }

@@ -99,12 +99,7 @@ class << ENV
     to_a.each { |pair| yield pair }
     self
   end
-
-  def each_pair
-    return to_enum(:each_pair) { size } unless block_given?
-    to_a.each { |pair| yield pair }
-    self
-  end
+  alias_method :each_pair, :each
 
   def each_key
     return to_enum(:each_key) { size } unless block_given?
@@ -124,13 +119,7 @@ class << ENV
     to_a.each { |k, v| h[k] = v if yield(k, v) }
     h
   end
-
-  def filter
-    return to_enum(:filter) { size } unless block_given?
-    h = {}
-    to_a.each { |k, v| h[k] = v if yield(k, v) }
-    h
-  end
+  alias_method :filter, :select
 
   def reject
     return to_enum(:reject) { size } unless block_given?
@@ -172,11 +161,7 @@ class << ENV
     return to_enum(:select!) { size } unless block_given?
     reject! { |k, v| !yield(k, v) }
   end
-
-  def filter!
-    return to_enum(:filter!) { size } unless block_given?
-    reject! { |k, v| !yield(k, v) }
-  end
+  alias_method :filter!, :select!
 
   def slice(*names)
     h = {}

@@ -525,20 +525,7 @@ class Hash
     end
     self
   end
-
-  def each_pair
-    return to_enum(:each_pair) { size } unless block_given?
-    __hash_enter(self)
-    begin
-      i = -1
-      while i = __hash_next(self, i)
-        yield __hash_pair(self, i)
-      end
-    ensure
-      __hash_leave(self)
-    end
-    self
-  end
+  alias_method :each_pair, :each
 
   def each_key
     return to_enum(:each_key) { size } unless block_given?
@@ -598,16 +585,7 @@ class Hash
     end
     r
   end
-
-  def filter
-    return to_enum(:filter) { size } unless block_given?
-    r = __hash_copy(self)
-    i = -1
-    while i = __hash_next(r, i)
-      __hash_remove_at(r, i) unless yield(__hash_key(r, i), __hash_val(r, i))
-    end
-    r
-  end
+  alias_method :filter, :select
 
   def reject
     return to_enum(:reject) { size } unless block_given?
@@ -623,11 +601,7 @@ class Hash
     return to_enum(:select!) { size } unless block_given?
     KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
   end
-
-  def filter!
-    return to_enum(:filter!) { size } unless block_given?
-    KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
-  end
+  alias_method :filter!, :select!
 
   def keep_if
     return to_enum(:keep_if) { size } unless block_given?

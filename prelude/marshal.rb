@@ -46,6 +46,9 @@ end
 module KumiSys
   # Writes one object graph.
   class MarshalWriter
+    # Ruby objects here, but no plain ones in CRuby: they cannot be written.
+    NO_DATA = %w[Thread::Mutex Thread::Queue Thread::ConditionVariable Enumerator StringIO StringScanner Monitor].freeze
+
     attr_reader :out
 
     def initialize
@@ -194,8 +197,13 @@ module KumiSys
       remember(x)
       if __is_a(x, Module)
         raise TypeError, "singleton class can't be dumped" if __is_a(x, Class) && x.singleton_class?
+        name = class_name(x).name
+        wide = !name.ascii_only?
+        @out << "I" if wide
         @out << (__is_a(x, Class) ? "c" : "m")
-        return bytes(class_name(x).name)
+        bytes(name)
+        encoding(name, 0) if wide
+        return
       end
       case __marshal_kind(x)
       when :object then return plain_object(x, limit)
@@ -233,15 +241,18 @@ module KumiSys
         end
         return
       when :regexp
-        @out << "I"
+        source = x.source.b.force_encoding(x.encoding)
+        encoded = source.encoding != Encoding::BINARY || !vars.empty?
+        @out << "I" if encoded
         user_class(x, Regexp)
         @out << "/"
-        source = x.source
         bytes(source)
         @out << (x.options & 7 | (x.fixed_encoding? ? 16 : 0) | (x.options & 32)).chr
-        source = source.b.force_encoding(x.encoding)
-        encoding(source, vars.size / 2)
-        return ivars(vars, limit)
+        if encoded
+          encoding(source, vars.size / 2)
+          ivars(vars, limit)
+        end
+        return
       end
       @out << "I" unless vars.empty?
       case __marshal_kind(x)
@@ -293,11 +304,15 @@ module KumiSys
     end
 
     def plain_object(x, limit)
+      if NO_DATA.any? { |n| Object.const_defined?(n) && __is_a(x, Object.const_get(n)) }
+        raise TypeError, "no _dump_data is defined for class #{__class(x)}"
+      end
       header("o", x)
       vars = __marshal_ivars(x)
       if __is_a(x, Exception)
         own = [:mesg, __exc_field(x, :@__message), :bt, x.backtrace]
         own.push(:name, x.name) if __is_a(x, NameError)
+        own.push(:cause, x.cause) if x.cause
         vars = own + vars
       elsif __is_a(x, Set)
         h = __hash_copy(KumiSys.set_hash(x))
@@ -468,23 +483,18 @@ module KumiSys
     end
 
     def module_at(path)
-      path = path.name
-      path.split("::").inject(Object) do |m, part|
-        unless __is_a(m, Module) && m.const_defined?(part, __same(m, Object))
-          found = begin
-            m.const_get(part)
-          rescue NameError
-            raise ArgumentError, "undefined class/module #{path}"
-          end
-          next found
+      path.name.split("::").inject(Object) do |m, part|
+        # A constant of the very module only, as it was written.
+        unless __is_a(m, Module) && part.match?(/\A[[:upper:]]/) && m.const_defined?(part, __same(m, Object))
+          raise ArgumentError, "undefined class/module #{path}"
         end
-        m.const_get(part)
+        m.const_get(part, __same(m, Object))
       end
     end
 
     def class_at(path)
       c = module_at(path)
-      raise TypeError, "#{path} does not refer to class" unless __is_a(c, Class)
+      raise ArgumentError, "#{path} does not refer to class" unless __is_a(c, Class)
       c
     end
 
@@ -564,6 +574,7 @@ module KumiSys
         when :mesg then __ivar_set(x, :@__message, v)
         when :bt then __ivar_set(x, :@__backtrace, v) unless v.nil?
         when :name then __ivar_set(x, :@__name, v)
+        when :cause then __ivar_set(x, :@__cause, v)
         end
       end
     end
@@ -601,7 +612,7 @@ module KumiSys
         s = entry(bytes)
         extend_all(s, mods)
         leave(s, partial)
-      when 47 then regexp(partial, vars)
+      when 47 then regexp(partial, vars, mods)
       when 91
         a = started([])
         n = long
@@ -618,14 +629,19 @@ module KumiSys
       when 85 then user_marshal(mods)
       when 111
         klass = class_at(symbol)
+        return range(klass, partial) if __marshal_instance(klass) == :range
         x = allocate_for(klass)
         started(x)
         extend_all(x, mods)
-        ivars_of_object(x)
+        long.times do
+          name = symbol
+          set_ivar(x, name, object)
+        end
         leave(x, partial)
       when 100
         klass = class_at(symbol)
-        x = allocate_for(klass)
+        raise ArgumentError, "dump format error" if __marshal_instance(klass) == :object
+        x = __allocate(klass)
         started(x)
         unless answers?(x, :_load_data)
           raise TypeError, "class #{klass} needs to have instance method '_load_data'"
@@ -664,25 +680,24 @@ module KumiSys
     end
 
     def allocate_for(klass)
-      case __marshal_instance(klass)
-      when :object then __allocate(klass)
-      when :range then __allocate(klass)
-      else raise ArgumentError, "dump format error"
-      end
+      raise ArgumentError, "dump format error" unless __marshal_instance(klass) == :object
+      __allocate(klass)
     end
 
-    def ivars_of_object(x)
-      n = long
-      if __is_a(x, Range)
-        parts = {}
-        n.times { k = symbol; parts[k] = object }
-        __marshal_range(x, parts[:begin], parts[:end], parts[:excl] ? true : false)
-      else
-        n.times do
-          name = symbol
-          set_ivar(x, name, object)
-        end
+    # A range is made when its ends are known.
+    def range(klass, partial)
+      at = @objects.size
+      entry(nil)
+      parts = {}
+      extra = []
+      long.times do
+        name = symbol
+        name.start_with?("@") ? extra.push([name, object]) : parts[name] = object
       end
+      x = __marshal_range(klass, parts[:begin], parts[:end], parts[:excl] ? true : false)
+      @objects[at] = x
+      extra.each { |name, v| __ivar_set(x, name, v) }
+      leave(x, partial)
     end
 
     def float(s)
@@ -707,10 +722,11 @@ module KumiSys
       if __same(klass, Hash) && (type == 123 || type == 125)
         return hash(type, partial, mods, true)
       end
-      x = typed(type, true, vars, mods)
+      x = typed(type, true, vars, nil)
       unless __marshal_set_class(x, klass)
         raise ArgumentError, "dump format error (user class)"
       end
+      extend_all(x, mods)
       leave(x, partial)
     end
 
@@ -754,7 +770,7 @@ module KumiSys
       leave(x, partial)
     end
 
-    def regexp(partial, vars)
+    def regexp(partial, vars, mods)
       source = bytes
       options = byte
       at = @objects.size
@@ -770,7 +786,8 @@ module KumiSys
       end
       r = Regexp.new(source, options & ~16)
       @objects.insert(at, r)
-      raise FrozenError.new("can't modify frozen Regexp: #{r.inspect}", receiver: r) if extra && !extra.empty?
+      extra&.each_slice(2) { |name, v| r.instance_variable_set(name, v) }
+      extend_all(r, mods)
       leave(r, partial)
     end
 
@@ -781,9 +798,12 @@ module KumiSys
         ivars(data)
         vars[0] = false
       end
-      raise TypeError, "class #{klass} needs to have method '_load'" unless answers?(klass, :_load)
-      x = klass._load(data)
-      entry(x)
+      unless __responds(klass, :_load) || answers?(klass, :_load)
+        raise TypeError, "class #{klass} needs to have method '_load'"
+      end
+      x = klass.__send__(:_load, data)
+      # Later references to it are not shown to the proc again.
+      started(x)
       __freeze(x) if @freeze && !__is_a(x, Module)
       shown(x)
     end
@@ -809,7 +829,6 @@ module KumiSys
       started(x)
       data = object
       x.__send__(:marshal_load, data)
-      @partial.delete(x)
       __freeze(x) if @freeze
       shown(x)
     end

@@ -228,7 +228,7 @@ class Set
   def collect!
     return to_enum(:collect!) { size } unless block_given?
     __check_frozen(self)
-    fresh = __hash_like(KumiSys.set_hash(self))
+    fresh = {}
     each { |x| KumiSys.set_put(fresh, yield(x)) }
     __ivar_set(self, :@__h, fresh)
     self
@@ -262,7 +262,7 @@ class Set
 
   def &(enum)
     KumiSys.set_check(enum)
-    s = KumiSys.set_like(self)
+    s = __class(self).new
     h = KumiSys.set_hash(s)
     mine = KumiSys.set_hash(self)
     if __is_a(enum, Set) && enum.size > size
@@ -277,7 +277,7 @@ class Set
 
   def ^(enum)
     KumiSys.set_check(enum)
-    s = __class(self).new(enum)
+    s = KumiSys.set_like(self).merge(enum)
     each { |x| s.add?(x) || s.delete(x) }
     s
   end
@@ -358,7 +358,7 @@ class Set
   def classify
     return to_enum(:classify) { size } unless block_given?
     r = {}
-    each { |x| (r[yield(x)] ||= KumiSys.set_like(self)).add(x) }
+    each { |x| (r[yield(x)] ||= __class(self).new).add(x) }
     r
   end
 

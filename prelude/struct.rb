@@ -36,6 +36,10 @@ class Struct
   def initialize(*args, **kw)
     __check_frozen(self)
     mode = __ivar_get(__struct_definer(self), :@__keyword_init)
+    if mode && kw.empty? && args.size == 1 && __is_a(args[0], Hash)
+      kw = args[0]
+      args = []
+    end
     if mode || (mode.nil? && args.empty? && !kw.empty?)
       KumiSys.arity_error(args.size, 0) unless args.empty?
       i = 0
@@ -90,7 +94,7 @@ class Struct
   def hash = KumiSys.struct_hash(self)
 
   def inspect = KumiSys.struct_inspect(self, "struct")
-  def to_s = KumiSys.struct_inspect(self, "struct")
+  alias_method :to_s, :inspect
 
   def to_h
     KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }
@@ -121,11 +125,7 @@ class Struct
     return to_enum(:select) { size } unless block_given?
     to_a.select { |v| yield v }
   end
-
-  def filter
-    return to_enum(:filter) { size } unless block_given?
-    to_a.select { |v| yield v }
-  end
+  alias_method :filter, :select
 
   def values_at(*indices)
     r = []
@@ -184,22 +184,18 @@ module KumiSys
   end
 
   def self.struct_inspect(s, what)
-    head = "#<#{what}"
-    name = __class(s).name
-    head = "#{head} #{name}" if name
+    name = __class_path(__class(s))
+    head = name ? "#<#{what} #{name}" : "#<#{what}"
     guard(:inspect, s) do
-      out = head.dup
-      out << " " unless name.nil? && __struct_members(s).empty?
+      parts = []
       i = 0
       __struct_members(s).each do |m|
-        out << ", " if i > 0
-        out << (m.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) ? m.name : m.inspect)
-        out << "=" << inspect(__struct_get(s, i))
+        shown = m.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) ? m.name : m.inspect
+        parts << " #{shown}=#{inspect(__struct_get(s, i))}"
         i += 1
       end
-      out.delete_suffix!(" ") if i == 0 && name.nil?
-      out << ">"
-    end || "#{head}:...>"
+      "#{head}#{parts.empty? && name.nil? ? " " : parts.join(",")}>"
+    end || "#<#{what} #{name || __class(s)}:...>"
   end
 
   # Pairs of a record as a Hash; the block may give undef to keep a pair as it is.
@@ -223,7 +219,17 @@ module KumiSys
     h = {}
     return h if keys.size > __struct_members(s).size
     keys.each do |k|
-      i = __is_a(k, Symbol) ? __struct_index(s, k) : struct_key_index(s, k)
+      unless __is_a(k, Symbol) || __is_a(k, String)
+        if __is_a(s, Data)
+          k = data_key(k)
+        else
+          i = struct_key_index(s, k)
+          return h unless i
+          h[k] = __struct_get(s, i)
+          next
+        end
+      end
+      i = __struct_index(s, __is_a(k, String) ? k.to_sym : k)
       return h unless i
       h[k] = __struct_get(s, i)
     end
@@ -232,12 +238,17 @@ module KumiSys
 
   # deconstruct_keys of Struct takes names and numbers too.
   def self.struct_key_index(s, k)
-    return nil unless __is_a(s, Struct)
-    return __struct_index(s, k.to_sym) if __is_a(k, String)
     i = to_int(k)
     n = __struct_members(s).size
     i += n if i < 0
     i >= 0 && i < n ? i : nil
+  end
+
+  # A member's name given as any object that converts to String.
+  def self.data_key(k)
+    t = try_str(k)
+    raise TypeError, "#{inspect(k)} is not a symbol nor a string" if t.nil?
+    t
   end
 
   # Start and length of a range over n slots.

@@ -262,6 +262,8 @@ fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let es: Vec<Entry> = h.h.iter().filter(|e| !e.val.is_nil()).collect();
     let mut d = HashData::comparing(h.h.by_identity);
     d.replace_entries(es);
+    d.default = h.h.default;
+    d.default_is_proc = h.h.default_is_proc;
     cx.heap.charge(d.bytes());
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())
 }
@@ -303,6 +305,9 @@ fn ruby2_keywords_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let r = cx.heap.hash(class, d).val();
     if let Some(mut hd) = r.header_mut() {
         hd.flags |= flag::KEYWORDS;
+    }
+    for (name, v) in cx.ivars(args[0]) {
+        cx.ivar_set(r, name, v);
     }
     Ok(r)
 }

@@ -213,17 +213,14 @@ fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     Ok(Value::bool(fits))
 }
-/// Fills a range that was just allocated.
-fn set_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut r) = args[0].as_range() {
-        r.lo = args[1];
-        r.hi = args[2];
-        r.hdr.x = args[3].truthy() as u16;
-        r.hdr.flags |= flag::FROZEN;
-        cx.heap.wrote(args[0], args[1]);
-        cx.heap.wrote(args[0], args[2]);
+/// `__marshal_range(class, begin, end, exclusive)`
+fn new_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let c = cx.arg_class(args, 0)?;
+    let r = cx.heap.range(c.val(), args[1], args[2], args[3].truthy());
+    if let Some(mut h) = r.header_mut() {
+        h.flags |= flag::FROZEN;
     }
-    Ok(args[0])
+    Ok(r)
 }
 /// Name of a class or module that has a permanent one, else nil.
 fn class_path(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -260,7 +257,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__marshal_kind", 1, 1, kind),
     intrinsic("__marshal_instance", 1, 1, instance),
     intrinsic("__marshal_set_class", 2, 2, set_class),
-    intrinsic("__marshal_range", 4, 4, set_range),
+    intrinsic("__marshal_range", 4, 4, new_range),
     intrinsic("__class_path", 1, 1, class_path),
     intrinsic("__freeze", 1, 1, freeze),
     intrinsic("__hash_default", 1, 1, hash_default),

@@ -175,6 +175,7 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let c = defining(cx, cx.class_of(recv)).val();
     let kw = cx.ivar_get(c, iv);
     if !args.is_empty() && !kw.is_undef() && kw.truthy() {
+        // (a Hash was left to the prelude above)
         return Err(cx.arg_error(&format!("wrong number of arguments (given {}, expected 0)", args.len())));
     }
     if args.len() > s.slots().len() {
@@ -252,6 +253,7 @@ pub static TABLE: &[NativeDef] = &[
     private("Struct", "initialize", 0, -1, initialize),
     private("Struct", "initialize_copy", 1, 1, initialize_copy),
     n("Data", "members", 0, 0, members),
+    n("Data", "deconstruct", 0, 0, to_a),
     n("Data", "==", 1, 1, eq),
     n("Data", "eql?", 1, 1, eql),
     n("Data", "hash", 0, 0, hash),
