@@ -194,15 +194,15 @@ module KumiSys
 
   def self.corrections(exc)
     if __is_a(exc, KeyError) || __is_a(exc, NoMatchingPatternKeyError)
-      key = __ivar_get(exc, :@__key)
-      holder = __ivar_get(exc, :@__receiver)
+      key = __ivar_raw(exc, :@__key)
+      holder = __ivar_raw(exc, :@__receiver)
       return [] if __undef?(key) || __undef?(holder) || !__responds(holder, :keys)
       keys = holder.keys.select { |k| __is_a(k, Symbol) || __is_a(k, String) }
       return __spell(to_s(key), keys).map { |k| k.inspect }
     end
     name = exc.name
     return [] if __same(name, nil)
-    receiver = __ivar_get(exc, :@__receiver)
+    receiver = __ivar_raw(exc, :@__receiver)
     return [] if __undef?(receiver)
     text = name.to_s
     if __is_a(exc, NoMethodError)
@@ -245,7 +245,7 @@ class NameError
   end
 
   def receiver
-    r = __ivar_get(self, :@__receiver)
+    r = __ivar_raw(self, :@__receiver)
     raise ArgumentError, "no receiver is available" if __undef?(r)
     r
   end
@@ -283,13 +283,13 @@ class KeyError
   end
 
   def receiver
-    r = __ivar_get(self, :@__receiver)
+    r = __ivar_raw(self, :@__receiver)
     raise ArgumentError, "no receiver is available" if __undef?(r)
     r
   end
 
   def key
-    k = __ivar_get(self, :@__key)
+    k = __ivar_raw(self, :@__key)
     raise ArgumentError, "no key is available" if __undef?(k)
     k
   end
@@ -303,13 +303,13 @@ class NoMatchingPatternKeyError
   end
 
   def matchee
-    r = __ivar_get(self, :@__receiver)
+    r = __ivar_raw(self, :@__receiver)
     raise ArgumentError, "no matchee is available" if __undef?(r)
     r
   end
 
   def key
-    k = __ivar_get(self, :@__key)
+    k = __ivar_raw(self, :@__key)
     raise ArgumentError, "no key is available" if __undef?(k)
     k
   end
@@ -322,7 +322,7 @@ class FrozenError
   end
 
   def receiver
-    r = __ivar_get(self, :@__receiver)
+    r = __ivar_raw(self, :@__receiver)
     raise ArgumentError, "no receiver is available" if __undef?(r)
     r
   end
@@ -453,6 +453,12 @@ module KumiSys
     try_int(x)
   end
 
+  # Number that an Errno class stands for, nil for SystemCallError itself.
+  def self.errno_of(klass)
+    found = __const_find(klass, :Errno, true, false)
+    found && found[1]
+  end
+
   # "No such file or directory @ place - detail"
   def self.errno_message(number, detail, place)
     s = __same(number, nil) ? "unknown error" : __strerror(number)
@@ -486,15 +492,14 @@ class SystemCallError
   def self.===(exc)
     return true if super
     return false if __same(self, SystemCallError) || !__is_a(exc, SystemCallError)
-    mine = const_defined?(:Errno) ? self::Errno : nil
+    mine = KumiSys.errno_of(self)
     !__same(mine, nil) && exc.errno == mine
   end
 
   def initialize(*args)
-    c = __class(self)
-    if c.const_defined?(:Errno)
+    number = KumiSys.errno_of(__class(self))
+    if number
       KumiSys.arity_error(args.size, 0, 2) if args.size > 2
-      number = c::Errno
       detail, place = args
     else
       KumiSys.arity_error(args.size, 1, 3) if args.empty? || args.size > 3

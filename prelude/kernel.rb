@@ -11,6 +11,11 @@ module KumiSys
     c
   end
 
+  # NameError of method and public_method.
+  def self.undefined_method(x, name)
+    raise NameError.new("undefined method '#{name}' for class '#{__class_name(__class_of(x))}'", name, receiver: x)
+  end
+
   # #<Foo a=1>: instance variables and their values.
   def self.inspect_ivars(x, names)
     head = __any_to_s(x)
@@ -228,7 +233,7 @@ module Kernel
        __send__(:respond_to_missing?, name, true)
       return __method_missing_of(self, name)
     end
-    raise NameError.new("undefined method '#{name}' for #{__describe(self)}", name, receiver: self)
+    KumiSys.undefined_method(self, name)
   end
 
   def public_method(name)
@@ -239,7 +244,7 @@ module Kernel
        __send__(:respond_to_missing?, name, false)
       return __method_missing_of(self, name)
     end
-    raise NameError.new("undefined method '#{name}' for #{__describe(self)}", name, receiver: self)
+    KumiSys.undefined_method(self, name)
   end
 
   def singleton_method(name)

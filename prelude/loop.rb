@@ -34,7 +34,6 @@ module KumiSys
 
   # A block argument that is no Proc: to_proc.
   def self.block_arg(v)
-    return v if __is_a(v, Method)
     to_proc(v)
   end
 

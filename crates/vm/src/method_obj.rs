@@ -96,14 +96,16 @@ impl Cx {
             return Ok(-1);
         }
         if let Some(c) = self.method_code(index)? {
-            return Ok(c.params.arity(true));
+            let n = c.params.arity(true);
+            // Methods of the runtime tell as much as CRuby's own native ones do.
+            return Ok(if c.system && n < 0 { -1 } else { n });
         }
         let m = self.method(index);
         Ok(match m.body {
             Body::AttrGet(_) | Body::MemberGet(_) => 0,
             Body::AttrSet(_) | Body::MemberSet(_) => 1,
             _ if m.max == m.min as i8 => m.min as i32,
-            _ => -(m.min as i32) - 1,
+            _ => -1,
         })
     }
 
@@ -113,7 +115,11 @@ impl Cx {
             return Ok(vec![(Param::Rest, None)]);
         }
         if let Some(c) = self.method_code(index)? {
-            return Ok(self.parameters(&c.params, true));
+            if !c.system {
+                return Ok(self.parameters(&c.params, true));
+            }
+            let n = c.params.arity(true);
+            return Ok(if n < 0 { vec![(Param::Rest, None)] } else { vec![(Param::Req, None); n as usize] });
         }
         let m = self.method(index);
         let (min, max) = match m.body {

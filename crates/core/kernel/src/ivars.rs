@@ -10,6 +10,10 @@ pub static TABLE: &[NativeDef] = &[
     n("Kernel", "remove_instance_variable", 1, 1, remove),
     intrinsic("__ivars_hidden", 1, 1, hidden),
     intrinsic("__ivar_remove", 2, 2, raw_remove),
+    intrinsic("__ivar_raw", 2, 2, |cx, _, a| {
+        let s = cx.arg_name(a, 1)?;
+        Ok(cx.ivar_get(a[0], s))
+    }),
 ];
 
 /// Is this a variable name after `sigil` (`@`, `@@`)?
