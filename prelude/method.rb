@@ -64,6 +64,10 @@ class Method
   end
   private :singleton_or_class
 
+  def to_proc
+    __method_proc(self)
+  end
+
   def curry(n = nil)
     to_proc.curry(n)
   end

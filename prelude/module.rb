@@ -321,7 +321,7 @@ class Module
     first = true
     while i < steps.size
       unless __is_a(mod, Module)
-        raise TypeError, "#{KumiSys.inspect(mod)} does not refer to class/module"
+        raise TypeError, "#{steps.first(i + 1).join("::")} does not refer to class/module"
       end
       mod = KumiSys.const_value(mod, steps[i], inherit, first, !first)
       first = false
@@ -341,7 +341,7 @@ class Module
     first = true
     while i < steps.size
       unless __is_a(mod, Module)
-        raise TypeError, "#{KumiSys.inspect(mod)} does not refer to class/module"
+        raise TypeError, "#{steps.first(i + 1).join("::")} does not refer to class/module"
       end
       found = __const_find(mod, steps[i], inherit, first)
       return false if __same(found, nil)
