@@ -411,7 +411,8 @@ fn eval(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let src = cx.arg_str(a, 0)?;
     let (path, line) = eval_place(cx, a, 2)?;
     let text = src.bytes().to_vec();
-    Err(cx.eval_in(a[1], &text, &path, line, None, None))
+    let enc = crate::EncIndex::from_u8(src.enc());
+    Err(cx.eval_in(a[1], (&text, enc), &path, line, None, None))
 }
 fn eval_place(cx: &mut Cx, a: &[Value], at: usize) -> Result<(String, u32), Exit> {
     let path = cx.arg_str(a, at)?;
@@ -434,7 +435,7 @@ fn eval_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         },
     };
     let cref = cx.new_cref(module, parent, CrefObj::NO_METHOD, CrefObj::PUBLIC).val();
-    Err(cx.eval_in(a[1], &text, &path, line, Some(a[4]), Some(cref)))
+    Err(cx.eval_in(a[1], (&text, crate::EncIndex::from_u8(src.enc())), &path, line, Some(a[4]), Some(cref)))
 }
 /// `__proc_binding(proc)`
 fn proc_binding(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -224,17 +224,18 @@ impl Cx {
     }
 
     /// Runs text in a Binding, in the native's place. `self_val` and `cref` replace the binding's when given.
-    pub fn eval_in(&mut self, binding: Value, src: &[u8], path: &str, line: u32, self_val: Option<Value>, cref: Option<Value>) -> Exit {
+    pub fn eval_in(&mut self, binding: Value, src: (&[u8], crate::EncIndex), path: &str, line: u32, self_val: Option<Value>, cref: Option<Value>) -> Exit {
         let Some(s) = binding.as_data::<EvalScope>() else { return self.type_error("wrong argument type (expected binding)") };
         let opts = compile::Options {
             line,
             kind: Code::Eval,
             scope: s.names.clone(),
             eval_in_method: s.in_method,
+            encoding: Some(src.1),
             frozen_strings: self.options.frozen_strings,
             ..compile::Options::file(path)
         };
-        let q = match self.compile_text(src, &opts) {
+        let q = match self.compile_text(src.0, &opts) {
             Ok(q) => q,
             Err(x) => return x,
         };
