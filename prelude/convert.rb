@@ -49,7 +49,7 @@ module KumiSys
 
   def self.bad_conversion(x, name, mid, r)
     t = __describe_type(x)
-    raise TypeError, "can't convert #{t} to #{name} (#{t}##{mid} gives #{__describe_class(r)})"
+    raise TypeError, "can't convert #{t} into #{name} (#{t}##{mid} gives #{__describe_class(r)})"
   end
 
   def self.to_int(x)

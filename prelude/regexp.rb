@@ -68,14 +68,8 @@ class Regexp
   end
 
   def match(text, pos = 0)
-    unless __same(text, nil)
-      text = __is_a(text, Symbol) ? text.name : KumiSys.to_str(text)
-      pos = KumiSys.to_int(pos)
-      pos += text.size if pos < 0
-      offset = pos < 0 || pos > text.size ? nil : pos == 0 ? 0 : text.byteslice(0, text.bytesize)[0, pos].bytesize
-      m = __same(offset, nil) ? nil : __re_search(self, text, offset)
-    end
-    __set_last_match(m)
+    text = KumiSys.to_str(text) unless __same(text, nil) || __is_a(text, Symbol)
+    m = __re_match(self, text, KumiSys.to_int(pos))
     return m if __same(m, nil) || !block_given?
     yield m
   end
@@ -98,6 +92,10 @@ class Regexp
 end
 
 class MatchData
+  class << self
+    undef_method :allocate
+  end
+
   def [](index, length = __undef)
     return to_a[index] if __undef?(length)
     to_a[index, length]
@@ -123,7 +121,7 @@ class MatchData
 
   def deconstruct_keys(keys)
     unless __same(keys, nil) || __is_a(keys, Array)
-      raise TypeError, "wrong argument type #{__describe_type(keys)} (expected Array or nil)"
+      raise TypeError, "wrong argument type #{__describe_type(keys)} (expected Array)"
     end
     if __same(keys, nil)
       h = {}
@@ -132,6 +130,7 @@ class MatchData
     end
     known = names
     h = {}
+    return h if keys.size > known.size
     keys.each do |k|
       raise TypeError, "wrong argument type #{__describe_type(k)} (expected Symbol)" unless __is_a(k, Symbol)
       break unless known.include?(k.name)
@@ -141,11 +140,14 @@ class MatchData
   end
 
   def dup
-    __match_copy(self)
+    m = __match_copy(self)
+    __copy_ivars(self, m)
+    m
   end
 
   def clone(freeze: nil)
     m = __match_copy(self)
+    __copy_ivars(self, m)
     m.freeze if freeze || (__same(freeze, nil) && frozen?)
     m
   end
@@ -177,7 +179,7 @@ module KumiSys
         when "i" then bits |= 1
         when "x" then bits |= 2
         when "m" then bits |= 4
-        else raise ArgumentError, "unknown regexp option#{options.size > 1 ? "s" : ""}: #{options}"
+        else raise ArgumentError, "unknown regexp option: #{options}"
         end
       end
       return bits

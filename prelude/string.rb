@@ -10,7 +10,7 @@ class String
   def initialize(string = __undef, encoding: nil, capacity: nil)
     unless __undef?(string)
       __check_frozen(self)
-      replace(string)
+      __str_set(self, KumiSys.to_str(string))
     end
     force_encoding(encoding) unless __same(encoding, nil)
     __str_reserve(self, KumiSys.to_int(capacity)) unless __same(capacity, nil)
@@ -28,12 +28,11 @@ class String
     other == self ? true : false
   end
 
-  def ===(other)
-    return false unless other.respond_to?(:to_str)
-    other == self ? true : false
-  end
+  alias === ==
 
   def <=>(other)
+    text = KumiSys.try_str(other)
+    return self <=> text unless __same(text, nil)
     r = KumiSys.guard_pair(:string_compare, self, other) { [other <=> self] }
     return nil if __same(r, nil)
     c = __ary_at(r, 0)
@@ -42,13 +41,13 @@ class String
   end
 
   def casecmp(other)
-    text = KumiSys.to_str(other)
-    casecmp(text)
+    text = KumiSys.try_str(other)
+    __same(text, nil) ? KumiSys.casecmp_other(other) : casecmp(text)
   end
 
   def casecmp?(other)
-    text = KumiSys.to_str(other)
-    casecmp?(text)
+    text = KumiSys.try_str(other)
+    __same(text, nil) ? KumiSys.casecmp_other(other) : casecmp?(text)
   end
 
   def %(arg)
@@ -61,10 +60,7 @@ class String
     self[KumiSys.to_int(index)]
   end
 
-  def slice(index, length = __undef)
-    return self[KumiSys.int_range(index)] if __is_a(index, Range)
-    self[KumiSys.to_int(index)]
-  end
+  alias slice []
 
   def []=(index, value, third = __undef)
     self[KumiSys.int_range(index)] = value
@@ -84,9 +80,9 @@ class String
     bytesplice(index, *rest)
   end
 
-  def match(pattern, pos = 0, &block)
+  def match(pattern, *pos, &block)
     pattern = Regexp.new(KumiSys.to_str(pattern)) unless __is_a(pattern, Regexp)
-    block ? pattern.match(self, pos, &block) : pattern.match(self, pos)
+    pattern.match(self, *pos, &block)
   end
 
   def match?(pattern, pos = 0)
@@ -116,7 +112,6 @@ class String
   end
 
   def scrub!(replacement = nil)
-    __check_frozen(self)
     if block_given? && __same(replacement, nil)
       r = KumiSys.scrub(self) { |bad| yield bad }
     else
@@ -152,6 +147,12 @@ class String
 end
 
 module KumiSys
+  # casecmp with what is no String and converts to none.
+  def self.casecmp_other(other)
+    return nil if __responds(other, :to_str)
+    raise TypeError, "no implicit conversion of #{__describe_type(other)} into String"
+  end
+
   # A Range with Integer (or nil) ends.
   def self.int_range(range)
     raise TypeError, "no implicit conversion of #{__describe_type(range)} into Integer" unless __is_a(range, Range)
@@ -176,12 +177,20 @@ module KumiSys
     while true
       r = __format(text, args, met)
       return r if __is_a(r, String)
+      return format_surplus(__ary_at(r, 0)) if __ary_len(r) == 1
       i = 0
       while i < __ary_len(r)
         met[__ary_at(r, i)] = format_need(__ary_at(r, i + 1), __ary_at(r, i + 2))
         i += 3
       end
     end
+  end
+
+  # More arguments than directives.
+  def self.format_surplus(text)
+    raise ArgumentError, "too many arguments for format string" if $DEBUG
+    warn "warning: too many arguments for format string" if $VERBOSE
+    text
   end
 
   def self.format_need(kind, value)
@@ -191,9 +200,12 @@ module KumiSys
     when 2 then Integer(value)
     when 3 then Float(value)
     when 4 then format_key(value)
-    else
+    when 5
       s = try_str(value)
-      __same(s, nil) ? to_int(value) : s
+      return s unless __same(s, nil)
+      raise TypeError, "no implicit conversion of nil into Integer" if __same(value, nil)
+      to_int(value)
+    else to_int(value)
     end
   end
 
@@ -202,7 +214,7 @@ module KumiSys
     hash = __ary_at(parts, 0)
     key = __ary_at(parts, 1)
     value = hash.default(key)
-    if __same(value, nil) && __same(hash.default_proc, nil)
+    if __same(value, nil)
       shown = __ary_at(parts, 2)
       raise KeyError.new("key#{shown} not found", receiver: hash, key: key)
     end
@@ -337,10 +349,10 @@ module KumiSys
       raise error unless __same(status, :undefined_conversion)
       char = error.error_char
       char = char.encode(from) unless char.encoding == from
-      given = if __is_a(fallback, Hash) || !__responds(fallback, :call)
-        fallback[char]
-      else
+      given = if __is_a(fallback, Proc) || __is_a(fallback, Method)
         fallback.call(char)
+      elsif __responds(fallback, :[])
+        fallback[char]
       end
       raise error if __same(given, nil)
       given = to_str(given)

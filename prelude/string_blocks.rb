@@ -86,7 +86,10 @@ class String
 
   def split(pattern = nil, limit = 0)
     limit = KumiSys.to_int(limit)
-    pattern = $; if __same(pattern, nil)
+    if __same(pattern, nil) && !__same($;, nil)
+      pattern = $;
+      warn "warning: $; is set to non-nil value", category: :deprecated
+    end
     pattern = KumiSys.pattern(pattern) unless __same(pattern, nil)
     list = __str_split(self, pattern, limit)
     return list unless block_given?
@@ -127,17 +130,23 @@ class String
 
   def sub!(pattern, replacement = __undef, &block)
     __check_frozen(self)
+    before = __str_copy(self) if block
     r = KumiSys.sub(self, pattern, replacement, false, block)
     return nil if __same(r, nil)
-    replace(r)
+    raise RuntimeError, "string modified" if block && before != self
+    __str_set(self, r)
+    self
   end
 
   def gsub!(pattern, replacement = __undef, &block)
     return to_enum(:gsub!, pattern) if __undef?(replacement) && !block
     __check_frozen(self)
+    before = __str_copy(self) if block
     r = KumiSys.sub(self, pattern, replacement, true, block)
     return nil if __same(r, nil)
-    replace(r)
+    raise RuntimeError, "string modified" if block && before != self
+    __str_set(self, r)
+    self
   end
 
   def upto(last, exclusive = false)
@@ -166,6 +175,7 @@ class String
       end
       return self
     end
+    __str_check_compat(self, last)
     order = self <=> last
     return self if order > 0 || (exclusive && order == 0)
     after = last.succ

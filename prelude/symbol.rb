@@ -6,16 +6,15 @@ class Symbol
     name[*args]
   end
 
-  def slice(*args)
-    name[*args]
-  end
+  alias slice []
+  alias intern to_sym
 
   def =~(other)
     name =~ other
   end
 
-  def match(pattern, pos = 0, &block)
-    name.match(pattern, pos, &block)
+  def match(pattern, *pos, &block)
+    name.match(pattern, *pos, &block)
   end
 
   def match?(pattern, pos = 0)
@@ -27,7 +26,7 @@ class Symbol
   def capitalize(*options) = name.capitalize(*options).to_sym
   def swapcase(*options) = name.swapcase(*options).to_sym
   def succ = name.succ.to_sym
-  def next = name.succ.to_sym
+  alias next succ
 
   def casecmp(other)
     return nil unless __is_a(other, Symbol)

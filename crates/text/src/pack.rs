@@ -123,7 +123,7 @@ pub fn parse(template: &[u8], pack: bool) -> Result<Vec<Directive>, TemplateErro
     while i < template.len() {
         let letter = template[i];
         i += 1;
-        if letter.is_ascii_whitespace() || letter == 0 || letter == 0x0B {
+        if letter.is_ascii_whitespace() || letter == 0x0B {
             continue;
         }
         if letter == b'#' {

@@ -681,6 +681,15 @@ impl Cx {
             None => self.globals[i].value,
         }
     }
+    /// The value that Ruby code sees: hooks are asked.
+    pub fn read_global(&mut self, name: &str) -> Value {
+        let s = self.intern(name);
+        let i = self.global_index(s);
+        match self.globals[i].get {
+            Some(f) => f(self, Value::NIL, &[Value::sym(s)]).unwrap_or(Value::NIL),
+            None => self.globals[i].value,
+        }
+    }
     /// A global whose reads and writes are natives (arguments: name symbol, value).
     pub fn hook_global(&mut self, name: &str, get: Option<NativeFn>, set: Option<NativeFn>) {
         let s = self.intern(name);

@@ -104,6 +104,9 @@ fn concat(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     cx.check_frozen(recv)?;
     for i in 0..args.len() {
+        if args[i].as_big().is_some() {
+            return Err(cx.range_error("bignum out of char range"));
+        }
         if !args[i].is_fix() {
             cx.arg_str(args, i)?;
         }
@@ -129,8 +132,7 @@ fn append_as_bytes(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         } else if let Some(i) = a.as_fix() {
             out.push(i as u8);
         } else if let Some(b) = a.as_big() {
-            let low = b.n.low_u64() as u8;
-            out.push(if b.n.is_negative() { low.wrapping_neg() } else { low });
+            out.push(b.n.to_le_bytes().first().copied().unwrap_or(0));
         } else {
             let t = cx.describe_type(*a);
             return Err(cx.type_error(&format!("wrong argument type {t} (expected String or Integer)")));
@@ -160,7 +162,12 @@ fn prepend(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let n = cx.arg_i64(args, 0)?;
+    let n = match args[0].as_big() {
+        Some(b) if b.n.is_negative() => -1,
+        Some(_) if s.bytes().is_empty() => 0,
+        Some(_) => return Err(cx.arg_error("argument too big")),
+        None => cx.arg_i64(args, 0)?,
+    };
     if n < 0 {
         return Err(cx.arg_error("negative argument"));
     }
@@ -309,10 +316,7 @@ fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let low = match (b.as_fix(), b.as_big()) {
         (Some(x), _) => x as u8,
-        (_, Some(x)) => {
-            let l = x.n.low_u64() as u8;
-            if x.n.is_negative() { l.wrapping_neg() } else { l }
-        }
+        (_, Some(x)) => x.n.to_le_bytes().first().copied().unwrap_or(0),
         _ => 0,
     };
     s.buf[at as usize] = low;
@@ -410,7 +414,29 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `__str_graphemes(s)`: all extended grapheme clusters.
 fn graphemes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
-    let v: Vec<Value> = kumi_text::strsearch::graphemes(s.bytes(), enc(s)).into_iter().map(|r| piece(cx, s, r)).collect();
+    let e = enc(s);
+    let mut ranges = Vec::new();
+    if e.is_unicode() && !e.is_utf8() && range(s) != CodeRange::Broken {
+        // By way of UTF-8, character by character.
+        let (mut text, mut at, mut ends) = (Vec::new(), 0, Vec::new());
+        while let Some((c, n)) = e.decode(&s.bytes()[at..]) {
+            EncIndex::UTF_8.push_code(&mut text, c);
+            at += n;
+            ends.push((text.len(), at));
+        }
+        let (mut from, mut k) = (0, 0);
+        for r in kumi_text::strsearch::graphemes(&text, EncIndex::UTF_8) {
+            while k < ends.len() && ends[k].0 < r.end {
+                k += 1;
+            }
+            let to = ends.get(k).map_or(at, |p| p.1);
+            ranges.push(from..to);
+            from = to;
+        }
+    } else {
+        ranges = kumi_text::strsearch::graphemes(s.bytes(), e);
+    }
+    let v: Vec<Value> = ranges.into_iter().map(|r| piece(cx, s, r)).collect();
     Ok(cx.array_vec(v))
 }
 /// Bytes of the character at byte `args[1]`.
@@ -441,6 +467,16 @@ fn frozen_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
     Ok(crate::regexp::frozen_copy(cx, s))
 }
+/// `__str_set(s, other)`: what `replace` does, whatever a user made of that name.
+fn set_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    initialize_copy(cx, args[0], &args[1..])
+}
+/// `__str_check_compat(a, b)`: Encoding::CompatibilityError when they don't go together.
+fn check_compat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (a, b) = (me(cx, args[0])?, me(cx, args[1])?);
+    let e = compat(cx, a, b)?;
+    Ok(crate::encoding::value(cx, e))
+}
 /// `__str_reserve(s, capacity)`
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut s = me(cx, args[0])?;
@@ -465,7 +501,6 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "prepend", 0, -1, prepend),
     n("String", "*", 1, 1, times),
     n("String", "==", 1, 1, eq),
-    n("String", "===", 1, 1, eq),
     n("String", "eql?", 1, 1, eql),
     n("String", "hash", 0, 0, hash),
     n("String", "<=>", 1, 1, cmp),
@@ -497,5 +532,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__str_code_at", 2, 2, code_at),
     intrinsic("__str_reserve", 2, 2, reserve),
     intrinsic("__str_copy", 1, 1, copy_m),
+    intrinsic("__str_set", 2, 2, set_m),
+    intrinsic("__str_check_compat", 2, 2, check_compat),
     intrinsic("__str_frozen", 1, 1, frozen_m),
 ];

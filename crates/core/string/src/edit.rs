@@ -160,7 +160,7 @@ pub fn chomped(s: Str) -> usize {
 }
 fn chomp(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
     let n = s.bytes().len();
-    let rs = if args.is_empty() { cx.get_global("$/") } else { args[0] };
+    let rs = if args.is_empty() { cx.read_global("$/") } else { args[0] };
     if rs.is_nil() && !args.is_empty() {
         return Ok(Change::None);
     }
@@ -264,6 +264,11 @@ fn sets(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Intersection, Exit> {
     let mut specs: Vec<Str> = Vec::with_capacity(args.len());
     for i in 0..args.len() {
         specs.push(cx.arg_str(args, i)?);
+    }
+    for x in &specs {
+        if range(*x) == CodeRange::Broken {
+            return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(*x).name())));
+        }
     }
     let mut pairs: Vec<(&[u8], EncIndex)> = Vec::new();
     for x in &specs {

@@ -52,7 +52,7 @@ pub fn arg_enc(cx: &mut Cx, args: &[Value], i: usize) -> Result<EncIndex, Exit> 
     let s = cx.arg_str(args, i)?;
     let name = s.bytes().to_vec();
     if !enc(s).is_ascii_compatible() {
-        return Err(cx.arg_error(&format!("invalid encoding name (non ASCII)")));
+        return Err(cx.arg_error("invalid encoding name (non ASCII)"));
     }
     match find(cx, &name) {
         Some(Some(e)) => Ok(e),
@@ -160,10 +160,7 @@ fn find_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[0].as_data::<EncObj>().is_some() {
         return Ok(args[0]);
     }
-    let name = match args[0].as_sym() {
-        Some(y) => cx.syms.name(y).to_vec(),
-        None => cx.arg_str(args, 0)?.bytes().to_vec(),
-    };
+    let name = cx.arg_str(args, 0)?.bytes().to_vec();
     match find(cx, &name) {
         Some(Some(e)) => Ok(value(cx, e)),
         Some(None) => Ok(Value::NIL),
@@ -231,7 +228,7 @@ fn compatible_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
         (None, Some(y)) => {
             if is_ascii(y) {
-                Some(a)
+                Some(if args[0].as_data::<crate::regexp::ReObj>().is_some() { b } else { a })
             } else if a == EncIndex::US_ASCII {
                 Some(b)
             } else {
@@ -253,7 +250,11 @@ fn str_encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn force_encoding(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut s = me(cx, recv)?;
     cx.check_frozen(recv)?;
-    let e = arg_enc(cx, args, 0)?;
+    let e = if args[0].as_str().is_some_and(|n| n.bytes().eq_ignore_ascii_case(b"internal")) {
+        internal(cx).unwrap_or(EncIndex::BINARY)
+    } else {
+        arg_enc(cx, args, 0)?
+    };
     if e != enc(s) {
         let keep = s.range() == CodeRange::SevenBit as u8 && e.is_ascii_compatible() && enc(s).is_ascii_compatible();
         s.set_enc(e.as_u8());
@@ -280,6 +281,12 @@ fn enc_find(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     })
 }
 
+fn locale_charmap(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|k| std::env::var(k).ok().filter(|v| !v.is_empty()));
+    let plain = set.is_some_and(|v| v == "C" || v == "POSIX");
+    Ok(cx.str_ascii(if plain { "ANSI_X3.4-1968" } else { "UTF-8" }))
+}
+
 pub static TABLE: &[NativeDef] = &[
     n("Encoding", "to_s", 0, 0, to_s),
     n("Encoding", "name", 0, 0, to_s),
@@ -288,6 +295,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Encoding", "ascii_compatible?", 0, 0, ascii_compatible),
     n("Encoding", "names", 0, 0, names),
     n("Encoding.", "list", 0, 0, list),
+    n("Encoding.", "locale_charmap", 0, 0, locale_charmap),
     n("Encoding.", "name_list", 0, 0, name_list),
     n("Encoding.", "aliases", 0, 0, aliases),
     n("Encoding.", "find", 1, 1, find_m),

@@ -19,6 +19,10 @@ fn dump(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn undump(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
+    if !enc(s).is_ascii_compatible() {
+        let m = format!("ASCII incompatible encoding: {}", enc(s).name());
+        return Err(cx.raise_msg(cx.k.compatibility_error, &m));
+    }
     match escape::undump(s.bytes(), enc(s)) {
         Ok((b, e)) => Ok(cx.str_vec(b, e)),
         Err(m) => Err(cx.runtime_error(m)),

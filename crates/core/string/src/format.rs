@@ -28,7 +28,7 @@ struct Run<'a> {
     /// What the prelude converted, by slot.
     met: &'a [Value],
     naming: Naming,
-    /// Directives so far; each has two slots.
+    /// Directives so far; each has four slots: hash entry, value, width, precision.
     directive: usize,
     needs: Vec<Value>,
     out: Vec<u8>,
@@ -42,6 +42,8 @@ const INSPECT: i64 = 1;
 const INTEGER: i64 = 2;
 const FLOAT: i64 = 3;
 const KEY: i64 = 4;
+const CHARACTER: i64 = 5;
+const TO_INT: i64 = 6;
 
 /// One directive being read.
 #[derive(Default)]
@@ -62,7 +64,7 @@ impl Run<'_> {
     }
     /// A value the prelude was asked for, or the question.
     fn need(&mut self, second: bool, kind: i64, v: Value) -> Option<Value> {
-        let slot = self.directive * 2 + second as usize;
+        let slot = self.directive * 4 + second as usize;
         if let Some(x) = self.met.get(slot).copied().filter(|x| !x.is_nil()) {
             return Some(x);
         }
@@ -131,7 +133,7 @@ impl Run<'_> {
         match found {
             Some(e) => d.value = Some(e.val),
             None => {
-                let slot = self.directive * 2;
+                let slot = self.directive * 4;
                 match self.met.get(slot).and_then(|v| v.as_array()) {
                     Some(a) => d.value = a.get(0),
                     None => {
@@ -160,7 +162,7 @@ impl Run<'_> {
         Ok(n)
     }
     /// The argument of a `*`, from the star on.
-    fn star(&mut self, cx: &mut Cx) -> Result<i64, Exit> {
+    fn star(&mut self, cx: &mut Cx, precision: bool) -> Result<i64, Exit> {
         self.at += 1;
         let mark = self.at;
         let mut k = 0usize;
@@ -178,7 +180,16 @@ impl Run<'_> {
         let one = [v];
         match cx.arg_i64(&one, 0) {
             Ok(i) => Ok(i),
-            Err(Exit::Convert(..)) => Err(Exit::Miss),
+            Err(Exit::Convert(..)) => {
+                let slot = self.directive * 4 + 2 + precision as usize;
+                match self.met.get(slot).and_then(|x| x.as_fix()) {
+                    Some(i) => Ok(i),
+                    None => {
+                        self.needs.extend([Value::fix(slot as i64), Value::fix(TO_INT), v]);
+                        Ok(0)
+                    }
+                }
+            }
             Err(e) => Err(e),
         }
     }
@@ -246,9 +257,16 @@ impl Run<'_> {
         let mut d = Directive::default();
         loop {
             let Some(&c) = self.fmt.get(self.at) else {
+                if d.value.is_some() {
+                    return self.fail(cx, "malformed format string - %*[0-9]$");
+                }
                 return self.fail(cx, "incomplete format specifier; use %% (double %) instead");
             };
             match c {
+                b'\n' | 0 => {
+                    let t = if c == 0 { "\\0".to_string() } else { "\n".into() };
+                    return self.fail(cx, &format!("malformed format string - %{t}"));
+                }
                 b' ' | b'#' | b'+' | b'-' | b'0' => {
                     if d.has_width {
                         return self.fail(cx, "flag after width");
@@ -304,7 +322,7 @@ impl Run<'_> {
                     if d.has_precision {
                         return self.fail(cx, "width after precision");
                     }
-                    let w = self.star(cx)?;
+                    let w = self.star(cx, false)?;
                     if w < 0 {
                         d.spec.minus = true;
                     }
@@ -321,7 +339,7 @@ impl Run<'_> {
                     d.has_precision = true;
                     self.at += 1;
                     if self.fmt.get(self.at) == Some(&b'*') {
-                        let p = self.star(cx)?;
+                        let p = self.star(cx, true)?;
                         if p >= 0 {
                             if p > i32::MAX as i64 {
                                 return self.fail(cx, "precision too big");
@@ -331,13 +349,6 @@ impl Run<'_> {
                         continue;
                     }
                     d.spec.precision = Some(self.number(cx, "precision")?);
-                }
-                b'\n' | 0 => {
-                    if d.flags || d.has_width || d.has_precision || d.value.is_some() {
-                        return self.fail(cx, "invalid format character - %");
-                    }
-                    self.out.push(b'%');
-                    return Ok(());
                 }
                 b'%' => {
                     if d.flags || d.has_width || d.has_precision || d.value.is_some() {
@@ -413,7 +424,7 @@ impl Run<'_> {
         let one = [v];
         let c = match cx.arg_i64(&one, 0) {
             Ok(i) => i,
-            Err(Exit::Convert(..)) => match self.need(true, KEY + 1, v) {
+            Err(Exit::Convert(..)) => match self.need(true, CHARACTER, v) {
                 Some(x) => match x.as_fix() {
                     Some(i) => i,
                     None => {
@@ -550,10 +561,9 @@ fn run(cx: &mut Cx, fmt: Str, args: &[Value], met: &[Value]) -> R {
         Naming::Unnumbered(k) => k,
         _ => args.len(),
     };
-    if used < args.len() && cx.options.debug {
-        return Err(cx.arg_error("too many arguments for format string"));
-    }
-    Ok(make_vec(cx, out, e, known))
+    let text = make_vec(cx, out, e, known);
+    // The prelude warns of arguments that no directive took.
+    Ok(if used < args.len() { cx.array(&[text]) } else { text })
 }
 /// `format(fmt, *args)`: when nothing has to be asked of Ruby.
 fn sprintf(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -576,7 +586,8 @@ fn percent(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if v.as_array().is_some() { Err(Exit::Miss) } else { Ok(v) }
 }
 /// `__format(fmt, args array, met array)`: String, or an Array of needs `[slot, kind, value, ...]`; kinds:
-/// 0 to_s, 1 inspect, 2 Integer(), 3 Float(), 4 hash entry (`[hash, key, shown]`), 5 a character.
+/// 0 to_s, 1 inspect, 2 Integer(), 3 Float(), 4 hash entry (`[hash, key, shown]`), 5 a character, 6 to_int. An
+/// Array of one String: done, but there were more arguments.
 fn format_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let fmt = me(cx, args[0])?;
     let (Some(list), Some(met)) = (args[1].as_array(), args[2].as_array()) else { return Err(cx.type_error("Array expected")) };

@@ -93,7 +93,7 @@ fn which(cx: &mut Cx, m: &MatchObj, args: &[Value], i: usize) -> Result<Option<u
     }
     let k = cx.arg_i64(args, i)?;
     let n = m.region.len() as i64;
-    let k = if k < 0 { k + n } else { k };
+    let k = if k < 0 && k + n > 0 { k + n } else { k };
     Ok((k >= 0 && k < n).then_some(k as usize))
 }
 /// Group number for `begin` and its like: no negative ones, IndexError outside.
@@ -235,7 +235,7 @@ fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let m = md(cx, recv)?;
     let Some(o) = args[0].as_data::<MatchObj>() else { return Ok(Value::FALSE) };
     let same_re = match (pattern(m), pattern(o)) {
-        (Some(a), Some(b)) => a.source() == b.source() && a.options() == b.options() && a.encoding() == b.encoding(),
+        (Some(a), Some(b)) => regexp::same(&a, &b),
         (None, None) => m.re.as_str().zip(o.re.as_str()).is_some_and(|(a, b)| equal(a, b)),
         _ => false,
     };

@@ -105,7 +105,11 @@ pub fn search_regex(cx: &mut Cx, r: &Regex, own: Option<f64>, s: Str, mode: Mode
     let limits = Limits { deadline, steps: None };
     let found = match mode {
         Mode::From(i) => r.search(&subject, i, limits, region).map(|f| f.is_some()),
-        Mode::Back(i) => r.search_back(&subject, i, limits, region).map(|f| f.is_some()),
+        Mode::Back(i) => match r.match_at(&subject, i, limits, region) {
+            // The engine looks strictly before the start it is given.
+            Ok(false) => r.search_back(&subject, i, limits, region).map(|f| f.is_some()),
+            other => other,
+        },
         Mode::At(i) => r.match_at(&subject, i, limits, region),
     };
     match found {
@@ -184,7 +188,8 @@ fn group_no(cx: &mut Cx, re: &Regex, m: &[(isize, isize)], which: Value, argi: u
     }
     let Some(i) = which.as_fix() else { return Err(Exit::Convert(argi, Proto::Int)) };
     let n = m.len() as i64;
-    let i = if i < 0 { i + n } else { i };
+    // Counted from the end, the whole match is not reached.
+    let i = if i < 0 && i + n > 0 { i + n } else { i };
     Ok((i >= 0 && i < n).then_some(i as usize))
 }
 /// IndexError for an unknown group name.
@@ -247,7 +252,7 @@ pub fn literal(cx: &mut Cx, src: Str, bits: u32) -> R {
     } else if bits & RE_SJIS as u32 != 0 {
         EncIndex::WINDOWS_31J
     } else if bits & RE_NONE as u32 != 0 {
-        if src.bytes().is_ascii() { EncIndex::US_ASCII } else { EncIndex::BINARY }
+        EncIndex::BINARY
     } else if bits & RE_FIXED as u32 != 0 {
         EncIndex::UTF_8
     } else {
@@ -279,7 +284,7 @@ fn regexp_init(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Err(cx.type_error("already initialized regexp"));
     }
     let bits = args[2].as_fix().unwrap_or(0) as u32;
-    let e = if bits & Options::NOENCODING != 0 && enc(src) != EncIndex::BINARY && is_ascii(src) { EncIndex::US_ASCII } else { enc(src) };
+    let e = if bits & Options::NOENCODING != 0 { EncIndex::BINARY } else { enc(src) };
     if range(src) == CodeRange::Broken && bits & Options::NOENCODING == 0 {
         let shown = show::expression(src.bytes(), e);
         let m = format!("invalid multibyte character: /{}/", String::from_utf8_lossy(&shown));
@@ -354,8 +359,9 @@ fn start_arg(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Option<usize>, Exit>
     let i = if i < 0 { i + char_count(s) as i64 } else { i };
     Ok(if i < 0 { None } else { byte_offset(s, i as usize) })
 }
-/// `match` without a block.
-fn match_m(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+/// `__re_match(re, text[, start])`: `match` without its block.
+fn match_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (recv, args) = (args[0], &args[1..]);
     match text_arg(cx, args, 0)? {
         Text::Nil => {
             regex(cx, recv)?;
@@ -471,11 +477,16 @@ fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(Value::FALSE);
     }
     let (a, b) = (regex(cx, recv)?, regex(cx, args[0])?);
-    Ok(Value::bool(a.source() == b.source() && a.options() == b.options() && a.encoding() == b.encoding()))
+    Ok(Value::bool(same(&a, &b)))
+}
+/// Same text, options and encoding; whether `/n` was written does not count.
+pub fn same(a: &Regex, b: &Regex) -> bool {
+    let bits = |r: &Regex| r.options().0 & !Options::NOENCODING;
+    a.source() == b.source() && bits(a) == bits(b) && a.encoding() == b.encoding()
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let r = regex(cx, recv)?;
-    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, r.source()) ^ (r.options().0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, r.source()) ^ ((r.options().0 & !Options::NOENCODING) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Ok(Value::fix((h >> 2) as i64))
 }
 fn escape(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -633,7 +644,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Regexp.", "timeout", 0, 0, timeout_get),
     n("Regexp", "=~", 1, 1, match_op),
     n("Regexp", "===", 1, 1, eqq),
-    n("Regexp", "match", 1, 2, match_m),
     n("Regexp", "match?", 1, 2, match_p),
     n("Regexp", "source", 0, 0, source),
     n("Regexp", "options", 0, 0, options),
@@ -656,6 +666,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__regexp_linear", 1, 1, linear),
     intrinsic("__regexp_timeout_set", 1, 1, timeout_set),
     intrinsic("__regexp_name_groups", 1, 1, name_groups),
+    intrinsic("__re_match", 2, 3, match_m),
     intrinsic("__re_search", 3, 3, re_search),
     intrinsic("__re_match_at", 3, 3, re_match_at),
     intrinsic("__set_last_match", 1, 1, set_last_match),

@@ -212,9 +212,20 @@ fn partition(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return three(cx, s, at);
     }
     let o = cx.arg_str(args, 0)?;
-    let n = s.bytes().len();
-    let at = find(cx, s, o, 0)?.map_or(n..n, |a| a..a + o.bytes().len());
-    three(cx, s, at)
+    match find(cx, s, o, 0)? {
+        Some(a) => around(cx, s, a, o),
+        None => {
+            let n = s.bytes().len();
+            three(cx, s, n..n)
+        }
+    }
+}
+/// What is before and behind `o` at byte `a`, with `o` itself between them.
+fn around(cx: &mut Cx, s: Str, a: usize, o: Str) -> R {
+    let before = piece(cx, s, 0..a);
+    let sep = copy(cx, o);
+    let behind = piece(cx, s, a + o.bytes().len()..s.bytes().len());
+    Ok(cx.array(&[before, sep, behind]))
 }
 fn rpartition(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
@@ -230,8 +241,10 @@ fn rpartition(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         let t = cx.describe_type(args[0]);
         return Err(cx.type_error(&format!("type mismatch: {t} given")));
     };
-    let at = rfind(cx, s, o, n)?.map_or(0..0, |a| a..a + o.bytes().len());
-    three(cx, s, at)
+    match rfind(cx, s, o, n)? {
+        Some(a) => around(cx, s, a, o),
+        None => three(cx, s, 0..0),
+    }
 }
 
 pub static TABLE: &[NativeDef] = &[

@@ -10,6 +10,14 @@ fn is_re(cx: &Cx, v: Value) -> bool {
     v.as_data::<regexp::ReObj>().is_some()
 }
 
+/// A length: any negative one is the same.
+fn len_arg(cx: &mut Cx, args: &[Value], i: usize) -> Result<i64, Exit> {
+    match args[i].as_big() {
+        Some(b) if b.n.is_negative() => Ok(-1),
+        _ => cx.arg_i64(args, i),
+    }
+}
+
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     if args.len() == 2 {
@@ -17,7 +25,7 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             return regexp::aref(cx, s, args[0], args[1]);
         }
         let i = cx.arg_i64(args, 0)?;
-        let n = cx.arg_i64(args, 1)?;
+        let n = len_arg(cx, args, 1)?;
         return Ok(match char_span(s, i, n) {
             Some(r) => piece(cx, s, r),
             None => Value::NIL,
@@ -69,7 +77,7 @@ fn byte_span(s: Str, i: i64, n: i64) -> Option<std::ops::Range<usize>> {
 fn byteslice(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     let span = if args.len() == 2 {
-        let (i, n) = (cx.arg_i64(args, 0)?, cx.arg_i64(args, 1)?);
+        let (i, n) = (cx.arg_i64(args, 0)?, len_arg(cx, args, 1)?);
         byte_span(s, i, n)
     } else if let Some(r) = args[0].as_range() {
         range_span(cx, r, s.bytes().len() as i64)?.and_then(|(a, n)| byte_span(s, a, n))
@@ -164,8 +172,8 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let last = args.len() - 1;
     if args.len() == 3 {
         if is_re(cx, args[0]) {
-            let val = cx.arg_str(args, 2)?;
             let r = regexp::span_for_assignment(cx, s, args[0], args[1])?;
+            let val = cx.arg_str(args, 2)?;
             put(cx, s, r, val)?;
             return Ok(args[last]);
         }
@@ -192,8 +200,8 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(args[last]);
     }
     if is_re(cx, args[0]) {
-        let val = cx.arg_str(args, 1)?;
         let r = regexp::span_for_assignment(cx, s, args[0], Value::fix(0))?;
+        let val = cx.arg_str(args, 1)?;
         put(cx, s, r, val)?;
         return Ok(args[last]);
     }
@@ -263,7 +271,6 @@ fn insert(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 pub static TABLE: &[NativeDef] = &[
     n("String", "[]", 1, 2, aref),
-    n("String", "slice", 1, 2, aref),
     n("String", "[]=", 2, 3, aset),
     n("String", "slice!", 1, 2, slice_bang),
     n("String", "byteslice", 1, 2, byteslice),

@@ -8,7 +8,7 @@ use kumi_vm::*;
 use std::ops::Range;
 
 fn ascii_space(b: u8) -> bool {
-    matches!(b, b'\t'..=b'\r' | b' ' | 0)
+    matches!(b, b'\t'..=b'\r' | b' ')
 }
 /// Fields between blanks.
 fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
@@ -45,7 +45,11 @@ fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
 /// `__str_split(s, pattern, limit)`: pattern nil (blanks), String or Regexp.
 fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
-    let limit = args[2].as_fix().unwrap_or(0);
+    let limit = cx.arg_i64(args, 2)?;
+    if i32::try_from(limit).is_err() {
+        let side = if limit < 0 { "small" } else { "big" };
+        return Err(cx.range_error(&format!("integer {limit} too {side} to convert to 'int'")));
+    }
     let b = s.bytes();
     if limit == 1 {
         if b.is_empty() {
@@ -57,6 +61,9 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut out: Vec<Range<usize>> = Vec::new();
     let full = |out: &Vec<Range<usize>>| limit > 0 && out.len() as i64 + 1 >= limit;
     let pat = args[1];
+    if range(s) == CodeRange::Broken && pat.as_data::<ReObj>().is_none() {
+        return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(s).name())));
+    }
     if pat.is_nil() || pat.as_str().is_some_and(|p| p.bytes() == b" ") {
         awk(s, limit, &mut out);
     } else if let Some(p) = pat.as_str() {
@@ -143,19 +150,28 @@ pub fn line_ranges(s: Str, sep: &[u8]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut at = 0;
     if sep.is_empty() {
+        // A paragraph ends with two newlines; further ones belong to none.
+        let newline = |i: usize| match &b[i..] {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => 0,
+        };
         while at < b.len() {
-            let end = match memchr::memmem::find(&b[at..], b"\n\n") {
-                Some(i) => {
-                    let mut e = at + i + 2;
-                    while e < b.len() && b[e] == b'\n' {
-                        e += 1;
-                    }
-                    e
+            let mut from = at;
+            let mut end = b.len();
+            while let Some(i) = memchr::memchr(b'\n', &b[from..]).map(|i| from + i) {
+                let second = newline(i + 1);
+                if second > 0 {
+                    end = i + 1 + second;
+                    break;
                 }
-                None => b.len(),
-            };
+                from = i + 1;
+            }
             out.push(at..end);
             at = end;
+            while at < b.len() && newline(at) > 0 {
+                at += newline(at);
+            }
         }
         return out;
     }
@@ -177,8 +193,9 @@ fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let chomp = args[2].truthy();
     let e = enc(s);
     // The default separator in wide encodings is their newline.
-    let mut newline = Vec::new();
-    let text: &[u8] = if sep.bytes() == b"\n" && e.min_len() > 1 && e.push_code(&mut newline, 10) {
+    let newline;
+    let text: &[u8] = if sep.bytes() == b"\n" && !e.is_ascii_compatible() {
+        newline = crate::transcode::ascii_in(cx, b"\n", e)?;
         &newline
     } else {
         compat(cx, s, sep)?;
@@ -193,7 +210,7 @@ fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             let line = &b[r.clone()];
             if text.is_empty() {
                 while end > r.start && b[end - 1] == b'\n' {
-                    end -= 1;
+                    end -= if end > r.start + 1 && b[end - 2] == b'\r' { 2 } else { 1 };
                 }
             } else if line.ends_with(text) {
                 end -= text.len();

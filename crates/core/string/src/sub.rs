@@ -90,6 +90,11 @@ fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re:
                 }
             }
             b'\\' => out.push(b'\\'),
+            b'+' => {
+                if let Some(g) = (1..region.groups.len()).rev().find(|g| region.get(*g).is_some()) {
+                    put(out, g);
+                }
+            }
             b'k' if r.get(i) == Some(&b'<') && r[i..].contains(&b'>') => {
                 let close = i + r[i..].iter().position(|c| *c == b'>').unwrap_or(0);
                 let name = &r[i + 1..close];

@@ -18,10 +18,10 @@ struct SymState {
 
 /// The encoding of a symbol.
 pub fn sym_enc(cx: &mut Cx, y: Sym) -> EncIndex {
-    if cx.syms.name(y).is_ascii() {
-        return EncIndex::US_ASCII;
+    if let Some(e) = cx.state::<SymState>().encs.get(&y) {
+        return *e;
     }
-    cx.state::<SymState>().encs.get(&y).copied().unwrap_or(EncIndex::UTF_8)
+    if cx.syms.name(y).is_ascii() { EncIndex::US_ASCII } else { EncIndex::UTF_8 }
 }
 /// The symbol named by a string; EncodingError for a broken one.
 pub fn intern_str(cx: &mut Cx, s: Str) -> R {
@@ -142,6 +142,7 @@ fn end_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, s)?;
     for i in 0..args.len() {
         let o = cx.arg_str(args, i)?;
+        compat(cx, s, o)?;
         if crate::search::ends(s, o) {
             return Ok(Value::TRUE);
         }

@@ -77,6 +77,14 @@ fn enc_arg(cx: &mut Cx, v: Value) -> Result<EncIndex, Exit> {
     }
 }
 
+/// ASCII text in another encoding, or ConverterNotFoundError.
+pub fn ascii_in(cx: &mut Cx, text: &[u8], to: EncIndex) -> Result<Vec<u8>, Exit> {
+    match transcode::encode(text, EncIndex::US_ASCII, to, Options::default()) {
+        Ok(b) => Ok(b),
+        Err(_) => Err(not_found(cx, "US-ASCII", to.name())),
+    }
+}
+
 /// `__str_encode(s, to, from, flags, replacement, explicit_from)`: a new string. Without
 /// decorators, equal encodings and plain ASCII only change the label.
 fn encode(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -169,6 +177,9 @@ fn init(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `[status, new position]`.
 fn step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let c = this(cx, args[0])?;
+    if c.status == Status::Finished && args[5].truthy() && limit_free(args[4]) {
+        return Err(cx.arg_error("converter already finished"));
+    }
     let src = if args[1].is_nil() { Vec::new() } else { me(cx, args[1])?.bytes().to_vec() };
     let mut pos = (args[2].as_fix().unwrap_or(0).max(0) as usize).min(src.len());
     let dst = me(cx, args[3])?;
@@ -204,6 +215,10 @@ fn step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     append(cx, dst, &out, CodeRange::Unknown);
     let name = cx.sym(name);
     Ok(cx.array(&[name, Value::fix(pos as i64)]))
+}
+/// No limit: `convert`, not `primitive_convert`.
+fn limit_free(v: Value) -> bool {
+    v.is_nil()
 }
 fn errinfo(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let c = this(cx, recv)?;
