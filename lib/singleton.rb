@@ -6,7 +6,9 @@ module Singleton
 
   module SingletonClassMethods
     def clone
-      Singleton.__init__(super)
+      copy = Singleton.__init__(super)
+      copy.extend(SingletonClassMethods) unless copy.singleton_class.include?(SingletonClassMethods)
+      copy
     end
 
     def _load(_str) = instance

@@ -114,7 +114,7 @@ class StringIO
     io.write(s.end_with?("\n") ? s : s.encoding.ascii_compatible? ? s + "\n" : s + "\n".encode(s.encoding))
   end
 
-  def initialize(string = +"", mode = nil, **opts)
+  def initialize(string = String.new(encoding: Encoding.default_external), mode = nil, **opts)
     unless string.nil?
       string = __str(string)
     end
@@ -127,9 +127,10 @@ class StringIO
     else
       __mode(mode)
       if @__writable && string&.frozen?
-        raise Errno::EACCES, "Permission denied"
+        raise Errno::EACCES
       end
     end
+    __check_opts(mode, opts)
     @__s.encoding = Encoding::BINARY if opts[:binmode]
     self
   end
@@ -194,7 +195,7 @@ class StringIO
   alias tell pos
 
   def pos=(n)
-    n = Integer === n ? n : n.to_int
+    n = __int(n)
     raise Errno::EINVAL, "Invalid argument" if n < 0
     @__s.pos = n
   end
@@ -202,7 +203,7 @@ class StringIO
   def lineno = @__s.lineno
 
   def lineno=(n)
-    @__s.lineno = Integer === n ? n : n.to_int
+    @__s.lineno = __int(n)
   end
 
   def rewind
@@ -213,7 +214,7 @@ class StringIO
 
   def seek(offset, whence = 0)
     raise IOError, "closed stream" if closed?
-    offset = offset.to_int
+    offset = __int(offset)
     base = case whence
            when 0, :SET then 0
            when 1, :CUR then @__s.pos
@@ -240,7 +241,7 @@ class StringIO
 
   def truncate(len)
     __check_write
-    len = len.to_int
+    len = __int(len)
     raise Errno::EINVAL, "negative length" if len < 0
     s = @__s.string
     return 0 if s.nil?
@@ -293,6 +294,7 @@ class StringIO
   end
 
   def set_encoding_by_bom
+    raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
     s = @__s.string
     return nil if s.nil?
     b = s.byteslice(0, 4).b
@@ -353,7 +355,7 @@ class StringIO
       out = +"" if out.frozen?
       out.force_encoding(external_encoding)
     else
-      len = len.to_int
+      len = __int(len)
       raise ArgumentError, "negative length #{len} given" if len < 0
       if len > 0 && @__s.pos >= n
         buf&.replace("")
@@ -373,8 +375,8 @@ class StringIO
   end
 
   def pread(len, offset)
-    len = len.to_int
-    offset = offset.to_int
+    len = __int(len)
+    offset = __int(offset)
     raise ArgumentError, "negative string size (or size too big): #{len}" if len < 0
     raise Errno::EINVAL, "Invalid argument - pread: Invalid offset argument" if offset < 0
     __check_read
@@ -426,14 +428,14 @@ class StringIO
 
   def gets(*args, chomp: false)
     __check_read
-    $_ = __gets(args, chomp)
+    $_ = __gets(__line_args(args), chomp)
   end
 
   def each(*args, chomp: false)
     return to_enum(:each, *args, chomp: chomp) unless block_given?
     __check_read
-    _, limit = __line_args(args)
-    raise ArgumentError, "invalid limit: 0 for each_line" if limit == 0
+    args = __line_args(args)
+    raise ArgumentError, "invalid limit: 0 for each_line" if args[1] == 0
     while (line = __gets(args, chomp))
       yield line
     end
@@ -443,8 +445,8 @@ class StringIO
 
   def readlines(*args, chomp: false)
     __check_read
-    _, limit = __line_args(args)
-    raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
+    args = __line_args(args)
+    raise ArgumentError, "invalid limit: 0 for readlines" if args[1] == 0
     lines = []
     while (line = __gets(args, chomp))
       lines << line
@@ -483,7 +485,7 @@ class StringIO
       __write(c[0])
     else
       __check_write
-      __write((c.to_int & 0xff).chr)
+      __write((__int(c) & 0xff).chr)
     end
     c
   end
@@ -497,6 +499,13 @@ class StringIO
     t = String.try_convert(s)
     raise TypeError, "no implicit conversion of #{s.nil? ? "nil" : s.class} into String" if t.nil?
     t
+  end
+
+  def __int(n)
+    return n if n.is_a?(Integer)
+    i = Integer.try_convert(n)
+    raise TypeError, "no implicit conversion of #{n.nil? ? "nil" : n.class} into Integer" if i.nil?
+    i
   end
 
   def __size = @__s.string.nil? ? 0 : @__s.string.bytesize
@@ -513,6 +522,23 @@ class StringIO
     s = @__s.string.byteslice(at, len)
     s = s.dup.force_encoding(external_encoding) if s.encoding != external_encoding
     s
+  end
+
+  # The same thing said twice is refused, as IO does.
+  def __check_opts(mode, opts)
+    return if opts.empty?
+    text = mode.is_a?(String) ? mode : ""
+    flags = text.split(":", 2)[0].to_s
+    encodings = opts.keys & [:encoding, :external_encoding, :internal_encoding]
+    raise ArgumentError, "encoding specified twice" if text.include?(":") && !encodings.empty?
+    if opts[:binmode] && opts[:textmode]
+      raise ArgumentError, "both textmode and binmode specified"
+    end
+    raise ArgumentError, "binmode specified twice" if flags.include?("b") && opts.key?(:binmode)
+    raise ArgumentError, "textmode specified twice" if flags.include?("t") && opts.key?(:textmode)
+    if (flags.include?("b") && opts[:textmode]) || (flags.include?("t") && opts[:binmode])
+      raise ArgumentError, "both textmode and binmode specified"
+    end
   end
 
   def __mode(mode)
@@ -543,8 +569,7 @@ class StringIO
       end
     end
     if trunc
-      raise Errno::EACCES, "Permission denied" if @__s.string&.frozen?
-      @__s.string&.replace("")
+      @__s.string&.clear
     end
   end
 
@@ -555,7 +580,8 @@ class StringIO
     string = @__s.string
     return s.bytesize if string.nil?
     enc = external_encoding
-    if s.encoding != enc && enc != Encoding::BINARY && s.encoding != Encoding::BINARY && !s.ascii_only?
+    if s.encoding != enc && enc != Encoding::BINARY && s.encoding != Encoding::BINARY &&
+       !(s.ascii_only? && enc.ascii_compatible?)
       begin
         s = s.encode(enc)
       rescue EncodingError
@@ -626,18 +652,18 @@ class StringIO
       elsif (s = String.try_convert(a))
         sep = s
       else
-        limit = a.to_int
+        limit = __int(a)
       end
     elsif args.size == 2
       sep = args[0].nil? ? nil : __str(args[0])
-      limit = args[1]&.to_int
+      limit = args[1].nil? ? nil : __int(args[1])
     end
     limit = nil if limit && limit < 0
     [sep, limit]
   end
 
   def __gets(args, chomp)
-    sep, limit = __line_args(args)
+    sep, limit = args
     return "".encode(external_encoding) if limit == 0
     size = __size
     at = @__s.pos

@@ -131,6 +131,7 @@ class StringScanner
   def peek_byte = @string.getbyte(@pos)
 
   def peek(len)
+    raise ArgumentError, "negative string size (or size too big)" if len < 0
     eos? ? "" : @string.byteslice(@pos, len)
   end
 
@@ -141,7 +142,7 @@ class StringScanner
     case base
     when 10 then scan(/[+-]?\d+/)&.to_i
     when 16 then scan(/[+-]?(?:0x)?[0-9a-fA-F]+/)&.to_i(16)
-    else raise ArgumentError, "Unsupported integer base: #{base.inspect}"
+    else raise ArgumentError, "Unsupported integer base: #{base.inspect}, expected 10 or 16"
     end
   end
 
@@ -175,7 +176,9 @@ class StringScanner
       list.reverse_each { |n| return group(n) if @match[n * 2] >= 0 }
       nil
     else
-      i = i.to_int
+      j = Integer.try_convert(i)
+      raise TypeError, "no implicit conversion of #{i.nil? ? "nil" : i.class} into Integer" if j.nil?
+      i = j
       n = @match.size / 2
       i += n if i < 0
       i < 0 || i >= n ? nil : group(i)
@@ -191,7 +194,7 @@ class StringScanner
   end
 
   def values_at(*indices)
-    @match && (0...@match.size / 2).map { |i| group(i) }.values_at(*indices)
+    @match && indices.map { |i| self[i] }
   end
 
   def named_captures
