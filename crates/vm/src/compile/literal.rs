@@ -304,7 +304,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     // ---- regular expressions
 
     fn regex_lit(&mut self, source: &[u8], bits: u8, enc: Option<EncIndex>) -> Lit {
-        Lit::Regex(source.into(), bits, enc.unwrap_or(self.enc))
+        let enc = enc.unwrap_or(self.enc);
+        if !self.opts.system
+            && let Some(message) = self.env.regex_error(source, bits, enc)
+        {
+            self.fail(&message);
+        }
+        Lit::Regex(source.into(), bits, enc)
     }
 
     pub fn regex_node(&mut self, n: &RegularExpressionNode<'pr>, dst: u16) {

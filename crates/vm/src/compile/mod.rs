@@ -42,6 +42,11 @@ pub trait CompileEnv {
     fn name(&self, s: Sym) -> Vec<u8>;
     /// Number of an intrinsic (its name with the leading underscores).
     fn intrinsic(&self, name: &str) -> Option<u16>;
+    /// What is wrong with the source of a regular expression literal (a syntax error of the text).
+    fn regex_error(&mut self, source: &[u8], options: u8, enc: EncIndex) -> Option<String> {
+        let _ = (source, options, enc);
+        None
+    }
 }
 
 /// How to compile a text.

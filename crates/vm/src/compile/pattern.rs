@@ -234,12 +234,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.unless_fail(t, fail, "%p === %p does not return true", &[p, value]);
     }
 
-    /// Fails unless R[value].respond_to?(name, true).
+    /// Fails unless R[value].respond_to?(name).
     fn responds(&mut self, value: u16, name: &[u8], fail: Label) {
         let (s, t) = (self.temp(), self.temp());
         self.load_sym(s, name);
-        self.emit(Op::True, 0, t, 0, 0);
-        self.send_simple(t, value, b"respond_to?", &[s, t]);
+        self.send_simple(t, value, b"respond_to?", &[s]);
         let text = format!("%p does not respond to #{}", String::from_utf8_lossy(name));
         self.unless_fail(t, fail, &text, &[value]);
     }

@@ -41,6 +41,17 @@ impl CompileEnv for Cx {
     fn intrinsic(&self, name: &str) -> Option<u16> {
         self.intrinsic_ids.get(name).copied()
     }
+    fn regex_error(&mut self, source: &[u8], options: u8, enc: crate::EncIndex) -> Option<String> {
+        let s = self.str_enc(source, enc);
+        let kept = self.pending.exc;
+        let failed = matches!(self.regexp(s, options), Err(Exit::Raise));
+        let exc = std::mem::replace(&mut self.pending.exc, kept);
+        if !failed {
+            return None;
+        }
+        let message = self.ivar_get(exc, crate::sym::IV_MESSAGE);
+        Some(message.as_str().map_or_else(String::new, |m| String::from_utf8_lossy(m.bytes()).into_owned()))
+    }
 }
 
 impl Cx {
