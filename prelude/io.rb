@@ -150,19 +150,26 @@ class IO
   def set_encoding(ext, int = __undef, **opts)
     __io_check_open(self)
     int = nil if __undef?(int)
+    KumiSys.check_newline_opts(self, opts)
     if __same(ext, nil)
-      __io_encodings(self, nil, false)
+      raise TypeError, "no implicit conversion of nil into String" unless __same(int, nil)
+      __io_encodings(self, nil, nil)
       KumiSys.io_replace_opts(self, opts)
       return self
     end
     unless __is_a(ext, Encoding)
       ext = KumiSys.to_str(ext)
+      unless ext.encoding.ascii_compatible?
+        raise ArgumentError, "ASCII incompatible encoding name: #{ext.encoding}"
+      end
+      raise ArgumentError, "string contains null byte" if ext.include?("\0")
       if __same(int, nil) && ext.include?(":")
         ext, int = ext.split(":", 2)
       end
       ext = ext[4..] if ext[0, 4].casecmp?("bom|") && ext.size > 4
     end
     int = KumiSys.to_str(int) unless __same(int, nil) || __is_a(int, Encoding)
+    raise ArgumentError, "string contains null byte" if __is_a(int, String) && int.include?("\0")
     KumiSys.io_set_encodings(self, ext, int, opts)
     self
   end
@@ -170,6 +177,7 @@ class IO
   def set_encoding_by_bom
     __io_check_open(self)
     raise ArgumentError, "ASCII incompatible encoding needs binmode" unless binmode?
+    return nil unless __io_readable(self)
     raise ArgumentError, "encoding conversion is set" if internal_encoding
     if (e = external_encoding) && e != Encoding::BINARY
       raise ArgumentError, "encoding is set to #{e} already"
@@ -311,13 +319,12 @@ class IO
         raise TypeError, "can't convert #{__describe_type(timeout)} into time interval" unless timeout.respond_to?(:divmod)
       end
       raise ArgumentError, "time interval must not be negative" if timeout < 0
-      deadline = __now_ns + (timeout * 1_000_000_000).to_i
+      raise RangeError, "NaN out of Time range" if __is_a(timeout, Float) && timeout.nan?
+      deadline = __now_ns + (timeout * 1_000_000_000).to_i if timeout < 4_000_000_000
     end
     lists = [reads, writes, errors].map { |l| __same(l, nil) ? [] : KumiSys.to_ary(l) }
     ios = lists.map { |l| l.map { |x| KumiSys.to_io(x) } }
-    ios[0].each { |io| __io_check_readable(io) }
-    ios[1].each { |io| __io_check_writable(io) }
-    ios[2].each { |io| __io_check_open(io) }
+    ios.each { |l| l.each { |io| __io_check_open(io) } }
     ready = []
     ios[0].each_with_index { |io, i| ready << lists[0][i] if __io_pending(io) > 0 }
     deadline = __now_ns unless ready.empty?
@@ -338,8 +345,8 @@ module KumiSys
   # [open flags, bits, external encoding, internal encoding].
   def self.io_mode(mode, opts, default = "r")
     if opts && opts.key?(:mode)
-      raise ArgumentError, "mode specified twice" unless __same(mode, nil)
-      mode = opts[:mode]
+      raise ArgumentError, "mode specified twice" unless __same(mode, nil) || __same(opts[:mode], nil)
+      mode = opts[:mode] if __same(mode, nil)
     end
     mode = default if __same(mode, nil)
     bits = 0
@@ -391,14 +398,11 @@ module KumiSys
 
   # Encodings and conversion options of a stream that was just opened.
   def self.io_finish(io, m, opts)
-    io_set_encodings(io, m[2], m[3], opts)
-    if (m[1] & 4) != 0
-      if (m[0] & 3) == 1
-        # Nothing to look at in a stream that is only written.
-      else
-        __io_bom(io)
-      end
-    end
+    ext = m[2]
+    ext = Encoding::BINARY if __same(ext, nil) && (m[1] & 1) != 0 && (__same(m[3], nil) || m[3] == "-")
+    io_set_encodings(io, ext, m[3], opts)
+    # A stream that is only written has no mark to look at.
+    __io_bom(io) if (m[1] & 4) != 0 && (m[0] & 3) != 1
     io
   end
 
@@ -421,6 +425,20 @@ module KumiSys
     end
     return __io_replace_opts(io, nil, nil, nil, nil) unless conv
     __io_replace_opts(io, conv, conv[:invalid] == :replace, conv[:undef] == :replace, conv[:replace])
+  end
+
+  def self.check_newline_opts(io, opts)
+    return if opts.empty?
+    if opts.key?(:newline)
+      v = opts[:newline]
+      unless [:universal, :crlf, :cr, :lf, nil].include?(v)
+        raise ArgumentError, "unexpected value for newline option: #{v}"
+      end
+      raise ArgumentError, "newline decorator with binary mode" if v && io.binmode?
+    end
+    if (opts[:universal_newline] || opts[:crlf_newline] || opts[:cr_newline]) && io.binmode?
+      raise ArgumentError, "newline decorator with binary mode"
+    end
   end
 
   # An encoding by object or name; an unknown name is ignored with a warning.
@@ -454,6 +472,10 @@ module KumiSys
     raise unless e.message == "closed stream"
   end
 
+  def self.raise_sigpipe
+    raise SignalException, "SIGPIPE"
+  end
+
   # Errors of system calls on paths: "No such file or directory @ rb_sysopen - x".
   def self.raise_errno_at(errno, path, function)
     raise SystemCallError.new(path, errno, function)
@@ -462,4 +484,12 @@ module KumiSys
   def self.eof
     raise EOFError, "end of file reached"
   end
+end
+
+class IO
+  alias isatty tty?
+  alias eof eof?
+  alias tell pos
+  alias to_i fileno
+  alias to_path path
 end

@@ -37,15 +37,7 @@ class IO
     self
   end
 
-  def each(*args, chomp: false)
-    return to_enum(:each, *args, **(chomp ? { chomp: chomp } : {})) unless block_given?
-    sep, limit = KumiSys.line_args(args)
-    raise ArgumentError, "invalid limit: 0 for each" if limit == 0
-    while (line = __io_gets(self, sep, limit, chomp))
-      yield line
-    end
-    self
-  end
+  alias each each_line
 
   def each_byte
     return to_enum(:each_byte) unless block_given?
@@ -107,6 +99,9 @@ class IO
   end
 
   def read_nonblock(length, buffer = nil, exception: true)
+    unless __same(exception, true) || __same(exception, false)
+      raise ArgumentError, "expected true or false as exception: #{KumiSys.inspect(exception)}"
+    end
     length = KumiSys.to_int(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     s = __io_readpartial(self, length, true)
@@ -124,6 +119,7 @@ class IO
   def sysread(length, buffer = nil)
     length = KumiSys.to_int(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    return buffer || "" if length == 0
     s = __io_sysread(self, length)
     if __same(s, nil)
       buffer.clear if buffer
@@ -136,6 +132,7 @@ class IO
     length = KumiSys.to_int(length)
     offset = KumiSys.to_int(offset)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
+    return buffer || "" if length == 0
     s = __io_pread(self, length, offset)
     KumiSys.eof if __same(s, nil)
     buffer ? KumiSys.fill_buffer(buffer, s, false) : s
@@ -151,7 +148,13 @@ class IO
       offset = KumiSys.to_int(offset)
       raise ArgumentError, "negative offset #{offset} given" if offset < 0
     end
-    io = File.new(name, **opts)
+    if opts[:open_args]
+      args = opts[:open_args].dup
+      more = __is_a(args[-1], Hash) ? args.pop : {}
+      io = File.new(name, *args, **more)
+    else
+      io = File.new(name, **opts)
+    end
     begin
       io.seek(offset) if offset
       io.read(length)

@@ -1,6 +1,7 @@
 # IO: writing what is not plain, whole files at once, copying between streams.
 class IO
   def write(*args)
+    return 0 if args.all? { |x| __is_a(x, String) && x.empty? }
     n = 0
     args.each do |x|
       s = KumiSys.to_s(x)
@@ -55,6 +56,7 @@ class IO
   end
 
   def syswrite(x)
+    warn "warning: syswrite for buffered IO" if __io_unflushed(self) > 0
     __io_syswrite(self, KumiSys.to_s(x))
   end
 
@@ -63,6 +65,9 @@ class IO
   end
 
   def write_nonblock(x, exception: true)
+    unless __same(exception, true) || __same(exception, false)
+      raise ArgumentError, "expected true or false as exception: #{KumiSys.inspect(exception)}"
+    end
     n = __io_try_write(self, KumiSys.to_s(x))
     return n if n
     return :wait_writable unless exception
@@ -74,7 +79,13 @@ class IO
     unless opts.key?(:mode)
       opts[:mode] = File::WRONLY | File::CREAT | (__same(offset, nil) ? File::TRUNC : 0)
     end
-    io = __same(perm, nil) ? File.new(name, **opts) : File.new(name, opts.delete(:mode), perm, **opts)
+    if opts[:open_args]
+      args = opts[:open_args].dup
+      more = __is_a(args[-1], Hash) ? args.pop : {}
+      io = File.new(name, *args, **more)
+    else
+      io = __same(perm, nil) ? File.new(name, **opts) : File.new(name, opts.delete(:mode), perm, **opts)
+    end
     begin
       io.seek(KumiSys.to_int(offset)) unless __same(offset, nil)
       io.write(text)
@@ -125,7 +136,13 @@ module KumiSys
       end
       x = to_s(x)
     end
-    x.end_with?("\n") ? io.write(x) : io.write(x, "\n")
+    if x.end_with?("\n")
+      io.write(x)
+    elsif __method_arity(io, :write) == 1
+      io.write(x + "\n")
+    else
+      io.write(x, "\n")
+    end
   end
 
   def self.copy_bytes(src, dst, length, offset)
@@ -139,6 +156,7 @@ module KumiSys
         s = __io_pread(src, want, offset)
         break if __same(s, nil) || s.empty?
         dst.write(s)
+        dst.flush if __is_a(dst, IO)
         total += s.bytesize
         offset += s.bytesize
       end
@@ -152,12 +170,12 @@ module KumiSys
         s = __io_readpartial(src, want, false)
       elsif partial
         begin
-          s = src.readpartial(want)
+          s = src.readpartial(want, +"")
         rescue EOFError
           s = nil
         end
       else
-        s = src.read(want)
+        s = src.read(want, +"")
       end
       break if __same(s, nil) || s.empty?
       rest = s
@@ -166,6 +184,7 @@ module KumiSys
         break if __is_a(dst, IO) || !__is_a(n, Integer) || n >= rest.bytesize
         rest = rest.byteslice(n..)
       end
+      dst.flush if __is_a(dst, IO)
       total += s.bytesize
     end
     total

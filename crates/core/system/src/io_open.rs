@@ -189,23 +189,27 @@ fn enc_arg(cx: &mut Cx, v: Value) -> Result<Option<EncIndex>, Exit> {
 /// internal means none, whatever the default is.
 fn set_encodings(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let ext = enc_arg(cx, a[1])?;
-    let int = if a[2].truthy() { enc_arg(cx, a[2])? } else { None };
+    let explicit = if a[2].truthy() { enc_arg(cx, a[2])? } else { None };
     let default_int = encoding::internal(cx);
     let default_ext = encoding::external(cx);
     let io = io::raw(cx, a[0])?;
-    io.ext = ext;
-    if io.binmode && io.ext.is_none() {
-        io.ext = Some(EncIndex::BINARY);
-    }
-    let int = match int {
+    let from = ext.unwrap_or(default_ext);
+    let int = match explicit {
+        _ if from == EncIndex::BINARY => None,
         Some(i) => Some(i),
-        None if a[2] == Value::FALSE || !io.readable => None,
+        None if a[2] == Value::FALSE => None,
         None => default_int,
     };
-    let from = io.ext.unwrap_or(default_ext);
-    io.int = int.filter(|i| *i != from && from != EncIndex::BINARY);
-    if io.int.is_some() && io.ext.is_none() {
-        io.ext = Some(from);
+    match int {
+        Some(i) if i != from => {
+            io.ext = Some(from);
+            io.int = Some(i);
+        }
+        // The default is asked again at each read, unless it was named twice.
+        _ => {
+            io.ext = if ext.is_none() && int.is_none() { None } else { Some(from) };
+            io.int = None;
+        }
     }
     io.conv = None;
     Ok(a[0])

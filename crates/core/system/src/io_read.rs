@@ -18,7 +18,6 @@ pub static TABLE: &[NativeDef] = &[
     n("IO", "ungetbyte", 1, 1, ungetbyte),
     n("IO", "ungetc", 1, 1, ungetc),
     n("IO", "eof?", 0, 0, eof),
-    n("IO", "eof", 0, 0, eof),
     intrinsic("__io_gets", 4, 4, line),
     intrinsic("__io_read_all", 1, 1, read_all),
     intrinsic("__io_read", 2, 2, read_some),
@@ -44,6 +43,10 @@ pub fn wait(cx: &mut Cx, fd: i32, read: bool, write: bool) -> Exit {
 
 /// Reads once into the buffer: false at the end of the file.
 pub fn fill(cx: &mut Cx, io: &mut Io) -> Result<bool, Exit> {
+    fill_most(cx, io, usize::MAX)
+}
+/// Reads once, at most `most` bytes.
+fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
     if io.rpos > 0 {
         io.rbuf.drain(..io.rpos);
         io.rpos = 0;
@@ -55,8 +58,8 @@ pub fn fill(cx: &mut Cx, io: &mut Io) -> Result<bool, Exit> {
             Ok(false) => return Err(wait(cx, io.fd, true, false)),
             Err(_) => {}
         }
-        io.rbuf.reserve(io::BUFFER.min(16 << 10).max(at.min(1 << 20)));
-        let room = io.rbuf.capacity() - at;
+        io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
+        let room = (io.rbuf.capacity() - at).min(most);
         // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
         let n = unsafe { libc::read(io.fd, io.rbuf.as_mut_ptr().add(at).cast(), room) };
         if n >= 0 {
@@ -409,8 +412,10 @@ fn read_some(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if n == 0 {
         return Ok(cx.str_enc(b"", EncIndex::BINARY));
     }
+    // No more than was asked for is taken from the system, so that others who share the descriptor find the rest.
     while io.pending().len() < n as usize {
-        if !fill(cx, io)? {
+        let missing = n as usize - io.pending().len();
+        if !fill_most(cx, io, missing)? {
             break;
         }
     }
@@ -440,7 +445,7 @@ fn readpartial(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 return Ok(Value::FALSE);
             }
         }
-        if !fill(cx, io)? {
+        if !fill_most(cx, io, n as usize)? {
             return Ok(Value::NIL);
         }
     }
@@ -584,9 +589,6 @@ fn ungetbyte(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 }
 fn ungetc(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let io = io::reader(cx, recv)?;
-    if a[0].is_nil() {
-        return Ok(Value::NIL);
-    }
     let b = if a[0].is_fix() {
         let e = io.read_enc(cx);
         let mut v = Vec::new();

@@ -7,7 +7,6 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     n("IO", "fileno", 0, 0, fileno),
-    n("IO", "to_i", 0, 0, fileno),
     n("IO", "closed?", 0, 0, |cx, r, _| {
         let io = io::raw(cx, r)?;
         if !io.opened {
@@ -16,13 +15,11 @@ pub static TABLE: &[NativeDef] = &[
         Ok(Value::bool(io.fd < 0))
     }),
     n("IO", "tty?", 0, 0, |cx, r, _| Ok(Value::bool(io::is_tty(io::open(cx, r)?.fd)))),
-    n("IO", "isatty", 0, 0, |cx, r, _| Ok(Value::bool(io::is_tty(io::open(cx, r)?.fd)))),
     n("IO", "sync", 0, 0, |cx, r, _| Ok(Value::bool(io::open(cx, r)?.sync))),
     n("IO", "sync=", 1, 1, set_sync),
     n("IO", "lineno", 0, 0, |cx, r, _| Ok(Value::fix(io::reader(cx, r)?.lineno))),
     n("IO", "lineno=", 1, 1, set_lineno),
     n("IO", "pos", 0, 0, pos),
-    n("IO", "tell", 0, 0, pos),
     n("IO", "pid", 0, 0, |cx, r, _| Ok(io::open(cx, r)?.pid.map_or(Value::NIL, |p| Value::fix(p as i64)))),
     n("IO", "binmode", 0, 0, binmode),
     n("IO", "binmode?", 0, 0, |cx, r, _| Ok(Value::bool(io::open(cx, r)?.binmode))),
@@ -50,7 +47,6 @@ pub static TABLE: &[NativeDef] = &[
     n("IO", "internal_encoding", 0, 0, internal),
     n("IO", "to_io", 0, 0, |_, r, _| Ok(r)),
     n("IO", "path", 0, 0, path),
-    n("IO", "to_path", 0, 0, path),
     n("IO", "timeout", 0, 0, |cx, r, _| Ok(io::raw(cx, r)?.timeout)),
     n("IO", "fsync", 0, 0, |cx, r, _| sync(cx, r, false)),
     n("IO", "fdatasync", 0, 0, |cx, r, _| sync(cx, r, true)),
@@ -166,7 +162,7 @@ fn binmode(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     Ok(r)
 }
 fn external(cx: &mut Cx, r: Value, _: &[Value]) -> R {
-    let io = io::open(cx, r)?;
+    let io = io::raw(cx, r)?;
     match io.ext {
         Some(e) => Ok(encoding::value(cx, e)),
         None if io.writable => Ok(Value::NIL),
@@ -177,7 +173,7 @@ fn external(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     }
 }
 fn internal(cx: &mut Cx, r: Value, _: &[Value]) -> R {
-    match io::open(cx, r)?.int {
+    match io::raw(cx, r)?.int {
         Some(e) => Ok(encoding::value(cx, e)),
         None => Ok(Value::NIL),
     }

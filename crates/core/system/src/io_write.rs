@@ -28,6 +28,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_syswrite", 2, 2, syswrite),
     intrinsic("__io_pwrite", 3, 3, pwrite),
     intrinsic("__io_try_write", 2, 2, try_write),
+    intrinsic("__io_unflushed", 1, 1, |cx, _, a| Ok(Value::fix(io::open(cx, a[0])?.wbuf.len() as i64))),
     intrinsic("__io_enc_opts", 1, 1, |cx, _, a| Ok(io::raw(cx, a[0])?.enc_opts)),
 ];
 
@@ -98,7 +99,7 @@ fn crlf(io: &Io, b: &[u8], out: &mut Vec<u8>) {
 fn needs_conversion(io: &Io, s: Gc<StrObj>) -> bool {
     let Some(to) = io.ext else { return false };
     let from = EncIndex::from_u8(s.enc());
-    if from == to || to == EncIndex::BINARY || io.binmode && io.int.is_none() && to == EncIndex::BINARY || from == EncIndex::BINARY {
+    if from == to || to == EncIndex::BINARY {
         return false;
     }
     !(to.is_ascii_compatible() && from.is_ascii_compatible() && s.bytes().is_ascii())
@@ -110,6 +111,10 @@ pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
         Ok(()) => Ok(()),
         Err(e) => {
             let p = io.path.clone().unwrap_or_default();
+            if e == libc::EPIPE && io.fd == 1 {
+                // As the system would have done it to a program that did not ask.
+                return Err(cx.call_helper("raise_sigpipe", &[]));
+            }
             Err(if p.is_empty() { io::fail_plain(cx, e, "") } else { io::fail(cx, e, "io_write", &p) })
         }
     }
@@ -268,6 +273,8 @@ fn kernel_p(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
+    io.unread_to_fd();
+    let _ = io.flush();
     loop {
         // SAFETY: the bytes are readable for their length.
         let n = unsafe { libc::write(io.out_fd(), s.bytes().as_ptr().cast(), s.bytes().len()) };
@@ -307,6 +314,7 @@ fn pwrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
+    io.unread_to_fd();
     if let Err(e) = io.flush() {
         let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
