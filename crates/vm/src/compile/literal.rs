@@ -305,7 +305,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     fn regex_lit(&mut self, source: &[u8], bits: u8, enc: Option<EncIndex>) -> Lit {
         let enc = enc.unwrap_or(self.enc);
-        if !self.opts.system
+        // In a file it is found when the literal is reached: one bad literal must not cost the others.
+        if self.opts.kind == crate::iseq::Kind::Eval
             && let Some(message) = self.env.regex_error(source, bits, enc)
         {
             self.fail(&message);
