@@ -49,7 +49,7 @@ class Trk
   def self.const_missing(n) = "missing #{n}"
 end
 p $trk, Trk::Whatever, Trk.send(:private_class_method, :foo).inspect, (Trk.foo rescue $!.class)
-p Meta.public_instance_method(:get_a).name, Meta.new.frozen?, Meta.allocate.class, Comparable.instance_methods.sort, m.itself.equal?(m), m.then { 1 }, m.tap { |x| x.x = 4 }.x, m.display.inspect[0, 3]
+p Meta.public_instance_method(:get_a).name, Meta.new.frozen?, Meta.allocate.class, Comparable.instance_methods.sort, m.itself.equal?(m), m.then { 1 }, m.tap { |x| x.x = 4 }.x
 puts
 p ObjectSpace::WeakMap.new.class, (Class.new.new.foo rescue $!.message[0, 35])
 eval "p [__LINE__, __FILE__]", nil, "evalfile", 77
