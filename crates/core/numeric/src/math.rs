@@ -7,7 +7,7 @@ use kumi_vm::*;
 /// `Math::DomainError` in the words of CRuby.
 pub fn domain_error(cx: &mut Cx, name: &str) -> Exit {
     let c = cx.const_path("Math::DomainError").and_then(|v| v.as_class()).unwrap_or(cx.k.argument_error);
-    cx.raise_msg(c, &format!("Numerical argument is out of domain - \"{name}\""))
+    cx.raise_msg(c, &format!("Numerical argument is out of domain - {name}"))
 }
 /// Argument `i` as a double; what is no built-in real is converted by the loop.
 fn arg(cx: &mut Cx, args: &[Value], i: usize) -> Result<f64, Exit> {
