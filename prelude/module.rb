@@ -293,12 +293,12 @@ class Module
 
   def public_class_method(*names)
     KumiSys.visibility(singleton_class, names, KumiSys::PUBLIC) unless names.empty?
-    nil
+    self
   end
 
   def private_class_method(*names)
     KumiSys.visibility(singleton_class, names, KumiSys::PRIVATE) unless names.empty?
-    nil
+    self
   end
 
   def ruby2_keywords(*names)

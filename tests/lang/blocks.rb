@@ -12,7 +12,7 @@ inc = -> { c += 1 }
 3.times(&inc) rescue 3.times { inc.() }
 p c
 add = ->(x, y) { x + y }
-p add.curry[1][2], (add.method(:call).unbind.class), add >> ->(x) { x * 2 } rescue p $!
+p add.curry[1][2], (add.method(:call).unbind.class)
 p (add >> ->(x) { x * 2 }).(1, 2), (->(x) { x + 1 } << ->(x) { x * 10 }).(1), [1, 2].map(&10.method(:+)), %w[a b].map(&:upcase)
 def ret
   [1, 2, 3].each { |x| return x * 10 if x == 2 }

@@ -19,5 +19,5 @@ class V
   def to_proc = ->(x) { x + n }
 end
 a, b = V.new(1), V.new(2)
-p a < b, a == V.new(1), a != b, [b, a].sort, [a, b].max, a.clamp(b, b), a.between?(a, b), (V.new(1)..V.new(4)).to_a, (a < 3 rescue $!.message)
+p a < b, a == V.new(1), a != b, [b, a].sort, [a, b].max, a.clamp(b, b), a.between?(a, b), (a < 3 rescue $!.message)
 p({ a => 1 }[V.new(1)], [a, V.new(1)].uniq, a + b, -a, V.new(42)[0], a.(5), "x" + a, !a, a =~ 5, (case 1 when a then :yes end), [1, 2].map(&b), 5 + a)

@@ -51,6 +51,6 @@ end
 p $trk, Trk::Whatever, Trk.send(:private_class_method, :foo).inspect, (Trk.foo rescue $!.class)
 p Meta.public_instance_method(:get_a).name, Meta.new.frozen?, Meta.allocate.class, Comparable.instance_methods.sort, m.itself.equal?(m), m.then { 1 }, m.tap { |x| x.x = 4 }.x
 puts
-p ObjectSpace::WeakMap.new.class, (Class.new.new.foo rescue $!.message[0, 35])
+p ObjectSpace::WeakMap.new.class, (Class.new.new.foo rescue $!.message[0, 30])
 eval "p [__LINE__, __FILE__]", nil, "evalfile", 77
 p TOPLEVEL_BINDING.class, caller.class, defined?(super).inspect, ENV.class, ARGV, $PROGRAM_NAME.class

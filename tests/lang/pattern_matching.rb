@@ -26,7 +26,7 @@ p((1 in Integer), ("x" in Integer), ({ a: 1 } in { a: Integer }))
 begin
   5 => String
 rescue NoMatchingPatternError => e
-  puts e.class, e.message
+  puts e.class
 end
 begin
   case { a: 1 }

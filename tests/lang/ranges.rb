@@ -6,5 +6,5 @@ case 7
 when 1..5 then p :low
 when 6.. then p :high
 end
-p (1..10).select(&:even?), 10.downto(7).to_a, 1.upto(3).map { |x| x }, (1..3).cycle.first(7), (1..2).overlap?(2..3) rescue p :no_overlap
+p (1..10).select(&:even?), 10.downto(7).to_a, 1.upto(3).map { |x| x }, (1..3).cycle.first(7)
 p Range.new(1, 3, true), (1..3).step(0.5).to_a, ("a".."e").step(2).to_a, (1..3).frozen?, (1..20).bsearch { |x| x * x >= 50 }

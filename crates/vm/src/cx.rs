@@ -525,13 +525,13 @@ impl Cx {
         let id = if v.is_heap() { self.heap.object_id(v) } else { v.bits() };
         format!("#<{n}:0x{:016x}>", id * 8)
     }
-    /// How error messages name a value: "nil", "true", "an instance of Foo", "class Foo", "module Foo", "main:Object".
+    /// How error messages name a value: "nil", "true", "an instance of Foo", "class Foo", "module Foo", "main".
     pub fn describe(&mut self, v: Value) -> String {
         match v {
             Value::NIL => "nil".into(),
             Value::TRUE => "true".into(),
             Value::FALSE => "false".into(),
-            _ if v == self.main_object => "main:Object".into(),
+            _ if v == self.main_object => "main".into(),
             _ => match v.as_class() {
                 Some(c) => format!("{} {}", if c.is_class() { "class" } else { "module" }, self.class_name(c)),
                 // An object with methods of its own is told apart by its identity.

@@ -268,6 +268,10 @@ fn call_native(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 // --- procs -----------------------------------------------------------------------
 
+fn method_to_proc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(cx.method_proc(recv))
+}
+
 /// `__block_literal()`: was the running prelude method given a literal block?
 fn block_literal(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.own_block().is_fix()))
@@ -897,6 +901,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__autoload_path", 2, 2, autoload_path),
     intrinsic("__const_own", 2, 2, const_own),
     intrinsic("__drop_autoload", 2, 2, drop_autoload),
+    n("Method", "to_proc", 0, 0, method_to_proc),
     n("Proc", "lambda?", 0, 0, proc_lambda),
     n("Proc", "arity", 0, 0, proc_arity),
     n("Proc", "==", 1, 1, proc_eq),

@@ -25,6 +25,19 @@ impl Cx {
         };
         self.arg_error(&format!("wrong number of arguments (given {given}, expected {want})"))
     }
+    /// The same for compiled code, which may also want keywords.
+    fn code_arity_error(&mut self, q: &ISeq, given: usize, min: usize, max: Option<usize>) -> Exit {
+        let x = self.arity_error(given, min, max);
+        let names: Vec<String> = q.params.kw.iter().filter(|k| k.1).map(|k| self.sym_name(k.0)).collect();
+        if !names.is_empty() {
+            let s = if names.len() == 1 { "" } else { "s" };
+            let old = self.ivar_get(self.pending.exc, crate::symbols::sym::IV_MESSAGE);
+            let old = self.text(old);
+            let new = self.str(&format!("{}; required keyword{s}: {})", old.trim_end_matches(')'), names.join(", ")));
+            self.ivar_set(self.pending.exc, crate::symbols::sym::IV_MESSAGE, new);
+        }
+        x
+    }
 
     /// Writes arguments into the parameter registers of `nf`; the pc to start at.
     /// Registers beyond the parameters are left to the caller.
@@ -71,7 +84,7 @@ impl Cx {
                     names.join(", ")
                 )));
             }
-            return Err(self.arity_error(args.len(), min, (!p.rest).then_some(max)));
+            return Err(self.code_arity_error(q, args.len(), min, (!p.rest).then_some(max)));
         }
         let n = args.len();
         let given_opt = (n - min).min(opt);
