@@ -3,22 +3,19 @@ class Complex
   class << self
 
     def rectangular(real, imaginary = 0)
-      KumiSys.check_real(real)
-      KumiSys.check_real(imaginary)
-      __complex(real, imaginary)
+      __complex(KumiSys.real_part(real), KumiSys.real_part(imaginary))
     end
     alias_method :rect, :rectangular
 
     def polar(magnitude, angle = 0)
-      KumiSys.check_real(magnitude)
-      KumiSys.check_real(angle)
-      KumiSys.polar(magnitude, angle)
+      KumiSys.polar(KumiSys.real_part(magnitude), KumiSys.real_part(angle))
     end
   end
 
   undef_method :%, :<, :<=, :>, :>=, :between?, :clamp, :div, :divmod, :floor, :ceil, :modulo,
                :remainder, :round, :step, :truncate, :i, :positive?, :negative?
 
+  alias_method :imag, :imaginary
   def real? = false
   def abs = Math.hypot(real.to_f, imaginary.to_f)
   alias_method :magnitude, :abs
@@ -156,12 +153,15 @@ module KumiSys
     __is_a(x, Numeric) && x.real?
   end
 
-  def self.check_real(x)
-    raise TypeError, "not a real" unless real?(x)
+  # A real argument; a Complex whose imaginary part is zero counts as one.
+  def self.real_part(x)
+    return x if real?(x)
+    return x.real if __is_a(x, Complex) && x.imaginary == 0
+    raise TypeError, "not a real"
   end
 
   def self.exactly_real(c, target)
-    unless __is_a(c.imaginary, Integer) && c.imaginary == 0 || __is_a(c.imaginary, Rational) && c.imaginary == 0
+    if __is_a(c.imaginary, Float) || !(c.imaginary == 0)
       raise RangeError, "can't convert #{c} into #{target}"
     end
     c.real
@@ -245,7 +245,7 @@ module KumiSys
     size = im.abs
     real = inspect ? c.real.inspect : c.real.to_s
     text = inspect ? size.inspect : size.to_s
-    star = text.end_with?("y", "N") ? "*" : ""
+    star = text.match?(/\d\z/) ? "" : "*"
     "#{real}#{negative ? "-" : "+"}#{text}#{star}i"
   end
 end

@@ -5,9 +5,9 @@ class Float
   def *(other) = KumiSys.coerce_bin(self, :*, other)
   def /(other) = KumiSys.coerce_bin(self, :/, other)
   def quo(other) = KumiSys.coerce_bin(self, :quo, other)
-  def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)
+  alias_method :fdiv, :quo
   def %(other) = KumiSys.coerce_bin(self, :%, other)
-  def modulo(other) = KumiSys.coerce_bin(self, :modulo, other)
+  alias_method :modulo, :%
   def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
   def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
   def <(other) = KumiSys.coerce_rel(self, :<, other)
@@ -15,7 +15,7 @@ class Float
   def >(other) = KumiSys.coerce_rel(self, :>, other)
   def >=(other) = KumiSys.coerce_rel(self, :>=, other)
   def ==(other) = (other == self) ? true : false
-  def ===(other) = (other == self) ? true : false
+  alias_method :===, :==
 
   def div(other)
     raise ZeroDivisionError, "divided by 0" if __is_a(other, Numeric) && other == 0
@@ -67,5 +67,7 @@ class Float
   def arg = nan? ? self : (__float_sign_bit(self) ? Math::PI : 0)
   alias_method :angle, :arg
   alias_method :phase, :arg
-  def dup = self
+  alias_method :inspect, :to_s
+  alias_method :magnitude, :abs
+  alias_method :to_int, :to_i
 end

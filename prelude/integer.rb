@@ -5,7 +5,7 @@ class Integer
   def *(other) = KumiSys.coerce_bin(self, :*, other)
   def /(other) = KumiSys.coerce_bin(self, :/, other)
   def %(other) = KumiSys.coerce_bin(self, :%, other)
-  def modulo(other) = KumiSys.coerce_bin(self, :modulo, other)
+  alias_method :modulo, :%
   def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
   def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
   def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)
@@ -19,7 +19,7 @@ class Integer
   def <=>(other) = KumiSys.coerce_cmp(self, other)
 
   def ==(other) = (other == self) ? true : false
-  def ===(other) = (other == self) ? true : false
+  alias_method :===, :==
 
   def div(other)
     raise ZeroDivisionError, "divided by 0" if __is_a(other, Numeric) && other == 0
@@ -52,7 +52,7 @@ class Integer
     length = last - first
     length += 1 unless index.exclude_end?
     shifted = self >> first
-    return shifted if length < 0
+    return shifted if last < first
     shifted & ((1 << length) - 1)
   end
 
@@ -126,7 +126,9 @@ class Integer
     self
   end
 
-  def dup = self
+  alias_method :inspect, :to_s
+  alias_method :magnitude, :abs
+  alias_method :next, :succ
 end
 
 module KumiSys

@@ -108,11 +108,8 @@ module KumiSys
     raise TypeError, "can't convert #{__describe_type(value)} into Rational" unless __is_a(a, Numeric)
     raise TypeError, "can't convert #{__describe_type(divisor)} into Rational" unless __is_a(b, Numeric)
     return __rat(a, b) if __is_a(a, Integer) && __is_a(b, Integer)
-    if __is_a(a, Rational) || __is_a(a, Integer)
-      return Rational(a, 1) / b if __is_a(b, Rational) || __is_a(b, Integer)
-    end
-    return a / b unless __is_a(a, Integer) && __is_a(b, Numeric) && !__is_a(b, Rational)
-    Rational(a, 1) / b
+    a = __rat(a, 1) if __is_a(a, Integer)
+    a / b
   end
 
   # An operand of Rational() made as exact as it can be.
@@ -154,6 +151,11 @@ module KumiSys
 
   def self.complex(real, imaginary, exception)
     check_exception_flag(exception)
+    check_number_text(real) if __is_a(real, String)
+    check_number_text(imaginary) if __is_a(imaginary, String)
+    if __is_a(imaginary, Numeric) && !__is_a(real, Numeric) && !__is_a(real, String) && !__same(real, nil)
+      raise TypeError, "not a real"
+    end
     return read_complex(real, imaginary) if exception
     begin
       read_complex(real, imaginary)

@@ -42,15 +42,25 @@ class Numeric
   end
 
   def fdiv(other) = Float(self) / other
-  def quo(other) = Rational(self, 1) / other
+  def quo(other)
+    return fdiv(other) if __is_a(other, Float)
+    exact = to_r
+    KumiSys.bad_conversion(self, "Rational", :to_r, exact) unless __is_a(exact, Rational)
+    exact / other
+  end
   def %(other) = self - other * div(other)
-  def modulo(other) = self % other
+  alias_method :modulo, :%
   def divmod(other) = [div(other), self % other]
 
   def remainder(other)
-    rest = self % other
-    if rest != 0 && ((self < 0 && other > 0) || (self > 0 && other < 0))
-      return self if __is_a(other, Float) && other.infinite?
+    me = self
+    unless __is_a(other, Numeric)
+      pair = KumiSys.try_coerce(self, other)
+      me, other = pair unless __same(pair, nil)
+    end
+    rest = me % other
+    if !(rest == 0) && ((me < 0 && other > 0) || (me > 0 && other < 0))
+      return me if __is_a(other, Float) && other.infinite?
       return rest - other
     end
     rest
@@ -85,6 +95,12 @@ class Numeric
   end
 
   def dup = self
+
+  # Numbers are values: methods belong to their class.
+  def singleton_method_added(name)
+    singleton_class.__send__(:remove_method, name)
+    raise TypeError, "can't define singleton method \"#{name}\" for #{__describe_class(self)}"
+  end
 
   def step(limit = __undef, step = __undef, by: __undef, to: __undef)
     unless __undef?(to)
@@ -195,12 +211,13 @@ module KumiSys
 
   # How many values each_step yields.
   def self.step_size(from, limit, step)
+    down = step_down?(step)
     return Float::INFINITY if __same(limit, nil)
     if __is_a(from, Float) || __is_a(step, Float) || __is_a(limit, Float)
       return __float_steps(Float(from), Float(limit), Float(step), false)
     end
     return Float::INFINITY if step == 0
-    over = step_down?(step) ? from < limit : from > limit
+    over = down ? from < limit : from > limit
     return 0 if over
     (limit - from).div(step) + 1
   end

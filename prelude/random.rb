@@ -106,12 +106,10 @@ module KumiSys
     first = range.begin
     last = range.end
     random_domain if __same(first, nil) || __same(last, nil)
-    if !__is_a(first, Float) && !__is_a(last, Float)
-      a = try_int(first)
-      b = try_int(last)
-      return __random_int_range(rng, a, b, range.exclude_end?) unless __same(a, nil) || __same(b, nil)
+    if __is_a(first, Integer) && __is_a(last, Integer)
+      return __random_int_range(rng, first, last, range.exclude_end?)
     end
-    if __is_a(first, Numeric) && __is_a(last, Numeric)
+    if __is_a(first, Float) || __is_a(last, Float)
       a = to_float(first)
       b = to_float(last)
       random_domain if a.nan? || b.nan? || a.infinite? || b.infinite?
@@ -119,11 +117,12 @@ module KumiSys
     end
     # Anything with + and -: a distance from the first.
     distance = last - first
-    bad_random_limit(range) unless __is_a(distance, Numeric)
-    if __is_a(distance, Float)
-      first + __random_float_range(rng, 0.0, distance, range.exclude_end?)
+    whole = __is_a(distance, Float) ? nil : try_int(distance)
+    offset = if __same(whole, nil)
+      __random_float_range(rng, 0.0, to_float(distance), range.exclude_end?)
     else
-      first + __random_int_range(rng, 0, to_int(distance), range.exclude_end?)
+      __random_int_range(rng, 0, whole, range.exclude_end?)
     end
+    __same(offset, nil) ? nil : first + offset
   end
 end

@@ -4,9 +4,9 @@ class Rational
   def -(other) = KumiSys.coerce_bin(self, :-, other)
   def *(other) = KumiSys.coerce_bin(self, :*, other)
   def /(other) = KumiSys.coerce_bin(self, :/, other)
-  def quo(other) = KumiSys.coerce_bin(self, :quo, other)
+  alias_method :quo, :/
   def %(other) = KumiSys.coerce_bin(self, :%, other)
-  def modulo(other) = KumiSys.coerce_bin(self, :modulo, other)
+  alias_method :magnitude, :abs
   def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
   def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
   def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)

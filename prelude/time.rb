@@ -93,7 +93,19 @@ class Time
     zone = self.zone
     __responds(zone, :dst?) ? (zone.dst?(self) ? true : false) : false
   end
-  def isdst = dst?
+  alias_method :isdst, :dst?
+  alias_method :mon, :month
+  alias_method :mday, :day
+  alias_method :tv_sec, :to_i
+  alias_method :tv_usec, :usec
+  alias_method :tv_nsec, :nsec
+  alias_method :gmt_offset, :utc_offset
+  alias_method :gmtoff, :utc_offset
+  alias_method :gmt?, :utc?
+  alias_method :utc, :gmtime
+  alias_method :getutc, :getgm
+  alias_method :ctime, :asctime
+  alias_method :iso8601, :xmlschema
 
   def strftime(format)
     zone = self.zone
@@ -242,6 +254,7 @@ module KumiSys
       fields = [fields[5], fields[4], fields[3], fields[2], fields[1], fields[0]]
     elsif count >= 7 && !__same(fields[6], nil)
       usec = exact_number_or_text(fields[6])
+      raise ArgumentError, "subsecx out of range" if usec < 0 || usec >= 1_000_000
       fields = fields[0, 6]
       fields[5] = time_int(fields[5] || 0) + (__is_a(usec, Integer) ? Rational(usec, 1_000_000) : usec.to_r / 1_000_000)
       return time_civil(time, fields, zone, nil, false)
@@ -388,6 +401,8 @@ module KumiSys
   def self.time_load(time, data)
     raise TypeError, "marshaled time format differ" unless data.bytesize >= 8
     p, s = data.unpack("VV")
+    # Before 1.8 it was seconds and microseconds.
+    return __time_set(time, p, Rational(s, 1_000_000), nil) if p[31] == 0
     sec = s >> 20 & 0x3f
     nano = 0
     num = __ivar_get(data, :nano_num)

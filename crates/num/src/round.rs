@@ -97,7 +97,9 @@ fn scaled(x: f64, s: f64, mode: Rounding) -> f64 {
             let d = xs - f;
             if d > 0.5 {
                 f + 1.0
-            } else if d == 0.5 || (f + 0.5) / s <= x {
+            } else if (f + 0.5) / s < x {
+                f + 1.0
+            } else if d == 0.5 || (f + 0.5) / s == x {
                 f + f % 2.0
             } else {
                 f

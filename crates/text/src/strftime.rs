@@ -66,8 +66,10 @@ pub const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursd
 
 #[derive(Clone, Copy, Default)]
 struct Flags {
-    /// `Some(0)` for `-`, `Some(b'0')`, `Some(b' ')`.
+    /// `Some(b'0')`, `Some(b' ')`.
     pad: Option<u8>,
+    /// `-`: no padding.
+    bare: bool,
     upper: bool,
     swap: bool,
     colons: u8,
@@ -104,7 +106,7 @@ fn run(format: &[u8], t: &Fields<'_>, out: &mut Vec<u8>) -> Result<(), FormatErr
             };
             i += 1;
             match c {
-                b'-' => flags.pad = Some(0),
+                b'-' => flags.bare = true,
                 b'^' => flags.upper = true,
                 b'#' => flags.swap = true,
                 b'_' => flags.pad = Some(b' '),
@@ -157,7 +159,7 @@ fn number(out: &mut Vec<u8>, value: i128, width: usize, pad: u8, flags: Flags) {
     let width = flags.width.unwrap_or(width);
     let length = digits.len() + usize::from(negative);
     let missing = width.saturating_sub(length);
-    match flags.pad.unwrap_or(pad) {
+    match if flags.bare { 0 } else { flags.pad.unwrap_or(pad) } {
         0 => {
             if negative {
                 out.push(b'-');
@@ -182,7 +184,7 @@ fn number(out: &mut Vec<u8>, value: i128, width: usize, pad: u8, flags: Flags) {
 /// Pads and cases a text; `swapped` is what `#` makes of it.
 fn text(out: &mut Vec<u8>, s: &[u8], swapped: fn(&u8) -> u8, flags: Flags) {
     if let Some(width) = flags.width
-        && flags.pad != Some(0)
+        && !flags.bare
         && width > s.len()
     {
         out.resize(out.len() + width - s.len(), flags.pad.unwrap_or(b' '));
@@ -242,9 +244,9 @@ fn one(c: u8, flags: Flags, t: &Fields<'_>, out: &mut Vec<u8>) -> Result<bool, F
         b'a' => text(out, &DAYS[t.wday() as usize].as_bytes()[..3], u8::to_ascii_uppercase, flags),
         b'p' => text(out, if t.hour < 12 { b"AM" } else { b"PM" }, u8::to_ascii_lowercase, flags),
         b'P' => text(out, if t.hour < 12 { b"am" } else { b"pm" }, u8::to_ascii_lowercase, flags),
-        b'Z' if t.date => zone(out, t.offset, Flags { colons: 1, ..flags }),
+        b'Z' if t.date => zone(out, t, Flags { colons: 1, ..flags }),
         b'Z' => text(out, t.zone, u8::to_ascii_lowercase, flags),
-        b'z' => zone(out, t.offset, flags),
+        b'z' => zone(out, t, flags),
         b'n' => text(out, b"\n", u8::to_ascii_uppercase, flags),
         b't' => text(out, b"\t", u8::to_ascii_uppercase, flags),
         b'%' => text(out, b"%", u8::to_ascii_uppercase, flags),
@@ -273,8 +275,11 @@ fn month(t: &Fields<'_>) -> &'static str {
 }
 
 /// `%z` and its forms with colons.
-fn zone(out: &mut Vec<u8>, offset: i32, flags: Flags) {
-    let sign = if offset < 0 { '-' } else { '+' };
+fn zone(out: &mut Vec<u8>, t: &Fields<'_>, flags: Flags) {
+    let offset = t.offset;
+    // RFC 3339 has -0000 for UTC where the local time is unknown.
+    let unknown = flags.bare && offset == 0 && t.zone == b"UTC" && !t.date;
+    let sign = if offset < 0 || unknown { '-' } else { '+' };
     let off = offset.unsigned_abs();
     let (h, m, s) = (off / 3600, off / 60 % 60, off % 60);
     let tail = match flags.colons {

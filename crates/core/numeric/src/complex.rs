@@ -119,17 +119,14 @@ fn x_real_kind(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("Complex", "real", 0, 0, cpx_real),
     n("Complex", "imaginary", 0, 0, cpx_imag),
-    n("Complex", "imag", 0, 0, cpx_imag),
     n("Complex", "+", 1, 1, cpx_add),
     n("Complex", "-", 1, 1, cpx_sub),
     n("Complex", "*", 1, 1, cpx_mul),
     n("Complex", "-@", 0, 0, cpx_neg),
     n("Complex", "conjugate", 0, 0, cpx_conj),
-    n("Complex", "conj", 0, 0, cpx_conj),
     n("Complex", "==", 1, 1, cpx_eq),
     n("Complex", "hash", 0, 0, num_hash),
     n("Complex", "abs", 0, 0, cpx_abs),
-    n("Complex", "magnitude", 0, 0, cpx_abs),
     intrinsic("__complex", 2, 2, x_complex),
     intrinsic("__real_kind", 1, 1, x_real_kind),
 ];

@@ -1,6 +1,6 @@
 //! Float: arithmetic, comparison, text, rounding, neighbours.
 
-use crate::int_convert::{has_keywords, mode};
+use crate::int_convert::{arg_digits, has_keywords, mode};
 use crate::integer::*;
 use crate::real::*;
 use kumi_num::float::{self as nf, Rounding};
@@ -92,7 +92,7 @@ fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
     } else if has_keywords(args) {
         return Err(Exit::Miss);
     } else {
-        cx.arg_i64(args, 0)?
+        arg_digits(cx, args, 0)?
     };
     round_float(cx, f(recv), digits, how)
 }
@@ -110,7 +110,7 @@ fn flo_truncate(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// `__float_round(float, digits, mode)`
 fn x_float_round(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let digits = cx.arg_i64(args, 1)?;
+    let digits = arg_digits(cx, args, 1)?;
     round_float(cx, f(args[0]), digits, mode(args[2]))
 }
 /// `__float_sign_bit(float)`: is it negative, -0.0 included?
@@ -159,9 +159,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Float", "*", 1, 1, num_mul),
     n("Float", "/", 1, 1, num_div),
     n("Float", "%", 1, 1, num_mod),
-    n("Float", "modulo", 1, 1, num_mod),
     n("Float", "quo", 1, 1, num_quo),
-    n("Float", "fdiv", 1, 1, num_quo),
     n("Float", "divmod", 1, 1, num_divmod),
     n("Float", "div", 1, 1, num_idiv),
     n("Float", "remainder", 1, 1, num_remainder),
@@ -169,7 +167,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Float", "pow", 1, 1, num_pow),
     n("Float", "-@", 0, 0, num_neg),
     n("Float", "==", 1, 1, num_eq),
-    n("Float", "===", 1, 1, num_eq),
     n("Float", "<=>", 1, 1, num_cmp),
     n("Float", "<", 1, 1, num_lt),
     n("Float", "<=", 1, 1, num_le),
@@ -178,14 +175,11 @@ pub static TABLE: &[NativeDef] = &[
     n("Float", "eql?", 1, 1, num_eql),
     n("Float", "hash", 0, 0, num_hash),
     n("Float", "abs", 0, 0, num_abs),
-    n("Float", "magnitude", 0, 0, num_abs),
     n("Float", "zero?", 0, 0, num_zero_p),
     n("Float", "positive?", 0, 0, num_positive_p),
     n("Float", "negative?", 0, 0, num_negative_p),
     n("Float", "to_s", 0, 0, flo_to_s),
-    n("Float", "inspect", 0, 0, flo_to_s),
     n("Float", "to_i", 0, 0, flo_to_i),
-    n("Float", "to_int", 0, 0, flo_to_i),
     n("Float", "to_f", 0, 0, num_self),
     n("Float", "to_r", 0, 0, flo_to_r),
     n("Float", "rationalize", 0, 1, flo_rationalize),

@@ -22,6 +22,15 @@ pub(crate) fn has_keywords(args: &[Value]) -> bool {
     args.last().is_some_and(|v| v.is_kind(Kind::Hash))
 }
 
+/// Argument `i` as a C int: a digit count.
+pub(crate) fn arg_digits(cx: &mut Cx, args: &[Value], i: usize) -> Result<i64, Exit> {
+    let n = cx.arg_i64(args, i)?;
+    if i32::try_from(n).is_err() {
+        let size = if n < 0 { "small" } else { "big" };
+        return Err(cx.range_error(&format!("integer {n} too {size} to convert to 'int'")));
+    }
+    Ok(n)
+}
 /// Rounds an Integer to `10 ** -digits`.
 pub(crate) fn round_int(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R {
     if digits >= 0 {
@@ -39,7 +48,7 @@ fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
     if has_keywords(args) {
         return Err(Exit::Miss);
     }
-    let digits = cx.arg_i64(args, 0)?;
+    let digits = arg_digits(cx, args, 0)?;
     round_int(cx, recv, digits, how)
 }
 fn int_round(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -56,7 +65,7 @@ fn int_truncate(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// `__int_round(int, digits, mode)`
 fn x_int_round(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let digits = cx.arg_i64(args, 1)?;
+    let digits = arg_digits(cx, args, 1)?;
     round_int(cx, args[0], digits, mode(args[2]))
 }
 
@@ -104,7 +113,7 @@ fn int_chr(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     match enc.encode(code) {
         Some(b) => Ok(cx.str_enc(b.as_bytes(), enc)),
-        None if enc.max_len() > 1 => {
+        None if enc.max_len() > 1 && (!enc.is_unicode() || code <= 0x10ffff) => {
             let t = format!("invalid codepoint 0x{code:X} in {}", enc.name());
             Err(cx.range_error(&t))
         }
@@ -118,9 +127,8 @@ fn x_char_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn int_size(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     match recv.as_fix() {
         Some(_) => Ok(Value::fix(8)),
-        // Whole machine words, as CRuby counts.
         None => {
-            let n = big(recv).byte_len().div_ceil(8) * 8;
+            let n = big(recv).byte_len().max(8);
             Ok(cx.uint(n as u64))
         }
     }
@@ -206,7 +214,7 @@ fn int_sqrt(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     };
     match r {
         Some(n) => Ok(cx.big(n)),
-        None => Err(crate::math::domain_error(cx, "isqrt")),
+        None => Err(crate::math::domain_error(cx, "\"isqrt\"")),
     }
 }
 fn int_try_convert(_: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -215,7 +223,6 @@ fn int_try_convert(_: &mut Cx, _: Value, args: &[Value]) -> R {
 
 pub static TABLE: &[NativeDef] = &[
     n("Integer", "to_s", 0, 1, int_to_s),
-    n("Integer", "inspect", 0, 1, int_to_s),
     n("Integer", "chr", 0, 1, int_chr),
     n("Integer", "ord", 0, 0, num_self),
     n("Integer", "size", 0, 0, int_size),

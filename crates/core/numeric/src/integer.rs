@@ -215,7 +215,7 @@ pub(crate) fn shift(cx: &mut Cx, v: Value, by: Value, left: bool) -> R {
     if let Some(r) = v.as_fix().and_then(|i| int::shl(i, n)) {
         return Ok(cx.int(r));
     }
-    if n > 1 << 34 {
+    if n > i32::MAX as u64 {
         return Err(cx.range_error("shift width too big"));
     }
     cx.check_size(n as usize / 8)?;
@@ -298,7 +298,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Integer", "*", 1, 1, num_mul),
     n("Integer", "/", 1, 1, num_div),
     n("Integer", "%", 1, 1, num_mod),
-    n("Integer", "modulo", 1, 1, num_mod),
     n("Integer", "div", 1, 1, num_idiv),
     n("Integer", "divmod", 1, 1, num_divmod),
     n("Integer", "remainder", 1, 1, num_remainder),
@@ -314,7 +313,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Integer", ">>", 1, 1, int_shr),
     n("Integer", "[]", 1, 2, int_aref),
     n("Integer", "==", 1, 1, num_eq),
-    n("Integer", "===", 1, 1, num_eq),
     n("Integer", "<=>", 1, 1, num_cmp),
     n("Integer", "<", 1, 1, num_lt),
     n("Integer", "<=", 1, 1, num_le),
@@ -323,7 +321,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Integer", "hash", 0, 0, num_hash),
     n("Numeric", "eql?", 1, 1, num_eql),
     n("Integer", "abs", 0, 0, num_abs),
-    n("Integer", "magnitude", 0, 0, num_abs),
     n("Integer", "zero?", 0, 0, num_zero_p),
     n("Integer", "even?", 0, 0, int_even),
     n("Integer", "odd?", 0, 0, int_odd),
@@ -332,7 +329,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Integer", "nobits?", 1, 1, int_nobits),
     n("Integer", "bit_length", 0, 0, int_bit_length),
     n("Integer", "succ", 0, 0, int_succ),
-    n("Integer", "next", 0, 0, int_succ),
     n("Integer", "pred", 0, 0, int_pred),
     n("Integer", "integer?", 0, 0, int_true),
     n("Integer", "to_i", 0, 0, num_self),

@@ -457,6 +457,7 @@ pub fn quo(cx: &mut Cx, a: Value, b: Value) -> Opt {
 pub fn modulo(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => imod(cx, a, b)?,
+        Pair::Floats(_, 0.0) => return Err(zero_div(cx)),
         Pair::Floats(x, y) => cx.float(nf::modulo(x, y)),
         Pair::Ratios => rat_divmod(cx, a, b)?.1,
         Pair::No => return Ok(None),
@@ -495,6 +496,9 @@ pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
             if isign(r) != 0 && isign(a) != isign(b) { isub(cx, r, b) } else { r }
         }
         Pair::Floats(x, y) => {
+            if y == 0.0 {
+                return Err(zero_div(cx));
+            }
             // An infinite divisor leaves a finite dividend as it is.
             if y.is_infinite() && x.is_finite() { cx.float(x) } else { cx.float(x % y) }
         }
@@ -538,6 +542,9 @@ pub fn pow(cx: &mut Cx, a: Value, b: Value) -> Opt {
         }
         _ => {
             let (Some(f), Some(g)) = (x.f64(), y.f64()) else { return Ok(None) };
+            if x.exact() && y.exact() && f == 0.0 && g < 0.0 {
+                return Err(zero_div(cx));
+            }
             if x.exact() && y.exact() && f == 1.0 && parts(a) == (one, one) {
                 return Ok(Some(rat_raw(cx, one, one)));
             }
