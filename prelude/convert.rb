@@ -30,9 +30,6 @@ module KumiSys
   def self.convert(x, type, name, mid)
     r = check_call(x, mid)
     if __undef?(r)
-      if name == "Integer" && __same(x, nil)
-        raise TypeError, "no implicit conversion from nil to integer"
-      end
       raise TypeError, "no implicit conversion of #{__describe_type(x)} into #{name}"
     end
     return r if __is_a(r, type)
@@ -49,7 +46,7 @@ module KumiSys
 
   def self.bad_conversion(x, name, mid, r)
     t = __describe_type(x)
-    raise TypeError, "can't convert #{t} into #{name} (#{t}##{mid} gives #{__describe_class(r)})"
+    raise TypeError, "can't convert #{t} into #{name} (#{t}##{mid} gives #{__describe_type(r)})"
   end
 
   def self.to_int(x)
@@ -198,7 +195,8 @@ module KumiSys
   end
 
   def self.raise_frozen(obj)
-    raise FrozenError.new("can't modify frozen #{__describe_class(obj)}: #{inspect(obj)}", receiver: obj)
+    shown = guard(:frozen_error, obj) { inspect(obj) } || "..."
+    raise FrozenError.new("can't modify frozen #{__describe_class(obj)}: #{shown}", receiver: obj)
   end
 
   def self.raise_errno(errno, detail = nil)

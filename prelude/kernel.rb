@@ -23,8 +23,9 @@ module KumiSys
       s = +"#{head[0, head.size - 1]}"
       first = true
       names.each do |name|
-        next unless x.instance_variable_defined?(name)
-        s << (first ? " " : ", ") << name.to_s << "=" << inspect(x.instance_variable_get(name))
+        value = __ivar_raw(x, name)
+        next if __undef?(value)
+        s << (first ? " " : ", ") << name.to_s << "=" << inspect(value)
         first = false
       end
       s << ">"
@@ -121,17 +122,18 @@ module Kernel
 
   def inspect
     if !__builtin(self, :instance_variables_to_inspect) && __responds(self, :instance_variables_to_inspect)
-      names = instance_variables_to_inspect
-      if names.nil?
-        names = instance_variables
+      names = __send__(:instance_variables_to_inspect)
+      if __same(names, nil)
+        names = __ivar_names(self)
       elsif __is_a(names, Array)
-        names = instance_variables.select { |n| names.include?(n) }
+        wanted = names
+        names = __ivar_names(self).select { |n| wanted.include?(n) }
       else
         raise TypeError, "Expected #instance_variables_to_inspect to return an Array or nil, but it returned #{__describe_class(names)}"
       end
       return __any_to_s(self) if names.empty?
     else
-      names = instance_variables
+      names = __ivar_names(self)
     end
     KumiSys.inspect_ivars(self, names)
   end
@@ -139,7 +141,8 @@ module Kernel
   def respond_to?(name, include_all = false)
     r = __method_vis(__class_of(self), KumiSys.to_name(name), true)
     return true if r == 1 || (r && include_all)
-    respond_to_missing?(KumiSys.to_name(name), include_all ? true : false) ? true : false
+    return false unless __responds(self, :respond_to_missing?)
+    __send__(:respond_to_missing?, KumiSys.to_name(name), include_all ? true : false) ? true : false
   end
 
   def dup
@@ -179,10 +182,7 @@ module Kernel
     yield self
   end
 
-  def yield_self
-    return to_enum(:yield_self) { 1 } unless block_given?
-    yield self
-  end
+  alias yield_self then
 
   def display(port = $stdout)
     port.write(self)
@@ -319,6 +319,19 @@ module Kernel
     h = KumiSys.try_hash(value)
     return h unless __same(h, nil)
     raise TypeError, "can't convert #{__describe_type(value)} into Hash"
+  end
+
+  def global_variables
+    __global_names
+  end
+
+  def set_trace_func(callable)
+    raise NotImplementedError, "set_trace_func is not supported" unless __same(callable, nil)
+    nil
+  end
+
+  def syscall(*)
+    raise NotImplementedError, "syscall() function is unimplemented on this machine"
   end
 
   def exit(status = true)

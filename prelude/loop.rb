@@ -118,6 +118,13 @@ module KumiSys
     owner.const_missing(name)
   end
 
+  # `class A` where A is to be autoloaded: the file may define it, or leave that to this very definition.
+  def self.autoload_open(owner, name, path)
+    Kernel.require(path)
+    __drop_autoload(owner, name)
+    nil
+  end
+
   # defined?(recv.mid) where respond_to_missing? may know more.
   def self.defined_method(recv, mid, private_too)
     return nil if __builtin(recv, :respond_to_missing?)
@@ -133,7 +140,7 @@ module KumiSys
 
   # Class#new of a class with its own allocate.
   def self.allocate_new(klass, *args, **opts, &block)
-    obj = klass.allocate
+    obj = __builtin(klass, :allocate) ? klass.allocate : __allocate(klass)
     obj.__send__(:initialize, *args, **opts, &block)
     obj
   end

@@ -50,7 +50,7 @@ module Kernel
       KumiSys.only_cause unless no_cause
       e = __errinfo
       __raise(e) if e && opts.empty?
-      args = ["unhandled exception"] if opts.empty?
+      args = [""] if opts.empty?
     end
     e = KumiSys.make_exception(args, opts)
     KumiSys.set_cause(e, cause) unless no_cause
@@ -65,7 +65,7 @@ module Kernel
         KumiSys.only_cause unless no_cause
         e = __errinfo
         __raise(e) if e && opts.empty?
-        args = ["unhandled exception"] if opts.empty?
+        args = [""] if opts.empty?
       end
       e = KumiSys.make_exception(args, opts)
       KumiSys.set_cause(e, cause) unless no_cause

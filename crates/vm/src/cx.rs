@@ -214,7 +214,7 @@ impl Cx {
     fn no_implicit_unless<T>(&mut self, v: Value, i: usize, p: Proto) -> Result<T, Exit> {
         // nil, true, false never convert: the message names them as they are.
         if p == Proto::Int && v.is_nil() {
-            return Err(self.type_error("no implicit conversion from nil to integer"));
+            return Err(self.type_error("no implicit conversion of nil into Integer"));
         }
         Err(Exit::Convert(i as u8, p))
     }

@@ -168,7 +168,7 @@ fn copy_module(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if from.role == Role::Singleton {
             return Err(cx.type_error("can't copy singleton class"));
         }
-        let Some(s) = from.data.superclass else { return Err(cx.type_error("can't copy BasicObject")) };
+        let Some(s) = from.data.superclass else { return Err(cx.type_error("can't copy the root class")) };
         crate::class::link(cx, to, s);
         to.data.instance = from.data.instance;
         to.data.members = from.data.members.clone();

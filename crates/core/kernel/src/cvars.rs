@@ -18,7 +18,7 @@ fn name(cx: &mut Cx, recv: Value, a: &[Value]) -> Result<Sym, Exit> {
         return Ok(s);
     }
     let msg = format!("'{}' is not allowed as a class variable name", cx.sym_name(s));
-    Err(cx.name_error(&msg, recv, s))
+    Err(crate::ivars::refused(cx, &msg, recv, a[0]))
 }
 /// Where variables of `c` may live: its ancestors; for a singleton class the attached class's too.
 fn places(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {

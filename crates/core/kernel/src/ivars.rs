@@ -9,6 +9,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Kernel", "instance_variable_defined?", 1, 1, defined),
     n("Kernel", "remove_instance_variable", 1, 1, remove),
     intrinsic("__ivars_hidden", 1, 1, hidden),
+    intrinsic("__ivar_names", 1, 1, |cx, _, a| list(cx, a[0], &[])),
     intrinsic("__ivar_remove", 2, 2, raw_remove),
     intrinsic("__ivar_raw", 2, 2, |cx, _, a| {
         let s = cx.arg_name(a, 1)?;
@@ -33,7 +34,14 @@ fn name(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<Sym, Exit> {
         return Ok(s);
     }
     let msg = format!("'{}' is not allowed as an instance variable name", cx.sym_name(s));
-    Err(cx.name_error(&msg, recv, s))
+    Err(refused(cx, &msg, recv, args[0]))
+}
+/// NameError whose `name` is the object that was given.
+pub fn refused(cx: &mut Cx, msg: &str, recv: Value, given: Value) -> Exit {
+    let e = cx.make_exc(cx.k.name_error, msg);
+    cx.ivar_set(e, sym::IV_NAME, given);
+    cx.ivar_set(e, sym::IV_RECEIVER, recv);
+    cx.raise(e)
 }
 fn list(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let v: Vec<Value> = cx.ivars(recv).into_iter().filter(|p| !cx.hidden_ivar(p.0)).map(|p| Value::sym(p.0)).collect();

@@ -83,19 +83,17 @@ fn singleton_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.class_of(a[0]);
     let all = a[1].truthy();
     let (mut seen, mut out) = (Vec::new(), Vec::new());
-    if c.is_singleton() && c.data.attached == a[0] {
-        let classes: Vec<Gc<ClassObj>> = if !all {
-            own_part(c)
-        } else {
-            // Up to the first ordinary class.
-            let stop = c.data.mro.iter().position(|m| m.role == Role::Class).unwrap_or(c.data.mro.len());
-            c.data.mro[..stop].to_vec()
-        };
+    let own = c.is_singleton() && c.data.attached == a[0];
+    if own && !all {
+        collect(cx, &own_part(c), PUBLIC | PROTECTED, &mut seen, &mut out);
+    } else if c.is_singleton() && (own || a[0].as_class().is_some_and(|k| k.is_class()) && all) {
+        // Everything that the first ordinary class up the chain does not have.
+        let mut up = c;
+        while let Some(s) = up.data.superclass.filter(|_| up.is_singleton()) {
+            up = s;
+        }
+        let classes: Vec<_> = c.data.mro.iter().filter(|m| !up.data.mro.contains(m)).copied().collect();
         collect(cx, &classes, PUBLIC | PROTECTED, &mut seen, &mut out);
-    } else if a[0].as_class().is_some_and(|k| k.is_class()) && all && c.is_singleton() {
-        // A class without singleton class of its own: its superclass's.
-        let stop = c.data.mro.iter().position(|m| m.role == Role::Class).unwrap_or(c.data.mro.len());
-        collect(cx, &c.data.mro[..stop].to_vec(), PUBLIC | PROTECTED, &mut seen, &mut out);
     }
     Ok(cx.array_vec(out))
 }

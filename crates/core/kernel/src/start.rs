@@ -31,13 +31,14 @@ pub fn prepare(cx: &mut Cx) {
     if let Some(s) = cx.singleton_class(m) {
         cx.include_module(s, main);
     }
-    for name in ["KumiSys"] {
-        let s = cx.intern(name);
-        let mut object = cx.k.object;
-        if let Some(k) = object.data.consts.get_mut(&s) {
-            k.private = true;
-        }
+    let hidden = cx.intern("KumiSys");
+    let mut object = cx.k.object;
+    if let Some(k) = object.data.consts.get_mut(&hidden) {
+        k.private = true;
     }
+    // BasicObject's descendants find it without Object.
+    let (basic, name) = (cx.k.basic_object, cx.intern("BasicObject"));
+    cx.set_const(basic, name, basic.val());
 }
 
 fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &str) {

@@ -59,6 +59,10 @@ impl Cx {
     pub fn lookup_const(&mut self, cref: Value, name: Sym) -> Option<(Gc<ClassObj>, Const)> {
         let scopes = self.lexical_modules(cref);
         for m in &scopes {
+            // The top level counts only as an ancestor: below BasicObject it is out of sight.
+            if *m == self.k.object && scopes.len() > 1 {
+                continue;
+            }
             if let Some(k) = m.data.consts.get(&name) {
                 return Some((*m, k.clone()));
             }
@@ -75,7 +79,7 @@ impl Cx {
                 }
             }
         }
-        self.find_const(self.k.object, name, false).map(|(o, k)| (o, k.clone()))
+        None
     }
 
     pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Flow {

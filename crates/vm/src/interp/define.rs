@@ -216,7 +216,7 @@ impl Cx {
                 let path = k.autoload.clone().unwrap_or_default();
                 let p = self.str_enc(&path, crate::EncIndex::UTF_8);
                 self.pc = unsafe { self.pc.sub(1) };
-                let mut x = self.call_helper("autoload_const", &[scope.val(), Value::sym(name), p]);
+                let mut x = self.call_helper("autoload_open", &[scope.val(), Value::sym(name), p]);
                 if let Some(c) = &mut self.pending.call {
                     c.result = Value::NIL;
                 }

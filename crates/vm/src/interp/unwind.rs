@@ -45,14 +45,14 @@ impl Cx {
         let mut f = self.fp();
         let mut pc = self.pc;
         // The method to name at the next user line: the outermost system callee below it.
-        let mut pending = native;
+        let mut pending = if native != NO_METHOD && self.hides_itself(native) { NO_METHOD } else { native };
         loop {
             let q = f.iseq();
             let at = self.pc_of(q, pc);
             let m = self.current_method(f).unwrap_or(NO_METHOD);
             if q.system {
                 if f.flags() & ff::BLOCK == 0 && f.flags() & ff::HIDDEN == 0 && m != NO_METHOD && self.methods[m as usize].owner != self.k.helpers && !self.is_helper_method(m) {
-                    pending = m;
+                    pending = if self.hides_itself(m) { NO_METHOD } else { m };
                 }
             } else {
                 if pending != NO_METHOD {
@@ -72,6 +72,11 @@ impl Cx {
             f = f.prev();
         }
         out
+    }
+    /// Methods that raise on behalf of their caller: `raise`, and the default answers to missing names.
+    fn hides_itself(&self, m: u32) -> bool {
+        let m = &self.methods[m as usize];
+        m.builtin && matches!(m.name, sym::RAISE | sym::METHOD_MISSING | sym::CONST_MISSING)
     }
     fn is_helper_method(&self, m: u32) -> bool {
         let o = self.methods[m as usize].owner;
