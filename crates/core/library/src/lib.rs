@@ -1,0 +1,12 @@
+//! Leaf natives of the standard library: what lib/*.rb needs from Rust.
+
+mod digest_state;
+mod zlib;
+
+use kumi_vm::Cx;
+
+/// Registers this floor's natives.
+pub fn register(cx: &mut Cx) {
+    cx.natives(digest_state::TABLE);
+    cx.natives(zlib::TABLE);
+}
