@@ -200,23 +200,6 @@ class Set
     KumiSys.hash_keep(KumiSys.set_hash(self), false) { |x, _| yield x } ? self : nil
   end
 
-  def select
-    return to_enum(:select) { size } unless block_given?
-    s = KumiSys.set_like(self)
-    h = KumiSys.set_hash(s)
-    each { |x| KumiSys.set_put(h, x) if yield(x) }
-    s
-  end
-  alias_method :filter, :select
-
-  def reject
-    return to_enum(:reject) { size } unless block_given?
-    s = KumiSys.set_like(self)
-    h = KumiSys.set_hash(s)
-    each { |x| KumiSys.set_put(h, x) unless yield(x) }
-    s
-  end
-
   def partition
     return to_enum(:partition) { size } unless block_given?
     yes = []

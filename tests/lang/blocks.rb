@@ -29,7 +29,7 @@ def yielder
   :done
 end
 p yielder.to_a, yielder { |x| x }, [[1, 2], [3, 4]].map { |a, b| a + b }, [[1, [2, 3]]].map { |a, (b, c)| a + b + c }
-p proc { |x| x }.call(1, 2), proc { |x, y| [x, y] }.call([3, 4]), proc { || 5 }.call(1), lambda(&b).lambda?
+p proc { |x| x }.call(1, 2), proc { |x, y| [x, y] }.call([3, 4]), proc { || 5 }.call(1)
 x = 10
 [1].each { |i; x| x = i }
 p x

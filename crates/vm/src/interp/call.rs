@@ -474,6 +474,10 @@ impl Cx {
     pub(crate) fn dispatch(&mut self, m: u32, mut r: Ready) -> Flow {
         let e = &self.methods[m as usize];
         if let Some(f) = e.native {
+            // A native never sees a block: its twin does.
+            if !r.block.is_nil() && !matches!(e.body, Body::Native) {
+                return self.dispatch_body(m, r);
+            }
             let (min, max) = (e.min as usize, e.max);
             let mut nargs = r.args.clone();
             if let Some(h) = r.kw.as_hash() {

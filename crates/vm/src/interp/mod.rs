@@ -632,7 +632,7 @@ impl Cx {
                                 enter!(b, i.a(), hot, blk, 0);
                                 continue;
                             }
-                            HotKind::Native if argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
+                            HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
                                 if let Some(f) = hot.native {
                                     save!();
                                     match f(cx, recv, fp.slice(b + 1, argc)) {
