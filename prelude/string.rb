@@ -42,12 +42,12 @@ class String
 
   def casecmp(other)
     text = KumiSys.try_str(other)
-    __same(text, nil) ? KumiSys.casecmp_other(other) : casecmp(text)
+    __same(text, nil) ? nil : casecmp(text)
   end
 
   def casecmp?(other)
     text = KumiSys.try_str(other)
-    __same(text, nil) ? KumiSys.casecmp_other(other) : casecmp?(text)
+    __same(text, nil) ? nil : casecmp?(text)
   end
 
   def %(arg)
@@ -147,12 +147,6 @@ class String
 end
 
 module KumiSys
-  # casecmp with what is no String and converts to none.
-  def self.casecmp_other(other)
-    return nil if __responds(other, :to_str)
-    raise TypeError, "no implicit conversion of #{__describe_type(other)} into String"
-  end
-
   # A Range with Integer (or nil) ends.
   def self.int_range(range)
     raise TypeError, "no implicit conversion of #{__describe_type(range)} into Integer" unless __is_a(range, Range)

@@ -56,6 +56,39 @@ fn interval(rest: &[u8]) -> Option<(u64, u64)> {
     Some((low.parse().ok()?, high.parse().ok()?))
 }
 
+/// An open group.
+struct Group {
+    /// Where it begins in the output.
+    start: usize,
+    /// It looks ahead or behind.
+    looks: bool,
+    /// It neither captures nor looks.
+    plain: bool,
+}
+
+/// The least number of times and the length of the quantifier at the start of `rest`.
+fn quantifier(rest: &[u8]) -> Option<(usize, usize)> {
+    let (low, mut n) = match rest[0] {
+        b'?' | b'*' => (0, 1),
+        b'+' => (1, 1),
+        b'{' => {
+            let end = memchr::memchr(b'}', rest)?;
+            let inner = std::str::from_utf8(&rest[1..end]).ok()?;
+            let (low, high) = inner.split_once(',').unwrap_or((inner, "0"));
+            let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+            if inner.is_empty() || inner == "," || !digits(low) || !digits(high) {
+                return None;
+            }
+            (low.parse().unwrap_or(0), end + 1)
+        }
+        _ => return None,
+    };
+    if matches!(rest.get(n), Some(b'?' | b'+')) {
+        n += 1;
+    }
+    Some((low, n))
+}
+
 /// Rewrites engine text in encoding `enc`.
 ///
 /// # Errors
@@ -64,11 +97,33 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
     let mut out: Vec<u8> = Vec::with_capacity(text.len() + 16);
     let mut mode = Mode { extended, ignorecase, alternatives: None, charset: Charset::Default };
     let mut stack: Vec<Mode> = Vec::new();
+    // Where open groups begin in the output, and what they are.
+    let mut groups: Vec<Group> = Vec::new();
+    // Where in the output the assertion begins that stands right before.
+    let mut assertion: Option<usize> = None;
+    // Nothing but that assertion stands in its branch so far.
+    let mut branch_start = 0usize;
     let mut class_depth = 0usize;
     let mut i = 0;
     while i < text.len() {
         let rest = &text[i..];
         let b = rest[0];
+        let before = assertion.take();
+        if let (Some(at), 0, Some((low, n))) = (before, class_depth, quantifier(rest)) {
+            // The engine refuses to repeat an assertion; once is as good as often.
+            if low == 0 {
+                let atom = out.split_off(at);
+                out.extend_from_slice(b"(?:");
+                out.extend_from_slice(&atom);
+                out.extend_from_slice(b"|)");
+            }
+            i += n;
+            continue;
+        }
+        if class_depth == 0 && matches!(b, b'|' | b')') && before == Some(branch_start) && groups.last().is_some_and(|g| g.plain) {
+            // ... nor a group with a branch that is one: make the branch a sequence.
+            out.extend_from_slice(b"(?:)");
+        }
         if b >= 0x80 {
             let n = enc.char_len(rest).step().max(1);
             out.extend_from_slice(&rest[..n]);
@@ -94,6 +149,10 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                     b'p' | b'P' if text.get(i) == Some(&b'{') && !text[i..].contains(&b'}') => {
                         let name = String::from_utf8_lossy(&text[i + 1..]);
                         return Err(format!("invalid character property name {{{name}}}"));
+                    }
+                    b'b' | b'B' | b'A' | b'z' | b'Z' | b'G' if !in_class && (mode.charset != Charset::Ascii || !matches!(c, b'b' | b'B')) => {
+                        assertion = Some(out.len());
+                        out.extend_from_slice(plain);
                     }
                     b'y' | b'Y' => out.push(c),
                     b'b' if mode.charset == Charset::Ascii && !in_class => out.extend_from_slice(
@@ -168,13 +227,20 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                 if let Some((options, n, scoped)) = option_group(rest, mode) {
                     if scoped {
                         stack.push(mode);
+                        groups.push(Group { start: out.len(), looks: false, plain: true });
                     }
                     out.extend_from_slice(&options.0);
                     mode = options.1;
                     i += n;
+                    branch_start = out.len();
                     continue;
                 }
                 stack.push(mode);
+                let looks = [&b"(?="[..], b"(?!", b"(?<=", b"(?<!"].iter().any(|p| rest.starts_with(p));
+                groups.push(Group { start: out.len(), looks, plain: rest.starts_with(b"(?:") });
+                if rest.starts_with(b"(?(") && !matches!(rest.get(3), Some(b'0'..=b'9' | b'<' | b'\'')) {
+                    return Err("invalid conditional pattern".into());
+                }
                 mode.alternatives = rest.starts_with(b"(?(").then_some(1);
                 if mode.alternatives.is_some() {
                     // The condition's own parentheses.
@@ -184,6 +250,7 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                     continue;
                 }
             }
+            b'^' | b'$' => assertion = Some(out.len()),
             b'|' => match &mut mode.alternatives {
                 Some(0) => return Err("invalid conditional pattern".into()),
                 Some(n) => *n -= 1,
@@ -198,11 +265,21 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                 if let Some(outer) = stack.pop() {
                     mode = outer;
                 }
+                if let Some(g) = groups.pop() && g.looks {
+                    assertion = Some(g.start);
+                }
             }
             _ => {}
         }
         out.push(b);
         i += 1;
+        if b == b'(' && rest.starts_with(b"(?:") {
+            out.extend_from_slice(b"?:");
+            i += 2;
+            branch_start = out.len();
+        } else if b == b'|' {
+            branch_start = out.len();
+        }
     }
     Ok(out)
 }

@@ -206,8 +206,11 @@ impl Cx {
             }
             return Err(self.range_error(&format!("float {} out of range of integer", f)));
         }
-        if v.as_big().is_some() {
-            return Err(self.range_error("bignum too big to convert into 'long'"));
+        if let Some(b) = v.as_big() {
+            return match b.n.to_i64() {
+                Some(i) => Ok(i),
+                None => Err(self.range_error("bignum too big to convert into 'long'")),
+            };
         }
         self.no_implicit_unless(v, i, Proto::Int)
     }

@@ -162,12 +162,7 @@ fn prepend(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let n = match args[0].as_big() {
-        Some(b) if b.n.is_negative() => -1,
-        Some(_) if s.bytes().is_empty() => 0,
-        Some(_) => return Err(cx.arg_error("argument too big")),
-        None => cx.arg_i64(args, 0)?,
-    };
+    let n = cx.arg_i64(args, 0)?;
     if n < 0 {
         return Err(cx.arg_error("negative argument"));
     }

@@ -257,8 +257,9 @@ impl Run<'_> {
         let mut d = Directive::default();
         loop {
             let Some(&c) = self.fmt.get(self.at) else {
-                if d.value.is_some() {
-                    return self.fail(cx, "malformed format string - %*[0-9]$");
+                if d.value.is_some() || d.flags {
+                    let t = if d.flags { "% " } else { "%*[0-9]$" };
+                    return self.fail(cx, &format!("malformed format string - {t}"));
                 }
                 return self.fail(cx, "incomplete format specifier; use %% (double %) instead");
             };
@@ -422,7 +423,8 @@ impl Run<'_> {
             return self.put_text(cx, d, c);
         }
         let one = [v];
-        let c = match cx.arg_i64(&one, 0) {
+        let number = if v.is_nil() { Err(Exit::Convert(0, Proto::Int)) } else { cx.arg_i64(&one, 0) };
+        let c = match number {
             Ok(i) => i,
             Err(Exit::Convert(..)) => match self.need(true, CHARACTER, v) {
                 Some(x) => match x.as_fix() {
@@ -563,7 +565,8 @@ fn run(cx: &mut Cx, fmt: Str, args: &[Value], met: &[Value]) -> R {
     };
     let text = make_vec(cx, out, e, known);
     // The prelude warns of arguments that no directive took.
-    Ok(if used < args.len() { cx.array(&[text]) } else { text })
+    let only_keywords = args.len() == 1 && args[0].as_hash().is_some();
+    Ok(if used < args.len() && !only_keywords { cx.array(&[text]) } else { text })
 }
 /// `format(fmt, *args)`: when nothing has to be asked of Ruby.
 fn sprintf(cx: &mut Cx, _: Value, args: &[Value]) -> R {

@@ -106,8 +106,14 @@ pub fn search_regex(cx: &mut Cx, r: &Regex, own: Option<f64>, s: Str, mode: Mode
     let found = match mode {
         Mode::From(i) => r.search(&subject, i, limits, region).map(|f| f.is_some()),
         Mode::Back(i) => match r.match_at(&subject, i, limits, region) {
-            // The engine looks strictly before the start it is given.
-            Ok(false) => r.search_back(&subject, i, limits, region).map(|f| f.is_some()),
+            // The engine looks before the start it is given, and for some patterns not right before it.
+            Ok(false) => match enc(s).prev_char(s.bytes(), i) {
+                None => Ok(false),
+                Some(p) => match r.match_at(&subject, p, limits, region) {
+                    Ok(false) => r.search_back(&subject, i, limits, region).map(|f| f.is_some()),
+                    other => other,
+                },
+            },
             other => other,
         },
         Mode::At(i) => r.match_at(&subject, i, limits, region),
@@ -254,6 +260,9 @@ pub fn literal(cx: &mut Cx, src: Str, bits: u32) -> R {
     } else if bits & RE_NONE as u32 != 0 {
         EncIndex::BINARY
     } else if bits & RE_FIXED as u32 != 0 {
+        EncIndex::UTF_8
+    } else if enc(src) == EncIndex::US_ASCII && !src.bytes().is_ascii() {
+        // The parser looks for non-ASCII text in fewer places.
         EncIndex::UTF_8
     } else {
         enc(src)

@@ -10,14 +10,6 @@ fn is_re(cx: &Cx, v: Value) -> bool {
     v.as_data::<regexp::ReObj>().is_some()
 }
 
-/// A length: any negative one is the same.
-fn len_arg(cx: &mut Cx, args: &[Value], i: usize) -> Result<i64, Exit> {
-    match args[i].as_big() {
-        Some(b) if b.n.is_negative() => Ok(-1),
-        _ => cx.arg_i64(args, i),
-    }
-}
-
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     if args.len() == 2 {
@@ -25,7 +17,7 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             return regexp::aref(cx, s, args[0], args[1]);
         }
         let i = cx.arg_i64(args, 0)?;
-        let n = len_arg(cx, args, 1)?;
+        let n = cx.arg_i64(args, 1)?;
         return Ok(match char_span(s, i, n) {
             Some(r) => piece(cx, s, r),
             None => Value::NIL,
@@ -77,7 +69,7 @@ fn byte_span(s: Str, i: i64, n: i64) -> Option<std::ops::Range<usize>> {
 fn byteslice(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     let span = if args.len() == 2 {
-        let (i, n) = (cx.arg_i64(args, 0)?, len_arg(cx, args, 1)?);
+        let (i, n) = (cx.arg_i64(args, 0)?, cx.arg_i64(args, 1)?);
         byte_span(s, i, n)
     } else if let Some(r) = args[0].as_range() {
         range_span(cx, r, s.bytes().len() as i64)?.and_then(|(a, n)| byte_span(s, a, n))

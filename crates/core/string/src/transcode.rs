@@ -267,10 +267,6 @@ fn putback(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let max = if args.is_empty() || args[0].is_nil() { i64::MAX } else { cx.arg_i64(args, 0)? };
     let Some(conv) = c.conv.as_mut() else { return Ok(Value::NIL) };
     let b = conv.putback(max.max(0) as usize);
-    if let Some(p) = c.problem.as_mut() {
-        let keep = p.readagain.len().saturating_sub(b.len());
-        p.readagain.truncate(keep);
-    }
     let e = conv.source();
     Ok(cx.str_vec(b, e))
 }

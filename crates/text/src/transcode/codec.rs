@@ -64,7 +64,8 @@ pub(crate) fn invalid_prefix(enc: EncIndex, w: &[u8]) -> (usize, usize) {
     let longest = enc.max_len().min(w.len());
     for n in (1..longest).rev() {
         if matches!(enc.precise_len(&w[..n]), Precise::NeedMore(_)) && n >= enc.min_len() {
-            return (n, 1);
+            // Little-endian surrogates are told apart by their second byte.
+            return if enc == EncIndex::UTF_16LE && n == 3 { (2, 2) } else { (n, 1) };
         }
     }
     (enc.min_len().min(w.len()), 0)

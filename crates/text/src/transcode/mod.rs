@@ -140,7 +140,7 @@ pub fn convpath(source: EncIndex, destination: EncIndex) -> Option<Vec<EncIndex>
     }
     codec(source)?;
     codec(destination)?;
-    if destination == E::UTF8_MAC {
+    if destination == E::UTF8_MAC && source != E::UTF_8 {
         return None;
     }
     if matches!((source, destination), (E::EUC_JP, E::SHIFT_JIS) | (E::SHIFT_JIS, E::EUC_JP)) {
@@ -281,6 +281,9 @@ impl Converter {
                         // Nothing of it was taken: put all back.
                         out.truncate(mark);
                         (self.encoder, self.after_cr) = before;
+                        // The character is read, but not written yet.
+                        let bytes = self.take(n, src, pos);
+                        self.pending.splice(0..0, bytes);
                         return Step::DestinationFull;
                     }
                     if !fits {
