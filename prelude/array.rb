@@ -350,12 +350,12 @@ class Array
 
   def [](i, n = __undef)
     return KumiSys.arith_slice(self, i) if __is_a(i, Enumerator::ArithmeticSequence)
-    self[KumiSys.int_range(i)]
+    self[KumiSys.index_range(i)]
   end
   alias slice []
 
   def values_at(*at)
-    self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.int_range(i) : KumiSys.to_int(i) })
+    self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_int(i) })
   end
 
   def fetch(i, default = __undef)
@@ -564,17 +564,17 @@ module KumiSys
   end
 
   # The range with its ends converted to integers, nil left alone.
-  def self.int_range(r)
+  def self.index_range(r)
     lo = __range_lo(r)
     hi = __range_hi(r)
     lo = to_int(lo) unless __same(lo, nil)
     hi = to_int(hi) unless __same(hi, nil)
-    __long(lo) unless __same(lo, nil)
-    __long(hi) unless __same(hi, nil)
+    check_long(lo) unless __same(lo, nil)
+    check_long(hi) unless __same(hi, nil)
     __range_new(Range, lo, hi, __range_excl(r))
   end
 
-  def self.__long(i)
+  def self.check_long(i)
     return i if i >= -0x8000000000000000 && i <= 0x7fffffffffffffff
     raise RangeError, "bignum too big to convert into 'long'"
   end
@@ -585,7 +585,7 @@ module KumiSys
     hi = seq.end
     excl = seq.exclude_end?
     len = __ary_len(a)
-    step = __long(to_int(seq.step))
+    step = check_long(to_int(seq.step))
     if step < 0
       if excl && !__same(hi, nil)
         hi = to_int(hi) + 1

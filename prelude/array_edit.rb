@@ -4,7 +4,7 @@ class Array
   def []=(i, n, v = __undef)
     if __undef?(v)
       v = n
-      i = KumiSys.int_range(i) if __is_a(i, Range)
+      i = KumiSys.index_range(i) if __is_a(i, Range)
       list = __is_a(i, Range) ? (KumiSys.try_ary(v) || [v]) : v
       self[i] = list
     else
@@ -16,7 +16,7 @@ class Array
   end
 
   def slice!(i, n = __undef)
-    slice!(KumiSys.int_range(i))
+    slice!(KumiSys.index_range(i))
   end
 
   def map!
@@ -101,7 +101,7 @@ class Array
     n = args[1]
     len = __ary_len(self)
     if __is_a(start, Range) && __ary_len(args) == 1
-      r = KumiSys.int_range(start)
+      r = KumiSys.index_range(start)
       lo = __range_lo(r) || 0
       hi = __same(__range_hi(r), nil) ? -1 : __range_hi(r)
       from = lo < 0 ? lo + len : lo
@@ -109,13 +109,13 @@ class Array
       to = hi < 0 ? hi + len : hi
       to += 1 unless __range_excl(r) && !__same(__range_hi(r), nil)
     else
-      from = __same(start, nil) ? 0 : KumiSys.__long(KumiSys.to_int(start))
+      from = __same(start, nil) ? 0 : KumiSys.check_long(KumiSys.to_int(start))
       from += len if from < 0
       from = 0 if from < 0
       if __same(n, nil)
         to = len
       else
-        n = KumiSys.__long(KumiSys.to_int(n))
+        n = KumiSys.check_long(KumiSys.to_int(n))
         return self if n <= 0
         to = from + n
       end
