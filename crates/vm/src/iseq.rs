@@ -156,20 +156,12 @@ impl Params {
     }
     /// `Proc#arity` / `Method#arity`.
     pub fn arity(&self, lambda: bool) -> i32 {
-        let req = (self.req + self.post) as i32;
         let kwreq = self.kw.iter().any(|k| k.1);
-        let optional = self.rest || (lambda && self.opt_count() > 0);
-        if optional || (self.opt_count() > 0 && !lambda && kwreq) {
-            -(req + kwreq as i32) - 1
-        } else if kwreq {
-            req + 1
-        } else if self.opt_count() > 0 && !lambda {
-            -req - 1
-        } else if lambda && (!self.kw.is_empty() || self.kwrest) {
-            -req - 1
-        } else {
-            req
-        }
+        let min = (self.req + self.post) as i32 + kwreq as i32;
+        let keywords = !self.kw.is_empty() || self.kwrest;
+        let max = (self.req + self.post + self.opt_count()) as i32 + keywords as i32;
+        // A proc is variadic only with a rest; a method or lambda whenever the count may vary.
+        if self.rest || lambda && min != max { -min - 1 } else { min }
     }
 }
 
@@ -271,6 +263,16 @@ pub struct ScopeNames {
     pub parent: Option<Rc<ScopeNames>>,
     /// Slot of this level that holds `$~`, when the level belongs to a method-like scope that keeps it.
     pub match_slot: Option<u16>,
+    /// The parameters, when the level belongs to a method: what `super` and `foo(*)` in an eval pass on.
+    pub params: Vec<ScopeParam>,
+}
+
+/// A method's parameter in its environment.
+#[derive(Debug)]
+pub struct ScopeParam {
+    pub kind: crate::compile::ParamKind,
+    pub name: Vec<u8>,
+    pub slot: u16,
 }
 
 impl ISeq {

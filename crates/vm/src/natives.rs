@@ -554,7 +554,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut e = cx.heap.env(s.env, 1);
     e.slots_mut()[0] = a[2];
     s.env = e.val();
-    s.names = Some(std::rc::Rc::new(crate::iseq::ScopeNames { names: vec![name], parent: s.names.clone(), match_slot: None }));
+    s.names = Some(std::rc::Rc::new(crate::iseq::ScopeNames { names: vec![name], parent: s.names.clone(), match_slot: None, params: Vec::new() }));
     cx.heap.wrote(a[0], e.val());
     Ok(a[2])
 }

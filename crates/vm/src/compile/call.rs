@@ -467,36 +467,19 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn zsuper_node(&mut self, n: &ForwardingSuperNode<'pr>, dst: u16) {
         let b = self.window();
         self.mov(b, 0);
-        let home = self.an.home(self.cur.scope);
-        let an = self.an;
-        let list = &an.scopes[home].params.list;
-        let load = |c: &mut Self, name: &[u8], t: u16| {
-            let v = c.home_var(name);
-            c.load(v, t);
-        };
+        let list = self.passed_params();
         let mut a = Args::default();
-        // A repeated `_` is a parameter of its own that no name reaches: its register has it.
-        let here = home == self.cur.scope;
-        let positional: Vec<(u16, &super::scope::Param)> = list
+        let positional: Vec<_> = list
             .iter()
-            .enumerate()
-            .filter(|(_, p)| matches!(p.kind, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
-            .map(|(i, p)| (i as u16 + 1, p))
+            .filter(|p| matches!(p.0, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
             .collect();
-        let param = |c: &mut Self, (reg, p): (u16, &super::scope::Param), t: u16| {
-            if here && list[..reg as usize - 1].iter().any(|q| q.name == p.name) {
-                c.mov(t, reg);
-            } else {
-                load(c, &p.name, t);
-            }
-        };
-        if positional.iter().any(|p| p.1.kind == PKind::Rest) || positional.len() > MAX_DIRECT {
+        if positional.iter().any(|p| p.0 == PKind::Rest) || positional.len() > MAX_DIRECT {
             let arr = self.temp();
             self.emit(Op::Array, 0, arr, arr, 0);
             let t = self.temp();
-            for &p in &positional {
-                param(self, p, t);
-                if p.1.kind == PKind::Rest {
+            for (kind, _, v) in positional {
+                self.load(*v, t);
+                if *kind == PKind::Rest {
                     self.emit(Op::Splat, 0, t, t, 0);
                     self.emit(Op::ArrCat, 0, arr, t, 0);
                 } else {
@@ -507,34 +490,34 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             a.argc = 1;
             a.flags |= site::SPLAT;
         } else {
-            for &p in &positional {
-                let t = self.temp();
-                param(self, p, t);
-            }
             a.argc = positional.len() as u16;
+            for (_, _, v) in positional {
+                let t = self.temp();
+                self.load(*v, t);
+            }
         }
-        let kws: Vec<_> = list.iter().filter(|p| matches!(p.kind, PKind::KwReq | PKind::KwOpt)).collect();
-        let kwrest = list.iter().find(|p| p.kind == PKind::KwRest);
+        let kws: Vec<_> = list.iter().filter(|p| matches!(p.0, PKind::KwReq | PKind::KwOpt)).collect();
+        let kwrest = list.iter().find(|p| p.0 == PKind::KwRest);
         if kwrest.is_some() || kws.len() > MAX_DIRECT {
             let h = self.temp();
             self.emit(Op::Hash, 0, h, h, 0);
             let (k, v) = (self.temp(), self.temp());
-            for p in &kws {
-                self.load_sym(k, &p.name);
-                load(self, &p.name, v);
+            for (_, name, var) in kws {
+                self.load_sym(k, name);
+                self.load(*var, v);
                 self.emit(Op::HashPut, 0, h, k, v);
             }
-            if let Some(p) = kwrest {
-                load(self, &p.name, v);
+            if let Some((_, _, var)) = kwrest {
+                self.load(*var, v);
                 self.emit(Op::HashMerge, 0, h, v, 0);
             }
             self.release(k as u32);
             a.flags |= site::KWSPLAT;
         } else {
-            for p in &kws {
+            for (_, name, var) in kws {
                 let t = self.temp();
-                load(self, &p.name, t);
-                let s = self.env.intern(&p.name);
+                self.load(*var, t);
+                let s = self.env.intern(name);
                 a.kw.push(s);
             }
         }

@@ -5,7 +5,7 @@ use super::emit::{Dst, Fun, Label};
 use super::scope::{self, Opens, PKind, ParamList, ScopeId, ScopeKind};
 use super::Compiler;
 use crate::bytecode::{NO_REG, Op};
-use crate::iseq::{Body, ISeq, Kind, MatchSlot, Params, ScopeNames, Site, site};
+use crate::iseq::{Body, ISeq, Kind, MatchSlot, Params, ScopeNames, ScopeParam, Site, site};
 use kumi_heap::{Sym, Value};
 use ruby_prism::*;
 use std::cell::{Cell, UnsafeCell};
@@ -108,8 +108,52 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 }
                 return Some(self.var_in(s, name));
             }
-            s = self.an.scopes[s].parent?;
+            match self.an.scopes[s].parent {
+                Some(p) => s = p,
+                None if name == b"&" => return None,
+                None => break,
+            }
         }
+        self.eval_params().into_iter().find(|p| p.1 == name).map(|p| p.2)
+    }
+
+    /// `eval`: the parameters of the method around it, and where they are.
+    pub fn eval_params(&mut self) -> Vec<(PKind, Vec<u8>, Var)> {
+        let root = self.an.home(self.cur.scope);
+        if self.an.scopes[root].kind != ScopeKind::Eval {
+            return Vec::new();
+        }
+        let mut depth = self.env_distance(root) + self.an.scopes[root].has_env() as u16;
+        let mut chain = self.opts.scope.as_ref();
+        while let Some(l) = chain {
+            if !l.params.is_empty() {
+                return l.params.iter().map(|p| (p.kind, p.name.clone(), Var::Env { depth, slot: p.slot })).collect();
+            }
+            depth += 1;
+            chain = l.parent.as_ref();
+        }
+        Vec::new()
+    }
+
+    /// The parameters that `super` without parentheses passes on, and where they are.
+    pub fn passed_params(&mut self) -> Vec<(PKind, Vec<u8>, Var)> {
+        let home = self.an.home(self.cur.scope);
+        let an = self.an;
+        if an.scopes[home].kind == ScopeKind::Eval {
+            return self.eval_params();
+        }
+        let list = &an.scopes[home].params.list;
+        let mut out = Vec::with_capacity(list.len());
+        for (i, p) in list.iter().enumerate() {
+            if p.kind == PKind::Block {
+                continue;
+            }
+            // A repeated `_` is a parameter of its own that no name reaches: its register has it.
+            let hidden = home == self.cur.scope && list[..i].iter().any(|q| q.name == p.name);
+            let v = if hidden { Var::Reg(i as u16 + 1) } else { self.home_var(&p.name) };
+            out.push((p.kind, p.name.clone(), v));
+        }
+        out
     }
 
     /// The `it` of this block.
@@ -167,7 +211,20 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let made = if scope.has_env() {
             let names = self.env_names(s);
             let match_slot = self.an.scopes[s].slots.get(scope::MATCH).copied();
-            Some(Rc::new(ScopeNames { names, parent, match_slot }))
+            let scope = &self.an.scopes[s];
+            let params = match scope.kind {
+                ScopeKind::Method if scope.all => scope
+                    .params
+                    .list
+                    .iter()
+                    .filter_map(|p| {
+                        let slot = *scope.slots.get(&p.name)?;
+                        Some(ScopeParam { kind: p.kind, name: p.name.clone(), slot })
+                    })
+                    .collect(),
+                _ => Vec::new(),
+            };
+            Some(Rc::new(ScopeNames { names, parent, match_slot, params }))
         } else {
             parent
         };

@@ -27,6 +27,7 @@ mod scope;
 mod tests;
 
 pub use diagnostic::{SyntaxError, Warning};
+pub use scope::PKind as ParamKind;
 
 use crate::iseq::{ISeq, Kind, ScopeNames};
 use emit::Fun;
@@ -167,7 +168,7 @@ fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Re
 }
 
 fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
-    use ruby_prism::{CommandLineFlag, Scope};
+    use ruby_prism::{CommandLineFlag, Scope, ScopeForwardingFlag};
     let mut flags = Vec::new();
     for c in opts.loop_mode.bytes() {
         match c {
@@ -197,7 +198,17 @@ fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
         while let Some(l) = level {
             let locals =
                 l.names.iter().filter(|s| s.0 != 0).map(|&s| env.name(s)).filter(|n| scope::visible(n)).collect();
-            scopes.push(Scope::default().locals(locals));
+            let forwarding = l.params.iter().filter_map(|p| match (p.kind, &p.name[..]) {
+                (ParamKind::Rest, b"*") => Some(ScopeForwardingFlag::Positionals),
+                (ParamKind::KwRest, b"**") => Some(ScopeForwardingFlag::Keywords),
+                (ParamKind::Block, b"&") => Some(ScopeForwardingFlag::Block),
+                _ => None,
+            });
+            let mut forwarding: Vec<ScopeForwardingFlag> = forwarding.collect();
+            if forwarding.len() == 3 {
+                forwarding.push(ScopeForwardingFlag::All);
+            }
+            scopes.push(Scope::default().locals(locals).forwarding(forwarding));
             level = l.parent.as_ref();
         }
         scopes.reverse();
