@@ -13,7 +13,7 @@ class KumiSys::Argf
   def argv = @__argv || ARGV
 
   def to_s = "ARGF"
-  def inspect = "ARGF"
+  alias inspect to_s
 
   # Opens the next file when none is open: false when there is nothing more.
   def __next
@@ -66,6 +66,7 @@ class KumiSys::Argf
   # The current stream is at its end: closes it.
   def __advance
     i = @__i
+    @__last_file = i
     @__i = nil
     i.close unless __same(i, $stdin) || i.closed?
     if __same(i, $stdin)
@@ -109,7 +110,7 @@ class KumiSys::Argf
     out
   end
 
-  def to_a(*args, chomp: false) = readlines(*args, chomp: chomp)
+  alias to_a readlines
 
   def each_line(*args, chomp: false)
     return to_enum(:each_line, *args) unless block_given?
@@ -120,14 +121,7 @@ class KumiSys::Argf
     self
   end
 
-  def each(*args, chomp: false)
-    return to_enum(:each, *args) unless block_given?
-    sep, limit = KumiSys.line_args(args)
-    while (line = __get(sep, limit, chomp))
-      yield line
-    end
-    self
-  end
+  alias each each_line
 
   # The next piece that the block reads from one stream after the other.
   def __piece
@@ -229,11 +223,11 @@ class KumiSys::Argf
     @__i.eof?
   end
 
-  def eof = eof?
+  alias eof eof?
 
   def file
     __next
-    @__i
+    @__i || @__last_file
   end
 
   def to_io
@@ -256,17 +250,17 @@ class KumiSys::Argf
     @__name || "-"
   end
 
-  def path = filename
+  alias path filename
 
   def fileno = __current.fileno
-  def to_i = __current.fileno
+  alias to_i fileno
 
   def pos
     raise ArgumentError, "no stream to tell" unless __next
     @__i.pos
   end
 
-  def tell = pos
+  alias tell pos
 
   def pos=(n)
     raise ArgumentError, "no stream to set position" unless __next

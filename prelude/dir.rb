@@ -100,8 +100,23 @@ class Dir
     KumiSys.glob(patterns, 0, base, sort)
   end
 
+  class << self
+    alias pwd getwd
+    alias delete rmdir
+    alias unlink rmdir
+  end
+
+  alias to_path path
+  alias tell pos
+
+  def read
+    name = __dir_read(self)
+    name && KumiSys.dir_name(name, @__encoding)
+  end
+
   def each
     return to_enum(:each) unless block_given?
+    rewind
     while (name = read)
       yield name
     end
@@ -115,6 +130,7 @@ class Dir
   end
 
   def children
+    rewind
     out = []
     while (name = read)
       out << name unless name == "." || name == ".."
@@ -122,8 +138,19 @@ class Dir
     out
   end
 
-  def chdir(&block)
-    block ? Dir.chdir(path, &block) : Dir.chdir(path)
+  def chdir
+    return __fchdir(fileno) unless block_given?
+    old = Dir.getwd
+    __fchdir(fileno)
+    begin
+      yield
+    ensure
+      begin
+        __chdir(old)
+      rescue Errno::ENOENT
+        nil
+      end
+    end
   end
 
   def inspect
@@ -143,11 +170,20 @@ module KumiSys
   def self.dir_names(path, encoding)
     names = __dir_list(to_path(path), "dir_initialize")
     enc = io_encoding(encoding)
-    names.each { |n| n.force_encoding(enc) } if enc
-    if (to = Encoding.default_internal)
-      names.map! { |n| n.encode(to) }
-    end
+    names.map! { |n| dir_name(n, enc) } if enc || Encoding.default_internal
     names
+  end
+
+  # A name read from a directory; one that does not convert stays as it is.
+  def self.dir_name(name, enc)
+    name.force_encoding(enc) if enc
+    to = Encoding.default_internal
+    return name unless to
+    begin
+      name.encode(to)
+    rescue EncodingError
+      name
+    end
   end
 
   def self.glob(patterns, flags, base, sort)

@@ -85,9 +85,8 @@ class File < IO
     paths.size
   end
 
-  def self.unlink(*paths)
-    paths.each { |p| __file_unlink(KumiSys.to_path(p)) }
-    paths.size
+  class << self
+    alias unlink delete
   end
 
   def self.chmod(mode, *paths)
@@ -171,7 +170,6 @@ class File
   def self.setuid?(file) = File.setuid?(KumiSys.to_io(file))
   def self.setgid?(file) = File.setgid?(KumiSys.to_io(file))
   def self.sticky?(file) = File.sticky?(KumiSys.to_io(file))
-  def self.zero?(file) = File.zero?(KumiSys.to_io(file))
   def self.empty?(file) = File.empty?(KumiSys.to_io(file))
   def self.owned?(file) = File.owned?(KumiSys.to_io(file))
   def self.grpowned?(file) = File.grpowned?(KumiSys.to_io(file))
@@ -190,6 +188,9 @@ class File
   def self.atime(file) = File.atime(KumiSys.to_io(file))
   def self.mtime(file) = File.mtime(KumiSys.to_io(file))
   def self.ctime(file) = File.ctime(KumiSys.to_io(file))
+  class << self
+    alias zero? empty?
+  end
   def self.identical?(a, b) = File.identical?(KumiSys.path_or_io(a), KumiSys.path_or_io(b))
 end
 
@@ -205,7 +206,6 @@ module FileTest
   def self.setuid?(file) = FileTest.setuid?(KumiSys.to_io(file))
   def self.setgid?(file) = FileTest.setgid?(KumiSys.to_io(file))
   def self.sticky?(file) = FileTest.sticky?(KumiSys.to_io(file))
-  def self.zero?(file) = FileTest.zero?(KumiSys.to_io(file))
   def self.empty?(file) = FileTest.empty?(KumiSys.to_io(file))
   def self.owned?(file) = FileTest.owned?(KumiSys.to_io(file))
   def self.grpowned?(file) = FileTest.grpowned?(KumiSys.to_io(file))
@@ -219,5 +219,8 @@ module FileTest
   def self.world_writable?(file) = FileTest.world_writable?(KumiSys.to_io(file))
   def self.size?(file) = FileTest.size?(KumiSys.to_io(file))
   def self.size(file) = FileTest.size(KumiSys.to_io(file))
+  class << self
+    alias zero? empty?
+  end
   def self.identical?(a, b) = FileTest.identical?(KumiSys.path_or_io(a), KumiSys.path_or_io(b))
 end

@@ -135,8 +135,10 @@ class IO
     end
     path = KumiSys.to_path(other)
     if __same(mode, nil) && opts.empty?
-      flags = __io_fd(self) < 0 ? 0 : (__io_fd_flags(__io_fd(self)) & 3)
-      flags |= File::CREAT | File::TRUNC if flags == 1
+      have = __io_fd(self) < 0 ? 0 : __io_fd_flags(__io_fd(self))
+      flags = have & (3 | File::APPEND)
+      flags |= File::CREAT if (have & 3) != 0
+      flags |= File::TRUNC if (have & 3) == 1 && (have & File::APPEND) == 0
       m = [flags, 0, nil, nil]
     else
       m = KumiSys.io_mode(mode, opts)
@@ -432,7 +434,7 @@ module KumiSys
     if opts.key?(:newline)
       v = opts[:newline]
       unless [:universal, :crlf, :cr, :lf, nil].include?(v)
-        raise ArgumentError, "unexpected value for newline option: #{v}"
+        raise ArgumentError, "unexpected value for newline option#{__is_a(v, Symbol) ? ": #{v}" : ""}"
       end
       raise ArgumentError, "newline decorator with binary mode" if v && io.binmode?
     end

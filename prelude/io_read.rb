@@ -140,13 +140,13 @@ class IO
 
   def self.read(name, length = nil, offset = nil, **opts)
     name = KumiSys.to_path(name)
-    unless __same(length, nil)
-      length = KumiSys.to_int(length)
-      raise ArgumentError, "negative length #{length} given" if length < 0
-    end
     unless __same(offset, nil)
       offset = KumiSys.to_int(offset)
       raise ArgumentError, "negative offset #{offset} given" if offset < 0
+    end
+    unless __same(length, nil)
+      length = KumiSys.to_int(length)
+      raise ArgumentError, "negative length #{length} given" if length < 0
     end
     if opts[:open_args]
       args = opts[:open_args].dup

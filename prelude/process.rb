@@ -13,7 +13,7 @@ module Process
 
     def self.wait(pid = -1, flags = 0)
       begin
-        __waitpid(KumiSys.to_int(pid), KumiSys.to_int(flags))
+        __waitpid(KumiSys.to_int(pid), KumiSys.to_int(flags), true)
       rescue Errno::ECHILD
         __status_new(-1, 0)
       end
@@ -27,17 +27,15 @@ module Process
     s && s.pid
   end
 
-  def self.waitpid(pid = -1, flags = 0)
-    wait(pid, flags)
-  end
 
   def self.wait2(pid = -1, flags = 0)
     s = __waitpid(KumiSys.to_int(pid), __same(flags, nil) ? 0 : KumiSys.to_int(flags))
     s && [s.pid, s]
   end
 
-  def self.waitpid2(pid = -1, flags = 0)
-    wait2(pid, flags)
+  class << self
+    alias waitpid wait
+    alias waitpid2 wait2
   end
 
   def self.waitall
@@ -106,6 +104,8 @@ module Process
   def self.exec(*args, **opts) = KumiSys.exec(args, opts)
 
   def self.daemon(nochdir = nil, noclose = nil)
+    KumiSys.boolean_option(:nochdir, nochdir)
+    KumiSys.boolean_option(:noclose, noclose)
     exit!(0) if __fork
     setsid
     exit!(0) if __fork
@@ -353,7 +353,7 @@ module KumiSys
       opts = last
       args.pop
     end
-    arity_error(0, 1, nil) if args.empty?
+    arity_error(0, 1, nil) if args.empty? || __is_a(args[0], Hash)
     first = args[0]
     if !__is_a(first, String) && (pair = try_ary(first))
       raise ArgumentError, "wrong first argument" unless pair.size == 2
@@ -377,8 +377,11 @@ module KumiSys
     close_others = false
     opts.each do |k, v|
       case k
-      when :unsetenv_others, :new_pgroup, :exception then nil
-      when :close_others then close_others = v ? true : false
+      when :unsetenv_others then boolean_option(k, v)
+      when :new_pgroup, :exception then nil
+      when :close_others
+        boolean_option(k, v)
+        close_others = v ? true : false
       when :chdir then chdir = to_path(v)
       when :umask then umask = to_int(v)
       when :pgroup
@@ -409,6 +412,17 @@ module KumiSys
     [list, env_list, redirects, [chdir, pgroup, umask, limits, close_others]]
   end
 
+  def self.boolean_option(name, v)
+    return if __same(v, true) || __same(v, false) || __same(v, nil)
+    raise ArgumentError, "expected true or false as #{name}: #{inspect(v)}"
+  end
+
+  # One file for several descriptors is opened once.
+  def self.redirect_file(out, targets, file)
+    out << targets[0] << 2 << file
+    targets.drop(1).each { |t| out << t << 3 << targets[0] }
+  end
+
   def self.redirect(out, keys, v)
     keys = __is_a(keys, Array) ? keys : [keys]
     targets = keys.map { |k| child_fd(k) }
@@ -420,7 +434,7 @@ module KumiSys
       raise ArgumentError, "negative file descriptor" if fd < 0
       targets.each { |t| out << t << 0 << fd }
     when String
-      targets.each { |t| out << t << 2 << [v, t == 0 ? File::RDONLY : File::WRONLY | File::CREAT | File::TRUNC, 420] }
+      redirect_file(out, targets, [v, targets[0] == 0 ? File::RDONLY : File::WRONLY | File::CREAT | File::TRUNC, 420])
     when Array
       if __same(v[0], :child)
         fd = child_fd(v[1])
@@ -430,14 +444,14 @@ module KumiSys
         flags = __same(mode, nil) ? 0 : __is_a(mode, Integer) ? mode : io_mode(mode, nil)[0]
         perm = v[2] ? to_int(v[2]) : 420
         path = to_path(v[0])
-        targets.each { |t| out << t << 2 << [path, flags, perm] }
+        redirect_file(out, targets, [path, flags, perm])
       end
     else
       if (io = try_io(v))
         targets.each { |t| out << t << 0 << io.fileno }
       else
         path = to_path(v)
-        targets.each { |t| out << t << 2 << [path, t == 0 ? File::RDONLY : File::WRONLY | File::CREAT | File::TRUNC, 420] }
+        redirect_file(out, targets, [path, targets[0] == 0 ? File::RDONLY : File::WRONLY | File::CREAT | File::TRUNC, 420])
       end
     end
   end
@@ -461,7 +475,12 @@ module KumiSys
 
   def self.spawn(args, opts)
     c = command(args, opts)
-    __spawn(c[0], c[1], c[2], c[3])
+    begin
+      __spawn(c[0], c[1], c[2], c[3])
+    rescue SystemCallError
+      __set_last_status(__status_new(0, 127 << 8))
+      raise
+    end
   end
 
   def self.exec(args, opts)
@@ -475,7 +494,6 @@ module KumiSys
       pid = spawn(args, opts)
     rescue SystemCallError
       raise if exception
-      __set_last_status(__status_new(0, 127 << 8))
       return nil
     end
     s = __waitpid(pid, 0)
@@ -539,6 +557,7 @@ class IO
         if child_out
           from_child.close
           $stdout.reopen(child_out)
+          $stdout.sync = true
         end
         return nil unless block_given?
         KumiSys.finish_child { yield nil }

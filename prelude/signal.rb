@@ -49,6 +49,7 @@ module KumiSys
       end
     end
     short = name
+    raise ArgumentError, "negative signal name: #{name}" if !minus && short.start_with?("-")
     negative = minus && short.start_with?("-")
     short = short[1..] if negative
     short = short[3..] if short.start_with?("SIG")
@@ -90,14 +91,12 @@ module KumiSys
       else
         raise ArgumentError, "wrong trap - #{word}"
       end
-    elsif !command.respond_to?(:call)
-      raise ArgumentError, "wrong trap - #{inspect(command)}"
     end
     before = __trap_of(n)
-    ignored = n > 0 && __signal_ignored(n)
+    action = n > 0 ? __signal_action(n) : 0
     store = false if __same(command, nil)
     __trap(n, what, store)
-    return n == 0 ? nil : ignored ? "IGNORE" : "DEFAULT" if __same(before, nil)
+    return n == 0 ? nil : %w[SYSTEM_DEFAULT IGNORE DEFAULT][action] if __same(before, nil)
     return nil if __same(before, false)
     before
   end

@@ -97,7 +97,6 @@ pub static TABLE: &[NativeDef] = &[
     }),
     n("File", "flock", 1, 1, flock),
     n("Dir.", "getwd", 0, 0, getwd),
-    n("Dir.", "pwd", 0, 0, getwd),
     n("Dir.", "mkdir", 1, 2, |cx, _, a| {
         let m = if a.len() > 1 && !a[1].is_nil() { cx.arg_i64(a, 1)? } else { 0o777 };
         one(cx, a, "dir_s_mkdir", |p| {
@@ -107,8 +106,6 @@ pub static TABLE: &[NativeDef] = &[
         Ok(Value::fix(0))
     }),
     n("Dir.", "rmdir", 1, 1, rmdir),
-    n("Dir.", "delete", 1, 1, rmdir),
-    n("Dir.", "unlink", 1, 1, rmdir),
     n("Dir.", "chroot", 1, 1, |cx, _, a| {
         one(cx, a, "dir_s_chroot", |p| {
             // SAFETY: p is a terminated string.
@@ -118,7 +115,11 @@ pub static TABLE: &[NativeDef] = &[
     }),
     n("Dir.", "empty?", 1, 1, |cx, _, a| {
         let p = cx.arg_path(a, 0)?;
-        Ok(Value::bool(read_dir(p.bytes()).is_ok_and(|v| v.iter().all(|(n, _)| n == b"." || n == b".."))))
+        match read_dir(p.bytes()) {
+            Ok(v) => Ok(Value::bool(v.iter().all(|(n, _)| n == b"." || n == b".."))),
+            Err(libc::ENOTDIR) => Ok(Value::FALSE),
+            Err(e) => Err(io::fail(cx, e, "rb_dir_s_empty_p", p.bytes())),
+        }
     }),
     intrinsic("__chdir", 1, 1, |cx, _, a| {
         one(cx, a, "dir_chdir0", |p| {
@@ -132,7 +133,7 @@ pub static TABLE: &[NativeDef] = &[
         // SAFETY: touches no memory.
         if unsafe { libc::fchdir(fd as i32) } != 0 {
             let e = io::errno();
-            return Err(io::fail_plain(cx, e, ""));
+            return Err(io::fail_plain(cx, e, "fchdir"));
         }
         Ok(Value::fix(0))
     }),
@@ -140,13 +141,11 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__dir_for_fd", 2, 2, dir_for_fd),
     n("Dir.", "allocate", 0, 0, |cx, c, _| {
         let c = c.as_class().ok_or(Exit::Miss)?;
-        Ok(cx.data(c, Dir { fd: -1, names: None, pos: 0, path: None, opened: false }))
+        Ok(cx.data(c, Dir { fd: -1, names: None, pos: 0, path: None, path_enc: EncIndex::UTF_8, opened: false }))
     }),
     n("Dir", "fileno", 0, 0, |cx, r, _| Ok(Value::fix(dir(cx, r)?.fd as i64))),
     n("Dir", "path", 0, 0, dir_path),
-    n("Dir", "to_path", 0, 0, dir_path),
-    n("Dir", "read", 0, 0, dir_read),
-    n("Dir", "tell", 0, 0, |cx, r, _| Ok(Value::fix(dir(cx, r)?.pos as i64))),
+    intrinsic("__dir_read", 1, 1, |cx, _, a| dir_read(cx, a[0], &[])),
     n("Dir", "pos", 0, 0, |cx, r, _| Ok(Value::fix(dir(cx, r)?.pos as i64))),
     n("Dir", "seek", 1, 1, |cx, r, a| {
         let n = cx.arg_i64(a, 0)?;
@@ -276,6 +275,7 @@ pub struct Dir {
     names: Option<Vec<Vec<u8>>>,
     pos: usize,
     path: Option<Vec<u8>>,
+    path_enc: EncIndex,
     opened: bool,
 }
 impl Payload for Dir {}
@@ -309,6 +309,7 @@ fn dir_open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         d.fd = fd;
         d.path = Some(p.bytes().to_vec());
+        d.path_enc = EncIndex::from_u8(p.enc());
         d.names = None;
         d.pos = 0;
         d.opened = true;
@@ -334,7 +335,7 @@ fn dir_for_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn dir_path(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     let Some(d) = r.as_data::<Dir>() else { return Err(cx.type_error("uninitialized Dir")) };
     match d.path.clone() {
-        Some(p) => Ok(cx.str_enc(&p, EncIndex::UTF_8)),
+        Some(p) => Ok(cx.str_enc(&p, d.path_enc)),
         None => Ok(Value::NIL),
     }
 }

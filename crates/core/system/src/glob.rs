@@ -151,7 +151,7 @@ impl Walk {
             self.walk(prefix, rest, deep, depth + 1);
         }
         for (name, kind) in self.names(prefix) {
-            if plain {
+            if plain && (name != b"." || self.flags & DOTMATCH != 0) {
                 self.entry(prefix, &name, kind, first, &[], deep, depth);
             }
             if name == b"." || name == b".." || name.first() == Some(&b'.') && self.flags & DOTMATCH == 0 {

@@ -48,6 +48,7 @@ pub struct Io {
     pub wbuf: Vec<u8>,
     pub lineno: i64,
     pub path: Option<Vec<u8>>,
+    pub path_enc: EncIndex,
     /// The child behind a pipe.
     pub pid: Option<i32>,
     pub autoclose: bool,
@@ -84,6 +85,7 @@ impl Default for Io {
             wbuf: Vec::new(),
             lineno: 0,
             path: None,
+            path_enc: EncIndex::UTF_8,
             pid: None,
             autoclose: true,
             timeout: Value::NIL,
@@ -218,7 +220,7 @@ impl Io {
         let b = std::mem::take(&mut self.wbuf);
         let mut at = 0;
         let r = write_all(self.out_fd(), &b, &mut at);
-        if r.is_err() && r != Err(libc::EPIPE) {
+        if r.is_err() {
             self.wbuf = b[at..].to_vec();
         } else {
             // Keep the allocation for the next round.

@@ -30,7 +30,9 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_set_pid", 3, 3, set_pid),
     intrinsic("__io_set_path", 2, 2, |cx, _, a| {
         let s = cx.arg_str(a, 1)?;
-        io::raw(cx, a[0])?.path = Some(s.bytes().to_vec());
+        let io = io::raw(cx, a[0])?;
+        io.path = Some(s.bytes().to_vec());
+        io.path_enc = EncIndex::from_u8(s.enc());
         Ok(Value::NIL)
     }),
     intrinsic("__io_pid", 1, 1, |cx, _, a| Ok(io::raw(cx, a[0])?.pid.map_or(Value::NIL, |p| Value::fix(p as i64)))),
@@ -134,9 +136,32 @@ fn sysopen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = cx.arg_path(a, 0)?;
     let flags = cx.arg_i64(a, 1)?;
     let perm = cx.arg_i64(a, 2)?;
-    // A fifo is opened without waiting for its other end inside the system call.
-    let fd = open_path(cx, p.bytes(), flags as i32, perm as u32)?;
-    Ok(Value::fix(fd as i64))
+    let flags = flags as i32;
+    if flags & libc::O_ACCMODE == libc::O_RDWR || flags & libc::O_NONBLOCK != 0 || !is_fifo(p.bytes()) {
+        let fd = open_path(cx, p.bytes(), flags, perm as u32)?;
+        return Ok(Value::fix(fd as i64));
+    }
+    // Opening a fifo waits for its other end, which may be a thread of this process: so the wait is not in
+    // the system call. A reader waits when it reads first; a writer asks again until somebody reads.
+    let c = c_path(cx, p.bytes())?;
+    // SAFETY: c is a terminated string; fcntl touches no memory.
+    let fd = unsafe { libc::open(c.as_ptr(), flags | libc::O_NONBLOCK | libc::O_CLOEXEC) };
+    if fd >= 0 {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(fd, libc::F_SETFL, flags & !libc::O_NONBLOCK) };
+        return Ok(Value::fix(fd as i64));
+    }
+    match io::errno() {
+        libc::ENXIO => {
+            cx.pending.deadline = crate::io_state::monotonic() + 2_000_000;
+            Err(Exit::Park)
+        }
+        e => Err(io::fail(cx, e, "rb_sysopen", p.bytes())),
+    }
+}
+fn is_fifo(path: &[u8]) -> bool {
+    use std::os::unix::{ffi::OsStrExt, fs::FileTypeExt};
+    std::fs::metadata(std::ffi::OsStr::from_bytes(path)).is_ok_and(|m| m.file_type().is_fifo())
 }
 fn fd_flags(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let fd = cx.arg_i64(a, 0)?;
@@ -338,6 +363,9 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let _ = other.flush();
     other.unread_to_fd();
     let io = io::raw(cx, a[0])?;
+    if io.fd < 0 && io.opened {
+        return Err(io::io_error(cx, "closed stream"));
+    }
     if io.fd >= 0 {
         let _ = io.flush();
     }
@@ -359,8 +387,15 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     io.lineno = other.lineno;
     io.binmode = other.binmode;
     io.path = other.path.clone();
+    io.path_enc = other.path_enc;
     io.tty = io::is_tty(fd);
     io.opened = true;
+    let class = cx.real_class(a[1]).val();
+    if let Some(mut h) = a[0].header_mut() {
+        if !h.has(flag::SINGLETON) {
+            h.class = class;
+        }
+    }
     if io.standard {
         io.sync = fd == 2;
     } else {

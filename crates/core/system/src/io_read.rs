@@ -222,7 +222,7 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
             let mut v = t[..end].to_vec();
             text_consume(io, end);
             if chomp && sep.is_some_and(|s| v.ends_with(s)) {
-                cut_separator(&mut v, sep.unwrap_or(b""), paragraph);
+                cut_separator(&mut v, sep.unwrap_or(b""));
             }
             return Ok(Some(v));
         }
@@ -245,7 +245,7 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
                 text_consume(io, end);
             }
             if chomp {
-                cut_separator(&mut v, sep.unwrap_or(b""), paragraph);
+                cut_separator(&mut v, sep.unwrap_or(b""));
             }
             return Ok(Some(v));
         }
@@ -256,23 +256,11 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
                 return Ok(None);
             }
             text_consume(io, v.len());
-            let mut v = v;
-            if chomp && paragraph {
-                while v.last() == Some(&b'\n') {
-                    v.pop();
-                }
-            }
             return Ok(Some(v));
         }
     }
 }
-fn cut_separator(v: &mut Vec<u8>, sep: &[u8], paragraph: bool) {
-    if paragraph {
-        while v.last() == Some(&b'\n') {
-            v.pop();
-        }
-        return;
-    }
+fn cut_separator(v: &mut Vec<u8>, sep: &[u8]) {
     v.truncate(v.len() - sep.len());
     if sep == b"\n" && v.last() == Some(&b'\r') {
         v.pop();

@@ -184,7 +184,7 @@ fn path(cx: &mut Cx, r: Value, _: &[Value]) -> R {
         return Err(io::io_error(cx, "uninitialized stream"));
     }
     match io.path.clone() {
-        Some(p) => Ok(cx.str_enc(&p, EncIndex::UTF_8)),
+        Some(p) => Ok(cx.str_enc(&p, io.path_enc)),
         None => Ok(Value::NIL),
     }
 }

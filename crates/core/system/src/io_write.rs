@@ -124,6 +124,10 @@ fn write(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if a.is_empty() {
         return Ok(Value::fix(0));
     }
+    if a.iter().all(|v| v.as_str().is_some_and(|s| s.bytes().is_empty())) {
+        io::open(cx, recv)?;
+        return Ok(Value::fix(0));
+    }
     let io = io::writer(cx, recv)?;
     if let [v] = a {
         if let Some(s) = v.as_str() {

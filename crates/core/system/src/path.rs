@@ -24,7 +24,7 @@ pub static TABLE: &[NativeDef] = &[
     n("File.", "realpath", 1, 2, |cx, _, a| real(cx, a, true)),
     n("File.", "realdirpath", 1, 2, |cx, _, a| real(cx, a, false)),
     n("File.", "path", 1, 1, |cx, _, a| {
-        let p = cx.arg_path(a, 0)?;
+        let p = path_arg(cx, a, 0)?;
         Ok(cx.str_enc(p.bytes(), EncIndex::from_u8(p.enc())))
     }),
     n("Dir.", "home", 0, 1, home),
@@ -42,6 +42,13 @@ fn ascii_compatible(cx: &mut Cx, s: Gc<StrObj>) -> Result<(), Exit> {
     let m = format!("path name must be ASCII-compatible string ({}): ", e.name());
     let m = format!("{m}{:?}", String::from_utf8_lossy(s.bytes()));
     Err(cx.raise_msg(cx.k.compatibility_error, &m))
+}
+/// Argument `i` as a path whose text can be taken apart.
+fn path_arg(cx: &mut Cx, a: &[Value], i: usize) -> Result<Gc<StrObj>, Exit> {
+    if let Some(s) = a[i].as_str() {
+        ascii_compatible(cx, s)?;
+    }
+    cx.arg_path(a, i)
 }
 /// The path without slashes at its end (one stays when it is all there is).
 fn trimmed(p: &[u8]) -> &[u8] {
@@ -63,8 +70,7 @@ pub fn base_of(p: &[u8]) -> &[u8] {
     }
 }
 fn basename(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = cx.arg_path(a, 0)?;
-    ascii_compatible(cx, p)?;
+    let p = path_arg(cx, a, 0)?;
     let base = base_of(p.bytes());
     let mut n = base.len();
     if a.len() == 2 {
@@ -106,8 +112,7 @@ pub fn dir_of(p: &[u8]) -> Vec<u8> {
     }
 }
 fn dirname(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = cx.arg_path(a, 0)?;
-    ascii_compatible(cx, p)?;
+    let p = path_arg(cx, a, 0)?;
     let level = if a.len() == 2 { cx.arg_i64(a, 1)? } else { 1 };
     if level < 0 {
         return Err(cx.arg_error(&format!("negative level: {level}")));
@@ -139,14 +144,12 @@ pub fn ext_of(p: &[u8]) -> &[u8] {
     }
 }
 fn extname(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = cx.arg_path(a, 0)?;
-    ascii_compatible(cx, p)?;
+    let p = path_arg(cx, a, 0)?;
     let e = ext_of(p.bytes()).to_vec();
     Ok(same_enc(cx, p, &e))
 }
 fn split(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = cx.arg_path(a, 0)?;
-    ascii_compatible(cx, p)?;
+    let p = path_arg(cx, a, 0)?;
     let d = dir_of(p.bytes());
     let b = base_of(p.bytes()).to_vec();
     let (d, b) = (same_enc(cx, p, &d), same_enc(cx, p, &b));
@@ -293,8 +296,7 @@ pub fn resolve(base: &[u8], p: &[u8]) -> Vec<u8> {
     out
 }
 fn absolute(cx: &mut Cx, a: &[Value], home: bool) -> R {
-    let p = cx.arg_path(a, 0)?;
-    ascii_compatible(cx, p)?;
+    let p = path_arg(cx, a, 0)?;
     let dir = match a.get(1) {
         Some(v) if !v.is_nil() => Some(cx.arg_path(a, 1)?),
         _ => None,
@@ -338,36 +340,52 @@ fn real(cx: &mut Cx, a: &[Value], strict: bool) -> R {
             full = x;
         }
     }
-    let os = |b: &[u8]| std::path::PathBuf::from(std::ffi::OsStr::from_bytes(b));
+    let base = if full.first() == Some(&b'/') { Vec::new() } else { cwd().unwrap_or_default() };
+    let base = if base == b"/" { Vec::new() } else { base };
     let e = EncIndex::from_u8(p.enc());
-    match std::fs::canonicalize(os(&full)) {
+    match follow(base, &full, strict, &mut 0) {
         Ok(r) => {
-            let b = r.into_os_string().into_vec();
-            Ok(cx.str_enc(&b, e))
+            let r = if r.is_empty() { b"/".to_vec() } else { r };
+            let e = if e.is_ascii_compatible() && (r.is_ascii() || e != EncIndex::US_ASCII) { e } else { EncIndex::UTF_8 };
+            Ok(cx.str_enc(&r, e))
         }
-        Err(err) => {
-            let n = err.raw_os_error().unwrap_or(libc::ENOENT);
-            if !strict && n == libc::ENOENT {
-                // A link to something that does not exist leads where it says.
-                if let Ok(t) = std::fs::read_link(os(&full)) {
-                    let t = t.into_os_string().into_vec();
-                    let base = dir_of(&full);
-                    let next = if t.first() == Some(&b'/') { t } else { [&base[..], b"/", &t].concat() };
-                    let v = cx.str_enc(&next, e);
-                    if next != full {
-                        return real(cx, &[v], false);
-                    }
+        Err(n) => Err(io::fail(cx, n, "rb_realpath_internal", p.bytes())),
+    }
+}
+/// Walks `path` from the resolved `at` (empty: the root), following links.
+fn follow(mut at: Vec<u8>, path: &[u8], strict: bool, links: &mut u32) -> Result<Vec<u8>, i32> {
+    if path.first() == Some(&b'/') {
+        at.clear();
+    }
+    let parts: Vec<&[u8]> = path.split(|c| *c == b'/').filter(|c| !c.is_empty() && *c != b".").collect();
+    for (i, c) in parts.iter().enumerate() {
+        if *c == b".." {
+            let n = memchr::memrchr(b'/', &at).unwrap_or(0);
+            at.truncate(n);
+            continue;
+        }
+        let mut next = at.clone();
+        next.push(b'/');
+        next.extend_from_slice(c);
+        let os = std::ffi::OsStr::from_bytes(&next);
+        match std::fs::symlink_metadata(os) {
+            Ok(m) if m.file_type().is_symlink() => {
+                *links += 1;
+                if *links > 40 {
+                    return Err(libc::ELOOP);
                 }
-                if let Ok(r) = std::fs::canonicalize(os(&dir_of(&full))) {
-                    let mut b = r.into_os_string().into_vec();
-                    if b.last() != Some(&b'/') {
-                        b.push(b'/');
-                    }
-                    b.extend_from_slice(base_of(&full));
-                    return Ok(cx.str_enc(&b, e));
-                }
+                let t = std::fs::read_link(os).map_err(|e| e.raw_os_error().unwrap_or(libc::ENOENT))?;
+                at = follow(at, t.as_os_str().as_bytes(), strict || i + 1 < parts.len(), links)?;
             }
-            Err(io::fail(cx, n, "rb_realpath_internal", p.bytes()))
+            Ok(_) => at = next,
+            Err(e) => {
+                let n = e.raw_os_error().unwrap_or(libc::ENOENT);
+                if strict || n != libc::ENOENT || i + 1 < parts.len() {
+                    return Err(n);
+                }
+                at = next;
+            }
         }
     }
+    Ok(at)
 }

@@ -51,10 +51,10 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__user_id", 2, 2, user_id),
     intrinsic("__times", 0, 0, times),
     intrinsic("__fork", 0, 0, fork),
-    intrinsic("__waitpid", 2, 2, waitpid),
+    intrinsic("__waitpid", 2, 3, waitpid),
     intrinsic("__last_status", 0, 0, |cx, _, _| Ok(last(cx))),
     intrinsic("__set_last_status", 1, 1, |cx, _, a| {
-        cx.state::<Last>().0 = Some(a[0]);
+        set_last(cx, a[0]);
         Ok(a[0])
     }),
     intrinsic("__status_new", 2, 2, |cx, _, a| {
@@ -93,17 +93,8 @@ pub struct Status {
 }
 impl Payload for Status {}
 
-/// `$?`
-#[derive(Default)]
-struct Last(Option<Value>);
-
 /// Hooks `$?` and `$$`.
 pub fn boot(cx: &mut Cx) {
-    cx.tracers.push(|cx, m| {
-        if let Some(v) = cx.state.get(&std::any::TypeId::of::<Last>()).and_then(|t| t.downcast_ref::<Last>()).and_then(|l| l.0) {
-            m.mark(v);
-        }
-    });
     cx.hook_global("$?", Some(|cx, _, _| Ok(last(cx))), Some(read_only));
     cx.hook_global("$$", Some(|_, _, _| Ok(Value::fix(std::process::id() as i64))), Some(read_only));
     let process = cx.k.process;
@@ -143,8 +134,15 @@ fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = cx.sym_name(s);
     Err(cx.name_error(&format!("{name} is a read-only variable"), Value::NIL, s))
 }
+/// `$?` of the running thread, which keeps it.
 fn last(cx: &mut Cx) -> Value {
-    cx.state::<Last>().0.unwrap_or(Value::NIL)
+    let (t, s) = (cx.current_thread(), cx.intern("@__last_status"));
+    let v = cx.ivar_get(t, s);
+    if v.is_undef() { Value::NIL } else { v }
+}
+fn set_last(cx: &mut Cx, v: Value) {
+    let (t, s) = (cx.current_thread(), cx.intern("@__last_status"));
+    cx.ivar_set(t, s, v);
 }
 fn this(cx: &mut Cx, v: Value) -> Result<&'static Status, Exit> {
     match v.as_data::<Status>() {
@@ -312,7 +310,9 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if r > 0 {
         let c = cx.k.process_status;
         let v = cx.data(c, Status { pid: r, status: s });
-        cx.state::<Last>().0 = Some(v);
+        if a.len() < 3 {
+            set_last(cx, v);
+        }
         return Ok(v);
     }
     if r == 0 {
@@ -326,7 +326,9 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match io::errno() {
         libc::EINTR => Err(Exit::Again),
         e => {
-            cx.state::<Last>().0 = None;
+            if a.len() < 3 {
+                set_last(cx, Value::NIL);
+            }
             Err(fail_plain(cx, e, ""))
         }
     }

@@ -21,9 +21,14 @@ pub static TABLE: &[NativeDef] = &[
     }),
     intrinsic("__kill", 2, 2, kill),
     intrinsic("__signal_poll", 0, 0, |_, _, _| if PENDING.load(Acquire) != 0 { Err(Exit::Again) } else { Ok(Value::NIL) }),
-    intrinsic("__signal_ignored", 1, 1, |cx, _, a| {
+    // __signal_action(number): 0 the system's default, 1 ignored, 2 a handler of ours.
+    intrinsic("__signal_action", 1, 1, |cx, _, a| {
         let n = cx.arg_i64(a, 0)? as i32;
-        Ok(Value::bool(current(n) == libc::SIG_IGN))
+        Ok(Value::fix(match current(n) {
+            libc::SIG_DFL => 0,
+            libc::SIG_IGN => 1,
+            _ => 2,
+        }))
     }),
 ];
 
@@ -32,7 +37,7 @@ static NAMES: &[(&str, i32)] = &[
     ("EXIT", 0), ("HUP", libc::SIGHUP), ("INT", libc::SIGINT), ("QUIT", libc::SIGQUIT), ("ILL", libc::SIGILL),
     ("TRAP", libc::SIGTRAP), ("ABRT", libc::SIGABRT), ("IOT", libc::SIGABRT), ("BUS", libc::SIGBUS), ("FPE", libc::SIGFPE),
     ("KILL", libc::SIGKILL), ("USR1", libc::SIGUSR1), ("SEGV", libc::SIGSEGV), ("USR2", libc::SIGUSR2),
-    ("PIPE", libc::SIGPIPE), ("ALRM", libc::SIGALRM), ("TERM", libc::SIGTERM), ("STKFLT", libc::SIGSTKFLT),
+    ("PIPE", libc::SIGPIPE), ("ALRM", libc::SIGALRM), ("TERM", libc::SIGTERM),
     ("CHLD", libc::SIGCHLD), ("CLD", libc::SIGCHLD), ("CONT", libc::SIGCONT), ("STOP", libc::SIGSTOP),
     ("TSTP", libc::SIGTSTP), ("TTIN", libc::SIGTTIN), ("TTOU", libc::SIGTTOU), ("URG", libc::SIGURG),
     ("XCPU", libc::SIGXCPU), ("XFSZ", libc::SIGXFSZ), ("VTALRM", libc::SIGVTALRM), ("PROF", libc::SIGPROF),
@@ -155,8 +160,9 @@ fn name_of(n: i32) -> String {
 /// __kill(pid, number)
 fn kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (pid, sig) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
-    // SAFETY: touches no memory.
-    if unsafe { libc::kill(pid as libc::pid_t, sig as i32) } != 0 {
+    // SAFETY: touches no memory. A signal to ourselves goes to this thread, so that it has come before the call returns.
+    let own = pid == std::process::id() as i64 && sig != 0;
+    if unsafe { if own { libc::raise(sig as i32) } else { libc::kill(pid as libc::pid_t, sig as i32) } } != 0 {
         let e = crate::io::errno();
         return Err(crate::io::fail_plain(cx, e, ""));
     }

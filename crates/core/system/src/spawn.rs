@@ -62,7 +62,6 @@ fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
     if name.contains(&b'/') {
         return Ok(name.to_vec());
     }
-    let mut seen = libc::ENOENT;
     for dir in path.split(|c| *c == b':') {
         let mut p = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
         p.push(b'/');
@@ -73,11 +72,9 @@ fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
             if std::fs::metadata(std::ffi::OsStr::from_bytes(&p)).is_ok_and(|m| m.is_file()) {
                 return Ok(p);
             }
-        } else if io::errno() == libc::EACCES && seen == libc::ENOENT {
-            seen = libc::EACCES;
         }
     }
-    Err(seen)
+    Err(libc::ENOENT)
 }
 
 /// Arguments of both intrinsics: (command, environment, redirects, options).
@@ -97,7 +94,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         let Some(p) = p.as_array() else { continue };
         let k = p.get(0).and_then(|k| k.as_str()).map_or(Vec::new(), |s| s.bytes().to_vec());
         if k.contains(&b'=') || k.is_empty() {
-            return Err(fail_plain(cx, libc::EINVAL, &format!("setenv({})", String::from_utf8_lossy(&k))));
+            return Err(cx.arg_error(&format!("environment name contains a equal : {}", String::from_utf8_lossy(&k))));
         }
         let v = p.get(1).unwrap_or(Value::NIL);
         vars.retain(|x| x.0 != k);

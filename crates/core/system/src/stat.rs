@@ -190,6 +190,9 @@ fn birth(cx: &mut Cx, a: &[Value]) -> R {
         let e = io::errno();
         return Err(io::fail(cx, e, "rb_file_s_birthtime", &p));
     }
+    if x.stx_mask & libc::STATX_BTIME == 0 {
+        return Err(cx.raise_msg(cx.k.not_implemented_error, "birthtime is unimplemented on this filesystem"));
+    }
     time(cx, x.stx_btime.tv_sec, x.stx_btime.tv_nsec as i64)
 }
 
