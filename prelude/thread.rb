@@ -97,7 +97,7 @@ class Thread
     deadline = KumiSys.deadline(limit)
     until @__done
       return nil if deadline && __now_ns >= deadline
-      __park_join(deadline)
+      __park_join(deadline, self)
     end
     __raise(@__failed) if @__failed
     self

@@ -686,9 +686,14 @@ fn park(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.pending.deadline = if a[0].is_nil() { u64::MAX } else { u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0) };
     Err(Exit::Park)
 }
-/// `__park_join(deadline)`: as `__park`, woken by the end of any thread.
+/// `__park_join(deadline, thread)`: as `__park`, woken by the end of any thread.
 fn park_join(cx: &mut Cx, r: Value, a: &[Value]) -> R {
     if !cx.task.parked {
+        // It may have ended since the caller looked.
+        let id = thread_id(a[1]);
+        if id != u64::MAX && !alive(cx, id) {
+            return Ok(Value::TRUE);
+        }
         cx.task.joining = true;
     }
     park(cx, r, a)
@@ -849,7 +854,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__threads", 0, 0, threads),
     intrinsic("__thread_state", 1, 1, thread_state),
     intrinsic("__park", 1, 1, park),
-    intrinsic("__park_join", 1, 1, park_join),
+    intrinsic("__park_join", 2, 2, park_join),
     intrinsic("__park_clear", 0, 0, park_clear),
     intrinsic("__wake", 1, 1, wake),
     intrinsic("__wake_task", 1, 1, wake_task),
