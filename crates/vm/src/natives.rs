@@ -86,6 +86,18 @@ impl Cx {
                     let x = self.type_error("can't create instance of singleton class");
                     return self.native_exit_general(x, m, r);
                 }
+                if c == self.k.array && r.block.is_nil() && r.kw.is_undef() {
+                    // Array.new(n, v) without a call.
+                    let n = match r.args.first() {
+                        None => Some(0),
+                        Some(v) => v.as_fix().filter(|n| (0..1 << 20).contains(n)),
+                    };
+                    if let Some(n) = n.filter(|_| r.args.len() <= 2 && self.array_init_plain()) {
+                        let v = r.args.get(1).copied().unwrap_or(Value::NIL);
+                        let a = self.heap.array_buf(self.k.array.val(), smallvec::SmallVec::from_elem(v, n as usize)).val();
+                        return self.deliver(a, r.dst, r.flags);
+                    }
+                }
                 let meta = self.class_of(r.recv);
                 let alloc = self.find_method(meta, sym::ALLOCATE);
                 let plain = alloc != NO_METHOD && self.methods[alloc as usize].builtin;
@@ -136,6 +148,11 @@ impl Cx {
                 self.dispatch(index, r)
             }
         }
+    }
+    /// Is Array#initialize still the runtime's own?
+    fn array_init_plain(&mut self) -> bool {
+        let m = self.find_method(self.k.array, sym::INITIALIZE);
+        m != NO_METHOD && self.methods[m as usize].builtin
     }
     fn convert_first(&mut self, m: u32, r: &Ready) -> Exit {
         let a = self.array(&r.args);

@@ -296,11 +296,13 @@ fn i_splice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_become(a, b)`: a takes over b's elements, frozen or not.
 fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me(cx, args[0])?;
-    let vs = me(cx, args[1])?.as_slice().to_vec();
-    let v = a.vec();
-    v.clear();
-    v.extend_from_slice(&vs);
-    wrote_all(cx, a, vs.len());
+    let b = me(cx, args[1])?;
+    if a != b {
+        let v = a.vec();
+        v.clear();
+        v.extend_from_slice(b.as_slice());
+        wrote_all(cx, a, b.len());
+    }
     Ok(args[0])
 }
 

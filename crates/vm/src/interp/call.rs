@@ -132,6 +132,12 @@ impl Cx {
         }
         let recv = fp.r(i.b());
         let class = self.class_of(recv);
+        let w = cache.load(Relaxed);
+        if super::hit(w, class) {
+            // Looked up before; only the arguments or the callee need the general path.
+            let (args, kw, block) = self.gather(fp, s, i.b());
+            return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
+        }
         let (m, cacheable) = self.lookup_in(fp, class, s.mid);
         let (args, kw, block) = self.gather(fp, s, i.b());
         let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
@@ -1138,6 +1144,30 @@ impl Cx {
         let own = self.block_value(r.block);
         let r = Ready { block: p.block, own, ..r };
         self.push_code(q, r, cref, p.env, p.home, Strict::Yes, ff::BLOCK | ff::LAMBDA | ff::BMETHOD)
+    }
+
+    /// Reader and writer of method `m` for a shape its row has not seen last.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn attr_get_slow(&mut self, recv: Value, m: u32) -> Value {
+        let name = self.hot[m as usize].arg;
+        self.attr_seen(recv, m);
+        self.attr_get(recv, name)
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn attr_set_slow(&mut self, recv: Value, v: Value, m: u32) {
+        let name = self.hot[m as usize].arg;
+        self.ivar_set(recv, Sym(name), v);
+        self.attr_seen(recv, m);
+    }
+    fn attr_seen(&mut self, recv: Value, m: u32) {
+        if let Some(o) = recv.cell::<ObjectObj>() {
+            let name = Sym(self.hot[m as usize].arg);
+            if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
+                self.hot[m as usize].seen = (o.hdr.aux as u64) << 32 | (i + 1) as u64;
+            }
+        }
     }
 
     /// An attribute reader's value.

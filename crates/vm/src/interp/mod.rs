@@ -52,6 +52,8 @@ pub(crate) struct Hot {
     pub native: Option<crate::NativeFn>,
     /// Attribute's name, member index.
     pub arg: u32,
+    /// Attribute: shape it was last seen in (upper half) and its slot plus one.
+    pub seen: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +83,7 @@ impl Hot {
         cref: Value::NIL,
         native: None,
         arg: 0,
+        seen: 0,
     };
 }
 
@@ -647,7 +650,13 @@ impl Cx {
                                 }
                             }
                             HotKind::AttrGet if argc == 0 => {
-                                let v = cx.attr_get(recv, hot.arg);
+                                let v = match recv.cell::<ObjectObj>() {
+                                    Some(o) if (hot.seen >> 32) as u32 == o.hdr.aux && hot.seen as u32 != 0 => {
+                                        let v = o.slot(hot.seen as u32 - 1);
+                                        if v.is_undef() { Value::NIL } else { v }
+                                    }
+                                    _ => cx.attr_get_slow(recv, w as u32),
+                                };
                                 fp.set_r(i.a(), v);
                                 continue;
                             }
@@ -659,7 +668,13 @@ impl Cx {
                             }
                             HotKind::AttrSet if argc == 1 && !recv.frozen() => {
                                 let v = fp.r(b + 1);
-                                cx.ivar_set(recv, Sym(hot.arg), v);
+                                match recv.cell::<ObjectObj>() {
+                                    Some(mut o) if (hot.seen >> 32) as u32 == o.hdr.aux && hot.seen as u32 != 0 => {
+                                        o.set_slot(hot.seen as u32 - 1, v);
+                                        cx.heap.wrote(recv, v);
+                                    }
+                                    _ => cx.attr_set_slow(recv, v, w as u32),
+                                }
                                 fp.set_r(i.a(), v);
                                 continue;
                             }
@@ -712,6 +727,7 @@ impl Cx {
                                 cref: home.cref(),
                                 native: None,
                                 arg: 0,
+                                seen: 0,
                             };
                             let (hs, hb, he) = (home.r(0), home.block(), home.env());
                             enter_block(cx, &mut fp, &mut pc, i, &hot, hs, hb, he, off);
