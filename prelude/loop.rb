@@ -66,7 +66,7 @@ module KumiSys
   # A block with several parameters called with one object that may be an array.
   def self.splat_call(block, v)
     r = check_call(v, :to_ary)
-    return block.call(v, nil) if __undef?(r) || __same(r, nil)
+    return __call_plain(block, v) if __undef?(r) || __same(r, nil)
     unless __is_a(r, Array)
       raise TypeError, "can't convert #{__describe_type(v)} to Array (#{__describe_type(v)}#to_ary gives #{__describe_class(r)})"
     end

@@ -64,7 +64,8 @@ impl Marker {
         // SAFETY: the kind byte names the layout.
         unsafe {
             match h.kind {
-                Kind::Free | Kind::Float | Kind::Home => {}
+                Kind::Free | Kind::Float => {}
+                Kind::Home => self.mark(v.cell_unchecked::<HomeObj>().outer),
                 Kind::Big => self.bytes += v.cell_unchecked::<BigObj>().n.heap_size(),
                 Kind::Str => {
                     let s = v.cell_unchecked::<StrObj>();

@@ -380,10 +380,11 @@ impl Heap {
     pub fn cref(&mut self, c: CrefObj) -> Gc<CrefObj> {
         self.put(c)
     }
-    pub fn home(&mut self, base: u64, task: u64) -> Gc<HomeObj> {
+    pub fn home(&mut self, base: u64, task: u64, at: u32, outer: Value) -> Gc<HomeObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Home);
         hdr.x = 1;
-        self.put(HomeObj { hdr, base, task })
+        hdr.aux = at;
+        self.put(HomeObj { hdr, base, task, outer })
     }
     pub fn unwind(&mut self, what: u16, value: Value, target: Value) -> Gc<UnwindObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Unwind);

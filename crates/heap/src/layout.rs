@@ -310,7 +310,8 @@ impl CrefObj {
     pub const NO_METHOD: u32 = u32::MAX;
 }
 
-/// Whether a frame still runs. `hdr.x` = 1 while it does.
+/// Whether a frame still runs. `hdr.x` = 1 while it does; `hdr.aux` = where it was calling from when the
+/// cell was made (`break` is good for that call only; `u32::MAX`: any).
 #[repr(C)]
 pub struct HomeObj {
     pub hdr: Header,
@@ -318,6 +319,8 @@ pub struct HomeObj {
     pub base: u64,
     /// Number of the task it runs on.
     pub task: u64,
+    /// A block frame's own defining frame (a Home cell), for `return`; nil for methods and lambdas.
+    pub outer: Value,
 }
 
 /// A non-local exit that an ensure handler holds while it runs. `hdr.x`: what it is, `hdr.aux`: free.

@@ -12,7 +12,7 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
     }
     m.mark_all(&c.args);
     match c.target {
-        Target::Proc(p) => m.mark(p),
+        Target::Proc(p) | Target::ProcPlain(p) => m.mark(p),
         Target::ProcSelf { prc, definee, .. } => {
             m.mark(prc);
             m.mark(definee);

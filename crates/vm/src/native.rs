@@ -123,6 +123,8 @@ pub enum Target {
     Method(u32),
     /// A Proc, with its own self; `recv` is not used.
     Proc(Value),
+    /// A Proc whose one argument is not taken apart by to_ary.
+    ProcPlain(Value),
     /// A Proc with `recv` as self; definitions go to the class or module `definee` (instance_eval, class_eval, define_method).
     ProcSelf { prc: Value, definee: Value, eval: bool },
     /// A method of the prelude's hidden helper module.

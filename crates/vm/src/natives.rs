@@ -283,6 +283,20 @@ fn call_native(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Err(Exit::Call)
 }
 
+/// `__call_plain(proc, arg)`: the argument is not taken apart.
+fn call_plain(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.pending.call = Some(Call {
+        target: Target::ProcPlain(a[0]),
+        recv: Value::NIL,
+        args: Args::from_slice(&[a[1]]),
+        kw: Value::UNDEF,
+        block: Value::NIL,
+        fcall: true,
+        result: Value::UNDEF,
+    });
+    Err(Exit::Call)
+}
+
 // --- procs -----------------------------------------------------------------------
 
 fn method_to_proc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -709,7 +723,8 @@ fn address(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__catch_begin(tag)`: the running prelude frame returns what is thrown to the tag.
 fn catch_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let slot = cx.running_slot();
-    cx.task.catches.push((a[0], slot));
+    let err = cx.task.err;
+    cx.task.catches.push((a[0], slot, err));
     Ok(Value::NIL)
 }
 fn catch_end(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -720,7 +735,8 @@ fn catch_end(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// `__throw(tag, value)`: undef when nobody catches it.
 fn throw(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match cx.task.catches.iter().rev().find(|c| c.0 == a[0]).copied() {
-        Some((_, slot)) => {
+        Some((_, slot, err)) => {
+            cx.task.err = err;
             cx.pending.exc = cx.return_from(slot, a[1]);
             Err(Exit::Unwind)
         }
@@ -765,8 +781,32 @@ fn last_match_hook(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.last_match())
 }
 fn set_last_match_hook(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.real_class(a[1]);
+    if !a[1].is_nil() && c != cx.k.match_data {
+        let n = cx.class_name(c);
+        return Err(cx.type_error(&format!("wrong argument type {n} (expected MatchData)")));
+    }
     cx.set_last_match(a[1]);
     Ok(a[1])
+}
+fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(s) = a[0].as_sym() else { return Ok(Value::NIL) };
+    let n = cx.sym_name(s);
+    Err(cx.name_error(&format!("{n} is a read-only variable"), Value::NIL, s))
+}
+fn match_part(cx: &mut Cx, x: u8) -> R {
+    cx.back_ref(x)
+}
+fn error_trace(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let e = cx.task.err;
+    if e.is_nil() { Ok(Value::NIL) } else { Err(cx.call(e, sym::BACKTRACE, &[])) }
+}
+fn set_error_trace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let e = cx.task.err;
+    if e.is_nil() {
+        return Err(cx.arg_error("$! not set"));
+    }
+    Err(cx.call(e, sym::SET_BACKTRACE, &[a[1]]))
 }
 /// `__set_autoload(module, name, path)`, `__autoload_path(module, name)`
 fn set_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -869,6 +909,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__allocate", 1, 1, allocate),
     intrinsic("__block_arity", 1, 1, block_arity),
     intrinsic("__call_native", 3, 5, call_native),
+    intrinsic("__call_plain", 2, 2, call_plain),
     intrinsic("__block_literal", 0, 0, block_literal),
     intrinsic("__block_proc", 0, 0, block_proc),
     intrinsic("__make_lambda", 1, 1, make_lambda),
@@ -932,7 +973,15 @@ pub(crate) static TABLE: &[NativeDef] = &[
 impl Cx {
     /// Globals the loop itself keeps.
     pub(crate) fn hook_globals(&mut self) {
-        self.hook_global("$!", Some(get_errinfo_hook), None);
+        self.hook_global("$!", Some(get_errinfo_hook), Some(read_only));
+        self.hook_global("$@", Some(error_trace), Some(set_error_trace));
+        self.hook_global("$&", Some(|cx, _, _| match_part(cx, 1)), Some(read_only));
+        self.hook_global("$`", Some(|cx, _, _| match_part(cx, 2)), Some(read_only));
+        self.hook_global("$'", Some(|cx, _, _| match_part(cx, 3)), Some(read_only));
+        self.hook_global("$+", Some(|cx, _, _| match_part(cx, 4)), Some(read_only));
+        for name in ["$:", "$\"", "$-I", "$LOAD_PATH", "$LOADED_FEATURES", "$<", "$FILENAME", "$?", "$-a", "$-l", "$-p", "$$"] {
+            self.hook_global(name, None, Some(read_only));
+        }
         self.hook_global("$~", Some(last_match_hook), Some(set_last_match_hook));
     }
 }

@@ -40,8 +40,8 @@ pub struct Task {
     pub dst: usize,
     /// `$!`
     pub err: Value,
-    /// Tags of running `catch` calls and the frames they return from, outermost first.
-    pub catches: Vec<(Value, usize)>,
+    /// Running `catch` calls, outermost first: tag, the frame it returns from, `$!` when it began.
+    pub catches: Vec<(Value, usize, Value)>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
     pub homes: Vec<(usize, Gc<HomeObj>)>,
     pub state: State,
@@ -186,8 +186,9 @@ impl Task {
             m.mark(v);
         }
         m.mark_all(&self.interrupts);
-        for (t, _) in &self.catches {
+        for (t, _, e) in &self.catches {
             m.mark(*t);
+            m.mark(*e);
         }
         for (_, h) in &self.homes {
             m.mark(h.val());

@@ -182,7 +182,6 @@ pub(crate) fn empty_cache() -> Box<[CacheEntry]> {
 
 /// A global variable.
 pub struct Global {
-    pub name: Sym,
     pub value: Value,
     /// Hooked: reads and writes call these natives (recv nil; args: name symbol, value).
     pub get: Option<NativeFn>,
@@ -268,6 +267,13 @@ impl Cx {
             self.singleton_class_of(c.val());
             i += 1;
         }
+        // Class itself had no singleton class when the first ones were made.
+        let meta = self.k.class.hdr.class;
+        for c in all {
+            if let Some(mut s) = c.hdr.class.as_class() {
+                s.hdr.class = meta;
+            }
+        }
     }
     pub fn new_module(&mut self) -> Gc<ClassObj> {
         let c = self.heap.class(self.k.module.val(), Role::Module, ClassData::new(None, Instance::None));
@@ -313,14 +319,16 @@ impl Cx {
             }
         }
         let cur = h.class;
-        let (sup, meta) = match v.as_class() {
+        let sup = match v.as_class() {
             Some(c) if c.role != Role::Module => match c.data.superclass {
                 // The singleton class of a class inherits from its superclass's singleton class.
-                Some(s) => (self.singleton_class_of(s.val()), self.k.class.val()),
-                None => (self.k.class, self.k.class.val()),
+                Some(s) => self.singleton_class_of(s.val()),
+                None => self.k.class,
             },
-            _ => (cur.as_class().unwrap_or(self.k.object), self.k.class.val()),
+            _ => cur.as_class().unwrap_or(self.k.object),
         };
+        // Until it has one of its own, it answers to what its superclass's singleton class offers.
+        let meta = sup.hdr.class;
         let inst = sup.data.instance;
         let mut d = ClassData::new(Some(sup), inst);
         d.attached = v;
@@ -662,7 +670,7 @@ impl Cx {
             return i;
         }
         let i = self.globals.len();
-        self.globals.push(Global { name, value: Value::NIL, get: None, set: None, defined: false });
+        self.globals.push(Global { value: Value::NIL, get: None, set: None, defined: false });
         self.global_ids.insert(name, i);
         i
     }

@@ -47,7 +47,7 @@ impl Cx {
         let takes_kw = !p.kw.is_empty() || p.kwrest;
         let (req, opt, post) = (p.req as usize, p.opt_count() as usize, p.post as usize);
         if let Some(h) = kw {
-            if p.no_kw && strict == Strict::Yes {
+            if p.no_kw {
                 return Err(self.arg_error("no keywords accepted"));
             }
             if !takes_kw {
@@ -59,7 +59,7 @@ impl Cx {
         let min = req + post;
         let max = min + opt;
         if strict == Strict::No {
-            let several = p.excess_comma || max > 1 || (max > 0 && p.rest) || (opt > 0);
+            let several = p.excess_comma || max > 1 || (max > 0 && p.rest);
             if args.len() == 1 && several && kw.is_none() && (min > 0 || opt > 0) && !(takes_kw && max == 1 && !p.rest && !p.excess_comma) {
                 if let Some(a) = args[0].as_array() {
                     args = Args::from_slice(a.as_slice());

@@ -353,7 +353,7 @@ impl Cx {
             let fp = self.fp();
             let (m, cacheable) = self.lookup_in(fp, class, mid);
             let ok = m != NO_METHOD
-                && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ);
+                && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
             if !ok {
                 let ready = Ready::new(x, Args::from_slice(args), dst, flags);
                 let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
@@ -758,6 +758,7 @@ impl Cx {
                 self.dispatch(m, r)
             }
             Target::Proc(p) => self.call_block_word(p, None, r),
+            Target::ProcPlain(p) => self.call_plain(p, r),
             Target::ProcSelf { prc, definee, eval } => self.call_proc_self(prc, definee, eval, r),
             Target::Helper(mid) => {
                 let h = self.k.helpers;
@@ -1042,7 +1043,7 @@ impl Cx {
     fn auto_splat_helper(&mut self, b: Proto4<'_>, r: Ready) -> Flow {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x = if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 };
-        let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize) } else { b.parent };
+        let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize, u32::MAX) } else { b.parent };
         let block = self.block_value(r.block);
         let p = self.heap.proc(ProcObj {
             hdr,
@@ -1067,6 +1068,15 @@ impl Cx {
             r.dst,
             r.flags,
         )
+    }
+
+    /// Calls a closure whose one argument stays whole.
+    fn call_plain(&mut self, prc: Value, r: Ready) -> Flow {
+        let Some(p) = prc.as_proc().filter(|p| p.iseq != 0) else { return self.call_block_word(prc, None, r) };
+        // SAFETY: a Proc's code is registered.
+        let q = unsafe { &*(p.iseq as *const ISeq) };
+        let r = Ready { recv: p.self_val, block: p.block, ..r };
+        self.push_code(q, r, p.cref, p.env, p.home, Strict::No, ff::BLOCK)
     }
 
     /// A Proc without code: made from a Symbol or a Method.

@@ -115,10 +115,8 @@ impl Cx {
         let found = found.filter(|(o, _)| *o != self.k.object || c == self.k.object || c.role == Role::Module);
         match found {
             Some((owner, k)) => {
-                if k.private && fp.r(0) != scope && cache.is_none() && !fp.iseq().system {
-                    let n = self.sym_name(name);
-                    let on = self.class_name(owner);
-                    let x = self.name_error(&format!("private constant {on}::{n} referenced"), scope, name);
+                if k.private && (fp.r(0) != scope || cache.is_some()) && !fp.iseq().system {
+                    let x = self.private_const(owner, scope, name);
                     return self.leaf_exit(x, dst);
                 }
                 if k.value.is_undef() {
@@ -138,6 +136,16 @@ impl Cx {
                 self.leaf_exit(x, dst)
             }
         }
+    }
+    /// A private constant asked for from outside: const_missing when the user has one, else NameError.
+    pub(crate) fn private_const(&mut self, owner: Gc<ClassObj>, scope: Value, name: Sym) -> Exit {
+        if !self.builtin(scope, sym::CONST_MISSING) {
+            return self.call(scope, sym::CONST_MISSING, &[Value::sym(name)]);
+        }
+        let n = self.sym_name(name);
+        let on = self.class_name(owner);
+        let full = if owner == self.k.object { n } else { format!("{on}::{n}") };
+        self.name_error(&format!("private constant {full} referenced"), owner.val(), name)
     }
     fn const_warn(&mut self, owner: Gc<ClassObj>, name: Sym, v: Value, dst: usize) -> Flow {
         let x = self.call_helper("const_deprecated", &[owner.val(), Value::sym(name), v]);
@@ -222,6 +230,12 @@ impl Cx {
     pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
         match self.find_cvar(c, name) {
+            Some(o) if o != c && c.data.cvars.iter().any(|v| v.0 == name) => {
+                // Defined here first, then further up as well.
+                let n = self.sym_name(name);
+                let (a, b) = (self.class_name(c), self.class_name(o));
+                Err(self.runtime_error(&format!("class variable {n} of {a} is overtaken by {b}")))
+            }
             Some(o) => Ok(o.data.cvars.iter().find(|v| v.0 == name).map_or(Value::NIL, |v| v.1)),
             None => {
                 let n = self.sym_name(name);
@@ -333,7 +347,7 @@ impl Cx {
                 let c = fp.r(i.b()).as_class();
                 let yes = c.is_some_and(|c| {
                     self.find_const(c, name(), false)
-                        .is_some_and(|(o, k)| is(k) && !k.private && (o != self.k.object || c == self.k.object || c.role == Role::Module))
+                        .is_some_and(|(o, k)| is(k) && (!k.private || fp.r(0) == c.val()) && (o != self.k.object || c == self.k.object || c.role == Role::Module))
                 });
                 if !yes {
                     // `A::b` may be a method as well.
@@ -346,7 +360,7 @@ impl Cx {
                 }
                 (yes, "constant")
             }
-            Defined::ConstTop => (self.find_const(self.k.object, name(), false).is_some_and(|(_, k)| is(k)), "constant"),
+            Defined::ConstTop => (self.find_const(self.k.object, name(), false).is_some_and(|(_, k)| is(k) && !k.private), "constant"),
             Defined::Method | Defined::Fcall => {
                 let recv = if kind == Defined::Method { fp.r(i.b()) } else { fp.r(0) };
                 let class = self.class_of(recv);

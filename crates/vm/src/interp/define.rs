@@ -212,6 +212,9 @@ impl Cx {
             found = self.find_const(self.k.object, name, false).map(|(_, k)| k.clone());
         }
         if let Some(k) = found {
+            if k.private && !lexical {
+                return Err(self.private_const(scope, scope.val(), name));
+            }
             if k.value.is_undef() {
                 let path = k.autoload.clone().unwrap_or_default();
                 let p = self.str_enc(&path, crate::EncIndex::UTF_8);
@@ -228,7 +231,8 @@ impl Cx {
             let text = self.sym_name(name);
             let Some(c) = k.value.as_class().filter(|c| (c.role == Role::Class) == class) else {
                 let full = if scope == self.k.object { text } else { format!("{}::{text}", self.class_name(scope)) };
-                return Err(self.type_error(&format!("{full} is not a {word}")));
+                let place = k.file.as_ref().map_or(String::new(), |f| format!("\n{f}:{}: previous definition of {} was here", k.line, self.sym_name(name)));
+                return Err(self.type_error(&format!("{full} is not a {word}{place}")));
             };
             if let Some(s) = sup_class {
                 let mut real = c.data.superclass;

@@ -206,7 +206,7 @@ impl Cx {
         let w = f.block();
         let block = self.block_value(w);
         let slot = self.slot_of(f);
-        let home = self.home_for(slot);
+        let home = self.home_for(slot, u32::MAX);
         let q = f.iseq();
         let pc = self.user_pc(f);
         let scope = EvalScope {

@@ -7,15 +7,24 @@ use crate::{Cx, sym};
 use kumi_heap::*;
 
 impl Cx {
-    /// The Home cell of the frame at a slot, made when missing.
-    pub(crate) fn home_for(&mut self, slot: usize) -> Value {
-        let at = self.task.homes.partition_point(|h| h.0 < slot);
-        if let Some(h) = self.task.homes.get(at) {
-            if h.0 == slot {
+    /// A Home cell of the frame at a slot, made when missing. `pc`: where the frame is calling from
+    /// (`u32::MAX` when that does not matter).
+    pub(crate) fn home_for(&mut self, slot: usize, pc: u32) -> Value {
+        let mut at = self.task.homes.partition_point(|h| h.0 < slot);
+        while let Some(h) = self.task.homes.get(at).filter(|h| h.0 == slot) {
+            if h.1.hdr.aux == pc {
                 return h.1.val();
             }
+            at += 1;
         }
-        let h = self.heap.home(slot as u64, self.task.id);
+        let f = self.frame_at(slot);
+        let outer = match f.parent() {
+            _ if f.flags() & ff::BLOCK == 0 || f.flags() & ff::LAMBDA != 0 => Value::NIL,
+            p if p.is_fix() => self.home_for(p.fix_val() as usize, u32::MAX),
+            p => p,
+        };
+        let h = self.heap.home(slot as u64, self.task.id, pc, outer);
+        let at = self.task.homes.partition_point(|h| h.0 <= slot);
         self.task.homes.insert(at, (slot, h));
         self.frame_at(slot).add_flags(ff::HOMES);
         h.val()
@@ -25,12 +34,13 @@ impl Cx {
     pub(crate) fn make_closure(&mut self, fp: Fp, child: u16, lambda: bool) -> Value {
         let q: *const ISeq = &*fp.iseq().children[child as usize];
         let slot = self.slot_of(fp);
-        let home = self.home_for(slot);
+        let pc = self.pc_index(fp);
+        let home = self.home_for(slot, pc);
         let block = fp.block();
         let block = self.block_value(block);
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x = if lambda { ProcObj::LAMBDA } else { 0 };
-        hdr.aux = self.pc_index(fp);
+        hdr.aux = pc;
         self.heap
             .proc(ProcObj { hdr, iseq: q as u64, self_val: fp.r(0), env: fp.env(), cref: fp.cref(), block, home })
             .val()

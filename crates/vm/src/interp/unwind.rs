@@ -255,9 +255,12 @@ impl Cx {
         if fp.flags() & ff::LAMBDA != 0 {
             return self.leave(self.slot_of(fp), v);
         }
-        let Some(home) = self.home_slot(fp.parent()) else {
+        let parent = fp.parent();
+        let Some(home) = self.home_slot(parent) else {
             return self.jump_error("break from proc-closure", "break", v);
         };
+        // A Proc's break is good for the call its block was given to, and for no later one.
+        let call = parent.cell::<HomeObj>().map_or(u32::MAX, |h| h.hdr.aux);
         // The frame called from the home frame is the one that got the block.
         let mut f = fp;
         loop {
@@ -266,6 +269,10 @@ impl Cx {
             }
             let p = f.prev();
             if self.slot_of(p) == home {
+                let at = ((f.ret() as usize).wrapping_sub(p.iseq().code.as_ptr() as usize) / 8) as u32;
+                if call != u32::MAX && call != at {
+                    return self.jump_error("break from proc-closure", "break", v);
+                }
                 return self.leave(self.slot_of(f), v);
             }
             f = p;
@@ -291,10 +298,17 @@ impl Cx {
                 }
                 return self.leave(self.slot_of(f), v);
             }
-            match self.home_slot(f.parent()) {
-                Some(s) => f = self.frame_at(s),
-                None => return self.jump_error("unexpected return", "return", v),
-            }
+            let mut parent = f.parent();
+            f = loop {
+                if let Some(s) = self.home_slot(parent) {
+                    break self.frame_at(s);
+                }
+                // The block around is gone; the method it belongs to may still run.
+                match parent.cell::<HomeObj>() {
+                    Some(h) if h.outer.is_heap() => parent = h.outer,
+                    _ => return self.jump_error("unexpected return", "return", v),
+                }
+            };
         }
     }
 
