@@ -792,6 +792,10 @@ fn set_last_match_hook(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(s) = a[0].as_sym() else { return Ok(Value::NIL) };
     let n = cx.sym_name(s);
+    if cx.in_system() {
+        cx.set_global(&n, a[1]);
+        return Ok(a[1]);
+    }
     Err(cx.name_error(&format!("{n} is a read-only variable"), Value::NIL, s))
 }
 fn match_part(cx: &mut Cx, x: u8) -> R {

@@ -106,6 +106,10 @@ impl Cx {
         self.heap.proc(ProcObj { hdr, iseq: 0, self_val: method, env: nil, cref: nil, block: nil, home: nil }).val()
     }
 
+    /// Does prelude code run?
+    pub(crate) fn in_system(&self) -> bool {
+        self.fp().iseq().system
+    }
     /// Block word of the frame a native was called from.
     pub(crate) fn own_block(&self) -> Value {
         self.fp().block()
