@@ -38,8 +38,11 @@ class Time
       end
       named = zone
     end
-    return KumiSys.time_now(self, named) if __undef?(year) || __same(year, nil) && __undef?(month)
+    return KumiSys.time_now(self, named) if __undef?(year)
     if __undef?(month) && __is_a(year, String)
+      unless year.encoding.ascii_compatible?
+        raise ArgumentError, "time string should have ASCII compatible encoding"
+      end
       return KumiSys.time_parse(self, year, named, precision) unless year.match?(/\A\s*[+-]?\d+\s*\z/)
     end
     KumiSys.time_civil(self, [year, month, day, hour, min, sec], named, nil, true)
@@ -185,7 +188,7 @@ module KumiSys
   end
 
   # What a zone argument means: nil local, true UTC, an Integer offset, or a timezone object.
-  def self.time_zone_arg(zone, cls)
+  def self.time_zone_arg(zone, cls, need)
     return zone if __same(zone, nil)
     text = try_str(zone)
     unless __same(text, nil)
@@ -197,7 +200,7 @@ module KumiSys
       end
       raise ArgumentError, %("+HH:MM", "-HH:MM", "UTC" or "A".."I","K".."Z" expected for utc_offset: #{text})
     end
-    return zone if __responds(zone, :utc_to_local) || __responds(zone, :local_to_utc)
+    return zone if __responds(zone, need) || !__builtin(zone, :respond_to?) && zone.respond_to?(need)
     offset = exact_number(zone)
     offset = offset.round if __is_a(offset, Rational) || __is_a(offset, Float)
     raise ArgumentError, "utc_offset out of range" if offset <= -86400 || offset >= 86400
@@ -206,25 +209,21 @@ module KumiSys
 
   # Puts a moment under another zone's clocks.
   def self.time_move(time, zone)
-    zone = time_zone_arg(zone, __class(time))
+    zone = time_zone_arg(zone, __class(time), :utc_to_local)
     return __time_zone(time, zone) if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
     utc = __time_zone(__time_copy(__allocate(Time), time), true)
     local = zone.utc_to_local(utc)
-    __time_zone(time, [time_clock(local) - time_clock(utc), zone])
-  end
-
-  # What a timezone object gave, as seconds of a clock.
-  def self.time_clock(x)
-    return x.to_i + x.utc_offset if __is_a(x, Time)
-    return x if __is_a(x, Integer)
-    x.respond_to?(:utc_offset) && !x.respond_to?(:to_int) ? x.to_i + x.utc_offset : x.to_i
+    clock = local.to_i
+    clock += local.utc_offset if __is_a(local, Time)
+    __time_zone(time, [clock - utc.to_i, zone])
   end
 
   def self.time_shift(time, by, sign)
     by = -by if sign < 0
     zone = __time_zone_of(time)
     moved = __time_set(__allocate(Time), time.to_r, by, true)
-    __is_a(zone, Array) ? time_move(moved, zone[1]) : __time_zone(moved, zone)
+    # A loaded time has the name of its zone only.
+    __is_a(zone, Array) && !__is_a(zone[1], String) ? time_move(moved, zone[1]) : __time_zone(moved, zone)
   end
 
   def self.time_order(time, other)
@@ -314,63 +313,73 @@ module KumiSys
     end
     time_range_error if sec < 0 || sec >= 61
     time_range_error if hour == 24 && (min > 0 || sec > 0)
-    zone = time_zone_arg(zone, __class(time)) unless __same(zone, true)
+    zone = time_zone_arg(zone, __class(time), :local_to_utc) unless __same(zone, true)
     if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
       return __time_civil(time, year, month, day, hour, min, sec, zone, dst)
     end
     local = __time_civil(__allocate(Time), year, month, day, hour, min, sec, true, nil)
     utc = zone.local_to_utc(local)
-    offset = time_clock(local) - time_clock(utc)
+    offset = local.to_i - utc.to_i
     __time_civil(time, year, month, day, hour, min, sec, [offset, zone], nil)
   end
 
   # Time.new("2000-12-31 23:59:59.5 +0900")
   def self.time_parse(time, text, zone, precision)
-    raise ArgumentError, "time string should have ASCII compatible encoding" unless text.encoding.ascii_compatible?
-    if text.match?(/\A\s/) || text.match?(/\s\z/)
-      raise ArgumentError, "can't parse: #{text.inspect}"
-    end
-    m = /\A(\d+)(.*)\z/m.match(text)
-    raise ArgumentError, "no time information" unless m && !m[2].empty? || m
+    precision = __same(precision, nil) ? -1 : to_int(precision)
+    m = /\A(\d+)(?:-(\d+)-(\d+)[ T](\d+)(?::(\d+)(?::(\d+)(?:(\.)(\d*))?)?)?)?/.match(text)
+    time_bad_text(text) unless m && !text.match?(/\s\z/)
     raise ArgumentError, "year must be 4 or more digits: #{m[1]}" if m[1].size < 4
-    rest = m[2]
-    year = m[1].to_i
-    raise ArgumentError, "no time information in #{text.inspect}" if rest.match?(/\A(-\d+){0,2}\z/)
-    d = /\A-(\d+)-(\d+)[ T](.*)\z/m.match(rest)
-    raise ArgumentError, "can't parse: #{text.inspect}" unless d
-    time_two_digits("mon", d[1], "-#{d[1]}")
-    time_two_digits("mday", d[2], "-#{d[2]}")
-    clock = d[3]
-    c = /\A(\d+)(?::(\d+))?(?::(\d+)(?:(\.)(\d*))?)?(.*)\z/m.match(clock)
-    raise ArgumentError, "can't parse: #{text.inspect}" unless c
-    raise ArgumentError, "missing min part: #{c[1]} " unless c[2]
-    raise ArgumentError, "missing sec part: #{c[1]}:#{c[2]} " unless c[3]
-    time_two_digits("hour", c[1], c[1])
-    time_two_digits("min", c[2], ":#{c[2]}")
-    time_two_digits("sec", c[3], ":#{c[3]}")
-    raise ArgumentError, "subsecond expected after dot: #{c[3]}. " if c[4] && c[5].empty?
-    mon = d[1].to_i
-    mday = d[2].to_i
-    raise ArgumentError, "mon out of range" unless mon >= 1 && mon <= 12
-    raise ArgumentError, "mday out of range" unless mday >= 1 && mday <= 31
-    raise ArgumentError, "hour out of range" if c[1].to_i > 24
-    raise ArgumentError, "min out of range" if c[2].to_i > 59
-    raise ArgumentError, "sec out of range" if c[3].to_i > 60
-    sec = c[3].to_i
-    if c[5] && !c[5].empty?
-      digits = c[5][0, precision < 0 ? 0 : precision]
+    unless m[4]
+      raise ArgumentError, "no time information in #{text.inspect}" if text.match?(/\A\d+(-\d+){0,2}\z/)
+      time_bad_text(text)
+    end
+    time_two_digits("mon", text, m.begin(2))
+    time_two_digits("mday", text, m.begin(3))
+    time_two_digits("hour", text, m.begin(4))
+    clock = m.begin(4)
+    if !m[5] && text[m.end(4)] == "."
+      raise ArgumentError, "fraction hour is not supported: #{text[clock..m.end(4)]}"
+    end
+    raise ArgumentError, "missing min part: #{text[clock..m.end(4)]}" unless m[5]
+    time_two_digits("min", text, m.begin(5))
+    if !m[6] && text[m.end(5)] == "."
+      raise ArgumentError, "fraction min is not supported: #{text[clock..m.end(5)]}"
+    end
+    raise ArgumentError, "missing sec part: #{text[clock..m.end(5)]}" unless m[6]
+    time_two_digits("sec", text, m.begin(6))
+    raise ArgumentError, "subsecond expected after dot: #{text[clock..m.end(7)]}" if m[7] && m[8].empty?
+    mon = time_part("mon", m[2], 1, 12)
+    mday = time_part("mday", m[3], 1, 31)
+    hour = time_part("hour", m[4], 0, 24)
+    min = time_part("min", m[5], 0, 59)
+    sec = time_part("sec", m[6], 0, 60)
+    if m[7]
+      digits = precision < 0 ? m[8] : m[8][0, precision]
       sec += Rational(digits.to_i, 10**digits.size) unless digits.empty?
     end
-    tail = c[6].strip
+    tail = m.post_match
     unless tail.empty?
-      zone = tail if __same(zone, nil)
+      named = /\A\s*(\S+)\z/.match(tail)
+      time_bad_text(text) unless named
+      zone = named[1]
     end
-    time_civil(time, [year, mon, mday, c[1].to_i, c[2].to_i, sec], zone, nil, true)
+    time_civil(time, [m[1].to_i, mon, mday, hour, min, sec], zone, nil, true)
   end
 
-  def self.time_two_digits(name, digits, shown)
-    return if digits.size == 2
-    raise ArgumentError, "two digits #{name} is expected:#{shown}"
+  def self.time_bad_text(text) = raise(ArgumentError, "can't parse: #{text.inspect}")
+
+  def self.time_part(name, digits, least, most)
+    n = digits.to_i
+    raise ArgumentError, "#{name} out of range" if n < least || n > most
+    n
+  end
+
+  # The field at `at` has exactly two digits; the message shows some text from its separator on.
+  def self.time_two_digits(name, text, at)
+    return if text[at, 3].match?(/\A\d\d(?!\d)/)
+    separator = text[at - 1]
+    after = separator == "-" || separator == ":" ? " after '#{separator}'" : ""
+    raise ArgumentError, "two digits #{name} is expected#{after}: #{text[at - 1, 11]}"
   end
 
   # CRuby's binary form: fields in two little-endian words, the rest as variables of the String.
@@ -394,8 +403,7 @@ module KumiSys
 
   def self.time_zone_name(time)
     zone = time.zone
-    return zone if __same(zone, nil) || __is_a(zone, String)
-    __responds(zone, :name) ? zone.name : nil
+    __same(zone, nil) || __is_a(zone, String) ? zone : zone.name
   end
 
   def self.time_load(time, data)
@@ -413,11 +421,11 @@ module KumiSys
                  sec + sub, true, nil)
     return time if p[30] == 1
     offset = __ivar_get(data, :offset)
-    if __same(offset, nil)
-      __time_zone(time, nil)
-    else
-      here = __time_zone(time, nil)
-      here.utc_offset == offset ? here : __time_zone(time, offset)
-    end
+    return __time_zone(time, nil) if __same(offset, nil)
+    zone = __ivar_get(data, :zone)
+    return __time_zone(time, offset) unless __is_a(zone, String)
+    cls = __class(time)
+    found = __responds(cls, :find_timezone) ? cls.find_timezone(zone) : nil
+    __time_zone(time, [offset, __same(found, nil) ? zone : found])
   end
 end

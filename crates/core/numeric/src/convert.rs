@@ -96,6 +96,9 @@ fn k_integer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `Float(x)` of one plain argument; everything else is the twin's.
 fn k_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args.len() == 1 {
+        if args[0].as_float().is_some() {
+            return Ok(args[0]);
+        }
         if let Some(f) = num(cx, args[0]).f64() {
             return Ok(cx.float(f));
         }

@@ -160,7 +160,10 @@ fn zone_arg(cx: &mut Cx, v: Value) -> Result<Zone, Exit> {
         Value::TRUE => Zone::Utc,
         _ => {
             if let Some(a) = v.as_array() {
-                let o = a.get(0).and_then(|o| o.as_fix()).unwrap_or(0);
+                let o = a.get(0).and_then(|o| o.as_fix()).unwrap_or(i64::MAX);
+                if !(-86_399..86_400).contains(&o) {
+                    return Err(cx.arg_error("utc_offset out of range"));
+                }
                 return Ok(Zone::Object(o as i32, a.get(1).unwrap_or(Value::NIL)));
             }
             match v.as_fix() {
@@ -229,7 +232,10 @@ fn x_civil(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         Zone::Utc => clock,
         Zone::Fixed(o) | Zone::Object(o, _) => clock - *o as i128,
     };
-    set(cx, args[0], TimeData { secs, nsec: sec.1, beyond: sec.2, zone, unset: false })
+    let mut t = TimeData { secs, nsec: sec.1, beyond: sec.2, zone, unset: false };
+    // Looked up now: the environment may name another zone later.
+    t.offset();
+    set(cx, args[0], t)
 }
 /// `__time_zone(time, zone)`: the same moment under other clocks.
 fn x_zone(cx: &mut Cx, _: Value, args: &[Value]) -> R {

@@ -101,11 +101,12 @@ fn t_localtime(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let t = receiver(cx, recv)?;
-    // The environment may name another zone by now.
     if !matches!(t.zone, Zone::Local(_)) {
         cx.check_frozen(recv)?;
+        t.zone = Zone::Local(None);
     }
-    t.zone = Zone::Local(None);
+    // Looked up now: the environment may name another zone later.
+    t.offset();
     Ok(recv)
 }
 fn t_gmtime(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

@@ -95,7 +95,8 @@ impl Cx {
             return Flow::Go;
         }
         let (recv, hook) = if owner.is_singleton() { (owner.data.attached, single) } else { (owner.val(), plain) };
-        if self.builtin(recv, hook) {
+        // Numeric has a hook of its own: numbers refuse singleton methods.
+        if self.builtin(recv, hook) && !self.is_a(recv, self.k.numeric) {
             return Flow::Go;
         }
         let x = self.call(recv, hook, &[Value::sym(name)]);
