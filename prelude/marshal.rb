@@ -569,6 +569,9 @@ module KumiSys
         else
           x.instance_variable_set(name, v)
         end
+      elsif __is_a(x, String)
+        # What a _dump hung on its text: Time's offset and zone.
+        __ivar_set(x, name, v)
       elsif __is_a(x, Exception)
         case name
         when :mesg then __ivar_set(x, :@__message, v)
