@@ -340,7 +340,8 @@ class Thread::Mutex
     while @__owner
       @__waiters.push(me)
       begin
-        __park(nil)
+        # Another thread may have unlocked before it could see us wait.
+        __park(nil) if @__owner
       ensure
         __park_clear
         @__waiters.delete(me)
@@ -478,7 +479,7 @@ class Thread::Queue
       return nil if deadline && __now_ns >= deadline
       @__waiters.push(me)
       begin
-        __park(deadline)
+        __park(deadline) if @__items.empty? && !@__closed
       ensure
         __park_clear
         @__waiters.delete(me)
@@ -553,7 +554,7 @@ class Thread::SizedQueue
       return nil if deadline && __now_ns >= deadline
       @__pushers.push(me)
       begin
-        __park(deadline)
+        __park(deadline) if @__items.length >= @__max && !@__closed
       ensure
         __park_clear
         @__pushers.delete(me)

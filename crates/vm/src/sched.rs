@@ -703,6 +703,7 @@ fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.task.parked = false;
     cx.task.joining = false;
     cx.task.woken = false;
+    cx.task.wake_token = false;
     Ok(Value::NIL)
 }
 /// `__wake(thread)`: ends its wait; true when it was waiting.
