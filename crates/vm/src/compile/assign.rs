@@ -4,7 +4,7 @@
 //! registers, left to right) and assigned when the value is known.
 
 use super::Compiler;
-use super::frame::Var;
+use super::locals::Var;
 use crate::bytecode::{NO_REG, Op};
 use crate::iseq::{Site, site};
 use kumi_heap::Sym;

@@ -8,7 +8,7 @@
 
 use super::Compiler;
 use super::emit::{Dst, Label};
-use super::scope::Jumps;
+use super::looks::Jumps;
 use crate::bytecode::Op;
 use crate::iseq::{Catch, Handler, Kind};
 use ruby_prism::*;

@@ -6,8 +6,8 @@
 
 use super::Compiler;
 use super::emit::Dst;
-use super::frame::Var;
-use super::scope::Writes;
+use super::locals::Var;
+use super::looks::Writes;
 use crate::bytecode::Op;
 use crate::iseq::{Lit, Site, site};
 use ruby_prism::*;

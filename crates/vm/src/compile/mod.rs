@@ -9,6 +9,7 @@
 //! cache word where there is one.
 
 mod assign;
+mod bodies;
 mod call;
 mod case;
 mod cond;
@@ -19,7 +20,10 @@ mod emit;
 mod expr;
 mod frame;
 mod literal;
+mod locals;
+mod looks;
 mod opassign;
+mod params;
 mod pattern;
 mod prism;
 mod scope;

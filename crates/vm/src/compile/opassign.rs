@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::expr::on;
-use super::frame::Var;
+use super::locals::Var;
 use crate::bytecode::{Defined, NO_REG, Op};
 use crate::iseq::site;
 use ruby_prism::*;

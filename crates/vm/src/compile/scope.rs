@@ -6,6 +6,7 @@
 //! Blocks, lambdas and the bodies of `for` are nested scopes; methods, class
 //! bodies, files and eval texts are *method-like*: they own `$~` and flip-flop state.
 
+pub use super::params::{PKind, ParamList, block_param_list, param_list};
 use ruby_prism::*;
 use std::collections::{HashMap, HashSet};
 
@@ -39,37 +40,6 @@ impl ScopeKind {
     pub fn method_like(self) -> bool {
         matches!(self, ScopeKind::Top | ScopeKind::Eval | ScopeKind::Method | ScopeKind::Class)
     }
-}
-
-/// A parameter's role, in the order of registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PKind {
-    Req,
-    Opt,
-    Rest,
-    Post,
-    KwReq,
-    KwOpt,
-    KwRest,
-    Block,
-}
-
-/// One parameter: it owns a register of its frame.
-#[derive(Clone, Debug)]
-pub struct Param {
-    pub kind: PKind,
-    pub name: Name,
-}
-
-/// The parameters of a scope as written.
-#[derive(Clone, Debug, Default)]
-pub struct ParamList {
-    pub list: Vec<Param>,
-    pub excess_comma: bool,
-    pub no_kw: bool,
-    pub forward: bool,
-    pub numbered: u8,
-    pub it: bool,
 }
 
 /// One scope and what became of its locals.
@@ -166,101 +136,6 @@ impl Analysis {
             s.env = env;
         }
     }
-}
-
-/// Lists the parameters of a method, block or lambda in register order.
-pub fn param_list(p: &ParametersNode<'_>) -> ParamList {
-    let mut out = ParamList::default();
-    let positional = |n: &Node<'_>, kind: PKind, list: &mut Vec<Param>| {
-        let name = match n {
-            Node::RequiredParameterNode { .. } => {
-                n.as_required_parameter_node().map(|r| r.name().as_slice().to_vec()).unwrap_or_default()
-            }
-            other => destructured(other.location().start()),
-        };
-        list.push(Param { kind, name });
-    };
-    for n in p.requireds().iter() {
-        positional(&n, PKind::Req, &mut out.list);
-    }
-    for n in p.optionals().iter() {
-        if let Some(o) = n.as_optional_parameter_node() {
-            out.list.push(Param { kind: PKind::Opt, name: o.name().as_slice().to_vec() });
-        }
-    }
-    let keyword_rest = p.keyword_rest();
-    out.forward = matches!(keyword_rest, Some(Node::ForwardingParameterNode { .. }));
-    match p.rest() {
-        Some(n) => match n.as_rest_parameter_node() {
-            Some(r) => {
-                let name = r.name().map_or(b"*".to_vec(), |n| n.as_slice().to_vec());
-                out.list.push(Param { kind: PKind::Rest, name });
-            }
-            None => out.excess_comma = true,
-        },
-        None if out.forward => out.list.push(Param { kind: PKind::Rest, name: b"*".to_vec() }),
-        None => {}
-    }
-    for n in p.posts().iter() {
-        positional(&n, PKind::Post, &mut out.list);
-    }
-    for n in p.keywords().iter() {
-        if let Some(k) = n.as_required_keyword_parameter_node() {
-            out.list.push(Param { kind: PKind::KwReq, name: k.name().as_slice().to_vec() });
-        } else if let Some(k) = n.as_optional_keyword_parameter_node() {
-            out.list.push(Param { kind: PKind::KwOpt, name: k.name().as_slice().to_vec() });
-        }
-    }
-    match keyword_rest {
-        Some(Node::NoKeywordsParameterNode { .. }) => out.no_kw = true,
-        Some(ref n) => {
-            let name = n
-                .as_keyword_rest_parameter_node()
-                .and_then(|k| k.name())
-                .map_or(b"**".to_vec(), |n| n.as_slice().to_vec());
-            out.list.push(Param { kind: PKind::KwRest, name });
-        }
-        None => {}
-    }
-    match p.block().and_then(|b| b.as_block_parameter_node()) {
-        Some(b) => {
-            let name = b.name().map_or(b"&".to_vec(), |n| n.as_slice().to_vec());
-            out.list.push(Param { kind: PKind::Block, name });
-        }
-        None if out.forward => out.list.push(Param { kind: PKind::Block, name: b"&".to_vec() }),
-        None => {}
-    }
-    out
-}
-
-/// Parameters of a block or lambda (`|a, b|`, numbered, `it`).
-pub fn block_param_list(p: Option<&Node<'_>>) -> ParamList {
-    let mut out = ParamList::default();
-    match p {
-        Some(n @ Node::BlockParametersNode { .. }) => {
-            if let Some(ps) = n.as_block_parameters_node().and_then(|b| b.parameters()) {
-                out = param_list(&ps);
-            }
-        }
-        Some(n @ Node::NumberedParametersNode { .. }) => {
-            let max = n.as_numbered_parameters_node().map_or(0, |n| n.maximum());
-            out.numbered = max;
-            for i in 1..=max {
-                out.list.push(Param { kind: PKind::Req, name: format!("_{i}").into_bytes() });
-            }
-        }
-        Some(Node::ItParametersNode { .. }) => {
-            out.it = true;
-            out.list.push(Param { kind: PKind::Req, name: IT.to_vec() });
-        }
-        _ => {}
-    }
-    out
-}
-
-/// Hidden name of the parameter that is taken apart at `offset`.
-pub fn destructured(offset: u32) -> Name {
-    format!("\0m{offset}").into_bytes()
 }
 
 /// Hidden name of the state of the flip-flop at `offset`.
@@ -678,62 +553,4 @@ fn match_global(name: &[u8]) -> bool {
             | b"$POSTMATCH"
             | b"$LAST_PAREN_MATCH"
     )
-}
-
-/// Looks for an assignment to one local variable inside a piece of code.
-pub struct Writes<'a> {
-    pub name: &'a [u8],
-    pub found: bool,
-}
-
-macro_rules! local_writes {
-    ($($visit:ident $ty:ident),* $(,)?) => {
-        $(fn $visit(&mut self, n: &$ty<'pr>) {
-            if n.name().as_slice() == self.name {
-                self.found = true;
-            } else {
-                $visit(self, n);
-            }
-        })*
-    };
-}
-
-impl<'pr> Visit<'pr> for Writes<'_> {
-    local_writes! {
-        visit_local_variable_write_node LocalVariableWriteNode,
-        visit_local_variable_target_node LocalVariableTargetNode,
-        visit_local_variable_operator_write_node LocalVariableOperatorWriteNode,
-        visit_local_variable_or_write_node LocalVariableOrWriteNode,
-        visit_local_variable_and_write_node LocalVariableAndWriteNode,
-    }
-    fn visit_def_node(&mut self, _n: &DefNode<'pr>) {}
-    fn visit_block_node(&mut self, _n: &BlockNode<'pr>) {}
-    fn visit_lambda_node(&mut self, _n: &LambdaNode<'pr>) {}
-}
-
-/// Looks for a jump that could leave a piece of code (`return`, `break`, `next`, `redo`, `retry`).
-#[derive(Default)]
-pub struct Jumps {
-    pub found: bool,
-}
-
-impl<'pr> Visit<'pr> for Jumps {
-    fn visit_return_node(&mut self, _n: &ReturnNode<'pr>) {
-        self.found = true;
-    }
-    fn visit_break_node(&mut self, _n: &BreakNode<'pr>) {
-        self.found = true;
-    }
-    fn visit_next_node(&mut self, _n: &NextNode<'pr>) {
-        self.found = true;
-    }
-    fn visit_redo_node(&mut self, _n: &RedoNode<'pr>) {
-        self.found = true;
-    }
-    fn visit_retry_node(&mut self, _n: &RetryNode<'pr>) {
-        self.found = true;
-    }
-    fn visit_def_node(&mut self, _n: &DefNode<'pr>) {}
-    fn visit_block_node(&mut self, _n: &BlockNode<'pr>) {}
-    fn visit_lambda_node(&mut self, _n: &LambdaNode<'pr>) {}
 }
