@@ -484,6 +484,27 @@ fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     Ok(args[0])
 }
+fn crypt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    let salt = cx.arg_str(args, 0)?;
+    for x in [s, salt] {
+        if !enc(x).is_ascii_compatible() {
+            let m = format!("ASCII incompatible encoding: {}", enc(x).name());
+            return Err(cx.raise_msg(cx.k.compatibility_error, &m));
+        }
+    }
+    if salt.bytes().len() < 2 {
+        return Err(cx.arg_error("salt too short (need >=2 bytes)"));
+    }
+    if s.bytes().contains(&0) || salt.bytes().contains(&0) {
+        return Err(cx.arg_error("string contains null byte"));
+    }
+    match crate::crypt::des_crypt(s.bytes(), salt.bytes()) {
+        Some(out) => Ok(cx.str_enc(&out, EncIndex::BINARY)),
+        None => Err(cx.errno_error(libc::EINVAL, "crypt")),
+    }
+}
+
 pub static TABLE: &[NativeDef] = &[
     n("String", "length", 0, 0, length),
     n("String", "size", 0, 0, length),
@@ -512,6 +533,9 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "dedup", 0, 0, uminus),
     n("String", "getbyte", 1, 1, getbyte),
     n("String", "setbyte", 2, 2, setbyte),
+    n("String", "bytes", 0, 0, bytes),
+    n("String", "chars", 0, 0, chars),
+    n("String", "codepoints", 0, 0, codepoints),
     n("String", "ord", 0, 0, ord),
     n("String", "chr", 0, 0, chr),
     n("String", "sum", 0, 1, sum),
@@ -520,6 +544,7 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "b", 0, 0, b),
     n("String", "clear", 0, 0, clear),
     intrinsic("__str_bytes", 1, 1, |cx, _, a| bytes(cx, a[0], &[])),
+    n("String", "crypt", 1, 1, crypt),
     intrinsic("__str_chars", 1, 1, |cx, _, a| chars(cx, a[0], &[])),
     intrinsic("__str_codepoints", 1, 1, |cx, _, a| codepoints(cx, a[0], &[])),
     intrinsic("__str_graphemes", 1, 1, graphemes),

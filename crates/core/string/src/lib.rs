@@ -6,6 +6,7 @@
 pub mod basic;
 pub mod encoding;
 mod convert;
+mod crypt;
 mod edit;
 mod escape;
 mod format;

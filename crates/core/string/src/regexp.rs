@@ -152,30 +152,38 @@ pub fn match_set(cx: &mut Cx, re: Value, s: Str, mode: Mode) -> R {
     set_last(cx, m);
     Ok(m)
 }
+/// Searches and sets `$~` where it can be seen: the bytes of the match.
+fn match_bytes(cx: &mut Cx, re: Value, s: Str, mode: Mode) -> Result<Option<Range<usize>>, Exit> {
+    let mut region = Region::new();
+    let found = search(cx, re, s, mode, &mut region)?;
+    let all = if found { region.get(0) } else { None };
+    if cx.keeps_last_match() {
+        let m = if found { match_value(cx, re, s, region) } else { Value::NIL };
+        set_last(cx, m);
+    }
+    Ok(all)
+}
 /// Byte offsets of a match value's groups.
 pub fn groups(m: Value) -> &'static [(isize, isize)] {
     m.as_data::<MatchObj>().map_or(&[], |m| &m.region)
 }
-fn whole(m: Value) -> Option<Range<usize>> {
-    groups(m).first().map(|g| g.0.max(0) as usize..g.1.max(0) as usize)
-}
 
 /// Searches from byte `from`: where the match begins.
 pub fn match_from(cx: &mut Cx, re: Value, s: Str, from: usize) -> Result<Option<usize>, Exit> {
-    Ok(whole(match_set(cx, re, s, Mode::From(from))?).map(|r| r.start))
+    Ok(match_bytes(cx, re, s, Mode::From(from))?.map(|r| r.start))
 }
 /// Searches backwards from byte `from`: where the match begins.
 pub fn match_back(cx: &mut Cx, re: Value, s: Str, from: usize) -> Result<Option<usize>, Exit> {
-    Ok(whole(match_set(cx, re, s, Mode::Back(from))?).map(|r| r.start))
+    Ok(match_bytes(cx, re, s, Mode::Back(from))?.map(|r| r.start))
 }
 /// Matches at the start of `s`.
 pub fn match_here(cx: &mut Cx, re: Value, s: Str) -> Result<bool, Exit> {
-    Ok(!match_set(cx, re, s, Mode::At(0))?.is_nil())
+    Ok(match_bytes(cx, re, s, Mode::At(0))?.is_some())
 }
 /// The bytes of a match, searched from `from`.
 pub fn match_span(cx: &mut Cx, re: Value, s: Str, from: usize, back: bool) -> Result<Option<Range<usize>>, Exit> {
     let mode = if back { Mode::Back(from) } else { Mode::From(from) };
-    Ok(whole(match_set(cx, re, s, mode)?))
+    match_bytes(cx, re, s, mode)
 }
 
 /// Number of the group that `which` (Integer, String, Symbol) names in match `m`; `None` beyond the groups.
@@ -368,9 +376,8 @@ fn start_arg(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Option<usize>, Exit>
     let i = if i < 0 { i + char_count(s) as i64 } else { i };
     Ok(if i < 0 { None } else { byte_offset(s, i as usize) })
 }
-/// `__re_match(re, text[, start])`: `match` without its block.
-fn match_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (recv, args) = (args[0], &args[1..]);
+/// `match` without a block.
+fn match_m(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match text_arg(cx, args, 0)? {
         Text::Nil => {
             regex(cx, recv)?;
@@ -399,6 +406,22 @@ fn match_p(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             }
             None => Ok(Value::FALSE),
         },
+    }
+}
+fn str_match(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    // A user's own `match` of the pattern is called by the prelude.
+    let plain = args[0].as_data::<ReObj>().is_some() && cx.class_of(args[0]) == cx.k.regexp;
+    let name = cx.intern("match");
+    if !plain || !cx.builtin(args[0], name) {
+        return Err(Exit::Miss);
+    }
+    match start_arg(cx, s, args)? {
+        Some(from) => match_set(cx, args[0], s, Mode::From(from)),
+        None => {
+            set_last(cx, Value::NIL);
+            Ok(Value::NIL)
+        }
     }
 }
 fn str_match_p(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -653,6 +676,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Regexp.", "timeout", 0, 0, timeout_get),
     n("Regexp", "=~", 1, 1, match_op),
     n("Regexp", "===", 1, 1, eqq),
+    n("Regexp", "match", 1, 2, match_m),
     n("Regexp", "match?", 1, 2, match_p),
     n("Regexp", "source", 0, 0, source),
     n("Regexp", "options", 0, 0, options),
@@ -666,6 +690,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Regexp", "eql?", 1, 1, eq),
     n("Regexp", "hash", 0, 0, hash),
     n("Regexp", "timeout", 0, 0, timeout_of),
+    n("String", "match", 1, 2, str_match),
     n("String", "match?", 1, 2, str_match_p),
     n("String", "=~", 1, 1, str_match_op),
     intrinsic("__regexp_new", 2, 2, regexp_new),
@@ -675,7 +700,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__regexp_linear", 1, 1, linear),
     intrinsic("__regexp_timeout_set", 1, 1, timeout_set),
     intrinsic("__regexp_name_groups", 1, 1, name_groups),
-    intrinsic("__re_match", 2, 3, match_m),
+    intrinsic("__re_match", 2, 3, |cx, _, a| match_m(cx, a[0], &a[1..])),
     intrinsic("__re_search", 3, 3, re_search),
     intrinsic("__re_match_at", 3, 3, re_match_at),
     intrinsic("__set_last_match", 1, 1, set_last_match),

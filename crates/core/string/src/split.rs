@@ -42,6 +42,24 @@ fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
         }
     }
 }
+/// The method `split` with plain arguments.
+fn split_method(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let pat = args.first().copied().unwrap_or(Value::NIL);
+    let plain = if pat.is_nil() { cx.read_global("$;").is_nil() } else { pat.as_str().is_some() || pat.as_data::<ReObj>().is_some() };
+    let limit = args.get(1).copied().unwrap_or(Value::fix(0));
+    if !plain || !limit.is_fix() {
+        return Err(Exit::Miss);
+    }
+    split(cx, Value::NIL, &[recv, pat, limit])
+}
+/// The method `lines` without arguments.
+fn lines_method(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let sep = cx.read_global("$/");
+    if sep.as_str().is_none() {
+        return Err(Exit::Miss);
+    }
+    lines(cx, Value::NIL, &[recv, sep, Value::FALSE])
+}
 /// `__str_split(s, pattern, limit)`: pattern nil (blanks), String or Regexp.
 fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
@@ -226,4 +244,9 @@ fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(cx.array_vec(out))
 }
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__str_split", 3, 3, split), intrinsic("__str_lines", 3, 3, lines)];
+pub static TABLE: &[NativeDef] = &[
+    n("String", "split", 0, 2, split_method),
+    n("String", "lines", 0, 2, |cx, r, a| if a.is_empty() { lines_method(cx, r, a) } else { Err(Exit::Miss) }),
+    intrinsic("__str_split", 3, 3, split),
+    intrinsic("__str_lines", 3, 3, lines),
+];

@@ -48,6 +48,16 @@ impl Pat {
     }
 }
 
+/// Makes the last match what `$~` is, where that can be seen.
+fn remember(cx: &mut Cx, s: Str, pat: &Pat, last: Region) {
+    if cx.keeps_last_match() {
+        let text = regexp::frozen_copy(cx, s);
+        let re = pat.value(cx);
+        let m = cx.data(cx.k.match_data, MatchObj { text, re, region: last.groups });
+        regexp::set_last(cx, m);
+    }
+}
+
 /// Writes the replacement text for a match, its back references filled in.
 fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re: Option<&Regex>) -> Result<(), Exit> {
     let (r, b) = (rep.bytes(), s.bytes());
@@ -217,10 +227,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
         return Ok(None);
     }
     out.extend_from_slice(&b[at.min(b.len())..]);
-    let text = regexp::frozen_copy(cx, s);
-    let re = pat.value(cx);
-    let m = cx.data(cx.k.match_data, MatchObj { text, re, region: last.groups });
-    regexp::set_last(cx, m);
+    remember(cx, s, &pat, last);
     let r = if s.range() == 1 && out.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown };
     Ok(Some((out, e, r)))
 }
@@ -259,6 +266,13 @@ fn method(cx: &mut Cx, recv: Value, args: &[Value], all: bool, bang_form: bool) 
     if bang_form { bang(cx, &a, all) } else { plain(cx, &a, all) }
 }
 
+/// The method `scan` with a plain pattern.
+fn scan_method(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if args[0].as_str().is_none() && args[0].as_data::<ReObj>().is_none() {
+        return Err(Exit::Miss);
+    }
+    scan(cx, Value::NIL, &[recv, args[0]])
+}
 /// `scan` without a block: `__str_scan(s, pattern)`.
 fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
@@ -289,10 +303,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if out.is_empty() {
         regexp::set_last(cx, Value::NIL);
     } else {
-        let text = regexp::frozen_copy(cx, s);
-        let re = pat.value(cx);
-        let m = cx.data(cx.k.match_data, MatchObj { text, re, region: last.groups });
-        regexp::set_last(cx, m);
+        remember(cx, s, &pat, last);
     }
     cx.heap.charge(out.len() * 8);
     Ok(cx.array_vec(out))
@@ -329,6 +340,7 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "gsub", 1, 2, |c, r, a| method(c, r, a, true, false)),
     n("String", "sub!", 1, 2, |c, r, a| method(c, r, a, false, true)),
     n("String", "gsub!", 1, 2, |c, r, a| method(c, r, a, true, true)),
+    n("String", "scan", 1, 1, scan_method),
     intrinsic("__str_scan", 2, 2, scan),
     intrinsic("__str_find_match", 3, 3, find_match),
     intrinsic("__str_expand", 2, 2, expand_m),

@@ -320,6 +320,10 @@ impl Cx {
         // SAFETY: the place lies in a live frame or environment.
         self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { *p })
     }
+    /// Can the nearest user frame look at `$~`? When not, no MatchData need be made for it.
+    pub fn keeps_last_match(&self) -> bool {
+        self.user_frame().is_some_and(|f| self.match_place(f).is_some())
+    }
     /// Sets `$~` for the nearest user frame; kept only where that scope can look at it.
     pub fn set_last_match(&mut self, m: Value) {
         if let Some(p) = self.user_frame().and_then(|f| self.match_place(f)) {
