@@ -79,6 +79,7 @@ module KumiSys
   # The end of the program: exit status, or minus the number of the signal it dies by.
   def self.finish(exc)
     exc = run_at_exit(exc)
+    finish_finalizers
     begin
       $stdout.flush
     rescue Exception
@@ -507,6 +508,11 @@ module KumiSys::Main
 
   def include(*modules)
     Object.include(*modules)
+  end
+
+  def using(mod)
+    KumiSys.using(mod, "main.using is permitted only at toplevel")
+    self
   end
 
   def define_method(name, body = __undef, &block)

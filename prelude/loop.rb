@@ -109,18 +109,27 @@ module KumiSys
 
   # A constant whose file is known: loads it and gives the value.
   def self.autoload_const(owner, name, path)
-    unless Kernel.require(path)
-      # Loaded already, or being loaded: the constant is there or missing.
-    end
+    require_by_main(path)
     v = __const_own(owner, name)
     return v unless __undef?(v)
     __drop_autoload(owner, name)
+    # The file may have defined it further out or further up.
+    v = __frame_const(name)
+    return v unless __undef?(v)
+    found = __const_find(owner, name, true, true)
+    return found[1] if found && !__undef?(found[1])
     owner.const_missing(name)
+  end
+
+  # A program may have a require of its own.
+  def self.require_by_main(path)
+    main = __main_object
+    __builtin(main, :require) ? require(path) : main.__send__(:require, path)
   end
 
   # `class A` where A is to be autoloaded: the file may define it, or leave that to this very definition.
   def self.autoload_open(owner, name, path)
-    Kernel.require(path)
+    require_by_main(path)
     __drop_autoload(owner, name)
     nil
   end
@@ -133,8 +142,8 @@ module KumiSys
 
   # A class body after the hooks of its making.
   def self.class_body(body, klass, superclass, owner, name)
-    superclass.__send__(:inherited, klass) unless __same(superclass, nil)
     owner.__send__(:const_added, name) unless __same(owner, nil)
+    superclass.__send__(:inherited, klass) unless __same(superclass, nil)
     body.call
   end
 

@@ -69,6 +69,13 @@ class Method
   end
 
   def curry(n = nil)
+    unless __same(n, nil)
+      n = KumiSys.to_int(n)
+      a = arity
+      if a >= 0 ? n != a : n < -a - 1
+        KumiSys.arity_error(n, a >= 0 ? a : -a - 1, a >= 0 ? a : nil)
+      end
+    end
     to_proc.curry(n)
   end
 

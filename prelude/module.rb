@@ -40,7 +40,10 @@ module KumiSys
       return nil
     end
     list = names.size == 1 && __is_a(names[0], Array) ? names[0] : names
-    list.each { |name| __set_vis(mod, to_name(name), vis) }
+    list.each do |name|
+      name = to_name(name)
+      method_added(mod, name) if __set_vis(mod, name, vis)
+    end
     names.size == 1 ? names[0] : names
   end
 
@@ -242,6 +245,10 @@ class Module
     __check_frozen(self)
     __define_method(self, name, body, __frame_defines(self))
     KumiSys.method_added(self, name)
+    if __default_visibility(self) == 3
+      __module_function(self, name)
+      __send__(:singleton_method_added, name)
+    end
     name
   end
 
@@ -278,6 +285,7 @@ class Module
   end
 
   def module_function(*names)
+    raise TypeError, "module_function must be called for modules" unless __module_p(self)
     if names.empty?
       __set_visibility(1, true)
       return nil
@@ -302,11 +310,15 @@ class Module
   end
 
   def ruby2_keywords(*names)
-    names.each { |name| __ruby2_keywords(self, KumiSys.to_name(name)) }
+    names.each do |name|
+      name = KumiSys.to_name(name)
+      why = __ruby2_keywords(self, name)
+      KumiSys.warning("Skipping set of ruby2_keywords flag for #{name} (#{why})") if why
+    end
     nil
   end
 
-  private :module_function, :ruby2_keywords
+  private :public, :private, :protected, :module_function, :ruby2_keywords
 
   # --- constants ---------------------------------------------------------------
 
@@ -462,6 +474,37 @@ class Module
 
   def refinements
     __refinements(self)
+  end
+
+  def using(mod)
+    KumiSys.using(mod, "Module#using is not permitted in methods")
+    self
+  end
+  private :using
+
+  def self.used_modules
+    pairs = __used_refinements || []
+    pairs.map { |pair| __refinement_owner(pair[1]) }.uniq
+  end
+
+  def self.used_refinements
+    (__used_refinements || []).map { |pair| pair[1] }
+  end
+end
+
+module KumiSys
+  # Activates the refinements of mod, and of what it includes, in the caller's place.
+  def self.using(mod, refusal)
+    unless __is_a(mod, Module) && __module_p(mod)
+      raise TypeError, "wrong argument type #{__describe_class(mod)} (expected Module)"
+    end
+    raise ArgumentError, "refinement module is not allowed" if __refined(mod)
+    raise RuntimeError, refusal if __frame_method
+    pairs = []
+    mod.ancestors.each do |m|
+      __refinements(m).each { |r| pairs << [__refined(r), r] }
+    end
+    __using(pairs) unless pairs.empty?
   end
 end
 

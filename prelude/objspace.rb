@@ -1,5 +1,33 @@
 # ObjectSpace and GC: walking the heap, weak tables, collections on request.
 module KumiSys
+  def self.refers_to?(callable, object)
+    if __is_a(callable, Proc)
+      kind = __proc_kind(callable)
+      return refers_to?(kind[1], object) if kind[0] == 2
+      __same(__proc_self(callable), object)
+    elsif __is_a(callable, Method)
+      __same(callable.receiver, object)
+    else
+      __same(callable, object)
+    end
+  end
+
+  def self.weak_text(x)
+    __special?(x) || __is_a(x, Symbol) ? inspect(x) : __any_to_s(x)
+  end
+
+  # A table without entries may be walked without a block.
+  def self.need_block(pairs)
+    raise LocalJumpError, "no block given (yield)" unless pairs.empty?
+  end
+
+  # Finalizers of everything that is still there, at the end of the program.
+  def self.finish_finalizers
+    while !(list = __take_finalizers).empty?
+      run_finalizers(list)
+    end
+  end
+
   # Calls the finalizers of objects that are gone: [[[callables], heap id], ...].
   def self.run_finalizers(list)
     list.each do |callables, id|
@@ -61,8 +89,10 @@ module ObjectSpace
       raise ArgumentError, "wrong type argument #{__describe_class(callable)} (should be callable)"
     end
     __check_frozen(object)
-    __add_finalizer(object, callable)
-    [0, callable]
+    if KumiSys.refers_to?(callable, object)
+      KumiSys.warning("finalizer references object to be finalized")
+    end
+    [0, __add_finalizer(object, callable)]
   end
 
   def undefine_finalizer(object)
@@ -86,25 +116,21 @@ class ObjectSpace::WeakMap
   include Enumerable
 
   def each
-    raise LocalJumpError, "no block given (yield)" unless block_given?
+    KumiSys.need_block(__weak_pairs(self)) unless block_given?
     __weak_pairs(self).each { |k, v| yield k, v }
     self
   end
 
-  def each_pair
-    raise LocalJumpError, "no block given (yield)" unless block_given?
-    __weak_pairs(self).each { |k, v| yield k, v }
-    self
-  end
+  alias each_pair each
 
   def each_key
-    raise LocalJumpError, "no block given (yield)" unless block_given?
+    KumiSys.need_block(__weak_pairs(self)) unless block_given?
     __weak_pairs(self).each { |k, _| yield k }
     self
   end
 
   def each_value
-    raise LocalJumpError, "no block given (yield)" unless block_given?
+    KumiSys.need_block(__weak_pairs(self)) unless block_given?
     __weak_pairs(self).each { |_, v| yield v }
     self
   end
@@ -124,7 +150,7 @@ class ObjectSpace::WeakMap
   end
 
   def inspect
-    pairs = __weak_pairs(self).map { |k, v| "#{KumiSys.inspect(k)} => #{KumiSys.inspect(v)}" }
+    pairs = __weak_pairs(self).map { |k, v| "#{KumiSys.weak_text(k)} => #{KumiSys.weak_text(v)}" }
     head = __any_to_s(self)
     pairs.empty? ? head : "#{head[0, head.size - 1]}: #{pairs.join(", ")}>"
   end
@@ -210,27 +236,32 @@ module GC
     nil
   end
 
+  # Nothing moves here: the switch is kept for programs that set it.
   def self.auto_compact
-    false
+    @__auto_compact ? true : false
   end
 
   def self.auto_compact=(flag)
-    flag
+    @__auto_compact = flag ? true : false
   end
 
   def self.measure_total_time
-    true
+    !@__time_off
   end
 
   def self.measure_total_time=(flag)
-    flag ? true : false
+    @__time_off = !flag
   end
 
   def self.config(options = nil)
-    unless __same(options, nil) || __is_a(options, Hash)
-      raise ArgumentError, "ArgumentError"
+    unless __same(options, nil)
+      raise ArgumentError, "argument must be hash" unless __is_a(options, Hash)
+      if options.key?(:implementation)
+        raise ArgumentError, "Attempting to set read-only key \"Implementation\""
+      end
+      @__full_mark_off = !options[:rgengc_allow_full_mark] if options.key?(:rgengc_allow_full_mark)
     end
-    { rgengc_allow_full_mark: true, implementation: "kumi" }
+    { rgengc_allow_full_mark: !@__full_mark_off, implementation: "kumi" }
   end
 
   def self.latest_gc_info(key = nil)
@@ -241,5 +272,45 @@ module GC
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
     __gc_start
     nil
+  end
+end
+
+# Times of collections. Always measured; `enable` only says that somebody looks.
+module GC::Profiler
+  def self.enabled?
+    @__enabled ? true : false
+  end
+
+  def self.enable
+    @__enabled = true
+    nil
+  end
+
+  def self.disable
+    @__enabled = false
+    nil
+  end
+
+  def self.clear
+    @__since = GC.total_time
+    nil
+  end
+
+  def self.total_time
+    (GC.total_time - (@__since || 0)) / 1_000_000_000.0
+  end
+
+  def self.result
+    return "" unless enabled?
+    "GC #{GC.count} invokes.\n"
+  end
+
+  def self.report(out = $stdout)
+    out.write(result)
+    nil
+  end
+
+  def self.raw_data
+    []
   end
 end

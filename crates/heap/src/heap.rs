@@ -474,6 +474,10 @@ impl Heap {
             self.finalizers.entry(v.bits()).or_default().push(f);
         }
     }
+    /// Finalizers of a cell.
+    pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
+        self.finalizers.get(&v.bits()).cloned().unwrap_or_default()
+    }
     pub fn remove_finalizers(&mut self, v: Value) {
         self.finalizers.remove(&v.bits());
     }

@@ -503,6 +503,10 @@ impl Cx {
 
     /// Full name of a class or module as `inspect` shows it.
     pub fn class_name(&mut self, c: Gc<ClassObj>) -> String {
+        if let Some(r) = c.data.refined {
+            let owner = c.data.attached.as_class().map(|m| format!("@{}", self.class_name(m)));
+            return format!("#<refinement:{}{}>", self.class_name(r), owner.unwrap_or_default());
+        }
         if let Some(n) = &c.data.name {
             return String::from_utf8_lossy(n).into_owned();
         }
@@ -513,9 +517,6 @@ impl Cx {
                 None => self.any_to_s(a),
             };
             return format!("#<Class:{inner}>");
-        }
-        if let Some(r) = c.data.refined {
-            return format!("#<refinement:{}>", self.class_name(r));
         }
         let kind = self.real_class(c.val());
         let kind = self.class_name(kind);

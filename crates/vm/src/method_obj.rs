@@ -67,8 +67,8 @@ impl Param {
 impl Cx {
     /// The Method (`recv` given) or UnboundMethod (`recv` undef) of entry `index`, found from `class`.
     pub fn method_object(&mut self, recv: Value, class: Gc<ClassObj>, name: Sym, index: u32) -> Value {
-        let owner = if index == NO_METHOD { class } else { self.method(index).owner };
         let method = if index == NO_METHOD { index } else { self.real_method(class, index) };
+        let owner = if method == NO_METHOD { class } else { self.method(method).owner };
         let c = if recv.is_undef() { self.k.unbound_method } else { self.k.method };
         self.data(c, MethodObj { recv, method, name, owner, class })
     }

@@ -81,6 +81,7 @@ impl Cx {
         for (f, open) in files.iter().zip(&bodies) {
             self.enter_aliases(f, open)?;
         }
+        self.kernel_functions();
         // Entries were made behind the method cache's back.
         self.touch(self.k.basic_object);
         for open in bodies.iter().flatten() {
@@ -96,6 +97,27 @@ impl Cx {
             }
         }
         Ok(())
+    }
+
+    /// Kernel's functions can be called on Kernel itself too.
+    fn kernel_functions(&mut self) {
+        let kernel = self.k.kernel;
+        let Some(mut single) = self.singleton_class(kernel.val()) else { return };
+        for name in kernel.data.method_order.clone() {
+            let Some(&i) = kernel.data.methods.get(&name) else { continue };
+            let text = self.syms.name(name);
+            let internal = text.starts_with(b"initialize") || text == b"respond_to_missing?" || text == b"instance_variables_to_inspect";
+            if self.methods[i as usize].vis != Vis::Private || internal || single.data.methods.contains_key(&name) {
+                continue;
+            }
+            let mut m = self.methods[i as usize].clone();
+            m.vis = Vis::Public;
+            m.owner = single;
+            let k = self.methods.len() as u32;
+            self.methods.push(m);
+            single.data.methods.insert(name, k);
+            single.data.method_order.push(name);
+        }
     }
 
     fn describe_exit(&mut self, path: &str, e: Exit) -> String {

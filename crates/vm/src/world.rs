@@ -453,6 +453,15 @@ impl Cx {
         c.data.includes.push(m);
         m.data.dependents.push(c);
         self.relink(c);
+        self.consts_moved(m);
+    }
+    /// A module was mixed in somewhere: its constants may now be what a cached lookup should find.
+    fn consts_moved(&mut self, m: Gc<ClassObj>) {
+        for a in m.data.mro.clone() {
+            for name in a.data.const_order.clone() {
+                self.const_changed(name);
+            }
+        }
     }
     /// `c.prepend(m)` without hooks.
     pub fn prepend_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
@@ -463,6 +472,7 @@ impl Cx {
         c.data.prepends.push(m);
         m.data.dependents.push(c);
         self.relink(c);
+        self.consts_moved(m);
         if self.booted {
             self.check_basic_ops(c, None);
         }

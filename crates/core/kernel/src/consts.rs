@@ -18,7 +18,11 @@ pub static TABLE: &[NativeDef] = &[
 
 /// Is it a constant's name: an upper-case letter, then identifier characters?
 pub fn constant_name(name: &[u8]) -> bool {
-    let Ok(s) = std::str::from_utf8(name) else { return false };
+    let Ok(s) = std::str::from_utf8(name) else {
+        // Another encoding: what is no ASCII counts as letters.
+        return name.first().is_some_and(u8::is_ascii_uppercase)
+            && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 128);
+    };
     let mut it = s.chars();
     it.next().is_some_and(|c| c.is_uppercase() || ('\u{1c5}'..='\u{1f2}').contains(&c) && !c.is_lowercase())
         && it.all(|c| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii())
@@ -92,7 +96,9 @@ fn const_names(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         return Ok(cx.array(&[Value::sym(name)]));
     }
-    let Ok(s) = std::str::from_utf8(&text) else { return Err(wrong(cx, a[1], &text)) };
+    let Ok(s) = std::str::from_utf8(&text) else {
+        return if constant_name(&text) { Ok(cx.array(&[Value::sym(name)])) } else { Err(wrong(cx, a[1], &text)) };
+    };
     let mut out = Vec::new();
     let mut rest = s;
     if let Some(r) = s.strip_prefix("::") {

@@ -51,4 +51,5 @@ pub fn register(cx: &mut Cx) {
     }
     errno::define(cx);
     start::prepare(cx);
+    warning::hook(cx);
 }

@@ -131,11 +131,20 @@ fn own_entry(cx: &Cx, c: Gc<ClassObj>, name: Sym) -> u32 {
 /// Finds a method for alias, undef and visibility changes: modules look into Object too.
 fn lookup(cx: &mut Cx, c: Gc<ClassObj>, name: Sym) -> u32 {
     let i = cx.find_method(c, name);
+    if let Some(r) = c.data.refined.filter(|_| i == NO_METHOD) {
+        // A refinement stands in front of what it refines.
+        let i = cx.find_method(r, name);
+        return if i == NO_METHOD { i } else { cx.real_method(r, i) };
+    }
     if i == NO_METHOD && c.role == Role::Module {
         let o = cx.k.object;
         return cx.find_method(o, name);
     }
     i
+}
+/// Names whose methods are private whatever is in force.
+fn special_name(cx: &Cx, name: Sym) -> bool {
+    matches!(cx.syms.name(name), b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?")
 }
 /// "undefined method 'foo' for class 'Foo'"
 pub fn undefined(cx: &mut Cx, c: Gc<ClassObj>, name: Sym) -> Exit {
@@ -153,7 +162,7 @@ fn alias(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if i == NO_METHOD {
         return Err(undefined(cx, c, old));
     }
-    let vis = cx.method(i).vis;
+    let vis = if special_name(cx, new) { Vis::Private } else { cx.method(i).vis };
     let real = cx.real_method(c, i);
     let mut m = cx.method(if real == NO_METHOD { i } else { real }).clone();
     m.vis = vis;
@@ -182,7 +191,8 @@ fn undef(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.check_frozen(c.val())?;
     let i = lookup(cx, c, name);
     if i == NO_METHOD {
-        return Err(undefined(cx, c, name));
+        let named = c.data.attached.as_class().filter(|_| c.is_singleton()).unwrap_or(c);
+        return Err(undefined(cx, named, name));
     }
     let m = Method { body: Body::Undef, native: None, owner: c, vis: Vis::Public, builtin: false, ..cx.method(i).clone() };
     cx.add_method(c, name, m);
@@ -201,16 +211,16 @@ fn set_vis(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = cx.arg_name(a, 1)?;
     let vis = vis_of(cx, a, 2)?;
     cx.check_frozen(c.val())?;
-    change_vis(cx, c, name, vis)?;
-    Ok(Value::NIL)
+    Ok(Value::bool(change_vis(cx, c, name, vis)?))
 }
-fn change_vis(cx: &mut Cx, c: Gc<ClassObj>, name: Sym, vis: Vis) -> Result<(), Exit> {
+/// True when the module got an entry of its own by that.
+fn change_vis(cx: &mut Cx, c: Gc<ClassObj>, name: Sym, vis: Vis) -> Result<bool, Exit> {
     let i = lookup(cx, c, name);
     if i == NO_METHOD {
         return Err(undefined(cx, c, name));
     }
-    if cx.method(i).vis == vis && c.data.methods.get(&name) == Some(&i) {
-        return Ok(());
+    if cx.method(i).vis == vis {
+        return Ok(false);
     }
     let old = cx.method(i).clone();
     let own = c.data.methods.get(&name).copied().filter(|k| !matches!(cx.method(*k).body, Body::Undef));
@@ -220,7 +230,7 @@ fn change_vis(cx: &mut Cx, c: Gc<ClassObj>, name: Sym, vis: Vis) -> Result<(), E
         None => Method { vis, body: Body::Zsuper, native: None, owner: c, called: name, builtin: old.builtin, ..old },
     };
     cx.add_method(c, name, m);
-    Ok(())
+    Ok(own.is_none())
 }
 /// `__module_function(module, name)`: a public copy on the singleton class, the instance method private.
 fn module_function(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -270,13 +280,19 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.add_method(c, mid, m);
     Ok(Value::sym(mid))
 }
-/// `__ruby2_keywords(module, name)`
+/// `__ruby2_keywords(module, name)`: nil, or why the method cannot have the flag.
 fn ruby2_keywords(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     cx.check_frozen(c.val())?;
     match c.data.methods.get(&name).copied() {
         Some(i) => {
+            if let Some(code) = cx.method_code(i)? {
+                let p = &code.params;
+                if !p.rest || !p.kw.is_empty() || p.kwrest || p.post > 0 {
+                    return Ok(cx.str("method accepts keywords or post arguments or method does not accept argument splat"));
+                }
+            }
             let mut m = cx.method(i).clone();
             m.ruby2_keywords = true;
             cx.add_method(c, name, m);

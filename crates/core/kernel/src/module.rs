@@ -39,6 +39,7 @@ pub static TABLE: &[NativeDef] = &[
         let c = cx.arg_class(a, 0)?;
         Ok(c.data.refined.map_or(Value::NIL, |r| r.val()))
     }),
+    intrinsic("__refinement_owner", 1, 1, |cx, _, a| Ok(cx.arg_class(a, 0)?.data.attached)),
     intrinsic("__import_methods", 2, 2, import_methods),
 ];
 
@@ -54,11 +55,17 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let c = this(cx, recv)?;
     match &c.data.name {
         Some(n) => {
-            let s = String::from_utf8_lossy(n).into_owned();
-            let v = cx.str(&s);
+            let text = n.clone();
+            // The same String each time.
+            let kept = cx.ivar_get(recv, sym::IV_NAME);
+            if kept.as_str().is_some_and(|s| s.bytes() == &*text) {
+                return Ok(kept);
+            }
+            let v = cx.str_enc(&text, EncIndex::UTF_8);
             if let Some(mut h) = v.header_mut() {
                 h.flags |= flag::FROZEN;
             }
+            cx.ivar_set(recv, sym::IV_NAME, v);
             Ok(v)
         }
         None => Ok(Value::NIL),
@@ -199,6 +206,7 @@ fn set_name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(s) => {
             c.data.name = Some(s.bytes().into());
             c.data.temporary = true;
+            rename_nested(cx, c, 0);
         }
         None => {
             c.data.name = None;
@@ -206,6 +214,18 @@ fn set_name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
     }
     Ok(a[0])
+}
+
+/// Modules below a temporarily named one carry its name.
+fn rename_nested(cx: &mut Cx, outer: Gc<ClassObj>, depth: u32) {
+    let prefix = cx.class_name(outer);
+    let inner: Vec<(Sym, Value)> = outer.data.consts.iter().map(|(s, k)| (*s, k.value)).collect();
+    for (s, v) in inner {
+        if let Some(mut m) = v.as_class().filter(|m| m.data.temporary && depth < 100) {
+            m.data.name = Some(format!("{prefix}::{}", cx.sym_name(s)).into_bytes().into());
+            rename_nested(cx, m, depth + 1);
+        }
+    }
 }
 
 /// The refinement of class `args[1]` in module `args[0]`, made when missing.

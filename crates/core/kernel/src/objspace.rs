@@ -11,6 +11,7 @@ pub static TABLE: &[NativeDef] = &[
         Ok(a[0])
     }),
     intrinsic("__id2ref", 1, 1, id2ref),
+    intrinsic("__take_finalizers", 0, 0, take_finalizers),
 ];
 
 /// Can Ruby code hold such a cell?
@@ -53,10 +54,23 @@ fn count_objects(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(v))
 }
 fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.heap.add_finalizer(a[0], a[1]);
-    // The id must be known when the object is gone.
+    // The same callable counts once, and the id must be known when the object is gone.
     crate::basic::id_of(cx, a[0]);
-    Ok(Value::NIL)
+    if let Some(old) = cx.heap.finalizers_of(a[0]).iter().find(|f| cx.plain_eq(**f, a[1]) == Some(true) || **f == a[1]).copied() {
+        return Ok(old);
+    }
+    cx.heap.add_finalizer(a[0], a[1]);
+    Ok(a[1])
+}
+/// All finalizers that have not run, as [[callables], heap id].
+fn take_finalizers(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let all = cx.heap.take_finalizers();
+    let mut out = Vec::with_capacity(all.len());
+    for (procs, id) in all {
+        let p = cx.array_vec(procs);
+        out.push(cx.array(&[p, Value::fix(id as i64)]));
+    }
+    Ok(cx.array_vec(out))
 }
 /// The object with that id; nil when it is gone; undef when there never was one.
 fn id2ref(cx: &mut Cx, _: Value, a: &[Value]) -> R {

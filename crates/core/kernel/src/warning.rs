@@ -5,14 +5,33 @@ use kumi_vm::*;
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__warning_get", 1, 1, get),
     intrinsic("__warning_set", 2, 2, set),
-    intrinsic("__verbose", 0, 0, |cx, _, _| {
-        Ok(match cx.options.verbose {
-            0 => Value::NIL,
-            1 => Value::FALSE,
-            _ => Value::TRUE,
-        })
-    }),
 ];
+
+/// Connects `$VERBOSE` and `$DEBUG` with the options.
+pub fn hook(cx: &mut Cx) {
+    fn verbose(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+        Ok([Value::NIL, Value::FALSE, Value::TRUE][cx.options.verbose.min(2) as usize])
+    }
+    fn set_verbose(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+        let v = a.last().copied().unwrap_or(Value::NIL);
+        cx.options.verbose = if v.is_nil() { 0 } else { 1 + v.truthy() as u8 };
+        Ok(v)
+    }
+    fn debug(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+        Ok(Value::bool(cx.options.debug))
+    }
+    fn set_debug(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+        let v = a.last().copied().unwrap_or(Value::NIL);
+        cx.options.debug = v.truthy();
+        Ok(v)
+    }
+    for name in ["$VERBOSE", "$-v", "$-w"] {
+        cx.hook_global(name, Some(verbose), Some(set_verbose));
+    }
+    for name in ["$DEBUG", "$-d"] {
+        cx.hook_global(name, Some(debug), Some(set_debug));
+    }
+}
 
 /// nil for a category that does not exist.
 fn get(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -59,8 +59,9 @@ impl Cx {
         let min = req + post;
         let max = min + opt;
         if strict == Strict::No {
-            let several = p.excess_comma || max > 1 || (max > 0 && p.rest);
-            if args.len() == 1 && several && kw.is_none() && (min > 0 || opt > 0) && !(takes_kw && max == 1 && !p.rest && !p.excess_comma) {
+            // A lone optional parameter takes the array as it is.
+            let several = p.excess_comma || (min > 0 && (max > 1 || p.rest)) || opt > 1;
+            if args.len() == 1 && several && kw.is_none() && !(takes_kw && max == 1 && !p.rest && !p.excess_comma) {
                 if let Some(a) = args[0].as_array() {
                     args = Args::from_slice(a.as_slice());
                 }

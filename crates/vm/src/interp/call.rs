@@ -1026,8 +1026,10 @@ impl Cx {
     /// Enters a block that takes apart a single array-like argument.
     fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Flow {
         let p = &q.params;
-        let max = (p.req + p.opt_count() + p.post) as usize;
-        if r.args.len() == 1 && r.args[0].is_heap() && !r.args[0].is_kind(Kind::Array) && (max > 1 || p.excess_comma || (max > 0 && p.rest)) {
+        let min = (p.req + p.post) as usize;
+        let max = min + p.opt_count() as usize;
+        let several = p.excess_comma || (min > 0 && (max > 1 || p.rest)) || p.opt_count() > 1;
+        if r.args.len() == 1 && r.args[0].is_heap() && !r.args[0].is_kind(Kind::Array) && several {
             let v = r.args[0];
             if self.has_method(v, sym::TO_ARY) || !self.builtin(v, sym::RESPOND_TO) || !self.builtin(v, sym::METHOD_MISSING) {
                 if !matches!(v.kind(), Some(Kind::Str | Kind::Hash | Kind::Struct | Kind::Range | Kind::Class)) || self.has_method(v, sym::TO_ARY) {

@@ -179,7 +179,7 @@ impl Cx {
         let again = old.as_ref().is_some_and(|k| !k.value.is_undef());
         self.set_const(target, name, v);
         let mut t = target;
-        let line = fp.iseq().line_at(((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32);
+        let line = fp.iseq().line_at((((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1));
         if let Some(k) = t.data.consts.get_mut(&name) {
             k.autoload = None;
             k.file = (!fp.iseq().system).then(|| fp.iseq().path.clone());

@@ -150,7 +150,7 @@ impl Cx {
             Err(x) => return self.leaf_exit(x, dst),
         };
         if fresh {
-            let line = fp.iseq().line_at(((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32);
+            let line = fp.iseq().line_at((((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1));
             let mut t = if scope.is_undef() {
                 self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object)
             } else {
@@ -276,6 +276,9 @@ impl Cx {
     pub fn undef_method(&mut self, owner: Gc<ClassObj>, name: Sym) -> Result<(), Exit> {
         self.check_frozen(owner.val())?;
         let mut found = self.find_method(owner, name);
+        if let Some(r) = owner.data.refined.filter(|_| found == NO_METHOD) {
+            found = self.find_method(r, name);
+        }
         if found == NO_METHOD && owner.role == Role::Module {
             found = self.find_method(self.k.object, name);
         }
@@ -332,6 +335,8 @@ impl Cx {
                 vis = Some(self.methods[m as usize].vis);
             }
             m = self.real_method(owner, m);
+        } else if let Some(r) = owner.data.refined {
+            m = self.find_method(r, old);
         } else if owner.role == Role::Module {
             m = self.find_method(self.k.object, old);
         }
