@@ -60,9 +60,49 @@ module KumiSys
     n == 0 ? __random_real(nil) : __random_int(nil, n)
   end
 
+  # Draws from a generator (nil: the default one), or from the bytes that any other object gives.
+  def self.generator?(rng) = __same(rng, nil) || __is_a(rng, Random::Base)
+
+  def self.draw_real(rng)
+    return __random_real(rng) if generator?(rng)
+    (drawn_bytes(rng, 8) >> 11) * 2.0**-53
+  end
+
+  def self.draw_int(rng, n)
+    return __random_int(rng, n) if generator?(rng)
+    bits = (n - 1).bit_length
+    size = (bits + 7) / 8
+    mask = (1 << bits) - 1
+    # Numbers beyond the limit are drawn again, so that all others are equally likely.
+    while true
+      x = drawn_bytes(rng, size) & mask
+      return x if x < n
+    end
+  end
+
+  def self.draw_int_range(rng, first, last, exclusive)
+    return __random_int_range(rng, first, last, exclusive) if generator?(rng)
+    n = last - first + (exclusive ? 0 : 1)
+    n > 0 ? first + draw_int(rng, n) : nil
+  end
+
+  def self.draw_float_range(rng, first, last, exclusive)
+    return __random_float_range(rng, first, last, exclusive) if generator?(rng)
+    return nil if first > last || exclusive && first == last
+    first + draw_real(rng) * (last - first)
+  end
+
+  def self.drawn_bytes(rng, size)
+    bytes = to_str(rng.__send__(:bytes, size))
+    raise RangeError, "random data too short #{bytes.bytesize}" if bytes.bytesize < size
+    n = 0
+    bytes.each_byte { |b| n = n << 8 | b }
+    n
+  end
+
   # Random.rand and Random#rand.
   def self.random_rand(rng, limit)
-    return __random_real(rng) if __undef?(limit)
+    return draw_real(rng) if __undef?(limit)
     r = random_limited(rng, limit)
     bad_random_limit(limit) if __same(r, nil)
     r
@@ -70,13 +110,18 @@ module KumiSys
 
   # Random::Formatter's lenient forms: what can't be a limit means 0.0...1.0.
   def self.formatter_number(rng, limit)
-    return __random_real(rng) if __undef?(limit) || __same(limit, nil)
+    return draw_real(rng) if __undef?(limit) || __same(limit, nil)
+    unless __is_a(limit, Numeric) || __is_a(limit, Range)
+      n = try_int(limit)
+      bad_random_limit(limit) if __same(n, nil)
+      limit = n
+    end
     r = random_limited(rng, limit)
-    __same(r, nil) ? __random_real(rng) : r
+    __same(r, nil) ? draw_real(rng) : r
   end
 
   def self.formatter_rand(rng, limit)
-    return __random_real(rng) if __undef?(limit)
+    return draw_real(rng) if __undef?(limit)
     r = random_limited(rng, limit)
     bad_random_limit(limit) if __same(r, nil)
     r
@@ -91,12 +136,12 @@ module KumiSys
     if __is_a(limit, Float)
       random_domain if limit.nan? || limit.infinite?
       return nil if limit < 0.0
-      return __random_real(rng) if limit == 0.0
-      return __random_float_range(rng, 0.0, limit, true)
+      return draw_real(rng) if limit == 0.0
+      return draw_float_range(rng, 0.0, limit, true)
     end
     return random_range(rng, limit) if __is_a(limit, Range)
     n = to_int(limit)
-    n > 0 ? __random_int(rng, n) : nil
+    n > 0 ? draw_int(rng, n) : nil
   end
 
   def self.random_domain = raise(Errno::EDOM)
@@ -107,21 +152,21 @@ module KumiSys
     last = range.end
     random_domain if __same(first, nil) || __same(last, nil)
     if __is_a(first, Integer) && __is_a(last, Integer)
-      return __random_int_range(rng, first, last, range.exclude_end?)
+      return draw_int_range(rng, first, last, range.exclude_end?)
     end
     if __is_a(first, Float) || __is_a(last, Float)
       a = to_float(first)
       b = to_float(last)
       random_domain if a.nan? || b.nan? || a.infinite? || b.infinite?
-      return __random_float_range(rng, a, b, range.exclude_end?)
+      return draw_float_range(rng, a, b, range.exclude_end?)
     end
     # Anything with + and -: a distance from the first.
     distance = last - first
     whole = __is_a(distance, Float) ? nil : try_int(distance)
     offset = if __same(whole, nil)
-      __random_float_range(rng, 0.0, to_float(distance), range.exclude_end?)
+      draw_float_range(rng, 0.0, to_float(distance), range.exclude_end?)
     else
-      __random_int_range(rng, 0, whole, range.exclude_end?)
+      draw_int_range(rng, 0, whole, range.exclude_end?)
     end
     __same(offset, nil) ? nil : first + offset
   end

@@ -38,7 +38,9 @@ module Random::Formatter
   end
 
   def alphanumeric(n = nil, chars: ALPHANUMERIC)
-    choose(chars, n.nil? ? 16 : n)
+    n = 16 if n.nil?
+    raise ArgumentError, "size must be an Integer" unless n.is_a?(Integer)
+    choose(chars, n)
   end
 
   private

@@ -76,9 +76,19 @@ fn gettime(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn getres(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let id = clock_arg(cx, args, "clock_getres")?;
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let emulated = args[0].as_sym().map(|s| cx.sym_name(s));
     // SAFETY: as above.
     if unsafe { libc::clock_getres(id, &mut t) } != 0 {
         return Err(cx.errno_error(libc::EINVAL, "clock_getres"));
+    }
+    // Emulated clocks are as coarse as the calls they stand for.
+    match emulated.as_deref() {
+        Some("TIME_BASED_CLOCK_REALTIME") => t = libc::timespec { tv_sec: 1, tv_nsec: 0 },
+        Some("GETTIMEOFDAY_BASED_CLOCK_REALTIME" | "GETRUSAGE_BASED_CLOCK_PROCESS_CPUTIME_ID" | "CLOCK_BASED_CLOCK_PROCESS_CPUTIME_ID") => {
+            t = libc::timespec { tv_sec: 0, tv_nsec: 1000 }
+        }
+        Some(_) => t = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 },
+        None => {}
     }
     if let Some(u) = args.get(1).and_then(|v| v.as_sym()) {
         if cx.sym_name(u) == "hertz" {
