@@ -645,3 +645,14 @@ module Kernel
 
   def self.`(command) = KumiSys.backtick(command)
 end
+
+# Built in for the user; loaded when first named.
+autoload :RbConfig, "rbconfig"
+autoload :Pathname, "pathname"
+
+module Kernel
+  def Pathname(path)
+    __is_a(path, ::Pathname) ? path : ::Pathname.new(path)
+  end
+  private :Pathname
+end

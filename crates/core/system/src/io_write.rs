@@ -266,6 +266,10 @@ fn kernel_p(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         out.push(b'\n');
     }
     put(cx, io, &out)?;
+    if !io.standard {
+        // `p` is for looking at things: they are there at once, unless it is the program's own output.
+        let _ = io.flush();
+    }
     match a {
         [] => Ok(Value::NIL),
         [x] => Ok(*x),

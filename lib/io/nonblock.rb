@@ -1,0 +1,1 @@
+# IO#nonblock and its kin are built in.

@@ -1,0 +1,1 @@
+# IO#wait and its kin are built in.
