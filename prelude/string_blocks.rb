@@ -88,7 +88,7 @@ class String
     limit = KumiSys.to_int(limit)
     if __same(pattern, nil) && !__same($;, nil)
       pattern = $;
-      warn "warning: $; is set to non-nil value", category: :deprecated
+      warn "warning: $; is set to non-nil value"
     end
     pattern = KumiSys.pattern(pattern) unless __same(pattern, nil)
     list = __str_split(self, pattern, limit)

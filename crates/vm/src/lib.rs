@@ -17,6 +17,7 @@ pub mod bytecode;
 pub mod compile;
 mod cx;
 pub mod disasm;
+mod fstring;
 mod gc;
 pub mod hash_key;
 pub mod interp;

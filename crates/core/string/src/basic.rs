@@ -174,7 +174,6 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let r = if n == 0 || total == 0 { CodeRange::Unknown } else { range(s) };
     let r = if r == CodeRange::Broken { CodeRange::Unknown } else { r };
     let out = s.bytes().repeat(n as usize);
-    cx.heap.charge(total);
     Ok(make_vec(cx, out, enc(s), r))
 }
 
@@ -269,27 +268,14 @@ fn uplus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
     Ok(recv)
 }
-/// Strings made one by `-@`: by bytes and encoding.
-#[derive(Default)]
-struct Interned(std::collections::HashMap<(Box<[u8]>, u8), Value>);
-
 fn uminus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     let plain = cx.class_of(recv) == cx.k.string && !s.hdr.has(flag::IVARS);
     if !plain && recv.frozen() {
         return Ok(recv);
     }
-    let key = (Box::<[u8]>::from(s.bytes()), s.enc());
-    if let Some(v) = cx.state::<Interned>().0.get(&key) {
-        return Ok(*v);
-    }
-    let v = if recv.frozen() && plain { recv } else { copy(cx, s) };
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
-    }
-    cx.state::<Interned>().0.insert(key, v);
-    cx.roots.push(v);
-    Ok(v)
+    // One with more than its bytes stays out of the table.
+    Ok(if plain { cx.fstring_of(s) } else { cx.fstring(s.bytes(), enc(s)) })
 }
 
 fn getbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {

@@ -27,7 +27,6 @@ fn plain(cx: &mut Cx, recv: Value, args: &[Value], f: Edit) -> R {
         Change::None => copy(cx, s),
         Change::Keep(r) => piece(cx, s, r),
         Change::New(b, e, r) => {
-            cx.heap.charge(b.len());
             make_vec(cx, b, e, r)
         }
     })
@@ -427,7 +426,6 @@ fn justify(cx: &mut Cx, recv: Value, args: &[Value], side: i8) -> R {
     let mut out = padding(pad, l);
     out.extend_from_slice(s.bytes());
     out.extend(padding(pad, fill - l));
-    cx.heap.charge(out.len());
     Ok(make_vec(cx, out, e, CodeRange::Unknown))
 }
 fn ljust(cx: &mut Cx, recv: Value, args: &[Value]) -> R {

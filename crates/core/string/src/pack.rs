@@ -348,7 +348,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 at -= n;
             }
             Kind::At => {
-                let n = d.count.or(1, rest.len());
+                let n = d.count.or(0, rest.len());
                 if n > b.len() {
                     return Err(cx.arg_error("@ outside of string"));
                 }

@@ -137,7 +137,6 @@ pub fn frozen_copy(cx: &mut Cx, s: Str) -> Value {
     if let Some(mut h) = v.header_mut() {
         h.flags |= flag::FROZEN;
     }
-    cx.heap.charge(s.bytes().len());
     v
 }
 /// A MatchData of `region` in `s`.
@@ -554,33 +553,34 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     // Encodings: fixed ones must agree; an ASCII-incompatible one goes with nothing else.
     let mut fixed: Option<EncIndex> = None;
     let mut odd: Option<EncIndex> = None;
-    let mut some_ascii = false;
+    let (mut some_ascii, mut binary) = (false, false);
     let mut regs: Vec<Option<Arc<Regex>>> = Vec::new();
     for v in list.as_slice() {
         if let Some(s) = v.as_str() {
             regs.push(None);
             if !enc(s).is_ascii_compatible() {
-                if odd.is_some_and(|o| o != enc(s)) {
-                    return Err(incompat(cx, odd, enc(s)));
+                if odd.or(fixed).is_some_and(|o| o != enc(s)) {
+                    return Err(incompat(cx, odd.or(fixed), enc(s)));
                 }
                 odd = Some(enc(s));
             } else if is_ascii(s) {
                 some_ascii = true;
             } else {
-                if fixed.is_some_and(|f| f != enc(s)) {
-                    return Err(incompat(cx, fixed, enc(s)));
+                if odd.or(fixed).is_some_and(|f| f != enc(s)) {
+                    return Err(incompat(cx, odd.or(fixed), enc(s)));
                 }
                 fixed = Some(enc(s));
             }
         } else {
             let r = regex(cx, *v)?;
             if r.is_fixed_encoding() {
-                if fixed.is_some_and(|f| f != r.encoding()) {
-                    return Err(incompat(cx, fixed, r.encoding()));
+                if odd.or(fixed).is_some_and(|f| f != r.encoding()) {
+                    return Err(incompat(cx, odd.or(fixed), r.encoding()));
                 }
                 fixed = Some(r.encoding());
             } else {
                 some_ascii = true;
+                binary |= r.encoding() == EncIndex::BINARY;
             }
             regs.push(Some(r));
         }
@@ -588,9 +588,6 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(o) = odd {
         if some_ascii {
             return Err(cx.arg_error(&format!("ASCII incompatible encoding: {}", o.name())));
-        }
-        if fixed.is_some() {
-            return Err(incompat(cx, fixed, o));
         }
     }
     let parts: Vec<Alternative<'_>> = list
@@ -607,7 +604,7 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         })
         .collect();
     let src = show::union(&parts);
-    let e = odd.or(fixed).unwrap_or(EncIndex::US_ASCII);
+    let e = odd.or(fixed).unwrap_or(if binary { EncIndex::BINARY } else { EncIndex::US_ASCII });
     let re = compile(cx, &src, 0, e)?;
     Ok(cx.data(cx.k.regexp, ReObj { re: Some(re), timeout: None }))
 }

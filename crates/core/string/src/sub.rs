@@ -234,7 +234,6 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
 fn plain(cx: &mut Cx, args: &[Value], all: bool) -> R {
     Ok(match substitute(cx, args[0], &args[1..], all)? {
         Some((b, e, r)) => {
-            cx.heap.charge(b.len());
             make_vec(cx, b, e, r)
         }
         None => {

@@ -109,7 +109,6 @@ fn encode(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     match transcode::encode(s.bytes(), from, to, options(flags, replacement)) {
         Ok(b) => {
-            cx.heap.charge(b.len());
             Ok(cx.str_vec(b, to))
         }
         Err(EncodeError::NotFound) => Err(not_found(cx, from.name(), to.name())),

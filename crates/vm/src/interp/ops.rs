@@ -36,13 +36,7 @@ impl Cx {
                 self.heap.pair(self.k.complex.val(), Value::fix(0), v)
             }
             Lit::Str(b, e) => self.str_enc(b, *e),
-            Lit::FrozenStr(b, e) => {
-                let v = self.str_enc(b, *e);
-                if let Some(mut h) = v.header_mut() {
-                    h.flags |= flag::FROZEN;
-                }
-                v
-            }
+            Lit::FrozenStr(b, e) => self.fstring(b, *e),
             Lit::Sym(s) => Value::sym(*s),
             Lit::Regex(b, o, e) => {
                 let s = self.str_enc(b, *e);
