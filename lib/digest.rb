@@ -12,11 +12,9 @@ module Digest
   # What every digest object does.
   module Instance
     def update(_s)
-      raise RuntimeError, "Digest::Base cannot be directly inherited in Ruby" if instance_of?(Digest::Base)
       raise RuntimeError, "#{self.class.name} does not implement update()"
     end
-
-    def <<(s) = update(s)
+    alias << update
 
     def reset
       raise RuntimeError, "#{self.class.name} does not implement reset()"
@@ -24,7 +22,7 @@ module Digest
 
     def digest_length = digest.bytesize
     def length = digest_length
-    def size = digest_length
+    alias size length
 
     def block_length
       raise RuntimeError, "#{self.class.name} does not implement block_length()"

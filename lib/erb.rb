@@ -30,13 +30,15 @@ class ERB
       when 2 then [false, "<>"]
       when 0, nil then [false, nil]
       when String
-        unless mode.match?(/\A(%|-|>|<>){1,2}\z/)
-          raise ArgumentError, "Invalid ERB trim mode: #{mode.inspect}"
-        end
         rest = mode.delete("%")
-        [mode.include?("%"), rest.empty? ? nil : rest]
+        unless mode.match?(/\A(%|-|>|<>){1,2}\z/) && rest.match?(/\A(-|>|<>)?\z/)
+          warn "Invalid ERB trim mode: #{mode.inspect}", uplevel: 3
+        end
+        rest = %w[- <> >].find { |t| rest.include?(t) }
+        [mode.include?("%"), rest]
       else
-        raise ArgumentError, "Invalid ERB trim mode: #{mode.inspect}"
+        warn "Invalid ERB trim mode: #{mode.inspect}", uplevel: 3
+        [false, nil]
       end
     end
 
@@ -225,7 +227,19 @@ class ERB
     end
   end
 
-  def initialize(str, trim_mode: nil, eoutvar: "_erbout")
+  def initialize(str, safe_level = nil, legacy_trim = nil, legacy_out = nil, trim_mode: nil, eoutvar: "_erbout")
+    # The positional forms are from old times; they still work, with a word about it.
+    unless safe_level.nil?
+      warn "Passing safe_level with the 2nd argument of ERB.new is deprecated. Do not use it, and specify other arguments as keyword arguments.", uplevel: 0
+    end
+    unless legacy_trim.nil?
+      warn "Passing trim_mode with the 3rd argument of ERB.new is deprecated. Use keyword argument like ERB.new(str, trim_mode: #{legacy_trim.inspect}) instead.", uplevel: 0
+      trim_mode = legacy_trim
+    end
+    unless legacy_out.nil?
+      warn "Passing eoutvar with the 4th argument of ERB.new is deprecated. Use keyword argument like ERB.new(str, eoutvar: #{legacy_out.inspect}) instead.", uplevel: 0
+      eoutvar = legacy_out
+    end
     compiler = make_compiler(trim_mode)
     set_eoutvar(compiler, eoutvar)
     @src, @encoding, @frozen_string = *compiler.compile(str)

@@ -48,18 +48,22 @@ module Etc
     def getlogin = ENV["USER"] || ENV["LOGNAME"] || getpwuid&.name
 
     def getpwuid(uid = Process.uid)
+      check(uid, Integer)
       __users.find { |u| u.uid == uid } or raise ArgumentError, "can't find user for #{uid}"
     end
 
     def getpwnam(name)
+      check(name, String)
       __users.find { |u| u.name == name } or raise ArgumentError, "can't find user for #{name}"
     end
 
     def getgrgid(gid = Process.gid)
+      check(gid, Integer)
       __groups.find { |g| g.gid == gid } or raise ArgumentError, "can't find group for #{gid}"
     end
 
     def getgrnam(name)
+      check(name, String)
       __groups.find { |g| g.name == name } or raise ArgumentError, "can't find group for #{name}"
     end
 
@@ -120,6 +124,11 @@ module Etc
     end
 
     private
+
+    def check(x, type)
+      return if x.is_a?(type)
+      raise TypeError, "no implicit conversion of #{x.nil? ? "nil" : x.class} into #{type}"
+    end
 
     def lines(path)
       File.readlines(path).reject { |l| l.strip.empty? || l.start_with?("#") }

@@ -121,7 +121,15 @@ class Logger
 
     def write(message)
       synchronize do
-        check_shift_log if @shift_age && @dev.respond_to?(:stat)
+        if @shift_age && @dev.respond_to?(:stat)
+          begin
+            check_shift_log
+          rescue *@reraise_write_errors
+            raise
+          rescue => e
+            warn("log shifting failed. #{e}")
+          end
+        end
         begin
           @dev.write(message)
         rescue *@reraise_write_errors
@@ -159,7 +167,7 @@ class Logger
       dev = File.open(filename, File::WRONLY | File::APPEND | File::CREAT)
       dev.sync = true
       dev.binmode if @binmode
-      dev.write("# Logfile created on %s by %s\n" % [Time.now.to_s, Logger::ProgName]) if (new || dev.size == 0) && !@skip_header
+      dev.write("# Logfile created on %s by %s\n" % [Time.now.to_s, Logger::ProgName]) if new && !@skip_header
       dev
     end
 

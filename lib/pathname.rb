@@ -389,5 +389,4 @@ module Kernel
     return path if path.instance_of?(Pathname)
     Pathname.new(path)
   end
-  private :Pathname
 end

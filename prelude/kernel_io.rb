@@ -6,7 +6,14 @@ module Kernel
 
   def print(*args)
     args = [$_] if args.empty?
-    $stdout.print(*args)
+    first = true
+    args.each do |x|
+      $stdout.write($,) unless first || $,.nil?
+      first = false
+      $stdout.write(x)
+    end
+    $stdout.write($\) unless $\.nil?
+    nil
   end
 
   def p(*args)
