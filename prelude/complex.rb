@@ -204,7 +204,7 @@ module KumiSys
 
   def self.complex_div(x, y, op)
     unless __is_a(y, Complex)
-      return __complex(x.real.__send__(op, y), x.imaginary.__send__(op, y)) if real?(y)
+      return __complex(plain(x.real.__send__(op, y)), plain(x.imaginary.__send__(op, y))) if real?(y)
       return coerce_bin(x, op, y)
     end
     a = x.real
@@ -214,7 +214,7 @@ module KumiSys
     inexact = __is_a(a, Float) || __is_a(b, Float) || __is_a(c, Float) || __is_a(d, Float)
     unless inexact
       n = c * c + d * d
-      return __complex((a * c + b * d).__send__(op, n), (b * c - a * d).__send__(op, n))
+      return __complex(plain((a * c + b * d).__send__(op, n)), plain((b * c - a * d).__send__(op, n)))
     end
     # Scaled by the larger part, so that squares do not overflow.
     if c.abs > d.abs
@@ -227,6 +227,9 @@ module KumiSys
       __complex((a * r + b).__send__(op, n), (b * r - a).__send__(op, n))
     end
   end
+
+  # A whole Rational as the Integer it is.
+  def self.plain(x) = __is_a(x, Rational) && x.denominator == 1 ? x.numerator : x
 
   # A positive Integer power by squaring.
   def self.complex_pow(base, n)

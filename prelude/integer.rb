@@ -141,6 +141,21 @@ module KumiSys
 
   # Powers with a real exponent that leave the real numbers.
   def self.float_pow(base, exponent)
-    Complex(base, 0) ** exponent
+    base = base.to_f
+    exponent = exponent.to_f
+    half_turns(base.abs ** exponent, exponent)
+  end
+
+  # A Complex of a magnitude and an angle in half turns; exact at the axes.
+  def self.half_turns(magnitude, turns)
+    case turns % 2.0
+    when 0.0 then __complex(magnitude, 0.0)
+    when 0.5 then __complex(0.0, magnitude)
+    when 1.0 then __complex(-magnitude, 0.0)
+    when 1.5 then __complex(0.0, -magnitude)
+    else
+      angle = turns * Math::PI
+      __complex(magnitude * Math.cos(angle), magnitude * Math.sin(angle))
+    end
   end
 end

@@ -60,7 +60,7 @@ module KumiSys
   def self.coerce_bit(x, op, y)
     coerce_failed(x, y) if __is_a(y, Float)
     pair = coerce(x, y)
-    coerce_failed(x, y) if __is_a(pair[0], Float)
+    coerce_failed(x, y) unless __responds(pair[0], op)
     pair[0].__send__(op, pair[1])
   end
 

@@ -10,10 +10,10 @@ class Rational
   def divmod(other) = KumiSys.coerce_bin(self, :divmod, other)
   def remainder(other) = KumiSys.coerce_bin(self, :remainder, other)
   def fdiv(other) = KumiSys.coerce_bin(self, :fdiv, other)
-  def <(other) = KumiSys.coerce_rel(self, :<, other)
-  def <=(other) = KumiSys.coerce_rel(self, :<=, other)
-  def >(other) = KumiSys.coerce_rel(self, :>, other)
-  def >=(other) = KumiSys.coerce_rel(self, :>=, other)
+  def <(other) = KumiSys.rational_order(self, other) < 0
+  def <=(other) = KumiSys.rational_order(self, other) <= 0
+  def >(other) = KumiSys.rational_order(self, other) > 0
+  def >=(other) = KumiSys.rational_order(self, other) >= 0
   def <=>(other) = KumiSys.coerce_cmp(self, other)
   def ==(other) = (other == self) ? true : false
 
@@ -56,4 +56,12 @@ class Rational
   def to_c = __complex(self, 0)
 
   private def marshal_dump = [numerator, denominator]
+end
+
+module KumiSys
+  def self.rational_order(x, y)
+    r = x <=> y
+    cmp_fail(x, y) if __same(r, nil)
+    r
+  end
 end

@@ -34,7 +34,10 @@ pub(crate) fn num_divmod(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn order(cx: &mut Cx, recv: Value, args: &[Value], f: fn(Ordering) -> bool) -> R {
     match real::cmp(cx, recv, args[0]) {
-        Some(o) => Ok(Value::bool(o.is_some_and(f))),
+        Some(Some(o)) => Ok(Value::bool(f(o))),
+        // Rational has Comparable's operators: NaN can't be compared.
+        Some(None) if recv.is_kind(Kind::Pair) => Err(Exit::Miss),
+        Some(None) => Ok(Value::FALSE),
         None => Err(Exit::Miss),
     }
 }

@@ -228,6 +228,9 @@ pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
 }
 /// `base ** exp` of two Integers; a Rational for negative exponents.
 pub fn ipow_int(cx: &mut Cx, base: Value, exp: Value) -> R {
+    if let (Some(b @ (1 | -1)), Some(e)) = (base.as_fix(), exp.as_fix()) {
+        return Ok(Value::fix(if e & 1 == 0 { 1 } else { b }));
+    }
     if isign(exp) < 0 {
         return rat_pow_int(cx, base, Value::fix(1), exp);
     }
@@ -458,6 +461,11 @@ pub fn modulo(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => imod(cx, a, b)?,
         Pair::Floats(_, 0.0) => return Err(zero_div(cx)),
+        // Rational has Numeric's modulo: by the floored quotient.
+        Pair::Floats(x, y) if as_rat(cx, a).is_some() => {
+            let q = float_to_int(cx, (x / y).floor())?;
+            cx.float(x - y * int_f64(q))
+        }
         Pair::Floats(x, y) => cx.float(nf::modulo(x, y)),
         Pair::Ratios => rat_divmod(cx, a, b)?.1,
         Pair::No => return Ok(None),
@@ -499,8 +507,13 @@ pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
             if y == 0.0 {
                 return Err(zero_div(cx));
             }
-            // An infinite divisor leaves a finite dividend as it is.
-            if y.is_infinite() && x.is_finite() { cx.float(x) } else { cx.float(x % y) }
+            let r = modulo(cx, a, b)?.unwrap_or(a);
+            let z = num(cx, r).f64().unwrap_or(0.0);
+            if z != 0.0 && ((x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0)) {
+                if y.is_infinite() { a } else { cx.float(z - y) }
+            } else {
+                r
+            }
         }
         Pair::Ratios => {
             let (_, r) = rat_divmod(cx, a, b)?;
@@ -514,6 +527,8 @@ pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
 pub fn fdiv(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => cx.float(ifdiv(a, b)),
+        // Rational knows no negative zero.
+        Pair::Floats(x, 0.0) if as_rat(cx, a).is_some() => cx.float(x / 0.0),
         Pair::Floats(x, y) => cx.float(x / y),
         Pair::Ratios => {
             let (x, y) = (num(cx, a).f64().unwrap_or(0.0), num(cx, b).f64().unwrap_or(0.0));
@@ -548,7 +563,7 @@ pub fn pow(cx: &mut Cx, a: Value, b: Value) -> Opt {
             if x.exact() && y.exact() && f == 1.0 && parts(a) == (one, one) {
                 return Ok(Some(rat_raw(cx, one, one)));
             }
-            if f < 0.0 && g != g.round() && !g.is_nan() {
+            if f < 0.0 && g != g.round() {
                 return Ok(None);
             }
             if matches!((x, y), (Num::Fix(1), _)) {
