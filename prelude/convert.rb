@@ -78,7 +78,7 @@ module KumiSys
   def self.to_proc(x)
     return x if __is_a(x, Proc)
     r = check_call(x, :to_proc)
-    raise TypeError, "wrong argument type #{__describe_type(x)} (expected Proc)" if __undef?(r)
+    raise TypeError, "no implicit conversion of #{__describe_type(x)} into Proc" if __undef?(r)
     return r if __is_a(r, Proc)
     bad_conversion(x, "Proc", :to_proc, r)
   end

@@ -182,6 +182,27 @@ class Exception
 end
 
 module KumiSys
+  # NoMethodError of an object whose class overrides `name`.
+  def self.raise_missing(recv, mid, args, kind)
+    klass = __is_a(recv, Module) ? recv : __class(recv)
+    shown = klass.name || __class_name(klass)
+    whom = if __is_a(recv, Class) then "class #{shown}"
+           elsif __is_a(recv, Module) then "module #{shown}"
+           elsif __singleton?(recv) then __describe(recv)
+           else "an instance of #{shown}"
+           end
+    if kind == 1
+      raise NameError.new("undefined local variable or method '#{mid}' for #{whom}", mid, receiver: recv)
+    end
+    message = case kind
+              when 2 then "private method '#{mid}' called for #{whom}"
+              when 3 then "protected method '#{mid}' called for #{whom}"
+              when 4 then "super: no superclass method '#{mid}' for #{whom}"
+              else "undefined method '#{mid}' for #{whom}"
+              end
+    raise NoMethodError.new(message, mid, args, receiver: recv)
+  end
+
   # Suggestions for an exception that names something unknown; nil when there is nothing to say.
   def self.suggestion(exc)
     return nil unless __is_a(exc, NameError) || __is_a(exc, KeyError) || __is_a(exc, NoMatchingPatternKeyError)

@@ -54,8 +54,8 @@ module KumiSys
       rescue SystemExit => e
         exc = e
       rescue Exception => e
-        report_end(exc)
-        exc = e
+        report_end(e)
+        @__reported = exc = e
       end
     end
     exc
@@ -78,6 +78,7 @@ module KumiSys
 
   # The end of the program: exit status, or minus the number of the signal it dies by.
   def self.finish(exc)
+    main = exc
     exc = run_at_exit(exc)
     finish_finalizers
     begin
@@ -91,7 +92,8 @@ module KumiSys
       $stderr.write(report(exc)) if __is_a(exc, Interrupt)
       return -exc.signo
     end
-    report_end(exc)
+    report_end(main)
+    report_end(exc) unless __same(exc, main) || __same(exc, @__reported)
     1
   end
 
@@ -510,6 +512,10 @@ module KumiSys::Main
     Object.include(*modules)
   end
 
+  def ruby2_keywords(*names)
+    Object.__send__(:ruby2_keywords, *names)
+  end
+
   def using(mod)
     KumiSys.using(mod, "main.using is permitted only at toplevel")
     self
@@ -517,5 +523,7 @@ module KumiSys::Main
 
   def define_method(name, body = __undef, &block)
     __undef?(body) ? Object.define_method(name, &block) : Object.define_method(name, body)
+    Object.__send__(:public, name)
+    KumiSys.to_name(name)
   end
 end

@@ -198,7 +198,13 @@ class Module
     raise NameError.new("autoload must be constant name: #{name}", name, receiver: self) unless name.match?(/\A[A-Z]/)
     path = KumiSys.to_path(path)
     raise ArgumentError, "empty file name" if path.empty?
+    __check_frozen(self)
+    fresh = __same(__const_find(self, name, false, false), nil)
     __set_autoload(self, name, path)
+    if fresh
+      __const_place(self, name, [__frame_path, __frame_line])
+      __send__(:const_added, name)
+    end
     nil
   end
 

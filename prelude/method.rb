@@ -72,9 +72,10 @@ class Method
     unless __same(n, nil)
       n = KumiSys.to_int(n)
       a = arity
-      if a >= 0 ? n != a : n < -a - 1
-        KumiSys.arity_error(n, a >= 0 ? a : -a - 1, a >= 0 ? a : nil)
-      end
+      least = a >= 0 ? a : -a - 1
+      kinds = parameters.map { |kind, _| kind }
+      most = kinds.include?(:rest) ? nil : kinds.count { |kind| kind == :req || kind == :opt }
+      KumiSys.arity_error(n, least, most) if n < least || (most && n > most)
     end
     to_proc.curry(n)
   end
@@ -88,6 +89,9 @@ class Method
   def <<(other)
     raise TypeError, "callable object is expected" unless __is_a(other, Proc) || __is_a(other, Method) || other.respond_to?(:call)
     me = self
+    if __is_a(other, Proc) && !other.lambda?
+      return proc { |*args, **opts, &block| me.call(other.call(*args, **opts, &block)) }
+    end
     lambda { |*args, **opts, &block| me.call(other.call(*args, **opts, &block)) }
   end
 end

@@ -99,7 +99,8 @@ module KumiSys
   end
 
   def self.const_full_name(owner, name)
-    __same(owner, Object) ? name.to_s : "#{__class_name(owner)}::#{name}"
+    return name.to_s if __same(owner, Object)
+    "#{owner.name || inspect(owner)}::#{name}"
   end
 
   def self.warn_deprecated_const(owner, name)
@@ -112,8 +113,14 @@ module KumiSys
     value
   end
 
-  # A constant is set again; file and line of its previous definition when known.
-  def self.const_redefined(owner, name, file = nil, line = 0)
+  # A constant was set again: the warning, then the hook.
+  def self.const_redefined(owner, name, file, line)
+    warn_redefined(owner, name, file, line)
+    owner.__send__(:const_added, name) unless __builtin(owner, :const_added)
+  end
+
+  # File and line of the previous definition are shown when known.
+  def self.warn_redefined(owner, name, file = nil, line = 0)
     return if __same($VERBOSE, nil)
     warning("already initialized constant #{const_full_name(owner, name)}")
     emit_warning("#{file}:#{line}: warning: previous definition of #{name} was here\n", nil) if file
@@ -376,7 +383,7 @@ class Module
     old = __const_own(self, name)
     unless __undef?(old)
       place = __const_place(self, name, nil)
-      KumiSys.const_redefined(self, name, place && place[0], place && place[1])
+      KumiSys.warn_redefined(self, name, place && place[0], place && place[1])
     end
     __const_put(self, name, value)
     __const_place(self, name, [__frame_path, __frame_line])
@@ -513,7 +520,12 @@ class Refinement
     modules.each do |m|
       raise TypeError, "wrong argument type #{__describe_class(m)} (expected Module)" unless __module_p(m)
     end
-    modules.each { |m| __import_methods(self, m) }
+    modules.each do |m|
+      if m.ancestors.size > 1
+        KumiSys.warning("#{m} has ancestors, but Refinement#import_methods doesn't import their methods")
+      end
+      __import_methods(self, m)
+    end
     self
   end
   private :import_methods

@@ -35,6 +35,8 @@ module KumiSys
       raise TypeError, "exception object expected"
     end
     return if __same(cause, e)
+    # cause: nil does not take away what an exception that was raised before has.
+    return if __same(cause, nil) && __ivar_get(e, :@__cause)
     c = cause
     while c
       raise ArgumentError, "circular causes" if __same(c, e)

@@ -1474,6 +1474,10 @@ def fixnum_min
   -(2**62)
 end
 
+# mspec runs with these on.
+Warning[:deprecated] = true
+Warning[:experimental] = false
+
 def suppress_warning
   verbose = $VERBOSE
   $VERBOSE = nil

@@ -68,7 +68,13 @@ impl Cx {
     /// The Method (`recv` given) or UnboundMethod (`recv` undef) of entry `index`, found from `class`.
     pub fn method_object(&mut self, recv: Value, class: Gc<ClassObj>, name: Sym, index: u32) -> Value {
         let method = if index == NO_METHOD { index } else { self.real_method(class, index) };
-        let owner = if method == NO_METHOD { class } else { self.method(method).owner };
+        // The module that has the entry: an alias or a change of visibility counts as its definition.
+        let holder = class.data.mro.iter().find(|m| m.data.methods.get(&name) == Some(&index)).copied();
+        let owner = match holder {
+            _ if method == NO_METHOD => class,
+            Some(h) => h,
+            None => self.method(method).owner,
+        };
         let c = if recv.is_undef() { self.k.unbound_method } else { self.k.method };
         self.data(c, MethodObj { recv, method, name, owner, class })
     }

@@ -419,12 +419,13 @@ fn define_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         e.vis = vis;
         e.builtin = false;
         e.called = name;
-        e.name = name;
+        let original = e.name;
         {
             // The copy belongs to its new module: super goes on from there.
             if let (Body::Code(q), Some(k)) = (&e.body, e.cref.cell::<CrefObj>()) {
                 let q = q.clone();
-                cx.install_code(c, name, q, k.parent, vis);
+                let i = cx.install_code(c, name, q, k.parent, vis);
+                cx.methods[i as usize].name = original;
                 return Ok(Value::sym(name));
             }
             e.owner = c;

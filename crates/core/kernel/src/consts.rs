@@ -145,7 +145,12 @@ fn const_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     cx.check_frozen(c.val())?;
+    let private = c.data.consts.get(&name).is_some_and(|k| k.private);
     cx.set_const(c, name, a[2]);
+    let mut c = c;
+    if let Some(k) = c.data.consts.get_mut(&name) {
+        k.private = private;
+    }
     Ok(a[2])
 }
 /// Removes an own constant; its value, nil for an autoload entry, undef when there was none.

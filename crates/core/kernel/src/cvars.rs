@@ -37,6 +37,12 @@ fn holder(c: Gc<ClassObj>, s: Sym) -> Option<Gc<ClassObj>> {
 fn get(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let c = this(cx, recv)?;
     let s = name(cx, recv, a)?;
+    if let (Some(top), Some(near)) = (holder(c, s), places(c).into_iter().find(|m| m.data.cvars.iter().any(|p| p.0 == s))) {
+        if top != near && top.role != Role::Module {
+            let (v, a, b) = (cx.sym_name(s), cx.class_name(near), cx.class_name(top));
+            return Err(cx.runtime_error(&format!("class variable {v} of {a} is overtaken by {b}")));
+        }
+    }
     if let Some(v) = holder(c, s).and_then(|h| h.data.cvars.iter().find(|p| p.0 == s).map(|p| p.1)) {
         return Ok(v);
     }

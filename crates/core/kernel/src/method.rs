@@ -158,10 +158,14 @@ fn equal(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     }
     Ok(Value::bool(
         x.recv == y.recv
-            && x.owner == y.owner
+            && (x.owner == y.owner || origin(cx, x.method) == origin(cx, y.method))
             && same
             && (x.method != NO_METHOD || x.name == y.name),
     ))
+}
+/// Where the definition itself stands, whatever aliases it has.
+fn origin(cx: &Cx, i: u32) -> Option<Gc<ClassObj>> {
+    (i != NO_METHOD).then(|| cx.method(i).owner)
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let m = this(cx, recv)?;

@@ -158,17 +158,10 @@ fn alias(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let (new, old) = (cx.arg_name(a, 1)?, cx.arg_name(a, 2)?);
     cx.check_frozen(c.val())?;
-    let i = lookup(cx, c, old);
-    if i == NO_METHOD {
-        return Err(undefined(cx, c, old));
+    cx.alias_method(c, new, old)?;
+    if special_name(cx, new) {
+        change_vis(cx, c, new, Vis::Private)?;
     }
-    let vis = if special_name(cx, new) { Vis::Private } else { cx.method(i).vis };
-    let real = cx.real_method(c, i);
-    let mut m = cx.method(if real == NO_METHOD { i } else { real }).clone();
-    m.vis = vis;
-    m.called = new;
-    // The prelude's own aliases are the runtime's; a user's alias is a definition of theirs.
-    cx.add_method(c, new, m);
     Ok(Value::sym(new))
 }
 fn remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {

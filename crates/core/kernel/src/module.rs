@@ -258,7 +258,16 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         m.owner = to;
         if let Some(c) = m.cref.cell::<CrefObj>() {
-            let cref = cx.new_cref(to.val(), c.parent, c.hdr.aux, c.hdr.x);
+            let mut cref = cx.new_cref(to.val(), c.parent, c.hdr.aux, c.hdr.x);
+            // The copies see each other, as if they had been written in the refinement.
+            if let Some(refined) = to.data.refined {
+                let pair = cx.array(&[refined.val(), to.val()]);
+                let mut all = vec![pair];
+                if let Some(old) = cref.refinements.as_array() {
+                    all.extend_from_slice(old.as_slice());
+                }
+                cref.refinements = cx.array_vec(all);
+            }
             m.cref = cref.val();
         }
         cx.add_method(to, name, m);

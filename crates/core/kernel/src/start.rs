@@ -24,6 +24,10 @@ pub fn prepare(cx: &mut Cx) {
     for name in ["module_function", "append_features", "prepend_features", "extend_object", "refine"] {
         undef(cx, class, name);
     }
+    let refinement = cx.k.refinement;
+    for name in ["append_features", "prepend_features", "extend_object"] {
+        undef(cx, refinement, name);
+    }
     // The main object's methods are the prelude's, in a module of its singleton class.
     let helpers = cx.k.helpers;
     let main = cx.define_module(helpers, "Main");

@@ -25,6 +25,20 @@ pub fn hook(cx: &mut Cx) {
         cx.options.debug = v.truthy();
         Ok(v)
     }
+    // $@ is the backtrace of $!.
+    fn backtrace(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+        let e = cx.task.err;
+        if e.is_nil() { Ok(Value::NIL) } else { Err(cx.call(e, sym::BACKTRACE, &[])) }
+    }
+    fn set_backtrace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+        let e = cx.task.err;
+        if e.is_nil() {
+            return Err(cx.arg_error("$! not set"));
+        }
+        let v = a.last().copied().unwrap_or(Value::NIL);
+        Err(cx.call(e, sym::SET_BACKTRACE, &[v]))
+    }
+    cx.hook_global("$@", Some(backtrace), Some(set_backtrace));
     for name in ["$VERBOSE", "$-v", "$-w"] {
         cx.hook_global(name, Some(verbose), Some(set_verbose));
     }

@@ -927,6 +927,22 @@ impl Cx {
     /// The NoMethodError or NameError of the default method_missing.
     pub fn missing_error(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
         let why = std::mem::take(&mut self.missing);
+        let named = match recv.as_class() {
+            Some(_) => recv,
+            None => self.real_class(recv).val(),
+        };
+        if !self.builtin(named, sym::NAME) && self.has_method(named, sym::NAME) {
+            // The class has a name of its own making: the prelude asks for it.
+            let kind = Value::fix(match why {
+                Missing::VCall => 1,
+                Missing::Private => 2,
+                Missing::Protected => 3,
+                Missing::Super => 4,
+                Missing::None => 0,
+            });
+            let a = self.array(args);
+            return self.call_helper("raise_missing", &[recv, Value::sym(mid), a, kind]);
+        }
         let on = self.describe(recv);
         let name = self.sym_name(mid);
         let (class, msg) = match why {

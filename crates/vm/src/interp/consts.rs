@@ -58,9 +58,9 @@ impl Cx {
     /// Looks a name up lexically, then in the ancestors: value, or what to do (autoload).
     pub fn lookup_const(&mut self, cref: Value, name: Sym) -> Option<(Gc<ClassObj>, Const)> {
         let scopes = self.lexical_modules(cref);
-        for m in &scopes {
+        for (i, m) in scopes.iter().enumerate() {
             // The top level counts only as an ancestor: below BasicObject it is out of sight.
-            if *m == self.k.object && scopes.len() > 1 {
+            if i > 0 && i + 1 == scopes.len() && *m == self.k.object {
                 continue;
             }
             if let Some(k) = m.data.consts.get(&name) {
@@ -227,13 +227,17 @@ impl Cx {
             if c.is_singleton() { c.data.attached.as_class().and_then(|a| self.find_cvar(a, name)) } else { None }
         })
     }
+    fn nearest_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
+        c.data.mro.iter().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name))
+    }
     pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
         match self.find_cvar(c, name) {
-            Some(o) if o != c && c.data.cvars.iter().any(|v| v.0 == name) => {
+            Some(o) if o.role != Role::Module && self.nearest_cvar(c, name).is_some_and(|near| near != o) => {
                 // Defined here first, then further up as well.
                 let n = self.sym_name(name);
-                let (a, b) = (self.class_name(c), self.class_name(o));
+                let near = self.nearest_cvar(c, name).unwrap_or(c);
+                let (a, b) = (self.class_name(near), self.class_name(o));
                 Err(self.runtime_error(&format!("class variable {n} of {a} is overtaken by {b}")))
             }
             Some(o) => Ok(o.data.cvars.iter().find(|v| v.0 == name).map_or(Value::NIL, |v| v.1)),

@@ -207,11 +207,7 @@ impl Cx {
                 _ => return Err(self.type_error("superclass must be an instance of Class (given an instance of {})").into_described(self, sup)),
             }
         };
-        let mut found = scope.data.consts.get(&name).cloned();
-        if found.is_none() && scope == self.k.object && lexical {
-            // Top level: constants of Object's ancestors count as well.
-            found = self.find_const(self.k.object, name, false).map(|(_, k)| k.clone());
-        }
+        let found = scope.data.consts.get(&name).cloned();
         if let Some(k) = found {
             if k.private && !lexical {
                 return Err(self.private_const(scope, scope.val(), name));
