@@ -1,0 +1,6 @@
+require "set"
+s = Set.new(%w[b a c a])
+p s.size, s.sort, s.map(&:upcase).sort, s.include?("a"), s.add("d").size, (s | %w[z]).size, (s & %w[a q]).to_a, s.subset?(Set.new(%w[a b c d e])), s.group_by(&:ord).size, s.to_a.sort.first, s.delete("a").size
+e = Enumerator.new { |y| y << "x" << "y"; y.yield "z", 1; :ret }
+p e.to_a, e.next, e.next, e.next, (e.next rescue $!.result), e.size, e.with_index(1).to_a, e.rewind.next, e.each_slice(2).to_a
+p ("a".."e").each_cons(2).map(&:join), (1..10).each_slice(3).to_a, (1...10).step(3).to_a, 1.step(2, 0.5).to_a, (1..3).flat_map { |x| ["s"] * x }, (1..6).each_with_object([]) { |x, m| m << x if x.even? }, ("a".."c").zip(1..3).to_h, (1..4).inject { |a, b| a * b }, (1..3).sum { |x| x.to_r / 2 }, (1..Float::INFINITY).lazy.map { |x| "n#{x}" }.reject { |x| x.end_with?("2") }.first(3), (1..3).each_entry.with_index.to_a, (1..10).chunk_while { |a, b| b % 4 != 0 }.to_a, [1, 1, 2, 3, 3].chunk { |x| x.odd? }.to_a, [1, 2, 4].slice_when { |a, b| b > a + 1 }.to_a, %w[a b c].each_with_index.max_by { |x, i| -i }, (1..3).reduce(:+), (1..3).to_set.size, [4, 5].each.with_index(1).to_a, %w[x y].cycle(2).to_a, (1..9).min_by { |x| (x - 5).abs }, (1..4).partition(&:even?), (1..3).each_cons(2).to_a.flatten.tally

@@ -1,0 +1,5 @@
+s = "h\u00e9llo \u{1F600}"
+p s.length, s.bytesize, s.encoding, s.valid_encoding?, s.ascii_only?, s.b.length, s.each_grapheme_cluster.count, s.codepoints.last, s.scrub, s.byteslice(0, 2).valid_encoding?
+p "abc".encode("UTF-16BE").bytes, "\xff".valid_encoding?, "\xff".scrub("?"), ("\xff".encode("UTF-16") rescue $!.class), "caf\u00e9".encode("ISO-8859-1").bytes.last, "\xe9".force_encoding("ISO-8859-1").encode("UTF-8"), "a".force_encoding("US-ASCII").encoding, ("\u00e9" + "\xe9".b rescue $!.class), Encoding.default_external, "\u3042".encode("Shift_JIS").bytes, "\u3042".encode("EUC-JP").bytesize
+p "\u00e9".unicode_normalize(:nfd).length, "stra\u00dfe".upcase, "\u0130".downcase.length, "\u00c9".downcase, "\u01c6".capitalize, "\u00e9" == "e\u0301", "\u00e9".casecmp?("\u00c9"), "i".upcase(:turkic), "\u3042".inspect, "\u0000\u200b".inspect, "\e\x7f".inspect, "a\u0300".inspect
+p "\u{10ffff}".ord, [0x3042].pack("U"), "\u3042".unpack("U*"), "abc".unpack("a1 a*"), [1, 2].pack("S>L<").bytes, ["616263"].pack("H*"), ["abc"].pack("m0"), "YWJj".unpack1("m"), [1.5].pack("E").bytes.last, [-1].pack("q").bytes.sum, "a\nb".dump, "\u00e9".dump, "\\u00e9".undump rescue p $!
