@@ -13,18 +13,8 @@ class Array
       __ary_push(at, i)
       i += 1
     end
-    while true
-      yield KumiSys.pick(pool, at)
-      i = k - 1
-      i -= 1 while i >= 0 && __ary_at(at, i) == n - k + i
-      break if i < 0
-      v = __ary_at(at, i) + 1
-      while i < k
-        __ary_set(at, i, v)
-        v += 1
-        i += 1
-      end
-    end
+    yield __ary_pick(pool, at, k)
+    yield __ary_pick(pool, at, k) while __comb_step(at, n, false)
     self
   end
 
@@ -42,17 +32,8 @@ class Array
     return self if k < 0 || (n == 0 && k > 0)
     pool = __ary_copy(self)
     at = __ary_filled(k, 0)
-    while true
-      yield KumiSys.pick(pool, at)
-      i = k - 1
-      i -= 1 while i >= 0 && __ary_at(at, i) == n - 1
-      break if i < 0
-      v = __ary_at(at, i) + 1
-      while i < k
-        __ary_set(at, i, v)
-        i += 1
-      end
-    end
+    yield __ary_pick(pool, at, k)
+    yield __ary_pick(pool, at, k) while __comb_step(at, n, true)
     self
   end
 
@@ -71,32 +52,14 @@ class Array
       __ary_push(at, i)
       i += 1
     end
-    # Lexicographic order of the first k of n positions: `turns` counts down how
-    # many choices are left at each place.
     turns = __ary_new(k)
     i = 0
     while i < k
       __ary_push(turns, n - i)
       i += 1
     end
-    yield KumiSys.pick(pool, at, k)
-    i = k - 1
-    while i >= 0
-      t = __ary_at(turns, i) - 1
-      if t == 0
-        # This place has had them all: its element goes back to the end.
-        v = __ary_at(at, i)
-        __ary_splice(at, i, 1, [])
-        __ary_push(at, v)
-        __ary_set(turns, i, n - i)
-        i -= 1
-      else
-        __ary_set(turns, i, t)
-        __ary_swap(at, i, n - t)
-        yield KumiSys.pick(pool, at, k)
-        i = k - 1
-      end
-    end
+    yield __ary_pick(pool, at, k)
+    yield __ary_pick(pool, at, k) while __perm_step(at, turns)
     self
   end
 
@@ -107,16 +70,9 @@ class Array
     return self if k < 0 || (n == 0 && k > 0)
     pool = __ary_copy(self)
     at = __ary_filled(k, 0)
-    while true
-      yield KumiSys.pick(pool, at)
-      i = k - 1
-      while i >= 0 && __ary_at(at, i) == n - 1
-        __ary_set(at, i, 0)
-        i -= 1
-      end
-      break if i < 0
-      __ary_set(at, i, __ary_at(at, i) + 1)
-    end
+    sizes = __ary_filled(k, n)
+    yield __ary_pick(pool, at, k)
+    yield __ary_pick(pool, at, k) while __odo_step(at, sizes)
     self
   end
 
@@ -133,38 +89,18 @@ class Array
     out = given ? self : __ary_new(total)
     return out if total == 0
     at = __ary_filled(m, 0)
-    while true
-      row = __ary_new(m)
-      i = 0
-      while i < m
-        __ary_push(row, __ary_at(__ary_at(lists, i), __ary_at(at, i)))
-        i += 1
-      end
+    sizes = lists.map { |l| __ary_len(l) }
+    more = true
+    while more
+      row = __ary_row(lists, at)
       given ? yield(row) : __ary_push(out, row)
-      i = m - 1
-      while i >= 0 && __ary_at(at, i) == __ary_len(__ary_at(lists, i)) - 1
-        __ary_set(at, i, 0)
-        i -= 1
-      end
-      break if i < 0
-      __ary_set(at, i, __ary_at(at, i) + 1)
+      more = __odo_step(at, sizes)
     end
     out
   end
 end
 
 module KumiSys
-  # The elements of pool at the first n positions of at.
-  def self.pick(pool, at, n = __ary_len(at))
-    out = __ary_new(n)
-    i = 0
-    while i < n
-      __ary_push(out, __ary_at(pool, __ary_at(at, i)))
-      i += 1
-    end
-    out
-  end
-
   # n over k
   def self.binomial(n, k)
     return 0 if k < 0 || k > n

@@ -188,8 +188,22 @@ class Array
   def sum(init = 0)
     a = self
     if block_given?
-      a = __ary_new(__ary_len(self))
       i = 0
+      if __is_a(init, Integer)
+        # Integers are added up as they come; the first other value ends that.
+        while i < __ary_len(self)
+          v = yield __ary_at(self, i)
+          i += 1
+          unless __is_a(v, Integer)
+            a = [v]
+            break
+          end
+          init += v
+        end
+        return init if __same(a, self)
+      else
+        a = __ary_new(__ary_len(self))
+      end
       while i < __ary_len(self)
         v = yield __ary_at(self, i)
         __ary_push(a, v)

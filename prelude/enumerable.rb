@@ -6,9 +6,16 @@
 module Enumerable
   def to_a(*args, **opts)
     out = __ary_new
-    each(*args, **opts) do |*a|
-      __ary_push(out, __pack(a))
-      nil
+    if __ary_len(args) == 0 && opts.empty? && KumiSys.single?(self)
+      each do |v|
+        __ary_push(out, v)
+        nil
+      end
+    else
+      each(*args, **opts) do |*a|
+        __ary_push(out, __pack(a))
+        nil
+      end
     end
     out
   end
@@ -42,6 +49,12 @@ module Enumerable
         yield __ary_at(self, i), i
         i += 1
       end
+    elsif __ary_len(args) == 0 && KumiSys.single?(self)
+      each do |v|
+        k = i
+        i += 1
+        yield v, k
+      end
     else
       each(*args) do |*a|
         k = i
@@ -60,6 +73,8 @@ module Enumerable
         yield __ary_at(self, i), memo
         i += 1
       end
+    elsif KumiSys.single?(self)
+      each { |v| yield v, memo }
     else
       each { |*a| yield __pack(a), memo }
     end
@@ -80,9 +95,23 @@ module Enumerable
   def map
     return to_enum(:map) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
-    each do |*a|
-      v = yield(*a)
-      __ary_push(out, v)
+    if KumiSys.single?(self)
+      each do |x|
+        v = yield x
+        __ary_push(out, v)
+      end
+    elsif (list = KumiSys.indexed(self))
+      i = 0
+      while i < __ary_len(list)
+        v = yield __ary_at(list, i), i
+        __ary_push(out, v)
+        i += 1
+      end
+    else
+      each do |*a|
+        v = yield(*a)
+        __ary_push(out, v)
+      end
     end
     out
   end
@@ -94,7 +123,8 @@ module Enumerable
     if __ary_plain(self)
       i = 0
       while i < __ary_len(self)
-        KumiSys.add_flat(out, yield(__ary_at(self, i)))
+        v = yield __ary_at(self, i)
+        __is_a(v, Array) ? __ary_cat(out, v) : KumiSys.add_flat(out, v)
         i += 1
       end
     else
@@ -107,9 +137,13 @@ module Enumerable
   def select
     return to_enum(:select) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
-    each do |*a|
-      v = __pack(a)
-      __ary_push(out, v) if yield v
+    if KumiSys.single?(self)
+      each { |v| __ary_push(out, v) if yield v }
+    else
+      each do |*a|
+        v = __pack(a)
+        __ary_push(out, v) if yield v
+      end
     end
     out
   end
@@ -126,6 +160,11 @@ module Enumerable
         __ary_push(out, v) if v
         i += 1
       end
+    elsif KumiSys.single?(self)
+      each do |x|
+        v = yield x
+        __ary_push(out, v) if v
+      end
     else
       each do |*a|
         v = yield(*a)
@@ -138,9 +177,13 @@ module Enumerable
   def reject
     return to_enum(:reject) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
-    each do |*a|
-      v = __pack(a)
-      __ary_push(out, v) unless yield v
+    if KumiSys.single?(self)
+      each { |v| __ary_push(out, v) unless yield v }
+    else
+      each do |*a|
+        v = __pack(a)
+        __ary_push(out, v) unless yield v
+      end
     end
     out
   end
@@ -191,6 +234,16 @@ module Enumerable
   def tally(h = __undef)
     if __undef?(h)
       h = {}
+      if __ary_plain(self)
+        i = 0
+        while i < __ary_len(self)
+          v = __ary_at(self, i)
+          n = h[v]
+          h[v] = n ? n + 1 : 1
+          i += 1
+        end
+        return h
+      end
     else
       h = KumiSys.to_hash(h)
       __check_frozen(h)
@@ -301,7 +354,13 @@ module Enumerable
       return acc
     end
     acc = init
-    if __undef?(op)
+    if KumiSys.single?(self)
+      if __undef?(op)
+        each { |v| acc = __undef?(acc) ? v : yield(acc, v) }
+      else
+        each { |v| acc = __undef?(acc) ? v : acc.__send__(op, v) }
+      end
+    elsif __undef?(op)
       each do |*a|
         v = __pack(a)
         acc = __undef?(acc) ? v : yield(acc, v)
@@ -318,11 +377,21 @@ module Enumerable
 
   def sum(init = 0)
     list = __ary_new
+    single = KumiSys.single?(self)
     if block_given?
-      each do |*a|
-        v = yield(*a)
-        __ary_push(list, v)
+      if single
+        each do |x|
+          v = yield x
+          __ary_push(list, v)
+        end
+      else
+        each do |*a|
+          v = yield(*a)
+          __ary_push(list, v)
+        end
       end
+    elsif single
+      each { |v| __ary_push(list, v) }
     else
       each { |*a| __ary_push(list, __pack(a)) }
     end
@@ -340,7 +409,11 @@ module Enumerable
         n += 1 if __same(v, x) || v == x
       end
     elsif block_given?
-      each { |*a| n += 1 if yield(*a) }
+      if KumiSys.single?(self)
+        each { |v| n += 1 if yield v }
+      else
+        each { |*a| n += 1 if yield(*a) }
+      end
     else
       each { n += 1 }
     end
@@ -351,9 +424,13 @@ module Enumerable
 
   def find(none = nil)
     return to_enum(:find, *(__same(none, nil) ? [] : [none])) unless block_given?
-    each do |*a|
-      v = __pack(a)
-      return v if yield v
+    if KumiSys.single?(self)
+      each { |v| return v if yield v }
+    else
+      each do |*a|
+        v = __pack(a)
+        return v if yield v
+      end
     end
     none.call unless __same(none, nil)
   end
@@ -464,7 +541,11 @@ module Enumerable
       warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return false unless pattern === __pack(a) }
     elsif block_given?
-      each { |*a| return false unless yield(*a) }
+      if KumiSys.single?(self)
+        each { |v| return false unless yield v }
+      else
+        each { |*a| return false unless yield(*a) }
+      end
     else
       each { |*a| return false unless __pack(a) }
     end
@@ -476,7 +557,11 @@ module Enumerable
       warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return true if pattern === __pack(a) }
     elsif block_given?
-      each { |*a| return true if yield(*a) }
+      if KumiSys.single?(self)
+        each { |v| return true if yield v }
+      else
+        each { |*a| return true if yield(*a) }
+      end
     else
       each { |*a| return true if __pack(a) }
     end
@@ -488,7 +573,11 @@ module Enumerable
       warn("given block not used", uplevel: 0) if block_given?
       each { |*a| return false if pattern === __pack(a) }
     elsif block_given?
-      each { |*a| return false if yield(*a) }
+      if KumiSys.single?(self)
+        each { |v| return false if yield v }
+      else
+        each { |*a| return false if yield(*a) }
+      end
     else
       each { |*a| return false if __pack(a) }
     end
@@ -546,6 +635,26 @@ module Enumerable
   def min_by(n = nil)
     return to_enum(:min_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
     return sort_by { |v| yield v }.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    if __ary_plain(self)
+      return nil if __ary_len(self) == 0
+      keys = __ary_new(__ary_len(self))
+      i = 0
+      while i < __ary_len(self)
+        k = yield __ary_at(self, i)
+        __ary_push(keys, k)
+        i += 1
+      end
+      at = __ary_min_at(keys)
+      return __ary_at(self, at) unless __undef?(at)
+      at = 0
+      i = 1
+      while i < __ary_len(keys)
+        k = __ary_at(keys, i)
+        at = i if KumiSys.cmp_int(k <=> __ary_at(keys, at), k, __ary_at(keys, at)) < 0
+        i += 1
+      end
+      return __ary_at(self, at)
+    end
     best = least = nil
     found = false
     KumiSys.walk(self) do |v|
@@ -562,6 +671,26 @@ module Enumerable
   def max_by(n = nil)
     return to_enum(:max_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
     return sort_by { |v| yield v }.reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    if __ary_plain(self)
+      return nil if __ary_len(self) == 0
+      keys = __ary_new(__ary_len(self))
+      i = 0
+      while i < __ary_len(self)
+        k = yield __ary_at(self, i)
+        __ary_push(keys, k)
+        i += 1
+      end
+      at = __ary_max_at(keys)
+      return __ary_at(self, at) unless __undef?(at)
+      at = 0
+      i = 1
+      while i < __ary_len(keys)
+        k = __ary_at(keys, i)
+        at = i if KumiSys.cmp_int(k <=> __ary_at(keys, at), k, __ary_at(keys, at)) > 0
+        i += 1
+      end
+      return __ary_at(self, at)
+    end
     best = most = nil
     found = false
     KumiSys.walk(self) do |v|
@@ -750,7 +879,9 @@ module Enumerable
 
   def lazy
     source = self
-    KumiSys.lazy(self, nil, nil, proc { KumiSys.size_of(source) }) { |emit, args| source.each(*args, &emit) }
+    l = KumiSys.lazy(self, nil, nil, proc { KumiSys.size_of(source) }) { |emit, args| source.each(*args, &emit) }
+    __ivar_set(l, :@__one, KumiSys.single?(self))
+    l
   end
 
   def chain(*others)
@@ -759,6 +890,21 @@ module Enumerable
 end
 
 module KumiSys
+  # Does obj.each surely yield one value at a time?
+  def self.single?(obj)
+    return true if __single(obj)
+    return false unless __is_a(obj, Enumerator) && __builtin(obj, :each)
+    return __ivar_get(obj, :@__one) ? true : false if __is_a(obj, Enumerator::Lazy)
+    single_values?(__ivar_get(obj, :@__recv), __ivar_get(obj, :@__meth))
+  end
+
+  # The array behind array.each_with_index, nil for anything else.
+  def self.indexed(obj)
+    return nil unless __is_a(obj, Enumerator) && __same(__ivar_get(obj, :@__meth), :each_with_index) && __builtin(obj, :each)
+    list = __ivar_get(obj, :@__recv)
+    __ary_plain(list) && __builtin(list, :each_with_index) && __ary_len(__ivar_get(obj, :@__args)) == 0 ? list : nil
+  end
+
   # What obj.size says, nil when it has none.
   def self.size_of(obj)
     __responds(obj, :size) ? obj.size : nil
@@ -787,6 +933,8 @@ module KumiSys
         yield __ary_at(obj, i)
         i += 1
       end
+    elsif single?(obj)
+      obj.each { |v| yield v }
     else
       obj.each { |*a| yield __pack(a) }
     end
@@ -798,6 +946,14 @@ module KumiSys
     raise RangeError, "bignum too big to convert into 'long'" if n > 0x7fffffffffffffff
     out = __ary_new
     return out if n == 0
+    if single?(obj)
+      obj.each do |v|
+        __ary_push(out, v)
+        n -= 1
+        return out if n == 0
+      end
+      return out
+    end
     obj.each do |*a|
       __ary_push(out, __pack(a))
       n -= 1
@@ -809,15 +965,7 @@ module KumiSys
   # What flat_map does with one result.
   def self.add_flat(out, v)
     a = try_ary(v)
-    if a
-      i = 0
-      while i < __ary_len(a)
-        __ary_push(out, __ary_at(a, i))
-        i += 1
-      end
-    else
-      __ary_push(out, v)
-    end
+    a ? __ary_cat(out, a) : __ary_push(out, v)
     nil
   end
 

@@ -96,7 +96,18 @@ class Enumerator
     offset = __same(offset, nil) ? 0 : KumiSys.to_int(offset)
     return to_enum(:with_index, offset) { size } unless block_given?
     i = offset
-    if KumiSys.single_values?(@__recv, @__meth)
+    if (list = KumiSys.plain_walk(@__recv, @__meth, self))
+      # array.each and array.map with an index: no need to go through either.
+      out = __same(@__meth, :each) ? nil : __ary_new(__ary_len(list))
+      k = 0
+      while k < __ary_len(list)
+        v = yield __ary_at(list, k), i
+        __ary_push(out, v) if out
+        i += 1
+        k += 1
+      end
+      out || list
+    elsif KumiSys.single_values?(@__recv, @__meth)
       each do |v|
         k = i
         i += 1
@@ -427,6 +438,12 @@ module KumiSys
     __ivar_set(enum, :@__fiber, nil)
     __ivar_set(enum, :@__pos, nil)
     raise stop
+  end
+
+  # The array of array.each, array.map, array.collect as they are defined here; nil otherwise.
+  def self.plain_walk(recv, meth, enum)
+    return nil unless __ary_plain(recv) && (__same(meth, :each) || __same(meth, :map) || __same(meth, :collect))
+    __builtin(recv, meth) && __builtin(enum, :each) ? recv : nil
   end
 
   # Does recv.meth surely yield exactly one value each time?

@@ -328,21 +328,43 @@ module KumiSys
     __ivar_set(l, :@__args, args)
     __ivar_set(l, :@__size, size)
     __ivar_set(l, :@__run, run)
+    # What a stage passes on is one value, except where it passes everything on.
+    __ivar_set(l, :@__one, !__same(meth, nil) && lazy_single?(meth))
     l
   end
 
+  def self.lazy_single?(meth)
+    case meth
+    when :map, :collect, :select, :filter, :find_all, :reject, :filter_map, :flat_map, :collect_concat, :grep, :grep_v,
+         :compact, :take, :take_while, :drop, :drop_while, :uniq, :zip
+      true
+    else
+      false
+    end
+  end
+
   def self.lazy_map(source, name, block)
+    one = single?(source)
     lazy(source, name, [], proc { source.size }) do |emit|
-      source.each { |*vs| emit.call(block.call(*vs)) }
+      if one
+        source.each { |v| emit.call(block.call(v)) }
+      else
+        source.each { |*vs| emit.call(block.call(*vs)) }
+      end
     end
   end
 
   def self.lazy_select(source, name, block)
     raise ArgumentError, "tried to call lazy select without a block" unless block
+    one = single?(source)
     lazy(source, name, []) do |emit|
-      source.each do |*vs|
-        v = __pack(vs)
-        emit.call(v) if block.call(v)
+      if one
+        source.each { |v| emit.call(v) if block.call(v) }
+      else
+        source.each do |*vs|
+          v = __pack(vs)
+          emit.call(v) if block.call(v)
+        end
       end
     end
   end

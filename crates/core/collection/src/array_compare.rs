@@ -459,6 +459,16 @@ fn i_max(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(extreme(cx, a.as_slice(), Ordering::Greater).map_or(Value::UNDEF, |i| a.as_slice()[i]))
 }
 
+/// `__ary_min_at(keys)`, `__ary_max_at(keys)`: where the extreme of at least one key is, or undef.
+fn i_min_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme(cx, a.as_slice(), Ordering::Less).map_or(Value::UNDEF, |i| Value::fix(i as i64)))
+}
+fn i_max_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme(cx, a.as_slice(), Ordering::Greater).map_or(Value::UNDEF, |i| Value::fix(i as i64)))
+}
+
 /// Natives and intrinsics.
 pub static TABLE: &[NativeDef] = &[
     n("Array", "==", 1, 1, eq),
@@ -481,4 +491,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_sort_by", 2, 2, i_sort_by),
     intrinsic("__ary_min", 1, 1, i_min),
     intrinsic("__ary_max", 1, 1, i_max),
+    intrinsic("__ary_min_at", 1, 1, i_min_at),
+    intrinsic("__ary_max_at", 1, 1, i_max_at),
 ];

@@ -306,6 +306,21 @@ fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0])
 }
 
+/// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
+fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me(cx, args[0])?;
+    let vs = me(cx, args[1])?;
+    if a == vs {
+        return Ok(args[0]);
+    }
+    a.vec().extend_from_slice(vs.as_slice());
+    for &v in vs.as_slice() {
+        cx.heap.wrote(args[0], v);
+    }
+    cx.heap.charge(vs.len() * 8);
+    Ok(args[0])
+}
+
 /// `__ary_fill(a, v, from, n)` with a start and length that were checked.
 fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me(cx, args[0])?;
@@ -343,5 +358,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "compact!", 0, 0, compact_bang),
     intrinsic("__ary_splice", 4, 4, i_splice),
     intrinsic("__ary_become", 2, 2, i_become),
+    intrinsic("__ary_cat", 2, 2, i_cat),
     intrinsic("__ary_fill", 4, 4, i_fill),
 ];

@@ -4,6 +4,7 @@
 //! methods with blocks are Ruby, in `prelude/`.
 
 pub mod array;
+mod array_combine;
 mod array_compare;
 mod array_edit;
 mod array_text;
@@ -36,6 +37,7 @@ pub fn register(cx: &mut Cx) {
     cx.natives(array::TABLE);
     cx.natives(array_edit::TABLE);
     cx.natives(array_compare::TABLE);
+    cx.natives(array_combine::TABLE);
     cx.natives(array_text::TABLE);
     for table in KEYED {
         cx.natives(table);

@@ -238,6 +238,12 @@ fn i_pack(_: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_plain(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::bool(args[0].as_array().is_some() && cx.builtin(args[0], sym::EACH)))
 }
+/// `__single(x)`: does `x.each` surely yield one value at a time? Built-in collections do.
+fn i_single(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let v = args[0];
+    let ours = matches!(v.kind(), Some(Kind::Array | Kind::Range | Kind::Struct)) || cx.is_a(v, cx.k.set);
+    Ok(Value::bool(ours && cx.builtin(v, sym::EACH)))
+}
 /// `__ary_fold(a, init or undef, op)`: `inject(:+)` and `inject(:*)` of fixnums and floats, or undef.
 fn i_fold(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (Some(a), Some(op)) = (args[0].as_array(), args[2].as_sym()) else { return Ok(Value::UNDEF) };
@@ -304,6 +310,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__flo_steps", 4, 4, i_flo_steps),
     intrinsic("__arith_new", 0, 0, i_arith_new),
     intrinsic("__pack", 1, 1, i_pack),
+    intrinsic("__single", 1, 1, i_single),
     intrinsic("__ary_plain", 1, 1, i_plain),
     intrinsic("__ary_fold", 3, 3, i_fold),
 ];
