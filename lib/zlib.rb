@@ -44,13 +44,15 @@ module Zlib
   def self.crc32(s = nil, start = 0)
     return start if s.nil?
     s = s.read if s.respond_to?(:read)
-    __crc32(s, start)
+    raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
+    __crc32(s, start & 0xffff_ffff)
   end
 
   def self.adler32(s = nil, start = 1)
     return start if s.nil?
     s = s.read if s.respond_to?(:read)
-    __adler32(s, start)
+    raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
+    __adler32(s, start & 0xffff_ffff)
   end
 
   def self.crc_table
@@ -108,12 +110,33 @@ module Zlib
       s
     end
 
-    def flush_next_out = +""
+    def flush_next_out
+      out = @out
+      @out = +"".b
+      out
+    end
 
     private
 
     def ready
       raise Zlib::Error, "stream is not ready" if @closed
+    end
+
+    def pieces(out, all)
+      at = 0
+      begin
+        while out.bytesize - at >= 16_384
+          at += 16_384
+          yield out.byteslice(at - 16_384, 16_384)
+        end
+        if all && at < out.bytesize
+          rest = out.byteslice(at..)
+          at = out.bytesize
+          yield rest
+        end
+      ensure
+        @out = out.byteslice(at..) + @out
+      end
     end
   end
 
@@ -149,11 +172,10 @@ module Zlib
       run(s, flush)
       out = @out
       @out = +"".b
-      if block_given?
-        yield out unless out.empty?
-        return nil
-      end
-      out
+      return out unless block_given?
+      # In pieces of the size zlib's own buffers have; the last waits for more.
+      pieces(out, flush == FINISH) { |x| yield x }
+      nil
     end
 
     def <<(s)
@@ -240,11 +262,9 @@ module Zlib
       out = @out
       @out = +"".b
       out = buffer.replace(out) if buffer
-      if block_given?
-        yield out unless out.empty?
-        return nil
-      end
-      out
+      return out unless block_given?
+      pieces(out, true) { |x| yield x }
+      nil
     end
 
     def <<(s)
@@ -261,7 +281,9 @@ module Zlib
       raise BufError, "buffer error" unless @finished
       out = @out
       @out = +"".b
-      out
+      return out unless block_given?
+      pieces(out, true) { |x| yield x }
+      nil
     end
 
     def sync(_s) = false
@@ -274,7 +296,9 @@ module Zlib
       return if s.nil?
       s = s.to_str
       if @finished
-        @pending = (@pending || +"".b) << s
+        # Once the stream has ended, bytes pass through.
+        @total_in += s.bytesize
+        @gzip ? @pending = (@pending || +"".b) << s : @out << s
         return
       end
       unless @raw
@@ -350,9 +374,14 @@ module Zlib
       end
     end
 
-    attr_reader :orig_name, :comment, :level
+    %i[orig_name comment level crc].each do |name|
+      define_method(name) do
+        raise GzipFile::Error, "closed gzip stream" if @closed
+        instance_variable_get(:"@#{name}")
+      end
+    end
+
     def os_code = @os || OS_CODE
-    def crc = @crc
     def closed? = @closed
     def to_io = @io
     def sync = false

@@ -553,7 +553,11 @@ module KumiSys
         if __is_a(x, String) || __is_a(x, Regexp)
           enc = named_encoding(name, v)
           if enc
-            __is_a(x, Regexp) ? next : x.force_encoding(enc)
+            x.force_encoding(enc) unless __is_a(x, Regexp)
+            next
+          end
+          unless name.start_with?("@")
+            __ivar_set(x, name, v)
             next
           end
         end

@@ -44,7 +44,7 @@ class Set
   # --- elements ------------------------------------------------------------------
 
   def size = __hash_len(KumiSys.set_hash(self))
-  alias_method :length, :size
+  def length = __hash_len(KumiSys.set_hash(self))
 
   def count(*args, &block)
     args.empty? && !block ? size : super
@@ -53,15 +53,20 @@ class Set
   def empty? = __hash_len(KumiSys.set_hash(self)) == 0
 
   def include?(x) = !KumiSys.hash_find(KumiSys.set_hash(self), x).nil?
-  alias_method :member?, :include?
-  alias_method :===, :include?
+  def member?(x) = !KumiSys.hash_find(KumiSys.set_hash(self), x).nil?
+  def ===(x) = !KumiSys.hash_find(KumiSys.set_hash(self), x).nil?
 
   def add(x)
     __check_frozen(self)
     KumiSys.set_put(KumiSys.set_hash(self), x)
     self
   end
-  alias_method :<<, :add
+
+  def <<(x)
+    __check_frozen(self)
+    KumiSys.set_put(KumiSys.set_hash(self), x)
+    self
+  end
 
   def add?(x)
     __check_frozen(self)

@@ -392,12 +392,18 @@ module KumiSys
     text = [p, s].pack("VV")
     nano = (utc.subsec * 1_000_000_000) % 1000
     nano = Rational(nano)
+    own = __marshal_ivars(time)
+    i = 0
+    while i < own.size
+      __ivar_set(text, own[i], own[i + 1])
+      i += 2
+    end
     __ivar_set(text, :offset, time.utc_offset) unless time.utc?
-    __ivar_set(text, :zone, time_zone_name(time)) unless time.utc?
     unless nano == 0
       __ivar_set(text, :nano_num, nano.numerator)
       __ivar_set(text, :nano_den, nano.denominator)
     end
+    __ivar_set(text, :zone, time_zone_name(time))
     text
   end
 
@@ -408,6 +414,12 @@ module KumiSys
 
   def self.time_load(time, data)
     raise TypeError, "marshaled time format differ" unless data.bytesize >= 8
+    own = __marshal_ivars(data)
+    i = 0
+    while i < own.size
+      __ivar_set(time, own[i], own[i + 1]) if own[i].start_with?("@")
+      i += 2
+    end
     p, s = data.unpack("VV")
     # Before 1.8 it was seconds and microseconds.
     return __time_set(time, p, Rational(s, 1_000_000), nil) if p[31] == 0

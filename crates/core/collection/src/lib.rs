@@ -17,6 +17,7 @@ mod json_parse;
 mod json_write;
 pub mod key;
 mod marshal;
+mod set;
 mod structs;
 
 use kumi_vm::Cx;
@@ -26,6 +27,7 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     hash::TABLE,
     hash_walk::TABLE,
     structs::TABLE,
+    set::TABLE,
     env::TABLE,
     json_parse::TABLE,
     json_write::TABLE,
