@@ -1,0 +1,7 @@
+def counter
+  n = 0
+  -> { n += 1 }
+end
+c = counter
+3_000_000.times { c.call }
+puts c.call

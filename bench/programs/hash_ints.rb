@@ -1,0 +1,5 @@
+h = {}
+500_000.times { |i| h[i * 7] = i }
+s = 0
+1_000_000.times { |i| s += h[i] || 1 }
+puts s, h.size
