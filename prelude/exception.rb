@@ -62,8 +62,14 @@ module KumiSys
     return if reverse
     if trace && trace.size > 1
       i = 1
+      # An endless recursion is shown by its head and its tail.
+      long = __is_a(exc, SystemStackError) && trace.size > 18
       while i < trace.size
         out << "\tfrom " << to_s(trace[i]) << "\n"
+        if long && i == 8
+          out << "\t ... #{trace.size - 13} levels...\n"
+          i = trace.size - 5
+        end
         i += 1
       end
     end

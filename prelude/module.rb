@@ -423,6 +423,8 @@ class Module
     if steps.size != 1
       raise NameError.new("wrong constant name #{name}", name.to_sym, receiver: self)
     end
+    found = __const_find(self, steps[0], false, true)
+    KumiSys.warn_deprecated_const(self, steps[0]) if found && found[3]
     v = __const_remove(self, steps[0])
     if __undef?(v)
       raise NameError.new("constant #{KumiSys.const_full_name(self, name)} not defined", steps[0], receiver: self)

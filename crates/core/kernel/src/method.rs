@@ -185,7 +185,7 @@ fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn instance_method(cx: &mut Cx, recv: Value, a: &[Value], public: bool) -> R {
     let c = crate::module::this(cx, recv)?;
     let s = cx.arg_name(a, 0)?;
-    let i = cx.find_method(c, s);
+    let i = cx.refined_for_caller(c, s).unwrap_or_else(|| cx.find_method(c, s));
     if i == NO_METHOD {
         return Err(undefined(cx, c, s));
     }
@@ -204,7 +204,7 @@ fn not_public(cx: &mut Cx, c: Gc<ClassObj>, s: Sym, i: u32) -> Exit {
 fn method_of(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_name(a, 1)?;
     let c = cx.class_of(a[0]);
-    let i = cx.find_method(c, s);
+    let i = cx.refined_for_caller(c, s).unwrap_or_else(|| cx.find_method(c, s));
     if i == NO_METHOD {
         return Ok(Value::NIL);
     }

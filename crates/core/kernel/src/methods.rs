@@ -60,7 +60,11 @@ fn method_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (want, scope) = (cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?);
     let classes: Vec<_> = match scope {
         0 => own_part(c),
-        1 => c.data.mro.clone(),
+        1 => {
+            // A refinement stands in front of what it refines.
+            let behind = c.data.refined.map_or(Vec::new(), |r| r.data.mro.clone());
+            c.data.mro.iter().copied().chain(behind).collect()
+        }
         _ => {
             let stop = c.data.mro.iter().position(|m| m.role == Role::Class).map_or(c.data.mro.len(), |p| p + 1);
             c.data.mro[..stop].to_vec()

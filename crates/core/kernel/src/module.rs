@@ -211,6 +211,11 @@ fn set_name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => {
             c.data.name = None;
             c.data.temporary = false;
+            let inner: Vec<Value> = c.data.consts.values().map(|k| k.value).collect();
+            for mut m in inner.into_iter().filter_map(|v| v.as_class()).filter(|m| m.data.temporary) {
+                m.data.name = None;
+                m.data.temporary = false;
+            }
         }
     }
     Ok(a[0])

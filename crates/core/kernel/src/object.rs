@@ -170,6 +170,9 @@ fn respond_to(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             return Ok(Value::TRUE);
         }
     }
+    if cx.refined_for_caller(class, name).is_some_and(|m| all || cx.method(m).vis == Vis::Public) {
+        return Ok(Value::TRUE);
+    }
     let missing = sym::RESPOND_TO_MISSING;
     if cx.builtin(recv, missing) { Ok(Value::FALSE) } else { Err(Exit::Miss) }
 }

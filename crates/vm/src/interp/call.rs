@@ -101,8 +101,28 @@ impl Cx {
             + s.kw.len()
             + (s.flags & site::KWSPLAT != 0) as usize;
         let v = fp.r(at);
-        if v.is_nil() || v.is_fix() || v.is_kind(Kind::Proc) || v.is_sym() {
+        if v.is_nil() || v.is_fix() || v.is_kind(Kind::Proc) {
             return None;
+        }
+        let list = fp.cref().cell::<CrefObj>().and_then(|c| c.refinements.as_array());
+        if v.is_sym() {
+            if list.is_some() {
+                // The symbol keeps the place it was written in, for its refinements.
+                let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+                hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
+                let nil = Value::NIL;
+                let p = self.heap.proc(ProcObj { hdr, iseq: 0, self_val: v, env: nil, cref: fp.cref(), block: nil, home: nil });
+                fp.set_r(at, p.val());
+            }
+            return None;
+        }
+        if let Some(list) = list {
+            let class = self.class_of(v);
+            if let Some(m) = self.refined_method(list, class, sym::TO_PROC).filter(|m| *m != NO_METHOD) {
+                // SAFETY: back to this very instruction.
+                self.pc = unsafe { self.pc.sub(insn_words) };
+                return Some(self.dispatch(m, Ready::new(v, Args::new(), at, 0)));
+            }
         }
         // Run the conversion with the register as its destination, then this instruction again.
         self.pc = unsafe { self.pc.sub(insn_words) };
@@ -1098,8 +1118,56 @@ impl Cx {
     }
 
     /// A Proc without code: made from a Symbol or a Method.
+    /// What is in force inside `refine`: all refinements of the same module, also those that
+    /// come later, so the list is one object that grows.
+    fn refinements_inside(&mut self, refined: Gc<ClassObj>, r: Gc<ClassObj>, old: Value) -> Value {
+        let pair = self.array(&[refined.val(), r.val()]);
+        let name = self.intern("@__refinement_pairs");
+        let owner = r.data.attached;
+        let kept = if owner.as_class().is_some() { self.ivar_get(owner, name) } else { Value::UNDEF };
+        let shared = match kept.as_array() {
+            Some(a) => a,
+            None => {
+                let v = self.array(&[]);
+                if owner.as_class().is_some() {
+                    self.ivar_set(owner, name, v);
+                }
+                let Some(a) = v.as_array() else { return v };
+                a
+            }
+        };
+        let there = shared.as_slice().iter().any(|p| p.as_array().and_then(|p| p.get(1)) == Some(r.val()));
+        if !there {
+            self.push(shared, pair);
+        }
+        match old.as_array().filter(|o| !o.is_empty() && *o != shared) {
+            Some(o) => {
+                let mut all = shared.as_slice().to_vec();
+                all.extend(o.as_slice().iter().filter(|p| !shared.as_slice().contains(p)));
+                self.array(&all)
+            }
+            None => shared.val(),
+        }
+    }
+    /// The refined method that a call in the nearest user frame would find, when there is one.
+    pub fn refined_for_caller(&mut self, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        let f = self.user_frame()?;
+        let list = f.cref().cell::<CrefObj>()?.refinements.as_array()?;
+        self.refined_method(list, class, mid).filter(|m| *m != NO_METHOD)
+    }
+
     fn call_foreign(&mut self, p: Gc<ProcObj>, r: Ready) -> Flow {
-        if p.self_val.is_sym() {
+        if let Some(mid) = p.self_val.as_sym() {
+            // `&:name` where refinements are in force: they go first.
+            let list = p.cref.cell::<CrefObj>().and_then(|c| c.refinements.as_array());
+            if let (Some(list), Some(recv)) = (list, r.args.first().copied()) {
+                let class = self.class_of(recv);
+                if let Some(m) = self.refined_method(list, class, mid).filter(|m| *m != NO_METHOD) {
+                    let mut r = r;
+                    r.recv = r.args.remove(0);
+                    return self.dispatch(m, r);
+                }
+            }
             return self.call_block_word(p.self_val, None, r);
         }
         let block = r.block;
@@ -1133,12 +1201,7 @@ impl Cx {
                 cref.module = c.val();
                 if let Some(refined) = c.data.refined {
                     // Inside `refine` the refinement is active already.
-                    let pair = self.array(&[refined.val(), c.val()]);
-                    let mut all = vec![pair];
-                    if let Some(old) = cref.refinements.as_array() {
-                        all.extend_from_slice(old.as_slice());
-                    }
-                    cref.refinements = self.array(&all);
+                    cref.refinements = self.refinements_inside(refined, c, cref.refinements);
                 }
             }
             _ => {
