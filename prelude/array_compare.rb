@@ -115,9 +115,9 @@ class Array
 
   # --- order -----------------------------------------------------------------
 
-  def sort
+  def sort(&)
     a = __ary_copy(self)
-    return KumiSys.merge_sort(a) { |x, y| yield x, y } if block_given?
+    return KumiSys.merge_sort(a, &) if block_given?
     r = __ary_sort(a)
     return r unless __undef?(r)
     KumiSys.merge_sort(a) { |x, y| x <=> y }
@@ -295,28 +295,28 @@ module KumiSys
         j = mid
         k = lo
         while i < mid && j < hi
-          x = __ary_at(a, i)
-          y = __ary_at(a, j)
+          x = a[i]
+          y = a[j]
           c = yield x, y
           unless __is_a(c, Integer)
             c = cmp_int(c, x, y)
           end
           if c <= 0
-            __ary_set(b, k, x)
+            b[k] = x
             i += 1
           else
-            __ary_set(b, k, y)
+            b[k] = y
             j += 1
           end
           k += 1
         end
         while i < mid
-          __ary_set(b, k, __ary_at(a, i))
+          b[k] = a[i]
           i += 1
           k += 1
         end
         while j < hi
-          __ary_set(b, k, __ary_at(a, j))
+          b[k] = a[j]
           j += 1
           k += 1
         end

@@ -163,17 +163,17 @@ class Array
     __ary_become(self, r)
   end
 
-  def sort!
+  def sort!(&)
     __check_frozen(self)
-    r = block_given? ? sort { |a, b| yield a, b } : sort
+    r = block_given? ? sort(&) : sort
     __check_frozen(self)
     __ary_become(self, r)
   end
 
-  def sort_by!
+  def sort_by!(&)
     return to_enum(:sort_by!) { size } unless block_given?
     __check_frozen(self)
-    r = sort_by { |v| yield v }
+    r = sort_by(&)
     __check_frozen(self)
     __ary_become(self, r)
   end

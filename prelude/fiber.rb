@@ -18,13 +18,7 @@ class Fiber
   def initialize(blocking: false, storage: true)
   end
 
-  def self.yield(*args) = __fiber_yield(args)
-
   def self.current = __fiber_current
-
-  def resume(*args)
-    __fiber_switch(self, args, 0)
-  end
 
   def transfer(*args)
     __fiber_switch(self, args, 1)

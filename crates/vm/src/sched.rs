@@ -445,6 +445,34 @@ fn fiber_new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.add_weak(f);
     Ok(f)
 }
+/// `Fiber#resume(*args)`
+fn fiber_resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    // The common case in one look: a fiber of this thread that is suspended, and one value or none.
+    let id = fiber_task(cx, recv)?;
+    let (me, thread) = (cx.task.id, cx.task.thread);
+    if a.len() <= 1 {
+        if let Some(t) = cx.tasks.all.get_mut(&id) {
+            if t.state == State::Suspended && !t.transferred && t.thread == thread {
+                t.resumer = Some(me);
+                cx.task.state = State::Resuming;
+                cx.switch_to = Some((id, Ok(a.first().copied().unwrap_or(Value::NIL))));
+                return Err(Exit::Switch);
+            }
+        }
+    }
+    let list = cx.array(a);
+    fiber_switch(cx, Value::NIL, &[recv, list, Value::fix(0)])
+}
+/// `Fiber.yield(*args)`
+fn fiber_yield_values(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = match a {
+        [] => Value::NIL,
+        [v] => *v,
+        _ => cx.array(a),
+    };
+    yield_to_resumer(cx, v)
+}
+
 /// `__fiber_switch(fiber, args, how)`: how 0 resume, 1 transfer. An exception instead of args: raise there.
 fn fiber_switch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = fiber_task(cx, a[0])?;
@@ -508,6 +536,9 @@ fn one_of(list: Value) -> Value {
 }
 /// `__fiber_yield(args)`
 fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    yield_to_resumer(cx, one_of(a[0]))
+}
+fn yield_to_resumer(cx: &mut Cx, v: Value) -> R {
     if cx.task.root || cx.task.transferred && cx.task.resumer.is_none() {
         let m = if cx.task.root { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
         return Err(cx.raise_msg(cx.k.fiber_error, m));
@@ -517,7 +548,7 @@ fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     };
     cx.task.state = State::Suspended;
     cx.task.yielding = true;
-    cx.switch_to = Some((to, Ok(one_of(a[0]))));
+    cx.switch_to = Some((to, Ok(v)));
     Err(Exit::Switch)
 }
 /// `__fiber_current()`: the running Fiber's object (made for a thread's first task when asked for).
@@ -840,6 +871,8 @@ impl Cx {
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[
+    n("Fiber", "resume", 0, -1, fiber_resume),
+    n("Fiber.", "yield", 0, -1, fiber_yield_values),
     intrinsic("__fiber_new", 2, 2, fiber_new),
     intrinsic("__fiber_switch", 3, 3, fiber_switch),
     intrinsic("__fiber_yield", 1, 1, fiber_yield),

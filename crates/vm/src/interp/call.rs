@@ -155,6 +155,11 @@ impl Cx {
         let w = cache.load(Relaxed);
         if super::hit(w, class) {
             // Looked up before; only the arguments or the callee need the general path.
+            if !s.kw.is_empty() {
+                if let Some(f) = self.keyword_call(fp, s, i, w as u32) {
+                    return f;
+                }
+            }
             let (args, kw, block) = self.gather(fp, s, i.b());
             return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
         }
@@ -182,6 +187,61 @@ impl Cx {
             cache.store((class.serial as u64) << 32 | m as u64, Relaxed);
         }
         self.dispatch(m, ready)
+    }
+
+    /// A call with static keywords to code that takes just those: values go straight to their registers.
+    fn keyword_call(&mut self, fp: Fp, s: &Site, i: Insn, m: u32) -> Option<Flow> {
+        if s.flags & (site::SPLAT | site::KWSPLAT | site::BLOCK_ARG) != 0 || s.kw.len() > 16 {
+            return None;
+        }
+        let e = &self.methods[m as usize];
+        let (Body::Code(q), None) = (&e.body, e.native) else { return None };
+        let p = &q.params;
+        let req = p.req as usize;
+        if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() || e.ruby2_keywords {
+            return None;
+        }
+        let (q, cref): (*const ISeq, Value) = (&**q, e.cref);
+        // SAFETY: method bodies are registered and never freed.
+        let q = unsafe { &*q };
+        let b = i.b();
+        let given = fp.slice(b + 1 + req, s.kw.len());
+        let mut values = [Value::UNDEF; 32];
+        let out = values.get_mut(..q.params.kw.len())?;
+        let mut used = 0;
+        for (slot, (name, required)) in out.iter_mut().zip(q.params.kw.iter()) {
+            match s.kw.iter().position(|k| k == name) {
+                Some(at) => {
+                    *slot = given[at];
+                    used += 1;
+                }
+                None if *required => return None,
+                None => {}
+            }
+        }
+        if used != s.kw.len() {
+            return None;
+        }
+        let n = q.params.kw.len();
+        let block = s.block.map_or(Value::NIL, |child| literal_block(self.slot_of(fp), child));
+        let top = self.slot_of(fp) + b + q.nregs as usize;
+        if unsafe { fp.0.add(b + q.nregs as usize + 16) } > self.stack_end && !self.grow_stack(top) {
+            return Some(self.stack_overflow());
+        }
+        let nf = self.fp().add(b);
+        nf.set_link(b, i.a(), 0);
+        nf.set_iseq(q);
+        nf.set_ret(self.pc);
+        nf.set_cref(cref);
+        nf.set_block(block);
+        nf.set_env(Value::NIL);
+        for (k, v) in values[..n].iter().enumerate() {
+            nf.set_r(1 + req + k, *v);
+        }
+        nf.nil_fill(1 + req + n, q.nregs as usize);
+        self.fp = nf.0;
+        self.pc = q.code.as_ptr();
+        Some(if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go })
     }
 
     /// Method for a call in `fp`'s place: refinements first. The flag says whether the answer may be cached.
@@ -259,6 +319,7 @@ impl Cx {
                     h.arg = s.0;
                 }
                 Body::Special(crate::method::Special::New) => h.kind = HotKind::New,
+                Body::Special(crate::method::Special::ProcCall) => h.kind = HotKind::ProcCall,
                 Body::MemberGet(k) => {
                     h.kind = HotKind::MemberGet;
                     h.arg = *k as u32;

@@ -69,6 +69,8 @@ pub(crate) enum HotKind {
     MemberGet,
     /// Class#new
     New,
+    /// Proc#call and its other names
+    ProcCall,
 }
 
 impl Hot {
@@ -678,6 +680,20 @@ impl Cx {
                                 fp.set_r(i.a(), v);
                                 continue;
                             }
+                            HotKind::ProcCall if i.x() < 0x80 => {
+                                if let Some((hot, at)) = cx.proc_entry(recv, argc) {
+                                    enter_block(cx, &mut fp, &mut pc, i, &hot, at);
+                                    if fp.0.is_null() {
+                                        load!();
+                                        flow!(cx.stack_overflow());
+                                        continue;
+                                    }
+                                    if cx.heap.poll.load(Relaxed) {
+                                        flow!(cx.safepoint());
+                                    }
+                                    continue;
+                                }
+                            }
                             HotKind::New => {
                                 if let Some((obj, init)) = cx.new_fast(recv, argc) {
                                     if init == NO_METHOD {
@@ -729,8 +745,22 @@ impl Cx {
                                 arg: 0,
                                 seen: 0,
                             };
-                            let (hs, hb, he) = (home.r(0), home.block(), home.env());
-                            enter_block(cx, &mut fp, &mut pc, i, &hot, hs, hb, he, off);
+                            let at = Outer { self_val: home.r(0), block: home.block(), env: home.env(), home: Value::fix(off as i64), flags: ff::BLOCK };
+                            enter_block(cx, &mut fp, &mut pc, i, &hot, at);
+                            if fp.0.is_null() {
+                                load!();
+                                flow!(cx.stack_overflow());
+                                continue;
+                            }
+                            if cx.heap.poll.load(Relaxed) {
+                                flow!(cx.safepoint());
+                            }
+                            continue;
+                        }
+                    }
+                    if i.x() < 0x80 {
+                        if let Some((hot, at)) = cx.proc_entry(blk, site.argc as usize) {
+                            enter_block(cx, &mut fp, &mut pc, i, &hot, at);
                             if fp.0.is_null() {
                                 load!();
                                 flow!(cx.stack_overflow());
@@ -925,19 +955,25 @@ impl Cx {
     }
 }
 
-/// Enters a literal block. On stack overflow `fp` becomes null and `cx` holds the state.
+/// What a block's frame takes from where the block was made.
+pub(crate) struct Outer {
+    pub self_val: Value,
+    pub block: Value,
+    pub env: Value,
+    /// The defining frame: its slot, or a Home cell.
+    pub home: Value,
+    pub flags: u64,
+}
+
+/// Enters a block. On stack overflow `fp` becomes null and `cx` holds the state.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn enter_block(
     cx: &mut Cx,
     fp: &mut Fp,
     pc: &mut *const AtomicU64,
     i: Insn,
     h: &Hot,
-    self_val: Value,
-    block: Value,
-    env: Value,
-    home: usize,
+    at: Outer,
 ) {
     let b = i.b();
     let nf = fp.add(b);
@@ -953,14 +989,14 @@ fn enter_block(
         *fp = Fp(cx.fp);
     }
     let nf = fp.add(b);
-    nf.set_link(b, i.a(), ff::BLOCK);
+    nf.set_link(b, i.a(), at.flags);
     nf.set_iseq(h.iseq);
     nf.set_ret(*pc);
     nf.set_cref(h.cref);
-    nf.set_block(block);
-    nf.set_env(env);
-    nf.set_parent(Value::fix(home as i64));
-    nf.set_r(0, self_val);
+    nf.set_block(at.block);
+    nf.set_env(at.env);
+    nf.set_parent(at.home);
+    nf.set_r(0, at.self_val);
     nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
     *fp = nf;
     *pc = h.code;
