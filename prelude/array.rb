@@ -119,7 +119,7 @@ class Array
         end
       end
     else
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_long(n)
       while n > 0 && __ary_len(self) > 0
         i = 0
         while i < __ary_len(self)
@@ -355,15 +355,16 @@ class Array
   alias slice []
 
   def values_at(*at)
-    self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_int(i) })
+    self.values_at(*at.map { |i| __is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_long(i) })
   end
 
   def fetch(i, default = __undef)
     warn("block supersedes default value argument", uplevel: 0) if block_given? && !__undef?(default)
-    at = __is_a(i, Integer) ? i : KumiSys.to_int(i)
+    at = __is_a(i, Integer) ? i : KumiSys.to_long(i)
     n = __ary_len(self)
     k = at < 0 ? at + n : at
     return __ary_at(self, k) if k >= 0 && k < n
+    KumiSys.check_long(at)
     return yield(i) if block_given?
     return default unless __undef?(default)
     raise IndexError, "index #{at} outside of array bounds: #{-n}...#{n}"
@@ -449,7 +450,7 @@ class Array
 
   def *(other)
     s = KumiSys.try_str(other)
-    s ? join(s) : self * KumiSys.to_int(other)
+    s ? join(s) : self * KumiSys.to_long(other)
   end
 
   def bsearch
@@ -487,7 +488,7 @@ class Array
       return nil if len == 0
       return __ary_at(self, KumiSys.random_index(random, len))
     end
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "negative sample number" if n < 0
     a = __ary_copy(self)
     n = len if n > len
@@ -534,11 +535,10 @@ class Array
   alias to_s inspect
 
   def join(separator = nil)
-    return String.new("", encoding: Encoding::US_ASCII) if __ary_len(self) == 0
     if __same(separator, nil)
       separator = $,
       warn("$, is set to non-nil value", uplevel: 0, category: :deprecated) if separator
-    else
+    elsif __ary_len(self) > 0
       separator = KumiSys.to_str(separator)
     end
     first = __ary_at(self, 0)
@@ -572,6 +572,11 @@ module KumiSys
     check_long(lo) unless __same(lo, nil)
     check_long(hi) unless __same(hi, nil)
     __range_new(Range, lo, hi, __range_excl(r))
+  end
+
+  # x as an Integer of at most 64 bits.
+  def self.to_long(x)
+    check_long(to_int(x))
   end
 
   def self.check_long(i)

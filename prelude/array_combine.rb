@@ -2,7 +2,7 @@
 # block may change the array.
 class Array
   def combination(k)
-    k = KumiSys.to_int(k)
+    k = KumiSys.to_long(k)
     return to_enum(:combination, k) { KumiSys.binomial(size, k) } unless block_given?
     n = __ary_len(self)
     return self if k < 0 || k > n
@@ -19,7 +19,7 @@ class Array
   end
 
   def repeated_combination(k)
-    k = KumiSys.to_int(k)
+    k = KumiSys.to_long(k)
     unless block_given?
       return to_enum(:repeated_combination, k) do
         if k < 0 then 0
@@ -38,10 +38,10 @@ class Array
   end
 
   def permutation(k = nil)
-    k = KumiSys.to_int(k) unless __same(k, nil)
     unless block_given?
-      return to_enum(:permutation, *(k ? [k] : [])) { KumiSys.falling(size, k || size) }
+      return to_enum(:permutation, *(k ? [k] : [])) { KumiSys.falling(size, k ? KumiSys.to_long(k) : size) }
     end
+    k = KumiSys.to_long(k) unless __same(k, nil)
     n = __ary_len(self)
     k = n if __same(k, nil)
     return self if k < 0 || k > n
@@ -64,7 +64,7 @@ class Array
   end
 
   def repeated_permutation(k)
-    k = KumiSys.to_int(k)
+    k = KumiSys.to_long(k)
     return to_enum(:repeated_permutation, k) { k < 0 ? 0 : size**k } unless block_given?
     n = __ary_len(self)
     return self if k < 0 || (n == 0 && k > 0)

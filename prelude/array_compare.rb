@@ -152,8 +152,11 @@ class Array
     i = 1
     while i < __ary_len(self)
       v = __ary_at(self, i)
-      c = given ? yield(v, best) : v <=> best
-      best = v if KumiSys.cmp_int(c, v, best) < 0
+      if given
+        best = v if KumiSys.cmp_int(yield(v, best), v, best) < 0
+      elsif KumiSys.cmp_int(best <=> v, best, v) > 0
+        best = v
+      end
       i += 1
     end
     best
@@ -173,8 +176,11 @@ class Array
     i = 1
     while i < __ary_len(self)
       v = __ary_at(self, i)
-      c = given ? yield(v, best) : v <=> best
-      best = v if KumiSys.cmp_int(c, v, best) > 0
+      if given
+        best = v if KumiSys.cmp_int(yield(v, best), v, best) > 0
+      elsif KumiSys.cmp_int(best <=> v, best, v) < 0
+        best = v
+      end
       i += 1
     end
     best

@@ -8,8 +8,8 @@ class Array
       list = __is_a(i, Range) ? (KumiSys.try_ary(v) || [v]) : v
       self[i] = list
     else
-      i = KumiSys.to_int(i)
-      n = KumiSys.to_int(n)
+      i = KumiSys.to_long(i)
+      n = KumiSys.to_long(n)
       self[i, n] = KumiSys.try_ary(v) || [v]
     end
     v
@@ -109,13 +109,13 @@ class Array
       to = hi < 0 ? hi + len : hi
       to += 1 unless __range_excl(r) && !__same(__range_hi(r), nil)
     else
-      from = __same(start, nil) ? 0 : KumiSys.check_long(KumiSys.to_int(start))
+      from = __same(start, nil) ? 0 : KumiSys.to_long(start)
       from += len if from < 0
       from = 0 if from < 0
       if __same(n, nil)
         to = len
       else
-        n = KumiSys.check_long(KumiSys.to_int(n))
+        n = KumiSys.to_long(n)
         return self if n <= 0
         to = from + n
       end
@@ -179,7 +179,7 @@ class Array
   end
 
   def flatten(depth = nil)
-    depth = __same(depth, nil) ? -1 : KumiSys.to_int(depth)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_long(depth)
     out = __ary_new
     KumiSys.flatten_into(out, self, depth)
     out
@@ -187,7 +187,7 @@ class Array
 
   def flatten!(depth = nil)
     __check_frozen(self)
-    depth = __same(depth, nil) ? -1 : KumiSys.to_int(depth)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_long(depth)
     out = __ary_new
     return nil unless KumiSys.flatten_into(out, self, depth)
     __ary_become(self, out)

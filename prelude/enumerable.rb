@@ -478,7 +478,7 @@ module Enumerable
   end
 
   def drop(n)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "attempt to drop negative size" if n < 0
     out = __ary_new
     i = 0
@@ -726,7 +726,7 @@ module Enumerable
   # --- groups of neighbours --------------------------------------------------
 
   def each_slice(n)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "invalid slice size" if n <= 0
     unless block_given?
       return to_enum(:each_slice, n) do
@@ -748,7 +748,7 @@ module Enumerable
   end
 
   def each_cons(n)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "invalid size" if n <= 0
     unless block_given?
       return to_enum(:each_cons, n) do
@@ -770,7 +770,7 @@ module Enumerable
       return to_enum(:cycle, *(__same(n, nil) ? [] : [n])) { KumiSys.cycle_size(KumiSys.size_of(self), n) }
     end
     unless __same(n, nil)
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_long(n)
       return nil if n <= 0
     end
     list = __ary_new

@@ -21,7 +21,7 @@ class Enumerator
   include Enumerable
 
   def initialize(size = nil, &block)
-    raise ArgumentError, "no block given" unless block
+    raise ArgumentError, "tried to create Proc object without a block" unless block
     __check_frozen(self)
     unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
       size = KumiSys.to_int(size)

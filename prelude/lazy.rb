@@ -149,7 +149,7 @@ class Enumerator
     end
 
     def take(n)
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_long(n)
       raise ArgumentError, "attempt to take negative size" if n < 0
       source = self
       size = proc do
@@ -180,7 +180,7 @@ class Enumerator
     end
 
     def drop(n)
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_long(n)
       raise ArgumentError, "attempt to drop negative size" if n < 0
       source = self
       size = proc do
@@ -226,7 +226,7 @@ class Enumerator
     end
 
     def with_index(offset = 0, &block)
-      KumiSys.lazy_with_index(self, :with_index, __same(offset, nil) ? 0 : KumiSys.to_int(offset), [offset], block)
+      KumiSys.lazy_with_index(self, :with_index, __same(offset, nil) ? 0 : KumiSys.to_long(offset), [offset], block)
     end
 
     def each_with_index(&block)
@@ -349,7 +349,10 @@ module KumiSys
       if one
         source.each { |v| emit.call(block.call(v)) }
       else
-        source.each { |*vs| emit.call(block.call(*vs)) }
+        source.each do |*vs|
+          __ary_push(vs, nil) if __ary_len(vs) == 0
+          emit.call(block.call(*vs))
+        end
       end
     end
   end
@@ -372,6 +375,7 @@ module KumiSys
   def self.lazy_flat_map(source, name, block)
     lazy(source, name, []) do |emit|
       source.each do |*vs|
+        __ary_push(vs, nil) if __ary_len(vs) == 0
         r = block.call(*vs)
         if __is_a(r, Array)
           r.each { |v| emit.call(v) }

@@ -131,7 +131,7 @@ fn first(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.is_empty() {
         return Ok(a.get(0).unwrap_or(Value::NIL));
     }
-    let n = count(cx, args, 0, "negative array size (or size too big)")?.min(a.len());
+    let n = count(cx, args, 0, "negative array size")?.min(a.len());
     Ok(cx.array(&a.as_slice()[..n]))
 }
 
@@ -140,7 +140,7 @@ fn last(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.is_empty() {
         return Ok(a.as_slice().last().copied().unwrap_or(Value::NIL));
     }
-    let n = count(cx, args, 0, "negative array size (or size too big)")?.min(a.len());
+    let n = count(cx, args, 0, "negative array size")?.min(a.len());
     Ok(cx.array(&a.as_slice()[a.len() - n..]))
 }
 
@@ -253,7 +253,7 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let n = cx.arg_i64(args, 0)?;
     if n < 0 {
-        return Err(cx.arg_error("argument must be non-negative"));
+        return Err(cx.arg_error("negative argument"));
     }
     let Some(total) = a.len().checked_mul(n as usize).filter(|t| *t < 1 << 58) else {
         return Err(cx.arg_error("argument too big"));

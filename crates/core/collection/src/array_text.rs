@@ -69,10 +69,8 @@ impl Joined {
 
 fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    if a.is_empty() {
-        return Ok(cx.str_ascii(""));
-    }
     let sep = match args.first() {
+        Some(v) if !v.is_nil() && a.is_empty() => None,
         None | Some(&Value::NIL) => match cx.get_global("$,") {
             Value::NIL => None,
             // The twin warns.
