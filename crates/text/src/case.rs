@@ -121,6 +121,10 @@ pub fn map(s: &[u8], enc: EncIndex, op: CaseOp, options: CaseOptions) -> Result<
 fn map_ascii(s: &[u8], enc: EncIndex, op: CaseOp) -> Option<Vec<u8>> {
     // Trail bytes below 0x80 look like letters in some encodings.
     let bytewise = enc.is_single_byte() || enc.is_utf8() || s.is_ascii();
+    if bytewise && matches!(op, CaseOp::Upcase | CaseOp::Downcase) {
+        let out = if op == CaseOp::Upcase { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() };
+        return (out != s).then_some(out);
+    }
     let mut out = s.to_vec();
     let mut i = 0;
     while i < out.len() {

@@ -144,13 +144,25 @@ fn code_of(c: &[u8], enc: EncIndex) -> u32 {
     }
 }
 
+/// Every byte is an ASCII character.
+fn plain(s: &[u8], enc: EncIndex) -> bool {
+    enc.is_ascii_compatible() && s.is_ascii()
+}
+
 /// `String#count`.
 pub fn count(s: &[u8], enc: EncIndex, sets: &Intersection) -> usize {
+    if plain(s, enc) {
+        return s.iter().filter(|b| sets.contains(**b as u32)).count();
+    }
     enc.chars(s).filter(|c| sets.contains(code_of(c, enc))).count()
 }
 
 /// `String#delete`; `None` if nothing is deleted.
 pub fn delete(s: &[u8], enc: EncIndex, sets: &Intersection) -> Option<Vec<u8>> {
+    if plain(s, enc) {
+        let out: Vec<u8> = s.iter().copied().filter(|b| !sets.contains(*b as u32)).collect();
+        return (out.len() != s.len()).then_some(out);
+    }
     let mut out = Vec::with_capacity(s.len());
     for c in enc.chars(s) {
         if !sets.contains(code_of(c, enc)) {
@@ -195,6 +207,11 @@ pub fn tr(s: &[u8], enc: EncIndex, from: &[u8], to: &[u8], squeeze: bool) -> Res
     let mut table = [None; 128];
     for (c, slot) in table.iter_mut().enumerate() {
         *slot = replace(c as u32);
+    }
+    if !squeeze && enc.is_ascii_compatible() && s.is_ascii() && table.iter().flatten().all(|c| *c < 0x80) {
+        let bytes: [u8; 128] = std::array::from_fn(|i| table[i].map_or(i as u8, |c| c as u8));
+        let changed = s.iter().any(|b| table[*b as usize & 0x7F].is_some());
+        return Ok(changed.then(|| s.iter().map(|b| bytes[*b as usize & 0x7F]).collect()));
     }
     let mut out = Vec::with_capacity(s.len());
     let mut changed = false;

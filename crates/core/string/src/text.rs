@@ -145,10 +145,11 @@ pub fn copy(cx: &mut Cx, s: Str) -> Value {
 /// Appends bytes and keeps the accounts; the code range becomes `r`.
 pub fn append(cx: &mut Cx, s: Str, b: &[u8], r: CodeRange) {
     let mut s = s;
-    if s.buf.spilled() || s.buf.len() + b.len() > 24 {
-        cx.heap.charge(b.len());
-    }
+    let room = s.buf.capacity();
     s.buf.extend_from_slice(b);
+    if s.buf.capacity() != room {
+        cx.heap.charge(s.buf.capacity() - room.min(s.buf.capacity()));
+    }
     s.set_range(r as u8);
 }
 /// New bytes and encoding for `s`.

@@ -496,8 +496,41 @@ pub enum EncodeError {
     Problem(Problem),
 }
 
+/// Valid text between UTF-8, UTF-16, UTF-32 and ISO-8859-1: what needs no tables. `None` for
+/// anything else, and where something is wrong with the text.
+fn unicode(src: &[u8], source: EncIndex, destination: EncIndex) -> Option<Vec<u8>> {
+    use EncIndex as E;
+    if source == destination {
+        return None;
+    }
+    let text: std::borrow::Cow<'_, str> = match source {
+        E::UTF_8 => simdutf8::basic::from_utf8(src).ok()?.into(),
+        E::ISO_8859_1 => src.iter().map(|b| *b as char).collect::<String>().into(),
+        E::UTF_16LE | E::UTF_16BE if src.len() % 2 == 0 => {
+            let unit = |p: &[u8]| if source == E::UTF_16LE { u16::from_le_bytes([p[0], p[1]]) } else { u16::from_be_bytes([p[0], p[1]]) };
+            let chars: Result<String, _> = char::decode_utf16(src.chunks_exact(2).map(unit)).collect();
+            chars.ok()?.into()
+        }
+        _ => return None,
+    };
+    match destination {
+        E::UTF_8 => Some(text.into_owned().into_bytes()),
+        E::UTF_16LE => Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        E::UTF_16BE => Some(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
+        E::UTF_32LE => Some(text.chars().flat_map(|c| (c as u32).to_le_bytes()).collect()),
+        E::UTF_32BE => Some(text.chars().flat_map(|c| (c as u32).to_be_bytes()).collect()),
+        E::ISO_8859_1 => text.chars().map(|c| u8::try_from(c as u32).ok()).collect(),
+        _ => None,
+    }
+}
+
 /// Converts a whole string (`String#encode` without a fallback).
 pub fn encode(src: &[u8], source: EncIndex, destination: EncIndex, options: Options) -> Result<Vec<u8>, EncodeError> {
+    if options.newline == Newline::Keep && options.xml == Xml::No {
+        if let Some(out) = unicode(src, source, destination) {
+            return Ok(out);
+        }
+    }
     let mut converter = Converter::new(source, destination, options).map_err(|NotFound| EncodeError::NotFound)?;
     let mut out = Vec::with_capacity(src.len() + src.len() / 4);
     let mut pos = 0;
