@@ -837,6 +837,10 @@ impl Cx {
         self.pending.io = Some((fd, read, write));
         Exit::Park
     }
+    /// Threads that wait for this descriptor.
+    pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
+        self.tasks.all.values().filter(|t| t.io.is_some_and(|io| io.0 == fd)).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
+    }
     /// The child of a fork goes on with the running thread alone.
     pub fn after_fork(&mut self) {
         let thread = self.current_thread();

@@ -54,6 +54,10 @@ pub struct Io {
     pub autoclose: bool,
     pub timeout: Value,
     pub opened: bool,
+    /// Whether `fd` is a plain file, whose calls never wait; `None`: not asked yet.
+    pub plain: Option<bool>,
+    /// Writes that wait for room: task, and what tells one of its writes from another. Their bytes are in `wbuf`.
+    pub writers: Vec<(u64, u64)>,
     /// One of the three standard streams: never closed by the collector.
     pub standard: bool,
 }
@@ -90,6 +94,8 @@ impl Default for Io {
             autoclose: true,
             timeout: Value::NIL,
             opened: false,
+            plain: None,
+            writers: Vec::new(),
             standard: false,
         }
     }
@@ -153,6 +159,19 @@ impl Io {
     pub fn out_fd(&self) -> i32 {
         if self.wfd >= 0 { self.wfd } else { self.fd }
     }
+    /// Is it a plain file (or directory), which never makes one wait?
+    pub fn is_plain(&mut self) -> bool {
+        if let Some(p) = self.plain {
+            return p;
+        }
+        // SAFETY: a zeroed stat is a valid value to write into; st is writable.
+        let p = unsafe {
+            let mut st: libc::stat = std::mem::zeroed();
+            libc::fstat(self.out_fd(), &mut st) == 0 && matches!(st.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
+        };
+        self.plain = Some(p);
+        p
+    }
     /// Name in error messages.
     pub fn label(&self) -> String {
         match &self.path {
@@ -210,6 +229,7 @@ impl Io {
         self.cpos = 0;
         self.pending_cr = false;
         self.conv = None;
+        self.plain = None;
     }
 
     /// Writes everything buffered. An error number; what could not be written stays.
@@ -229,11 +249,8 @@ impl Io {
         }
         r
     }
-    /// Writes through the buffer.
+    /// Writes through the buffer, waiting in place.
     pub fn put(&mut self, b: &[u8]) -> Result<(), i32> {
-        if !self.rbuf.is_empty() && self.wfd < 0 {
-            self.unread_to_fd();
-        }
         if self.sync {
             self.flush()?;
             return write_all(self.out_fd(), b, &mut 0);
@@ -313,10 +330,7 @@ pub fn reader(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
         return Err(io_error(cx, "not opened for reading"));
     }
     if !io.wbuf.is_empty() {
-        if let Err(e) = io.flush() {
-            let l = io.label();
-            return Err(cx.errno_error(e, &l));
-        }
+        crate::io_write::flush_io(cx, io)?;
     }
     Ok(io)
 }

@@ -22,6 +22,11 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_replace_opts", 5, 5, set_replace),
     intrinsic("__io_bom", 1, 1, bom),
     intrinsic("__io_close", 1, 1, close),
+    intrinsic("__io_waiters", 1, 1, |cx, _, a| {
+        let fd = io::raw(cx, a[0])?.fd;
+        let v = if fd < 0 { Vec::new() } else { cx.waiting_for(fd) };
+        Ok(cx.array_vec(v))
+    }),
     intrinsic("__io_close_half", 2, 2, close_half),
     intrinsic("__io_take_over", 2, 2, take_over),
     intrinsic("__io_reopen_fd", 2, 2, reopen_fd),
@@ -290,17 +295,25 @@ fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.fd < 0 {
         return Ok(Value::FALSE);
     }
-    let r = io.flush();
+    let autoclose = io.autoclose;
+    let r = match crate::io_write::flush_io(cx, io) {
+        Err(x @ (Exit::Park | Exit::Again)) => return Err(x),
+        r => r,
+    };
+    let failed = cx.pending.call.take();
     let (fd, wfd) = (std::mem::replace(&mut io.fd, -1), std::mem::replace(&mut io.wfd, -1));
     io.wbuf = Vec::new();
     io.forget();
-    let mut e = if fd > 2 || !io.standard { io::close_fd(fd) } else { 0 };
+    let mut e = if autoclose && (fd > 2 || !io.standard) { io::close_fd(fd) } else { 0 };
     if wfd >= 0 {
         e = e.max(io::close_fd(wfd));
     }
     let p = io.label();
     match r {
-        Err(x) if x != libc::EPIPE => Err(io::fail_plain(cx, x, &p)),
+        Err(x) => {
+            cx.pending.call = failed;
+            Err(x)
+        }
         _ if e != 0 && e != libc::EINTR => Err(io::fail_plain(cx, e, &p)),
         _ => Ok(Value::TRUE),
     }
@@ -313,8 +326,8 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(Value::FALSE);
     }
     if io.wfd >= 0 {
-        let _ = io.flush();
         if write {
+            crate::io_write::flush_io(cx, io)?;
             io::close_fd(io.wfd);
             io.wfd = -1;
             io.writable = false;

@@ -37,8 +37,7 @@ pub fn wait(cx: &mut Cx, fd: i32, read: bool, write: bool) -> Exit {
             }
         }
     }
-    cx.pending.io = Some((fd, read, write));
-    Exit::Park
+    cx.park_io(fd, read, write)
 }
 
 /// Reads once into the buffer: false at the end of the file.
@@ -53,10 +52,8 @@ fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
     }
     let at = io.rbuf.len();
     loop {
-        match io::poll_fd(io.fd, true, false, 0) {
-            Ok(true) => {}
-            Ok(false) => return Err(wait(cx, io.fd, true, false)),
-            Err(_) => {}
+        if !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
+            return Err(wait(cx, io.fd, true, false));
         }
         io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
         let room = (io.rbuf.capacity() - at).min(most);

@@ -105,9 +105,77 @@ fn needs_conversion(io: &Io, s: Gc<StrObj>) -> bool {
     !(to.is_ascii_compatible() && from.is_ascii_compatible() && s.bytes().is_ascii())
 }
 
-/// Hands bytes to the stream.
+/// Hands bytes to the stream. When there is no room the task parks with its bytes in the buffer, and the
+/// native that called goes on here when it runs again.
 pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
-    match io.put(b) {
+    if !io.rbuf.is_empty() && io.wfd < 0 {
+        io.unread_to_fd();
+    }
+    let small = !io.sync && io.writers.is_empty() && io.wbuf.len() + b.len() <= io::BUFFER;
+    if small && !(io.tty && memchr::memrchr(b'\n', b).is_some()) {
+        io.wbuf.extend_from_slice(b);
+        return Ok(());
+    }
+    if io.is_plain() {
+        let r = io.put(b);
+        return done(cx, io, r);
+    }
+    let me = (cx.task.id, kumi_heap::hash_bytes(b));
+    match io.writers.iter().position(|w| *w == me) {
+        Some(i) => {
+            io.writers.swap_remove(i);
+        }
+        None => io.wbuf.extend_from_slice(b),
+    }
+    flush_io(cx, io).inspect_err(|x| {
+        if *x == Exit::Park {
+            io.writers.push(me);
+        }
+    })
+}
+/// Writes out what is buffered; parks when the other end takes no more.
+pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
+    if io.is_plain() {
+        let r = io.flush();
+        return done(cx, io, r);
+    }
+    let b = std::mem::take(&mut io.wbuf);
+    let mut at = 0;
+    let fd = io.out_fd();
+    let r = loop {
+        if at == b.len() {
+            break Ok(());
+        }
+        match io::poll_fd(fd, false, true, 0) {
+            Ok(false) => {
+                io.wbuf = b[at..].to_vec();
+                return Err(crate::io_read::wait(cx, fd, false, true));
+            }
+            // As much as a pipe takes at once when it says that it takes something.
+            Ok(true) => {
+                let end = b.len().min(at + 4096);
+                // SAFETY: the slice is readable for its length.
+                let n = unsafe { libc::write(fd, b[at..].as_ptr().cast(), end - at) };
+                if n >= 0 {
+                    at += n as usize;
+                    continue;
+                }
+                match io::errno() {
+                    libc::EINTR | libc::EAGAIN => {}
+                    e => break Err(e),
+                }
+            }
+            Err(libc::EINTR) => {}
+            Err(e) => break Err(e),
+        }
+    };
+    if r.is_err() {
+        io.wbuf = b[at..].to_vec();
+    }
+    done(cx, io, r)
+}
+fn done(cx: &mut Cx, io: &mut Io, r: Result<(), i32>) -> Result<(), Exit> {
+    match r {
         Ok(()) => Ok(()),
         Err(e) => {
             let p = io.path.clone().unwrap_or_default();
@@ -176,10 +244,7 @@ fn append(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 }
 fn flush(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let io = io::open(cx, recv)?;
-    if let Err(e) = io.flush() {
-        let p = io.path.clone().unwrap_or_default();
-        return Err(io::fail(cx, e, "io_write", &p));
-    }
+    flush_io(cx, io)?;
     Ok(recv)
 }
 
