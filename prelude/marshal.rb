@@ -16,9 +16,12 @@ module Marshal
       raise TypeError, "instance of IO needed" unless KumiSys.answers?(io, :write)
       io.binmode if KumiSys.answers?(io, :binmode)
     end
-    w = KumiSys::MarshalWriter.new
-    w.object(obj, limit)
-    s = w.out
+    s = limit < 0 && __marshal_dump_plain(obj)
+    unless s
+      w = KumiSys::MarshalWriter.new
+      w.object(obj, limit)
+      s = w.out
+    end
     return s if io.nil?
     io.write(s)
     io
@@ -27,6 +30,10 @@ module Marshal
   def self.load(source, proc = nil, freeze: false)
     str = KumiSys.try_str(source)
     if str
+      if proc.nil? && !freeze
+        x = __marshal_load_plain(str)
+        return x unless __undef?(x)
+      end
       r = KumiSys::MarshalReader.new(str, nil, proc, freeze)
     elsif KumiSys.answers?(source, :getbyte) && KumiSys.answers?(source, :read)
       source.binmode if KumiSys.answers?(source, :binmode)

@@ -139,8 +139,8 @@ class CSV
       row
     end
 
-    def malformed(message)
-      raise MalformedCSVError.new(message, @lineno)
+    def malformed(message, line = @lineno)
+      raise MalformedCSVError.new(message, line)
     end
 
     def read_line
@@ -172,6 +172,7 @@ class CSV
       end
       fields = []
       pos = 0
+      first_line = @lineno
       while true
         at = pos
         if @strip
@@ -184,12 +185,11 @@ class CSV
             j = body.index(@quote, i)
             if j.nil?
               # The field goes on in the next line.
-              malformed("Unclosed quoted field") if !ended && @io.eof?
+              malformed("Unclosed quoted field", first_line) if !ended && @io.eof?
               value << body[i..] << (ended ? sep : "")
               check_size(value)
               more = read_line
-              malformed_at_start = more.nil?
-              malformed("Unclosed quoted field") if malformed_at_start
+              malformed("Unclosed quoted field", first_line) if more.nil?
               @line += more
               ended = more.end_with?(sep)
               body = ended ? more[0...-sep.length] : more

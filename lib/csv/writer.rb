@@ -15,7 +15,7 @@ class CSV
       @headers = nil
       @header_converters = header_converters
       specials = ["\r", "\n", @col, @quote].compact.uniq.map { |s| Regexp.escape(s) }
-      @needs = /#{specials.join("|")}|\A[ \t]|[ \t]\z/
+      @needs = /#{specials.join("|")}/
       case options[:headers]
       when Array then use_headers(options[:headers])
       when String then use_headers(CSV.parse_line(options[:headers], col_sep: @col, quote_char: @quote || '"'))

@@ -17,6 +17,7 @@ mod json_parse;
 mod json_write;
 pub mod key;
 mod marshal;
+mod marshal_fast;
 mod set;
 mod structs;
 
@@ -32,6 +33,7 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     json_parse::TABLE,
     json_write::TABLE,
     marshal::TABLE,
+    marshal_fast::TABLE,
 ];
 
 /// Registers this floor's natives.

@@ -11,7 +11,7 @@ fn out(cx: &mut Cx, v: Value) -> Result<Gc<StrObj>, Exit> {
 }
 
 /// Appends a length or small integer as Marshal packs it.
-fn push_long(b: &mut Vec<u8>, n: i64) {
+pub(crate) fn push_long(b: &mut Vec<u8>, n: i64) {
     match n {
         0 => b.push(0),
         1..=122 => b.push(n as u8 + 5),
@@ -65,45 +65,40 @@ fn raw(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// A Float in the shortest digits that read back.
-fn float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let f = args[0].as_float().unwrap_or(0.0);
-    let t = if f.is_nan() {
-        "nan".to_string()
-    } else if f.is_infinite() {
-        if f > 0.0 { "inf".into() } else { "-inf".into() }
-    } else if f == 0.0 {
-        if f.is_sign_negative() { "-0".into() } else { "0".into() }
+pub(crate) fn float_text(f: f64) -> String {
+    if f.is_nan() {
+        return "nan".into();
+    }
+    if f.is_infinite() {
+        return if f > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    if f == 0.0 {
+        return if f.is_sign_negative() { "-0".into() } else { "0".into() };
+    }
+    let e = format!("{:e}", f.abs());
+    let (mant, exp) = e.split_once('e').unwrap_or((&e, "0"));
+    let digits: String = mant.chars().filter(|c| *c != '.').collect();
+    let point = exp.parse::<i32>().unwrap_or(0) + 1;
+    let n = digits.len() as i32;
+    let body = if point < -3 || point > n {
+        let rest = &digits[1..];
+        let dot = if rest.is_empty() { "" } else { "." };
+        format!("{}{dot}{rest}e{}", &digits[..1], point - 1)
+    } else if point > 0 {
+        let (a, b) = digits.split_at(point as usize);
+        if b.is_empty() { a.to_string() } else { format!("{a}.{b}") }
     } else {
-        let e = format!("{:e}", f.abs());
-        let (mant, exp) = e.split_once('e').unwrap_or((&e, "0"));
-        let digits: String = mant.chars().filter(|c| *c != '.').collect();
-        let point = exp.parse::<i32>().unwrap_or(0) + 1;
-        let n = digits.len() as i32;
-        let body = if point < -3 || point > n {
-            let rest = &digits[1..];
-            let dot = if rest.is_empty() { "" } else { "." };
-            format!("{}{dot}{rest}e{}", &digits[..1], point - 1)
-        } else if point > 0 {
-            let (a, b) = digits.split_at(point as usize);
-            if b.is_empty() { a.to_string() } else { format!("{a}.{b}") }
-        } else {
-            format!("0.{}{digits}", "0".repeat((-point) as usize))
-        };
-        if f < 0.0 { format!("-{body}") } else { body }
+        format!("0.{}{digits}", "0".repeat((-point) as usize))
     };
+    if f < 0.0 { format!("-{body}") } else { body }
+}
+fn float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let t = float_text(args[0].as_float().unwrap_or(0.0));
     Ok(cx.str_enc(t.as_bytes(), EncIndex::BINARY))
 }
 
 /// Sign, length in 16-bit words and bytes of an Integer.
-fn big(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = out(cx, args[0])?;
-    let n = match args[1].as_fix() {
-        Some(i) => BigInt::from_i64(i),
-        None => match args[1].as_big() {
-            Some(b) => b.n.clone(),
-            None => return Err(cx.type_error("Integer expected")),
-        },
-    };
+pub(crate) fn push_big(out: &mut Vec<u8>, n: &BigInt) {
     let hex = n.abs().to_string_radix(16);
     let mut bytes: Vec<u8> = Vec::with_capacity(hex.len() / 2 + 2);
     let h = hex.as_bytes();
@@ -117,9 +112,21 @@ fn big(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if bytes.len() % 2 == 1 {
         bytes.push(0);
     }
-    let mut b = vec![if n.is_negative() { b'-' } else { b'+' }];
-    push_long(&mut b, (bytes.len() / 2) as i64);
-    b.extend_from_slice(&bytes);
+    out.push(if n.is_negative() { b'-' } else { b'+' });
+    push_long(out, (bytes.len() / 2) as i64);
+    out.extend_from_slice(&bytes);
+}
+fn big(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = out(cx, args[0])?;
+    let n = match args[1].as_fix() {
+        Some(i) => BigInt::from_i64(i),
+        None => match args[1].as_big() {
+            Some(b) => b.n.clone(),
+            None => return Err(cx.type_error("Integer expected")),
+        },
+    };
+    let mut b = Vec::new();
+    push_big(&mut b, &n);
     append(cx, s, &b);
     Ok(args[0])
 }
