@@ -329,6 +329,10 @@ class Range
     if __is_a(lo, Numeric) || __is_a(hi, Numeric) || __is_a(lo, Time) || __is_a(hi, Time)
       return KumiSys.covers(lo, hi, __range_excl(self), x)
     end
+    # What converts to an Integer is as linear as one.
+    if __responds(lo, :to_int) || __responds(hi, :to_int)
+      return KumiSys.covers(lo, hi, __range_excl(self), x)
+    end
     return true if __same(lo, nil) && __same(hi, nil) && (__is_a(x, Numeric) || __is_a(x, Time))
     if __same(lo, nil) || __same(hi, nil)
       raise TypeError, "cannot determine inclusion in beginless/endless ranges"

@@ -27,16 +27,6 @@ fn allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let Some(c) = recv.as_class() else { return Err(cx.type_error("class required")) };
     cx.allocate(c)
 }
-/// allocate, then `initialize` in this call's place with the new object as the result.
-fn new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let Some(c) = recv.as_class() else { return Err(cx.type_error("class required")) };
-    let v = cx.allocate(c)?;
-    let exit = cx.call(v, sym::INITIALIZE, args);
-    if let Some(call) = &mut cx.pending.call {
-        call.result = v;
-    }
-    Err(exit)
-}
 fn superclass(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let Some(c) = recv.as_class() else { return Ok(Value::NIL) };
     match c.data.superclass {
