@@ -165,4 +165,10 @@ module KumiSys
     b = __binding
     __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_int(line), recv, recv)
   end
+
+  # Text whose parser had something to say.
+  def self.warn_and_call(lines, body)
+    lines.each { |l| Warning.warn(l) }
+    body.call
+  end
 end

@@ -60,10 +60,21 @@ impl Cx {
     /// # Errors
     /// A pending SyntaxError with the marked source.
     pub fn compile_text(&mut self, src: &[u8], opts: &compile::Options) -> Result<Rc<ISeq>, Exit> {
-        match compile::compile(src, opts, self) {
-            Ok(q) => {
-                self.register_code(&q);
-                Ok(q)
+        self.compile_with_warnings(src, opts).map(|c| c.0)
+    }
+    /// As above; the parser's warnings that `$VERBOSE` lets through come along, as lines.
+    fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Rc<ISeq>, Vec<String>), Exit> {
+        match compile::compile_full(src, opts, self) {
+            Ok(c) => {
+                self.register_code(&c.iseq);
+                let verbose = self.get_global("$VERBOSE");
+                let lines = c
+                    .warnings
+                    .iter()
+                    .filter(|w| !verbose.is_nil() && (!w.verbose || verbose.truthy()))
+                    .map(|w| format!("{}:{}: warning: {}\n", opts.path, w.line, w.text))
+                    .collect();
+                Ok((c.iseq, lines))
             }
             Err(e) => Err(self.syntax_error(e, &opts.path)),
         }
@@ -246,7 +257,7 @@ impl Cx {
             frozen_strings: self.options.frozen_strings,
             ..compile::Options::file(path)
         };
-        let q = match self.compile_text(src.0, &opts) {
+        let (q, warnings) = match self.compile_with_warnings(src.0, &opts) {
             Ok(q) => q,
             Err(x) => return x,
         };
@@ -273,6 +284,11 @@ impl Cx {
             block: s.block,
             home: s.home,
         });
+        if !warnings.is_empty() {
+            let lines: Vec<Value> = warnings.iter().map(|w| self.str(w)).collect();
+            let lines = self.array(&lines);
+            return self.call_helper("warn_and_call", &[lines, p.val()]);
+        }
         self.pending.call = Some(Call {
             target: Target::Proc(p.val()),
             recv: Value::NIL,
