@@ -16,6 +16,8 @@ struct Writer {
     out: Vec<u8>,
     objects: FxHashMap<u64, i64>,
     symbols: FxHashMap<Sym, i64>,
+    /// A name with an encoding of its own came up: Ruby knows how to write it.
+    wide: bool,
 }
 
 impl Writer {
@@ -30,18 +32,11 @@ impl Writer {
             return;
         }
         let name = cx.syms.name(s).to_vec();
-        let wide = !name.is_ascii();
-        if wide {
-            self.out.push(b'I');
-        }
+        self.wide |= !name.is_ascii();
         self.out.push(b':');
         self.bytes(&name);
         let i = self.symbols.len() as i64;
         self.symbols.insert(s, i);
-        if wide {
-            push_long(&mut self.out, 1);
-            self.encoding(cx, true);
-        }
     }
     fn encoding(&mut self, cx: &Cx, utf8: bool) {
         // `E` is known to every symbol table once something was interned under that name.
@@ -191,13 +186,13 @@ impl Writer {
 
 /// `__marshal_dump_plain(obj)`: the text, or false when Ruby has to write it.
 fn dump(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut w = Writer { out: vec![4, 8], objects: FxHashMap::default(), symbols: FxHashMap::default() };
+    let mut w = Writer { out: vec![4, 8], objects: FxHashMap::default(), symbols: FxHashMap::default(), wide: false };
     match w.write(cx, args[0], 0) {
-        Some(()) => {
+        Some(()) if !w.wide => {
             cx.check_size(w.out.len())?;
             Ok(cx.str_vec(w.out, EncIndex::BINARY))
         }
-        None => Ok(Value::FALSE),
+        _ => Ok(Value::FALSE),
     }
 }
 
