@@ -517,8 +517,14 @@ class Hash
     __hash_enter(self)
     begin
       i = -1
-      while i = __hash_next(self, i)
-        yield __hash_pair(self, i)
+      if __block_pairs
+        while i = __hash_next(self, i)
+          yield __hash_key(self, i), __hash_val(self, i)
+        end
+      else
+        while i = __hash_next(self, i)
+          yield __hash_pair(self, i)
+        end
       end
     ensure
       __hash_leave(self)

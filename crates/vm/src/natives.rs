@@ -307,6 +307,10 @@ fn method_to_proc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn block_literal(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.own_block().is_fix()))
 }
+/// `__block_pairs()`: does the block take two values and more, so that a pair may be yielded as two values?
+fn block_pairs(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::bool(cx.own_block_pairs()))
+}
 fn block_proc(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.own_block_proc())
 }
@@ -916,6 +920,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__call_native", 3, 5, call_native),
     intrinsic("__call_plain", 2, 2, call_plain),
     intrinsic("__block_literal", 0, 0, block_literal),
+    intrinsic("__block_pairs", 0, 0, block_pairs),
     intrinsic("__block_proc", 0, 0, block_proc),
     intrinsic("__make_lambda", 1, 1, make_lambda),
     intrinsic("__proc_dup", 2, 2, proc_dup),

@@ -139,6 +139,16 @@ impl Cx {
     pub(crate) fn own_block(&self) -> Value {
         self.fp().block()
     }
+    /// Is that block a literal one with plain parameters, two or more?
+    pub(crate) fn own_block_pairs(&self) -> bool {
+        let w = self.own_block();
+        if !w.is_fix() {
+            return false;
+        }
+        let (off, child) = literal_parts(w);
+        let q = &self.frame_at(off).iseq().children[child];
+        q.simple && q.params.req >= 2
+    }
     /// ... as a Proc.
     pub(crate) fn own_block_proc(&mut self) -> Value {
         let f = self.fp();
