@@ -175,6 +175,9 @@ class IO
     int = KumiSys.to_str(int) unless __same(int, nil) || __is_a(int, Encoding)
     raise ArgumentError, "string contains null byte" if __is_a(int, String) && int.include?("\0")
     KumiSys.io_set_encodings(self, ext, int, opts)
+    if __io_readable(self) && !binmode? && __same(internal_encoding, nil) && !external_encoding.ascii_compatible?
+      raise ArgumentError, "ASCII incompatible encoding needs binmode"
+    end
     self
   end
 

@@ -13,7 +13,7 @@ class IO
     line
   end
 
-  def readlines(*args, chomp: false)
+  def readlines(*args, chomp: false, **)
     sep, limit = KumiSys.line_args(args)
     raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
     out = []

@@ -104,7 +104,8 @@ class IO
     opened = []
     length = KumiSys.to_int(length) unless __same(length, nil)
     raise ArgumentError, "negative length #{length} given" if length && length < 0
-    src = from
+    src = __is_a(from, IO) ? from : from.respond_to?(:to_io) && KumiSys.try_io(from) || from
+    to = KumiSys.try_io(to) || to if !__is_a(to, IO) && to.respond_to?(:to_io)
     unless __is_a(src, IO) || __same(src, ARGF) || src.respond_to?(:read) || src.respond_to?(:readpartial)
       src = File.new(KumiSys.to_path(from), "rb")
       opened << src

@@ -127,10 +127,11 @@ pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
         }
         None => io.wbuf.extend_from_slice(b),
     }
-    flush_io(cx, io).inspect_err(|x| {
-        if *x == Exit::Park {
-            io.writers.push(me);
-        }
+    flush_io(cx, io).inspect_err(|x| match x {
+        Exit::Park => io.writers.push(me),
+        // What an unbuffered stream could not write is not tried again.
+        _ if io.sync => io.wbuf.clear(),
+        _ => {}
     })
 }
 /// Writes out what is buffered; parks when the other end takes no more.
