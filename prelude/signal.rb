@@ -118,6 +118,18 @@ module KumiSys
     command.call(n)
   end
 
+  # The same above a native that waits: it runs again when the handler is done.
+  def self.signal_came_again(n, command)
+    done = false
+    begin
+      signal_came(n, command)
+      done = true
+    ensure
+      __after_signal_drop unless done
+    end
+    __after_signal
+  end
+
   # The handler of trap(:EXIT), once, before the blocks of at_exit.
   def self.run_exit_trap
     command = __trap_of(0)

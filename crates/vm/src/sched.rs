@@ -77,7 +77,20 @@ impl Cx {
         }
         if let Some(h) = self.signal_hook {
             if let Some(c) = h(self) {
-                return self.do_call(c, 0, ff::DISCARD);
+                let main = self.tasks.main_id;
+                let here = self.task.id == main
+                    || self.task.thread == self.tasks.main_thread
+                    || self.tasks.all.get(&main).is_none_or(|t| !matches!(t.state, State::Ready | State::Waiting));
+                if here {
+                    return self.do_call(c, 0, ff::DISCARD);
+                }
+                // Handlers run on the main thread.
+                self.park_state(0, ff::DISCARD);
+                self.task.state = State::Ready;
+                let id = self.task.id;
+                self.tasks.ready.push_back(id);
+                self.signal_wakes_main(c);
+                return self.run_next();
             }
         }
         if !self.task.interrupts.is_empty() && self.task.mask == 0 {
@@ -240,15 +253,20 @@ impl Cx {
     fn signal_wakes_main(&mut self, c: Call) {
         let main = self.tasks.main_id;
         self.make_current(main);
-        self.task.signal_call = Some(c.clone());
         self.fp = self.frame_at(self.task.base).0;
         self.pc = self.task.pc as *const _;
-        // The handler becomes an ordinary call above the parked native, which runs again after it.
-        let again = self.task.again.take();
         self.task.state = State::Ready;
-        self.task.signal_call = None;
-        self.task.after_signal = again;
-        self.task.again = Some((c, 0, ff::DISCARD));
+        // A native that waits runs again after the handler, and what it gives goes where it would have gone.
+        let mut c = c;
+        match self.task.again.take() {
+            Some((call, dst, flags)) => {
+                c.target = Target::Helper(self.intern("signal_came_again"));
+                self.task.after_signal.push(call);
+                self.task.again = Some((c, dst, flags));
+            }
+            None => self.task.again = Some((c, 0, ff::DISCARD)),
+        }
+        self.tasks.ready.retain(|t| *t != main);
         self.tasks.ready.push_front(main);
     }
     fn start_turn(&mut self) {
@@ -877,6 +895,17 @@ impl Cx {
 pub(crate) static TABLE: &[NativeDef] = &[
     n("Fiber", "resume", 0, -1, fiber_resume),
     n("Fiber.", "yield", 0, -1, fiber_yield_values),
+    intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
+        Some(call) => {
+            cx.pending.call = Some(call);
+            Err(Exit::Call)
+        }
+        None => Ok(Value::NIL),
+    }),
+    intrinsic("__after_signal_drop", 0, 0, |cx, _, _| {
+        cx.task.after_signal.pop();
+        Ok(Value::NIL)
+    }),
     intrinsic("__fiber_new", 2, 2, fiber_new),
     intrinsic("__fiber_switch", 3, 3, fiber_switch),
     intrinsic("__fiber_yield", 1, 1, fiber_yield),

@@ -85,8 +85,8 @@ pub struct Task {
     pub yielding: bool,
     /// How far interrupts are held back: 0 not, 1 until a blocking wait, 2 all.
     pub mask: u8,
-    pub signal_call: Option<Call>,
-    pub after_signal: Option<(Call, usize, u64)>,
+    /// Parked calls that run again when the signal handler above them is done, innermost last.
+    pub after_signal: Vec<Call>,
 }
 
 /// Stack slots a thread's task may have at most by default (8 MiB).
@@ -131,8 +131,7 @@ impl Task {
             wake_token: false,
             yielding: false,
             mask: 0,
-            signal_call: None,
-            after_signal: None,
+            after_signal: Vec::new(),
         }
     }
     /// First slot. Valid until the next [`Task::grow`].
@@ -193,8 +192,7 @@ impl Task {
         for (_, h) in &self.homes {
             m.mark(h.val());
         }
-        let again = self.again.iter().chain(&self.after_signal).map(|a| &a.0);
-        for c in self.start.iter().chain(&self.signal_call).chain(again) {
+        for c in self.start.iter().chain(&self.after_signal).chain(self.again.iter().map(|a| &a.0)) {
             crate::gc::trace_call(c, m);
         }
     }
