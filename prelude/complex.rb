@@ -172,8 +172,8 @@ module KumiSys
     return __complex(magnitude, 0) if __is_a(angle, Integer) && angle == 0
     return __complex(0, 0) if __is_a(magnitude, Integer) && magnitude == 0
     if __is_a(angle, Float)
-      return __complex(-magnitude, 0) if angle == Math::PI
-      return __complex(0, magnitude) if angle == Math::PI / 2
+      return __complex(-magnitude, 0.0) if angle == Math::PI
+      return __complex(0.0, magnitude) if angle == Math::PI / 2
     end
     a = angle.to_f
     cos = Math.cos(a)

@@ -202,15 +202,21 @@ module KumiSys
     end
     return zone if __responds(zone, need) || !__builtin(zone, :respond_to?) && zone.respond_to?(need)
     offset = exact_number(zone)
-    offset = offset.round if __is_a(offset, Rational) || __is_a(offset, Float)
+    offset = offset.to_r unless __is_a(offset, Integer)
+    offset = offset.numerator if offset.denominator == 1
     raise ArgumentError, "utc_offset out of range" if offset <= -86400 || offset >= 86400
     offset
+  end
+
+  # Local, UTC or an offset: no timezone object has to be asked.
+  def self.plain_zone?(zone)
+    __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer) || __is_a(zone, Rational)
   end
 
   # Puts a moment under another zone's clocks.
   def self.time_move(time, zone)
     zone = time_zone_arg(zone, __class(time), :utc_to_local)
-    return __time_zone(time, zone) if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
+    return __time_zone(time, zone) if plain_zone?(zone)
     utc = __time_zone(__time_copy(__allocate(Time), time), true)
     local = zone.utc_to_local(utc)
     clock = local.to_i
@@ -279,21 +285,14 @@ module KumiSys
     unless __same(text, nil)
       named = TIME_MONTHS[text.downcase]
       return named if named
-      time_range_error unless text.match?(/\A\d+\z/)
       x = text
     end
-    n = time_int(x)
-    time_range_error unless n >= 1 && n <= 12
-    n
+    time_part("mon", time_int(x), 1, 12)
   end
 
-  def self.time_range_error = raise(ArgumentError, "argument out of range")
-
-  def self.time_field(x, default, least, most)
+  def self.time_field(name, x, default, least, most)
     return default if __undef?(x) || __same(x, nil)
-    n = time_int(x)
-    time_range_error if n < least || n > most
-    n
+    time_part(name, time_int(x), least, most)
   end
 
   # Sets a time by what the zone's clocks show.
@@ -301,9 +300,9 @@ module KumiSys
     year, month, day, hour, min, sec = fields
     year = time_int(year)
     month = __undef?(month) || __same(month, nil) ? 1 : time_month(month)
-    day = time_field(day, 1, 1, 31)
-    hour = time_field(hour, 0, 0, 24)
-    min = time_field(min, 0, 0, 59)
+    day = time_field("argument", day, 1, 1, 31)
+    hour = time_field("hour", hour, 0, 0, 24)
+    min = time_field("min", min, 0, 0, 59)
     if __undef?(sec) || __same(sec, nil)
       sec = 0
     elsif __is_a(sec, String)
@@ -311,10 +310,10 @@ module KumiSys
     else
       sec = exact_number(sec)
     end
-    time_range_error if sec < 0 || sec >= 61
-    time_range_error if hour == 24 && (min > 0 || sec > 0)
+    raise ArgumentError, "sec out of range" if sec < 0 || sec >= 61
+    raise ArgumentError, "argument out of range" if hour == 24 && (min > 0 || sec > 0)
     zone = time_zone_arg(zone, __class(time), :local_to_utc) unless __same(zone, true)
-    if __same(zone, nil) || __same(zone, true) || __is_a(zone, Integer)
+    if plain_zone?(zone)
       return __time_civil(time, year, month, day, hour, min, sec, zone, dst)
     end
     local = __time_civil(__allocate(Time), year, month, day, hour, min, sec, true, nil)
@@ -348,11 +347,11 @@ module KumiSys
     raise ArgumentError, "missing sec part: #{text[clock..m.end(5)]}" unless m[6]
     time_two_digits("sec", text, m.begin(6))
     raise ArgumentError, "subsecond expected after dot: #{text[clock..m.end(7)]}" if m[7] && m[8].empty?
-    mon = time_part("mon", m[2], 1, 12)
-    mday = time_part("mday", m[3], 1, 31)
-    hour = time_part("hour", m[4], 0, 24)
-    min = time_part("min", m[5], 0, 59)
-    sec = time_part("sec", m[6], 0, 60)
+    mon = time_part("mon", m[2].to_i, 1, 12)
+    mday = time_part("mday", m[3].to_i, 1, 31)
+    hour = time_part("hour", m[4].to_i, 0, 24)
+    min = time_part("min", m[5].to_i, 0, 59)
+    sec = time_part("sec", m[6].to_i, 0, 60)
     if m[7]
       digits = precision < 0 ? m[8] : m[8][0, precision]
       sec += Rational(digits.to_i, 10**digits.size) unless digits.empty?
@@ -368,8 +367,7 @@ module KumiSys
 
   def self.time_bad_text(text) = raise(ArgumentError, "can't parse: #{text.inspect}")
 
-  def self.time_part(name, digits, least, most)
-    n = digits.to_i
+  def self.time_part(name, n, least, most)
     raise ArgumentError, "#{name} out of range" if n < least || n > most
     n
   end

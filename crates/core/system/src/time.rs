@@ -19,6 +19,8 @@ pub enum Zone {
     Utc,
     /// Seconds east of UTC.
     Fixed(i32),
+    /// The same with a part of a second: a Rational between 0 and 1.
+    Exact(i32, Value),
     /// A timezone object, which gave that offset for this moment.
     Object(i32, Value),
 }
@@ -38,7 +40,7 @@ pub struct TimeData {
 impl Payload for TimeData {
     fn trace(&self, m: &mut Marker) {
         m.mark(self.beyond);
-        if let Zone::Object(_, v) = self.zone {
+        if let Zone::Object(_, v) | Zone::Exact(_, v) = self.zone {
             m.mark(v);
         }
     }
@@ -48,13 +50,23 @@ impl Payload for TimeData {
 }
 
 impl TimeData {
-    /// Seconds east of UTC at this moment.
+    /// Whole seconds east of UTC at this moment.
     pub fn offset(&mut self) -> i32 {
         match &mut self.zone {
             Zone::Local(z) => z.get_or_insert_with(|| timezone::local_zone(self.secs)).offset,
             Zone::Utc => 0,
-            Zone::Fixed(o) | Zone::Object(o, _) => *o,
+            Zone::Fixed(o) | Zone::Exact(o, _) | Zone::Object(o, _) => *o,
         }
+    }
+    /// The moment as the zone's clocks show it: seconds, nanoseconds and the rest.
+    pub fn clock(&mut self, cx: &mut Cx) -> Result<(i128, u32, Value), Exit> {
+        let here = (self.secs + self.offset() as i128, self.nsec, self.beyond);
+        if let Zone::Exact(_, part) = self.zone {
+            if let Some(part) = split(cx, part)? {
+                return sum(cx, here, part);
+            }
+        }
+        Ok(here)
     }
     /// The local zone, when it is one.
     pub fn local(&mut self) -> Option<&LocalZone> {
@@ -81,14 +93,21 @@ pub fn receiver(cx: &mut Cx, v: Value) -> Result<&'static mut TimeData, Exit> {
 
 const BILLION: i64 = 1_000_000_000;
 
-fn too_far(cx: &mut Cx) -> Exit {
-    cx.range_error("time out of range")
+/// Seconds whose year fits 64 bits.
+fn within(cx: &mut Cx, secs: Option<i128>) -> Result<i128, Exit> {
+    match secs {
+        Some(s) if s.unsigned_abs() < 1 << 87 => Ok(s),
+        _ => Err(cx.range_error("time out of range")),
+    }
 }
 /// A number of seconds as whole seconds, nanoseconds and the rest; `None` for no built-in real.
 pub fn split(cx: &mut Cx, v: Value) -> Result<Option<(i128, u32, Value)>, Exit> {
     let (n, d) = match num(cx, v) {
         Num::Fix(i) => return Ok(Some((i as i128, 0, Value::fix(0)))),
-        Num::Big(b) => return b.n.to_i128().map(|i| Some((i, 0, Value::fix(0)))).ok_or_else(|| too_far(cx)),
+        Num::Big(b) => {
+            let secs = within(cx, b.n.to_i128())?;
+            return Ok(Some((secs, 0, Value::fix(0))));
+        }
         Num::Flo(f) => match nf::to_rational(f) {
             Some(p) => p,
             None => return Err(cx.raise_msg(cx.k.float_domain_error, &nf::to_s(f))),
@@ -97,7 +116,7 @@ pub fn split(cx: &mut Cx, v: Value) -> Result<Option<(i128, u32, Value)>, Exit> 
         Num::Other => return Ok(None),
     };
     let Some((whole, rest)) = n.div_mod(&d) else { return Err(real::zero_div(cx)) };
-    let Some(secs) = whole.to_i128() else { return Err(too_far(cx)) };
+    let secs = within(cx, whole.to_i128())?;
     let Some((nanos, rest)) = rest.mul_i64(BILLION).div_mod(&d) else { return Err(real::zero_div(cx)) };
     let nsec = nanos.to_i64().unwrap_or(0) as u32;
     if rest.is_zero() {
@@ -166,6 +185,14 @@ fn zone_arg(cx: &mut Cx, v: Value) -> Result<Zone, Exit> {
                 }
                 return Ok(Zone::Object(o as i32, a.get(1).unwrap_or(Value::NIL)));
             }
+            if real::as_rat(cx, v).is_some() {
+                let o = split(cx, v)?.map_or(i128::MAX, |s| s.0);
+                if !(-86_400..86_400).contains(&o) {
+                    return Err(cx.arg_error("utc_offset out of range"));
+                }
+                let part = real::sub(cx, v, Value::fix(o as i64))?.unwrap_or(v);
+                return Ok(Zone::Exact(o as i32, part));
+            }
             match v.as_fix() {
                 Some(o) if o.abs() < 86_400 => Zone::Fixed(o as i32),
                 _ => return Err(cx.arg_error("utc_offset out of range")),
@@ -179,7 +206,7 @@ fn set(cx: &mut Cx, v: Value, data: TimeData) -> R {
             let held = (data.beyond, data.zone.clone());
             *t = data;
             cx.heap.wrote(v, held.0);
-            if let Zone::Object(_, o) = held.1 {
+            if let Zone::Object(_, o) | Zone::Exact(_, o) = held.1 {
                 cx.heap.wrote(v, o);
             }
             Ok(v)
@@ -230,9 +257,16 @@ fn x_civil(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let secs = match &zone {
         Zone::Local(_) => timezone::local_to_epoch(clock, dst),
         Zone::Utc => clock,
-        Zone::Fixed(o) | Zone::Object(o, _) => clock - *o as i128,
+        Zone::Fixed(o) | Zone::Exact(o, _) | Zone::Object(o, _) => clock - *o as i128,
     };
-    let mut t = TimeData { secs, nsec: sec.1, beyond: sec.2, zone, unset: false };
+    let mut at = (secs, sec.1, sec.2);
+    if let Zone::Exact(_, part) = zone {
+        let minus = real::neg(cx, part).unwrap_or(part);
+        if let Some(minus) = split(cx, minus)? {
+            at = sum(cx, at, minus)?;
+        }
+    }
+    let mut t = TimeData { secs: at.0, nsec: at.1, beyond: at.2, zone, unset: false };
     // Looked up now: the environment may name another zone later.
     t.offset();
     set(cx, args[0], t)
@@ -265,6 +299,7 @@ fn x_zone_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         Zone::Local(_) => Value::NIL,
         Zone::Utc => Value::TRUE,
         Zone::Fixed(o) => Value::fix(o as i64),
+        Zone::Exact(o, part) => real::add(cx, Value::fix(o as i64), part)?.unwrap_or(part),
         Zone::Object(o, z) => cx.array(&[Value::fix(o as i64), z]),
     })
 }

@@ -15,19 +15,22 @@ struct Clock {
     min: u32,
     sec: u32,
     days: i128,
+    nsec: u32,
+    beyond: Value,
 }
 
-fn clock(t: &mut TimeData) -> Clock {
-    let local = t.secs + t.offset() as i128;
+fn clock(cx: &mut Cx, t: &mut TimeData) -> Result<Clock, Exit> {
+    let (local, nsec, beyond) = t.clock(cx)?;
     let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400) as u32);
     let (year, month, day) = civil::civil_from_days(days);
-    Clock { year, month, day, hour: rest / 3600, min: rest / 60 % 60, sec: rest % 60, days }
+    Ok(Clock { year, month, day, hour: rest / 3600, min: rest / 60 % 60, sec: rest % 60, days, nsec, beyond })
 }
 
 macro_rules! fields {
     ($($name:ident $c:ident $e:expr),* $(,)?) => { $(
         fn $name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-            let $c = clock(receiver(cx, recv)?);
+            let t = receiver(cx, recv)?;
+            let $c = clock(cx, t)?;
             Ok(cx.int($e as i64))
         }
     )* };
@@ -39,7 +42,8 @@ fields! {
 macro_rules! weekdays {
     ($($name:ident $day:literal),*) => { $(
         fn $name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-            let c = clock(receiver(cx, recv)?);
+            let t = receiver(cx, recv)?;
+            let c = clock(cx, t)?;
             Ok(Value::bool(civil::wday(c.days) == $day))
         }
     )* };
@@ -72,7 +76,12 @@ fn t_to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.float(f))
 }
 fn t_utc_offset(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(receiver(cx, recv)?.offset() as i64))
+    let t = receiver(cx, recv)?;
+    let whole = Value::fix(t.offset() as i64);
+    match t.zone {
+        Zone::Exact(_, part) => Ok(real::add(cx, whole, part)?.unwrap_or(whole)),
+        _ => Ok(whole),
+    }
 }
 fn t_utc_p(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::bool(matches!(receiver(cx, recv)?.zone, Zone::Utc)))
@@ -88,7 +97,7 @@ fn t_zone(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let t = receiver(cx, recv)?;
     match &t.zone {
         Zone::Utc => Ok(cx.str_ascii("UTC")),
-        Zone::Fixed(_) => Ok(Value::NIL),
+        Zone::Fixed(_) | Zone::Exact(..) => Ok(Value::NIL),
         Zone::Object(_, v) => Ok(*v),
         Zone::Local(_) => {
             let name = t.local().map(|z| z.name.clone()).unwrap_or_default();
@@ -126,8 +135,8 @@ fn t_getgm(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 
 /// Decimal digits of the part below a nanosecond, enough for any format that asks.
-fn beyond_digits(cx: &mut Cx, t: &TimeData) -> Vec<u8> {
-    let Some(p) = real::as_rat(cx, t.beyond) else { return Vec::new() };
+fn beyond_digits(cx: &mut Cx, beyond: Value) -> Vec<u8> {
+    let Some(p) = real::as_rat(cx, beyond) else { return Vec::new() };
     let (mut n, d) = ((*real::big(p.a)).clone(), (*real::big(p.b)).clone());
     let mut out = Vec::new();
     while !n.is_zero() && out.len() < 100 {
@@ -139,9 +148,8 @@ fn beyond_digits(cx: &mut Cx, t: &TimeData) -> Vec<u8> {
 }
 fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, Exit> {
     let t = receiver(cx, recv)?;
-    let c = clock(t);
-    let copy = t.clone();
-    let beyond = beyond_digits(cx, &copy);
+    let c = clock(cx, t)?;
+    let beyond = beyond_digits(cx, c.beyond);
     let f = Fields {
         year: c.year,
         month: c.month,
@@ -149,11 +157,11 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
         hour: c.hour,
         min: c.min,
         sec: c.sec,
-        nsec: copy.nsec,
+        nsec: c.nsec,
         beyond: &beyond,
         offset: t.offset(),
         zone,
-        epoch: copy.secs,
+        epoch: t.secs,
         date: false,
     };
     match strftime(fmt, &f) {
@@ -170,7 +178,7 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
 fn zone_name(t: &mut TimeData) -> Option<String> {
     match t.zone {
         Zone::Utc => Some("UTC".into()),
-        Zone::Fixed(_) => Some(String::new()),
+        Zone::Fixed(_) | Zone::Exact(..) => Some(String::new()),
         Zone::Object(..) => None,
         Zone::Local(_) => t.local().map(|z| z.name.clone()),
     }
@@ -204,7 +212,9 @@ fn t_to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn t_inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut out = format(cx, recv, b"%Y-%m-%d %H:%M:%S", b"")?;
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, recv)?;
+    let c = clock(cx, t)?;
+    let t = TimeData { nsec: c.nsec, beyond: c.beyond, ..t.clone() };
     if t.beyond != Value::fix(0) {
         let sub = subsec(cx, &t)?;
         if let Some(p) = real::as_rat(cx, sub) {
