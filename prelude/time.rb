@@ -310,7 +310,7 @@ module KumiSys
     else
       sec = exact_number(sec)
     end
-    raise ArgumentError, "sec out of range" if sec < 0 || sec >= 61
+    raise ArgumentError, "argument out of range" if sec < 0 || sec >= 61
     raise ArgumentError, "argument out of range" if hour == 24 && (min > 0 || sec > 0)
     zone = time_zone_arg(zone, __class(time), :local_to_utc) unless __same(zone, true)
     if plain_zone?(zone)

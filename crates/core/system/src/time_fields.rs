@@ -150,6 +150,11 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
     let t = receiver(cx, recv)?;
     let c = clock(cx, t)?;
     let beyond = beyond_digits(cx, c.beyond);
+    // Text shows whole seconds of an offset, the nearest.
+    let up = match t.zone {
+        Zone::Exact(_, part) => real::num(cx, part).f64().is_some_and(|f| f >= 0.5),
+        _ => false,
+    };
     let f = Fields {
         year: c.year,
         month: c.month,
@@ -159,7 +164,7 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
         sec: c.sec,
         nsec: c.nsec,
         beyond: &beyond,
-        offset: t.offset(),
+        offset: t.offset() + up as i32,
         zone,
         epoch: t.secs,
         date: false,
