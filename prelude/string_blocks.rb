@@ -209,17 +209,17 @@ module KumiSys
     if __undef?(replacement)
       raise ArgumentError, "wrong number of arguments (given 1, expected 2)" unless block
       pattern = pattern(pattern)
-      return sub_each(string, pattern, all, nil, block)
+      return sub_each(string, pattern, all, nil, &block)
     end
     pattern = pattern(pattern)
     hash = __is_a(replacement, String) ? nil : try_hash(replacement)
-    return sub_each(string, pattern, all, hash, nil) unless __same(hash, nil)
+    return sub_each(string, pattern, all, hash) unless __same(hash, nil)
     replacement = to_str(replacement)
-    sub_each(string, pattern, all, replacement, nil)
+    sub_each(string, pattern, all, replacement)
   end
 
   # `by`: a Hash, a replacement String, or nil for the block.
-  def self.sub_each(string, pattern, all, by, block)
+  def self.sub_each(string, pattern, all, by)
     text = __str_frozen(string)
     m = __str_find_match(text, pattern, 0)
     if __same(m, nil)
@@ -231,12 +231,13 @@ module KumiSys
     last = m
     while m
       from = __match_begin0(m)
-      out << text.byteslice(at, from - at)
+      __str_append_slice(out, text, at, from)
       at = __match_end0(m)
       __set_last_match(m)
       part = __nth_match(m, 0)
       if __same(by, nil)
-        out << to_s(block.call(part))
+        v = yield(part)
+        out << (__is_a(v, String) ? v : to_s(v))
       elsif __is_a(by, String)
         out << __str_expand(by, m)
       else
@@ -247,12 +248,12 @@ module KumiSys
       if at == from
         step = __str_char_step(text, at)
         break if step == 0
-        out << text.byteslice(at, step)
+        __str_append_slice(out, text, at, at + step)
         at += step
       end
       m = __str_find_match(text, pattern, at)
     end
-    out << text.byteslice(at, text.bytesize - at)
+    __str_append_slice(out, text, at, text.bytesize)
     __set_last_match(last)
     out
   end

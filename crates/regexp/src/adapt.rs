@@ -180,6 +180,8 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                                 let text = if negated { format!("[^{set}]") } else { set.to_string() };
                                 out.extend_from_slice(text.as_bytes());
                             }
+                            // Join controls are word characters by UTS 18.
+                            _ if bare == b"word" && !negated && enc.is_utf8() => out.extend_from_slice("[:word:]\u{200C}\u{200D}".as_bytes()),
                             _ => out.extend_from_slice(&rest[..end + 4]),
                         }
                         i += end + 4;

@@ -452,6 +452,25 @@ fn frozen_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn set_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     initialize_copy(cx, args[0], &args[1..])
 }
+/// `__str_append_slice(s, from, first, past)`: appends bytes `first...past` of `from`.
+fn append_slice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (s, from) = (me(cx, args[0])?, me(cx, args[1])?);
+    let n = from.bytes().len();
+    let past = (args[3].as_fix().unwrap_or(0).max(0) as usize).min(n);
+    let first = (args[2].as_fix().unwrap_or(0).max(0) as usize).min(past);
+    if first == past {
+        return Ok(args[0]);
+    }
+    if s == from || s.enc() != from.enc() {
+        let part = piece(cx, from, first..past);
+        let part = me(cx, part)?;
+        append_str(cx, s, part)?;
+        return Ok(args[0]);
+    }
+    let known = if from.range() == 1 && (s.range() == 1 || s.bytes().is_empty()) { CodeRange::SevenBit } else { CodeRange::Unknown };
+    append(cx, s, &from.bytes()[first..past], known);
+    Ok(args[0])
+}
 /// `__str_check_compat(a, b)`: Encoding::CompatibilityError when they don't go together.
 fn check_compat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (a, b) = (me(cx, args[0])?, me(cx, args[1])?);
@@ -539,6 +558,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__str_reserve", 2, 2, reserve),
     intrinsic("__str_copy", 1, 1, copy_m),
     intrinsic("__str_set", 2, 2, set_m),
+    intrinsic("__str_append_slice", 4, 4, append_slice),
     intrinsic("__str_check_compat", 2, 2, check_compat),
     intrinsic("__str_frozen", 1, 1, frozen_m),
 ];

@@ -468,7 +468,10 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.str_vec(t, e))
 }
 fn encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let e = regex(cx, recv)?.encoding();
+    let e = match recv.as_data::<ReObj>() {
+        Some(ReObj { re: None, .. }) => EncIndex::BINARY,
+        _ => regex(cx, recv)?.encoding(),
+    };
     Ok(crate::encoding::value(cx, e))
 }
 fn fixed_encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

@@ -1104,8 +1104,12 @@ impl Cx {
             r.recv = r.args.remove(0);
             let class = self.class_of(r.recv);
             let m = self.find_method(class, mid);
-            if m == NO_METHOD || self.methods[m as usize].vis == Vis::Private {
-                let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
+            if m == NO_METHOD || self.methods[m as usize].vis != Vis::Public {
+                let why = match m {
+                    NO_METHOD => Missing::None,
+                    _ if self.methods[m as usize].vis == Vis::Private => Missing::Private,
+                    _ => Missing::Protected,
+                };
                 return self.method_missing(mid, why, r);
             }
             let m = self.real_method(class, m);
