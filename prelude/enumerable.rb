@@ -235,6 +235,8 @@ module Enumerable
     if __undef?(h)
       h = {}
       if __ary_plain(self)
+        t = __ary_tally(self)
+        return t if t
         i = 0
         while i < __ary_len(self)
           v = __ary_at(self, i)
@@ -734,6 +736,14 @@ module Enumerable
         s && (s + n - 1).div(n)
       end
     end
+    if __ary_plain(self)
+      i = 0
+      while i < __ary_len(self)
+        yield __ary_part(self, i, n)
+        i += n
+      end
+      return self
+    end
     part = __ary_new(n)
     KumiSys.walk(self) do |v|
       __ary_push(part, v)
@@ -755,6 +765,14 @@ module Enumerable
         s = KumiSys.size_of(self)
         s && (s - n + 1 < 0 ? 0 : s - n + 1)
       end
+    end
+    if __ary_plain(self)
+      i = 0
+      while i + n <= __ary_len(self)
+        yield __ary_part(self, i, n)
+        i += 1
+      end
+      return self
     end
     part = __ary_new(n)
     KumiSys.walk(self) do |v|

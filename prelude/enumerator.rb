@@ -36,14 +36,14 @@ class Enumerator
 
   def initialize_copy(other)
     return self if __same(self, other)
-    raise TypeError, "can't copy execution context" if __ivar_get(other, :@__fiber)
+    raise TypeError, "can't copy execution context" if __ivar_get(other, :@__fiber) || __ivar_get(other, :@__pos) || __ivar_get(other, :@__at)
     raise ArgumentError, "uninitialized enumerator" unless __ivar_get(other, :@__meth)
     @__recv = __ivar_get(other, :@__recv)
     @__meth = __ivar_get(other, :@__meth)
     @__args = __ivar_get(other, :@__args)
     @__opts = __ivar_get(other, :@__opts)
     @__size = __ivar_get(other, :@__size)
-    @__look = @__stop = @__pos = @__fiber = nil
+    @__look = @__stop = @__pos = @__at = @__fiber = nil
     self
   end
 
@@ -179,6 +179,14 @@ class Enumerator
         return @__look = [__ary_at(@__recv, i)]
       end
       return KumiSys.enum_end(self, @__recv)
+    elsif !@__fiber && __same(@__meth, :each) && KumiSys.int_range?(@__recv) && __builtin(self, :each)
+      i = @__at || __range_lo(@__recv)
+      hi = __range_hi(@__recv)
+      if __same(hi, nil) || (__range_excl(@__recv) ? i < hi : i <= hi)
+        @__at = i + 1
+        return @__look = [i]
+      end
+      return KumiSys.enum_end(self, @__recv)
     end
     unless @__fiber
       @__over = false
@@ -212,7 +220,7 @@ class Enumerator
   def rewind
     __check_frozen(self)
     @__recv.rewind if @__recv.respond_to?(:rewind)
-    @__look = @__stop = @__pos = @__fiber = @__feed = nil
+    @__look = @__stop = @__pos = @__at = @__fiber = @__feed = nil
     self
   end
 
@@ -430,6 +438,12 @@ module KumiSys
     e
   end
 
+  # A range of integers (or without end) that is walked as ours are.
+  def self.int_range?(recv)
+    return false unless __is_a(recv, Range) && __builtin(recv, :each) && __is_a(__range_lo(recv), Integer)
+    __same(__range_hi(recv), nil) || __is_a(__range_hi(recv), Integer)
+  end
+
   # Nothing is left: remembers and raises StopIteration.
   def self.enum_end(enum, result)
     stop = StopIteration.new("iteration reached an end")
@@ -437,6 +451,7 @@ module KumiSys
     __ivar_set(enum, :@__stop, stop)
     __ivar_set(enum, :@__fiber, nil)
     __ivar_set(enum, :@__pos, nil)
+    __ivar_set(enum, :@__at, nil)
     raise stop
   end
 

@@ -327,7 +327,7 @@ fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 fn i_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     // A capacity is a hint: absurd ones are ignored.
-    let n = args.first().and_then(|v| v.as_fix()).unwrap_or(0).clamp(0, 1 << 16) as usize;
+    let n = args.first().and_then(|v| v.as_fix()).unwrap_or(0).clamp(0, 1 << 20) as usize;
     cx.heap.charge(n * 8);
     Ok(cx.heap.array_buf(cx.k.array.val(), SmallVec::with_capacity(n)).val())
 }
@@ -385,6 +385,15 @@ fn i_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(cx.array(a.as_slice()))
 }
 
+/// `__ary_part(a, i, n)`: up to n elements from i on as a new array.
+fn i_part(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    let i = (args[1].fix_val().max(0) as usize).min(a.len());
+    let n = args[2].as_fix().map_or(usize::MAX, |n| n.max(0) as usize).min(a.len() - i);
+    cx.heap.charge(n * 8);
+    Ok(cx.array(&a.as_slice()[i..i + n]))
+}
+
 /// `__ary_move(a, to, from)`: closes a gap after `reject!`: elements from `from` on move to `to`, the rest is cut off.
 fn i_move(_: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(mut a) = args[0].as_array() {
@@ -429,5 +438,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_swap", 3, 3, i_swap),
     intrinsic("__ary_truncate", 2, 2, i_truncate),
     intrinsic("__ary_copy", 1, 1, i_copy),
+    intrinsic("__ary_part", 3, 3, i_part),
     intrinsic("__ary_move", 3, 3, i_move),
 ];

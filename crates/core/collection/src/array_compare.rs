@@ -241,6 +241,26 @@ fn i_uniq(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 
+/// `__ary_tally(a)`: how often each element is there, as a Hash; nil when an element is not plain.
+fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    let out = cx.hash();
+    let Some(mut h) = out.as_hash() else { return Ok(Value::NIL) };
+    for i in 0..a.len() {
+        let v = a.as_slice()[i];
+        let Ok(hv) = cx.key_hash(h, v) else { return Ok(Value::NIL) };
+        match cx.hash_find_with(h, v, hv) {
+            Ok(Some(at)) => {
+                let n = h.h.at(at).and_then(|e| e.val.as_fix()).unwrap_or(0);
+                h.h.set_val(at, Value::fix(n + 1));
+            }
+            Ok(None) => cx.hash_push(h, hv, v, Value::fix(1))?,
+            Err(_) => return Ok(Value::NIL),
+        }
+    }
+    Ok(out)
+}
+
 // --- flattening ------------------------------------------------------------------------
 
 enum Flat {
@@ -486,6 +506,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_rindex", 2, 2, i_rindex),
     intrinsic("__ary_count", 2, 2, i_count),
     intrinsic("__ary_delete", 2, 2, i_delete),
+    intrinsic("__ary_tally", 1, 1, i_tally),
     intrinsic("__ary_uniq", 1, 1, i_uniq),
     intrinsic("__ary_sort", 1, 1, i_sort),
     intrinsic("__ary_sort_by", 2, 2, i_sort_by),
