@@ -18,7 +18,9 @@ pub enum Instead {
     Version,
     Copyright,
     /// `-h` (short) or `--help`.
-    Help { short: bool },
+    Help {
+        short: bool,
+    },
 }
 
 /// Everything the command line says.
@@ -97,7 +99,21 @@ impl Default for Settings {
     }
 }
 
-const FEATURES: &[&str] = &["gems", "gem", "error_highlight", "did_you_mean", "syntax_suggest", "rubyopt", "frozen-string-literal", "frozen_string_literal", "jit", "yjit", "rjit", "zjit", "all"];
+const FEATURES: &[&str] = &[
+    "gems",
+    "gem",
+    "error_highlight",
+    "did_you_mean",
+    "syntax_suggest",
+    "rubyopt",
+    "frozen-string-literal",
+    "frozen_string_literal",
+    "jit",
+    "yjit",
+    "rjit",
+    "zjit",
+    "all",
+];
 
 impl Settings {
     /// Reads the arguments behind the command's name.
@@ -265,7 +281,11 @@ impl Settings {
             c = &c[ch.len_utf8()..];
             match ch {
                 'e' => {
-                    let t = if c.is_empty() { rest.next("-e").map_err(|_| "no code specified for -e (RuntimeError)".to_string())? } else { c.to_string() };
+                    let t = if c.is_empty() {
+                        rest.next("-e").map_err(|_| "no code specified for -e (RuntimeError)".to_string())?
+                    } else {
+                        c.to_string()
+                    };
                     let all = text.get_or_insert_with(String::new);
                     if !all.is_empty() {
                         all.push('\n');
@@ -357,7 +377,11 @@ impl Settings {
                     return Ok(());
                 }
                 'E' => {
-                    let v = if c.is_empty() { rest.next("-E").map_err(|_| "missing argument for -E (RuntimeError)".to_string())? } else { c.to_string() };
+                    let v = if c.is_empty() {
+                        rest.next("-E").map_err(|_| "missing argument for -E (RuntimeError)".to_string())?
+                    } else {
+                        c.to_string()
+                    };
                     return self.encodings(&v);
                 }
                 'T' => {

@@ -23,9 +23,47 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 const KEYWORDS: &[&str] = &[
-    "BEGIN", "END", "__FILE__", "__LINE__", "__method__", "alias", "and", "begin", "break", "case", "class", "def", "defined?", "do",
-    "else", "elsif", "end", "ensure", "false", "for", "if", "in", "module", "next", "nil", "not", "or", "redo", "rescue", "retry",
-    "return", "self", "super", "then", "true", "undef", "unless", "until", "when", "while", "yield",
+    "BEGIN",
+    "END",
+    "__FILE__",
+    "__LINE__",
+    "__method__",
+    "alias",
+    "and",
+    "begin",
+    "break",
+    "case",
+    "class",
+    "def",
+    "defined?",
+    "do",
+    "else",
+    "elsif",
+    "end",
+    "ensure",
+    "false",
+    "for",
+    "if",
+    "in",
+    "module",
+    "next",
+    "nil",
+    "not",
+    "or",
+    "redo",
+    "rescue",
+    "retry",
+    "return",
+    "self",
+    "super",
+    "then",
+    "true",
+    "undef",
+    "unless",
+    "until",
+    "when",
+    "while",
+    "yield",
 ];
 
 /// Does the text stop in the middle of something?
@@ -57,7 +95,9 @@ impl Completer for Irb {
     type Candidate = String;
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let head = &line[..pos];
-        let start = head.rfind(|c: char| !(c.is_alphanumeric() || "_?!@$.:".contains(c))).map_or(0, |p| p + head[p..].chars().next().map_or(1, char::len_utf8));
+        let start = head
+            .rfind(|c: char| !(c.is_alphanumeric() || "_?!@$.:".contains(c)))
+            .map_or(0, |p| p + head[p..].chars().next().map_or(1, char::len_utf8));
         let word = &head[start..];
         if word.is_empty() {
             return Ok((pos, Vec::new()));
@@ -181,7 +221,13 @@ pub fn run(s: Settings) -> i32 {
     let mut line = 1;
     let mut kept = String::new();
     let status = loop {
-        let prompt = if !terminal { String::new() } else if kept.is_empty() { format!("kumi:{line:03}> ") } else { format!("kumi:{line:03}* ") };
+        let prompt = if !terminal {
+            String::new()
+        } else if kept.is_empty() {
+            format!("kumi:{line:03}> ")
+        } else {
+            format!("kumi:{line:03}* ")
+        };
         match ed.readline(&prompt) {
             Ok(text) => {
                 kept.push_str(&text);
@@ -246,7 +292,8 @@ mod tests {
     #[test]
     fn colours_keep_the_text() {
         let c = colours("def foo(x) = \"a#{x}\" # done");
-        let plain: String = c.split('\x1b').enumerate().map(|(i, p)| if i == 0 { p } else { p.split_once('m').map_or("", |x| x.1) }).collect();
+        let plain: String =
+            c.split('\x1b').enumerate().map(|(i, p)| if i == 0 { p } else { p.split_once('m').map_or("", |x| x.1) }).collect();
         assert_eq!(plain, "def foo(x) = \"a#{x}\" # done");
     }
 }

@@ -82,8 +82,7 @@ fn literal_name(n: &Node<'_>) -> Option<String> {
 fn arity(p: Option<ParametersNode<'_>>) -> (u8, i8) {
     let Some(p) = p else { return (0, 0) };
     let req = p.requireds().iter().count() + p.posts().iter().count();
-    let open = p.rest().is_some()
-        || p.keyword_rest().is_some_and(|k| k.as_forwarding_parameter_node().is_some());
+    let open = p.rest().is_some() || p.keyword_rest().is_some_and(|k| k.as_forwarding_parameter_node().is_some());
     let max = req + p.optionals().iter().count();
     (req.min(255) as u8, if open || max > 127 { -1 } else { max as i8 })
 }
@@ -182,10 +181,8 @@ impl Walk<'_> {
             return false;
         }
         let name = text(d.name().as_slice());
-        let always_private = matches!(
-            name.as_str(),
-            "initialize" | "initialize_copy" | "initialize_clone" | "initialize_dup" | "respond_to_missing?"
-        );
+        let always_private =
+            matches!(name.as_str(), "initialize" | "initialize_copy" | "initialize_clone" | "initialize_dup" | "respond_to_missing?");
         let vis = match (d.receiver().is_some(), always_private) {
             (true, _) => Visibility::Public,
             (false, true) => Visibility::Private,
@@ -279,9 +276,7 @@ impl Walk<'_> {
 
     /// `private :a, :b` and `private def a`, when all of them are methods of this very body.
     fn set_vis(&mut self, args: &[Node<'_>], body: &mut Body, singleton: bool, vis: Visibility) -> Option<()> {
-        let known = |name: &str, body: &Body| {
-            body.names.iter().rev().find(|x| x.0 == name && x.1 == singleton).map(|x| x.2)
-        };
+        let known = |name: &str, body: &Body| body.names.iter().rev().find(|x| x.0 == name && x.1 == singleton).map(|x| x.2);
         let mut found = Vec::new();
         for a in args {
             if let Some(d) = a.as_def_node() {

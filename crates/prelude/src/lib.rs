@@ -126,10 +126,7 @@ pub struct File<'a> {
 /// The folder or a file cannot be read, or a file does not parse: a message for the person who edits it.
 pub fn read_dir(dir: &Path) -> Result<Vec<File<'static>>, String> {
     let list = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-    let mut paths: Vec<_> = list
-        .filter_map(|e| e.ok().map(|e| e.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "rb"))
-        .collect();
+    let mut paths: Vec<_> = list.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == "rb")).collect();
     paths.sort();
     let mut files = Vec::with_capacity(paths.len());
     for p in paths {

@@ -227,7 +227,9 @@ impl Events {
     fn mspec_line(&mut self, o: &mut Outcome, text: &str) {
         if text.contains(" examples, ") || text.contains(" example, ") {
             let n = |what: &str| {
-                text.split(", ").find_map(|p| p.trim().split_once(' ').filter(|x| x.1.starts_with(what)).and_then(|x| x.0.parse().ok())).unwrap_or(0usize)
+                text.split(", ")
+                    .find_map(|p| p.trim().split_once(' ').filter(|x| x.1.starts_with(what)).and_then(|x| x.0.parse().ok()))
+                    .unwrap_or(0usize)
             };
             let (all, failed, errors) = (n("example"), n("failure"), n("error"));
             o.failed = failed.min(all);

@@ -72,7 +72,9 @@ pub fn table(all: &[FileResult], plan: &Plan) -> String {
 
 /// The page for docs/.
 pub fn page(table: &str) -> String {
-    format!("# ruby/spec on kumi\n\nMade by `spec/run PATH` (see `spec/README.md`); examples are those that ruby/spec has for Ruby 4.0 on Linux.\n\n{table}")
+    format!(
+        "# ruby/spec on kumi\n\nMade by `spec/run PATH` (see `spec/README.md`); examples are those that ruby/spec has for Ruby 4.0 on Linux.\n\n{table}"
+    )
 }
 
 /// The failures of one file as text.

@@ -59,7 +59,7 @@ fn method_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let (want, scope) = (cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?);
     let classes: Vec<_> = match scope {
-        0 => own_part(c),
+        0 => vec![c],
         1 => {
             // A refinement stands in front of what it refines.
             let behind = c.data.refined.map_or(Vec::new(), |r| r.data.mro.clone());
