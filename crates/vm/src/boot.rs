@@ -68,7 +68,8 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
-        if let Some(max) = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)) {
+        let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
+        if let Some(max) = wanted.or_else(machine_memory) {
             cx.heap.max = max;
         }
         cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
@@ -135,6 +136,20 @@ fn random_seed() -> u64 {
     let mut b = [0; 8];
     kumi_num::random::os_bytes(&mut b);
     u64::from_le_bytes(b)
+}
+
+/// Memory of this machine, or of the control group if that has less.
+fn machine_memory() -> Option<usize> {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|t| {
+        let line = t.lines().find(|l| l.starts_with("MemTotal:"))?;
+        let kb: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+        kb.checked_mul(1024)
+    });
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|t| t.trim().parse().ok());
+    match (total, group) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
 }
 
 /// A size with an optional K, M or G.
