@@ -116,6 +116,26 @@ class Numeric
       step = 1 if __undef?(step)
       raise TypeError, "step must be numeric" if __same(step, nil)
       KumiSys.check_step(step)
+      if __is_a(step, Float) || __is_a(self, Float) || __is_a(limit, Float)
+        # Every value is computed from the start, so that errors don't add up.
+        down = KumiSys.step_down?(step)
+        from = Float(self)
+        step = Float(step)
+        last = __same(limit, nil) ? (down ? -Float::INFINITY : Float::INFINITY) : Float(limit)
+        n = __float_steps(from, last, step, false)
+        if step.infinite?
+          yield from if n > 0
+          return self
+        end
+        i = 0
+        while i < n
+          x = i * step + from
+          x = last if down ? x < last : last < x
+          yield x
+          i += 1
+        end
+        return self
+      end
       KumiSys.each_step(self, limit, step) { |x| yield x }
       return self
     end
@@ -170,8 +190,6 @@ module KumiSys
           i += step
         end
       end
-    elsif __is_a(from, Float) || __is_a(step, Float) || __is_a(limit, Float)
-      each_float(from, limit, step, false) { |x| yield x }
     else
       i = from
       if __same(limit, nil)
@@ -190,22 +208,6 @@ module KumiSys
           i += step
         end
       end
-    end
-  end
-
-  # The same in Floats: every value is computed from the start, so that errors don't add up.
-  def self.each_float(from, limit, step, exclude_end)
-    from = Float(from)
-    step = Float(step)
-    limit = __same(limit, nil) ? (step < 0 ? -Float::INFINITY : Float::INFINITY) : Float(limit)
-    n = __float_steps(from, limit, step, exclude_end)
-    return yield(from) if step.infinite? && n > 0
-    i = 0
-    while i < n
-      x = i * step + from
-      x = limit if !exclude_end && (step >= 0 ? limit < x : x < limit)
-      yield x
-      i += 1
     end
   end
 

@@ -106,6 +106,36 @@ fn x_float_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         None => Ok(Value::NIL),
     }
 }
+/// A draw below a plain limit, or in a range of fixnums; everything else is the twin's.
+fn draw(cx: &mut Cx, source: Value, limit: Value) -> R {
+    if let Some(n @ 1..) = limit.as_fix() {
+        let i = rng(cx, source).mt.limited(n as u64 - 1);
+        return Ok(cx.uint(i));
+    }
+    if let Some(r) = limit.as_range() {
+        if let (Some(lo), Some(hi)) = (r.lo.as_fix(), r.hi.as_fix()) {
+            let span = hi - lo - r.exclusive() as i64;
+            if span >= 0 {
+                let i = rng(cx, source).mt.limited(span as u64);
+                return Ok(cx.int(lo + i as i64));
+            }
+        }
+    }
+    Err(Exit::Miss)
+}
+fn rnd_rand(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match args.first() {
+        None => x_real(cx, Value::NIL, &[recv]),
+        Some(limit) => draw(cx, recv, *limit),
+    }
+}
+/// Kernel#rand and Random.rand.
+fn k_rand(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    match args.first() {
+        None => x_real(cx, Value::NIL, &[Value::NIL]),
+        Some(limit) => draw(cx, Value::NIL, *limit),
+    }
+}
 /// `__random_bytes(random_or_nil, n)`
 fn x_bytes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let n = byte_count(cx, args, 1)?;
@@ -180,6 +210,10 @@ fn x_load(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("Random::Base.", "allocate", 0, 0, rnd_allocate),
     n("Random::Base", "==", 1, 1, rnd_eq),
+    n("Random::Base", "rand", 0, 1, rnd_rand),
+    n("Random.", "rand", 0, 1, k_rand),
+    private("Kernel", "rand", 0, 1, k_rand),
+    n("Kernel.", "rand", 0, 1, k_rand),
     intrinsic("__random_seed", 2, 2, x_seed),
     intrinsic("__random_get_seed", 1, 1, x_get_seed),
     intrinsic("__random_new_seed", 0, 0, x_new_seed),
