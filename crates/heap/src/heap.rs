@@ -166,7 +166,7 @@ impl Heap {
     fn refill(&mut self, c: usize) -> *mut u8 {
         loop {
             let sc = &mut self.classes[c];
-            while sc.cursor < sc.blocks.len() {
+            if sc.cursor < sc.blocks.len() {
                 let b = sc.blocks[sc.cursor];
                 sc.cursor += 1;
                 // SAFETY: blocks in the list are live.
@@ -184,7 +184,7 @@ impl Heap {
                     self.classes[c].free = unsafe { (*f).next };
                     return f as *mut u8;
                 }
-                return self.refill(c);
+                continue;
             }
             let Some(b) = Block::new(SIZES[c]) else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
             self.stat.heap_bytes += crate::block::BLOCK;

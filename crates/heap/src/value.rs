@@ -129,7 +129,7 @@ impl Value {
     }
     #[inline(always)]
     pub fn as_sym(self) -> Option<Sym> {
-        self.is_sym().then(|| Sym((self.0 >> 32) as u32))
+        if self.is_sym() { Some(Sym((self.0 >> 32) as u32)) } else { None }
     }
     /// The header of a heap cell.
     #[inline(always)]

@@ -17,15 +17,12 @@ fn neighbour(c: &[u8], enc: EncIndex, up: bool) -> Option<Vec<u8>> {
     if enc.is_unicode()
         && let Some((code, _)) = enc.decode(c)
     {
-        let mut code = code;
-        loop {
-            code = if up { code.checked_add(1)? } else { code.checked_sub(1)? };
-            if (0xD800..=0xDFFF).contains(&code) {
-                code = if up { 0xE000 } else { 0xD7FF };
-            }
-            let bytes = enc.encode(code)?;
-            return (bytes.len() == c.len()).then(|| bytes.to_vec());
+        let mut code = if up { code.checked_add(1)? } else { code.checked_sub(1)? };
+        if (0xD800..=0xDFFF).contains(&code) {
+            code = if up { 0xE000 } else { 0xD7FF };
         }
+        let bytes = enc.encode(code)?;
+        return (bytes.len() == c.len()).then(|| bytes.to_vec());
     }
     let mut bytes = c.to_vec();
     // Gaps between valid codes are shorter than this.

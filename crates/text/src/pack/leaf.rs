@@ -273,7 +273,7 @@ pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
     let (mut acc, mut n) = (0u32, 0);
     if strict {
         const BAD: &str = "invalid base64";
-        if s.len() % 4 != 0 {
+        if !s.len().is_multiple_of(4) {
             return Err(BAD);
         }
         let body = s.strip_suffix(b"==").or_else(|| s.strip_suffix(b"=")).unwrap_or(s);

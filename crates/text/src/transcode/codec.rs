@@ -82,7 +82,7 @@ impl Codec {
         match self {
             Codec::Marked(Some(actual)) => {
                 let actual = *actual;
-                structural(actual, w, |c| char::from_u32(c))
+                structural(actual, w, char::from_u32)
             }
             Codec::Marked(known) => {
                 let (be, le, mark_be, mark_le): (_, _, &[u8], &[u8]) = if enc == EncIndex::UTF_16 {

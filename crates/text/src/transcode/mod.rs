@@ -506,7 +506,7 @@ fn unicode(src: &[u8], source: EncIndex, destination: EncIndex) -> Option<Vec<u8
     let text: std::borrow::Cow<'_, str> = match source {
         E::UTF_8 => simdutf8::basic::from_utf8(src).ok()?.into(),
         E::ISO_8859_1 => src.iter().map(|b| *b as char).collect::<String>().into(),
-        E::UTF_16LE | E::UTF_16BE if src.len() % 2 == 0 => {
+        E::UTF_16LE | E::UTF_16BE if src.len().is_multiple_of(2) => {
             let unit = |p: &[u8]| if source == E::UTF_16LE { u16::from_le_bytes([p[0], p[1]]) } else { u16::from_be_bytes([p[0], p[1]]) };
             let chars: Result<String, _> = char::decode_utf16(src.chunks_exact(2).map(unit)).collect();
             chars.ok()?.into()

@@ -61,7 +61,8 @@ impl Cx {
         if strict == Strict::No {
             // A lone optional parameter takes the array as it is.
             let several = p.excess_comma || (min > 0 && (max > 1 || p.rest)) || opt > 1;
-            if args.len() == 1 && several && kw.is_none() && !(takes_kw && max == 1 && !p.rest && !p.excess_comma) {
+            let whole = takes_kw && max == 1 && !p.rest && !p.excess_comma;
+            if args.len() == 1 && several && kw.is_none() && !whole {
                 if let Some(a) = args[0].as_array() {
                     args = Args::from_slice(a.as_slice());
                 }

@@ -999,7 +999,7 @@ impl Cx {
         args.extend_from_slice(&r.args);
         let r = Ready { args, ..r };
         if m == NO_METHOD || mid == sym::METHOD_MISSING {
-            let x = self.missing_error(r.recv, mid, &r.args[1..].to_vec());
+            let x = self.missing_error(r.recv, mid, &r.args[1..]);
             return self.leaf_exit_to(x, r.dst, r.flags);
         }
         self.dispatch(m, r)

@@ -304,7 +304,6 @@ impl Cx {
                 for _ in 0..depth {
                     e = e.parent.cell::<EnvObj>()?;
                 }
-                let mut e = e;
                 e.slots_mut().get_mut(slot as usize).map(|v| v as *mut Value)
             }
         }
