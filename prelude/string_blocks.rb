@@ -258,3 +258,28 @@ module KumiSys
     out
   end
 end
+
+module KumiSys
+  # The functions on $_ that Kernel has under -n and -p.
+  def self.line_functions
+    Kernel.module_eval do
+      def chomp(*args)
+        $_ = $_.chomp(*args)
+      end
+
+      def chop
+        $_ = $_.chop
+      end
+
+      def sub(*args, &block)
+        $_ = $_.sub(*args, &block)
+      end
+
+      def gsub(*args, &block)
+        $_ = $_.gsub(*args, &block)
+      end
+
+      module_function :chomp, :chop, :sub, :gsub
+    end
+  end
+end

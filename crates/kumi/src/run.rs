@@ -271,10 +271,13 @@ fn prepare(cx: &mut Cx, s: &Settings, script: &Script, data: Option<usize>) -> R
         ruby.push_str(&format!("Encoding.default_internal = {}\n", quote(e)));
     }
     match s.record_separator {
-        Some(PARAGRAPH) => ruby.push_str("$/ = \"\"\n"),
+        Some(PARAGRAPH) => ruby.push_str("$/ = \"\".freeze\n"),
         Some(n) if n > 0xff => ruby.push_str("$/ = nil\n"),
-        Some(n) => ruby.push_str(&format!("$/ = {n}.chr\n")),
+        Some(n) => ruby.push_str(&format!("$/ = {n}.chr.freeze\n")),
         None => {}
+    }
+    if s.loop_mode.contains(['n', 'p']) {
+        ruby.push_str("KumiSys.line_functions\n");
     }
     if s.loop_mode.contains('l') {
         ruby.push_str("$\\ = $/\n");

@@ -21,6 +21,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 if let Some(b) = n.as_pre_execution_node() {
                     self.stmts(b.statements(), Dst::Void);
                 }
+                // The loop that `-n` and `-p` put around the program.
+                let inner = n.as_while_node().filter(|_| !self.opts.loop_mode.is_empty()).and_then(|w| w.statements());
+                for n in inner.iter().flat_map(|s| s.body().iter()) {
+                    if let Some(b) = n.as_pre_execution_node() {
+                        self.stmts(b.statements(), Dst::Void);
+                    }
+                }
             }
             self.stmts(Some(p.statements()), Dst::Tail);
         } else {

@@ -177,7 +177,7 @@ fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
     for c in opts.loop_mode.bytes() {
         match c {
             b'n' => flags.push(CommandLineFlag::N),
-            b'p' => flags.push(CommandLineFlag::P),
+            b'p' => flags.extend([CommandLineFlag::N, CommandLineFlag::P]),
             b'l' => flags.push(CommandLineFlag::L),
             b'a' => flags.push(CommandLineFlag::A),
             _ => {}
