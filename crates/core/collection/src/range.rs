@@ -241,7 +241,7 @@ fn i_plain(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__single(x)`: does `x.each` surely yield one value at a time? Built-in collections do.
 fn i_single(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let v = args[0];
-    let ours = matches!(v.kind(), Some(Kind::Array | Kind::Range | Kind::Struct)) || cx.is_a(v, cx.k.set);
+    let ours = matches!(v.kind(), Some(Kind::Array | Kind::Range | Kind::Struct | Kind::Hash)) || cx.is_a(v, cx.k.set);
     Ok(Value::bool(ours && cx.builtin(v, sym::EACH)))
 }
 /// `__ary_fold(a, init or undef, op)`: `inject(:+)` and `inject(:*)` of fixnums and floats, or undef.

@@ -6,11 +6,12 @@
 
 use super::Flow;
 use super::frame::{Fp, ff};
+use crate::bytecode::{Insn, Op};
 use crate::iseq::{Catch, ISeq};
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Kinds of Unwind cells.
 pub(crate) const RETURN: u16 = 1;
@@ -272,6 +273,14 @@ impl Cx {
                 let at = ((f.ret() as usize).wrapping_sub(p.iseq().code.as_ptr() as usize) / 8) as u32;
                 if call != u32::MAX && call != at {
                     return self.jump_error("break from proc-closure", "break", v);
+                }
+                if f.flags() & ff::DISCARD != 0 {
+                    // `initialize` runs in place of `new`: its own result is dropped, a break's is not.
+                    // SAFETY: a return address lies behind the call and its cache word.
+                    let i = Insn(unsafe { (*f.ret().sub(2)).load(Ordering::Relaxed) });
+                    if i.0 as u8 == Op::Send as u8 {
+                        p.set_r(i.a(), v);
+                    }
                 }
                 return self.leave(self.slot_of(f), v);
             }
