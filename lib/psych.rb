@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+require "psych/scalar"
+require "psych/parser"
+require "psych/loader"
+require "psych/emitter"
+
+# YAML 1.1: the parts of it that documents use. Texts are parsed to a tree of nodes,
+# nodes become objects; objects are written in the style of libyaml.
+module Psych
+  VERSION = "5.3.1"
+  LIBYAML_VERSION = "0.2.5"
+
+  class Exception < ::RuntimeError; end
+
+  class BadAlias < Exception; end
+
+  class AliasesNotEnabled < BadAlias
+    def initialize(msg = "Alias parsing was not enabled. To enable it, pass `aliases: true` to `Psych::load` or `Psych::safe_load`.")
+      super
+    end
+  end
+
+  class AnchorNotDefined < BadAlias
+    def initialize(name) = super("An alias referenced an unknown anchor: #{name}")
+  end
+
+  class DisallowedClass < Exception
+    def initialize(action, name) = super("Tried to #{action} unspecified class: #{name}")
+  end
+
+  class SyntaxError < Exception
+    attr_reader :file, :line, :column, :offset, :problem, :context
+
+    def initialize(file, line, col, offset, problem, context)
+      super("(%s): %s at line %d column %d" % [file || "<unknown>", [problem, context].compact.join(" "), line, col])
+      @file, @line, @column, @offset, @problem, @context = file, line, col, offset, problem, context
+    end
+  end
+
+  module_function
+
+  def load(yaml, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
+    safe_load(yaml, filename: filename, fallback: fallback, symbolize_names: symbolize_names, permitted_classes: permitted_classes,
+                    permitted_symbols: permitted_symbols, aliases: aliases, freeze: freeze)
+  end
+
+  def safe_load(yaml, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
+    docs = Parser.new(__text(yaml), filename).documents
+    return fallback if docs.empty?
+    Loader.new(safe: true, classes: permitted_classes, symbols: permitted_symbols, aliases: aliases,
+               symbolize_names: symbolize_names, freeze: freeze).load(docs[0])
+  end
+
+  def unsafe_load(yaml, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false)
+    docs = Parser.new(__text(yaml), filename).documents
+    return fallback if docs.empty?
+    Loader.new(safe: false, aliases: true, symbolize_names: symbolize_names, freeze: freeze).load(docs[0])
+  end
+
+  def load_stream(yaml, filename: nil, fallback: [], **kw)
+    result = Parser.new(__text(yaml), filename).documents.map { |d| Loader.new(safe: false, aliases: true, **kw).load(d) }
+    return result unless block_given?
+    result.each { |x| yield x }
+  end
+
+  def safe_load_stream(yaml, filename: nil, permitted_classes: [], aliases: false)
+    docs = Parser.new(__text(yaml), filename).documents
+    docs.map { |d| Loader.new(safe: true, classes: permitted_classes, aliases: aliases).load(d) }
+  end
+
+  def load_file(path, **kw) = File.open(path, "r:bom|utf-8") { |f| load(f, filename: path, **kw) }
+  def safe_load_file(path, **kw) = File.open(path, "r:bom|utf-8") { |f| safe_load(f, filename: path, **kw) }
+  def unsafe_load_file(path, **kw) = File.open(path, "r:bom|utf-8") { |f| unsafe_load(f, filename: path, **kw) }
+
+  def dump(o, io = nil, options = {})
+    if io.is_a?(Hash)
+      options = io
+      io = nil
+    end
+    text = Emitter.new(options).document(o)
+    return text unless io
+    io.write(text)
+    io
+  end
+
+  def safe_dump(o, io = nil, permitted_classes: [], permitted_symbols: [], aliases: false, **options)
+    Emitter.check(o, permitted_classes, aliases)
+    dump(o, io, options)
+  end
+
+  def dump_stream(*objects) = objects.map { |o| dump(o) }.join
+  def to_json(object) = object.to_json + "\n"
+  def libyaml_version = [0, 2, 5]
+
+  def __text(yaml)
+    yaml = yaml.read if yaml.respond_to?(:read)
+    s = String.try_convert(yaml)
+    raise TypeError, "no implicit conversion of #{yaml.nil? ? "nil" : yaml.class} into String" if s.nil?
+    s = s.encode(Encoding::UTF_8) unless [Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII].include?(s.encoding)
+    s = s.dup.force_encoding(Encoding::UTF_8)
+    s.delete_prefix("\uFEFF")
+  end
+end
+
+class Object
+  def to_yaml(options = {}) = Psych.dump(self, options)
+end
+
+module Kernel
+  def y(*objects)
+    puts Psych.dump_stream(*objects)
+  end
+  private :y
+end
