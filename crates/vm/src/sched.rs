@@ -96,9 +96,13 @@ impl Cx {
         if !self.task.interrupts.is_empty() && self.task.mask == 0 {
             return self.take_interrupt();
         }
-        if self.tasks.timer_due && !self.tasks.ready.is_empty() {
-            self.tasks.timer_due = false;
-            return self.preempt();
+        if self.tasks.ticking() && now_ns() >= self.tasks.turn_ends {
+            // The turn is over: whoever is ready by now, waiters included, comes first.
+            self.tasks.turn_ends = now_ns() + TURN_NS;
+            self.wake_due();
+            if !self.tasks.ready.is_empty() {
+                return self.preempt();
+            }
         }
         Flow::Go
     }
@@ -271,10 +275,6 @@ impl Cx {
     }
     fn start_turn(&mut self) {
         self.tasks.turn_ends = now_ns() + TURN_NS;
-        self.tasks.timer_due = false;
-        if !self.tasks.ready.is_empty() {
-            self.tasks.arm_timer(&self.heap.poll as *const _);
-        }
     }
     /// Makes tasks ready whose time has come or whose descriptors are.
     fn wake_due(&mut self) {

@@ -219,8 +219,6 @@ pub struct Tasks {
     /// Threads that ended by an exception.
     pub died: Vec<Value>,
     pub turn_ends: u64,
-    /// The running thread's turn is over.
-    pub timer_due: bool,
     ticker: bool,
 }
 
@@ -233,13 +231,15 @@ impl Tasks {
         self.main_thread = thread;
         self.threads.retain(|t| *t == thread);
         self.died.clear();
-        self.timer_due = false;
         self.ticker = false;
+    }
+    /// Do turns end by time (a second thread was started)?
+    pub fn ticking(&self) -> bool {
+        self.ticker
     }
     /// Starts the ticker that ends turns. It lives as long as the process: `poll` is a runtime's own
     /// flag, whose runtime is never dropped once threads were used.
     pub fn arm_timer(&mut self, poll: *const std::sync::atomic::AtomicBool) {
-        self.timer_due = true;
         if self.ticker {
             return;
         }
