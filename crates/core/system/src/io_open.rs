@@ -128,11 +128,38 @@ pub fn open_path(cx: &mut Cx, path: &[u8], flags: i32, perm: u32) -> Result<i32,
         // SAFETY: p is a terminated string.
         let fd = unsafe { libc::open(p.as_ptr(), flags | libc::O_CLOEXEC, perm as libc::c_uint) };
         if fd >= 0 {
+            cx.state::<Stdio>().shortage = 0;
             return Ok(fd);
         }
         match io::errno() {
             libc::EINTR => {}
-            e => return Err(io::fail(cx, e, "rb_sysopen", path)),
+            e => {
+                retry_after_gc(cx, e)?;
+                return Err(io::fail(cx, e, "rb_sysopen", path));
+            }
+        }
+    }
+}
+/// When descriptors have run out, a collection may close streams that nothing reaches: once per shortage the
+/// native runs again after one.
+fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
+    if e != libc::EMFILE && e != libc::ENFILE {
+        return Ok(());
+    }
+    let tries = &mut cx.state::<Stdio>().shortage;
+    *tries += 1;
+    match *tries {
+        1 => {
+            cx.heap.request_gc();
+            Err(Exit::Again)
+        }
+        2 => {
+            cx.heap.sweep_all();
+            Err(Exit::Again)
+        }
+        _ => {
+            *tries = 0;
+            Ok(())
         }
     }
 }
@@ -469,6 +496,7 @@ fn pipe(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // SAFETY: two ints to write.
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         let e = io::errno();
+        retry_after_gc(cx, e)?;
         return Err(io::fail_plain(cx, e, ""));
     }
     for (i, v) in a.iter().enumerate() {

@@ -351,7 +351,9 @@ fn read_all(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // Files tell how much there is.
     if let Some(n) = remaining(io.fd) {
         cx.check_size(n)?;
-        io.rbuf.reserve(n + 1);
+        if io.rbuf.try_reserve_exact(n + 1).is_err() {
+            return Err(cx.no_memory("failed to allocate memory"));
+        }
     }
     while fill_text(cx, io)? {}
     if io.converts() {
@@ -369,6 +371,11 @@ fn read_all(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.str_vec(b, e))
 }
 fn remaining(fd: i32) -> Option<usize> {
+    // SAFETY: touches no memory.
+    let at = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
+    remaining_from(fd, at)
+}
+fn remaining_from(fd: i32, at: i64) -> Option<usize> {
     // SAFETY: a zeroed stat is a valid value to write into.
     let mut st: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: st is writable; lseek touches no memory.
@@ -376,8 +383,7 @@ fn remaining(fd: i32) -> Option<usize> {
         if libc::fstat(fd, &mut st) != 0 || st.st_mode & libc::S_IFMT != libc::S_IFREG {
             return None;
         }
-        let at = libc::lseek(fd, 0, libc::SEEK_CUR);
-        usize::try_from(st.st_size - at).ok()
+        usize::try_from(st.st_size.saturating_sub(at)).ok()
     }
 }
 fn byte_oriented(cx: &mut Cx, io: &Io) -> Result<(), Exit> {
@@ -496,7 +502,9 @@ fn pread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let io = io::reader(cx, a[0])?;
     cx.check_size(n as usize)?;
-    let mut b = vec![0u8; n as usize];
+    // No more room than there can be bytes.
+    let there = remaining_from(io.fd, at).unwrap_or(1 << 20).max(1 << 16);
+    let mut b = vec![0u8; (n as usize).min(there)];
     loop {
         // SAFETY: the vector is writable for its length.
         let k = unsafe { libc::pread(io.fd, b.as_mut_ptr().cast(), b.len(), at) };

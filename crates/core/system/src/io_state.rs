@@ -117,7 +117,7 @@ fn seek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
     }
-    let off = if whence == libc::SEEK_CUR { off - io.pending().len() as i64 } else { off };
+    let off = if whence == libc::SEEK_CUR { off.wrapping_sub(io.pending().len() as i64) } else { off };
     // SAFETY: touches no memory.
     let at = unsafe { libc::lseek(io.fd, off, whence) };
     if at < 0 {

@@ -42,6 +42,8 @@ pub struct Stdio {
     pub fs: Option<Value>,
     /// `$.`
     pub lineno: i64,
+    /// How often opening failed in a row because there are no descriptors left.
+    pub shortage: u32,
     /// Streams made besides the standard ones: only then is there anything more to flush at the end.
     pub others: bool,
 }
