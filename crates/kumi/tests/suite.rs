@@ -1,4 +1,4 @@
-//! Every program in tests/lang prints what stands beside it, with the collector idle and
+//! Every program in tests/lang and tests/system prints what stands beside it, with the collector idle and
 //! with the collector running at seeded safepoints.
 
 use std::path::{Path, PathBuf};
@@ -98,6 +98,7 @@ fn check_all(dir: &str, stress: Option<u32>, limit: Duration) {
 #[test]
 fn programs_print_what_is_recorded() {
     check_all("lang", None, Duration::from_secs(60));
+    check_all("system", None, Duration::from_secs(60));
 }
 
 #[test]
@@ -105,6 +106,7 @@ fn programs_print_the_same_under_collector_stress() {
     // KUMI_TEST_SEED picks another rhythm.
     let k = std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(97);
     check_all("lang", Some(k), Duration::from_secs(240));
+    check_all("system", Some(k), Duration::from_secs(240));
 }
 
 #[test]
