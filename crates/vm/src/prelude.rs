@@ -96,6 +96,8 @@ impl Cx {
                 self.eval_system(f.index.eager.as_bytes(), &path, 1).map_err(|e| self.describe_exit(&path, e))?;
             }
         }
+        // From here on a definition of an operator is a user's.
+        self.booted = true;
         Ok(())
     }
 
