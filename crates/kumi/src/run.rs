@@ -276,6 +276,9 @@ fn prepare(cx: &mut Cx, s: &Settings, script: &Script, data: Option<usize>) -> R
         Some(n) => ruby.push_str(&format!("$/ = {n}.chr.freeze\n")),
         None => {}
     }
+    for (letter, name) in [('a', "$-a"), ('l', "$-l"), ('p', "$-p")] {
+        cx.set_global(name, Value::bool(s.loop_mode.contains(letter)));
+    }
     if s.loop_mode.contains(['n', 'p']) {
         ruby.push_str("KumiSys.line_functions\n");
     }

@@ -187,6 +187,17 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         });
     }
 
+    /// Jumps unless the bound holds. An Integer literal means that line of the input.
+    fn flip_flop_bound(&mut self, n: &Node<'pr>, unless: Label) {
+        if n.as_integer_node().is_none() {
+            return self.cond(n, false, unless);
+        }
+        let t = self.temp();
+        self.global_get(b"$.", t);
+        self.binary(b"==", t, t, n);
+        self.jump_on(Op::JmpUnless, 0, t, 0, unless);
+    }
+
     /// `a..b` as a condition: on from the moment `a` holds until `b` does.
     pub fn flip_flop(&mut self, n: &FlipFlopNode<'pr>, dst: u16) {
         let v = self.home_var(&scope::flip_flop(n.location().start()));
@@ -195,7 +206,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.load(v, state);
         self.jump_on(Op::JmpIf, 0, state, 0, check);
         match n.left() {
-            Some(l) => self.cond(&l, false, off),
+            Some(l) => self.flip_flop_bound(&l, off),
             None => self.jump(off),
         }
         self.emit(Op::True, 0, state, 0, 0);
@@ -206,7 +217,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         self.bind(check);
         if let Some(r) = n.right() {
-            self.cond(&r, false, on);
+            self.flip_flop_bound(&r, on);
             self.emit(Op::False, 0, state, 0, 0);
             self.store(v, state);
         }
