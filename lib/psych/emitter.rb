@@ -76,7 +76,7 @@ module Psych
       when Complex then tagged("#{mark} !ruby/object:Complex", { "real" => o.real, "image" => o.imaginary }, indent, place)
       when Set then tagged("#{mark} !ruby/object:Set", { "hash" => o.to_h { |x| [x, true] } }, indent, place)
       when Struct
-        tagged("#{mark} !ruby/struct:#{o.class}", o.each_pair.to_h { |k, v| [k.to_s, v] }, indent, place)
+        tagged("#{mark} !ruby/struct#{":#{o.class}" if o.class.name}", o.each_pair.to_h { |k, v| [k.to_s, v] }, indent, place)
       when Data
         tagged("#{mark} !ruby/data:#{o.class}", o.to_h.transform_keys(&:to_s), indent, place)
       when ::Exception
