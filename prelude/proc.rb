@@ -2,7 +2,7 @@
 class Proc
   def self.new(*args, **opts, &blk)
     raise ArgumentError, "tried to create Proc object without a block" unless blk
-    unless __same(self, Proc)
+    unless __same(self, __class(blk)) || __same(self, Proc)
       blk = __proc_dup(blk, self)
       blk.__send__(:initialize, *args, **opts)
     end
@@ -13,15 +13,15 @@ class Proc
 
   def dup
     p = __proc_dup(self, __class(self))
-    __copy_ivars(p, self)
+    __copy_ivars(self, p)
     p.__send__(:initialize_dup, self)
     p
   end
 
   def clone(freeze: nil)
     p = __proc_dup(self, __class(self))
-    __copy_ivars(p, self)
-    __copy_singleton(p, self)
+    __copy_ivars(self, p)
+    __copy_singleton(self, p)
     p.__send__(:initialize_clone, self)
     p.freeze if freeze || (freeze.nil? && frozen?)
     p
@@ -32,9 +32,11 @@ class Proc
     own = self.arity
     if arity
       arity = KumiSys.to_int(arity)
-      if lambda && (own >= 0 ? arity != own : arity < -own - 1)
-        want = own >= 0 ? own.to_s : "#{-own - 1}+"
-        raise ArgumentError, "wrong number of arguments (given #{arity}, expected #{want})"
+      if lambda
+        least = own >= 0 ? own : -own - 1
+        kinds = parameters.map { |kind, _| kind }
+        most = kinds.include?(:rest) ? nil : kinds.count { |kind| kind == :req || kind == :opt }
+        KumiSys.arity_error(arity, least, most) if arity < least || (most && arity > most)
       end
     else
       arity = own >= 0 ? own : -own - 1
@@ -45,29 +47,38 @@ class Proc
   def >>(other)
     KumiSys.callable!(other)
     f = self
-    c = ->(*args, **opts, &blk) { other.call(f.call(*args, **opts, &blk)) }
-    lambda? ? c : __proc_of(c)
+    return ->(*args, **opts, &blk) { other.call(f.call(*args, **opts, &blk)) } if lambda?
+    proc { |*args, **opts, &blk| other.call(f.call(*args, **opts, &blk)) }
   end
 
   def <<(other)
     KumiSys.callable!(other)
     f = self
-    c = ->(*args, **opts, &blk) { f.call(other.call(*args, **opts, &blk)) }
-    __is_a(other, Proc) && !other.lambda? ? __proc_of(c) : c
+    if __is_a(other, Proc) && !other.lambda?
+      return proc { |*args, **opts, &blk| f.call(other.call(*args, **opts, &blk)) }
+    end
+    ->(*args, **opts, &blk) { f.call(other.call(*args, **opts, &blk)) }
   end
-
-  def __proc_of(c) = c
-  private :__proc_of
 
   def parameters(lambda: nil)
     __proc_parameters(self, lambda)
   end
 
-  def source_location = __proc_source(self)
+  def source_location
+    kind, from = __proc_kind(self)
+    kind == 2 ? from.source_location : __proc_source(self)
+  end
 
   def binding = __proc_binding(self)
 
   def ruby2_keywords
+    __check_frozen(self)
+    kinds = parameters.map { |kind, _| kind }
+    after = kinds.index(:rest)
+    if after.nil? || kinds[after + 1] == :req || kinds.any? { |kind| kind == :key || kind == :keyreq || kind == :keyrest }
+      KumiSys.warning("Skipping set of ruby2_keywords flag for proc (proc accepts keywords or post arguments or proc does not accept argument splat)")
+      return self
+    end
     __proc_ruby2(self)
   end
 
@@ -77,26 +88,31 @@ class Proc
     if kind == 1
       s << "(&#{from.inspect})"
     elsif kind == 2
-      s << " (lambda) from #{from.name}"
-      return s << ">"
+      at = from.source_location
+      s << " #{at[0]}:#{at[1]}" if at
     else
       at = __proc_source(self)
       s << " #{at[0]}:#{at[1]}" if at
     end
     s << " (lambda)" if lambda?
-    s << ">"
+    (s << ">").force_encoding(Encoding::BINARY)
   end
   alias to_s inspect
 end
 
 module KumiSys
   def self.curry(f, arity, args, lambda)
-    make = ->(*more) {
-      all = args + more
-      all.length >= arity ? f.call(*all) : curry(f, arity, all, lambda)
-    }
-    return f.call if arity == 0 && args.empty? && lambda
-    make
+    if lambda
+      ->(*more) {
+        all = args + more
+        all.length >= arity ? f.call(*all) : curry(f, arity, all, lambda)
+      }
+    else
+      proc { |*more|
+        all = args + more
+        all.length >= arity ? f.call(*all) : curry(f, arity, all, lambda)
+      }
+    end
   end
 
   def self.callable!(x)

@@ -379,7 +379,11 @@ fn proc_parameters(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let (x, y) = (cx.array(&[req]), cx.array(&[rest]));
         return Ok(cx.array(&[x, y]));
     };
-    let list = cx.parameters(&q.params, lambda);
+    let mut list = cx.parameters(&q.params, lambda);
+    if q.system {
+        // Procs of the runtime tell their arity and no names.
+        list = if q.params.arity(true) < 0 { vec![(crate::Param::Rest, None)] } else { list.into_iter().map(|p| (p.0, None)).collect() };
+    }
     Ok(cx.parameter_list(&list))
 }
 /// `__proc_kind(proc)`: 0 code, 1 from a Symbol, 2 from a Method; and what it was made from.
@@ -480,7 +484,7 @@ fn eval_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__proc_binding(proc)`
 fn proc_binding(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = proc_of(cx, a[0])?;
-    let Some(q) = cx.proc_code(p) else {
+    let Some(q) = cx.proc_code(p).filter(|q| !q.system) else {
         return Err(cx.arg_error("Can't create Binding from C level Proc"));
     };
     // The closure's environment is the one of the scope around the block.

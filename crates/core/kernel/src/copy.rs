@@ -108,8 +108,13 @@ fn copy(cx: &mut Cx, v: Value) -> R {
     Ok(new)
 }
 
-/// Copies instance variables, hidden ones included.
+/// Copies instance variables, hidden ones included, and finalizers.
 pub fn copy_ivars(cx: &mut Cx, from: Value, to: Value) {
+    if from.header().is_some_and(|h| h.has(flag::FINALIZER)) && to.is_heap() {
+        for f in cx.heap.finalizers_of(from) {
+            cx.heap.add_finalizer(to, f);
+        }
+    }
     for (s, v) in cx.ivars(from) {
         cx.ivar_set(to, s, v);
     }
