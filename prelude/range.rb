@@ -263,7 +263,12 @@ class Range
   end
 
   def to_a
-    raise RangeError, "cannot convert endless range to an array" if __same(__range_hi(self), nil)
+    hi = __range_hi(self)
+    raise RangeError, "cannot convert endless range to an array" if __same(hi, nil)
+    lo = __range_lo(self)
+    if __is_a(lo, Integer) && __is_a(hi, Integer) && hi - lo > 0xffffffffff
+      raise NoMemoryError, "failed to allocate memory"
+    end
     super
   end
   alias entries to_a

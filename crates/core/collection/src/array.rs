@@ -320,6 +320,11 @@ fn i_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
 
 fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(a) = args[0].as_array() {
+        let n = a.len();
+        if n >= 1 << 22 && n.is_power_of_two() {
+            // About to double: refuse what would not fit.
+            cx.check_size(n * 16)?;
+        }
         cx.push(a, args[1]);
     }
     Ok(args[0])
