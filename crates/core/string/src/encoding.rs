@@ -264,11 +264,6 @@ fn force_encoding(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     Ok(recv)
 }
-/// `__enc_index(encoding or name)`: row number.
-fn enc_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let e = arg_enc(cx, args, 0)?;
-    Ok(Value::fix(e.index() as i64))
-}
 /// `__enc_find(name or Encoding)`: Encoding or nil.
 fn enc_find(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[0].as_data::<EncObj>().is_some() {
@@ -306,6 +301,5 @@ pub static TABLE: &[NativeDef] = &[
     n("Encoding.", "compatible?", 2, 2, compatible_m),
     n("String", "encoding", 0, 0, str_encoding),
     n("String", "force_encoding", 1, 1, force_encoding),
-    intrinsic("__enc_index", 1, 1, enc_index),
     intrinsic("__enc_find", 1, 1, enc_find),
 ];

@@ -13,6 +13,7 @@ mod format;
 pub mod matchdata;
 mod pack;
 pub mod regexp;
+mod regexp_methods;
 mod search;
 mod slice;
 mod split;
@@ -39,7 +40,7 @@ pub fn register(cx: &mut Cx) {
         format::TABLE,
         matchdata::TABLE,
         pack::TABLE,
-        regexp::TABLE,
+        regexp_methods::TABLE,
         search::TABLE,
         slice::TABLE,
         split::TABLE,

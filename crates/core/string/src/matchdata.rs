@@ -165,7 +165,7 @@ fn regexp_m(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         let src = kumi_regexp::escape(s.bytes(), enc(s));
         let v = cx.str_enc(&src, enc(s));
         let v = me(cx, v)?;
-        m.re = regexp::literal(cx, v, 0)?;
+        m.re = crate::regexp_methods::literal(cx, v, 0)?;
     }
     Ok(m.re)
 }
@@ -224,7 +224,7 @@ fn names(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let m = md(cx, recv)?;
     let mut out = Vec::new();
     if let Some(r) = pattern(m) {
-        let e = regexp::name_encoding(&r);
+        let e = crate::regexp_methods::name_encoding(&r);
         for (n, _) in r.names() {
             out.push(cx.str_enc(n, e));
         }
@@ -235,7 +235,7 @@ fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let m = md(cx, recv)?;
     let Some(o) = args[0].as_data::<MatchObj>() else { return Ok(Value::FALSE) };
     let same_re = match (pattern(m), pattern(o)) {
-        (Some(a), Some(b)) => regexp::same(&a, &b),
+        (Some(a), Some(b)) => crate::regexp_methods::same(&a, &b),
         (None, None) => m.re.as_str().zip(o.re.as_str()).is_some_and(|(a, b)| equal(a, b)),
         _ => false,
     };
@@ -291,7 +291,7 @@ fn match_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (text, re, region) = (m.text, m.re, m.region.clone());
     Ok(cx.data(c, MatchObj { text, re, region }))
 }
-/// `__match_span(m, n)`: byte offset where group `n` begins in its text, or its end with `n` + 1000 sign bit: use begin/end.
+/// `__match_begin0(m)`: byte offset where the match begins; `__match_end0(m)`: where it ends.
 fn match_begin0(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let m = md(cx, args[0])?;
     Ok(span(m, 0).map_or(Value::NIL, |r| Value::fix(r.start as i64)))

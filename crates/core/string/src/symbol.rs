@@ -111,14 +111,6 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let out = kumi_text::escape::symbol_inspect(cx.syms.name(y), e, result);
     Ok(if out.is_ascii() { cx.str_vec(out, EncIndex::US_ASCII) } else { cx.str_vec(out, EncIndex::UTF_8) })
 }
-/// `__symbol_key(sym)`: `name:` as Hash#inspect writes it.
-fn key_inspect(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let y = me_sym(cx, args[0])?;
-    let e = sym_enc(cx, y);
-    let result = crate::encoding::inspect_encoding(cx);
-    let out = kumi_text::escape::symbol_key_inspect(cx.syms.name(y), e, result);
-    Ok(cx.str_vec(out, EncIndex::UTF_8))
-}
 fn encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let y = me_sym(cx, recv)?;
     let e = sym_enc(cx, y);
@@ -177,5 +169,4 @@ pub static TABLE: &[NativeDef] = &[
     n("Symbol", "encoding", 0, 0, encoding),
     n("Symbol", "start_with?", 0, -1, start_with),
     n("Symbol", "end_with?", 0, -1, end_with),
-    intrinsic("__symbol_key", 1, 1, key_inspect),
 ];

@@ -61,7 +61,7 @@ pub fn single_byte(s: Str) -> bool {
 /// Number of characters.
 #[inline]
 pub fn char_count(s: Str) -> usize {
-    if s.bytes().len() == 0 {
+    if s.bytes().is_empty() {
         return 0;
     }
     enc(s).char_count(s.bytes(), range(s))
