@@ -379,6 +379,9 @@ module KumiSys
       raise ArgumentError, "both textmode and binmode specified" if (bits & 2) != 0
       bits |= 1 if opts[:binmode]
     end
+    if (bits & 1) != 0 && (opts[:newline] || opts[:universal_newline] || opts[:crlf_newline] || opts[:cr_newline])
+      raise ArgumentError, "newline decorator with binary mode"
+    end
     enc = opts[:encoding]
     if opts[:external_encoding] || opts.key?(:internal_encoding) && opts[:internal_encoding]
       raise ArgumentError, "encoding specified twice" if ext

@@ -316,7 +316,12 @@ fn absolute(cx: &mut Cx, a: &[Value], home: bool) -> R {
             None => cwd(),
         }
     };
-    let r = resolve(&base, text);
+    let mut r = resolve(&base, text);
+    // Several slashes at the start stay as they are.
+    let lead = text.iter().take_while(|c| **c == b'/').count();
+    if lead > 1 && lead < text.len() {
+        r.splice(0..0, std::iter::repeat_n(b'/', lead - 1));
+    }
     let e = EncIndex::from_u8(p.enc());
     let e = if e == EncIndex::US_ASCII && !r.is_ascii() { EncIndex::UTF_8 } else { e };
     Ok(cx.str_enc(&r, e))
