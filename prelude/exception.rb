@@ -64,7 +64,14 @@ module KumiSys
       i = 1
       # An endless recursion is shown by its head and its tail.
       long = __is_a(exc, SystemStackError) && trace.size > 18
+      # --backtrace-limit
+      limit = @__backtrace_limit
+      limit = nil if limit && trace.size <= limit + 2
       while i < trace.size
+        if limit && i > limit
+          out << "\t ... #{trace.size - limit - 1} levels...\n"
+          break
+        end
         out << "\tfrom " << to_s(trace[i]) << "\n"
         if long && i == 8
           out << "\t ... #{trace.size - 13} levels...\n"

@@ -36,19 +36,24 @@ fn main() {
     if as_irb && me != "irb" {
         argv.remove(0);
     }
-    let mut settings = match Settings::parse(&argv) {
+    let mut settings = Settings::default();
+    let off = argv.iter().any(|a| a.starts_with("--disable") && (a.contains("rubyopt") || a.ends_with("all")));
+    let env = if off { None } else { std::env::var("RUBYOPT").ok() };
+    // What RUBYOPT requires and includes stands behind what the command line does.
+    let parsed = env.map_or(Ok(()), |opt| settings.rubyopt(&opt)).and_then(|()| {
+        let (requires, includes) = (std::mem::take(&mut settings.requires), std::mem::take(&mut settings.includes));
+        let mut s = settings.parse_over(&argv)?;
+        s.requires.extend(requires);
+        s.includes.extend(includes);
+        Ok(s)
+    });
+    let mut settings = match parsed {
         Ok(s) => s,
         Err(m) => {
             eprintln!("{me}: {m}");
             std::process::exit(1);
         }
     };
-    if let Ok(opt) = std::env::var("RUBYOPT") {
-        if let Err(m) = settings.rubyopt(&opt) {
-            eprintln!("{me}: {m}");
-            std::process::exit(1);
-        }
-    }
     match settings.instead {
         Some(Instead::Version) => return println!("{}", Identity::description()),
         Some(Instead::Copyright) => return println!("{}", Identity::COPYRIGHT),

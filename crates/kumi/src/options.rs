@@ -57,6 +57,8 @@ pub struct Settings {
     pub search_path: bool,
     pub external: Option<String>,
     pub internal: Option<String>,
+    /// `internal` was set by RUBYOPT.
+    pub internal_from_env: bool,
     /// `--encoding` of the source (`-K`).
     pub source_encoding: Option<String>,
     pub frozen_strings: Option<bool>,
@@ -90,6 +92,7 @@ impl Default for Settings {
             search_path: false,
             external: None,
             internal: None,
+            internal_from_env: false,
             source_encoding: None,
             frozen_strings: None,
             backtrace_limit: -1,
@@ -121,7 +124,15 @@ impl Settings {
     /// # Errors
     /// A message such as `invalid option -Z  (-h will show valid options)`.
     pub fn parse(argv: &[String]) -> Result<Settings, String> {
-        let mut s = Settings::default();
+        Settings::default().parse_over(argv)
+    }
+
+    /// The same over what `RUBYOPT` has set.
+    ///
+    /// # Errors
+    /// As [`Settings::parse`].
+    pub fn parse_over(self, argv: &[String]) -> Result<Settings, String> {
+        let mut s = self;
         let mut text: Option<String> = None;
         let mut i = 0;
         let mut ended = false;
@@ -171,7 +182,7 @@ impl Settings {
             let mut rest = Rest { argv: &words, i: &mut i };
             if let Some(long) = w.strip_prefix("--") {
                 let name = long.split('=').next().unwrap_or("");
-                if matches!(name, "version" | "help" | "copyright" | "dump") {
+                if matches!(name, "version" | "help" | "copyright" | "dump" | "yydebug") {
                     return Err(format!("invalid switch in RUBYOPT: --{name} (RuntimeError)"));
                 }
                 self.long(long, &mut rest)?;
@@ -184,6 +195,7 @@ impl Settings {
             }
             self.short(sw, &mut rest, &mut None, true)?;
         }
+        self.internal_from_env = self.internal.is_some();
         Ok(())
     }
 
@@ -231,7 +243,7 @@ impl Settings {
             _ if name.starts_with("disable-") => self.feature(&name[8..], false)?,
             "encoding" => {
                 let v = value.map_or_else(|| rest.next("--encoding"), Ok)?;
-                self.encodings(&v)?;
+                self.encodings(&v, "--encoding")?;
             }
             "external-encoding" => {
                 let v = value.map_or_else(|| rest.next("--external-encoding"), Ok)?;
@@ -248,7 +260,8 @@ impl Settings {
 
     fn feature(&mut self, f: &str, on: bool) -> Result<(), String> {
         if !FEATURES.iter().any(|x| x.starts_with(f)) {
-            return Err(format!("warning: unknown argument for --{}: '{f}'", if on { "enable" } else { "disable" }));
+            eprintln!("kumi: warning: unknown argument for --{}: '{f}'", if on { "enable" } else { "disable" });
+            return Ok(());
         }
         if f.starts_with("frozen") {
             self.frozen_strings = Some(on);
@@ -259,19 +272,33 @@ impl Settings {
         Ok(())
     }
 
-    fn encodings(&mut self, v: &str) -> Result<(), String> {
+    fn encodings(&mut self, v: &str, switch: &str) -> Result<(), String> {
         let mut parts = v.split(':');
         let (ex, int) = (parts.next().unwrap_or(""), parts.next());
-        if parts.next().is_some() {
-            return Err(format!("extra argument for -E: {} (RuntimeError)", v.rsplit(':').next().unwrap_or("")));
+        if let Some(third) = parts.next() {
+            return Err(format!("extra argument for {switch}: {third} (RuntimeError)"));
         }
         if !ex.is_empty() {
             self.external = Some(ex.to_string());
         }
-        if let Some(i) = int.filter(|i| !i.is_empty()) {
-            self.internal = Some(i.to_string());
+        match int.filter(|i| !i.is_empty()) {
+            Some(i) => self.set_internal(i),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Two switches of one command line may not disagree; those of RUBYOPT give way.
+    fn set_internal(&mut self, name: &str) -> Result<(), String> {
+        match &self.internal {
+            Some(old) if !self.internal_from_env && !old.eq_ignore_ascii_case(name) => {
+                Err(format!("default_internal already set to {old} (RuntimeError)"))
+            }
+            _ => {
+                self.internal = Some(name.to_string());
+                self.internal_from_env = false;
+                Ok(())
+            }
+        }
     }
 
     /// A cluster such as `-lane`; the last switch may take the rest or the next word.
@@ -313,7 +340,7 @@ impl Settings {
                 'S' => self.search_path = true,
                 'h' => self.instead = Some(Instead::Help { short: true }),
                 'y' => {}
-                'U' => self.internal = Some("UTF-8".into()),
+                'U' => self.set_internal("UTF-8")?,
                 'K' => {
                     let k = c.chars().next().unwrap_or(' ');
                     c = &c[if c.is_empty() { 0 } else { k.len_utf8() }..];
@@ -382,7 +409,7 @@ impl Settings {
                     } else {
                         c.to_string()
                     };
-                    return self.encodings(&v);
+                    return self.encodings(&v, "-E");
                 }
                 'T' => {
                     let n = c.find(|x: char| !x.is_ascii_digit()).unwrap_or(c.len());
@@ -437,7 +464,7 @@ impl Settings {
                 Some((n, v)) => (n, Some(v.to_string())),
                 None => (sw, None),
             };
-            out.push((format!("${}", name.trim_start_matches('-').replace('-', "_")), value));
+            out.push((format!("${}", name.replace('-', "_")), value));
         }
         out
     }
@@ -489,7 +516,7 @@ mod tests {
     #[test]
     fn script_switches() {
         let mut s = parse("-s f.rb -abc --long-name=5 -- -z");
-        assert_eq!(s.take_script_switches(), [("$abc".to_string(), None), ("$long_name".to_string(), Some("5".to_string()))]);
+        assert_eq!(s.take_script_switches(), [("$abc".to_string(), None), ("$_long_name".to_string(), Some("5".to_string()))]);
         assert_eq!(s.args, ["-z"]);
     }
 

@@ -67,6 +67,11 @@ pub fn run(mut s: Settings) -> i32 {
         let v = value.map_or(Value::TRUE, |t| cx.str(&t));
         cx.set_global(&name, v);
     }
+    if let Err(e) = prepare(&mut cx, &s) {
+        return finish(&mut cx, Some(e));
+    }
+    let mut script = script;
+    name_encoding(&mut script, &s);
     let mut c = Compile::file(&script.name);
     c.line = script.line;
     c.main_script = true;
@@ -75,6 +80,8 @@ pub fn run(mut s: Settings) -> i32 {
     let compiled = match compile::compile_full(&script.text, &c, &mut *cx) {
         Ok(x) => x,
         Err(e) => {
+            // What required files printed comes first.
+            finish(&mut cx, None);
             eprintln!("{}", e.rendered.trim_end());
             return 1;
         }
@@ -88,7 +95,7 @@ pub fn run(mut s: Settings) -> i32 {
         println!("Syntax OK");
         return 0;
     }
-    let done = prepare(&mut cx, &s, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
+    let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
     finish(&mut cx, done.err())
 }
 
@@ -188,6 +195,14 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
     let (program_name, zero) = (cx.intern("$PROGRAM_NAME"), cx.intern("$0"));
     cx.alias_global(program_name, zero);
 
+    for (name, on) in [("$-a", s.loop_mode.contains('a')), ("$-l", s.loop_mode.contains('l')), ("$-p", s.loop_mode.contains('p'))] {
+        cx.set_global(name, Value::bool(on));
+    }
+    if s.backtrace_limit >= 0 {
+        let (helpers, limit) = (cx.k.helpers.val(), cx.intern("@__backtrace_limit"));
+        cx.ivar_set(helpers, limit, Value::fix(s.backtrace_limit));
+    }
+
     let args: Vec<Value> = s.args.iter().map(|a| cx.str(a)).collect();
     let argv = cx.array_vec(args);
     let (object, argv_name) = (cx.k.object, cx.intern("ARGV"));
@@ -261,8 +276,29 @@ pub(crate) fn quote(t: &str) -> String {
     out
 }
 
+/// `-K` names the encoding of the program text; a comment in the text itself goes first.
+fn name_encoding(script: &mut Script, s: &Settings) {
+    let Some(enc) = &s.source_encoding else { return };
+    let head: Vec<&[u8]> = script.text.splitn(3, |b| *b == b'\n').take(2).collect();
+    if head.iter().any(|l| l.starts_with(b"#") && l.windows(6).any(|w| w == b"coding")) {
+        return;
+    }
+    let line = format!("# encoding: {enc}\n");
+    script.skipped = script.skipped.wrapping_sub(line.len());
+    script.line = script.line.saturating_sub(1);
+    script.text.splice(0..0, line.into_bytes());
+}
+
+/// `DATA`: the program's file, read from behind `__END__`.
+fn open_data(cx: &mut Cx, script: &Script, data: Option<usize>) -> Result<(), Exit> {
+    let Some(at) = data.filter(|_| script.file) else { return Ok(()) };
+    let at = at.wrapping_add(script.skipped);
+    let ruby = format!("DATA = File.open({})\nDATA.seek({at})\n", quote(&script.name));
+    cx.eval_system(ruby.as_bytes(), "<internal:command>", 1).map(|_| ())
+}
+
 /// What few command lines ask for is said in Ruby, and run before the program.
-fn prepare(cx: &mut Cx, s: &Settings, script: &Script, data: Option<usize>) -> Result<(), Exit> {
+fn prepare(cx: &mut Cx, s: &Settings) -> Result<(), Exit> {
     let mut ruby = String::new();
     if let Some(e) = &s.external {
         ruby.push_str(&format!("Encoding.default_external = {}\n", quote(e)));
@@ -290,10 +326,6 @@ fn prepare(cx: &mut Cx, s: &Settings, script: &Script, data: Option<usize>) -> R
     }
     if let Some(ext) = &s.in_place {
         ruby.push_str(&format!("ARGF.inplace_mode = {}\n", quote(ext)));
-    }
-    if let (Some(at), true) = (data, script.file) {
-        let at = at + script.skipped;
-        ruby.push_str(&format!("DATA = File.open({})\nDATA.seek({at})\n", quote(&script.name)));
     }
     for r in &s.requires {
         ruby.push_str(&format!("require {}\n", quote(r)));
