@@ -295,7 +295,7 @@ fn set_replace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// __io_bom(io): skips a byte order mark and takes its encoding: the Encoding, or nil.
 fn bom(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let io = io::reader(cx, a[0])?;
-    while io.pending().len() < 4 && crate::io_read::fill(cx, io)? {}
+    while io.pending().len() < 4 && crate::io_fill::fill(cx, io)? {}
     let b = io.pending();
     let (n, e) = match b {
         [0xef, 0xbb, 0xbf, ..] => (3, EncIndex::UTF_8),

@@ -150,7 +150,7 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         match io::poll_fd(fd, false, true, 0) {
             Ok(false) => {
                 io.wbuf = b[at..].to_vec();
-                return Err(crate::io_read::wait(cx, fd, false, true));
+                return Err(crate::io_fill::wait(cx, fd, false, true));
             }
             // As much as a pipe takes at once when it says that it takes something.
             Ok(true) => {

@@ -2,21 +2,29 @@
 //!
 //! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+//!
+//! - `io` is the stream with its buffers; `io_open`, `io_fill`, `io_lines`, `io_read`,
+//!   `io_write`, `io_state` are what is done to it; `stdio` the standard three.
+//! - `path`, `fnmatch`, `glob`: paths and patterns. `file`, `stat`: changing and asking.
+//! - `process`, `spawn`, `signal`: children, commands, traps.
+//! - `clock`, `time`, `time_fields`: moments.
 
 mod clock;
-pub mod io;
 mod file;
 mod fnmatch;
 mod glob;
+pub mod io;
+mod io_fill;
+mod io_lines;
 mod io_open;
+mod io_read;
+mod io_state;
+mod io_write;
 mod path;
 mod process;
 mod signal;
 mod spawn;
 mod stat;
-mod io_read;
-mod io_state;
-mod io_write;
 pub mod stdio;
 pub mod time;
 mod time_fields;
@@ -28,7 +36,25 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     clock::constants(cx);
-    for table in [clock::TABLE, time::TABLE, time_fields::TABLE, file::TABLE, glob::TABLE, path::TABLE, process::TABLE, signal::TABLE, spawn::TABLE, stat::TABLE, stat::QUESTIONS, io_open::TABLE, io_read::TABLE, io_state::TABLE, io_write::TABLE, stdio::TABLE] {
+    for table in [
+        clock::TABLE,
+        time::TABLE,
+        time_fields::TABLE,
+        file::TABLE,
+        glob::TABLE,
+        path::TABLE,
+        process::TABLE,
+        signal::TABLE,
+        spawn::TABLE,
+        stat::TABLE,
+        stat::QUESTIONS,
+        io_open::TABLE,
+        io_lines::TABLE,
+        io_read::TABLE,
+        io_state::TABLE,
+        io_write::TABLE,
+        stdio::TABLE,
+    ] {
         cx.natives(table);
     }
     stdio::boot(cx);

@@ -1,0 +1,179 @@
+//! Lines: what `gets` and its kin read, by separator, limit or paragraph.
+
+use crate::io::{self, Io};
+use crate::io_fill::{fill_text, make_text, text, text_consume};
+use crate::stdio::Stdio;
+use kumi_text::encoding::{EncIndex, Precise};
+use kumi_vm::*;
+
+pub static TABLE: &[NativeDef] = &[n("IO", "gets", 0, -1, gets), intrinsic("__io_gets", 4, 4, line)];
+
+/// The next line as bytes: `sep` empty means paragraphs, `None` the rest of the file.
+fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>, chomp: bool) -> Result<Option<Vec<u8>>, Exit> {
+    if limit == Some(0) {
+        return Ok(Some(Vec::new()));
+    }
+    let paragraph = sep.is_some_and(|s| s.is_empty());
+    if paragraph {
+        loop {
+            if text(io).is_empty() && !fill_text(cx, io)? {
+                return Ok(None);
+            }
+            let t = text(io);
+            let k = t.iter().take_while(|c| **c == b'\n').count();
+            let rest = t.len() > k;
+            text_consume(io, k);
+            if rest {
+                break;
+            }
+        }
+    }
+    let sep: Option<&[u8]> = if paragraph { Some(b"\n\n") } else { sep };
+    let mut from = 0;
+    let enc = io.read_enc(cx);
+    loop {
+        let t = text(io);
+        let found = match sep {
+            Some(s) if s.len() == 1 => memchr::memchr(s[0], &t[from..]).map(|p| from + p + 1),
+            Some(s) => memchr::memmem::find(&t[from..], s).map(|p| from + p + s.len()),
+            None => None,
+        };
+        let capped = limit.filter(|l| found.is_none_or(|f| f > *l) && t.len() >= *l);
+        if let Some(l) = capped {
+            // A character that the limit cuts is taken whole.
+            let Some(end) = whole_chars(enc, t, l) else {
+                if fill_text(cx, io)? {
+                    continue;
+                }
+                let t = text(io).to_vec();
+                text_consume(io, t.len());
+                return Ok(Some(t));
+            };
+            let mut v = t[..end].to_vec();
+            text_consume(io, end);
+            if chomp && sep.is_some_and(|s| v.ends_with(s)) {
+                cut_separator(&mut v, sep.unwrap_or(b""));
+            }
+            return Ok(Some(v));
+        }
+        if let Some(end) = found {
+            let mut v = t[..end].to_vec();
+            if paragraph {
+                // Further empty lines belong to the separator.
+                let mut k = end;
+                loop {
+                    let t = text(io);
+                    while t.get(k) == Some(&b'\n') {
+                        k += 1;
+                    }
+                    if k < t.len() || !fill_text(cx, io)? {
+                        break;
+                    }
+                }
+                text_consume(io, k);
+            } else {
+                text_consume(io, end);
+            }
+            if chomp {
+                cut_separator(&mut v, sep.unwrap_or(b""));
+            }
+            return Ok(Some(v));
+        }
+        from = t.len().saturating_sub(sep.map_or(0, |s| s.len() - 1));
+        if !fill_text(cx, io)? {
+            let v = text(io).to_vec();
+            if v.is_empty() {
+                return Ok(None);
+            }
+            text_consume(io, v.len());
+            return Ok(Some(v));
+        }
+    }
+}
+fn cut_separator(v: &mut Vec<u8>, sep: &[u8]) {
+    v.truncate(v.len() - sep.len());
+    if sep == b"\n" && v.last() == Some(&b'\r') {
+        v.pop();
+    }
+}
+/// Where the character that byte `l` is in ends; `None` when it is not all there yet.
+fn whole_chars(enc: EncIndex, t: &[u8], l: usize) -> Option<usize> {
+    if enc.is_single_byte() {
+        return Some(l);
+    }
+    // Only the neighbourhood of the limit matters in encodings whose characters can be found backwards.
+    let mut at = if enc.is_utf8() {
+        let mut k = l;
+        while k > 0 && l - k < 4 && t.get(k).is_some_and(|c| c & 0xc0 == 0x80) {
+            k -= 1;
+        }
+        if k == l {
+            return Some(l);
+        }
+        k
+    } else {
+        0
+    };
+    while at < l {
+        match enc.precise_len(&t[at..]) {
+            Precise::Found(n) => at += n.max(1),
+            Precise::Invalid => at += 1,
+            Precise::NeedMore(_) => return None,
+        }
+    }
+    Some(at)
+}
+
+fn count_line(cx: &mut Cx, io: &mut Io) {
+    io.lineno += 1;
+    cx.state::<Stdio>().lineno = io.lineno;
+}
+
+/// IO#gets without arguments; with them the prelude sorts them out.
+fn gets(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
+    if !a.is_empty() {
+        return Err(Exit::Miss);
+    }
+    let rs = cx.state::<Stdio>().rs;
+    let sep = rs.and_then(|v| v.as_str());
+    let io = io::reader(cx, recv)?;
+    let enc = io.read_enc(cx);
+    if !enc.is_ascii_compatible() {
+        return Err(Exit::Miss);
+    }
+    let l = next_line(cx, io, sep.as_ref().map(|s| s.bytes()), None, false)?;
+    let v = match l {
+        Some(b) => {
+            count_line(cx, io);
+            make_text(cx, io, &b)
+        }
+        None => Value::NIL,
+    };
+    cx.set_global("$_", v);
+    Ok(v)
+}
+/// __io_gets(io, separator or nil, limit or nil, chomp)
+fn line(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let sep = if a[1].is_nil() { None } else { Some(cx.arg_str(a, 1)?) };
+    let limit = if a[2].is_nil() { None } else { usize::try_from(cx.arg_i64(a, 2)?).ok() };
+    let io = io::reader(cx, a[0])?;
+    // "\n" in a wide encoding is written as that encoding has it.
+    let enc = io.read_enc(cx);
+    let mut wide = Vec::new();
+    let bytes = match &sep {
+        Some(s) if !enc.is_ascii_compatible() && s.bytes().is_ascii() => {
+            for c in s.bytes() {
+                enc.push_code(&mut wide, *c as u32);
+            }
+            Some(&wide[..])
+        }
+        Some(s) => Some(s.bytes()),
+        None => None,
+    };
+    let zero = limit == Some(0);
+    let Some(b) = next_line(cx, io, bytes, limit, a[3].truthy())? else { return Ok(Value::NIL) };
+    if !zero {
+        count_line(cx, io);
+    }
+    Ok(make_text(cx, io, &b))
+}
