@@ -718,6 +718,7 @@ impl Cx {
         g.defined = true;
     }
     /// `alias $new $old`: both names mean one variable.
+    #[inline(never)]
     pub fn alias_global(&mut self, new: Sym, old: Sym) {
         let i = self.global_index(old);
         self.global_ids.insert(new, i);

@@ -82,6 +82,7 @@ impl Cx {
         None
     }
 
+    #[inline(never)]
     pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Flow {
         let fp = self.fp();
         match self.lookup_const(fp.cref(), name) {
@@ -104,6 +105,7 @@ impl Cx {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn const_at(&mut self, dst: usize, scope: Value, name: Sym, cache: Option<&AtomicU64>) -> Flow {
         let fp = self.fp();
         let Some(c) = scope.as_class() else {
@@ -160,6 +162,7 @@ impl Cx {
         self.leaf_exit(x, dst)
     }
 
+    #[inline(never)]
     pub(crate) fn const_set_op(&mut self, scope: Option<Value>, name: Sym, v: Value) -> Flow {
         let fp = self.fp();
         let target = match scope {
@@ -230,6 +233,7 @@ impl Cx {
     fn nearest_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
         c.data.mro.iter().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name))
     }
+    #[inline(never)]
     pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
         match self.find_cvar(c, name) {
@@ -248,6 +252,7 @@ impl Cx {
             }
         }
     }
+    #[inline(never)]
     pub(crate) fn cvar_set(&mut self, fp: Fp, name: Sym, v: Value) -> Result<(), Exit> {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
         self.set_cvar(c, name, v)
@@ -266,6 +271,7 @@ impl Cx {
 
     // --- globals -----------------------------------------------------------------
 
+    #[inline(never)]
     pub fn global_get(&mut self, name: Sym) -> R {
         let i = self.global_index(name);
         let g = &self.globals[i];
@@ -274,6 +280,7 @@ impl Cx {
             None => Ok(g.value),
         }
     }
+    #[inline(never)]
     pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
         let i = self.global_index(name);
         let g = &mut self.globals[i];
@@ -331,6 +338,7 @@ impl Cx {
 
     // --- defined? ---------------------------------------------------------------------
 
+    #[inline(never)]
     pub(crate) fn defined_op(&mut self, fp: Fp, i: Insn) -> R {
         let name = || fp.iseq().syms[i.c()];
         let all = [

@@ -43,6 +43,7 @@ impl Cx {
         v
     }
 
+    #[inline(never)]
     pub(crate) fn def_method(&mut self, dst: usize, child: usize, name: Sym) -> Flow {
         let fp = self.fp();
         let owner = match self.definee(fp) {
@@ -103,6 +104,7 @@ impl Cx {
         self.leaf_exit_drop(x)
     }
 
+    #[inline(never)]
     pub(crate) fn def_singleton(&mut self, reg: usize, child: usize, name: Sym) -> Flow {
         let fp = self.fp();
         let obj = fp.r(reg);
@@ -122,6 +124,7 @@ impl Cx {
     }
 
     /// `class`, `module`, `class <<`.
+    #[inline(never)]
     pub(crate) fn class_def(&mut self, i: Insn) -> Flow {
         let fp = self.fp();
         let body = &fp.iseq().bodies[i.c()];
@@ -256,6 +259,7 @@ impl Cx {
         Ok((c, true))
     }
 
+    #[inline(never)]
     pub(crate) fn undef_op(&mut self, name: Value) -> Flow {
         let fp = self.fp();
         let owner = match self.definee(fp) {
@@ -309,6 +313,7 @@ impl Cx {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn alias_op(&mut self, new: Value, old: Value) -> Flow {
         let fp = self.fp();
         let owner = match self.definee(fp) {

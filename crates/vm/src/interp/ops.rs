@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicU64;
 
 impl Cx {
     /// The value of literal `k`, made once for each piece of code.
+    #[inline(never)]
     pub(crate) fn make_literal(&mut self, q: &'static ISeq, k: usize) -> R {
         let v = self.literal(&q.lits[k])?;
         // SAFETY: the loop is the only reader and writer.
@@ -85,6 +86,7 @@ impl Cx {
     pub fn intrinsic_fn(&self, name: &str) -> Option<NativeFn> {
         self.intrinsic_ids.get(name).map(|i| self.intrinsics[*i as usize].1)
     }
+    #[inline(never)]
     pub(crate) fn regex_literal(&mut self, parts: &[Value], options: u8) -> R {
         if parts.len() == 1 {
             return self.regexp(parts[0], options);
@@ -94,6 +96,7 @@ impl Cx {
     }
 
     /// `"#{a}b"`: strings joined; encodings must agree.
+    #[inline(never)]
     pub(crate) fn concat_strings(&mut self, parts: &[Value]) -> R {
         let mut n = 0;
         for p in parts {
@@ -132,6 +135,7 @@ impl Cx {
         self.raise_msg(self.k.compatibility_error, &m)
     }
 
+    #[inline(never)]
     pub(crate) fn intern_op(&mut self, v: Value) -> R {
         match v.as_str() {
             Some(s) => {
@@ -145,6 +149,7 @@ impl Cx {
     }
 
     /// to_s of an interpolated value.
+    #[inline(never)]
     pub(crate) fn to_s_op(&mut self, dst: usize, v: Value, _cache: &AtomicU64) -> Flow {
         let fp = self.fp();
         if v.is_fix() && self.builtin(v, sym::TO_S) {
@@ -186,6 +191,7 @@ impl Cx {
         self.leaf_exit(x, dst)
     }
 
+    #[inline(never)]
     pub(crate) fn splat(&mut self, dst: usize, v: Value, copy: bool) -> Flow {
         let fp = self.fp();
         if let Some(a) = v.as_array() {
@@ -207,6 +213,7 @@ impl Cx {
         let x = self.call_helper("splat", &[v]);
         self.leaf_exit(x, dst)
     }
+    #[inline(never)]
     pub(crate) fn to_ary_op(&mut self, dst: usize, v: Value) -> Flow {
         let fp = self.fp();
         if !v.is_heap() && !self.has_method(v, sym::TO_ARY) {
@@ -218,6 +225,7 @@ impl Cx {
         self.leaf_exit(x, dst)
     }
 
+    #[inline(never)]
     pub(crate) fn hash_literal(&mut self, pairs: &[Value]) -> R {
         let v = self.hash();
         let Some(h) = v.as_hash() else { return Ok(v) };
@@ -234,6 +242,7 @@ impl Cx {
         }
         Ok(v)
     }
+    #[inline(never)]
     pub(crate) fn hash_put_op(&mut self, h: Value, k: Value, v: Value) -> Result<(), Exit> {
         let Some(o) = h.as_hash() else { return Ok(()) };
         match self.hash_put(o, k, v) {
@@ -241,6 +250,7 @@ impl Cx {
             r => r,
         }
     }
+    #[inline(never)]
     pub(crate) fn hash_merge(&mut self, h: Value, other: Value) -> Result<(), Exit> {
         if other.is_nil() {
             return Ok(());
@@ -270,6 +280,7 @@ impl Cx {
         self.hash_get_plain(h, k)
     }
 
+    #[inline(never)]
     pub(crate) fn range_literal(&mut self, lo: Value, hi: Value, x: bool) -> R {
         let plain = |v: Value| v.is_fix() || v.is_nil() || v.is_flo() || v.is_kind(Kind::Str) || v.as_big().is_some();
         let same = lo.is_nil() || hi.is_nil() || lo.is_kind(Kind::Str) == hi.is_kind(Kind::Str);
@@ -318,12 +329,14 @@ impl Cx {
         self.user_frame().is_some_and(|f| self.match_place(f).is_some())
     }
     /// Sets `$~` for the nearest user frame; kept only where that scope can look at it.
+    #[inline(never)]
     pub fn set_last_match(&mut self, m: Value) {
         if let Some(p) = self.user_frame().and_then(|f| self.match_place(f)) {
             // SAFETY: as in `last_match`.
             unsafe { *p = m };
         }
     }
+    #[inline(never)]
     pub(crate) fn nth_ref(&mut self, n: i32) -> R {
         let m = self.last_match();
         if m.is_nil() {
@@ -334,6 +347,7 @@ impl Cx {
             None => Ok(Value::NIL),
         }
     }
+    #[inline(never)]
     pub(crate) fn back_ref(&mut self, x: u8) -> R {
         let m = self.last_match();
         if m.is_nil() || x == 0 {

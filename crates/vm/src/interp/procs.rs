@@ -31,6 +31,7 @@ impl Cx {
     }
 
     /// A Proc of child code `child` of frame `fp`.
+    #[inline(never)]
     pub(crate) fn make_closure(&mut self, fp: Fp, child: u16, lambda: bool) -> Value {
         let q: *const ISeq = &*fp.iseq().children[child as usize];
         let slot = self.slot_of(fp);
@@ -80,6 +81,7 @@ impl Cx {
     }
 
     /// The frame's `&blk` as a value.
+    #[inline(never)]
     pub(crate) fn block_proc(&mut self, fp: Fp) -> Value {
         let q = fp.iseq();
         let w = if fp.flags() & ff::BLOCK != 0 && q.params.block { fp.r(q.params.block_register()) } else { fp.block() };

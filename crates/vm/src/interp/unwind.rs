@@ -162,6 +162,7 @@ impl Cx {
     }
 
     /// Re-raise by `Op::Raise`.
+    #[inline(never)]
     pub(crate) fn reraise(&mut self, v: Value) -> Flow {
         if v.is_kind(Kind::Unwind) {
             return self.unwind(v);
@@ -362,6 +363,7 @@ impl Cx {
     }
 
     /// Does a rescue clause's class match?
+    #[inline(never)]
     pub(crate) fn rescue_match(&mut self, dst: usize, exc: Value, klass: Value, cache: &AtomicU64) -> Flow {
         match klass.as_class() {
             Some(c) => {
