@@ -70,7 +70,7 @@ class StringScanner
   def rest? = !eos?
 
   def rest
-    eos? ? "" : @string.byteslice(@pos..)
+    eos? ? +"" : @string.byteslice(@pos..)
   end
 
   def rest_size
@@ -132,7 +132,7 @@ class StringScanner
 
   def peek(len)
     raise ArgumentError, "negative string size (or size too big)" if len < 0
-    eos? ? "" : @string.byteslice(@pos, len)
+    eos? ? +"" : @string.byteslice(@pos, len)
   end
 
   def scan_integer(base: 10)

@@ -65,6 +65,9 @@ pub struct Heap {
     pub poll: AtomicBool,
     /// Limit in bytes (`KUMI_HEAP_MAX`, else the machine's or cgroup's memory).
     pub max: usize,
+    /// Bytes beyond the limit that are let pass after a NoMemoryError, so that its rescue has
+    /// room to work in; none once the heap is below its limit again, never more than the limit.
+    grace: usize,
     /// Collections are off (`GC.disable`).
     pub disabled: bool,
     pub shapes: Shapes,
@@ -97,6 +100,7 @@ impl Heap {
             wants: false,
             poll: AtomicBool::new(false),
             max: usize::MAX / 4,
+            grace: 0,
             disabled: false,
             shapes: Shapes::default(),
             ivars: FxHashMap::default(),
@@ -134,8 +138,19 @@ impl Heap {
         bytes < isize::MAX as usize / 4 && self.stat.live_bytes.saturating_add(bytes) < self.max
     }
     /// Live bytes at the last collection are beyond the limit.
-    pub fn over_limit(&self) -> bool {
-        self.stat.live_bytes > self.max
+    ///
+    /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
+    pub fn over_limit(&mut self) -> bool {
+        let live = self.stat.live_bytes;
+        if live <= self.max {
+            self.grace = 0;
+            return false;
+        }
+        if live <= self.max.saturating_add(self.grace) {
+            return false;
+        }
+        self.grace = (live - self.max).saturating_add(self.max / 8).min(self.max);
+        true
     }
     /// The write barrier: `v` was stored into a field of `holder`.
     ///

@@ -462,7 +462,8 @@ fn eval_place(cx: &mut Cx, a: &[Value], at: usize) -> Result<(String, u32), Exit
     let path = cx.arg_str(a, at)?;
     let path = String::from_utf8_lossy(path.bytes()).into_owned();
     let line = cx.arg_i64(a, at + 1)?;
-    Ok((path, line.clamp(0, i32::MAX as i64) as u32))
+    // A line before the first one is meant: templates number their own preamble so.
+    Ok((path, line.clamp(i32::MIN as i64, i32::MAX as i64) as i32 as u32))
 }
 /// `__eval_self(text, binding, path, line, self, module or nil)`: instance_eval and class_eval of text.
 fn eval_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -123,6 +123,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.allocate();
         let an = self.an;
         let list = &an.scopes[self.cur.scope].params;
+        if list.list.len() > 30_000 {
+            return self.fail("too many parameters");
+        }
         self.cur.plist = list.clone();
         let mut params = Params {
             excess_comma: list.excess_comma,
