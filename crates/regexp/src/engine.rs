@@ -22,6 +22,9 @@ pub struct Limits {
     pub steps: Option<u64>,
 }
 
+/// Backtracking steps after which any search gives up, when nothing else was asked for.
+const RETRY_LIMIT: std::ffi::c_ulong = 200_000_000;
+
 /// Why a search has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchError {
@@ -90,8 +93,9 @@ fn init() {
         // SAFETY: runs once, before any other call into the library; `list` outlives it.
         unsafe {
             onig::onig_initialize(list.as_mut_ptr(), list.len() as c_int);
-            onig::onig_set_retry_limit_in_match(0);
-            onig::onig_set_retry_limit_in_search(0);
+            // Far above what a sane match needs, some seconds of an exponential one.
+            onig::onig_set_retry_limit_in_match(RETRY_LIMIT);
+            onig::onig_set_retry_limit_in_search(RETRY_LIMIT);
             onig::onig_set_parse_depth_limit(1000);
             let mut syntax = onig::OnigSyntaxRuby;
             syntax.op &= !OP_ESC_BRACES;
