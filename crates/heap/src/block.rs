@@ -29,11 +29,8 @@ const FIRST: usize = std::mem::size_of::<Block>().next_multiple_of(64);
 impl Block {
     /// A zeroed block of cells of `cell` bytes (one cell when that is more than a block holds).
     pub fn new(cell: usize) -> Option<*mut Block> {
-        let (count, bytes) = if FIRST + cell > BLOCK {
-            (1, (FIRST + cell).next_multiple_of(BLOCK))
-        } else {
-            ((BLOCK - FIRST) / cell, BLOCK)
-        };
+        let (count, bytes) =
+            if FIRST + cell > BLOCK { (1, (FIRST + cell).next_multiple_of(BLOCK)) } else { ((BLOCK - FIRST) / cell, BLOCK) };
         let layout = Layout::from_size_align(bytes, BLOCK).ok()?;
         // SAFETY: the size is not zero.
         let p = unsafe { alloc_zeroed(layout) } as *mut Block;

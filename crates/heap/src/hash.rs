@@ -123,13 +123,8 @@ impl HashData {
     pub fn candidate(&self, hash: u64, from: Option<usize>) -> Option<usize> {
         let start = from.map_or(self.first, |f| f + 1);
         match &self.index {
-            None => (start..self.entries.len())
-                .find(|&i| self.entries[i].hash == hash && !self.entries[i].key.is_undef()),
-            Some(t) => t
-                .iter_hash(hash)
-                .map(|&i| i as usize)
-                .filter(|&i| i >= start && self.entries[i].hash == hash)
-                .min(),
+            None => (start..self.entries.len()).find(|&i| self.entries[i].hash == hash && !self.entries[i].key.is_undef()),
+            Some(t) => t.iter_hash(hash).map(|&i| i as usize).filter(|&i| i >= start && self.entries[i].hash == hash).min(),
         }
     }
     pub fn set_val(&mut self, i: usize, v: Value) {

@@ -432,11 +432,7 @@ impl Heap {
 
     /// Side-table variables of `v`.
     pub fn side_ivars(&self, v: Value) -> &[(Sym, Value)] {
-        if v.header().is_some_and(|h| h.has(flag::IVARS)) {
-            self.ivars.get(&v.bits()).map_or(&[], |e| e.as_slice())
-        } else {
-            &[]
-        }
+        if v.header().is_some_and(|h| h.has(flag::IVARS)) { self.ivars.get(&v.bits()).map_or(&[], |e| e.as_slice()) } else { &[] }
     }
     /// Sets a side-table variable; an undef value removes it.
     pub fn set_side_ivar(&mut self, v: Value, name: Sym, val: Value) {

@@ -28,11 +28,7 @@ pub struct Shapes {
 
 impl Default for Shapes {
     fn default() -> Self {
-        Shapes {
-            shapes: vec![Shape { parent: 0, name: Sym(0), count: 0 }],
-            next: FxHashMap::default(),
-            found: FxHashMap::default(),
-        }
+        Shapes { shapes: vec![Shape { parent: 0, name: Sym(0), count: 0 }], next: FxHashMap::default(), found: FxHashMap::default() }
     }
 }
 

@@ -14,7 +14,13 @@ fn run(dir: &Path, args: &[&str], env: &[(&str, &str)], limit: Duration) -> (Str
     let out_file = tempfile("out", args, env);
     let err_file = tempfile("err", args, env);
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
-    c.arg("-W0").args(args).current_dir(dir).env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("RUST_BACKTRACE");
+    c.arg("-W0")
+        .args(args)
+        .current_dir(dir)
+        .env_remove("RUBYOPT")
+        .env_remove("RUBYLIB")
+        .env_remove("KUMI_PRELUDE")
+        .env_remove("RUST_BACKTRACE");
     c.env("KUMI_HEAP_MAX", "512M").envs(env.iter().copied()).stdin(Stdio::null());
     c.stdout(std::fs::File::create(&out_file).unwrap()).stderr(std::fs::File::create(&err_file).unwrap());
     let mut child = c.spawn().unwrap();
@@ -46,11 +52,8 @@ fn tempfile(what: &str, args: &[&str], env: &[(&str, &str)]) -> PathBuf {
 #[test]
 fn hostile_programs_end_in_exceptions() {
     let dir = tests().join("bad_input");
-    let mut names: Vec<String> = std::fs::read_dir(&dir)
-        .unwrap()
-        .filter_map(|e| e.unwrap().file_name().into_string().ok())
-        .filter(|n| n.ends_with(".rb"))
-        .collect();
+    let mut names: Vec<String> =
+        std::fs::read_dir(&dir).unwrap().filter_map(|e| e.unwrap().file_name().into_string().ok()).filter(|n| n.ends_with(".rb")).collect();
     names.sort();
     assert!(!names.is_empty());
     for name in names {

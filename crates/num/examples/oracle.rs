@@ -18,17 +18,11 @@ fn flt(s: &str) -> f64 {
 }
 
 fn bits(x: f64) -> String {
-    if x.is_nan() {
-        "nan".into()
-    } else {
-        format!("{:016x}", x.to_bits())
-    }
+    if x.is_nan() { "nan".into() } else { format!("{:016x}", x.to_bits()) }
 }
 
 fn text(s: &str) -> Vec<u8> {
-    (0..s.len() / 2)
-        .map(|i| u8::from_str_radix(&s[2 * i..2 * i + 2], 16).expect("hex"))
-        .collect()
+    (0..s.len() / 2).map(|i| u8::from_str_radix(&s[2 * i..2 * i + 2], 16).expect("hex")).collect()
 }
 
 fn hex(s: &[u8]) -> String {
@@ -81,11 +75,7 @@ fn opt(n: Option<Int>) -> String {
 }
 
 fn ratio((n, d): (BigInt, BigInt)) -> String {
-    if d.is_zero() {
-        "zero".into()
-    } else {
-        format!("{n}/{d}")
-    }
+    if d.is_zero() { "zero".into() } else { format!("{n}/{d}") }
 }
 
 fn comp(c: &Component) -> String {
@@ -123,10 +113,7 @@ fn answer(op: &str, a: &[&str]) -> String {
             (Some(x), Some(y)) => bits(int::fdiv(x, y)),
             _ => bits(big(a[0]).fdiv(&big(a[1]))),
         },
-        "modpow" => big(a[0])
-            .modpow(&big(a[1]), &big(a[2]))
-            .unwrap()
-            .to_string(),
+        "modpow" => big(a[0]).modpow(&big(a[1]), &big(a[2])).unwrap().to_string(),
         "shl" => big(a[0]).shl(a[1].parse().unwrap()).unwrap().to_string(),
         "shr" => big(a[0]).shr(a[1].parse().unwrap()).to_string(),
         "bit" => (big(a[0]).bit(a[1].parse().unwrap()) as i32).to_string(),
@@ -136,24 +123,16 @@ fn answer(op: &str, a: &[&str]) -> String {
         "radix" => {
             let n = big(a[0]);
             let s = n.to_string_radix(a[1].parse().unwrap());
-            assert_eq!(
-                BigInt::from_str_radix(s.as_bytes(), a[1].parse().unwrap()),
-                Some(n.clone())
-            );
+            assert_eq!(BigInt::from_str_radix(s.as_bytes(), a[1].parse().unwrap()), Some(n.clone()));
             assert_eq!(BigInt::from_le_bytes(&n.to_le_bytes(), true), n);
             hex(s.as_bytes())
         }
         "digits" => {
             let d = big(a[0]).digits(&big(a[1])).unwrap();
-            d.iter()
-                .map(|d| d.to_string())
-                .collect::<Vec<_>>()
-                .join(",")
+            d.iter().map(|d| d.to_string()).collect::<Vec<_>>().join(",")
         }
         "cmpf" => (big(a[0]).cmp_f64(flt(a[1])).unwrap() as i32).to_string(),
-        "iround" => int::round_to_power(&big(a[0]), a[1].parse().unwrap(), mode(a[2]))
-            .unwrap()
-            .to_string(),
+        "iround" => int::round_to_power(&big(a[0]), a[1].parse().unwrap(), mode(a[2])).unwrap().to_string(),
         "fs" => hex(float::to_s(flt(a[0])).as_bytes()),
         "fromf" => BigInt::from_f64(flt(a[0])).unwrap().to_string(),
         "tor" => ratio(float::to_rational(flt(a[0])).unwrap()),
@@ -163,10 +142,7 @@ fn answer(op: &str, a: &[&str]) -> String {
             if n > 0 {
                 bits(round::to_places(x, n, mode(a[2])))
             } else {
-                round::to_power(x, n.unsigned_abs(), mode(a[2]))
-                    .unwrap()
-                    .unwrap()
-                    .to_string()
+                round::to_power(x, n.unsigned_abs(), mode(a[2])).unwrap().unwrap().to_string()
             }
         }
         "fmod" => bits(float::modulo(flt(a[0]), flt(a[1]))),
@@ -179,9 +155,7 @@ fn answer(op: &str, a: &[&str]) -> String {
         "ldexp" => bits(float::ldexp(flt(a[0]), a[1].parse().unwrap())),
         "fmti" => {
             let (s, c) = spec(&text(a[0]));
-            hex(format::integer(&s, c, &big(a[1]).into())
-                .unwrap()
-                .as_bytes())
+            hex(format::integer(&s, c, &big(a[1]).into()).unwrap().as_bytes())
         }
         "fmtf" => {
             let (s, c) = spec(&text(a[0]));
@@ -189,18 +163,14 @@ fn answer(op: &str, a: &[&str]) -> String {
         }
         "fmtr" => {
             let (s, _) = spec(&text(a[0]));
-            hex(format::ratio(&s, &big(a[1]), &big(a[2]))
-                .unwrap()
-                .as_bytes())
+            hex(format::ratio(&s, &big(a[1]), &big(a[2])).unwrap().as_bytes())
         }
         "toi" => opt(parse::integer(&text(a[0]), a[1].parse().unwrap(), false)),
         "integer" => opt(parse::integer(&text(a[0]), a[1].parse().unwrap(), true)),
         "tofl" => bits(parse::float(&text(a[0]), false).unwrap()),
         "float" => parse::float(&text(a[0]), true).map_or("nil".into(), bits),
         "tor_s" => ratio(parse::rational(&text(a[0]), false).unwrap().unwrap()),
-        "rational" => parse::rational(&text(a[0]), true)
-            .unwrap()
-            .map_or("nil".into(), ratio),
+        "rational" => parse::rational(&text(a[0]), true).unwrap().map_or("nil".into(), ratio),
         "toc" => complex(&text(a[0]), false),
         "complex" => complex(&text(a[0]), true),
         "rand" => {
@@ -249,32 +219,14 @@ fn main() {
             if *n <= 6 {
                 let show = |s: &str| String::from_utf8_lossy(&text(s)).into_owned();
                 match op {
-                    "toi" | "integer" | "tofl" | "float" | "tor_s" | "rational" | "toc"
-                    | "complex" => {
-                        println!(
-                            "{op} {:?} {:?}: want {want} got {got}",
-                            show(args[0]),
-                            &args[1..]
-                        )
+                    "toi" | "integer" | "tofl" | "float" | "tor_s" | "rational" | "toc" | "complex" => {
+                        println!("{op} {:?} {:?}: want {want} got {got}", show(args[0]), &args[1..])
                     }
                     "fmti" | "fmtf" | "fmtr" => {
-                        let v = if op == "fmtf" {
-                            format!("{:?}", flt(args[1]))
-                        } else {
-                            args[1..].join("/")
-                        };
-                        println!(
-                            "{op} {:?} {v}: want {:?} got {:?}",
-                            show(args[0]),
-                            show(&want),
-                            show(&got)
-                        )
+                        let v = if op == "fmtf" { format!("{:?}", flt(args[1])) } else { args[1..].join("/") };
+                        println!("{op} {:?} {v}: want {:?} got {:?}", show(args[0]), show(&want), show(&got))
                     }
-                    "fround" => println!(
-                        "{op} {:?} {:?}: want {want} got {got}",
-                        flt(args[0]),
-                        &args[1..]
-                    ),
+                    "fround" => println!("{op} {:?} {:?}: want {want} got {got}", flt(args[0]), &args[1..]),
                     _ => println!("{op} {args:?}: want {want} got {got}"),
                 }
             }

@@ -87,19 +87,11 @@ pub(crate) fn round_to_f64(m: u64, e: i64, sticky: bool) -> f64 {
     if drop > 64 {
         return 0.0;
     }
-    let (keep, rest, half) = if drop == 64 {
-        (0, m, 1u64 << 63)
-    } else {
-        (m >> drop, m & ((1u64 << drop) - 1), 1u64 << (drop - 1))
-    };
+    let (keep, rest, half) = if drop == 64 { (0, m, 1u64 << 63) } else { (m >> drop, m & ((1u64 << drop) - 1), 1u64 << (drop - 1)) };
     let up = rest > half || (rest == half && (sticky || keep & 1 == 1));
     let keep = keep + up as u64;
     // A carry out of the mantissa increments the exponent field by itself.
-    let bits = if top >= -1022 {
-        (((top + 1022) as u64) << 52) + keep
-    } else {
-        keep
-    };
+    let bits = if top >= -1022 { (((top + 1022) as u64) << 52) + keep } else { keep };
     f64::from_bits(bits)
 }
 
@@ -137,14 +129,7 @@ impl BigInt {
         } else {
             UBig::ZERO
         };
-        Some(BigInt(IBig::from_parts(
-            if neg {
-                DSign::Negative
-            } else {
-                DSign::Positive
-            },
-            u,
-        )))
+        Some(BigInt(IBig::from_parts(if neg { DSign::Negative } else { DSign::Positive }, u)))
     }
 
     /// From plain digits in `radix` (2..=36, either case) with an optional sign; no underscores,
@@ -155,22 +140,12 @@ impl BigInt {
             b'+' => (false, &digits[1..]),
             _ => (false, digits),
         };
-        if body.is_empty()
-            || !(2..=36).contains(&radix)
-            || !body.iter().all(|&c| (c as char).is_digit(radix))
-        {
+        if body.is_empty() || !(2..=36).contains(&radix) || !body.iter().all(|&c| (c as char).is_digit(radix)) {
             return None;
         }
         let text = std::str::from_utf8(body).ok()?;
         let u = UBig::from_str_radix(text, radix).ok()?;
-        Some(BigInt(IBig::from_parts(
-            if neg {
-                DSign::Negative
-            } else {
-                DSign::Positive
-            },
-            u,
-        )))
+        Some(BigInt(IBig::from_parts(if neg { DSign::Negative } else { DSign::Positive }, u)))
     }
 
     /// The value, if it fits.
@@ -192,11 +167,7 @@ impl BigInt {
     pub fn low_u64(&self) -> u64 {
         let (sign, words) = self.0.as_sign_words();
         let low = words.first().copied().unwrap_or(0);
-        if sign == DSign::Negative {
-            low.wrapping_neg()
-        } else {
-            low
-        }
+        if sign == DSign::Negative { low.wrapping_neg() } else { low }
     }
 
     /// The nearest float, ties to even; infinite beyond the range.
@@ -220,11 +191,7 @@ impl BigInt {
         }
         let lead = hi.leading_zeros();
         let next = rest.last().copied().unwrap_or(0);
-        let m = if lead == 0 {
-            hi
-        } else {
-            hi << lead | next >> (64 - lead)
-        };
+        let m = if lead == 0 { hi } else { hi << lead | next >> (64 - lead) };
         let lost = if lead == 0 { next } else { next << lead };
         let lower = rest.len().saturating_sub(1);
         let sticky = lost != 0 || rest[..lower].iter().any(|&w| w != 0);
@@ -387,17 +354,10 @@ impl BigInt {
         }
         let base = self.modulo(&BigInt(IBig::from(mag.clone())))?;
         let ring = ConstDivisor::new(mag);
-        let r = ring
-            .reduce(base.magnitude())
-            .pow(&exp.magnitude())
-            .residue();
+        let r = ring.reduce(base.magnitude()).pow(&exp.magnitude()).residue();
         let r = BigInt(IBig::from(r));
         // The residue is non-negative; a negative modulus wants (m, 0].
-        Some(if m.is_negative() && !r.is_zero() {
-            r.add(m)
-        } else {
-            r
-        })
+        Some(if m.is_negative() && !r.is_zero() { r.add(m) } else { r })
     }
 
     /// Greatest common divisor, never negative; `gcd(0, 0)` is 0.
@@ -443,11 +403,7 @@ impl BigInt {
             return None;
         }
         if x.is_infinite() {
-            return Some(if x > 0.0 {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            });
+            return Some(if x > 0.0 { Ordering::Less } else { Ordering::Greater });
         }
         let whole = BigInt::from_f64(x)?;
         // Truncation moved towards zero: equal integers are decided by the fraction's sign.
@@ -465,12 +421,7 @@ impl BigInt {
     /// A hash of the value under `seed`; equal values hash equally.
     pub fn hash_with(&self, seed: u64) -> u64 {
         let (sign, words) = self.0.as_sign_words();
-        let mut h = seed
-            ^ if sign == DSign::Negative {
-                0x9e37_79b9_7f4a_7c15
-            } else {
-                0
-            };
+        let mut h = seed ^ if sign == DSign::Negative { 0x9e37_79b9_7f4a_7c15 } else { 0 };
         for &w in words {
             let p = (h ^ w) as u128 * 0xd6e8_feb8_6659_fd93_u128;
             h = (p as u64) ^ ((p >> 64) as u64) ^ h.rotate_left(29);
@@ -491,12 +442,7 @@ impl BigInt {
             // The library's radix conversion divides and conquers.
             let text = self.to_string_radix(r as u32).into_bytes();
             let value = |c: u8| (c as char).to_digit(36).unwrap_or(0) as u64;
-            return Some(
-                text.iter()
-                    .rev()
-                    .map(|&c| BigInt::from_u64(value(c)))
-                    .collect(),
-            );
+            return Some(text.iter().rev().map(|&c| BigInt::from_u64(value(c))).collect());
         }
         let mut out = Vec::new();
         split_digits(self.clone(), base, &mut out);
@@ -533,11 +479,7 @@ pub(crate) fn decode(x: f64) -> (u64, i32, bool) {
     let field = (bits >> 52 & 0x7ff) as i32;
     let frac = bits & ((1 << 52) - 1);
     let neg = bits >> 63 == 1;
-    if field == 0 {
-        (frac, -1074, neg)
-    } else {
-        (frac | 1 << 52, field - 1075, neg)
-    }
+    if field == 0 { (frac, -1074, neg) } else { (frac | 1 << 52, field - 1075, neg) }
 }
 
 /// `n / d` correctly rounded, for a non-zero `d`.
@@ -549,11 +491,7 @@ pub(crate) fn ratio_to_f64(n: &BigInt, d: &BigInt) -> f64 {
     let (n, d) = (n.magnitude(), d.magnitude());
     // Shift so that the quotient has 65 or 66 bits, enough for a sticky rounding.
     let shift = 65 - (n.bit_len() as i64 - d.bit_len() as i64);
-    let (n, d) = if shift >= 0 {
-        (n << shift as usize, d)
-    } else {
-        (n, d << -shift as usize)
-    };
+    let (n, d) = if shift >= 0 { (n << shift as usize, d) } else { (n, d << -shift as usize) };
     let (q, r) = n.div_rem(d);
     let (m, e, lost) = BigInt(IBig::from(q)).top64();
     let x = round_to_f64(m, e - shift, lost || !r.is_zero());
@@ -564,10 +502,7 @@ pub(crate) fn ratio_to_f64(n: &BigInt, d: &BigInt) -> f64 {
 /// what the library's division costs rather than its square.
 fn split_digits(n: BigInt, base: &BigInt, out: &mut Vec<BigInt>) {
     let mut powers = vec![base.clone()];
-    while let Some(p) = powers
-        .last()
-        .filter(|p| p.magnitude_bits() * 2 <= n.magnitude_bits() + 1)
-    {
+    while let Some(p) = powers.last().filter(|p| p.magnitude_bits() * 2 <= n.magnitude_bits() + 1) {
         let square = BigInt(IBig::from(p.0.sqr()));
         powers.push(square);
     }
@@ -580,11 +515,7 @@ fn emit_digits(n: BigInt, powers: &[BigInt], out: &mut Vec<BigInt>) {
         out.push(n);
         return;
     };
-    let (hi, lo) = if n < *p {
-        (BigInt::ZERO, n)
-    } else {
-        n.div_rem(p).unwrap_or_default()
-    };
+    let (hi, lo) = if n < *p { (BigInt::ZERO, n) } else { n.div_rem(p).unwrap_or_default() };
     emit_digits(lo, lower, out);
     emit_digits(hi, lower, out);
 }

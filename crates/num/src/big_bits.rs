@@ -144,10 +144,7 @@ impl BigInt {
     /// The magnitude as 32-bit words, least significant first (what seeds a generator).
     pub fn magnitude_u32s(&self) -> Vec<u32> {
         let (_, words) = self.0.as_sign_words();
-        let mut out: Vec<u32> = words
-            .iter()
-            .flat_map(|&w| [w as u32, (w >> 32) as u32])
-            .collect();
+        let mut out: Vec<u32> = words.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]).collect();
         while out.last() == Some(&0) {
             out.pop();
         }
@@ -158,11 +155,7 @@ impl BigInt {
     pub fn from_u32s(negative: bool, words: &[u32]) -> BigInt {
         let join = |p: &[u32]| p[0] as u64 | (p.get(1).copied().unwrap_or(0) as u64) << 32;
         let words: Vec<u64> = words.chunks(2).map(join).collect();
-        let sign = if negative {
-            DSign::Negative
-        } else {
-            DSign::Positive
-        };
+        let sign = if negative { DSign::Negative } else { DSign::Positive };
         BigInt(IBig::from_parts(sign, UBig::from_words(&words)))
     }
 }

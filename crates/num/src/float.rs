@@ -39,11 +39,7 @@ impl Digits {
 
 /// Shortest digits of `|x|`; zero for what is not finite.
 pub fn shortest(x: f64) -> Digits {
-    let mut d = Digits {
-        buf: [b'0'; 20],
-        len: 1,
-        point: 1,
-    };
+    let mut d = Digits { buf: [b'0'; 20], len: 1, point: 1 };
     if x == 0.0 || !x.is_finite() {
         return d;
     }
@@ -79,10 +75,7 @@ pub fn shortest(x: f64) -> Digits {
 }
 
 fn parse_exp(text: &[u8]) -> i32 {
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|t| t.trim_start_matches('+').parse().ok())
-        .unwrap_or(0)
+    std::str::from_utf8(text).ok().and_then(|t| t.trim_start_matches('+').parse().ok()).unwrap_or(0)
 }
 
 /// Appends `Float#to_s`.
@@ -110,11 +103,7 @@ pub fn write_to_s(out: &mut Vec<u8>, x: f64) {
         out.extend_from_slice(&digits[..digits.len().min(whole)]);
         out.resize(out.len() + whole.saturating_sub(digits.len()), b'0');
         out.push(b'.');
-        out.extend_from_slice(if digits.len() > whole {
-            &digits[whole..]
-        } else {
-            b"0"
-        });
+        out.extend_from_slice(if digits.len() > whole { &digits[whole..] } else { b"0" });
     } else if (-3..=0).contains(&point) {
         out.extend_from_slice(b"0.");
         out.resize(out.len() + -point as usize, b'0');
@@ -169,14 +158,8 @@ pub fn to_rational(x: f64) -> Option<(BigInt, BigInt)> {
     };
     let n = BigInt::from_i64(if neg { -(m as i64) } else { m as i64 });
     // The exponent lies within ±1100, far from the limit.
-    let power = BigInt::ONE
-        .shl(e.unsigned_abs() as u64)
-        .unwrap_or(BigInt::ONE);
-    Some(if e >= 0 {
-        (n.mul(&power), BigInt::ONE)
-    } else {
-        (n, power)
-    })
+    let power = BigInt::ONE.shl(e.unsigned_abs() as u64).unwrap_or(BigInt::ONE);
+    Some(if e >= 0 { (n.mul(&power), BigInt::ONE) } else { (n, power) })
 }
 
 /// Significand and exponent as integers, `x = m * 2**e` (`Float::MANT_DIG` bits of m).
@@ -216,11 +199,7 @@ pub fn simplest_between(a: (&BigInt, &BigInt), b: (&BigInt, &BigInt)) -> (BigInt
     loop {
         let floor = a.0.div_floor(&a.1).unwrap_or(BigInt::ZERO);
         let whole = floor.mul(&a.1);
-        let ceil = if whole == a.0 {
-            floor.clone()
-        } else {
-            floor.add_i64(1)
-        };
+        let ceil = if whole == a.0 { floor.clone() } else { floor.add_i64(1) };
         // An integer in the interval ends the continued fraction.
         if ceil.mul(&b.1) <= b.0 {
             return (ceil.mul(&p1).add(&p0), ceil.mul(&q1).add(&q0));
@@ -239,11 +218,7 @@ pub fn modulo(x: f64, y: f64) -> f64 {
     if y.is_nan() || y == 0.0 {
         return f64::NAN;
     }
-    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) {
-        x
-    } else {
-        x % y
-    };
+    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) { x } else { x % y };
     if y * m < 0.0 { m + y } else { m }
 }
 
@@ -255,21 +230,9 @@ pub fn div_mod(x: f64, y: f64) -> Option<(f64, f64)> {
     if y.is_nan() {
         return Some((y, y));
     }
-    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) {
-        x
-    } else {
-        x % y
-    };
-    let q = if x.is_infinite() && !y.is_infinite() {
-        x
-    } else {
-        ((x - m) / y).round()
-    };
-    Some(if y * m < 0.0 {
-        (q - 1.0, m + y)
-    } else {
-        (q, m)
-    })
+    let m = if x == 0.0 || (y.is_infinite() && !x.is_infinite()) { x } else { x % y };
+    let q = if x.is_infinite() && !y.is_infinite() { x } else { ((x - m) / y).round() };
+    Some(if y * m < 0.0 { (q - 1.0, m + y) } else { (q, m) })
 }
 
 /// `x * 2**n`, rounded once.
@@ -279,9 +242,5 @@ pub fn ldexp(x: f64, n: i64) -> f64 {
 
 /// A significand in `0.5...1.0` and an exponent.
 pub fn frexp(x: f64) -> (f64, i32) {
-    if x == 0.0 || !x.is_finite() {
-        (x, 0)
-    } else {
-        libm::frexp(x)
-    }
+    if x == 0.0 || !x.is_finite() { (x, 0) } else { libm::frexp(x) }
 }

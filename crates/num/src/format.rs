@@ -31,11 +31,7 @@ pub struct Spec {
 
 impl Spec {
     fn check(&self) -> Result<(), TooLarge> {
-        if self.width > MAX_WIDTH || self.precision.is_some_and(|p| p > MAX_WIDTH) {
-            Err(TooLarge)
-        } else {
-            Ok(())
-        }
+        if self.width > MAX_WIDTH || self.precision.is_some_and(|p| p > MAX_WIDTH) { Err(TooLarge) } else { Ok(()) }
     }
 
     fn sign(&self, negative: bool) -> &'static str {
@@ -88,11 +84,7 @@ pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge>
     };
     // Without a sign flag a negative shows its two's complement, after two dots.
     let dots = negative && radix != 10 && !spec.plus && !spec.space;
-    let mut digits = if dots {
-        complement_digits(n, radix)
-    } else {
-        magnitude_digits(n, radix)
-    };
+    let mut digits = if dots { complement_digits(n, radix) } else { magnitude_digits(n, radix) };
     if conversion == b'X' {
         digits.make_ascii_uppercase();
     }
@@ -120,11 +112,7 @@ pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge>
     if is_zero && precision == Some(0) && prefix.is_empty() {
         digits.clear();
     }
-    let head = format!(
-        "{}{prefix}{}",
-        spec.sign(negative && !dots),
-        if dots { ".." } else { "" }
-    );
+    let head = format!("{}{prefix}{}", spec.sign(negative && !dots), if dots { ".." } else { "" });
     // The dots stand for digits and count as such.
     let room = if dots { 2 } else { 0 };
     let wanted = match precision {
@@ -225,11 +213,7 @@ fn exponential(x: f64, places: usize, alt: bool) -> String {
     if alt && places == 0 {
         out.push('.');
     }
-    out.push_str(&format!(
-        "e{}{:02}",
-        if exp < 0 { '-' } else { '+' },
-        exp.abs()
-    ));
+    out.push_str(&format!("e{}{:02}", if exp < 0 { '-' } else { '+' }, exp.abs()));
     out
 }
 
@@ -237,10 +221,7 @@ fn exponential(x: f64, places: usize, alt: bool) -> String {
 fn general(x: f64, precision: usize, alt: bool) -> String {
     let p = precision.max(1);
     let probe = format!("{x:.*e}", (p - 1).min(MAX_PLACES));
-    let exp: i64 = probe
-        .split_once('e')
-        .and_then(|(_, e)| e.parse().ok())
-        .unwrap_or(0);
+    let exp: i64 = probe.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     // Without `#` the zeros beyond the last real digit would only be taken away again.
     let shown = |places: usize| if alt { places } else { places.min(MAX_PLACES) };
     let trim = |s: &str| -> String {
@@ -296,10 +277,7 @@ fn hexadecimal(x: f64, precision: Option<usize>, alt: bool) -> String {
         let fraction = m & ((1u64 << (4 * places)) - 1);
         out.push_str(&format!("{fraction:0places$x}"));
     }
-    out.extend(std::iter::repeat_n(
-        '0',
-        precision.unwrap_or(0).saturating_sub(places),
-    ));
+    out.extend(std::iter::repeat_n('0', precision.unwrap_or(0).saturating_sub(places)));
     out.push_str(&format!("p{e:+}"));
     out
 }

@@ -61,9 +61,7 @@ impl Int {
     #[allow(clippy::should_implement_trait)] // named as its siblings in BigInt are
     pub fn neg(self) -> Int {
         match self {
-            Int::Small(i) => i
-                .checked_neg()
-                .map_or_else(|| BigInt::from_i64(i).neg().into(), Int::Small),
+            Int::Small(i) => i.checked_neg().map_or_else(|| BigInt::from_i64(i).neg().into(), Int::Small),
             Int::Big(b) => b.neg().into(),
         }
     }
@@ -72,11 +70,7 @@ impl Int {
 /// Floor division; `None` for a zero divisor or an overflow (`i64::MIN / -1`).
 pub fn div_floor(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) {
-        q - 1
-    } else {
-        q
-    })
+    Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
 }
 
 /// Modulo with the divisor's sign; `None` for a zero divisor.
@@ -85,11 +79,7 @@ pub fn modulo(a: i64, b: i64) -> Option<i64> {
         return None;
     }
     let r = a.wrapping_rem(b);
-    Some(if r != 0 && (r < 0) != (b < 0) {
-        r + b
-    } else {
-        r
-    })
+    Some(if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
 }
 
 /// Both at once.
@@ -123,11 +113,7 @@ pub fn modpow(base: i64, exp: u64, m: i64) -> Option<i64> {
         e >>= 1;
     }
     // Below 2^63 in magnitude, so both casts hold.
-    Some(if m < 0 && r != 0 {
-        (r as i128 + m as i128) as i64
-    } else {
-        r as i64
-    })
+    Some(if m < 0 && r != 0 { (r as i128 + m as i128) as i64 } else { r as i64 })
 }
 
 /// Greatest common divisor.
@@ -280,13 +266,7 @@ pub fn round_to_power(n: &BigInt, places: u64, mode: Rounding) -> Result<BigInt,
 }
 
 /// Whether `floor = q`, rest `r` of `unit` rounds to `q + 1`.
-pub(crate) fn round_up(
-    q: &BigInt,
-    r: &BigInt,
-    unit: &BigInt,
-    negative: bool,
-    mode: Rounding,
-) -> bool {
+pub(crate) fn round_up(q: &BigInt, r: &BigInt, unit: &BigInt, negative: bool, mode: Rounding) -> bool {
     use std::cmp::Ordering;
     if r.is_zero() {
         return false;

@@ -68,9 +68,5 @@ pub fn erfc(x: f64) -> f64 {
 /// `Math.cbrt`, with the one Newton step that CRuby adds.
 pub fn cbrt(x: f64) -> f64 {
     let r = x.cbrt();
-    if !r.is_finite() || r == 0.0 {
-        r
-    } else {
-        (2.0 * r + (x / r / r)) / 3.0
-    }
+    if !r.is_finite() || r == 0.0 { r } else { (2.0 * r + (x / r / r)) / 3.0 }
 }

@@ -60,9 +60,7 @@ impl<'a> Cursor<'a> {
     fn digits(&mut self, radix: u32, out: &mut Vec<u8>) -> bool {
         let is_digit = |c: Option<u8>| c.is_some_and(|c| (c as char).is_digit(radix));
         let start = self.at;
-        while is_digit(self.peek())
-            || (self.at > start && self.peek() == Some(b'_') && is_digit(self.peek_at(1)))
-        {
+        while is_digit(self.peek()) || (self.at > start && self.peek() == Some(b'_') && is_digit(self.peek_at(1))) {
             if let Some(c) = self.peek().filter(|&c| c != b'_') {
                 out.push(c);
             }
@@ -125,9 +123,7 @@ pub fn integer(text: &[u8], base: i64, strict: bool) -> Option<Int> {
     if !c.digits(radix, &mut digits) || (strict && !c.at_end()) {
         return nothing;
     }
-    Int::from_digits(&digits, radix)
-        .map(|n| apply_sign(neg, n))
-        .or(nothing)
+    Int::from_digits(&digits, radix).map(|n| apply_sign(neg, n)).or(nothing)
 }
 
 /// A decimal number in parts: `digits * 10**(exp - fraction)`.
@@ -153,13 +149,7 @@ enum Point {
 
 /// Reads unsigned digits, fraction and exponent as far as they go.
 fn decimal(c: &mut Cursor<'_>, neg: bool, point: Point) -> Option<Decimal> {
-    let mut d = Decimal {
-        neg,
-        digits: Vec::new(),
-        fraction: 0,
-        exp: 0,
-        is_float: false,
-    };
+    let mut d = Decimal { neg, digits: Vec::new(), fraction: 0, exp: 0, is_float: false };
     let has_whole = c.digits(10, &mut d.digits);
     if c.peek() == Some(b'.') {
         let digit_next = c.peek_at(1).is_some_and(|c| c.is_ascii_digit());
@@ -185,9 +175,7 @@ fn decimal(c: &mut Cursor<'_>, neg: bool, point: Point) -> Option<Decimal> {
         let negative = c.sign();
         let mut exp = Vec::new();
         if c.digits(10, &mut exp) {
-            let n = exp
-                .iter()
-                .fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
+            let n = exp.iter().fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
             d.exp = if negative { -n } else { n };
             d.is_float = true;
         } else {
@@ -219,11 +207,7 @@ impl Decimal {
             return Err(TooLarge);
         }
         let p = pow10(exp.unsigned_abs())?;
-        Ok(if exp >= 0 {
-            (n.mul(&p), BigInt::ONE)
-        } else {
-            (n, p)
-        })
+        Ok(if exp >= 0 { (n.mul(&p), BigInt::ONE) } else { (n, p) })
     }
 }
 
@@ -273,9 +257,7 @@ fn hex_float(c: &mut Cursor<'_>, strict: bool) -> Option<f64> {
         if !c.digits(10, &mut text) && strict {
             return None;
         }
-        let n = text
-            .iter()
-            .fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
+        let n = text.iter().fold(0i64, |n, &c| (n * 10 + (c - b'0') as i64).min(1 << 40));
         exp = if negative { -n } else { n };
     }
     exp -= 4 * (digits.len() - whole) as i64;
@@ -386,16 +368,8 @@ fn component(c: &mut Cursor<'_>, neg: bool) -> Option<Result<Component, TooLarge
 pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarge> {
     let zero = || Component::Int(Int::Small(0));
     let one = |neg| Component::Int(Int::Small(if neg { -1 } else { 1 }));
-    let real = |first| ComplexText {
-        first,
-        second: None,
-        polar: false,
-    };
-    let imaginary = |first, second| ComplexText {
-        first,
-        second: Some(second),
-        polar: false,
-    };
+    let real = |first| ComplexText { first, second: None, polar: false };
+    let imaginary = |first, second| ComplexText { first, second: Some(second), polar: false };
     const UNIT: &[u8] = b"iIjJ";
     let mut c = Cursor::new(text);
     let neg = c.sign();
@@ -410,11 +384,7 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
                 Some(b'@') => {
                     let neg = c.sign();
                     match component(&mut c, neg).transpose()? {
-                        Some(angle) => ComplexText {
-                            first: n,
-                            second: Some(angle),
-                            polar: true,
-                        },
+                        Some(angle) => ComplexText { first: n, second: Some(angle), polar: true },
                         None => {
                             c.at = back;
                             real(n)
@@ -423,9 +393,7 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
                 }
                 Some(sign) => {
                     let neg = sign == b'-';
-                    let im = component(&mut c, neg)
-                        .transpose()?
-                        .unwrap_or_else(|| one(neg));
+                    let im = component(&mut c, neg).transpose()?.unwrap_or_else(|| one(neg));
                     if c.eat(UNIT).is_some() {
                         imaginary(n, im)
                     } else {
@@ -437,11 +405,7 @@ pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarg
             }
         }
     };
-    Ok(if strict && !c.at_end() {
-        None
-    } else {
-        Some(value)
-    })
+    Ok(if strict && !c.at_end() { None } else { Some(value) })
 }
 
 /// A numeric literal of the language.
@@ -470,11 +434,7 @@ pub fn literal(text: &[u8]) -> Result<Option<Literal>, TooLarge> {
     }
     let wrap = |value| Ok(Some(Literal { value, imaginary }));
     if let Some(n) = integer(body, 0, true) {
-        return wrap(if rational_suffix {
-            Component::Rational(n.to_big(), BigInt::ONE)
-        } else {
-            Component::Int(n)
-        });
+        return wrap(if rational_suffix { Component::Rational(n.to_big(), BigInt::ONE) } else { Component::Int(n) });
     }
     let mut c = Cursor::new(body);
     let neg = c.sign();

@@ -19,9 +19,7 @@ pub struct Mt {
 
 impl std::fmt::Debug for Mt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Mt")
-            .field("at", &self.at)
-            .finish_non_exhaustive()
+        f.debug_struct("Mt").field("at", &self.at).finish_non_exhaustive()
     }
 }
 
@@ -45,9 +43,7 @@ impl Mt {
         state[0] = seed;
         for i in 1..N {
             let prev = state[i - 1];
-            state[i] = 1_812_433_253u32
-                .wrapping_mul(prev ^ prev >> 30)
-                .wrapping_add(i as u32);
+            state[i] = 1_812_433_253u32.wrapping_mul(prev ^ prev >> 30).wrapping_add(i as u32);
         }
         Mt { state, at: N }
     }
@@ -65,9 +61,7 @@ impl Mt {
         };
         for _ in 0..N.max(key.len()) {
             let prev = s[i - 1];
-            s[i] = (s[i] ^ (prev ^ prev >> 30).wrapping_mul(1_664_525))
-                .wrapping_add(key[j])
-                .wrapping_add(j as u32);
+            s[i] = (s[i] ^ (prev ^ prev >> 30).wrapping_mul(1_664_525)).wrapping_add(key[j]).wrapping_add(j as u32);
             wrap(&mut i, s);
             j = (j + 1) % key.len();
         }
@@ -188,10 +182,7 @@ impl Mt {
 
     /// `rand(a..b)` for integers; `None` if the range is empty.
     pub fn in_range(&mut self, first: &Int, last: &Int, exclude_end: bool) -> Option<Int> {
-        let span = last
-            .to_big()
-            .sub(&first.to_big())
-            .add_i64(-(exclude_end as i64));
+        let span = last.to_big().sub(&first.to_big()).add_i64(-(exclude_end as i64));
         if span.is_negative() {
             return None;
         }
@@ -211,11 +202,7 @@ impl Mt {
             (max, mid, scale) = (hi - lo, hi + lo, 2.0);
         }
         if max > 0.0 {
-            let r = if exclude_end {
-                self.real()
-            } else {
-                self.real_inclusive()
-            };
+            let r = if exclude_end { self.real() } else { self.real_inclusive() };
             if scale > 1.0 {
                 return Some((r - 0.5) * max * scale + mid);
             }
@@ -234,10 +221,7 @@ impl Mt {
 
     /// The state as one integer and the words left in it (`Random#marshal_dump`).
     pub fn dump(&self) -> (BigInt, usize) {
-        (
-            BigInt::from_u32s(false, &self.state[..]),
-            N + 1 - self.at.min(N),
-        )
+        (BigInt::from_u32s(false, &self.state[..]), N + 1 - self.at.min(N))
     }
 
     /// The inverse of [`Mt::dump`]; `None` if the parts can't belong to a generator.
@@ -248,10 +232,7 @@ impl Mt {
         }
         let mut full = Box::new([0u32; N]);
         full[..words.len()].copy_from_slice(&words);
-        Some(Mt {
-            state: full,
-            at: N + 1 - left,
-        })
+        Some(Mt { state: full, at: N + 1 - left })
     }
 }
 

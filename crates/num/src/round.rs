@@ -76,11 +76,7 @@ pub fn to_power(x: f64, places: u64, mode: Rounding) -> Option<Result<BigInt, To
         _ if places == 0 => whole(x, mode),
         _ => x.trunc(),
     })?;
-    Some(if places == 0 {
-        Ok(n)
-    } else {
-        round_to_power(&n, places, mode)
-    })
+    Some(if places == 0 { Ok(n) } else { round_to_power(&n, places, mode) })
 }
 
 /// `x * s` rounded to an integer; the caller divides by `s`.
@@ -107,11 +103,7 @@ fn scaled(x: f64, s: f64, mode: Rounding) -> f64 {
         }
         _ => {
             let f = xs.round();
-            if s != 1.0 && (f + 0.5) / s <= x {
-                f + 1.0
-            } else {
-                f
-            }
+            if s != 1.0 && (f + 0.5) / s <= x { f + 1.0 } else { f }
         }
     };
     if neg { -f } else { f }

@@ -16,20 +16,8 @@ fn division_floors() {
     for (a, b, q, m, r) in [
         ("-7", "2", "-4", "1", "-1"),
         ("7", "-2", "-4", "-1", "1"),
-        (
-            "-100000000000000000000",
-            "7",
-            "-14285714285714285715",
-            "5",
-            "-2",
-        ),
-        (
-            "100000000000000000000",
-            "-30000000000000000000",
-            "-4",
-            "-20000000000000000000",
-            "10000000000000000000",
-        ),
+        ("-100000000000000000000", "7", "-14285714285714285715", "5", "-2"),
+        ("100000000000000000000", "-30000000000000000000", "-4", "-20000000000000000000", "10000000000000000000"),
     ] {
         let (a, b) = (big(a), big(b));
         assert_eq!(a.div_mod(&b), Some((big(q), big(m))));
@@ -38,10 +26,7 @@ fn division_floors() {
     }
     assert_eq!(BigInt::ONE.div_mod(&BigInt::ZERO), None);
     assert_eq!(int::div_mod(-7, 2), Some((-4, 1)));
-    assert_eq!(
-        (int::div_floor(i64::MIN, -1), int::modulo(i64::MIN, -1)),
-        (None, Some(0))
-    );
+    assert_eq!((int::div_floor(i64::MIN, -1), int::modulo(i64::MIN, -1)), (None, Some(0)));
 }
 
 #[test]
@@ -56,10 +41,7 @@ fn negative_bits_reach_up_for_ever() {
     assert_eq!(BigInt::from_i64(-129).to_le_bytes(), [0x7f, 0xff]);
     assert_eq!(BigInt::from_i64(-128).to_le_bytes(), [0x80]);
     assert_eq!(BigInt::from_i64(128).to_le_bytes(), [0x80, 0]);
-    assert_eq!(
-        BigInt::from_le_bytes(&[0x7f, 0xff], true),
-        BigInt::from_i64(-129)
-    );
+    assert_eq!(BigInt::from_le_bytes(&[0x7f, 0xff], true), BigInt::from_i64(-129));
 }
 
 #[test]
@@ -67,20 +49,11 @@ fn absurd_sizes_are_refused() {
     assert_eq!(BigInt::ONE.shl(u64::MAX), Err(TooLarge));
     assert_eq!(BigInt::from_i64(3).pow(u64::MAX), Err(TooLarge));
     assert_eq!(BigInt::from_i64(-1).pow(u64::MAX), Ok(BigInt::from_i64(-1)));
-    let wide = Spec {
-        width: format::MAX_WIDTH + 1,
-        ..Spec::default()
-    };
+    let wide = Spec { width: format::MAX_WIDTH + 1, ..Spec::default() };
     assert_eq!(format::integer(&wide, b'd', &Int::Small(1)), Err(TooLarge));
     assert_eq!(parse::rational(b"1e1000000000000", false), Err(TooLarge));
-    assert_eq!(
-        int::round_to_power(&BigInt::from_i64(5), u64::MAX, Rounding::HalfUp),
-        Ok(BigInt::ZERO)
-    );
-    assert_eq!(
-        int::round_to_power(&BigInt::from_i64(5), u64::MAX, Rounding::Ceil),
-        Err(TooLarge)
-    );
+    assert_eq!(int::round_to_power(&BigInt::from_i64(5), u64::MAX, Rounding::HalfUp), Ok(BigInt::ZERO));
+    assert_eq!(int::round_to_power(&BigInt::from_i64(5), u64::MAX, Rounding::Ceil), Err(TooLarge));
 }
 
 #[test]
@@ -88,21 +61,12 @@ fn floats_meet_integers_exactly() {
     assert_eq!(big("9007199254740993").to_f64(), 9007199254740992.0);
     assert_eq!(big("9007199254740995").to_f64(), 9007199254740996.0);
     assert_eq!(BigInt::ONE.shl(1024).unwrap().to_f64(), f64::INFINITY);
-    assert_eq!(
-        big("9007199254740993").cmp_f64(9007199254740992.0),
-        Some(std::cmp::Ordering::Greater)
-    );
-    assert_eq!(
-        int::cmp_f64(i64::MAX, 9223372036854775808.0),
-        Some(std::cmp::Ordering::Less)
-    );
+    assert_eq!(big("9007199254740993").cmp_f64(9007199254740992.0), Some(std::cmp::Ordering::Greater));
+    assert_eq!(int::cmp_f64(i64::MAX, 9223372036854775808.0), Some(std::cmp::Ordering::Less));
     assert_eq!(int::cmp_f64(-3, -3.5), Some(std::cmp::Ordering::Greater));
     assert_eq!(BigInt::from_f64(-1e20), Some(big("-100000000000000000000")));
     assert_eq!(BigInt::from_f64(f64::NAN), None);
-    assert_eq!(
-        big("123456789012345678901234567890").fdiv(&BigInt::from_i64(7)),
-        1.763668414462081e28
-    );
+    assert_eq!(big("123456789012345678901234567890").fdiv(&BigInt::from_i64(7)), 1.763668414462081e28);
 }
 
 #[test]
@@ -145,19 +109,10 @@ fn rounding_to_digits() {
     ] {
         assert_eq!(round::to_places(x, n, mode), want, "{x} {n} {mode:?}");
     }
-    assert_eq!(
-        round::to_power(12345.678, 2, HalfUp),
-        Some(Ok(BigInt::from_i64(12300)))
-    );
-    assert_eq!(
-        round::to_power(25.0, 1, HalfEven),
-        Some(Ok(BigInt::from_i64(20)))
-    );
+    assert_eq!(round::to_power(12345.678, 2, HalfUp), Some(Ok(BigInt::from_i64(12300))));
+    assert_eq!(round::to_power(25.0, 1, HalfEven), Some(Ok(BigInt::from_i64(20))));
     assert_eq!(round::to_power(f64::NAN, 0, HalfUp), None);
-    assert_eq!(
-        int::round_to_power(&BigInt::from_i64(-15), 1, HalfUp),
-        Ok(BigInt::from_i64(-20))
-    );
+    assert_eq!(int::round_to_power(&BigInt::from_i64(-15), 1, HalfUp), Ok(BigInt::from_i64(-20)));
 }
 
 #[test]
@@ -166,15 +121,8 @@ fn fractions() {
     assert_eq!(float::to_rational(0.75), f(3, 4));
     assert_eq!(float::rationalize(0.3), f(3, 10));
     assert_eq!(float::rationalize(-3.15), f(-63, 20));
-    assert_eq!(
-        float::rationalize(1e22),
-        Some((big("10000000000000000000000"), BigInt::ONE))
-    );
-    let (a, b, d) = (
-        BigInt::from_i64(313),
-        BigInt::from_i64(315),
-        BigInt::from_i64(100),
-    );
+    assert_eq!(float::rationalize(1e22), Some((big("10000000000000000000000"), BigInt::ONE)));
+    let (a, b, d) = (BigInt::from_i64(313), BigInt::from_i64(315), BigInt::from_i64(100));
     assert_eq!(Some(float::simplest_between((&a, &d), (&b, &d))), f(22, 7));
 }
 
@@ -198,19 +146,12 @@ fn integers_from_text() {
         ("", 10, 0, None),
         ("0x", 0, 0, None),
     ] {
-        assert_eq!(
-            parse::integer(s.as_bytes(), base, false),
-            small(lenient),
-            "{s}"
-        );
+        assert_eq!(parse::integer(s.as_bytes(), base, false), small(lenient), "{s}");
         assert_eq!(parse::integer(s.as_bytes(), base, true), strict, "{s}");
     }
     let n = parse::integer(b"-9223372036854775809", 10, true);
     assert_eq!(n, Some(Int::Big(big("-9223372036854775809"))));
-    assert_eq!(
-        parse::integer(b"-9223372036854775808", 10, true),
-        small(i64::MIN)
-    );
+    assert_eq!(parse::integer(b"-9223372036854775808", 10, true), small(i64::MIN));
 }
 
 #[test]
@@ -244,32 +185,15 @@ fn fractions_and_complex_from_text() {
     assert_eq!(parse::rational(b"1/ 3", false), r(1, 1));
     assert_eq!(parse::rational(b"1/3x", true), Ok(None));
     assert_eq!(parse::rational(b"1/0", true), r(1, 0));
-    let c = |s: &str| {
-        parse::complex(s.as_bytes(), false)
-            .unwrap()
-            .map(|c| (c.first, c.second, c.polar))
-    };
+    let c = |s: &str| parse::complex(s.as_bytes(), false).unwrap().map(|c| (c.first, c.second, c.polar));
     let i = |n| Component::Int(Int::Small(n));
     assert_eq!(c("1+2i"), Some((i(1), Some(i(2)), false)));
     assert_eq!(c("-i"), Some((i(0), Some(i(-1)), false)));
     assert_eq!(c("1@-2"), Some((i(1), Some(i(-2)), true)));
-    assert_eq!(
-        c("1.5e3-2.5e-1i"),
-        Some((
-            Component::Float(1500.0),
-            Some(Component::Float(-0.25)),
-            false
-        ))
-    );
+    assert_eq!(c("1.5e3-2.5e-1i"), Some((Component::Float(1500.0), Some(Component::Float(-0.25)), false)));
     assert_eq!(c("1 + 2i"), Some((i(1), None, false)));
     let l = parse::literal(b"1.5ri").unwrap().unwrap();
-    assert_eq!(
-        (l.value, l.imaginary),
-        (
-            Component::Rational(BigInt::from_i64(3), BigInt::from_i64(2)),
-            true
-        )
-    );
+    assert_eq!((l.value, l.imaginary), (Component::Rational(BigInt::from_i64(3), BigInt::from_i64(2)), true));
 }
 
 /// Reads a directive the way the caller of this crate would.
@@ -282,15 +206,7 @@ fn directive(dir: &str) -> (Spec, u8) {
     };
     let has = |c| flags.contains(c);
     let width = width.parse().unwrap_or(0);
-    let spec = Spec {
-        minus: has('-'),
-        plus: has('+'),
-        space: has(' '),
-        zero: has('0'),
-        alt: has('#'),
-        width,
-        precision,
-    };
+    let spec = Spec { minus: has('-'), plus: has('+'), space: has(' '), zero: has('0'), alt: has('#'), width, precision };
     (spec, conv.as_bytes()[0])
 }
 
@@ -310,11 +226,7 @@ fn formatted() {
         (".0d", 0, ""),
     ] {
         let (s, c) = directive(dir);
-        assert_eq!(
-            format::integer(&s, c, &Int::Small(n)).unwrap(),
-            want,
-            "{dir}"
-        );
+        assert_eq!(format::integer(&s, c, &Int::Small(n)).unwrap(), want, "{dir}");
     }
     for (dir, x, want) in [
         ("f", 0.5, "0.500000"),
@@ -347,14 +259,8 @@ fn random_sequences() {
     let mut r = Mt::new(&BigInt::from_i64(42));
     assert_eq!(r.real(), 0.3745401188473625);
     // The guard word is not part of the key, the third one is.
-    assert_eq!(
-        Mt::new(&BigInt::from_i64((1 << 32) + 5)).real(),
-        0.22199317108973948
-    );
-    assert_eq!(
-        Mt::new(&BigInt::from_i64((1 << 33) + 5)).real(),
-        0.7416304072852293
-    );
+    assert_eq!(Mt::new(&BigInt::from_i64((1 << 32) + 5)).real(), 0.22199317108973948);
+    assert_eq!(Mt::new(&BigInt::from_i64((1 << 33) + 5)).real(), 0.7416304072852293);
     let mut r = Mt::new(&BigInt::from_i64(1));
     assert_eq!(r.in_range(&Int::Small(5), &Int::Small(4), false), None);
     assert_eq!(r.below(&Int::Small(0)), None);
@@ -378,19 +284,13 @@ fn noise_never_panics() {
     let alphabet = b"0019_.eExXpPbo+-/@iIr af\0\xff\n\t";
     for _ in 0..20_000 {
         let len = r.limited(14) as usize;
-        let text: Vec<u8> = (0..len)
-            .map(|_| alphabet[r.limited(alphabet.len() as u64 - 1) as usize])
-            .collect();
+        let text: Vec<u8> = (0..len).map(|_| alphabet[r.limited(alphabet.len() as u64 - 1) as usize]).collect();
         let base = r.limited(100) as i64 - 50;
         for strict in [false, true] {
             let n = parse::integer(&text, base, strict);
             let x = parse::float(&text, strict);
             assert!(strict || (n.is_some() && x.is_some()), "{text:?}");
-            let _ = (
-                parse::rational(&text, strict),
-                parse::complex(&text, strict),
-                parse::literal(&text),
-            );
+            let _ = (parse::rational(&text, strict), parse::complex(&text, strict), parse::literal(&text));
             let bits = (r.next_u32() as u64) << 32 | r.next_u32() as u64;
             let x = x.unwrap_or(f64::from_bits(bits));
             let flag = |i: u32| bits >> i & 1 == 1;
@@ -409,30 +309,15 @@ fn noise_never_panics() {
             assert!(format::float(&spec, conv, x).is_ok_and(|s| s.len() >= spec.width));
             let places = r.limited(800) as i64 - 400;
             let y = f64::from_bits(bits);
-            for mode in [
-                Rounding::Floor,
-                Rounding::Ceil,
-                Rounding::Truncate,
-                Rounding::HalfUp,
-                Rounding::HalfEven,
-                Rounding::HalfDown,
-            ] {
-                let _ = (
-                    round::to_places(y, places, mode),
-                    round::to_power(y, places.unsigned_abs(), mode),
-                );
+            for mode in [Rounding::Floor, Rounding::Ceil, Rounding::Truncate, Rounding::HalfUp, Rounding::HalfEven, Rounding::HalfDown] {
+                let _ = (round::to_places(y, places, mode), round::to_power(y, places.unsigned_abs(), mode));
             }
             // The shortest digits read back as the same float.
             if y.is_finite() {
                 assert_eq!(float::to_s(y).parse::<f64>().ok(), Some(y));
                 assert_eq!(parse::float(float::to_s(y).as_bytes(), true), Some(y));
             }
-            let _ = (
-                float::div_mod(y, x),
-                float::modulo(y, x),
-                float::ldexp(y, base),
-                float::frexp(y),
-            );
+            let _ = (float::div_mod(y, x), float::modulo(y, x), float::ldexp(y, base), float::frexp(y));
             let _ = (math::gamma(y), math::lgamma(y), math::erf(y), math::cbrt(y));
         }
     }

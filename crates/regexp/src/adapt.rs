@@ -150,17 +150,19 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                         let name = String::from_utf8_lossy(&text[i + 1..]);
                         return Err(format!("invalid character property name {{{name}}}"));
                     }
-                    b'b' | b'B' | b'A' | b'z' | b'Z' | b'G' if !in_class && (mode.charset != Charset::Ascii || !matches!(c, b'b' | b'B')) => {
+                    b'b' | b'B' | b'A' | b'z' | b'Z' | b'G'
+                        if !in_class && (mode.charset != Charset::Ascii || !matches!(c, b'b' | b'B')) =>
+                    {
                         assertion = Some(out.len());
                         out.extend_from_slice(plain);
                     }
                     b'y' | b'Y' => out.push(c),
-                    b'b' if mode.charset == Charset::Ascii && !in_class => out.extend_from_slice(
-                        format!("(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))").as_bytes(),
-                    ),
-                    b'B' if mode.charset == Charset::Ascii && !in_class => out.extend_from_slice(
-                        format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))").as_bytes(),
-                    ),
+                    b'b' if mode.charset == Charset::Ascii && !in_class => {
+                        out.extend_from_slice(format!("(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))").as_bytes())
+                    }
+                    b'B' if mode.charset == Charset::Ascii && !in_class => {
+                        out.extend_from_slice(format!("(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))").as_bytes())
+                    }
                     _ => out.extend_from_slice(plain),
                 },
             }
@@ -181,7 +183,9 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                                 out.extend_from_slice(text.as_bytes());
                             }
                             // Join controls are word characters by UTS 18.
-                            _ if bare == b"word" && !negated && enc.is_utf8() => out.extend_from_slice("[:word:]\u{200C}\u{200D}".as_bytes()),
+                            _ if bare == b"word" && !negated && enc.is_utf8() => {
+                                out.extend_from_slice("[:word:]\u{200C}\u{200D}".as_bytes())
+                            }
                             _ => out.extend_from_slice(&rest[..end + 4]),
                         }
                         i += end + 4;
@@ -259,7 +263,9 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                 None => {}
             },
             b'{' => {
-                if let Some((low, high)) = interval(rest) && low > high {
+                if let Some((low, high)) = interval(rest)
+                    && low > high
+                {
                     return Err("upper is smaller than lower in repeat range".into());
                 }
             }
@@ -267,7 +273,9 @@ pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Re
                 if let Some(outer) = stack.pop() {
                     mode = outer;
                 }
-                if let Some(g) = groups.pop() && g.looks {
+                if let Some(g) = groups.pop()
+                    && g.looks
+                {
                     assertion = Some(g.start);
                 }
             }

@@ -5,8 +5,8 @@
 //! their last bytes reaches beyond the end ([`overruns`]), because the engine steps by
 //! lead bytes.
 
-use kumi_text::encoding::Kind;
 use kumi_text::EncIndex;
+use kumi_text::encoding::Kind;
 use onig_sys as onig;
 use std::os::raw::{c_int, c_void};
 use std::ptr;
@@ -68,21 +68,36 @@ static INIT: Once = Once::new();
 fn encodings() -> [onig::OnigEncoding; 30] {
     {
         [
-            &raw mut onig::OnigEncodingASCII, &raw mut onig::OnigEncodingUTF8,
-            &raw mut onig::OnigEncodingEUC_JP, &raw mut onig::OnigEncodingSJIS,
-            &raw mut onig::OnigEncodingEUC_KR, &raw mut onig::OnigEncodingEUC_TW,
-            &raw mut onig::OnigEncodingBIG5, &raw mut onig::OnigEncodingGB18030,
-            &raw mut onig::OnigEncodingISO_8859_1, &raw mut onig::OnigEncodingISO_8859_2,
-            &raw mut onig::OnigEncodingISO_8859_3, &raw mut onig::OnigEncodingISO_8859_4,
-            &raw mut onig::OnigEncodingISO_8859_5, &raw mut onig::OnigEncodingISO_8859_6,
-            &raw mut onig::OnigEncodingISO_8859_7, &raw mut onig::OnigEncodingISO_8859_8,
-            &raw mut onig::OnigEncodingISO_8859_9, &raw mut onig::OnigEncodingISO_8859_10,
-            &raw mut onig::OnigEncodingISO_8859_11, &raw mut onig::OnigEncodingISO_8859_13,
-            &raw mut onig::OnigEncodingISO_8859_14, &raw mut onig::OnigEncodingISO_8859_15,
-            &raw mut onig::OnigEncodingISO_8859_16, &raw mut onig::OnigEncodingKOI8_R,
-            &raw mut onig::OnigEncodingCP1251, &raw mut onig::OnigEncodingUTF16_BE,
-            &raw mut onig::OnigEncodingUTF16_LE, &raw mut onig::OnigEncodingUTF32_BE,
-            &raw mut onig::OnigEncodingUTF32_LE, &raw mut onig::OnigEncodingEUC_CN,
+            &raw mut onig::OnigEncodingASCII,
+            &raw mut onig::OnigEncodingUTF8,
+            &raw mut onig::OnigEncodingEUC_JP,
+            &raw mut onig::OnigEncodingSJIS,
+            &raw mut onig::OnigEncodingEUC_KR,
+            &raw mut onig::OnigEncodingEUC_TW,
+            &raw mut onig::OnigEncodingBIG5,
+            &raw mut onig::OnigEncodingGB18030,
+            &raw mut onig::OnigEncodingISO_8859_1,
+            &raw mut onig::OnigEncodingISO_8859_2,
+            &raw mut onig::OnigEncodingISO_8859_3,
+            &raw mut onig::OnigEncodingISO_8859_4,
+            &raw mut onig::OnigEncodingISO_8859_5,
+            &raw mut onig::OnigEncodingISO_8859_6,
+            &raw mut onig::OnigEncodingISO_8859_7,
+            &raw mut onig::OnigEncodingISO_8859_8,
+            &raw mut onig::OnigEncodingISO_8859_9,
+            &raw mut onig::OnigEncodingISO_8859_10,
+            &raw mut onig::OnigEncodingISO_8859_11,
+            &raw mut onig::OnigEncodingISO_8859_13,
+            &raw mut onig::OnigEncodingISO_8859_14,
+            &raw mut onig::OnigEncodingISO_8859_15,
+            &raw mut onig::OnigEncodingISO_8859_16,
+            &raw mut onig::OnigEncodingKOI8_R,
+            &raw mut onig::OnigEncodingCP1251,
+            &raw mut onig::OnigEncodingUTF16_BE,
+            &raw mut onig::OnigEncodingUTF16_LE,
+            &raw mut onig::OnigEncodingUTF32_BE,
+            &raw mut onig::OnigEncodingUTF32_LE,
+            &raw mut onig::OnigEncodingEUC_CN,
         ]
     }
 }
@@ -201,8 +216,13 @@ impl Program {
         // written by `init` and is only read from then on.
         let code = unsafe {
             onig::onig_new(
-                &mut raw, range.start, range.end, options, engine_encoding(enc),
-                (&raw mut SYNTAX).cast::<onig::OnigSyntaxType>(), &mut info,
+                &mut raw,
+                range.start,
+                range.end,
+                options,
+                engine_encoding(enc),
+                (&raw mut SYNTAX).cast::<onig::OnigSyntaxType>(),
+                &mut info,
             )
         };
         if code != 0 {
@@ -220,8 +240,12 @@ impl Program {
     /// Names in order of appearance with their group numbers.
     pub(crate) fn names(&self) -> Vec<(Vec<u8>, Vec<u32>)> {
         unsafe extern "C" fn each(
-            name: *const u8, name_end: *const u8, n: c_int, groups: *mut c_int,
-            _reg: onig::OnigRegex, arg: *mut c_void,
+            name: *const u8,
+            name_end: *const u8,
+            n: c_int,
+            groups: *mut c_int,
+            _reg: onig::OnigRegex,
+            arg: *mut c_void,
         ) -> c_int {
             // SAFETY: the library passes the bounds of the name, `n` group numbers, and
             // the vector that `names` gave it.
@@ -246,7 +270,11 @@ impl Program {
 
     /// Searches; fills `out` with group offsets (-1 for none) and returns the position.
     pub(crate) fn search(
-        &self, subject: &[u8], walk: Walk, limits: Limits, out: &mut Vec<(isize, isize)>,
+        &self,
+        subject: &[u8],
+        walk: Walk,
+        limits: Limits,
+        out: &mut Vec<(isize, isize)>,
     ) -> Result<Option<usize>, SearchError> {
         if subject.len() >= i32::MAX as usize {
             return Err(SearchError::Engine("string too long for regexp match".into()));

@@ -7,8 +7,8 @@
 use crate::adapt::adapt;
 use crate::engine::{self, Limits, Program, SearchError, Walk};
 use crate::source::unescape;
-use kumi_text::encoding::CodeRange;
 use kumi_text::EncIndex;
+use kumi_text::encoding::CodeRange;
 use std::sync::{Arc, RwLock};
 
 /// Option bits, with Ruby's values.
@@ -35,7 +35,10 @@ impl Options {
     /// `"mix"` in CRuby's order, those set.
     pub fn letters(self) -> String {
         [('m', Self::MULTILINE), ('i', Self::IGNORECASE), ('x', Self::EXTENDED)]
-            .iter().filter(|(_, bit)| self.has(*bit)).map(|(c, _)| *c).collect()
+            .iter()
+            .filter(|(_, bit)| self.has(*bit))
+            .map(|(c, _)| *c)
+            .collect()
     }
 }
 
@@ -133,11 +136,9 @@ impl std::fmt::Debug for Regex {
 
 fn engine_options(options: Options) -> u32 {
     let mut out = 0;
-    for (bit, theirs) in [
-        (Options::IGNORECASE, engine::IGNORECASE),
-        (Options::EXTENDED, engine::EXTENDED),
-        (Options::MULTILINE, engine::MULTILINE),
-    ] {
+    for (bit, theirs) in
+        [(Options::IGNORECASE, engine::IGNORECASE), (Options::EXTENDED, engine::EXTENDED), (Options::MULTILINE, engine::MULTILINE)]
+    {
         if options.has(bit) {
             out |= theirs;
         }
@@ -174,8 +175,7 @@ impl Regex {
         let mut encoding = enc;
         match text.fixed {
             Some(fixed) => {
-                if (fixed != enc && options.has(Options::FIXEDENCODING))
-                    || (fixed != EncIndex::BINARY && options.has(Options::NOENCODING))
+                if (fixed != enc && options.has(Options::FIXEDENCODING)) || (fixed != EncIndex::BINARY && options.has(Options::NOENCODING))
                 {
                     return Err(fail("incompatible character encoding"));
                 }
@@ -188,9 +188,8 @@ impl Regex {
             None => {}
         }
         let primary_enc = if encoding == EncIndex::US_ASCII { EncIndex::UTF_8 } else { encoding };
-        let engine_text = adapt(
-            &text.bytes, primary_enc, options.has(Options::EXTENDED), options.has(Options::IGNORECASE),
-        ).map_err(|m| fail(&m))?;
+        let engine_text =
+            adapt(&text.bytes, primary_enc, options.has(Options::EXTENDED), options.has(Options::IGNORECASE)).map_err(|m| fail(&m))?;
         let primary = Program::new(&engine_text, engine_options(options), primary_enc)
             .map_err(|(code, message)| fail(&ruby_wording(message, code)))?;
         let literal = crate::show::literal(&text.bytes, options, primary_enc);
@@ -199,7 +198,13 @@ impl Regex {
             source: pattern.to_vec(),
             names: primary.names(),
             captures: primary.captures(),
-            engine_text, options, encoding, primary_enc, primary, literal, linear,
+            engine_text,
+            options,
+            encoding,
+            primary_enc,
+            primary,
+            literal,
+            linear,
             others: RwLock::new(Vec::new()),
         })
     }
@@ -243,8 +248,7 @@ impl Regex {
     /// else the last.
     pub fn name_to_backref(&self, name: &[u8], region: &Region) -> Option<usize> {
         let groups = self.name_to_groups(name)?;
-        groups.iter().rev().copied().find(|&g| region.get(g as usize).is_some())
-            .or(groups.last().copied()).map(|g| g as usize)
+        groups.iter().rev().copied().find(|&g| region.get(g as usize).is_some()).or(groups.last().copied()).map(|g| g as usize)
     }
 
     /// The bytes that the whole pattern stands for, if it is plain text without options:
@@ -273,9 +277,7 @@ impl Regex {
             false
         };
         if incompatible {
-            return Err(format!(
-                "incompatible encoding regexp match ({} regexp with {} string)", shown(self.encoding), shown(subject.enc)
-            ));
+            return Err(format!("incompatible encoding regexp match ({} regexp with {} string)", shown(self.encoding), shown(subject.enc)));
         }
         Ok(())
     }
@@ -291,8 +293,7 @@ impl Regex {
         if enc == self.primary_enc || (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
             return run(&self.primary);
         }
-        let known = self.others.read().unwrap_or_else(|e| e.into_inner())
-            .iter().find(|(e, _)| *e == enc).map(|(_, p)| Arc::clone(p));
+        let known = self.others.read().unwrap_or_else(|e| e.into_inner()).iter().find(|(e, _)| *e == enc).map(|(_, p)| Arc::clone(p));
         let program = match known {
             Some(p) => p,
             None => {
@@ -314,7 +315,14 @@ impl Regex {
     }
 
     /// Searches for matches that begin in `start..=range_end`.
-    pub fn search_range(&self, subject: &Subject<'_>, start: usize, range_end: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+    pub fn search_range(
+        &self,
+        subject: &Subject<'_>,
+        start: usize,
+        range_end: usize,
+        limits: Limits,
+        region: &mut Region,
+    ) -> Result<Option<usize>, SearchError> {
         if start > range_end || range_end > subject.bytes.len() {
             return Ok(None);
         }
@@ -322,7 +330,13 @@ impl Regex {
     }
 
     /// Searches backwards: the last match that begins at or before byte `start`.
-    pub fn search_back(&self, subject: &Subject<'_>, start: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+    pub fn search_back(
+        &self,
+        subject: &Subject<'_>,
+        start: usize,
+        limits: Limits,
+        region: &mut Region,
+    ) -> Result<Option<usize>, SearchError> {
         let start = start.min(subject.bytes.len());
         self.with_program(subject, |p| p.search(subject.bytes, Walk::Backward(start), limits, &mut region.groups))
     }

@@ -19,8 +19,8 @@ pub fn escape(text: &[u8], enc: EncIndex) -> Vec<u8> {
                     b'\r' => b'r',
                     0x0B => b'v',
                     0x0C => b'f',
-                    b' ' | b'#' | b'[' | b']' | b'{' | b'}' | b'(' | b')' | b'|' | b'-' | b'*'
-                    | b'.' | b'\\' | b'?' | b'+' | b'^' | b'$' => *b,
+                    b' ' | b'#' | b'[' | b']' | b'{' | b'}' | b'(' | b')' | b'|' | b'-' | b'*' | b'.' | b'\\' | b'?' | b'+' | b'^'
+                    | b'$' => *b,
                     _ => {
                         out.push(*b);
                         continue;
@@ -53,8 +53,7 @@ pub fn expression(source: &[u8], enc: EncIndex) -> Vec<u8> {
             b"/" => out.extend_from_slice(b"\\/"),
             _ => match enc.decode(c) {
                 Some((code, _))
-                    if (code < 0x80 || enc.is_utf8())
-                        && (enc.is_ctype(code, Ctype::Print) || enc.is_ctype(code, Ctype::Space)) =>
+                    if (code < 0x80 || enc.is_utf8()) && (enc.is_ctype(code, Ctype::Print) || enc.is_ctype(code, Ctype::Space)) =>
                 {
                     out.extend_from_slice(c)
                 }

@@ -71,9 +71,7 @@ fn bounded() {
 fn encodings_and_directions() {
     let re = Regex::new(b"[[:alpha:]]+", Options(0), EncIndex::UTF_8).unwrap();
     let mut region = Region::new();
-    let mut at = |bytes: &[u8], enc| {
-        re.search(&Subject::new(bytes, enc), 0, Limits::default(), &mut region).map(|_| region.get(0))
-    };
+    let mut at = |bytes: &[u8], enc| re.search(&Subject::new(bytes, enc), 0, Limits::default(), &mut region).map(|_| region.get(0));
     assert_eq!(at(b" \xE9t\xE9", EncIndex::ISO_8859_1), Ok(Some(1..4)));
     assert_eq!(at(" été".as_bytes(), EncIndex::UTF_8), Ok(Some(1..6)));
     assert_eq!(at(" été".as_bytes(), EncIndex::BINARY), Ok(Some(3..4)));
@@ -102,12 +100,68 @@ fn noise() {
         (seed >> 33) as usize % n
     };
     let bits: &[&[u8]] = &[
-        b"a", b"b", b"(", b")", b"[", b"]", b"*", b"+", b"?", b"{1,2}", b"{", b"|", b"\\", b"\\w", b"\\b", b"^", b"$",
-        b"(?", b"(?<n>", b"\\k<n>", b"\\g<n>", b"(?i)", b"(?a:", b"(?u)", b"[^", b"&&", b"[:alpha:]", b"\\p{L}", b"\\u3042",
-        b"\\u{61 62}", b"\\xE3", b"\\x81", b"\xE3", b"\x81\x82", b"\xFF", b"-", b"(?=", b"(?<=", b"(?~", b"(?(1)", b".", b"\\R",
-        b"\\X", b"\\1", b"\\M-a", b"\\c", b"\n", b"#", b"(?x)", b"\xF0\x9F", b"\x98\x80",
+        b"a",
+        b"b",
+        b"(",
+        b")",
+        b"[",
+        b"]",
+        b"*",
+        b"+",
+        b"?",
+        b"{1,2}",
+        b"{",
+        b"|",
+        b"\\",
+        b"\\w",
+        b"\\b",
+        b"^",
+        b"$",
+        b"(?",
+        b"(?<n>",
+        b"\\k<n>",
+        b"\\g<n>",
+        b"(?i)",
+        b"(?a:",
+        b"(?u)",
+        b"[^",
+        b"&&",
+        b"[:alpha:]",
+        b"\\p{L}",
+        b"\\u3042",
+        b"\\u{61 62}",
+        b"\\xE3",
+        b"\\x81",
+        b"\xE3",
+        b"\x81\x82",
+        b"\xFF",
+        b"-",
+        b"(?=",
+        b"(?<=",
+        b"(?~",
+        b"(?(1)",
+        b".",
+        b"\\R",
+        b"\\X",
+        b"\\1",
+        b"\\M-a",
+        b"\\c",
+        b"\n",
+        b"#",
+        b"(?x)",
+        b"\xF0\x9F",
+        b"\x98\x80",
     ];
-    let encs = [EncIndex::UTF_8, EncIndex::BINARY, EncIndex::EUC_JP, EncIndex::WINDOWS_31J, EncIndex::US_ASCII, EncIndex::ISO_8859_1, EncIndex::GB18030, EncIndex::BIG5];
+    let encs = [
+        EncIndex::UTF_8,
+        EncIndex::BINARY,
+        EncIndex::EUC_JP,
+        EncIndex::WINDOWS_31J,
+        EncIndex::US_ASCII,
+        EncIndex::ISO_8859_1,
+        EncIndex::GB18030,
+        EncIndex::BIG5,
+    ];
     let mut compiled = 0;
     let mut region = Region::new();
     for _ in 0..20_000 {

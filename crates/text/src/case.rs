@@ -175,9 +175,8 @@ fn lower(c: char, options: CaseOptions, push: &mut dyn FnMut(char)) {
 }
 
 /// The digraphs: upper, title, lower, and what `swapcase` makes of the title form.
-const DIGRAPHS: [(char, char, char, &str); 4] = [
-    ('Ǆ', 'ǅ', 'ǆ', "dŽ"), ('Ǉ', 'ǈ', 'ǉ', "lJ"), ('Ǌ', 'ǋ', 'ǌ', "nJ"), ('Ǳ', 'ǲ', 'ǳ', "dZ"),
-];
+const DIGRAPHS: [(char, char, char, &str); 4] =
+    [('Ǆ', 'ǅ', 'ǆ', "dŽ"), ('Ǉ', 'ǈ', 'ǉ', "lJ"), ('Ǌ', 'ǋ', 'ǌ', "nJ"), ('Ǳ', 'ǲ', 'ǳ', "dZ")];
 
 /// The title form of a Greek letter with iota subscript.
 fn iota_title(c: char) -> Option<char> {

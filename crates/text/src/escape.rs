@@ -163,8 +163,7 @@ pub fn dump(s: &[u8], enc: EncIndex) -> Vec<u8> {
     out
 }
 
-const NOT_WRAPPED: &str =
-    "invalid dumped string; not wrapped with '\"' nor '\"...\".force_encoding(\"...\")' form";
+const NOT_WRAPPED: &str = "invalid dumped string; not wrapped with '\"' nor '\"...\".force_encoding(\"...\")' form";
 
 /// `String#undump`: bytes and encoding.
 ///
@@ -330,9 +329,8 @@ pub fn symbol_kind(s: &[u8], enc: EncIndex) -> SymbolKind {
         return Other;
     }
     match s {
-        b"+" | b"-" | b"*" | b"/" | b"**" | b"%" | b"==" | b"===" | b"=~" | b"!=" | b"!~" | b"!" | b"<"
-        | b"<=" | b"<=>" | b">" | b">=" | b"<<" | b">>" | b"[]" | b"[]=" | b"+@" | b"-@" | b"~" | b"`"
-        | b"&" | b"|" | b"^" => return Operator,
+        b"+" | b"-" | b"*" | b"/" | b"**" | b"%" | b"==" | b"===" | b"=~" | b"!=" | b"!~" | b"!" | b"<" | b"<=" | b"<=>" | b">" | b">="
+        | b"<<" | b">>" | b"[]" | b"[]=" | b"+@" | b"-@" | b"~" | b"`" | b"&" | b"|" | b"^" => return Operator,
         _ => {}
     }
     let whole = |rest: &[u8]| !rest.is_empty() && identifier(rest, enc) == rest.len();
@@ -365,8 +363,7 @@ pub fn symbol_kind(s: &[u8], enc: EncIndex) -> SymbolKind {
 }
 
 fn shows_plain(s: &[u8], enc: EncIndex, result: EncIndex) -> bool {
-    (s.is_ascii() || enc == result)
-        && enc.chars(s).all(|c| enc.decode(c).is_some_and(|(code, _)| enc.is_ctype(code, Ctype::Print)))
+    (s.is_ascii() || enc == result) && enc.chars(s).all(|c| enc.decode(c).is_some_and(|(code, _)| enc.is_ctype(code, Ctype::Print)))
 }
 
 /// `Symbol#inspect`.
@@ -382,11 +379,7 @@ pub fn symbol_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
 
 /// A symbol key as `Hash#inspect` writes it, colon behind: `name:` or `"a b":`.
 pub fn symbol_key_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
-    let mut out = if symbol_kind(s, enc) == SymbolKind::Name && shows_plain(s, enc, result) {
-        s.to_vec()
-    } else {
-        inspect(s, enc, result)
-    };
+    let mut out = if symbol_kind(s, enc) == SymbolKind::Name && shows_plain(s, enc, result) { s.to_vec() } else { inspect(s, enc, result) };
     out.push(b':');
     out
 }
@@ -418,11 +411,16 @@ mod tests {
         assert_eq!(d, b"\"B0\".dup.force_encoding(\"UTF-16LE\")");
         assert_eq!(undump(&d, EncIndex::UTF_8), Ok((b"B0".to_vec(), EncIndex::UTF_16LE)));
         for (text, message) in [
-            ("a", NOT_WRAPPED), ("\"a", "unterminated dumped string"), ("\"\\x\"", "invalid hex escape"),
-            ("\"\\u\"", "invalid Unicode escape"), ("\"\\u{110000}\"", "invalid Unicode codepoint (too large)"),
+            ("a", NOT_WRAPPED),
+            ("\"a", "unterminated dumped string"),
+            ("\"\\x\"", "invalid hex escape"),
+            ("\"\\u\"", "invalid Unicode escape"),
+            ("\"\\u{110000}\"", "invalid Unicode codepoint (too large)"),
             ("\"a\".force_encoding(\"x\")", "dumped string has unknown encoding name"),
-            ("\"\\u{61 62", "unterminated Unicode escape"), ("é", "non-ASCII character detected"),
-            ("\"a\"b", NOT_WRAPPED), ("\"\\xE3\\u3042\"", "hex escape and Unicode escape are mixed"),
+            ("\"\\u{61 62", "unterminated Unicode escape"),
+            ("é", "non-ASCII character detected"),
+            ("\"a\"b", NOT_WRAPPED),
+            ("\"\\xE3\\u3042\"", "hex escape and Unicode escape are mixed"),
         ] {
             assert_eq!(undump(text.as_bytes(), EncIndex::UTF_8), Err(message), "{text}");
         }

@@ -160,7 +160,9 @@ pub fn parse(template: &[u8], pack: bool) -> Result<Vec<Directive>, TemplateErro
             Some(b'0'..=b'9') => {
                 let mut n = 0usize;
                 while let Some(d @ b'0'..=b'9') = template.get(i) {
-                    n = n.checked_mul(10).and_then(|n| n.checked_add((d - b'0') as usize))
+                    n = n
+                        .checked_mul(10)
+                        .and_then(|n| n.checked_add((d - b'0') as usize))
                         .filter(|n| *n <= isize::MAX as usize)
                         .ok_or_else(|| TemplateError::Range("pack length too big".into()))?;
                     i += 1;
@@ -191,9 +193,7 @@ pub fn parse(template: &[u8], pack: bool) -> Result<Vec<Directive>, TemplateErro
             b'V' => Kind::Int { size: 4, signed: false, big: false },
             b'U' => Kind::Utf8,
             b'w' => Kind::Ber,
-            b'd' | b'D' | b'f' | b'F' => {
-                Kind::Float { double: letter.eq_ignore_ascii_case(&b'd'), big: cfg!(target_endian = "big") }
-            }
+            b'd' | b'D' | b'f' | b'F' => Kind::Float { double: letter.eq_ignore_ascii_case(&b'd'), big: cfg!(target_endian = "big") },
             b'e' | b'E' => Kind::Float { double: letter == b'E', big: false },
             b'g' | b'G' => Kind::Float { double: letter == b'G', big: true },
             b'm' => Kind::Base64,

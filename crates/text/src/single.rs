@@ -33,9 +33,9 @@ pub fn from_unicode(enc: EncIndex, c: char) -> Option<u8> {
     }
     let table = table(enc)?;
     let reverse = REVERSE.get_or_init(|| EncIndex::all().map(|_| OnceLock::new()).collect());
-    let map = reverse.get(enc.index())?.get_or_init(|| {
-        table.iter().enumerate().filter(|&(_, &u)| u != 0).map(|(i, &u)| (u, 0x80 + i as u8)).collect()
-    });
+    let map = reverse
+        .get(enc.index())?
+        .get_or_init(|| table.iter().enumerate().filter(|&(_, &u)| u != 0).map(|(i, &u)| (u, 0x80 + i as u8)).collect());
     map.get(&u16::try_from(c as u32).ok()?).copied()
 }
 

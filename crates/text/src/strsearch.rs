@@ -17,10 +17,11 @@ pub fn find(hay: &[u8], needle: &[u8], from: usize, enc: EncIndex) -> Option<usi
     let mut at = from;
     loop {
         let rest = hay.get(at..)?;
-        let found = at + match needle {
-            [b] => memchr::memchr(*b, rest)?,
-            _ => memchr::memmem::find(rest, needle)?,
-        };
+        let found = at
+            + match needle {
+                [b] => memchr::memchr(*b, rest)?,
+                _ => memchr::memmem::find(rest, needle)?,
+            };
         if self_synchronising(enc) || enc.char_head(hay, found) == found {
             return Some(found);
         }
@@ -195,7 +196,8 @@ pub fn spell_check<'a>(input: &str, names: impl IntoIterator<Item = &'a str>) ->
     let typed = input;
     let input = normal(input);
     let threshold = if input.chars().count() > 3 { 0.834 } else { 0.77 };
-    let mut words: Vec<(f64, &str)> = names.into_iter()
+    let mut words: Vec<(f64, &str)> = names
+        .into_iter()
         .filter(|word| *word != typed && jaro_winkler(&normal(word), &input) >= threshold)
         .map(|word| (jaro_winkler(word, &input), word))
         .collect();
@@ -207,13 +209,16 @@ pub fn spell_check<'a>(input: &str, names: impl IntoIterator<Item = &'a str>) ->
     }
     // Nothing mistyped: perhaps misspelt, shorter or longer by a part.
     let length = input.chars().count();
-    words.into_iter().map(|(_, w)| w)
+    words
+        .into_iter()
+        .map(|(_, w)| w)
         .find(|w| {
             let w = normal(w);
             let shorter = w.chars().count().min(length);
             levenshtein(&w, &input) < shorter
         })
-        .into_iter().collect()
+        .into_iter()
+        .collect()
 }
 
 #[cfg(test)]

@@ -106,11 +106,8 @@ pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
     for i in (0..chars.len()).rev() {
         if !neighbour_found && let Some(last) = last_alnum {
             let here = chars[i][0];
-            let other_kind = if last.is_ascii_alphabetic() {
-                here.is_ascii_digit()
-            } else {
-                last.is_ascii_digit() && here.is_ascii_alphabetic()
-            };
+            let other_kind =
+                if last.is_ascii_alphabetic() { here.is_ascii_digit() } else { last.is_ascii_digit() && here.is_ascii_alphabetic() };
             if other_kind {
                 break;
             }

@@ -40,11 +40,7 @@ pub fn local_zone(epoch: i128) -> LocalZone {
         if libc::localtime_r(&time, &mut tm).is_null() {
             return LocalZone { offset: 0, is_dst: false, name: "UTC".into() };
         }
-        let name = if tm.tm_zone.is_null() {
-            String::new()
-        } else {
-            CStr::from_ptr(tm.tm_zone).to_string_lossy().into_owned()
-        };
+        let name = if tm.tm_zone.is_null() { String::new() } else { CStr::from_ptr(tm.tm_zone).to_string_lossy().into_owned() };
         LocalZone { offset: tm.tm_gmtoff as i32, is_dst: tm.tm_isdst > 0, name }
     }
 }
@@ -130,10 +126,19 @@ mod tests {
     #[test]
     fn offsets() {
         for (text, want) in [
-            ("+09:30", Ok((34_200, false))), ("-12:30:15", Ok((-45_015, false))), ("UTC", Ok((0, true))),
-            ("Z", Ok((0, true))), ("A", Ok((3600, false))), ("M", Ok((43_200, false))), ("N", Ok((-3600, false))),
-            ("Y", Ok((-43_200, false))), ("J", Err(OffsetError::Format)), ("+0930", Ok((34_200, false))),
-            ("+24:00", Err(OffsetError::Range)), ("+09:60", Err(OffsetError::Format)), ("9", Err(OffsetError::Format)),
+            ("+09:30", Ok((34_200, false))),
+            ("-12:30:15", Ok((-45_015, false))),
+            ("UTC", Ok((0, true))),
+            ("Z", Ok((0, true))),
+            ("A", Ok((3600, false))),
+            ("M", Ok((43_200, false))),
+            ("N", Ok((-3600, false))),
+            ("Y", Ok((-43_200, false))),
+            ("J", Err(OffsetError::Format)),
+            ("+0930", Ok((34_200, false))),
+            ("+24:00", Err(OffsetError::Range)),
+            ("+09:60", Err(OffsetError::Format)),
+            ("9", Err(OffsetError::Format)),
         ] {
             assert_eq!(parse_offset(text.as_bytes()), want, "{text}");
         }

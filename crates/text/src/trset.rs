@@ -47,7 +47,8 @@ impl CharSet {
                     if low > high {
                         return Err(format!(
                             "invalid range \"{}-{}\" in string transliteration",
-                            String::from_utf8_lossy(low_bytes), String::from_utf8_lossy(high_bytes)
+                            String::from_utf8_lossy(low_bytes),
+                            String::from_utf8_lossy(high_bytes)
                         ));
                     }
                     ranges.push((low, high));

@@ -53,11 +53,17 @@ fn case_as_recorded() {
     let turkic = CaseOptions { turkic: true, ..plain };
     let fold = CaseOptions { fold: true, ..plain };
     for (s, op, options, want) in [
-        ("straße", CaseOp::Upcase, plain, "STRASSE"), ("ΑΣ", CaseOp::Downcase, plain, "ασ"),
-        ("ǆx", CaseOp::Capitalize, plain, "ǅx"), ("ǅ", CaseOp::Swapcase, plain, "dŽ"),
-        ("ŉ", CaseOp::Capitalize, plain, "ʼN"), ("I", CaseOp::Downcase, turkic, "ı"),
-        ("ß", CaseOp::Downcase, fold, "ss"), ("ﬀ", CaseOp::Capitalize, plain, "Ff"),
-        ("ᾼ", CaseOp::Swapcase, plain, "αΙ"), ("Ꭰ", CaseOp::Downcase, fold, "Ꭰ"), ("ა", CaseOp::Capitalize, plain, "ა"),
+        ("straße", CaseOp::Upcase, plain, "STRASSE"),
+        ("ΑΣ", CaseOp::Downcase, plain, "ασ"),
+        ("ǆx", CaseOp::Capitalize, plain, "ǅx"),
+        ("ǅ", CaseOp::Swapcase, plain, "dŽ"),
+        ("ŉ", CaseOp::Capitalize, plain, "ʼN"),
+        ("I", CaseOp::Downcase, turkic, "ı"),
+        ("ß", CaseOp::Downcase, fold, "ss"),
+        ("ﬀ", CaseOp::Capitalize, plain, "Ff"),
+        ("ᾼ", CaseOp::Swapcase, plain, "αΙ"),
+        ("Ꭰ", CaseOp::Downcase, fold, "Ꭰ"),
+        ("ა", CaseOp::Capitalize, plain, "ა"),
     ] {
         assert_eq!(m(s, op, options), want, "{s}");
     }
@@ -97,7 +103,8 @@ fn transcoding_as_recorded() {
     assert_eq!(encode(b"\x1B$B$\"\x1B(B", E::ISO_2022_JP, E::UTF_8), Ok("あ".into()));
     assert_eq!(encode("あ".as_bytes(), E::UTF_8, E::UTF_16), Ok(b"\xFE\xFF0B".to_vec()));
     assert_eq!(encode("～".as_bytes(), E::UTF_8, E::WINDOWS_31J), Ok(b"\x81\x60".to_vec()));
-    let with = |s: &str, to, options| transcode::encode(s.as_bytes(), E::UTF_8, to, options).map(|v| String::from_utf8_lossy(&v).into_owned());
+    let with =
+        |s: &str, to, options| transcode::encode(s.as_bytes(), E::UTF_8, to, options).map(|v| String::from_utf8_lossy(&v).into_owned());
     let xml = |xml| Options { xml, ..Options::default() };
     assert_eq!(with("<あ&\">", E::US_ASCII, xml(Xml::Text)), Ok("&lt;&#x3042;&amp;\"&gt;".into()));
     assert_eq!(with("<あ&\">", E::US_ASCII, xml(Xml::Attr)), Ok("\"&lt;&#x3042;&amp;&quot;&gt;\"".into()));
@@ -172,11 +179,13 @@ fn noise() {
     };
     let encs: Vec<EncIndex> = EncIndex::all().collect();
     for round in 0..30_000 {
-        let s: Vec<u8> = (0..next(24)).map(|_| match next(4) {
-            0 => next(256) as u8,
-            1 => b"-^\\az09%:#\"u{x"[next(14)],
-            _ => [0xE3, 0x81, 0x82, 0xA4, 0xD8, 0x00, 0xFF, 0x1B, 0x8E, 0x8F][next(10)],
-        }).collect();
+        let s: Vec<u8> = (0..next(24))
+            .map(|_| match next(4) {
+                0 => next(256) as u8,
+                1 => b"-^\\az09%:#\"u{x"[next(14)],
+                _ => [0xE3, 0x81, 0x82, 0xA4, 0xD8, 0x00, 0xFF, 0x1B, 0x8E, 0x8F][next(10)],
+            })
+            .collect();
         let t: Vec<u8> = (0..next(6)).map(|_| b"a-z^\\%3NdLmx*<_!\xE3\x81\x82"[next(19)]).collect();
         let enc = encs[round % encs.len()];
         let range = enc.scan(&s);

@@ -201,7 +201,13 @@ impl Cx {
                 return Ok(f as i64);
             }
             if !f.is_finite() {
-                let t = if f.is_nan() { "NaN".to_string() } else if f > 0.0 { "Infinity".into() } else { "-Infinity".into() };
+                let t = if f.is_nan() {
+                    "NaN".to_string()
+                } else if f > 0.0 {
+                    "Infinity".into()
+                } else {
+                    "-Infinity".into()
+                };
                 return Err(self.raise_msg(self.k.float_domain_error, &t));
             }
             return Err(self.range_error(&format!("float {} out of range of integer", f)));
@@ -413,10 +419,7 @@ impl Cx {
                     None => Value::UNDEF,
                 }
             }
-            Some(Kind::Class) => v
-                .as_class()
-                .and_then(|c| c.data.ivars.iter().find(|p| p.0 == name).map(|p| p.1))
-                .unwrap_or(Value::UNDEF),
+            Some(Kind::Class) => v.as_class().and_then(|c| c.data.ivars.iter().find(|p| p.0 == name).map(|p| p.1)).unwrap_or(Value::UNDEF),
             Some(_) => self.heap.side_ivars(v).iter().find(|p| p.0 == name).map_or(Value::UNDEF, |p| p.1),
             None => Value::UNDEF,
         }

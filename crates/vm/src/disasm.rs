@@ -19,8 +19,7 @@ fn list(i: &ISeq, name: &dyn Fn(Sym) -> String, out: &mut String, depth: usize) 
     let blocks = if i.block_depth > 0 { format!(" block {}", i.block_depth) } else { String::new() };
     let _ = writeln!(out, "== {:?} {}{blocks} ({}:{}) registers {}", i.kind, i.label, i.path, i.line, i.nregs);
     if !i.env_names.is_empty() {
-        let names: Vec<String> =
-            i.env_names.iter().map(|&s| if s.0 == 0 { "-".into() } else { name(s) }).collect();
+        let names: Vec<String> = i.env_names.iter().map(|&s| if s.0 == 0 { "-".into() } else { name(s) }).collect();
         let _ = writeln!(out, "   env {}", names.join(" "));
     }
     if let Some(m) = i.match_slot {
@@ -121,8 +120,21 @@ fn instruction(i: &ISeq, n: Insn, pc: usize, name: &dyn Fn(Sym) -> String) -> St
         Op::Move | Op::Neg | Op::Not | Op::ToS | Op::Intern | Op::ToAry | Op::AliasMethod | Op::ArrPush | Op::ArrCat | Op::HashMerge => {
             format!("R{a} R{b}")
         }
-        Op::Nil | Op::True | Op::False | Op::Undef | Op::Ret | Op::Break | Op::RetHome | Op::BlockProc | Op::BlockRaw
-        | Op::BlockGiven | Op::Raise | Op::ErrGet | Op::ErrSet | Op::MatchSet | Op::UndefMethod => format!("R{a}"),
+        Op::Nil
+        | Op::True
+        | Op::False
+        | Op::Undef
+        | Op::Ret
+        | Op::Break
+        | Op::RetHome
+        | Op::BlockProc
+        | Op::BlockRaw
+        | Op::BlockGiven
+        | Op::Raise
+        | Op::ErrGet
+        | Op::ErrSet
+        | Op::MatchSet
+        | Op::UndefMethod => format!("R{a}"),
         Op::Int => format!("R{a} {}", n.bc()),
         Op::Lit | Op::Str => {
             format!("R{a} {}", i.lits.get(n.bc() as usize).map_or("?".into(), |l| lit(l, name)))

@@ -5,8 +5,8 @@
 //! [`spread`] of what the key's `hash` method returns to Ruby, so that both ways meet in
 //! one table.
 
-use crate::native::Exit;
 use crate::Cx;
+use crate::native::Exit;
 use kumi_heap::*;
 
 /// The hash a table stores for a key whose `hash` is `h`.

@@ -139,20 +139,11 @@ impl Params {
     }
     /// Register of `&blk` (when `block` is set).
     pub fn block_register(&self) -> usize {
-        1 + (self.req + self.opt_count() + self.post) as usize
-            + self.rest as usize
-            + self.kw.len()
-            + self.kwrest as usize
+        1 + (self.req + self.opt_count() + self.post) as usize + self.rest as usize + self.kw.len() + self.kwrest as usize
     }
     /// Only required parameters: arguments stay where the caller put them.
     pub fn is_simple(&self) -> bool {
-        self.opt.is_empty()
-            && !self.rest
-            && self.post == 0
-            && self.kw.is_empty()
-            && !self.kwrest
-            && !self.no_kw
-            && !self.excess_comma
+        self.opt.is_empty() && !self.rest && self.post == 0 && self.kw.is_empty() && !self.kwrest && !self.no_kw && !self.excess_comma
     }
     /// `Proc#arity` / `Method#arity`.
     pub fn arity(&self, lambda: bool) -> i32 {

@@ -4,11 +4,11 @@
 //! followed), or [`NO_METHOD`](crate::NO_METHOD) for a method that only
 //! `respond_to_missing?` promised: calling that one goes through `method_missing`.
 
+use crate::Cx;
 use crate::iseq::{ISeq, Params};
 use crate::method::Body;
 use crate::native::Exit;
 use crate::world::NO_METHOD;
-use crate::Cx;
 use kumi_heap::{ClassObj, Gc, Marker, Payload, Sym, Value};
 use std::rc::Rc;
 

@@ -108,10 +108,26 @@ impl Cx {
                     let mut args = Args::new();
                     args.push(r.recv);
                     args.extend_from_slice(&r.args);
-                    let call = Call { target: Target::Helper(name), recv: Value::NIL, args, kw: r.kw, block: r.block, fcall: true, result: Value::UNDEF };
+                    let call = Call {
+                        target: Target::Helper(name),
+                        recv: Value::NIL,
+                        args,
+                        kw: r.kw,
+                        block: r.block,
+                        fcall: true,
+                        result: Value::UNDEF,
+                    };
                     return self.do_call(call, r.dst, r.flags);
                 };
-                let call = Call { target: Target::Name(sym::INITIALIZE), recv: obj, args: r.args, kw: r.kw, block: r.block, fcall: true, result: obj };
+                let call = Call {
+                    target: Target::Name(sym::INITIALIZE),
+                    recv: obj,
+                    args: r.args,
+                    kw: r.kw,
+                    block: r.block,
+                    fcall: true,
+                    result: obj,
+                };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ProcCall => {
@@ -176,11 +192,23 @@ impl Cx {
                 args.push(r.recv);
                 args.extend_from_slice(&r.args);
                 let name = self.intern(name);
-                let call = Call { target: Target::Helper(name), recv: Value::NIL, args, kw: Value::UNDEF, block: Value::NIL, fcall: true, result: Value::UNDEF };
+                let call = Call {
+                    target: Target::Helper(name),
+                    recv: Value::NIL,
+                    args,
+                    kw: Value::UNDEF,
+                    block: Value::NIL,
+                    fcall: true,
+                    result: Value::UNDEF,
+                };
                 return self.do_call(call, r.dst, r.flags);
             }
             let x = if eval {
-                self.arg_error(if r.args.is_empty() { "wrong number of arguments (given 0, expected 1..3)" } else { "wrong number of arguments (given 4, expected 1..3)" })
+                self.arg_error(if r.args.is_empty() {
+                    "wrong number of arguments (given 0, expected 1..3)"
+                } else {
+                    "wrong number of arguments (given 4, expected 1..3)"
+                })
             } else {
                 let e = self.make_exc(self.k.local_jump_error, "no block given (yield)");
                 self.raise(e)
@@ -347,7 +375,12 @@ fn proc_eq(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let p = proc_of(cx, recv)?;
     Ok(Value::bool(a[0].as_proc().is_some_and(|q| {
         p == q
-            || p.iseq == q.iseq && p.iseq != 0 && p.self_val == q.self_val && p.env == q.env && p.is_lambda() == q.is_lambda() && p.home == q.home
+            || p.iseq == q.iseq
+                && p.iseq != 0
+                && p.self_val == q.self_val
+                && p.env == q.env
+                && p.is_lambda() == q.is_lambda()
+                && p.home == q.home
             || p.iseq == 0 && q.iseq == 0 && p.self_val == q.self_val
     })))
 }
@@ -389,7 +422,13 @@ fn proc_parameters(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__proc_kind(proc)`: 0 code, 1 from a Symbol, 2 from a Method; and what it was made from.
 fn proc_kind(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = proc_of(cx, a[0])?;
-    let k = if p.iseq != 0 { 0 } else if p.self_val.is_sym() { 1 } else { 2 };
+    let k = if p.iseq != 0 {
+        0
+    } else if p.self_val.is_sym() {
+        1
+    } else {
+        2
+    };
     Ok(cx.array(&[Value::fix(k), if k == 0 { Value::NIL } else { p.self_val }]))
 }
 fn proc_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -595,7 +634,12 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut e = cx.heap.env(s.env, 1);
     e.slots_mut()[0] = a[2];
     s.env = e.val();
-    s.names = Some(std::rc::Rc::new(crate::iseq::ScopeNames { names: vec![name], parent: s.names.clone(), match_slot: None, params: Vec::new() }));
+    s.names = Some(std::rc::Rc::new(crate::iseq::ScopeNames {
+        names: vec![name],
+        parent: s.names.clone(),
+        match_slot: None,
+        params: Vec::new(),
+    }));
     cx.heap.wrote(a[0], e.val());
     Ok(a[2])
 }

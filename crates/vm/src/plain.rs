@@ -212,11 +212,7 @@ impl Cx {
                 }
             };
             let Some(f) = found else { return Some(false) };
-            let same = if eql {
-                self.plain_eql_deep(e.val, f.val, depth + 1)?
-            } else {
-                self.plain_eq_deep(e.val, f.val, depth + 1)?
-            };
+            let same = if eql { self.plain_eql_deep(e.val, f.val, depth + 1)? } else { self.plain_eq_deep(e.val, f.val, depth + 1)? };
             if !same {
                 return Some(false);
             }
@@ -541,9 +537,7 @@ pub fn plain_symbol(name: &[u8]) -> bool {
         _ => name,
     };
     match body.first() {
-        Some(c) if c.is_ascii_alphabetic() || *c == b'_' => {
-            body.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
-        }
+        Some(c) if c.is_ascii_alphabetic() || *c == b'_' => body.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_'),
         _ => false,
     }
 }

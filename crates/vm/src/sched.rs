@@ -281,7 +281,12 @@ impl Cx {
         let now = now_ns();
         let mut due: Vec<(u64, u64)> = Vec::new();
         for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
-            if t.state == State::Waiting && (t.woken || t.deadline <= now || !t.interrupts.is_empty() && t.mask < 2 || t.io.is_some_and(|(fd, r, w)| poll_fd(fd, r, w))) {
+            if t.state == State::Waiting
+                && (t.woken
+                    || t.deadline <= now
+                    || !t.interrupts.is_empty() && t.mask < 2
+                    || t.io.is_some_and(|(fd, r, w)| poll_fd(fd, r, w)))
+            {
                 due.push((t.deadline, t.id));
             }
         }
@@ -353,7 +358,10 @@ impl Cx {
             // A fiber: back to whoever resumed it.
             let root = self.root_of_thread();
             let to = self.task.resumer.take().filter(|_| !self.task.transferred).unwrap_or(root);
-            let v = if failed.is_nil() || failed.is_kind(Kind::Unwind) && failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == Value::fix(-2)) {
+            let v = if failed.is_nil()
+                || failed.is_kind(Kind::Unwind)
+                    && failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == Value::fix(-2))
+            {
                 Ok(self.task.result)
             } else {
                 Err(failed)
@@ -499,7 +507,10 @@ fn fiber_switch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let thread = cx.task.thread;
     let exc = cx.is_a(a[1], cx.k.exception);
     let Some(t) = cx.task_mut(id) else {
-        return Err(cx.raise_msg(cx.k.fiber_error, if transfer { "attempt to transfer to a terminated fiber" } else { "attempt to resume a terminated fiber" }));
+        return Err(cx.raise_msg(
+            cx.k.fiber_error,
+            if transfer { "attempt to transfer to a terminated fiber" } else { "attempt to resume a terminated fiber" },
+        ));
     };
     let (state, transferred, their_thread, resumed) = (t.state, t.transferred, t.thread, t.resumer.is_some());
     if id == me {

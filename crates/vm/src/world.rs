@@ -3,10 +3,10 @@
 //! Invariant: a class's `serial` changes whenever the answer of any method lookup
 //! that starts there may change; inline caches and the method cache compare it.
 
+use crate::Cx;
 use crate::method::{Body, Method};
 use crate::native::{NativeFn, Vis};
 use crate::symbols::sym;
-use crate::Cx;
 use kumi_heap::{ClassData, ClassObj, Const, Gc, Instance, Role, Sym, Value};
 use std::rc::Rc;
 
@@ -502,13 +502,49 @@ impl Cx {
     /// A user changed `class`: if that may redefine an operator the loop has built in, take the fast paths back.
     fn check_basic_ops(&mut self, class: Gc<ClassObj>, mid: Option<Sym>) {
         let k = &self.k;
-        let basic = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class, k.numeric, k.comparable, k.object, k.kernel, k.basic_object];
+        let basic = [
+            k.integer,
+            k.float,
+            k.string,
+            k.array,
+            k.hash,
+            k.symbol,
+            k.nil,
+            k.true_class,
+            k.false_class,
+            k.numeric,
+            k.comparable,
+            k.object,
+            k.kernel,
+            k.basic_object,
+        ];
         if !basic.contains(&class) {
             return;
         }
         let op = mid.is_none_or(|m| {
-            matches!(self.syms.name(m), b"+" | b"-" | b"*" | b"/" | b"%" | b"<" | b"<=" | b">" | b">=" | b"==" | b"!=" | b"!"
-                | b"<<" | b">>" | b"&" | b"|" | b"^" | b"-@" | b"[]" | b"[]=" | b"===")
+            matches!(
+                self.syms.name(m),
+                b"+" | b"-"
+                    | b"*"
+                    | b"/"
+                    | b"%"
+                    | b"<"
+                    | b"<="
+                    | b">"
+                    | b">="
+                    | b"=="
+                    | b"!="
+                    | b"!"
+                    | b"<<"
+                    | b">>"
+                    | b"&"
+                    | b"|"
+                    | b"^"
+                    | b"-@"
+                    | b"[]"
+                    | b"[]="
+                    | b"==="
+            )
         });
         // Definitions further up (Comparable, Object) do not shadow the built-in entries.
         let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
@@ -654,9 +690,12 @@ impl Cx {
                 (*c, unsafe { &*(k as *const Const) })
             })
         };
-        class.data.mro.iter().find_map(look).or_else(|| {
-            if object && class.role == Role::Module { self.k.object.data.mro.iter().find_map(look) } else { None }
-        })
+        class
+            .data
+            .mro
+            .iter()
+            .find_map(look)
+            .or_else(|| if object && class.role == Role::Module { self.k.object.data.mro.iter().find_map(look) } else { None })
     }
     /// A constant by path from Object (`"Encoding::UTF_8"`), for native code.
     pub fn const_path(&mut self, path: &str) -> Option<Value> {

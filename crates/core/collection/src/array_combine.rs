@@ -22,12 +22,8 @@ fn i_pick(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_row(lists, at)`: element at[i] of every lists[i].
 fn i_row(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (lists, at) = (me(cx, args[0])?, me(cx, args[1])?);
-    let v: Vec<Value> = lists
-        .as_slice()
-        .iter()
-        .zip(at.as_slice())
-        .map(|(l, i)| l.as_array().and_then(|l| l.get(num(*i))).unwrap_or(Value::NIL))
-        .collect();
+    let v: Vec<Value> =
+        lists.as_slice().iter().zip(at.as_slice()).map(|(l, i)| l.as_array().and_then(|l| l.get(num(*i))).unwrap_or(Value::NIL)).collect();
     cx.heap.charge(v.len() * 8);
     Ok(cx.array_vec(v))
 }

@@ -268,7 +268,15 @@ enum Flat {
     Recursive,
 }
 
-fn flatten_into(cx: &mut Cx, a: Gc<ArrayObj>, depth: i64, level: u32, path: &mut Vec<Value>, out: &mut Vec<Value>, changed: &mut bool) -> Result<(), Flat> {
+fn flatten_into(
+    cx: &mut Cx,
+    a: Gc<ArrayObj>,
+    depth: i64,
+    level: u32,
+    path: &mut Vec<Value>,
+    out: &mut Vec<Value>,
+    changed: &mut bool,
+) -> Result<(), Flat> {
     for i in 0..a.len() {
         let v = a.as_slice()[i];
         if let Some(inner) = v.as_array() {

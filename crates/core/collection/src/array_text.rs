@@ -184,8 +184,5 @@ fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// Natives and intrinsics.
-pub static TABLE: &[NativeDef] = &[
-    n("Array", "join", 0, 1, join),
-    n("Array", "inspect", 0, 0, inspect),
-    intrinsic("__ary_sum", 2, 2, i_sum),
-];
+pub static TABLE: &[NativeDef] =
+    &[n("Array", "join", 0, 1, join), n("Array", "inspect", 0, 0, inspect), intrinsic("__ary_sum", 2, 2, i_sum)];

@@ -63,8 +63,5 @@ fn keys(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 
 /// Intrinsics of ENV.
-pub static TABLE: &[NativeDef] = &[
-    intrinsic("__env_get", 1, 1, get),
-    intrinsic("__env_set", 2, 2, set),
-    intrinsic("__env_keys", 0, 0, keys),
-];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__env_get", 1, 1, get), intrinsic("__env_set", 2, 2, set), intrinsic("__env_keys", 0, 0, keys)];

@@ -58,7 +58,13 @@ fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
             b'\t' => out.extend_from_slice(b"\\t"),
             0..=0x1f => out.extend_from_slice(format!("\\u{c:04x}").as_bytes()),
             _ => {
-                n = if c >= 0xf0 { 4 } else if c >= 0xe0 { 3 } else { 2 };
+                n = if c >= 0xf0 {
+                    4
+                } else if c >= 0xe0 {
+                    3
+                } else {
+                    2
+                };
                 let end = (i + n).min(s.len());
                 let ch = std::str::from_utf8(&s[i..end]).ok().and_then(|t| t.chars().next());
                 match ch {
@@ -121,7 +127,13 @@ fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> 
         _ => {
             if let Some(f) = v.as_float() {
                 if !f.is_finite() && !l.allow_nan {
-                    let t = if f.is_nan() { "NaN" } else if f > 0.0 { "Infinity" } else { "-Infinity" };
+                    let t = if f.is_nan() {
+                        "NaN"
+                    } else if f > 0.0 {
+                        "Infinity"
+                    } else {
+                        "-Infinity"
+                    };
                     return Err(error(cx, "JSON::GeneratorError", &format!("{t} not allowed in JSON")));
                 }
                 kumi_num::float::write_to_s(out, f);
@@ -256,5 +268,4 @@ fn quote_str(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// The generator as intrinsics.
-pub static TABLE: &[NativeDef] =
-    &[intrinsic("__json_generate", 12, 12, generate), intrinsic("__json_quote", 3, 3, quote_str)];
+pub static TABLE: &[NativeDef] = &[intrinsic("__json_generate", 12, 12, generate), intrinsic("__json_quote", 3, 3, quote_str)];

@@ -210,8 +210,7 @@ fn instance(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let c = cx.arg_class(args, 1)?;
     let own = cx.real_class(args[0]);
-    let fits = (c == own || c.inherits(own))
-        && matches!(args[0].kind(), Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Data));
+    let fits = (c == own || c.inherits(own)) && matches!(args[0].kind(), Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Data));
     if fits {
         if let Some(mut h) = args[0].header_mut() {
             h.class = c.val();

@@ -422,5 +422,4 @@ impl BuiltinClass for Cx {
 }
 
 /// The fast ways as intrinsics.
-pub static TABLE: &[NativeDef] =
-    &[intrinsic("__marshal_dump_plain", 1, 1, dump), intrinsic("__marshal_load_plain", 1, 1, load)];
+pub static TABLE: &[NativeDef] = &[intrinsic("__marshal_dump_plain", 1, 1, dump), intrinsic("__marshal_load_plain", 1, 1, load)];

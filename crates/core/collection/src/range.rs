@@ -218,11 +218,7 @@ fn i_flo_steps(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     } else {
         (n + err).floor() + 1.0
     };
-    if count.is_finite() && count < 4e18 {
-        Ok(cx.int(count as i64))
-    } else {
-        Ok(cx.float(count))
-    }
+    if count.is_finite() && count < 4e18 { Ok(cx.int(count as i64)) } else { Ok(cx.float(count)) }
 }
 
 /// `__pack(values)`: what several yielded values count as.

@@ -58,4 +58,3 @@ pub fn id_of(cx: &mut Cx, v: Value) -> Value {
 fn object_id(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(id_of(cx, recv))
 }
-

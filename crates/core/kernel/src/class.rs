@@ -38,13 +38,8 @@ fn superclass(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// Direct subclasses, youngest first; singleton classes are not told.
 fn subclasses(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let Some(c) = recv.as_class() else { return Ok(Value::NIL) };
-    let mut v: Vec<Value> = c
-        .data
-        .dependents
-        .iter()
-        .filter(|d| d.role == Role::Class && d.data.superclass == Some(c))
-        .map(|d| d.val())
-        .collect();
+    let mut v: Vec<Value> =
+        c.data.dependents.iter().filter(|d| d.role == Role::Class && d.data.superclass == Some(c)).map(|d| d.val()).collect();
     v.reverse();
     Ok(cx.array_vec(v))
 }

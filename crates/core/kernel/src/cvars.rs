@@ -89,10 +89,6 @@ fn remove(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         return Ok(c.data.cvars.remove(i).1);
     }
     let (v, n) = (cx.sym_name(s), cx.class_name(c));
-    let msg = if holder(c, s).is_some() {
-        format!("cannot remove {v} for {n}")
-    } else {
-        format!("class variable {v} not defined for {n}")
-    };
+    let msg = if holder(c, s).is_some() { format!("cannot remove {v} for {n}") } else { format!("class variable {v} not defined for {n}") };
     Err(cx.name_error(&msg, recv, s))
 }

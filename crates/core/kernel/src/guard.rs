@@ -6,11 +6,8 @@
 
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] = &[
-    intrinsic("__guard_enter", 3, 3, enter),
-    intrinsic("__guard_leave", 3, 3, leave),
-    intrinsic("__guard_active", 3, 3, active),
-];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__guard_enter", 3, 3, enter), intrinsic("__guard_leave", 3, 3, leave), intrinsic("__guard_active", 3, 3, active)];
 
 #[derive(Default)]
 struct Guards {

@@ -3,8 +3,8 @@
 //! Natives here change the table; the prelude calls the hooks (`method_added`, ...) afterwards.
 
 use crate::module::this;
-use kumi_vm::*;
 use kumi_vm::method::{Body, Method};
+use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__method_list", 3, 3, method_list),
@@ -117,11 +117,7 @@ fn undefined_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn method_vis(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
-    let i = if a[2].truthy() {
-        cx.find_method(c, name)
-    } else {
-        own_entry(cx, c, name)
-    };
+    let i = if a[2].truthy() { cx.find_method(c, name) } else { own_entry(cx, c, name) };
     Ok(if i == NO_METHOD { Value::NIL } else { Value::fix(bit(cx.method(i).vis)) })
 }
 /// The entry in the class itself or what is prepended to it; undefined ones are none.

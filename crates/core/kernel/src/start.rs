@@ -8,8 +8,22 @@ use kumi_vm::*;
 pub fn prepare(cx: &mut Cx) {
     let k = &cx.k;
     let no_new = [
-        k.nil, k.true_class, k.false_class, k.integer, k.float, k.symbol, k.rational, k.complex, k.method,
-        k.unbound_method, k.binding, k.encoding, k.match_data, k.location, k.process_status, k.refinement,
+        k.nil,
+        k.true_class,
+        k.false_class,
+        k.integer,
+        k.float,
+        k.symbol,
+        k.rational,
+        k.complex,
+        k.method,
+        k.unbound_method,
+        k.binding,
+        k.encoding,
+        k.match_data,
+        k.location,
+        k.process_status,
+        k.refinement,
     ];
     let class = k.class;
     for c in no_new {

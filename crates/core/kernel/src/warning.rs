@@ -2,10 +2,7 @@
 
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] = &[
-    intrinsic("__warning_get", 1, 1, get),
-    intrinsic("__warning_set", 2, 2, set),
-];
+pub static TABLE: &[NativeDef] = &[intrinsic("__warning_get", 1, 1, get), intrinsic("__warning_set", 2, 2, set)];
 
 /// Connects `$VERBOSE` and `$DEBUG` with the options.
 pub fn hook(cx: &mut Cx) {

@@ -105,9 +105,7 @@ fn map_pairs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__wkm_candidates(map, hash)`: keys with that hash.
 fn candidates(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let h = cx.arg_i64(a, 1)?;
-    let v: Vec<Value> = a[0]
-        .as_data::<WeakKeyMap>()
-        .map_or(Vec::new(), |m| m.entries.iter().filter(|e| e.0 == h).map(|e| e.1).collect());
+    let v: Vec<Value> = a[0].as_data::<WeakKeyMap>().map_or(Vec::new(), |m| m.entries.iter().filter(|e| e.0 == h).map(|e| e.1).collect());
     Ok(cx.array_vec(v))
 }
 /// `__wkm_value(map, key object)`: by identity.

@@ -203,18 +203,13 @@ pub static TABLE: &[NativeDef] = &[
 /// Float's constants.
 pub fn constants(cx: &mut Cx) {
     let float = cx.k.float;
-    let values = [
-        ("INFINITY", f64::INFINITY),
-        ("NAN", f64::NAN),
-        ("EPSILON", f64::EPSILON),
-        ("MAX", f64::MAX),
-        ("MIN", f64::MIN_POSITIVE),
-    ];
+    let values = [("INFINITY", f64::INFINITY), ("NAN", f64::NAN), ("EPSILON", f64::EPSILON), ("MAX", f64::MAX), ("MIN", f64::MIN_POSITIVE)];
     for (name, x) in values {
         let (s, v) = (cx.intern(name), cx.float(x));
         cx.set_const(float, s, v);
     }
-    let ints = [("RADIX", 2), ("MANT_DIG", 53), ("DIG", 15), ("MIN_EXP", -1021), ("MAX_EXP", 1024), ("MIN_10_EXP", -307), ("MAX_10_EXP", 308)];
+    let ints =
+        [("RADIX", 2), ("MANT_DIG", 53), ("DIG", 15), ("MIN_EXP", -1021), ("MAX_EXP", 1024), ("MIN_10_EXP", -307), ("MAX_10_EXP", 308)];
     for (name, i) in ints {
         let s = cx.intern(name);
         cx.set_const(float, s, Value::fix(i));

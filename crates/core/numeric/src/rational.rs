@@ -3,8 +3,8 @@
 use crate::int_convert::{has_keywords, int_text, mode};
 use crate::integer::*;
 use crate::real::*;
-use kumi_num::float::{Rounding, simplest_between};
 use kumi_num::BigInt;
+use kumi_num::float::{Rounding, simplest_between};
 use kumi_vm::*;
 
 /// The parts of the receiver, which is a Rational.

@@ -509,11 +509,7 @@ pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
             }
             let r = modulo(cx, a, b)?.unwrap_or(a);
             let z = num(cx, r).f64().unwrap_or(0.0);
-            if z != 0.0 && ((x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0)) {
-                if y.is_infinite() { a } else { cx.float(z - y) }
-            } else {
-                r
-            }
+            if z != 0.0 && ((x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0)) { if y.is_infinite() { a } else { cx.float(z - y) } } else { r }
         }
         Pair::Ratios => {
             let (_, r) = rat_divmod(cx, a, b)?;

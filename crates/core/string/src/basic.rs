@@ -42,7 +42,13 @@ pub fn append_str(cx: &mut Cx, s: Str, b: Str) -> Result<(), Exit> {
     let e = compat(cx, s, b)?;
     cx.check_size(s.bytes().len().saturating_add(b.bytes().len()))?;
     let r = if s.range() != 0 || s.bytes().is_empty() { range(s).concat(range(b)) } else { CodeRange::Unknown };
-    let r = if s.enc() == b.enc() || r == CodeRange::SevenBit { r } else if is_ascii(s) { range(b) } else { r };
+    let r = if s.enc() == b.enc() || r == CodeRange::SevenBit {
+        r
+    } else if is_ascii(s) {
+        range(b)
+    } else {
+        r
+    };
     if s == b {
         let copy = b.bytes().to_vec();
         append(cx, s, &copy, r);

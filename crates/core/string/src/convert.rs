@@ -2,7 +2,7 @@
 
 use crate::text::*;
 use kumi_num::int::Int;
-use kumi_num::parse::{self, Component, ComplexText};
+use kumi_num::parse::{self, ComplexText, Component};
 use kumi_num::{BigInt, TooLarge};
 use kumi_vm::*;
 

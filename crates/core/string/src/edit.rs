@@ -26,9 +26,7 @@ fn plain(cx: &mut Cx, recv: Value, args: &[Value], f: Edit) -> R {
     Ok(match f(cx, s, args)? {
         Change::None => copy(cx, s),
         Change::Keep(r) => piece(cx, s, r),
-        Change::New(b, e, r) => {
-            make_vec(cx, b, e, r)
-        }
+        Change::New(b, e, r) => make_vec(cx, b, e, r),
     })
 }
 /// The method with `!`.

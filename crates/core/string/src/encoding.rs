@@ -210,9 +210,7 @@ fn compatible_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         _ if a == b => Some(a),
         (Some(x), Some(y)) => compatible(x, y),
         (_, Some(y)) if y.bytes().is_empty() => Some(a),
-        (Some(x), _) if x.bytes().is_empty() => {
-            Some(if a.is_ascii_compatible() && b == EncIndex::US_ASCII { a } else { b })
-        }
+        (Some(x), _) if x.bytes().is_empty() => Some(if a.is_ascii_compatible() && b == EncIndex::US_ASCII { a } else { b }),
         _ if !a.is_ascii_compatible() || !b.is_ascii_compatible() => None,
         // An object without bytes counts as ASCII only when it is US-ASCII.
         (None, _) if sb.is_none() && b == EncIndex::US_ASCII => Some(a),

@@ -463,7 +463,13 @@ impl Run<'_> {
         let mut v = self.value(cx, d)?;
         if let Some(f) = v.as_float() {
             if !f.is_finite() {
-                let t = if f.is_nan() { "NaN" } else if f > 0.0 { "Infinity" } else { "-Infinity" };
+                let t = if f.is_nan() {
+                    "NaN"
+                } else if f > 0.0 {
+                    "Infinity"
+                } else {
+                    "-Infinity"
+                };
                 return Err(cx.raise_msg(cx.k.float_domain_error, t));
             }
             v = match BigInt::from_f64(f.floor()) {
@@ -583,7 +589,9 @@ fn percent(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             let list = a.as_slice().to_vec();
             run(cx, fmt, &list, &[])?
         }
-        None if args[0].is_heap() && args[0].as_str().is_none() && args[0].as_hash().is_none() && args[0].as_float().is_none() => return Err(Exit::Miss),
+        None if args[0].is_heap() && args[0].as_str().is_none() && args[0].as_hash().is_none() && args[0].as_float().is_none() => {
+            return Err(Exit::Miss);
+        }
         None => run(cx, fmt, args, &[])?,
     };
     if v.as_array().is_some() { Err(Exit::Miss) } else { Ok(v) }

@@ -4,10 +4,10 @@
 //! methods with blocks are Ruby, in `prelude/`.
 
 pub mod basic;
-pub mod encoding;
 mod convert;
 mod crypt;
 mod edit;
+pub mod encoding;
 mod escape;
 mod format;
 pub mod matchdata;

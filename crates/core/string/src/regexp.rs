@@ -187,11 +187,7 @@ pub fn match_span(cx: &mut Cx, re: Value, s: Str, from: usize, back: bool) -> Re
 
 /// Number of the group that `which` (Integer, String, Symbol) names in match `m`; `None` beyond the groups.
 fn group_no(cx: &mut Cx, re: &Regex, m: &[(isize, isize)], which: Value, argi: u8) -> Result<Option<usize>, Exit> {
-    let name = if let Some(y) = which.as_sym() {
-        Some(cx.syms.name(y).to_vec())
-    } else {
-        which.as_str().map(|s| s.bytes().to_vec())
-    };
+    let name = if let Some(y) = which.as_sym() { Some(cx.syms.name(y).to_vec()) } else { which.as_str().map(|s| s.bytes().to_vec()) };
     if let Some(name) = name {
         let region = Region { groups: m.to_vec() };
         return match re.name_to_backref(&name, &region) {

@@ -278,7 +278,8 @@ pub fn same(a: &Regex, b: &Regex) -> bool {
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let r = regex(cx, recv)?;
-    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, r.source()) ^ ((r.options().0 & !Options::NOENCODING) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, r.source())
+        ^ ((r.options().0 & !Options::NOENCODING) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Ok(Value::fix((h >> 2) as i64))
 }
 fn escape(cx: &mut Cx, _: Value, args: &[Value]) -> R {

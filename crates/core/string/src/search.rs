@@ -86,7 +86,11 @@ fn byteindex(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !on_boundary(s, from as usize) {
         return Err(cx.index_error(&format!("offset {from} does not land on character boundary")));
     }
-    let at = if re { regexp::match_from(cx, args[0], s, from as usize)? } else { args[0].as_str().map_or(Ok(None), |o| find(cx, s, o, from as usize))? };
+    let at = if re {
+        regexp::match_from(cx, args[0], s, from as usize)?
+    } else {
+        args[0].as_str().map_or(Ok(None), |o| find(cx, s, o, from as usize))?
+    };
     Ok(at.map_or(Value::NIL, |a| Value::fix(a as i64)))
 }
 fn rindex_common(cx: &mut Cx, recv: Value, args: &[Value], bytes: bool) -> R {

@@ -1,6 +1,6 @@
 //! Matching for lib/strscan: a search in the rest of a string, as if it began there.
 
-use crate::regexp::{regex, ReObj};
+use crate::regexp::{ReObj, regex};
 use crate::text::*;
 use kumi_regexp::{Limits, Region, SearchError, Subject};
 use kumi_text::encoding::CodeRange;
@@ -48,9 +48,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Ok(cx.array_vec(v))
         }
         Ok(false) => Ok(Value::NIL),
-        Err(SearchError::Timeout | SearchError::Steps) => {
-            Err(cx.raise_msg(cx.k.regexp_timeout_error, "regexp match timeout"))
-        }
+        Err(SearchError::Timeout | SearchError::Steps) => Err(cx.raise_msg(cx.k.regexp_timeout_error, "regexp match timeout")),
         Err(SearchError::Engine(m)) => Err(cx.raise_msg(cx.k.regexp_error, &m)),
     }
 }
@@ -71,8 +69,5 @@ fn bytes_find(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// Intrinsics of strscan and stringio.
-pub static TABLE: &[NativeDef] = &[
-    intrinsic("__scan", 5, 5, scan),
-    intrinsic("__bytes_at?", 3, 3, bytes_at),
-    intrinsic("__bytes_find", 3, 3, bytes_find),
-];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__scan", 5, 5, scan), intrinsic("__bytes_at?", 3, 3, bytes_at), intrinsic("__bytes_find", 3, 3, bytes_find)];

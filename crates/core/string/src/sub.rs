@@ -233,9 +233,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
 }
 fn plain(cx: &mut Cx, args: &[Value], all: bool) -> R {
     Ok(match substitute(cx, args[0], &args[1..], all)? {
-        Some((b, e, r)) => {
-            make_vec(cx, b, e, r)
-        }
+        Some((b, e, r)) => make_vec(cx, b, e, r),
         None => {
             let s = me(cx, args[0])?;
             copy(cx, s)

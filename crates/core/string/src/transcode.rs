@@ -108,9 +108,7 @@ fn encode(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
     }
     match transcode::encode(s.bytes(), from, to, options(flags, replacement)) {
-        Ok(b) => {
-            Ok(cx.str_vec(b, to))
-        }
+        Ok(b) => Ok(cx.str_vec(b, to)),
         Err(EncodeError::NotFound) => Err(not_found(cx, from.name(), to.name())),
         Err(EncodeError::Problem(p)) => {
             let e = problem_exc(cx, &p);
@@ -286,7 +284,11 @@ fn replacement(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(cx.str_enc(b, *e));
     }
     let Some(conv) = &c.conv else { return Ok(Value::NIL) };
-    if conv.replacement().is_ascii() { Ok(cx.str_enc(conv.replacement(), EncIndex::US_ASCII)) } else { Ok(cx.str_enc(conv.replacement(), EncIndex::UTF_8)) }
+    if conv.replacement().is_ascii() {
+        Ok(cx.str_enc(conv.replacement(), EncIndex::US_ASCII))
+    } else {
+        Ok(cx.str_enc(conv.replacement(), EncIndex::UTF_8))
+    }
 }
 fn set_replacement(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let c = this(cx, recv)?;

@@ -23,9 +23,9 @@ fn emulated(name: &str) -> Option<libc::clockid_t> {
     Some(match name {
         "GETTIMEOFDAY_BASED_CLOCK_REALTIME" | "TIME_BASED_CLOCK_REALTIME" => libc::CLOCK_REALTIME,
         "TIMES_BASED_CLOCK_MONOTONIC" => libc::CLOCK_MONOTONIC,
-        "GETRUSAGE_BASED_CLOCK_PROCESS_CPUTIME_ID"
-        | "TIMES_BASED_CLOCK_PROCESS_CPUTIME_ID"
-        | "CLOCK_BASED_CLOCK_PROCESS_CPUTIME_ID" => libc::CLOCK_PROCESS_CPUTIME_ID,
+        "GETRUSAGE_BASED_CLOCK_PROCESS_CPUTIME_ID" | "TIMES_BASED_CLOCK_PROCESS_CPUTIME_ID" | "CLOCK_BASED_CLOCK_PROCESS_CPUTIME_ID" => {
+            libc::CLOCK_PROCESS_CPUTIME_ID
+        }
         _ => return None,
     })
 }
@@ -99,8 +99,7 @@ fn getres(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     in_unit(cx, t, args.get(1).copied().unwrap_or(Value::NIL))
 }
 
-pub static TABLE: &[NativeDef] =
-    &[n("Process.", "clock_gettime", 1, 2, gettime), n("Process.", "clock_getres", 1, 2, getres)];
+pub static TABLE: &[NativeDef] = &[n("Process.", "clock_gettime", 1, 2, gettime), n("Process.", "clock_getres", 1, 2, getres)];
 
 /// Process::CLOCK_*
 pub fn constants(cx: &mut Cx) {

@@ -9,18 +9,24 @@ use kumi_vm::*;
 use std::ffi::CString;
 
 pub static TABLE: &[NativeDef] = &[
-    n("File.", "rename", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_rename", |x, y| {
-        // SAFETY: both are terminated strings.
-        unsafe { libc::rename(x.as_ptr(), y.as_ptr()) }
-    })),
-    n("File.", "link", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_link", |x, y| {
-        // SAFETY: both are terminated strings.
-        unsafe { libc::link(x.as_ptr(), y.as_ptr()) }
-    })),
-    n("File.", "symlink", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_symlink", |x, y| {
-        // SAFETY: both are terminated strings.
-        unsafe { libc::symlink(x.as_ptr(), y.as_ptr()) }
-    })),
+    n("File.", "rename", 2, 2, |cx, _, a| {
+        two(cx, a, "rb_file_s_rename", |x, y| {
+            // SAFETY: both are terminated strings.
+            unsafe { libc::rename(x.as_ptr(), y.as_ptr()) }
+        })
+    }),
+    n("File.", "link", 2, 2, |cx, _, a| {
+        two(cx, a, "rb_file_s_link", |x, y| {
+            // SAFETY: both are terminated strings.
+            unsafe { libc::link(x.as_ptr(), y.as_ptr()) }
+        })
+    }),
+    n("File.", "symlink", 2, 2, |cx, _, a| {
+        two(cx, a, "rb_file_s_symlink", |x, y| {
+            // SAFETY: both are terminated strings.
+            unsafe { libc::symlink(x.as_ptr(), y.as_ptr()) }
+        })
+    }),
     n("File.", "readlink", 1, 1, readlink),
     n("File.", "truncate", 2, 2, |cx, _, a| {
         let n = cx.arg_i64(a, 1)?;
@@ -51,10 +57,12 @@ pub static TABLE: &[NativeDef] = &[
         };
         Ok(Value::fix(old as i64))
     }),
-    intrinsic("__file_unlink", 1, 1, |cx, _, a| one(cx, a, "apply2files", |p| {
-        // SAFETY: p is a terminated string.
-        unsafe { libc::unlink(p.as_ptr()) }
-    })),
+    intrinsic("__file_unlink", 1, 1, |cx, _, a| {
+        one(cx, a, "apply2files", |p| {
+            // SAFETY: p is a terminated string.
+            unsafe { libc::unlink(p.as_ptr()) }
+        })
+    }),
     intrinsic("__file_chmod", 2, 2, |cx, _, a| {
         let m = cx.arg_i64(a, 1)? as libc::mode_t;
         one(cx, a, "apply2files", |p| {
@@ -321,7 +329,13 @@ fn dir_for_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // SAFETY: a zeroed stat is a valid value to write into; st is writable.
     let r = unsafe {
         let mut st: libc::stat = std::mem::zeroed();
-        if libc::fstat(fd, &mut st) != 0 { io::errno() } else if st.st_mode & libc::S_IFMT != libc::S_IFDIR { libc::ENOTDIR } else { 0 }
+        if libc::fstat(fd, &mut st) != 0 {
+            io::errno()
+        } else if st.st_mode & libc::S_IFMT != libc::S_IFDIR {
+            libc::ENOTDIR
+        } else {
+            0
+        }
     };
     if r != 0 {
         return Err(io::fail_plain(cx, r, "fdopendir"));

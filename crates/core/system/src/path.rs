@@ -263,7 +263,11 @@ fn tilde(cx: &mut Cx, p: &[u8]) -> Result<Option<Vec<u8>>, Exit> {
     let end = memchr::memchr(b'/', p).unwrap_or(p.len());
     let h = if end == 1 { own_home(cx)? } else { user_home(cx, &p[1..end])? };
     if h.first() != Some(&b'/') {
-        let m = if end == 1 { "non-absolute home".to_string() } else { format!("non-absolute home of {}", String::from_utf8_lossy(&p[1..end])) };
+        let m = if end == 1 {
+            "non-absolute home".to_string()
+        } else {
+            format!("non-absolute home of {}", String::from_utf8_lossy(&p[1..end]))
+        };
         return Err(cx.arg_error(&m));
     }
     let mut h = h;

@@ -34,14 +34,40 @@ pub static TABLE: &[NativeDef] = &[
 
 /// Names without SIG; of two names with one number the first is the usual one.
 static NAMES: &[(&str, i32)] = &[
-    ("EXIT", 0), ("HUP", libc::SIGHUP), ("INT", libc::SIGINT), ("QUIT", libc::SIGQUIT), ("ILL", libc::SIGILL),
-    ("TRAP", libc::SIGTRAP), ("ABRT", libc::SIGABRT), ("IOT", libc::SIGABRT), ("BUS", libc::SIGBUS), ("FPE", libc::SIGFPE),
-    ("KILL", libc::SIGKILL), ("USR1", libc::SIGUSR1), ("SEGV", libc::SIGSEGV), ("USR2", libc::SIGUSR2),
-    ("PIPE", libc::SIGPIPE), ("ALRM", libc::SIGALRM), ("TERM", libc::SIGTERM),
-    ("CHLD", libc::SIGCHLD), ("CLD", libc::SIGCHLD), ("CONT", libc::SIGCONT), ("STOP", libc::SIGSTOP),
-    ("TSTP", libc::SIGTSTP), ("TTIN", libc::SIGTTIN), ("TTOU", libc::SIGTTOU), ("URG", libc::SIGURG),
-    ("XCPU", libc::SIGXCPU), ("XFSZ", libc::SIGXFSZ), ("VTALRM", libc::SIGVTALRM), ("PROF", libc::SIGPROF),
-    ("WINCH", libc::SIGWINCH), ("IO", libc::SIGIO), ("POLL", libc::SIGIO), ("PWR", libc::SIGPWR), ("SYS", libc::SIGSYS),
+    ("EXIT", 0),
+    ("HUP", libc::SIGHUP),
+    ("INT", libc::SIGINT),
+    ("QUIT", libc::SIGQUIT),
+    ("ILL", libc::SIGILL),
+    ("TRAP", libc::SIGTRAP),
+    ("ABRT", libc::SIGABRT),
+    ("IOT", libc::SIGABRT),
+    ("BUS", libc::SIGBUS),
+    ("FPE", libc::SIGFPE),
+    ("KILL", libc::SIGKILL),
+    ("USR1", libc::SIGUSR1),
+    ("SEGV", libc::SIGSEGV),
+    ("USR2", libc::SIGUSR2),
+    ("PIPE", libc::SIGPIPE),
+    ("ALRM", libc::SIGALRM),
+    ("TERM", libc::SIGTERM),
+    ("CHLD", libc::SIGCHLD),
+    ("CLD", libc::SIGCHLD),
+    ("CONT", libc::SIGCONT),
+    ("STOP", libc::SIGSTOP),
+    ("TSTP", libc::SIGTSTP),
+    ("TTIN", libc::SIGTTIN),
+    ("TTOU", libc::SIGTTOU),
+    ("URG", libc::SIGURG),
+    ("XCPU", libc::SIGXCPU),
+    ("XFSZ", libc::SIGXFSZ),
+    ("VTALRM", libc::SIGVTALRM),
+    ("PROF", libc::SIGPROF),
+    ("WINCH", libc::SIGWINCH),
+    ("IO", libc::SIGIO),
+    ("POLL", libc::SIGIO),
+    ("PWR", libc::SIGPWR),
+    ("SYS", libc::SIGSYS),
 ];
 
 /// What `trap` set, by number: nil is the default, a String a word, a Proc a handler.
@@ -82,8 +108,7 @@ fn handler() -> libc::sighandler_t {
     note as extern "C" fn(libc::c_int) as libc::sighandler_t
 }
 /// Signals whose default in Ruby is an exception.
-const RAISING: [i32; 7] =
-    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGALRM, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+const RAISING: [i32; 7] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGALRM, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Makes this runtime the one that receives signals.
 pub fn boot(cx: &mut Cx) {

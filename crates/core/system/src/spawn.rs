@@ -47,10 +47,48 @@ fn needs_shell(s: &[u8]) -> bool {
     }
     let first = s.split(|c| c.is_ascii_whitespace()).find(|w| !w.is_empty()).unwrap_or(b"");
     const WORDS: &[&[u8]] = &[
-        b".", b":", b"!", b"break", b"case", b"continue", b"do", b"done", b"elif", b"else", b"esac", b"eval", b"exec", b"exit",
-        b"export", b"fi", b"for", b"if", b"in", b"readonly", b"return", b"set", b"shift", b"then", b"times", b"trap", b"unset",
-        b"until", b"while", b"alias", b"bg", b"cd", b"command", b"fg", b"getopts", b"jobs", b"read", b"type", b"ulimit", b"umask",
-        b"unalias", b"wait",
+        b".",
+        b":",
+        b"!",
+        b"break",
+        b"case",
+        b"continue",
+        b"do",
+        b"done",
+        b"elif",
+        b"else",
+        b"esac",
+        b"eval",
+        b"exec",
+        b"exit",
+        b"export",
+        b"fi",
+        b"for",
+        b"if",
+        b"in",
+        b"readonly",
+        b"return",
+        b"set",
+        b"shift",
+        b"then",
+        b"times",
+        b"trap",
+        b"unset",
+        b"until",
+        b"while",
+        b"alias",
+        b"bg",
+        b"cd",
+        b"command",
+        b"fg",
+        b"getopts",
+        b"jobs",
+        b"read",
+        b"type",
+        b"ulimit",
+        b"umask",
+        b"unalias",
+        b"wait",
     ];
     WORDS.contains(&first)
 }
@@ -122,12 +160,8 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         if needs_shell(line.as_bytes()) {
             (b"/bin/sh".to_vec(), vec![c"sh".into(), c"-c".into(), line])
         } else {
-            let words: Vec<CString> = line
-                .as_bytes()
-                .split(|c| c.is_ascii_whitespace())
-                .filter(|w| !w.is_empty())
-                .filter_map(|w| CString::new(w).ok())
-                .collect();
+            let words: Vec<CString> =
+                line.as_bytes().split(|c| c.is_ascii_whitespace()).filter(|w| !w.is_empty()).filter_map(|w| CString::new(w).ok()).collect();
             match words.first() {
                 Some(w) => (w.as_bytes().to_vec(), words.clone()),
                 None => return Err(fail_plain(cx, libc::ENOENT, &line.to_string_lossy())),
@@ -206,7 +240,13 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
 ///
 /// # Safety
 /// Runs in a fresh child, or in a process that is about to be replaced.
-unsafe fn become_it(p: &Plan, argv: &[*const libc::c_char], envp: &[*const libc::c_char], spare: &mut [(i32, i32)], shell: &[*const libc::c_char]) -> i32 {
+unsafe fn become_it(
+    p: &Plan,
+    argv: &[*const libc::c_char],
+    envp: &[*const libc::c_char],
+    spare: &mut [(i32, i32)],
+    shell: &[*const libc::c_char],
+) -> i32 {
     // SAFETY: all strings are terminated and alive; arrays end in null.
     unsafe {
         if let Some(g) = p.pgroup {
@@ -284,7 +324,9 @@ fn arrays(p: &Plan) -> Arrays {
 /// The name in the error message.
 fn shown(p: &Plan, e: i32) -> String {
     match &p.chdir {
-        Some(d) if e == libc::ENOENT && std::fs::metadata(std::ffi::OsStr::from_bytes(d.as_bytes())).is_err() => d.to_string_lossy().into_owned(),
+        Some(d) if e == libc::ENOENT && std::fs::metadata(std::ffi::OsStr::from_bytes(d.as_bytes())).is_err() => {
+            d.to_string_lossy().into_owned()
+        }
         _ => p.argv.first().map_or(String::new(), |_| {
             let name = p.program.as_bytes();
             let plain = p.argv.first().is_some_and(|a| path::base_of(name) == a.as_bytes());

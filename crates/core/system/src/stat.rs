@@ -122,11 +122,33 @@ fn ask(name: Q, st: &libc::stat) -> Value {
 }
 #[derive(Clone, Copy, PartialEq)]
 enum Q {
-    Exist, File, Directory, Symlink, Pipe, Socket, Blockdev, Chardev, Setuid, Setgid, Sticky, Zero, Owned, GrpOwned,
-    Readable, Writable, Executable, ReadableReal, WritableReal, ExecutableReal, WorldReadable, WorldWritable, Size,
+    Exist,
+    File,
+    Directory,
+    Symlink,
+    Pipe,
+    Socket,
+    Blockdev,
+    Chardev,
+    Setuid,
+    Setgid,
+    Sticky,
+    Zero,
+    Owned,
+    GrpOwned,
+    Readable,
+    Writable,
+    Executable,
+    ReadableReal,
+    WritableReal,
+    ExecutableReal,
+    WorldReadable,
+    WorldWritable,
+    Size,
 }
 fn by_path(cx: &mut Cx, a: &[Value], q: Q) -> R {
-    if let (Q::Readable | Q::Writable | Q::Executable | Q::ReadableReal | Q::WritableReal | Q::ExecutableReal, Some(_)) = (q, a[0].as_str()) {
+    if let (Q::Readable | Q::Writable | Q::Executable | Q::ReadableReal | Q::WritableReal | Q::ExecutableReal, Some(_)) = (q, a[0].as_str())
+    {
         return access(cx, a, q);
     }
     Ok(match of(cx, a, 0, q != Q::Symlink)? {

@@ -85,13 +85,8 @@ pub fn boot(cx: &mut Cx) {
     if let Some(mut h) = rs.header_mut() {
         h.flags |= flag::FROZEN;
     }
-    *cx.state::<Stdio>() = Stdio {
-        stdout: Some(made[1]),
-        stderr: Some(made[2]),
-        original_stdout: Some(made[1]),
-        rs: Some(rs),
-        ..Stdio::default()
-    };
+    *cx.state::<Stdio>() =
+        Stdio { stdout: Some(made[1]), stderr: Some(made[2]), original_stdout: Some(made[1]), rs: Some(rs), ..Stdio::default() };
     cx.tracers.push(trace);
     cx.hook_global("$stdout", Some(|cx, _, _| Ok(stdout(cx))), Some(set_stdout));
     cx.hook_global("$stderr", Some(|cx, _, _| Ok(stderr(cx))), Some(set_stderr));

@@ -161,9 +161,7 @@ pub fn subsec(cx: &mut Cx, t: &TimeData) -> R {
 }
 /// Order of two moments.
 pub fn order(cx: &mut Cx, a: &TimeData, b: &TimeData) -> Ordering {
-    (a.secs, a.nsec)
-        .cmp(&(b.secs, b.nsec))
-        .then_with(|| real::cmp(cx, a.beyond, b.beyond).flatten().unwrap_or(Ordering::Equal))
+    (a.secs, a.nsec).cmp(&(b.secs, b.nsec)).then_with(|| real::cmp(cx, a.beyond, b.beyond).flatten().unwrap_or(Ordering::Equal))
 }
 
 // --- making ------------------------------------------------------------------------

@@ -171,9 +171,7 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
     };
     match strftime(fmt, &f) {
         Ok(out) => Ok(out),
-        Err(FormatError::Invalid(f)) => {
-            Err(cx.arg_error(&format!("invalid format: {}", String::from_utf8_lossy(&f))))
-        }
+        Err(FormatError::Invalid(f)) => Err(cx.arg_error(&format!("invalid format: {}", String::from_utf8_lossy(&f)))),
         Err(FormatError::Range(f)) => {
             let f = String::from_utf8_lossy(&f).into_owned();
             Err(cx.errno_error(libc::ERANGE, &f))

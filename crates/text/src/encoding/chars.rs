@@ -105,8 +105,7 @@ fn cesu8_precise(s: &[u8]) -> Precise {
         0xF0..=0xFF => Invalid,
         0xED if s.len() > 1 && s[1] >= 0xA0 => {
             // A high surrogate must be followed by a low one.
-            let pattern: [(u8, u8); 6] =
-                [(0xED, 0xED), (0xA0, 0xAF), (0x80, 0xBF), (0xED, 0xED), (0xB0, 0xBF), (0x80, 0xBF)];
+            let pattern: [(u8, u8); 6] = [(0xED, 0xED), (0xA0, 0xAF), (0x80, 0xBF), (0xED, 0xED), (0xB0, 0xBF), (0x80, 0xBF)];
             for (i, &(lo, hi)) in pattern.iter().enumerate() {
                 match s.get(i) {
                     None => return NeedMore(6 - i),
@@ -182,7 +181,13 @@ impl EncIndex {
         let b = s[0];
         match self.kind() {
             Kind::Binary | Kind::Single => Found(1),
-            Kind::Ascii => if b < 0x80 { Found(1) } else { Invalid },
+            Kind::Ascii => {
+                if b < 0x80 {
+                    Found(1)
+                } else {
+                    Invalid
+                }
+            }
             Kind::Utf8 => utf8_precise(s),
             Kind::Cesu8 => cesu8_precise(s),
             Kind::Utf16Be => utf16_precise(s, true),
@@ -201,8 +206,9 @@ impl EncIndex {
                 _ => Invalid,
             },
             Kind::Big5 => match b {
-                0x81..=0xFE if b >= 0xA1 || self == EncIndex::BIG5_UAO || (b >= 0x87 && self == EncIndex::BIG5_HKSCS) =>
-                    two(s, |t| matches!(t, 0x40..=0x7E | 0xA1..=0xFE)),
+                0x81..=0xFE if b >= 0xA1 || self == EncIndex::BIG5_UAO || (b >= 0x87 && self == EncIndex::BIG5_HKSCS) => {
+                    two(s, |t| matches!(t, 0x40..=0x7E | 0xA1..=0xFE))
+                }
                 _ => Invalid,
             },
             Kind::Cp949 => match b {
@@ -210,7 +216,13 @@ impl EncIndex {
                 0x81..=0xFE => two(s, |t| matches!(t, 0x41..=0x5A | 0x61..=0x7A | 0x81..=0xFE)),
                 _ => Invalid,
             },
-            Kind::EucKr => if high(b) { two(s, high) } else { Invalid },
+            Kind::EucKr => {
+                if high(b) {
+                    two(s, high)
+                } else {
+                    Invalid
+                }
+            }
             Kind::EucTw => match b {
                 0x8E => match s.get(1) {
                     Some(&p) if !(0xA1..=0xB0).contains(&p) => Invalid,
@@ -311,11 +323,7 @@ impl EncIndex {
                 let mut u = [0u16; 2];
                 let mut out = Vec::with_capacity(6);
                 for &unit in scalar()?.encode_utf16(&mut u).iter() {
-                    out.extend_from_slice(&[
-                        0xE0 | (unit >> 12) as u8,
-                        0x80 | (unit >> 6 & 0x3F) as u8,
-                        0x80 | (unit & 0x3F) as u8,
-                    ]);
+                    out.extend_from_slice(&[0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 0x3F) as u8, 0x80 | (unit & 0x3F) as u8]);
                 }
                 Some(CharBuf::new(&out))
             }

@@ -39,10 +39,7 @@ pub fn is_unicode_printable(c: char) -> bool {
     if c == '\u{85}' {
         return true;
     }
-    !matches!(
-        c.general_category(),
-        Gc::Control | Gc::Unassigned | Gc::Surrogate | Gc::LineSeparator | Gc::ParagraphSeparator
-    )
+    !matches!(c.general_category(), Gc::Control | Gc::Unassigned | Gc::Surrogate | Gc::LineSeparator | Gc::ParagraphSeparator)
 }
 
 fn unicode_is(c: char, class: Ctype) -> bool {
@@ -55,17 +52,23 @@ fn unicode_is(c: char, class: Ctype) -> bool {
         Ctype::Space => c.is_whitespace(),
         Ctype::Print => is_unicode_printable(c),
         Ctype::Cntrl => c.is_control(),
-        Ctype::Punct => matches!(
-            c.general_category(),
-            Gc::ConnectorPunctuation | Gc::DashPunctuation | Gc::OpenPunctuation | Gc::ClosePunctuation
-                | Gc::InitialPunctuation | Gc::FinalPunctuation | Gc::OtherPunctuation
-        ) || (c.is_ascii() && c.is_ascii_punctuation()),
+        Ctype::Punct => {
+            matches!(
+                c.general_category(),
+                Gc::ConnectorPunctuation
+                    | Gc::DashPunctuation
+                    | Gc::OpenPunctuation
+                    | Gc::ClosePunctuation
+                    | Gc::InitialPunctuation
+                    | Gc::FinalPunctuation
+                    | Gc::OtherPunctuation
+            ) || (c.is_ascii() && c.is_ascii_punctuation())
+        }
         Ctype::Word => {
             c.is_alphabetic()
                 || matches!(
                     c.general_category(),
-                    Gc::DecimalNumber | Gc::ConnectorPunctuation | Gc::NonspacingMark
-                        | Gc::SpacingMark | Gc::EnclosingMark
+                    Gc::DecimalNumber | Gc::ConnectorPunctuation | Gc::NonspacingMark | Gc::SpacingMark | Gc::EnclosingMark
                 )
         }
     }

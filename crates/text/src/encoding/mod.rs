@@ -206,11 +206,24 @@ encodings! {
 
 /// Encodings whose single bytes map case beyond ASCII, as CRuby's tables do.
 const CASED_SINGLE: &[EncIndex] = &[
-    EncIndex::ISO_8859_1, EncIndex::ISO_8859_2, EncIndex::ISO_8859_3, EncIndex::ISO_8859_4,
-    EncIndex::ISO_8859_5, EncIndex::ISO_8859_7, EncIndex::ISO_8859_9, EncIndex::ISO_8859_10,
-    EncIndex::ISO_8859_13, EncIndex::ISO_8859_14, EncIndex::ISO_8859_15, EncIndex::ISO_8859_16,
-    EncIndex::WINDOWS_1250, EncIndex::WINDOWS_1251, EncIndex::WINDOWS_1252,
-    EncIndex::WINDOWS_1253, EncIndex::WINDOWS_1254, EncIndex::WINDOWS_1257,
+    EncIndex::ISO_8859_1,
+    EncIndex::ISO_8859_2,
+    EncIndex::ISO_8859_3,
+    EncIndex::ISO_8859_4,
+    EncIndex::ISO_8859_5,
+    EncIndex::ISO_8859_7,
+    EncIndex::ISO_8859_9,
+    EncIndex::ISO_8859_10,
+    EncIndex::ISO_8859_13,
+    EncIndex::ISO_8859_14,
+    EncIndex::ISO_8859_15,
+    EncIndex::ISO_8859_16,
+    EncIndex::WINDOWS_1250,
+    EncIndex::WINDOWS_1251,
+    EncIndex::WINDOWS_1252,
+    EncIndex::WINDOWS_1253,
+    EncIndex::WINDOWS_1254,
+    EncIndex::WINDOWS_1257,
 ];
 
 impl EncIndex {
@@ -285,8 +298,7 @@ impl EncIndex {
         let mut out: Vec<String> = Vec::new();
         let info = self.info();
         for name in std::iter::once(&info.name).chain(info.aliases) {
-            let plain: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+            let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
             let Some(first) = plain.chars().next() else { continue };
             if first.is_ascii_digit() {
                 continue;

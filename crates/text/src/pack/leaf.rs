@@ -101,11 +101,7 @@ pub fn get_int(s: &[u8], signed: bool, big: bool) -> i128 {
     }
     let value = bytes.iter().rev().fold(0u64, |v, &b| v << 8 | b as u64);
     let bits = bytes.len() * 8;
-    if signed && bits > 0 {
-        ((value as i128) << (128 - bits)) >> (128 - bits)
-    } else {
-        value as i128
-    }
+    if signed && bits > 0 { ((value as i128) << (128 - bits)) >> (128 - bits) } else { value as i128 }
 }
 
 /// A float; single precision rounds.

@@ -226,8 +226,11 @@ fn euc_of(enc: EncIndex) -> EncIndex {
 fn decode_2022(shift: &mut Shift, enc: EncIndex, w: &[u8]) -> Decoded {
     if w[0] == 0x1B {
         let sets: [(&[u8], Shift); 5] = [
-            (b"\x1B(B", Shift::Ascii), (b"\x1B(J", Shift::Roman), (b"\x1B$@", Shift::Jis0208),
-            (b"\x1B$B", Shift::Jis0208), (b"\x1B(I", Shift::Katakana),
+            (b"\x1B(B", Shift::Ascii),
+            (b"\x1B(J", Shift::Roman),
+            (b"\x1B$@", Shift::Jis0208),
+            (b"\x1B$B", Shift::Jis0208),
+            (b"\x1B(I", Shift::Katakana),
         ];
         for (escape, to) in sets {
             if w.starts_with(escape) {

@@ -52,8 +52,12 @@ pub(super) fn decode_one(enc: EncIndex, bytes: &[u8]) -> Option<char> {
 /// EUC, Windows character, JIS character.
 const JIS_READINGS: [(u16, u32, u32); 7] = [
     (0xA1BD, 0x2015, 0x2014),
-    (0xA1C1, 0xFF5E, 0x301C), (0xA1C2, 0x2225, 0x2016), (0xA1DD, 0xFF0D, 0x2212),
-    (0xA1F1, 0xFFE0, 0x00A2), (0xA1F2, 0xFFE1, 0x00A3), (0xA2CC, 0xFFE2, 0x00AC),
+    (0xA1C1, 0xFF5E, 0x301C),
+    (0xA1C2, 0x2225, 0x2016),
+    (0xA1DD, 0xFF0D, 0x2212),
+    (0xA1F1, 0xFFE0, 0x00A2),
+    (0xA1F2, 0xFFE1, 0x00A3),
+    (0xA2CC, 0xFFE2, 0x00AC),
 ];
 
 /// A two-byte EUC-JP code as Shift_JIS.
@@ -95,11 +99,14 @@ fn build(enc: EncIndex) -> Option<Chart> {
     let mut reverse = HashMap::with_capacity(0x6000);
     for (code, &c) in forward.iter().enumerate().filter(|&(_, &c)| c != 0) {
         let code = code as u16;
-        reverse.entry(c).and_modify(|old| {
-            if prefers_later(enc, *old, code) {
-                *old = code;
-            }
-        }).or_insert(code);
+        reverse
+            .entry(c)
+            .and_modify(|old| {
+                if prefers_later(enc, *old, code) {
+                    *old = code;
+                }
+            })
+            .or_insert(code);
     }
     for &(row, code, c) in ALSO_WRITTEN {
         if row == enc {
@@ -132,7 +139,9 @@ fn in_standard(enc: EncIndex, code: u16) -> bool {
                 && ((0xA1..=0xA9).contains(&lead) || (0xB0..=0xF7).contains(&lead))
                 && !matches!(code, 0xA2A1..=0xA2B0 | 0xA2E3 | 0xA6D9..=0xA6F5 | 0xA8BB..=0xA8C0)
         }
-        E::GBK => !matches!(code, 0xA3A0 | 0xA6D9..=0xA6DF | 0xA6EC | 0xA6ED | 0xA6F3 | 0xFE50..=0xFEA0 | 0xA8BC | 0xA8BF | 0xA989..=0xA995),
+        E::GBK => {
+            !matches!(code, 0xA3A0 | 0xA6D9..=0xA6DF | 0xA6EC | 0xA6ED | 0xA6F3 | 0xFE50..=0xFEA0 | 0xA8BC | 0xA8BF | 0xA989..=0xA995)
+        }
         E::BIG5_HKSCS => !(0xA3C0..=0xA3E0).contains(&code),
         E::BIG5 | E::CP950 if (0xA3C0..=0xA3E0).contains(&code) => false,
         E::BIG5 => (0xA140..=0xC67E).contains(&code) || (0xC940..=0xF9D5).contains(&code),
@@ -143,8 +152,10 @@ fn in_standard(enc: EncIndex, code: u16) -> bool {
 
 /// Characters written with the code of another one.
 const ALSO_WRITTEN: &[(EncIndex, u16, u32)] = &[
-    (EncIndex::GB2312, 0xA1AA, 0x2015), (EncIndex::GB2312, 0xA1A4, 0x30FB),
-    (EncIndex::EUC_JP, 0xA1BD, 0x2015), (EncIndex::SHIFT_JIS, 0x815C, 0x2015),
+    (EncIndex::GB2312, 0xA1AA, 0x2015),
+    (EncIndex::GB2312, 0xA1A4, 0x30FB),
+    (EncIndex::EUC_JP, 0xA1BD, 0x2015),
+    (EncIndex::SHIFT_JIS, 0x815C, 0x2015),
 ];
 
 /// The chart of an encoding that has one.

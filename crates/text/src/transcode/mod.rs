@@ -96,7 +96,8 @@ impl Problem {
     /// The character at fault, if it is one of Unicode.
     pub fn char(&self) -> Option<char> {
         (self.kind == ProblemKind::Undefined && self.source == EncIndex::UTF_8)
-            .then(|| std::str::from_utf8(&self.bytes).ok()?.chars().next()).flatten()
+            .then(|| std::str::from_utf8(&self.bytes).ok()?.chars().next())
+            .flatten()
     }
 }
 
@@ -205,8 +206,16 @@ impl Converter {
             (codec(source), codec(destination))
         };
         let mut converter = Converter {
-            source, destination, decoder, encoder, options,
-            replacement: Vec::new(), pending: Vec::new(), after_cr: false, opened: false, closed: false,
+            source,
+            destination,
+            decoder,
+            encoder,
+            options,
+            replacement: Vec::new(),
+            pending: Vec::new(),
+            after_cr: false,
+            opened: false,
+            closed: false,
         };
         converter.replacement = match converter.options.replacement.take() {
             None if destination.is_unicode() => "\u{FFFD}".as_bytes().to_vec(),
@@ -355,8 +364,10 @@ impl Converter {
             None => enc.is_ascii_compatible(),
             Some(codec) => codec.is_plain(enc),
         };
-        self.options.newline == Newline::Keep && self.options.xml == Xml::No
-            && plain(self.decoder, self.source) && plain(self.encoder, self.destination)
+        self.options.newline == Newline::Keep
+            && self.options.xml == Xml::No
+            && plain(self.decoder, self.source)
+            && plain(self.encoder, self.destination)
     }
 
     fn read(&mut self, window: &[u8]) -> Decoded {
@@ -461,8 +472,7 @@ impl Converter {
     }
 
     fn problem(&self, kind: ProblemKind, bytes: Vec<u8>, readagain: Vec<u8>, message: String) -> Problem {
-        let destination = convpath(self.source, self.destination)
-            .and_then(|p| p.get(1).copied()).unwrap_or(EncIndex::UTF_8);
+        let destination = convpath(self.source, self.destination).and_then(|p| p.get(1).copied()).unwrap_or(EncIndex::UTF_8);
         Problem { kind, source: self.source, destination, bytes, readagain, message }
     }
 
@@ -474,8 +484,10 @@ impl Converter {
         let path = convpath(self.source, self.destination).unwrap_or_default();
         // The end of the leg on which it failed.
         let leg_end = path.iter().position(|e| *e == source).and_then(|i| path.get(i + 1).copied()).unwrap_or(destination);
-        let message = if source == self.source && leg_end == self.destination
-            && !spelled_otherwise(self.source) && !spelled_otherwise(self.destination)
+        let message = if source == self.source
+            && leg_end == self.destination
+            && !spelled_otherwise(self.source)
+            && !spelled_otherwise(self.destination)
         {
             format!("{shown} from {} to {}", source.name(), leg_end.name())
         } else {

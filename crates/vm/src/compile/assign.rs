@@ -16,12 +16,27 @@ pub enum Target {
     Ivar(u32),
     Cvar(u32),
     Global(Vec<u8>),
-    Const { parent: u16, name: u16 },
-    Attr { recv: u16, mid: Sym, flags: u16, safe: bool },
+    Const {
+        parent: u16,
+        name: u16,
+    },
+    Attr {
+        recv: u16,
+        mid: Sym,
+        flags: u16,
+        safe: bool,
+    },
     /// `recv[args] = value` with one plain argument.
-    Index { recv: u16, index: u16 },
+    Index {
+        recv: u16,
+        index: u16,
+    },
     /// `recv[args] = value` with any arguments: an Array of them.
-    IndexList { recv: u16, list: u16, flags: u16 },
+    IndexList {
+        recv: u16,
+        list: u16,
+        flags: u16,
+    },
     Multi(Multi),
     /// `*` without a name.
     Skip,
@@ -212,8 +227,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let value = n.value();
         if let Some(list) = value.as_array_node() {
             let list: Vec<Node<'pr>> = list.elements().iter().collect();
-            let plain =
-                !list.iter().any(|e| matches!(e, Node::SplatNode { .. } | Node::KeywordHashNode { .. }));
+            let plain = !list.iter().any(|e| matches!(e, Node::SplatNode { .. } | Node::KeywordHashNode { .. }));
             if plain && m.rest.is_none() && m.lefts.len() == list.len() && list.len() <= 64 {
                 // As many values as targets: no Array unless it is asked for.
                 let regs: Vec<u16> = list.iter().map(|_| self.temp()).collect();
@@ -254,8 +268,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let key = self.temp();
         let (none, end) = (self.label(), self.label());
         self.emit(Op::BackRef, 0, data, 0, 0);
-        let targets: Vec<LocalVariableTargetNode<'pr>> =
-            n.targets().iter().filter_map(|t| t.as_local_variable_target_node()).collect();
+        let targets: Vec<LocalVariableTargetNode<'pr>> = n.targets().iter().filter_map(|t| t.as_local_variable_target_node()).collect();
         self.jump_on(Op::JmpNil, 0, data, 0, none);
         for t in &targets {
             let name = t.name().as_slice();

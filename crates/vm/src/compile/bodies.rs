@@ -80,14 +80,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.block_like(scope, Kind::Block, (loc.start(), loc.end()), n.parameters().as_ref(), n.body().as_ref())
     }
 
-    fn block_like(
-        &mut self,
-        scope: ScopeId,
-        kind: Kind,
-        span: (u32, u32),
-        params: Option<&Node<'pr>>,
-        body: Option<&Node<'pr>>,
-    ) -> u16 {
+    fn block_like(&mut self, scope: ScopeId, kind: Kind, span: (u32, u32), params: Option<&Node<'pr>>, body: Option<&Node<'pr>>) -> u16 {
         let label = self.cur.label.clone();
         self.open(scope, kind, label, span);
         let ps = params.and_then(|p| p.as_block_parameters_node()).and_then(|b| b.parameters());
@@ -102,8 +95,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn lambda_node(&mut self, n: &LambdaNode<'pr>, dst: u16) {
         let loc = n.location();
         let scope = self.an.scope_of(loc.start(), Opens::Lambda);
-        let c =
-            self.block_like(scope, Kind::Lambda, (loc.start(), loc.end()), n.parameters().as_ref(), n.body().as_ref());
+        let c = self.block_like(scope, Kind::Lambda, (loc.start(), loc.end()), n.parameters().as_ref(), n.body().as_ref());
         self.emit(Op::Closure, 1, dst, c, 0);
     }
 

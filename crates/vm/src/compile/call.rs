@@ -109,12 +109,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 }
                 ([arg], _)
                     if binary_op(name).is_some()
-                        && !matches!(
-                            arg,
-                            Node::SplatNode { .. }
-                                | Node::KeywordHashNode { .. }
-                                | Node::ForwardingArgumentsNode { .. }
-                        ) =>
+                        && !matches!(arg, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }) =>
                 {
                     let a = self.operand_before(r, &[arg]);
                     let d = dst.unwrap_or_else(|| self.temp());
@@ -190,12 +185,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return false;
         }
         let Some(i) = std::str::from_utf8(name).ok().and_then(|s| self.env.intrinsic(s)) else { return false };
-        let odd = |a: &Node<'pr>| {
-            matches!(
-                a,
-                Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }
-            )
-        };
+        let odd = |a: &Node<'pr>| matches!(a, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. });
         if n.block().is_some() || args.iter().any(odd) || args.len() > 255 {
             self.at_call(n);
             let m = format!("intrinsic {} takes plain arguments only", String::from_utf8_lossy(name));
@@ -293,9 +283,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             _ => None,
         };
-        let splat = forwards
-            || args.len() > MAX_DIRECT
-            || args.iter().any(|n| matches!(n, Node::SplatNode { .. }));
+        let splat = forwards || args.len() > MAX_DIRECT || args.iter().any(|n| matches!(n, Node::SplatNode { .. }));
         if splat {
             let list = self.temp();
             let last_of_all = keywords.is_none() && !matches!(&block, Some(Node::BlockArgumentNode { .. }));
@@ -377,9 +365,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     fn keywords(&mut self, k: &KeywordHashNode<'pr>, a: &mut Args) {
         let elements: Vec<Node<'pr>> = k.elements().iter().collect();
-        let key = |n: &Node<'pr>| -> Option<Vec<u8>> {
-            Some(n.as_assoc_node()?.key().as_symbol_node()?.unescaped().to_vec())
-        };
+        let key = |n: &Node<'pr>| -> Option<Vec<u8>> { Some(n.as_assoc_node()?.key().as_symbol_node()?.unescaped().to_vec()) };
         let keys: Vec<Option<Vec<u8>>> = elements.iter().map(key).collect();
         if elements.len() <= MAX_DIRECT && keys.iter().all(|k| k.is_some()) {
             for (i, n) in elements.iter().enumerate() {
@@ -469,10 +455,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.mov(b, 0);
         let list = self.passed_params();
         let mut a = Args::default();
-        let positional: Vec<_> = list
-            .iter()
-            .filter(|p| matches!(p.0, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post))
-            .collect();
+        let positional: Vec<_> = list.iter().filter(|p| matches!(p.0, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post)).collect();
         if positional.iter().any(|p| p.0 == PKind::Rest) || positional.len() > MAX_DIRECT {
             let arr = self.temp();
             self.emit(Op::Array, 0, arr, arr, 0);

@@ -104,10 +104,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return true;
         }
         let [arg] = &args[..] else { return false };
-        if matches!(
-            arg,
-            Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }
-        ) {
+        if matches!(arg, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }) {
             return false;
         }
         let small = self.small_int(arg);
@@ -145,14 +142,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.branch(&n.predicate(), false, n.statements(), other.as_ref(), d);
     }
 
-    fn branch(
-        &mut self,
-        predicate: &Node<'pr>,
-        sense: bool,
-        then: Option<StatementsNode<'pr>>,
-        other: Option<&Node<'pr>>,
-        d: Dst,
-    ) {
+    fn branch(&mut self, predicate: &Node<'pr>, sense: bool, then: Option<StatementsNode<'pr>>, other: Option<&Node<'pr>>, d: Dst) {
         let (no, end) = (self.label(), self.label());
         self.cond(predicate, !sense, no);
         self.stmts(then, d);

@@ -34,14 +34,7 @@ type Left = Vec<(usize, u32)>;
 impl<'e, 'pr> Compiler<'e, 'pr> {
     // ---- loops
 
-    pub fn loop_node(
-        &mut self,
-        predicate: &Node<'pr>,
-        body: Option<StatementsNode<'pr>>,
-        sense: bool,
-        do_while: bool,
-        dst: Option<u16>,
-    ) {
+    pub fn loop_node(&mut self, predicate: &Node<'pr>, body: Option<StatementsNode<'pr>>, sense: bool, do_while: bool, dst: Option<u16>) {
         let (brk, next, redo) = (self.label(), self.label(), self.label());
         if !do_while {
             self.jump(next);

@@ -88,9 +88,7 @@ impl SyntaxError {
 fn marked(parsed: &ParseResult<'_>, messages: &[Message]) -> Option<String> {
     let longest = parsed.line_offsets().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
     let last = parsed.line_offsets().last().map_or(0, |&o| parsed.source().len() as u32 - o);
-    if messages.len() as u64 * longest.max(last) as u64 > 200_000
-        || std::str::from_utf8(parsed.source()).is_err()
-    {
+    if messages.len() as u64 * longest.max(last) as u64 > 200_000 || std::str::from_utf8(parsed.source()).is_err() {
         return None;
     }
     prism::marked_errors(parsed)

@@ -171,9 +171,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             let target = self.cur.labels[l.0].unwrap_or(pc) as i64;
             let off = target - (pc as i64 + 1 + i.op().cached() as i64);
             let word = match i.op() {
-                Op::Jmp | Op::JmpIf | Op::JmpUnless | Op::JmpNil | Op::JmpSet => {
-                    Insn::wide(i.op(), i.x(), i.a() as u16, off as i32)
-                }
+                Op::Jmp | Op::JmpIf | Op::JmpUnless | Op::JmpNil | Op::JmpSet => Insn::wide(i.op(), i.x(), i.a() as u16, off as i32),
                 op => {
                     if i16::try_from(off).is_err() {
                         self.need_far = true;

@@ -558,18 +558,18 @@ pub fn pure(n: &Node<'_>) -> bool {
 pub fn writes_last(n: &Node<'_>) -> bool {
     match n {
         Node::ParenthesesNode { .. } => single(n).is_some_and(|i| writes_last(&i)),
-        Node::CallNode { .. } => n
-            .as_call_node()
-            .is_some_and(|c| !c.is_attribute_write() && (c.name().as_slice() != b"[]=") && !c.is_safe_navigation()),
-        Node::ArrayNode { .. } => n.as_array_node().is_some_and(|a| {
-            a.elements().len() <= 100 && !a.elements().iter().any(|e| matches!(e, Node::SplatNode { .. }))
-        }),
-        Node::HashNode { .. } => n.as_hash_node().is_some_and(|a| {
-            a.elements().len() <= 50 && !a.elements().iter().any(|e| matches!(e, Node::AssocSplatNode { .. }))
-        }),
-        Node::IfNode { .. } => n.as_if_node().is_some_and(|i| {
-            last_writes_last(i.statements()) && i.subsequent().is_none_or(|s| writes_last(&s))
-        }),
+        Node::CallNode { .. } => {
+            n.as_call_node().is_some_and(|c| !c.is_attribute_write() && (c.name().as_slice() != b"[]=") && !c.is_safe_navigation())
+        }
+        Node::ArrayNode { .. } => n
+            .as_array_node()
+            .is_some_and(|a| a.elements().len() <= 100 && !a.elements().iter().any(|e| matches!(e, Node::SplatNode { .. }))),
+        Node::HashNode { .. } => n
+            .as_hash_node()
+            .is_some_and(|a| a.elements().len() <= 50 && !a.elements().iter().any(|e| matches!(e, Node::AssocSplatNode { .. }))),
+        Node::IfNode { .. } => {
+            n.as_if_node().is_some_and(|i| last_writes_last(i.statements()) && i.subsequent().is_none_or(|s| writes_last(&s)))
+        }
         Node::ElseNode { .. } => n.as_else_node().is_some_and(|e| last_writes_last(e.statements())),
         Node::ConstantPathNode { .. }
         | Node::ConstantReadNode { .. }

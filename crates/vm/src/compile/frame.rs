@@ -35,8 +35,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let s = self.cur.scope;
         let env_names: Box<[Sym]> = self.env_names(s).into();
         let an = self.an;
-        let local_names: Box<[Sym]> =
-            an.scopes[s].locals.iter().filter(|n| scope::visible(n)).map(|n| self.env.intern(n)).collect();
+        let local_names: Box<[Sym]> = an.scopes[s].locals.iter().filter(|n| scope::visible(n)).map(|n| self.env.intern(n)).collect();
         let match_slot = self.match_slot();
         let parent_names = self.chain(s);
         let f = &mut self.cur;
@@ -173,8 +172,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     continue;
                 }
                 self.bind(entries[k]);
-                if let Some(o) = node.and_then(|n| n.optionals().iter().nth(k)).and_then(|o| o.as_optional_parameter_node())
-                {
+                if let Some(o) = node.and_then(|n| n.optionals().iter().nth(k)).and_then(|o| o.as_optional_parameter_node()) {
                     self.default_value(i as u16 + 1, &p.name, &o.value());
                 }
                 k += 1;

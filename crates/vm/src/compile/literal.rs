@@ -325,15 +325,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.regex_parts(n.parts(), bits, enc, n.is_once(), n.location().start(), dst);
     }
 
-    fn regex_parts(
-        &mut self,
-        list: NodeList<'pr>,
-        bits: u8,
-        enc: Option<EncIndex>,
-        once: bool,
-        offset: u32,
-        dst: u16,
-    ) {
+    fn regex_parts(&mut self, list: NodeList<'pr>, bits: u8, enc: Option<EncIndex>, once: bool, offset: u32, dst: u16) {
         let parts = self.parts(list);
         if let Some((text, e)) = Self::static_text(&parts) {
             let l = self.regex_lit(&text, bits, enc.or(e));
@@ -443,11 +435,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 i += 1;
             } else {
                 let limit = if started { 1 } else { CHUNK / 2 };
-                let run = list[i..]
-                    .iter()
-                    .take(limit)
-                    .take_while(|n| !matches!(n, Node::AssocSplatNode { .. }))
-                    .count();
+                let run = list[i..].iter().take(limit).take_while(|n| !matches!(n, Node::AssocSplatNode { .. })).count();
                 let first = self.mark() as u16;
                 for n in &list[i..i + run] {
                     let (k, v) = (self.temp(), self.temp());

@@ -200,8 +200,7 @@ fn parse_options(opts: &Options, env: &dyn CompileEnv) -> ruby_prism::Options {
         let mut scopes = vec![Scope::default()];
         let mut level = opts.scope.as_ref();
         while let Some(l) = level {
-            let locals =
-                l.names.iter().filter(|s| s.0 != 0).map(|&s| env.name(s)).filter(|n| scope::visible(n)).collect();
+            let locals = l.names.iter().filter(|s| s.0 != 0).map(|&s| env.name(s)).filter(|n| scope::visible(n)).collect();
             let forwarding = l.params.iter().filter_map(|p| match (p.kind, &p.name[..]) {
                 (ParamKind::Rest, b"*") => Some(ScopeForwardingFlag::Positionals),
                 (ParamKind::KwRest, b"**") => Some(ScopeForwardingFlag::Keywords),

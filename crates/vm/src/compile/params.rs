@@ -39,9 +39,7 @@ pub fn param_list(p: &ParametersNode<'_>) -> ParamList {
     let mut out = ParamList::default();
     let positional = |n: &Node<'_>, kind: PKind, list: &mut Vec<Param>| {
         let name = match n {
-            Node::RequiredParameterNode { .. } => {
-                n.as_required_parameter_node().map(|r| r.name().as_slice().to_vec()).unwrap_or_default()
-            }
+            Node::RequiredParameterNode { .. } => n.as_required_parameter_node().map(|r| r.name().as_slice().to_vec()).unwrap_or_default(),
             other => destructured(other.location().start()),
         };
         list.push(Param { kind, name });
@@ -80,10 +78,7 @@ pub fn param_list(p: &ParametersNode<'_>) -> ParamList {
     match keyword_rest {
         Some(Node::NoKeywordsParameterNode { .. }) => out.no_kw = true,
         Some(ref n) => {
-            let name = n
-                .as_keyword_rest_parameter_node()
-                .and_then(|k| k.name())
-                .map_or(b"**".to_vec(), |n| n.as_slice().to_vec());
+            let name = n.as_keyword_rest_parameter_node().and_then(|k| k.name()).map_or(b"**".to_vec(), |n| n.as_slice().to_vec());
             out.list.push(Param { kind: PKind::KwRest, name });
         }
         None => {}

@@ -371,10 +371,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         self.responds(value, b"deconstruct_keys", fail);
         let elements: Vec<AssocNode<'pr>> = n.elements().iter().filter_map(|e| e.as_assoc_node()).collect();
-        let keys: Vec<Vec<u8>> = elements
-            .iter()
-            .map(|e| e.key().as_symbol_node().map(|s| s.unescaped().to_vec()).unwrap_or_default())
-            .collect();
+        let keys: Vec<Vec<u8>> =
+            elements.iter().map(|e| e.key().as_symbol_node().map(|s| s.unescaped().to_vec()).unwrap_or_default()).collect();
         let rest = n.rest();
         let no_rest = matches!(rest, Some(Node::NoKeywordsParameterNode { .. }));
         let rest_target = rest.as_ref().and_then(|r| r.as_assoc_splat_node()).and_then(|s| s.value());

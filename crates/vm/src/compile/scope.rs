@@ -487,8 +487,7 @@ impl<'pr> Visit<'pr> for Analyzer {
         let from = self.cur();
         let home = self.an.home(from);
         let scope = &mut self.an.scopes[home];
-        let list: Vec<Name> =
-            scope.params.list.iter().filter(|p| p.kind != PKind::Block).map(|p| p.name.clone()).collect();
+        let list: Vec<Name> = scope.params.list.iter().filter(|p| p.kind != PKind::Block).map(|p| p.name.clone()).collect();
         if home != from {
             scope.captured.extend(list);
         }
@@ -544,13 +543,5 @@ impl<'pr> Visit<'pr> for Analyzer {
 
 /// Globals that read the last match, the names of `require "English"` included.
 fn match_global(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"$~"
-            | b"$LAST_MATCH_INFO"
-            | b"$MATCH"
-            | b"$PREMATCH"
-            | b"$POSTMATCH"
-            | b"$LAST_PAREN_MATCH"
-    )
+    matches!(name, b"$~" | b"$LAST_MATCH_INFO" | b"$MATCH" | b"$PREMATCH" | b"$POSTMATCH" | b"$LAST_PAREN_MATCH")
 }

@@ -70,10 +70,7 @@ fn arithmetic_uses_registers_and_immediates() {
 
 #[test]
 fn operands_are_copied_when_later_code_assigns_them() {
-    assert_eq!(
-        code("a = 1; a + (a = 2)"),
-        ["Int R1 1", "Move R2 R1", "Int R1 2", "Move R3 R1", "Add R2 R2 R3", "Ret R2"]
-    );
+    assert_eq!(code("a = 1; a + (a = 2)"), ["Int R1 1", "Move R2 R1", "Int R1 2", "Move R3 R1", "Add R2 R2 R3", "Ret R2"]);
 }
 
 #[test]
@@ -86,22 +83,15 @@ fn fib_has_one_fused_branch() {
 
 #[test]
 fn while_tests_at_the_bottom() {
-    assert_eq!(
-        code("i = 0; while i < 10; i += 1; end; i"),
-        ["Int R1 0", "Jmp 0004", "AddI R1 R1 1", "JLtI R1 10 true 0002", "Ret R1"]
-    );
+    assert_eq!(code("i = 0; while i < 10; i += 1; end; i"), ["Int R1 0", "Jmp 0004", "AddI R1 R1 1", "JLtI R1 10 true 0002", "Ret R1"]);
 }
 
 #[test]
 fn calls_build_windows_above_the_temporaries() {
-    assert_eq!(code("foo(1, bar)"), [
-        "Move R8 R0",
-        "Int R9 1",
-        "Move R17 R0",
-        "Send R10 R17 bar/0 fcall vcall",
-        "Send R1 R8 foo/2 fcall",
-        "Ret R1"
-    ]);
+    assert_eq!(
+        code("foo(1, bar)"),
+        ["Move R8 R0", "Int R9 1", "Move R17 R0", "Send R10 R17 bar/0 fcall vcall", "Send R1 R8 foo/2 fcall", "Ret R1"]
+    );
 }
 
 #[test]
@@ -328,15 +318,31 @@ fn verify(i: &ISeq, path: &str) {
         let (a, b, c) = (n.a(), n.b(), n.c());
         match n.op() {
             Op::Nop | Op::EnvNew => {}
-            Op::Nil | Op::True | Op::False | Op::Undef | Op::Int | Op::Ret | Op::Break | Op::RetHome | Op::ErrGet
-            | Op::ErrSet | Op::MatchSet | Op::Raise | Op::BlockProc | Op::BlockRaw | Op::BlockGiven | Op::EnvGet
-            | Op::EnvSet | Op::UndefMethod | Op::NthRef | Op::BackRef => reg(a),
+            Op::Nil
+            | Op::True
+            | Op::False
+            | Op::Undef
+            | Op::Int
+            | Op::Ret
+            | Op::Break
+            | Op::RetHome
+            | Op::ErrGet
+            | Op::ErrSet
+            | Op::MatchSet
+            | Op::Raise
+            | Op::BlockProc
+            | Op::BlockRaw
+            | Op::BlockGiven
+            | Op::EnvGet
+            | Op::EnvSet
+            | Op::UndefMethod
+            | Op::NthRef
+            | Op::BackRef => reg(a),
             Op::Lit | Op::Str => {
                 reg(a);
                 assert!((n.bc() as usize) < i.lits.len());
             }
-            Op::IvarGet | Op::IvarSet | Op::CvarGet | Op::CvarSet | Op::GlobalGet | Op::GlobalSet | Op::ConstGet
-            | Op::ConstTop => {
+            Op::IvarGet | Op::IvarSet | Op::CvarGet | Op::CvarSet | Op::GlobalGet | Op::GlobalSet | Op::ConstGet | Op::ConstTop => {
                 reg(a);
                 sym(n.bc() as usize);
             }
@@ -407,8 +413,22 @@ fn verify(i: &ISeq, path: &str) {
             }
             Op::OnceSet => assert!(b < i.once.len()),
             Op::Defined => reg(a),
-            Op::Move | Op::AddI | Op::SubI | Op::Neg | Op::Not | Op::ToS | Op::Intern | Op::ToAry | Op::ArrAt
-            | Op::ArrRest | Op::ArrPost | Op::AliasMethod | Op::ArrPush | Op::ArrCat | Op::HashMerge | Op::Splat => {
+            Op::Move
+            | Op::AddI
+            | Op::SubI
+            | Op::Neg
+            | Op::Not
+            | Op::ToS
+            | Op::Intern
+            | Op::ToAry
+            | Op::ArrAt
+            | Op::ArrRest
+            | Op::ArrPost
+            | Op::AliasMethod
+            | Op::ArrPush
+            | Op::ArrCat
+            | Op::HashMerge
+            | Op::Splat => {
                 reg(a);
                 reg(b);
             }

@@ -1,9 +1,9 @@
 //! Arguments to parameters, in all their kinds.
 
 use super::frame::Fp;
+use crate::Cx;
 use crate::iseq::{ISeq, Params};
 use crate::native::{Args, Exit};
-use crate::Cx;
 use kumi_heap::*;
 
 /// Who is being called decides how strict the count is.
@@ -78,7 +78,13 @@ impl Cx {
             let missing: Vec<Sym> = p.kw.iter().filter(|k| k.1).map(|k| k.0).collect();
             if !missing.is_empty() && kw.is_none() {
                 let names: Vec<String> = missing.iter().map(|s| self.sym_name(*s)).collect();
-                let want = if p.rest { format!("{min}+") } else if max == min { format!("{min}") } else { format!("{min}..{max}") };
+                let want = if p.rest {
+                    format!("{min}+")
+                } else if max == min {
+                    format!("{min}")
+                } else {
+                    format!("{min}..{max}")
+                };
                 let s = if names.len() > 1 { "s" } else { "" };
                 let given = args.len();
                 return Err(self.arg_error(&format!(

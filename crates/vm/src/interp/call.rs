@@ -96,10 +96,8 @@ impl Cx {
         if s.flags & site::BLOCK_ARG == 0 {
             return None;
         }
-        let at = b + 1
-            + if s.flags & site::SPLAT != 0 { 1 } else { s.argc as usize }
-            + s.kw.len()
-            + (s.flags & site::KWSPLAT != 0) as usize;
+        let at =
+            b + 1 + if s.flags & site::SPLAT != 0 { 1 } else { s.argc as usize } + s.kw.len() + (s.flags & site::KWSPLAT != 0) as usize;
         let v = fp.r(at);
         if v.is_nil() || v.is_fix() || v.is_kind(Kind::Proc) {
             return None;
@@ -433,8 +431,7 @@ impl Cx {
         } else {
             let fp = self.fp();
             let (m, cacheable) = self.lookup_in(fp, class, mid);
-            let ok = m != NO_METHOD
-                && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
+            let ok = m != NO_METHOD && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
             if !ok {
                 let ready = Ready::new(x, Args::from_slice(args), dst, flags);
                 let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
@@ -542,9 +539,39 @@ impl Cx {
             let op = i.op();
             let generic = matches!(
                 op,
-                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::AddI | Op::SubI | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq
-                    | Op::Neq | Op::Shl | Op::Shr | Op::And | Op::Or | Op::Xor | Op::Neg | Op::Not | Op::Aref | Op::Aset | Op::CaseEq
-                    | Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI
+                Op::Add
+                    | Op::Sub
+                    | Op::Mul
+                    | Op::Div
+                    | Op::Mod
+                    | Op::AddI
+                    | Op::SubI
+                    | Op::Lt
+                    | Op::Le
+                    | Op::Gt
+                    | Op::Ge
+                    | Op::Eq
+                    | Op::Neq
+                    | Op::Shl
+                    | Op::Shr
+                    | Op::And
+                    | Op::Or
+                    | Op::Xor
+                    | Op::Neg
+                    | Op::Not
+                    | Op::Aref
+                    | Op::Aset
+                    | Op::CaseEq
+                    | Op::JLt
+                    | Op::JLe
+                    | Op::JGt
+                    | Op::JGe
+                    | Op::JEq
+                    | Op::JLtI
+                    | Op::JLeI
+                    | Op::JGtI
+                    | Op::JGeI
+                    | Op::JEqI
             );
             if generic && !q.system {
                 let x = op as u8 | if i.x() != 0 { 0x80 } else { 0 };
@@ -767,7 +794,8 @@ impl Cx {
         let own = (flags & ff::BLOCK != 0 && q.params.block).then_some(r.own);
         let fp = self.fp();
         let nf = fp.add(delta);
-        let simple = q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
+        let simple =
+            q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
         nf.nil_fill(0, q.nregs as usize);
         nf.set_link(delta, r.dst, r.flags | flags);
         nf.set_iseq(q);
@@ -1133,7 +1161,9 @@ impl Cx {
         if r.args.len() == 1 && r.args[0].is_heap() && !r.args[0].is_kind(Kind::Array) && several {
             let v = r.args[0];
             if self.has_method(v, sym::TO_ARY) || !self.builtin(v, sym::RESPOND_TO) || !self.builtin(v, sym::METHOD_MISSING) {
-                if !matches!(v.kind(), Some(Kind::Str | Kind::Hash | Kind::Struct | Kind::Range | Kind::Class)) || self.has_method(v, sym::TO_ARY) {
+                if !matches!(v.kind(), Some(Kind::Str | Kind::Hash | Kind::Struct | Kind::Range | Kind::Class))
+                    || self.has_method(v, sym::TO_ARY)
+                {
                     let prc = Proto4 { q, cref, env, parent, flags };
                     return self.auto_splat_helper(prc, r);
                 }
@@ -1148,15 +1178,7 @@ impl Cx {
         hdr.x = if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 };
         let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize, u32::MAX) } else { b.parent };
         let block = self.block_value(r.block);
-        let p = self.heap.proc(ProcObj {
-            hdr,
-            iseq: b.q as *const ISeq as u64,
-            self_val: r.recv,
-            env: b.env,
-            cref: b.cref,
-            block,
-            home,
-        });
+        let p = self.heap.proc(ProcObj { hdr, iseq: b.q as *const ISeq as u64, self_val: r.recv, env: b.env, cref: b.cref, block, home });
         let name = self.intern("splat_call");
         self.do_call(
             Call {

@@ -226,9 +226,13 @@ impl Cx {
     /// The class or module in whose ancestry the variable lives.
     pub fn find_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
         // The topmost definition wins (CRuby reports overtaken ones).
-        c.data.mro.iter().rev().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name)).or_else(|| {
-            if c.is_singleton() { c.data.attached.as_class().and_then(|a| self.find_cvar(a, name)) } else { None }
-        })
+        c.data
+            .mro
+            .iter()
+            .rev()
+            .copied()
+            .find(|m| m.data.cvars.iter().any(|v| v.0 == name))
+            .or_else(|| if c.is_singleton() { c.data.attached.as_class().and_then(|a| self.find_cvar(a, name)) } else { None })
     }
     fn nearest_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
         c.data.mro.iter().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name))
@@ -342,8 +346,18 @@ impl Cx {
     pub(crate) fn defined_op(&mut self, fp: Fp, i: Insn) -> R {
         let name = || fp.iseq().syms[i.c()];
         let all = [
-            Defined::Ivar, Defined::Global, Defined::Cvar, Defined::Const, Defined::ConstAt, Defined::ConstTop, Defined::Method,
-            Defined::Fcall, Defined::Super, Defined::Yield, Defined::NthRef, Defined::BackRef,
+            Defined::Ivar,
+            Defined::Global,
+            Defined::Cvar,
+            Defined::Const,
+            Defined::ConstAt,
+            Defined::ConstTop,
+            Defined::Method,
+            Defined::Fcall,
+            Defined::Super,
+            Defined::Yield,
+            Defined::NthRef,
+            Defined::BackRef,
         ];
         let Some(kind) = all.get(i.x() as usize).copied() else { return Ok(Value::NIL) };
         let is = |k: &Const| !k.value.is_undef() || k.autoload.is_some();
@@ -358,8 +372,9 @@ impl Cx {
             Defined::ConstAt => {
                 let c = fp.r(i.b()).as_class();
                 let yes = c.is_some_and(|c| {
-                    self.find_const(c, name(), false)
-                        .is_some_and(|(o, k)| is(k) && (!k.private || fp.r(0) == c.val()) && (o != self.k.object || c == self.k.object || c.role == Role::Module))
+                    self.find_const(c, name(), false).is_some_and(|(o, k)| {
+                        is(k) && (!k.private || fp.r(0) == c.val()) && (o != self.k.object || c == self.k.object || c.role == Role::Module)
+                    })
                 });
                 if !yes {
                     // `A::b` may be a method as well.

@@ -55,7 +55,10 @@ impl Cx {
         }
         let q = fp.iseq().children[child].clone();
         let bits = if self.current_method(fp).is_some() { 0 } else { fp.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x) };
-        let special = matches!(self.syms.name(name), b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?");
+        let special = matches!(
+            self.syms.name(name),
+            b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?"
+        );
         let vis = if special {
             Vis::Private
         } else {
@@ -199,7 +202,14 @@ impl Cx {
     }
 
     /// Finds or makes the class or module `name` in `scope`. The flag: it is new.
-    fn open_module(&mut self, scope: Gc<ClassObj>, name: Sym, sup: Value, class: bool, lexical: bool) -> Result<(Gc<ClassObj>, bool), Exit> {
+    fn open_module(
+        &mut self,
+        scope: Gc<ClassObj>,
+        name: Sym,
+        sup: Value,
+        class: bool,
+        lexical: bool,
+    ) -> Result<(Gc<ClassObj>, bool), Exit> {
         let word = if class { "class" } else { "module" };
         let sup_class = if sup.is_undef() {
             None
@@ -207,7 +217,11 @@ impl Cx {
             match sup.as_class() {
                 Some(c) if c.role == Role::Class => Some(c),
                 Some(c) if c.is_singleton() => return Err(self.type_error("can't make subclass of singleton class")),
-                _ => return Err(self.type_error("superclass must be an instance of Class (given an instance of {})").into_described(self, sup)),
+                _ => {
+                    return Err(self
+                        .type_error("superclass must be an instance of Class (given an instance of {})")
+                        .into_described(self, sup));
+                }
             }
         };
         let found = scope.data.consts.get(&name).cloned();
@@ -231,7 +245,10 @@ impl Cx {
             let text = self.sym_name(name);
             let Some(c) = k.value.as_class().filter(|c| (c.role == Role::Class) == class) else {
                 let full = if scope == self.k.object { text } else { format!("{}::{text}", self.class_name(scope)) };
-                let place = k.file.as_ref().map_or(String::new(), |f| format!("\n{f}:{}: previous definition of {} was here", k.line, self.sym_name(name)));
+                let place = k
+                    .file
+                    .as_ref()
+                    .map_or(String::new(), |f| format!("\n{f}:{}: previous definition of {} was here", k.line, self.sym_name(name)));
                 return Err(self.type_error(&format!("{full} is not a {word}{place}")));
             };
             if let Some(s) = sup_class {

@@ -2,11 +2,11 @@
 
 use super::Flow;
 use super::frame::{Fp, ff};
+use crate::Cx;
 use crate::bytecode::{HEADER, Op};
 use crate::compile::{self, CompileEnv};
 use crate::iseq::{ISeq, Kind as Code, ScopeNames};
 use crate::native::*;
-use crate::Cx;
 use kumi_heap::*;
 use std::rc::Rc;
 
@@ -246,7 +246,15 @@ impl Cx {
     }
 
     /// Runs text in a Binding, in the native's place. `self_val` and `cref` replace the binding's when given.
-    pub fn eval_in(&mut self, binding: Value, src: (&[u8], crate::EncIndex), path: &str, line: u32, self_val: Option<Value>, cref: Option<Value>) -> Exit {
+    pub fn eval_in(
+        &mut self,
+        binding: Value,
+        src: (&[u8], crate::EncIndex),
+        path: &str,
+        line: u32,
+        self_val: Option<Value>,
+        cref: Option<Value>,
+    ) -> Exit {
         let Some(s) = binding.as_data::<EvalScope>() else { return self.type_error("wrong argument type (expected binding)") };
         let opts = compile::Options {
             line,

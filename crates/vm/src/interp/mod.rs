@@ -731,7 +731,13 @@ impl Cx {
                         let q = unsafe { &*code };
                         let argc = site.argc as usize;
                         let req = q.params.req as usize;
-                        if q.simple && (argc == req || argc > req && argc > 1 || argc == 1 && req == 0 || argc == 0 || argc == 1 && req > 1 && !fp.r(i.b() + 1).is_heap()) {
+                        if q.simple
+                            && (argc == req
+                                || argc > req && argc > 1
+                                || argc == 1 && req == 0
+                                || argc == 0
+                                || argc == 1 && req > 1 && !fp.r(i.b() + 1).is_heap())
+                        {
                             let hot = Hot {
                                 kind: HotKind::Simple,
                                 argc: argc.min(req) as u16,
@@ -745,7 +751,13 @@ impl Cx {
                                 arg: 0,
                                 seen: 0,
                             };
-                            let at = Outer { self_val: home.r(0), block: home.block(), env: home.env(), home: Value::fix(off as i64), flags: ff::BLOCK };
+                            let at = Outer {
+                                self_val: home.r(0),
+                                block: home.block(),
+                                env: home.env(),
+                                home: Value::fix(off as i64),
+                                flags: ff::BLOCK,
+                            };
                             enter_block(cx, &mut fp, &mut pc, i, &hot, at);
                             if fp.0.is_null() {
                                 load!();
@@ -967,14 +979,7 @@ pub(crate) struct Outer {
 
 /// Enters a block. On stack overflow `fp` becomes null and `cx` holds the state.
 #[inline(always)]
-fn enter_block(
-    cx: &mut Cx,
-    fp: &mut Fp,
-    pc: &mut *const AtomicU64,
-    i: Insn,
-    h: &Hot,
-    at: Outer,
-) {
+fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) {
     let b = i.b();
     let nf = fp.add(b);
     // SAFETY: only compared.
@@ -1001,4 +1006,3 @@ fn enter_block(
     *fp = nf;
     *pc = h.code;
 }
-

@@ -42,9 +42,7 @@ impl Cx {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x = if lambda { ProcObj::LAMBDA } else { 0 };
         hdr.aux = pc;
-        self.heap
-            .proc(ProcObj { hdr, iseq: q as u64, self_val: fp.r(0), env: fp.env(), cref: fp.cref(), block, home })
-            .val()
+        self.heap.proc(ProcObj { hdr, iseq: q as u64, self_val: fp.r(0), env: fp.env(), cref: fp.cref(), block, home }).val()
     }
     /// Where `fp` is calling from: index of its next instruction.
     fn pc_index(&self, fp: Fp) -> u32 {
@@ -96,9 +94,7 @@ impl Cx {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
         let nil = Value::NIL;
-        self.heap
-            .proc(ProcObj { hdr, iseq: 0, self_val: Value::sym(s), env: nil, cref: nil, block: nil, home: nil })
-            .val()
+        self.heap.proc(ProcObj { hdr, iseq: 0, self_val: Value::sym(s), env: nil, cref: nil, block: nil, home: nil }).val()
     }
     /// A lambda that calls a Method object.
     pub fn method_proc(&mut self, method: Value) -> Value {
@@ -195,4 +191,3 @@ impl Cx {
         None
     }
 }
-

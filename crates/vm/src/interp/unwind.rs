@@ -52,7 +52,12 @@ impl Cx {
             let at = self.pc_of(q, pc);
             let m = self.current_method(f).unwrap_or(NO_METHOD);
             if q.system {
-                if f.flags() & ff::BLOCK == 0 && f.flags() & ff::HIDDEN == 0 && m != NO_METHOD && self.methods[m as usize].owner != self.k.helpers && !self.is_helper_method(m) {
+                if f.flags() & ff::BLOCK == 0
+                    && f.flags() & ff::HIDDEN == 0
+                    && m != NO_METHOD
+                    && self.methods[m as usize].owner != self.k.helpers
+                    && !self.is_helper_method(m)
+                {
                     pending = if self.hides_itself(m) { NO_METHOD } else { m };
                 }
             } else {
@@ -94,11 +99,7 @@ impl Cx {
         let line = q.line_at(e.pc);
         let path = q.path.to_string();
         let native = e.iseq & 1 == 1;
-        let base = if native {
-            self.sym_name(self.methods[e.method as usize].name)
-        } else {
-            q.label.to_string()
-        };
+        let base = if native { self.sym_name(self.methods[e.method as usize].name) } else { q.label.to_string() };
         let mut label = base.clone();
         if e.method != NO_METHOD && (native || !base.starts_with('<')) {
             let m = &self.methods[e.method as usize];
@@ -116,11 +117,7 @@ impl Cx {
             };
         }
         if e.block && !native {
-            label = if q.block_depth > 1 {
-                format!("block ({} levels) in {label}", q.block_depth)
-            } else {
-                format!("block in {label}")
-            };
+            label = if q.block_depth > 1 { format!("block ({} levels) in {label}", q.block_depth) } else { format!("block in {label}") };
         }
         (path, line, label, base)
     }
@@ -182,11 +179,7 @@ impl Cx {
             let fp = self.fp();
             let q = fp.iseq();
             let at = self.pc_of(q, self.pc);
-            if let Some(h) = q
-                .handlers
-                .iter()
-                .find(|h| h.from <= at && at < h.to && (h.catch == Catch::Ensure || cell.is_none()))
-            {
+            if let Some(h) = q.handlers.iter().find(|h| h.from <= at && at < h.to && (h.catch == Catch::Ensure || cell.is_none())) {
                 fp.set_r(h.reg as usize, what);
                 if cell.is_none() {
                     self.task.err = what;
