@@ -35,30 +35,26 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
         io.rpos = 0;
     }
     let at = io.rbuf.len();
-    loop {
-        if !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
-            return Err(wait(cx, io.fd, true, false));
-        }
-        io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
-        let room = (io.rbuf.capacity() - at).min(most);
-        // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
-        let n = unsafe { libc::read(io.fd, io.rbuf.as_mut_ptr().add(at).cast(), room) };
-        if n >= 0 {
-            // SAFETY: the system wrote n bytes there.
-            unsafe { io.rbuf.set_len(at + n as usize) };
-            return Ok(n > 0);
-        }
-        match io::errno() {
-            libc::EINTR => {
-                return Err(Exit::Again);
-            }
-            libc::EAGAIN => return Err(wait(cx, io.fd, true, false)),
-            // The master side of a terminal whose other end is closed.
-            libc::EIO if io::is_tty(io.fd) => return Ok(false),
-            e => {
-                let p = io.path.clone().unwrap_or_default();
-                return Err(if p.is_empty() { io::fail_plain(cx, e, "") } else { io::fail(cx, e, "io_fread", &p) });
-            }
+    if !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
+        return Err(wait(cx, io.fd, true, false));
+    }
+    io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
+    let room = (io.rbuf.capacity() - at).min(most);
+    // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
+    let n = unsafe { libc::read(io.fd, io.rbuf.as_mut_ptr().add(at).cast(), room) };
+    if n >= 0 {
+        // SAFETY: the system wrote n bytes there.
+        unsafe { io.rbuf.set_len(at + n as usize) };
+        return Ok(n > 0);
+    }
+    match io::errno() {
+        libc::EINTR => Err(Exit::Again),
+        libc::EAGAIN => Err(wait(cx, io.fd, true, false)),
+        // The master side of a terminal whose other end is closed.
+        libc::EIO if io::is_tty(io.fd) => Ok(false),
+        e => {
+            let p = io.path.clone().unwrap_or_default();
+            Err(if p.is_empty() { io::fail_plain(cx, e, "") } else { io::fail(cx, e, "io_fread", &p) })
         }
     }
 }

@@ -160,10 +160,10 @@ fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Re
             Some(iseq) => Ok(Compiled {
                 iseq,
                 warnings: diagnostic::warnings(&parsed),
-                data: parsed.data_loc().and_then(|l| {
+                data: parsed.data_loc().map(|l| {
                     let rest = l.as_slice();
                     let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
-                    Some(l.start() as usize + skip)
+                    l.start() as usize + skip
                 }),
             }),
             None => Err(SyntaxError::plain(opts, opts.line, "expected one method definition")),
