@@ -9,4 +9,4 @@ def solve(n, row = 0, cols = 0, d1 = 0, d2 = 0)
   end
   c
 end
-puts solve(9)
+puts solve(12)

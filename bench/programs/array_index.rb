@@ -1,7 +1,7 @@
 n = 400
 a = Array.new(n) { |i| Array.new(n) { |j| i ^ j } }
 s = 0
-10.times do
+100.times do
   i = 0
   while i < n
     row = a[i]

@@ -3,5 +3,5 @@ def counter
   -> { n += 1 }
 end
 c = counter
-3_000_000.times { c.call }
+8_000_000.times { c.call }
 puts c.call

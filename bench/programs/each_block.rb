@@ -1,4 +1,4 @@
 a = (1..1000).to_a
 sum = 0
-3000.times { a.each { |v| sum += v } }
+15_000.times { a.each { |v| sum += v } }
 puts sum

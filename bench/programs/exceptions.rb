@@ -1,5 +1,5 @@
 n = 0
-400_000.times do |i|
+1_000_000.times do |i|
   raise ArgumentError, "odd" if i.odd?
   n += 1
 rescue ArgumentError => e

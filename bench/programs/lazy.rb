@@ -1,3 +1,3 @@
 n = 0
-20.times { n += (1..Float::INFINITY).lazy.map { |x| x * 2 }.select { |x| x % 3 == 0 }.first(3000).sum }
+500.times { n += (1..Float::INFINITY).lazy.map { |x| x * 2 }.select { |x| x % 3 == 0 }.first(3000).sum }
 puts n

@@ -8,5 +8,5 @@ def iter(cx, cy)
   n
 end
 s = 0
-200.times { |i| 200.times { |j| s += iter(i / 100.0 - 1.5, j / 100.0 - 1.0) } }
+400.times { |i| 400.times { |j| s += iter(i / 200.0 - 1.5, j / 200.0 - 1.0) } }
 puts s

@@ -1,6 +1,6 @@
 data = [{ kind: :circle, r: 2 }, { kind: :rect, w: 3, h: 4 }, [1, [2, 3]], 42, "text"]
 n = 0
-300_000.times do |i|
+2_000_000.times do |i|
   case data[i % 5]
   in { kind: :circle, r: } then n += r
   in { kind: :rect, w:, h: } then n += w * h

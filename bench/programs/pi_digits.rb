@@ -1,6 +1,6 @@
 q, r, t, k, m, x = 1, 0, 1, 1, 3, 3
 out = +""
-while out.size < 1500
+while out.size < 3000
   if 4 * q + r - t < m * t
     out << m.to_s
     nr = 10 * (r - m * t)

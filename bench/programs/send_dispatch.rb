@@ -1,4 +1,4 @@
 ops = %i[succ pred abs]
 n = 0
-2_000_000.times { |i| n += i.send(ops[i % 3]) }
+5_000_000.times { |i| n += i.send(ops[i % 3]) }
 puts n

@@ -1,3 +1,3 @@
 s = +""
-500_000.times { |i| s << "item " << i.to_s << ", " }
+3_000_000.times { |i| s << "item " << i.to_s << ", " }
 puts s.size
