@@ -1582,7 +1582,7 @@ def new_io(name, mode = "w:utf-8")
   mode.is_a?(Hash) ? File.new(name, **mode) : File.new(name, mode)
 end
 
-SPEC_TEMP_DIR = ENV["SPEC_TEMP_DIR"] || "/tmp/rubyspec_temp.#{Process.pid}"
+SPEC_TEMP_DIR = ENV["SPEC_TEMP_DIR"] || File.join(ENV.fetch("TMPDIR", "/tmp"), "rubyspec_temp.#{Process.pid}")
 SPEC_TEMP_COUNT = [0]
 
 def tmp(name, uniquify = true)

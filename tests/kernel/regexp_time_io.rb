@@ -5,7 +5,7 @@ r, wr = IO.pipe
 wr.puts "piped line", 42
 wr.close
 p r.read.lines.map(&:chomp), r.closed?, r.close.inspect
-path = "/tmp/kumi-kernel-#{$$}.txt"
+path = File.join(ENV.fetch("TMPDIR", "/tmp"), "kumi-kernel-#{$$}.txt")
 File.write(path, "one\ntwo\nthree\n")
 p File.read(path).size, File.foreach(path).map(&:chomp), File.open(path) { |f| [f.gets, f.pos, f.readline, f.eof?, f.read, f.eof?] }, File.size(path), File.basename(path, ".txt").start_with?("kumi"), File.extname(path), File.exist?(path), File.open(path, "a") { |f| f << "four" << 4; f.tell }, File.readlines(path, chomp: true).last, File.delete(path), File.exist?(path)
 $stdout.puts [1, [2, nil]].inspect, :sym

@@ -18,7 +18,6 @@ pub struct Marker {
     pub cells: usize,
     /// Bytes of marked cells and their buffers.
     pub bytes: usize,
-    pub(crate) extra: Vec<Value>,
 }
 
 impl Marker {

@@ -532,10 +532,7 @@ impl Heap {
             }
         };
         m.drain(&ivars);
-        let extra = std::mem::take(&mut m.extra);
-        m.mark_all(&extra);
-        m.drain(&ivars);
-        self.after_mark(&m);
+        self.after_mark();
         self.stat.count += 1;
         self.stat.live_cells = m.cells;
         self.stat.live_bytes = m.bytes;
@@ -548,8 +545,7 @@ impl Heap {
         self.stat.time_ns += t0.elapsed().as_nanos() as u64;
     }
 
-    fn after_mark(&mut self, m: &Marker) {
-        let _ = m;
+    fn after_mark(&mut self) {
         let alive = |v: Value| Marker::is_marked(v);
         self.weak.retain(|v| alive(*v));
         for v in self.weak.clone() {

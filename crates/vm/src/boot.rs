@@ -1,11 +1,11 @@
 //! Making a runtime: classes first, then natives, then the prelude.
 
+use crate::Cx;
 use crate::method::{Body, Method};
 use crate::native::*;
 use crate::symbols::SymTab;
 use crate::task::Task;
 use crate::world::{self, Known};
-use crate::{Cx, sym};
 use kumi_heap::*;
 use rustc_hash::FxHashMap;
 
@@ -127,7 +127,6 @@ impl Cx {
         if owner.data.methods.insert(name, i).is_none() {
             owner.data.method_order.push(name);
         }
-        let _ = sym::EMPTY;
     }
 }
 

@@ -68,7 +68,6 @@ impl Cx {
         }
         m.mark_all(&self.roots);
         m.mark_all(&self.tasks.threads);
-        m.mark_all(&self.tasks.died);
         m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);

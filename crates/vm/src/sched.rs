@@ -5,11 +5,11 @@
 //! Threads change only at safepoints and where a native parks; a parked native is
 //! called again when its task runs again.
 
+use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::{Fp, ff};
 use crate::native::*;
 use crate::task::{State, Task};
-use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -371,11 +371,7 @@ impl Cx {
         }
         // A thread: wake those who join it.
         let thread = self.task.thread;
-        let report = !failed.is_nil() && !failed.is_kind(Kind::Unwind);
         self.wake_joiners(thread);
-        if report {
-            self.tasks.died.push(thread);
-        }
         self.thread_ended(thread, failed);
         self.run_next()
     }
@@ -896,10 +892,6 @@ impl Cx {
     }
     pub fn set_errinfo(&mut self, v: Value) {
         self.task.err = v;
-    }
-    #[doc(hidden)]
-    pub fn name_of(&self) -> Sym {
-        sym::MAIN
     }
 }
 

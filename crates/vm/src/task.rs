@@ -216,8 +216,6 @@ pub struct Tasks {
     pub main_thread: Value,
     /// Threads that were started and have not been seen dead.
     pub threads: Vec<Value>,
-    /// Threads that ended by an exception.
-    pub died: Vec<Value>,
     pub turn_ends: u64,
     ticker: bool,
 }
@@ -230,7 +228,6 @@ impl Tasks {
         self.main_id = id;
         self.main_thread = thread;
         self.threads.retain(|t| *t == thread);
-        self.died.clear();
         self.ticker = false;
     }
     /// Do turns end by time (a second thread was started)?

@@ -477,10 +477,6 @@ impl Cx {
             self.check_basic_ops(c, None);
         }
     }
-    /// Does the class's superclass differ from what `class A < B` says (singleton-free)?
-    pub fn superclass_of(&self, c: Gc<ClassObj>) -> Option<Gc<ClassObj>> {
-        c.data.superclass
-    }
 
     // --- methods ---------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 use super::Flow;
 use super::binder::Strict;
 use super::call::Ready;
-use super::frame::{Fp, ff};
+use super::frame::Fp;
 use crate::bytecode::Insn;
 use crate::iseq::ISeq;
 use crate::method::{Body, Method};
@@ -70,13 +70,12 @@ impl Cx {
         };
         self.fp().set_r(dst, Value::sym(name));
         let lex = self.lexical_cref(fp);
-        let m = self.install_code(owner, name, q.clone(), lex, vis);
+        self.install_code(owner, name, q.clone(), lex, vis);
         if bits & CrefObj::MODULE_FUNC != 0 {
             if let Some(s) = self.singleton_class(owner.val()) {
                 self.install_code(s, name, q, lex, Vis::Public);
             }
         }
-        let _ = m;
         self.added_hook(owner, name)
     }
 
@@ -409,7 +408,6 @@ impl Cx {
                 c.hdr.x = (c.hdr.x & CrefObj::NO_CONST) | bits | if module_func { CrefObj::MODULE_FUNC } else { 0 };
             }
         }
-        let _ = ff::BLOCK;
     }
     /// Visibility and module_function in force in the nearest user frame.
     pub fn default_visibility(&mut self) -> (Vis, bool) {
