@@ -41,7 +41,7 @@ pub struct Const {
     pub autoload: Option<Box<[u8]>>,
     pub private: bool,
     pub deprecated: bool,
-    pub file: Option<std::rc::Rc<str>>,
+    pub file: Option<std::sync::Arc<str>>,
     pub line: u32,
 }
 

@@ -15,7 +15,7 @@ use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A runtime with its one worker.
 pub struct Cx {
@@ -31,7 +31,7 @@ pub struct Cx {
     pub intrinsics: Vec<(&'static str, NativeFn)>,
     pub(crate) intrinsic_ids: FxHashMap<&'static str, u16>,
     /// Code that frames, methods and procs point to; never freed while the runtime lives.
-    pub(crate) codes: Vec<Rc<ISeq>>,
+    pub(crate) codes: Vec<Arc<ISeq>>,
     pub pending: Pending,
     /// Secret of this runtime that all hashes start from.
     pub hash_seed: u64,
@@ -47,7 +47,7 @@ pub struct Cx {
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
     /// The code below a task's first call.
-    pub(crate) bottom: Option<Rc<ISeq>>,
+    pub(crate) bottom: Option<Arc<ISeq>>,
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
     /// Signals that came in: what to call for them (set by the system floor).

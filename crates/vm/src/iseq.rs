@@ -7,7 +7,7 @@ use crate::bytecode::Insn;
 use kumi_heap::{Sym, Value};
 use kumi_text::encoding::EncIndex;
 use std::cell::{Cell, UnsafeCell};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// What a piece of code is the body of.
@@ -188,9 +188,9 @@ pub struct Body {
 pub struct ISeq {
     pub kind: Kind,
     /// Method name, `<main>`, `<class:Foo>`; blocks carry their method's and a depth in `block_depth`.
-    pub label: Rc<str>,
+    pub label: Arc<str>,
     pub block_depth: u16,
-    pub path: Rc<str>,
+    pub path: Arc<str>,
     /// Line and column of the definition.
     pub line: u32,
     pub code: Box<[AtomicU64]>,
@@ -202,7 +202,7 @@ pub struct ISeq {
     pub syms: Box<[Sym]>,
     pub lits: Box<[Lit]>,
     pub sites: Box<[Site]>,
-    pub children: Box<[Rc<ISeq>]>,
+    pub children: Box<[Arc<ISeq>]>,
     pub bodies: Box<[Body]>,
     pub handlers: Box<[Handler]>,
     /// (first pc, line), ascending.
@@ -216,7 +216,7 @@ pub struct ISeq {
     /// Where this scope keeps `$~` (the method scope's hidden local): register (depth None) or env slot.
     pub match_slot: Option<MatchSlot>,
     /// The scope's static parent, for eval and binding.
-    pub parent_names: Option<Rc<ScopeNames>>,
+    pub parent_names: Option<Arc<ScopeNames>>,
     /// Prelude code: invisible in backtraces, system semantics.
     pub system: bool,
     /// Number of once-slots.
@@ -251,7 +251,7 @@ pub enum MatchSlot {
 pub struct ScopeNames {
     /// Names by slot of this level's environment.
     pub names: Vec<Sym>,
-    pub parent: Option<Rc<ScopeNames>>,
+    pub parent: Option<Arc<ScopeNames>>,
     /// Slot of this level that holds `$~`, when the level belongs to a method-like scope that keeps it.
     pub match_slot: Option<u16>,
     /// The parameters, when the level belongs to a method: what `super` and `foo(*)` in an eval pass on.

@@ -40,5 +40,6 @@ pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;
 pub use method_obj::{MethodObj, Param};
 pub use native::*;
+pub use task::Ticket;
 pub use symbols::sym;
 pub use world::{Known, NO_METHOD};

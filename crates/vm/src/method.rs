@@ -4,13 +4,13 @@
 use crate::iseq::ISeq;
 use crate::native::{NativeFn, Vis};
 use kumi_heap::{ClassObj, Gc, Sym, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What a method does when called.
 #[derive(Clone)]
 pub enum Body {
     /// Bytecode.
-    Code(Rc<ISeq>),
+    Code(Arc<ISeq>),
     /// Prelude source not compiled yet: index into the prelude's method list.
     Lazy(u32),
     /// A native without a twin.

@@ -10,7 +10,7 @@ use crate::method::Body;
 use crate::native::Exit;
 use crate::world::NO_METHOD;
 use kumi_heap::{ClassObj, Gc, Marker, Payload, Sym, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Payload of both classes. Never changes.
 #[derive(Clone)]
@@ -80,7 +80,7 @@ impl Cx {
     }
 
     /// The code of a method, when it has any (prelude bodies are compiled for the question).
-    pub fn method_code(&mut self, index: u32) -> Result<Option<Rc<ISeq>>, Exit> {
+    pub fn method_code(&mut self, index: u32) -> Result<Option<Arc<ISeq>>, Exit> {
         if index == NO_METHOD {
             return Ok(None);
         }
@@ -92,8 +92,8 @@ impl Cx {
         }
     }
     /// The registered code at an address.
-    fn code_at(&self, iseq: u64) -> Option<Rc<ISeq>> {
-        self.codes.iter().rev().find(|c| Rc::as_ptr(c) as u64 == iseq).cloned()
+    fn code_at(&self, iseq: u64) -> Option<Arc<ISeq>> {
+        self.codes.iter().rev().find(|c| Arc::as_ptr(c) as u64 == iseq).cloned()
     }
 
     /// `Method#arity`.

@@ -634,7 +634,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut e = cx.heap.env(s.env, 1);
     e.slots_mut()[0] = a[2];
     s.env = e.val();
-    s.names = Some(std::rc::Rc::new(crate::iseq::ScopeNames {
+    s.names = Some(std::sync::Arc::new(crate::iseq::ScopeNames {
         names: vec![name],
         parent: s.names.clone(),
         match_slot: None,

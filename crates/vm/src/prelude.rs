@@ -13,7 +13,7 @@ use crate::world::NO_METHOD;
 use kumi_heap::{ClassObj, CrefObj, Gc, Role, Sym, Value};
 use kumi_prelude::{ClassRef, DefRec, File, Mix, TOP, Visibility, What};
 use std::borrow::Cow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Where a lazily compiled method's text is.
 pub struct LazyMethod {
@@ -23,13 +23,13 @@ pub struct LazyMethod {
     pub to: u32,
     pub line: u32,
     /// Filled by the first call.
-    pub code: Option<Rc<ISeq>>,
+    pub code: Option<Arc<ISeq>>,
 }
 
 /// One file of the prelude.
 pub struct Source {
     /// `<internal:array>`: what `source_location` and `__FILE__` show.
-    pub path: Rc<str>,
+    pub path: Arc<str>,
     pub text: Cow<'static, [u8]>,
     pub frozen_strings: bool,
 }
@@ -315,7 +315,7 @@ impl Cx {
     }
 
     /// Compiles the prelude method `i`, once.
-    pub(crate) fn compile_lazy(&mut self, i: u32) -> Result<Rc<ISeq>, Exit> {
+    pub(crate) fn compile_lazy(&mut self, i: u32) -> Result<Arc<ISeq>, Exit> {
         let Some(m) = self.prelude.methods.get(i as usize) else {
             return Err(self.runtime_error("prelude method is missing"));
         };

@@ -9,7 +9,7 @@ use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::{Fp, ff};
 use crate::native::*;
-use crate::task::{State, Task};
+use crate::task::{State, Task, Ticket};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -233,7 +233,9 @@ impl Cx {
                 self.fp = self.frame_at(self.task.base).0;
                 self.pc = self.task.pc as *const _;
                 self.stack_end = self.task.end_ptr();
-                if !self.task.interrupts.is_empty() && self.task.mask < 2 {
+                let woken = self.task.woken && self.task.again.is_some();
+                if !woken && !self.task.interrupts.is_empty() && self.task.mask < 2 {
+                    self.task.wait_seq += 1;
                     self.task.again = None;
                     return self.take_interrupt();
                 }
@@ -875,6 +877,28 @@ impl Cx {
     /// Are there other tasks that could run while this one waits?
     pub fn others_alive(&self) -> bool {
         self.tasks.all.values().any(|t| t.root && t.state != State::Done)
+    }
+    /// Names the wait that the running native is about to begin.
+    pub fn ticket(&mut self) -> Ticket {
+        self.task.wait_seq += 1;
+        Ticket { task: self.task.id, seq: self.task.wait_seq }
+    }
+    /// Parks the running native until woken by its ticket or until a monotonic time (`u64::MAX`: none);
+    /// it is then called again from its start.
+    pub fn park(&mut self, deadline: u64) -> Exit {
+        self.pending.deadline = deadline;
+        Exit::Park
+    }
+    /// Ends the wait that `t` names. False when that wait is over already.
+    pub fn wake(&mut self, t: Ticket) -> bool {
+        match self.task_mut(t.task) {
+            Some(w) if w.wait_seq == t.seq && w.state == State::Waiting => {
+                w.wait_seq += 1;
+                w.woken = true;
+                true
+            }
+            _ => false,
+        }
     }
     /// Parks the running native until a monotonic time.
     pub fn park_until(&mut self, deadline: u64) -> Exit {

@@ -26,6 +26,13 @@ pub enum State {
     Done,
 }
 
+/// Names one wait of one task, for the wait lists of locks and queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    pub task: u64,
+    pub seq: u64,
+}
+
 /// One Thread or Fiber.
 pub struct Task {
     pub id: u64,
@@ -64,6 +71,8 @@ pub struct Task {
     pub io: Option<(i32, bool, bool)>,
     /// Set by whoever ended the wait.
     pub woken: bool,
+    /// Number of the present wait: a [`Ticket`] is good for the wait it was made for.
+    pub wait_seq: u64,
     /// Is it a thread's first task (not a fiber)?
     pub root: bool,
     /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
@@ -120,6 +129,7 @@ impl Task {
             deadline: u64::MAX,
             io: None,
             woken: false,
+            wait_seq: 0,
             root: true,
             storage: Value::NIL,
             locals: Value::NIL,

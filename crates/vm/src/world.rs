@@ -8,7 +8,7 @@ use crate::method::{Body, Method};
 use crate::native::{NativeFn, Vis};
 use crate::symbols::sym;
 use kumi_heap::{ClassData, ClassObj, Const, Gc, Instance, Role, Sym, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 macro_rules! classes {
     ($none:ident; $($field:ident $name:literal : $sup:ident $inst:ident),* $(,)? ; modules $($mf:ident $mn:literal),* $(,)?) => {
@@ -614,7 +614,7 @@ impl Cx {
         &self.methods[i as usize]
     }
     /// A method that runs bytecode.
-    pub fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Rc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
+    pub fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
         Method {
             native: None,
             min: 0,

@@ -130,7 +130,7 @@ fn same_definition(cx: &Cx, a: u32, b: u32) -> bool {
         return std::ptr::fn_addr_eq(f, g);
     }
     match (&x.body, &y.body) {
-        (Body::Code(p), Body::Code(q)) => std::rc::Rc::ptr_eq(p, q),
+        (Body::Code(p), Body::Code(q)) => std::sync::Arc::ptr_eq(p, q),
         (Body::Lazy(p), Body::Lazy(q)) => p == q,
         (Body::Native, Body::Native) => x.native.map(|f| f as usize) == y.native.map(|f| f as usize),
         (Body::AttrGet(p), Body::AttrGet(q)) | (Body::AttrSet(p), Body::AttrSet(q)) => p == q,
@@ -151,7 +151,7 @@ fn equal(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         let lazy = |cx: &Cx, m: u32| m != NO_METHOD && matches!(cx.method(m).body, Body::Lazy(_));
         if lazy(cx, x.method) || lazy(cx, y.method) {
             same = match (cx.method_code(x.method)?, cx.method_code(y.method)?) {
-                (Some(p), Some(q)) => std::rc::Rc::ptr_eq(&p, &q),
+                (Some(p), Some(q)) => std::sync::Arc::ptr_eq(&p, &q),
                 _ => false,
             };
         }
@@ -173,7 +173,7 @@ fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         m.name.0 as u64
     } else {
         match &cx.method(m.method).body {
-            Body::Code(c) => std::rc::Rc::as_ptr(c) as u64,
+            Body::Code(c) => std::sync::Arc::as_ptr(c) as u64,
             Body::Native => cx.method(m.method).native.map_or(0, |f| f as usize as u64),
             Body::Lazy(i) => *i as u64,
             _ => cx.method(m.method).name.0 as u64,

@@ -7,11 +7,11 @@ use super::scope::{Opens, ParamList, ScopeId};
 use crate::bytecode::{NO_REG, Op};
 use crate::iseq::{Body, ISeq, Kind, Params, Site, site};
 use ruby_prism::*;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl<'e, 'pr> Compiler<'e, 'pr> {
     /// A whole text.
-    pub fn program(&mut self, root: &Node<'pr>) -> Rc<ISeq> {
+    pub fn program(&mut self, root: &Node<'pr>) -> Arc<ISeq> {
         let loc = root.location();
         self.cur.line = self.opts.line;
         self.cur.span = (loc.start(), loc.end() - loc.start());
@@ -37,16 +37,16 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     /// The one `def` of a text.
-    pub fn single_method(&mut self, root: &Node<'pr>) -> Option<Rc<ISeq>> {
+    pub fn single_method(&mut self, root: &Node<'pr>) -> Option<Arc<ISeq>> {
         let p = root.as_program_node()?;
         let d = p.statements().body().iter().find_map(|n| n.as_def_node())?;
         Some(self.method_body(&d))
     }
 
-    fn method_body(&mut self, n: &DefNode<'pr>) -> Rc<ISeq> {
+    fn method_body(&mut self, n: &DefNode<'pr>) -> Arc<ISeq> {
         let loc = n.location();
         let scope = self.an.scope_of(loc.start(), Opens::Def);
-        let label: Rc<str> = String::from_utf8_lossy(n.name().as_slice()).as_ref().into();
+        let label: Arc<str> = String::from_utf8_lossy(n.name().as_slice()).as_ref().into();
         self.open(scope, Kind::Method, label, (loc.start(), loc.end()));
         self.prologue(n.parameters().as_ref());
         self.body(n.body().as_ref());

@@ -9,7 +9,7 @@ use crate::bytecode::{HEADER, Insn, NO_REG, Op};
 use crate::iseq::{Body, Handler, ISeq, Kind, Lit, Params, Site};
 use kumi_heap::Sym;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A place to jump to, bound once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub enum Dst {
 pub struct Fun<'pr> {
     pub scope: ScopeId,
     pub kind: Kind,
-    pub label: Rc<str>,
+    pub label: Arc<str>,
     pub block_depth: u16,
     pub line: u32,
     pub span: (u32, u32),
@@ -42,7 +42,7 @@ pub struct Fun<'pr> {
     pub lits: Vec<Lit>,
     sym_lits: HashMap<Sym, u32>,
     pub sites: Vec<Site>,
-    pub children: Vec<Rc<ISeq>>,
+    pub children: Vec<Arc<ISeq>>,
     pub bodies: Vec<Body>,
     pub handlers: Vec<Handler>,
     pub once: u32,
@@ -62,7 +62,7 @@ pub struct Fun<'pr> {
 }
 
 impl Fun<'_> {
-    pub fn new(scope: ScopeId, kind: Kind, label: Rc<str>, line: u32) -> Self {
+    pub fn new(scope: ScopeId, kind: Kind, label: Arc<str>, line: u32) -> Self {
         Fun {
             scope,
             kind,
@@ -272,7 +272,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.cur.sites.len() as u16 - 1
     }
     /// Adds a nested body.
-    pub fn child(&mut self, c: Rc<ISeq>) -> u16 {
+    pub fn child(&mut self, c: Arc<ISeq>) -> u16 {
         if self.cur.children.len() as u32 >= LIMIT {
             self.fail("too many blocks or methods in one body");
             return 0;

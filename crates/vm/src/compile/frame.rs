@@ -8,11 +8,11 @@ use crate::iseq::{ISeq, Kind, Params};
 use kumi_heap::{Sym, Value};
 use ruby_prism::*;
 use std::cell::{Cell, UnsafeCell};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 impl<'e, 'pr> Compiler<'e, 'pr> {
-    pub(super) fn open(&mut self, scope: ScopeId, kind: Kind, label: Rc<str>, span: (u32, u32)) {
+    pub(super) fn open(&mut self, scope: ScopeId, kind: Kind, label: Arc<str>, span: (u32, u32)) {
         let line = self.line_of(span.0);
         let mut f = Fun::new(scope, kind, label, line);
         f.span = (span.0, span.1 - span.0);
@@ -22,7 +22,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.outer.push(std::mem::replace(&mut self.cur, f));
     }
 
-    pub(super) fn close(&mut self) -> Rc<ISeq> {
+    pub(super) fn close(&mut self) -> Arc<ISeq> {
         let iseq = self.build();
         if let Some(o) = self.outer.pop() {
             self.cur = o;
@@ -30,7 +30,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         iseq
     }
 
-    pub(super) fn build(&mut self) -> Rc<ISeq> {
+    pub(super) fn build(&mut self) -> Arc<ISeq> {
         self.patch();
         let s = self.cur.scope;
         let env_names: Box<[Sym]> = self.env_names(s).into();
@@ -41,7 +41,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let f = &mut self.cur;
         let params = std::mem::take(&mut f.params);
         let nlits = f.lits.len();
-        Rc::new(ISeq {
+        Arc::new(ISeq {
             kind: f.kind,
             label: f.label.clone(),
             block_depth: f.block_depth,

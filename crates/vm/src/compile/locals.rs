@@ -5,7 +5,7 @@ use super::scope::{self, PKind, ScopeId, ScopeKind};
 use crate::bytecode::Op;
 use crate::iseq::{MatchSlot, ScopeNames, ScopeParam};
 use kumi_heap::Sym;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// How the running frame reaches a local.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,7 +191,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     /// The names chain as seen from scope `s`.
-    pub(super) fn chain(&mut self, s: ScopeId) -> Option<Rc<ScopeNames>> {
+    pub(super) fn chain(&mut self, s: ScopeId) -> Option<Arc<ScopeNames>> {
         if let Some(c) = &self.chains[s] {
             return c.clone();
         }
@@ -217,7 +217,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     .collect(),
                 _ => Vec::new(),
             };
-            Some(Rc::new(ScopeNames { names, parent, match_slot, params }))
+            Some(Arc::new(ScopeNames { names, parent, match_slot, params }))
         } else {
             parent
         };

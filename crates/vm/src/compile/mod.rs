@@ -37,7 +37,7 @@ use crate::iseq::{ISeq, Kind, ScopeNames};
 use emit::Fun;
 use kumi_heap::Sym;
 use kumi_text::EncIndex;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What the compiler needs to know of the runtime.
 pub trait CompileEnv {
@@ -58,19 +58,19 @@ pub trait CompileEnv {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `__FILE__` and the file name of backtraces.
-    pub path: Rc<str>,
+    pub path: Arc<str>,
     /// Number of the first line.
     pub line: u32,
     /// [`Kind::Top`] or [`Kind::Eval`].
     pub kind: Kind,
     /// Label of the top body: `<main>`, `<top (required)>`, for `eval` that of the binding's method.
-    pub label: Rc<str>,
+    pub label: Arc<str>,
     /// Prelude code: intrinsics, invisible frames.
     pub system: bool,
     /// String literals are frozen unless a magic comment says otherwise.
     pub frozen_strings: bool,
     /// `eval`: names of the binding's environments, innermost first.
-    pub scope: Option<Rc<ScopeNames>>,
+    pub scope: Option<Arc<ScopeNames>>,
     /// Encoding of the text when no comment says otherwise (`eval`: that of the string); UTF-8 by default.
     pub encoding: Option<EncIndex>,
     /// `eval`: the binding is inside a method body.
@@ -107,14 +107,14 @@ impl Options {
 
 /// A compiled text and what the parser had to say about it.
 pub struct Compiled {
-    pub iseq: Rc<ISeq>,
+    pub iseq: Arc<ISeq>,
     pub warnings: Vec<Warning>,
     /// Offset of the text behind `__END__`, for `DATA`.
     pub data: Option<usize>,
 }
 
 /// Compiles a whole text.
-pub fn compile(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Rc<ISeq>, SyntaxError> {
+pub fn compile(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Arc<ISeq>, SyntaxError> {
     compile_full(src, opts, env).map(|c| c.iseq)
 }
 
@@ -124,7 +124,7 @@ pub fn compile_full(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Res
 }
 
 /// Compiles the text of one `def` and returns the method's body.
-pub fn compile_method(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Rc<ISeq>, SyntaxError> {
+pub fn compile_method(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Arc<ISeq>, SyntaxError> {
     run(src, opts, env, true).map(|c| c.iseq)
 }
 
@@ -231,7 +231,7 @@ pub(crate) struct Compiler<'e, 'pr> {
     cur: Fun<'pr>,
     outer: Vec<Fun<'pr>>,
     /// Names chains by scope, made when asked for.
-    chains: Vec<Option<Option<Rc<ScopeNames>>>>,
+    chains: Vec<Option<Option<Arc<ScopeNames>>>>,
     error: Option<(String, u32)>,
     depth: u32,
     far: bool,

@@ -10,7 +10,7 @@ use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Why a call found nothing to run.
@@ -748,7 +748,7 @@ impl Cx {
     }
 
     /// Keeps a piece of code (and its children) for the runtime's life and prepares its literals.
-    pub(crate) fn register_code(&mut self, q: &Rc<ISeq>) {
+    pub(crate) fn register_code(&mut self, q: &Arc<ISeq>) {
         // SAFETY: not running yet, nobody else looks at the cells.
         unsafe {
             let v = &mut *q.values.get();

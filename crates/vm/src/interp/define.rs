@@ -11,7 +11,7 @@ use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Cx {
     /// Where `def` in this frame goes.
@@ -80,7 +80,7 @@ impl Cx {
     }
 
     /// Adds a bytecode method with a place of its own.
-    pub(crate) fn install_code(&mut self, owner: Gc<ClassObj>, name: Sym, q: Rc<ISeq>, lexical: Value, vis: Vis) -> u32 {
+    pub(crate) fn install_code(&mut self, owner: Gc<ClassObj>, name: Sym, q: Arc<ISeq>, lexical: Value, vis: Vis) -> u32 {
         let cref = self.new_cref(owner.val(), lexical, CrefObj::NO_METHOD, 0);
         let entry = self.code_method(owner, name, q, cref.val(), vis);
         let m = self.add_method(owner, name, entry);

@@ -8,17 +8,17 @@ use crate::compile::{self, CompileEnv};
 use crate::iseq::{ISeq, Kind as Code, ScopeNames};
 use crate::native::*;
 use kumi_heap::*;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What `binding` captures: enough to run more code in a scope.
 pub struct EvalScope {
     pub self_val: Value,
     pub env: Value,
-    pub names: Option<Rc<ScopeNames>>,
+    pub names: Option<Arc<ScopeNames>>,
     pub cref: Value,
     pub block: Value,
     pub home: Value,
-    pub path: Rc<str>,
+    pub path: Arc<str>,
     pub line: u32,
     pub in_method: bool,
 }
@@ -59,11 +59,11 @@ impl Cx {
     ///
     /// # Errors
     /// A pending SyntaxError with the marked source.
-    pub fn compile_text(&mut self, src: &[u8], opts: &compile::Options) -> Result<Rc<ISeq>, Exit> {
+    pub fn compile_text(&mut self, src: &[u8], opts: &compile::Options) -> Result<Arc<ISeq>, Exit> {
         self.compile_with_warnings(src, opts).map(|c| c.0)
     }
     /// As above; the parser's warnings that `$VERBOSE` lets through come along, as lines.
-    fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Rc<ISeq>, Vec<String>), Exit> {
+    fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Arc<ISeq>, Vec<String>), Exit> {
         match compile::compile_full(src, opts, self) {
             Ok(c) => {
                 self.register_code(&c.iseq);
@@ -90,7 +90,7 @@ impl Cx {
         self.raise(exc)
     }
     /// Compiles one `def` of the prelude.
-    pub(crate) fn compile_system_method(&mut self, src: &[u8], path: Rc<str>, line: u32, frozen: bool) -> Result<Rc<ISeq>, Exit> {
+    pub(crate) fn compile_system_method(&mut self, src: &[u8], path: Arc<str>, line: u32, frozen: bool) -> Result<Arc<ISeq>, Exit> {
         let opts = compile::Options { line, system: true, frozen_strings: frozen, ..compile::Options::file(&path) };
         compile::compile_method(src, &opts, self).map_err(|e| {
             let exc = self.make_exc(self.k.syntax_error, &e.rendered);
@@ -109,7 +109,7 @@ impl Cx {
     ///
     /// # Errors
     /// `Exit::Raise`, with the exception in `pending.exc`.
-    pub fn run_main(&mut self, iseq: Rc<ISeq>) -> Result<(), Exit> {
+    pub fn run_main(&mut self, iseq: Arc<ISeq>) -> Result<(), Exit> {
         self.register_code(&iseq);
         let (me, cref) = (self.main_object, self.top_cref);
         self.run_top(&iseq, me, cref).map(|_| ()).map_err(|e| self.raise(e))
@@ -156,7 +156,7 @@ impl Cx {
         if failed.is_nil() { Ok(std::mem::replace(&mut self.task.result, Value::NIL)) } else { Err(failed) }
     }
     /// `R[1]` is returned: the code below a task's first call.
-    pub(crate) fn bottom_code(&mut self) -> Rc<ISeq> {
+    pub(crate) fn bottom_code(&mut self) -> Arc<ISeq> {
         if let Some(q) = &self.bottom {
             return q.clone();
         }
