@@ -43,7 +43,7 @@ impl Cx {
             signal_hook: None,
             gc_stress: 0,
             gc_tick: 0,
-            task: Box::new(Task::new(0, 4096, crate::task::DEFAULT_MAX)),
+            task: Box::new(Task::new(0, 4096, crate::stack::DEFAULT_MAX)),
             prelude: Default::default(),
             roots: Vec::new(),
             state: FxHashMap::default(),

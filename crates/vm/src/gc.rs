@@ -71,10 +71,10 @@ impl Cx {
         m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);
-        m.mark_all(self.task.slots(top));
+        m.mark_all(self.task.stack.slots(top));
         self.task.trace(m);
         for t in self.tasks.all.values() {
-            m.mark_all(t.slots(self.task_top(t)));
+            m.mark_all(t.stack.slots(self.task_top(t)));
             t.trace(m);
         }
         for f in &self.tracers {

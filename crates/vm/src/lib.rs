@@ -7,7 +7,8 @@
 //! - `world`: classes, method lookup, constants, globals.
 //! - `plain`: equality, hashing, order and inspection of plain values.
 //! - `native`: how leaf natives are called and how they answer.
-//! - `task`: growable stacks, fibers, threads.
+//! - `stack`: the memory of a task's stack, growing and shrinking.
+//! - `task`: fibers, threads.
 //! - `prelude`: built-in classes in Ruby, compiled when first called.
 #![allow(clippy::new_without_default)]
 
@@ -30,6 +31,7 @@ mod natives;
 pub mod plain;
 pub mod prelude;
 mod sched;
+pub mod stack;
 mod symbols;
 pub mod task;
 mod world;

@@ -36,7 +36,7 @@ impl Cx {
             return 0;
         }
         // SAFETY: base is a frame of the task's stack.
-        let fp = Fp(unsafe { t.start_ptr().add(t.base) });
+        let fp = Fp(unsafe { t.stack.start_ptr().add(t.base) });
         t.base + fp.iseq().nregs as usize
     }
 
@@ -134,7 +134,7 @@ impl Cx {
         let Some(t) = self.tasks.all.remove(&id) else { return };
         let old = std::mem::replace(&mut self.task, t);
         self.tasks.all.insert(old.id, old);
-        self.stack_end = self.task.end_ptr();
+        self.stack_end = self.task.stack.end_ptr();
     }
     /// Continues the (now current) task with a value or an exception.
     fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
@@ -232,7 +232,7 @@ impl Cx {
                 self.task.state = State::Ready;
                 self.fp = self.frame_at(self.task.base).0;
                 self.pc = self.task.pc as *const _;
-                self.stack_end = self.task.end_ptr();
+                self.stack_end = self.task.stack.end_ptr();
                 let woken = self.task.woken && self.task.again.is_some();
                 if !woken && !self.task.interrupts.is_empty() && self.task.mask < 2 {
                     self.task.wait_seq += 1;
@@ -415,7 +415,7 @@ impl Cx {
     pub(crate) fn new_task(&mut self, start: Call, root: bool, thread: Value) -> u64 {
         self.tasks.next += 1;
         let id = self.tasks.next;
-        let mut t = Box::new(Task::new(id, 64, crate::task::DEFAULT_MAX));
+        let mut t = Box::new(Task::new(id, 64, crate::stack::DEFAULT_MAX));
         t.start = Some(start);
         t.root = root;
         t.thread = thread;

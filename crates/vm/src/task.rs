@@ -1,4 +1,4 @@
-//! Tasks: a growable stack and the little a suspended computation needs besides.
+//! Tasks: a stack and the little a suspended computation needs besides.
 //!
 //! **Invariant.** Frames, registers, blocks and handlers of a task live in its
 //! stack and nowhere else, and every slot below the top of the running frame is a
@@ -7,6 +7,7 @@
 //! stack holds an address into it: frames, blocks and Home cells use slot numbers.
 
 use crate::native::Call;
+use crate::stack::Stack;
 use kumi_heap::{Gc, HomeObj, Marker, Value};
 use rustc_hash::FxHashMap;
 
@@ -36,9 +37,7 @@ pub struct Ticket {
 /// One Thread or Fiber.
 pub struct Task {
     pub id: u64,
-    mem: *mut Value,
-    cap: usize,
-    max: usize,
+    pub stack: Stack,
     /// Slot of the running frame's base.
     pub base: usize,
     /// Address of the next instruction word.
@@ -98,19 +97,11 @@ pub struct Task {
     pub after_signal: Vec<Call>,
 }
 
-/// Stack slots a thread's task may have at most by default (8 MiB).
-pub const DEFAULT_MAX: usize = 1 << 20;
-const FIRST: usize = 64;
-
 impl Task {
     pub fn new(id: u64, first: usize, max: usize) -> Task {
-        let cap = first.max(FIRST);
-        let mut v = std::mem::ManuallyDrop::new(vec![Value::NIL; cap]);
         Task {
             id,
-            mem: v.as_mut_ptr(),
-            cap,
-            max: max.max(cap),
+            stack: Stack::new(first, max),
             base: 0,
             pc: 0,
             dst: 0,
@@ -144,51 +135,6 @@ impl Task {
             after_signal: Vec::new(),
         }
     }
-    /// First slot. Valid until the next [`Task::grow`].
-    #[inline(always)]
-    pub fn start_ptr(&self) -> *mut Value {
-        self.mem
-    }
-    /// One past the last slot.
-    #[inline(always)]
-    pub fn end_ptr(&self) -> *mut Value {
-        // SAFETY: mem has cap slots.
-        unsafe { self.mem.add(self.cap) }
-    }
-    /// Makes room for `slots` slots in all, keeping the contents. False when the maximum forbids it.
-    pub fn grow(&mut self, slots: usize) -> bool {
-        if slots > self.max {
-            return false;
-        }
-        let cap = (self.cap * 2).max(slots.next_power_of_two()).min(self.max.max(slots));
-        let mut v = std::mem::ManuallyDrop::new(vec![Value::NIL; cap]);
-        // SAFETY: both areas have at least `self.cap` slots and do not overlap.
-        unsafe { std::ptr::copy_nonoverlapping(self.mem, v.as_mut_ptr(), self.cap) };
-        self.free();
-        self.mem = v.as_mut_ptr();
-        self.cap = cap;
-        true
-    }
-    /// Slots it has room for now.
-    pub fn capacity(&self) -> usize {
-        self.cap
-    }
-    /// Lets a `SystemStackError` handler run: a little more than the maximum, once.
-    pub fn set_max(&mut self, max: usize) {
-        self.max = max;
-    }
-    pub fn max(&self) -> usize {
-        self.max
-    }
-    fn free(&mut self) {
-        // SAFETY: mem and cap come from a Vec<Value> of exactly cap elements.
-        unsafe { drop(Vec::from_raw_parts(self.mem, self.cap, self.cap)) }
-    }
-    /// The live part of the stack: `top` slots.
-    pub fn slots(&self, top: usize) -> &[Value] {
-        // SAFETY: mem has cap initialised slots.
-        unsafe { std::slice::from_raw_parts(self.mem, top.min(self.cap)) }
-    }
     /// Marks everything but the stack.
     pub fn trace(&self, m: &mut Marker) {
         for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals] {
@@ -205,12 +151,6 @@ impl Task {
         for c in self.start.iter().chain(&self.after_signal).chain(self.again.iter().map(|a| &a.0)) {
             crate::gc::trace_call(c, m);
         }
-    }
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.free()
     }
 }
 

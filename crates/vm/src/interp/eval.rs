@@ -174,10 +174,10 @@ impl Cx {
     /// The first frame of the current task.
     pub(crate) fn enter_bottom(&mut self, q: &ISeq, self_val: Value, cref: Value) {
         let need = HEADER as usize + q.nregs as usize + 32;
-        if need > self.task.capacity() {
-            self.task.grow(need);
+        if need > self.task.stack.capacity() {
+            self.task.stack.grow(need);
         }
-        self.stack_end = self.task.end_ptr();
+        self.stack_end = self.task.stack.end_ptr();
         let fp: Fp = self.frame_at(HEADER as usize);
         fp.nil_fill(0, q.nregs as usize);
         fp.set_link(0, 0, ff::FINISH);

@@ -170,12 +170,12 @@ impl Cx {
     /// Slot of a frame's base.
     #[inline(always)]
     pub(crate) fn slot_of(&self, fp: Fp) -> usize {
-        (fp.0 as usize - self.task.start_ptr() as usize) / 8
+        (fp.0 as usize - self.task.stack.start_ptr() as usize) / 8
     }
     /// Frame whose base is at that slot.
     #[inline(always)]
     pub(crate) fn frame_at(&self, slot: usize) -> Fp {
-        Fp(unsafe { self.task.start_ptr().add(slot) })
+        Fp(unsafe { self.task.stack.start_ptr().add(slot) })
     }
     /// The running frame (valid after the loop saved its state).
     #[inline(always)]
@@ -188,11 +188,11 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn grow_stack(&mut self, top: usize) -> bool {
         let off = self.slot_of(Fp(self.fp));
-        if !self.task.grow(top + HEADER as usize + 64) {
+        if !self.task.stack.grow(top + HEADER as usize + 64) {
             return false;
         }
         self.fp = self.frame_at(off).0;
-        self.stack_end = self.task.end_ptr();
+        self.stack_end = self.task.stack.end_ptr();
         true
     }
     /// The nearest frame of user code, from the running one on (prelude frames are invisible).
