@@ -1,79 +1,8 @@
 # frozen_string_literal: true
 
-# A lock that its owner may take again.
+# Monitor itself is built in: see MonitorMixin for what this file adds.
 class Monitor
-  def initialize
-    @__mutex = Thread::Mutex.new
-    @__owner = nil
-    @__count = 0
-  end
-
-  def try_enter
-    unless mon_owned?
-      return false unless @__mutex.try_lock
-      @__owner = Fiber.current
-    end
-    @__count += 1
-    true
-  end
-  alias mon_try_enter try_enter
-  alias try_mon_enter try_enter
-
-  def enter
-    unless mon_owned?
-      @__mutex.lock
-      @__owner = Fiber.current
-      @__count = 0
-    end
-    @__count += 1
-    nil
-  end
-  alias mon_enter enter
-
-  def exit
-    mon_check_owner
-    @__count -= 1
-    if @__count == 0
-      @__owner = nil
-      @__mutex.unlock
-    end
-    nil
-  end
-  alias mon_exit exit
-
-  def synchronize
-    enter
-    begin
-      yield
-    ensure
-      self.exit
-    end
-  end
-  alias mon_synchronize synchronize
-
-  def mon_locked? = @__mutex.locked?
-  def mon_owned? = @__mutex.locked? && Fiber.current.equal?(@__owner)
-
-  def mon_check_owner
-    raise ThreadError, "current thread not owner" unless mon_owned?
-    nil
-  end
-
   def new_cond = MonitorMixin::ConditionVariable.new(self)
-
-  # Gives the lock up while waiting on `cond`, then takes it back as often as it was held.
-  def wait_for_cond(cond, timeout)
-    count = @__count
-    @__owner = nil
-    @__count = 0
-    begin
-      cond.wait(@__mutex, timeout)
-    ensure
-      @__owner = Fiber.current
-      @__count = count
-    end
-    true
-  end
 end
 
 # Makes any object a monitor.

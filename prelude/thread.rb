@@ -1,5 +1,4 @@
-# Threads, locks and queues over the loop's tasks. Waiting is always a loop around
-# __park, which the waker ends; what is waited for is looked at again each time.
+# Threads and thread groups over the scheduler's tasks.
 class Thread
   def self.new(*args, **opts, &block)
     t = __thread_alloc(self)
@@ -44,23 +43,21 @@ class Thread
 
   def self.handle_interrupt(mask)
     raise ArgumentError, "block is needed." unless block_given?
-    raise ArgumentError, "unknown mask signature" unless __is_a(mask, Hash)
-    level = 0
-    mask.each_pair do |k, v|
-      case v
-      when :immediate then l = 0
-      when :on_blocking then l = 1
-      when :never then l = 2
-      else raise ArgumentError, "unknown mask signature"
-      end
-      level = l
+    mask = KumiSys.to_hash(mask)
+    outer = __thread_masks
+    list = [outer]
+    mask.each_pair do |klass, how|
+      level = { immediate: 0, on_blocking: 1, never: 2 }[how]
+      raise ArgumentError, "unknown mask signature" unless level
+      list << klass << level
     end
-    old = __thread_mask(level)
+    __thread_set_masks(list)
     begin
+      __thread_check if __thread_due
       yield
     ensure
-      __thread_mask(old)
-      __thread_pass if old == 0 && !__thread_pending(__thread_current).empty?
+      __thread_set_masks(outer)
+      __thread_check if __thread_due
     end
   end
 
@@ -278,15 +275,30 @@ module KumiSys
 
   # A time limit in seconds as an absolute monotonic time, or nil.
   def self.deadline(limit)
-    return nil if limit.nil?
+    return nil if __same(limit, nil)
     unless __is_a(limit, Numeric)
-      raise TypeError, "can't convert #{__describe_type(limit)} into Float" if __is_a(limit, String) || !__responds(limit, :to_f)
-      limit = limit.to_f
+      word = __describe_type(limit)
+      raise TypeError, "no implicit conversion of #{word} into Float" if %w[String true false].include?(word)
+      raise TypeError, "can't convert #{word} into Float"
     end
+    limit = limit.to_f unless __is_a(limit, Integer) || __is_a(limit, Float)
     limit = 0 if limit < 0
-    ns = (limit * 1_000_000_000)
+    ns = limit * 1_000_000_000
     return nil if ns > 4_000_000_000_000_000_000
     __now_ns + ns.to_i
+  end
+
+  # The same for sleeping, where a negative time is an error.
+  def self.sleep_deadline(limit)
+    return nil if __same(limit, nil)
+    unless __is_a(limit, Integer) || __is_a(limit, Float) || __is_a(limit, Rational)
+      if __is_a(limit, String) || !limit.respond_to?(:divmod)
+        raise TypeError, "can't convert #{__describe_type(limit)} into time interval"
+      end
+      limit = limit.divmod(1).sum
+    end
+    raise ArgumentError, "time interval must not be negative" if limit < 0
+    deadline(limit)
   end
 
   # Sleeps until the time is over or somebody wakes the thread.
@@ -327,271 +339,3 @@ class ThreadGroup
 
   Default = new
 end
-
-class Thread::Mutex
-  def initialize
-    @__owner = nil
-    @__waiters = []
-  end
-
-  def lock
-    me = __task_id
-    raise ThreadError, "deadlock; recursive locking" if @__owner == me
-    while @__owner
-      @__waiters.push(me)
-      begin
-        # Another thread may have unlocked before it could see us wait.
-        __park(nil) if @__owner
-      ensure
-        __park_clear
-        @__waiters.delete(me)
-      end
-    end
-    @__owner = me
-    @__thread = __thread_current
-    self
-  end
-
-  def try_lock
-    return false if @__owner
-    @__owner = __task_id
-    @__thread = __thread_current
-    true
-  end
-
-  def unlock
-    raise ThreadError, "Attempt to unlock a mutex which is not locked" unless @__owner
-    raise ThreadError, "Attempt to unlock a mutex which is locked by another thread/fiber" unless @__owner == __task_id
-    @__owner = nil
-    @__thread = nil
-    w = @__waiters.first
-    __wake_task(w) if w
-    self
-  end
-
-  def locked?
-    if @__owner && @__thread && !@__thread.alive?
-      @__owner = nil
-    end
-    @__owner ? true : false
-  end
-
-  def owned? = @__owner == __task_id
-
-  def synchronize
-    raise ThreadError, "must be called with a block" unless block_given?
-    lock
-    begin
-      yield
-    ensure
-      unlock if owned?
-    end
-  end
-
-  def sleep(timeout = nil)
-    deadline = KumiSys.deadline(timeout)
-    unlock
-    t0 = __now_ns
-    begin
-      woken = __park(deadline)
-    ensure
-      __park_clear
-      lock
-    end
-    return nil if deadline && !woken
-    ((__now_ns - t0) / 1_000_000_000.0).round
-  end
-end
-
-class Thread::ConditionVariable
-  def initialize
-    @__waiters = []
-  end
-
-  def wait(mutex, timeout = nil)
-    me = __task_id
-    @__waiters.push(me)
-    begin
-      r = mutex.sleep(timeout)
-    ensure
-      @__waiters.delete(me)
-    end
-    timeout && r.nil? ? nil : self
-  end
-
-  def signal
-    w = @__waiters.shift
-    __wake_task(w) if w
-    self
-  end
-
-  def broadcast
-    all = @__waiters
-    @__waiters = []
-    all.each { |w| __wake_task(w) }
-    self
-  end
-
-  def marshal_dump
-    raise TypeError, "can't dump #{__class(self)}"
-  end
-end
-
-class Thread::Queue
-  def initialize(items = nil)
-    @__items = []
-    @__waiters = []
-    @__closed = false
-    unless items.nil?
-      unless __is_a(items, Array)
-        raise TypeError, "can't convert #{__describe_type(items)} into Array" unless __responds(items, :to_a)
-        r = items.to_a
-        unless __is_a(r, Array)
-          raise TypeError, "can't convert #{__describe_type(items)} to Array (#{__describe_type(items)}#to_a gives #{__describe_class(r)})"
-        end
-        items = r
-      end
-      @__items.concat(items)
-    end
-  end
-
-  def push(v)
-    raise ClosedQueueError, "queue closed" if @__closed
-    @__items.push(v)
-    w = @__waiters.shift
-    __wake_task(w) if w
-    self
-  end
-  alias << push
-  alias enq push
-
-  def pop(non_block = false, timeout: nil)
-    if non_block
-      raise ArgumentError, "can't set a timeout if non_block is enabled" unless timeout.nil?
-      raise ThreadError, "queue empty" if @__items.empty?
-      return __taken(@__items.shift)
-    end
-    return __taken(@__items.shift) unless @__items.empty?
-    deadline = KumiSys.deadline(timeout)
-    me = __task_id
-    while @__items.empty?
-      return nil if @__closed
-      return nil if deadline && __now_ns >= deadline
-      @__waiters.push(me)
-      begin
-        __park(deadline) if @__items.empty? && !@__closed
-      ensure
-        __park_clear
-        @__waiters.delete(me)
-      end
-    end
-    __taken(@__items.shift)
-  end
-  alias shift pop
-  alias deq pop
-
-  def __taken(v) = v
-  private :__taken
-
-  def close
-    unless @__closed
-      @__closed = true
-      @__waiters.each { |w| __wake_task(w) }
-      @__waiters.clear
-    end
-    self
-  end
-
-  def closed? = @__closed
-  def empty? = @__items.empty?
-  def length = @__items.length
-  alias size length
-  def num_waiting = @__waiters.length
-
-  def clear
-    @__items.clear
-    self
-  end
-
-  def freeze
-    raise TypeError, "cannot freeze #{inspect}"
-  end
-
-  def marshal_dump
-    raise TypeError, "can't dump #{__class(self)}"
-  end
-end
-
-class Thread::SizedQueue
-  def initialize(max)
-    max = KumiSys.to_int(max)
-    raise ArgumentError, "queue size must be positive" unless max > 0
-    @__items = []
-    @__waiters = []
-    @__pushers = []
-    @__closed = false
-    @__max = max
-  end
-
-  def max = @__max
-
-  def max=(n)
-    n = KumiSys.to_int(n)
-    raise ArgumentError, "queue size must be positive" unless n > 0
-    @__max = n
-    @__pushers.each { |w| __wake_task(w) }
-  end
-
-  def push(v, non_block = false, timeout: nil)
-    raise ClosedQueueError, "queue closed" if @__closed
-    if non_block
-      raise ArgumentError, "can't set a timeout if non_block is enabled" unless timeout.nil?
-      raise ThreadError, "queue full" if @__items.length >= @__max
-    end
-    deadline = KumiSys.deadline(timeout)
-    me = __task_id
-    while @__items.length >= @__max
-      return nil if deadline && __now_ns >= deadline
-      @__pushers.push(me)
-      begin
-        __park(deadline) if @__items.length >= @__max && !@__closed
-      ensure
-        __park_clear
-        @__pushers.delete(me)
-      end
-      raise ClosedQueueError, "queue closed" if @__closed
-    end
-    @__items.push(v)
-    w = @__waiters.shift
-    __wake_task(w) if w
-    self
-  end
-  alias << push
-  alias enq push
-
-  def __taken(v)
-    w = @__pushers.shift
-    __wake_task(w) if w
-    v
-  end
-  private :__taken
-
-  def close
-    super
-    @__pushers.each { |w| __wake_task(w) }
-    self
-  end
-
-  def clear
-    @__items.clear
-    @__pushers.each { |w| __wake_task(w) }
-    self
-  end
-
-  def num_waiting = @__waiters.length + @__pushers.length
-end
-
-Mutex = Thread::Mutex
-Queue = Thread::Queue
-SizedQueue = Thread::SizedQueue
-ConditionVariable = Thread::ConditionVariable

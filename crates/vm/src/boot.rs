@@ -52,6 +52,7 @@ impl Cx {
             top_cref: Value::NIL,
             options: Default::default(),
             tasks: Default::default(),
+            lock_book: Default::default(),
         });
         *cx.k = Known::boot(&mut cx);
         cx.boot_singletons();
@@ -61,6 +62,9 @@ impl Cx {
         cx.main_object = main;
         cx.natives(crate::natives::TABLE);
         cx.natives(crate::sched::TABLE);
+        cx.natives(crate::sync::TABLE);
+        cx.natives(crate::queue::TABLE);
+        cx.natives(crate::interrupt::TABLE);
         cx.specials();
         cx.hook_globals();
         // KUMI_GC_STRESS=1: a collection at every safepoint; k: at every k-th.

@@ -71,6 +71,8 @@ pub struct Cx {
     pub options: Options,
     /// Other tasks: fibers and threads that do not run now.
     pub(crate) tasks: crate::task::Tasks,
+    /// Owners of locks that others wait for.
+    pub(crate) lock_book: crate::sync::LockBook,
 }
 
 /// What the command line set.

@@ -67,6 +67,7 @@ impl Cx {
             trace_call(c, m);
         }
         m.mark_all(&self.roots);
+        self.lock_book.trace(m);
         m.mark_all(&self.tasks.threads);
         m.mark(self.tasks.main_thread);
         m.mark(self.main_object);

@@ -93,8 +93,8 @@ impl Cx {
                 return self.run_next();
             }
         }
-        if !self.task.interrupts.is_empty() && self.task.mask == 0 {
-            return self.take_interrupt();
+        if !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, false).is_some() {
+            return self.take_interrupt(false);
         }
         if self.tasks.ticking() && now_ns() >= self.tasks.turn_ends {
             // The turn is over: whoever is ready by now, waiters included, comes first.
@@ -105,16 +105,6 @@ impl Cx {
             }
         }
         Flow::Go
-    }
-
-    /// Runs the oldest interrupt another thread sent.
-    pub(crate) fn take_interrupt(&mut self) -> Flow {
-        let v = self.task.interrupts.remove(0);
-        if v == Value::TRUE {
-            let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
-            return self.unwind(u.val());
-        }
-        self.raise_exc(v)
     }
 
     // --- switching ------------------------------------------------------------
@@ -160,8 +150,8 @@ impl Cx {
                     let slot = self.task.dst;
                     self.frame_at(slot).set_r(0, v);
                 }
-                if !self.task.interrupts.is_empty() && self.task.mask == 0 {
-                    return self.take_interrupt();
+                if !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, false).is_some() {
+                    return self.take_interrupt(false);
                 }
                 Flow::Go
             }
@@ -234,10 +224,11 @@ impl Cx {
                 self.pc = self.task.pc as *const _;
                 self.stack_end = self.task.stack.end_ptr();
                 let woken = self.task.woken && self.task.again.is_some();
-                if !woken && !self.task.interrupts.is_empty() && self.task.mask < 2 {
+                if !woken && !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, true).is_some() {
                     self.task.wait_seq += 1;
                     self.task.again = None;
-                    return self.take_interrupt();
+                    self.task.parked = false;
+                    return self.take_interrupt(true);
                 }
                 return match self.task.again.take() {
                     Some((c, dst, flags)) => self.do_call(c, dst, flags),
@@ -286,7 +277,7 @@ impl Cx {
             if t.state == State::Waiting
                 && (t.woken
                     || t.deadline <= now
-                    || !t.interrupts.is_empty() && t.mask < 2
+                    || !t.interrupts.is_empty() && self.due_interrupt(t, true).is_some()
                     || t.io.is_some_and(|(fd, r, w)| poll_fd(fd, r, w)))
             {
                 due.push((t.deadline, t.id));
@@ -341,7 +332,7 @@ impl Cx {
         let main = self.tasks.main_id;
         if let Some(t) = self.task_mut(main) {
             t.interrupts.push(e);
-            t.mask = 0;
+            t.masks = Value::NIL;
             if t.state != State::Waiting {
                 t.state = State::Waiting;
             }
@@ -355,6 +346,7 @@ impl Cx {
         }
         self.task.state = State::Done;
         self.task.homes.clear();
+        self.free_locks_of(self.task.id);
         let failed = self.task.failed;
         if !self.task.root {
             // A fiber: back to whoever resumed it.
@@ -704,22 +696,9 @@ fn alive(cx: &mut Cx, id: u64) -> bool {
 fn thread_id(a: Value) -> u64 {
     a.as_data::<TaskRef>().map_or(u64::MAX, |t| t.id)
 }
-/// The task of a thread that runs now: its first one, or one of its fibers.
-fn active_task(cx: &mut Cx, thread: Value) -> u64 {
-    if cx.task.thread == thread {
-        return cx.task.id;
-    }
-    let root = thread_id(thread);
-    if cx.task_mut(root).is_some_and(|t| t.state == State::Resuming) {
-        if let Some(t) = cx.tasks.all.values().find(|t| t.thread == thread && matches!(t.state, State::Ready | State::Waiting)) {
-            return t.id;
-        }
-    }
-    root
-}
 /// `__thread_state(thread)`: :run, :sleep, :done
 fn thread_state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = active_task(cx, a[0]);
+    let id = cx.active_task(a[0]);
     let s = match cx.task_mut(id).map(|t| t.state) {
         None if thread_id(a[0]) == u64::MAX => "new",
         None | Some(State::Done) => "done",
@@ -766,7 +745,7 @@ fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// `__wake(thread)`: ends its wait; true when it was waiting.
 fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = active_task(cx, a[0]);
+    let id = cx.active_task(a[0]);
     if let Some(t) = cx.task_mut(id) {
         if t.state == State::Waiting {
             t.woken = true;
@@ -792,26 +771,6 @@ fn wake_task(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn task_id(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::fix(cx.task.id as i64))
 }
-/// `__thread_interrupt(thread, exception or true)`: to be raised there (true: kill).
-fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = active_task(cx, a[0]);
-    let me = cx.task.id;
-    let Some(t) = cx.task_mut(id) else { return Ok(Value::FALSE) };
-    if t.state == State::Done {
-        return Ok(Value::FALSE);
-    }
-    if id == me {
-        if a[1] == Value::TRUE {
-            let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
-            cx.pending.exc = u.val();
-            return Err(Exit::Unwind);
-        }
-        return Err(cx.raise(a[1]));
-    }
-    t.interrupts.push(a[1]);
-    t.parked = false;
-    Ok(Value::TRUE)
-}
 /// `__thread_pass()`
 fn thread_pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if cx.tasks.ready.is_empty() && cx.tasks.all.len() < 2 {
@@ -825,28 +784,13 @@ fn thread_pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.pending.deadline = 0;
     Err(Exit::Park)
 }
-/// `__thread_mask(n)`: sets how far interrupts are held back (0 none, 1 until a wait, 2 all); the old value.
-fn thread_mask(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let old = cx.task.mask;
-    cx.task.mask = a[0].as_fix().unwrap_or(0) as u8;
-    if cx.task.mask == 0 && !cx.task.interrupts.is_empty() {
-        cx.heap.poll.store(true, Relaxed);
-    }
-    Ok(Value::fix(old as i64))
-}
-/// `__thread_pending(thread)`: exceptions waiting for it.
-fn thread_pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = active_task(cx, a[0]);
-    let v = cx.task_mut(id).map_or(Vec::new(), |t| t.interrupts.clone());
-    Ok(cx.array(&v))
-}
 /// `__now_ns()`: monotonic nanoseconds.
 fn now(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.uint(now_ns()))
 }
 /// `__task_locals()`: Hash of the running task's fiber-locals, made on first use. With a thread: its first task's.
 fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = if a.is_empty() { cx.task.id } else { active_task(cx, a[0]) };
+    let id = if a.is_empty() { cx.task.id } else { cx.active_task(a[0]) };
     let Some(t) = cx.task_mut(id) else { return Ok(cx.hash()) };
     if t.locals.is_nil() {
         let h = cx.hash();
@@ -859,6 +803,19 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 impl Cx {
+    /// The task of a thread that runs now: its first one, or one of its fibers.
+    pub(crate) fn active_task(&mut self, thread: Value) -> u64 {
+        if self.task.thread == thread {
+            return self.task.id;
+        }
+        let root = thread_id(thread);
+        if self.task_mut(root).is_some_and(|t| t.state == State::Resuming) {
+            if let Some(t) = self.tasks.all.values().find(|t| t.thread == thread && matches!(t.state, State::Ready | State::Waiting)) {
+                return t.id;
+            }
+        }
+        root
+    }
     /// Parks the running native until `fd` is ready; it is called again then. With one thread a plain blocking call does as well.
     pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
         self.pending.io = Some((fd, read, write));
@@ -953,10 +910,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__wake", 1, 1, wake),
     intrinsic("__wake_task", 1, 1, wake_task),
     intrinsic("__task_id", 0, 0, task_id),
-    intrinsic("__thread_interrupt", 2, 2, thread_interrupt),
     intrinsic("__thread_pass", 0, 0, thread_pass),
-    intrinsic("__thread_mask", 1, 1, thread_mask),
-    intrinsic("__thread_pending", 1, 1, thread_pending),
     intrinsic("__now_ns", 0, 0, now),
     intrinsic("__task_locals", 0, 1, task_locals),
 ];

@@ -91,8 +91,11 @@ pub struct Task {
     pub wake_token: bool,
     /// Fiber: left by `Fiber.yield`.
     pub yielding: bool,
-    /// How far interrupts are held back: 0 not, 1 until a blocking wait, 2 all.
-    pub mask: u8,
+    /// What `Thread.handle_interrupt` holds back, innermost first: `[outer, class, how, class, how, ...]`, where
+    /// how is 0 at once, 1 at a wait, 2 never; nil: nothing.
+    pub masks: Value,
+    /// Interrupts wait until a lock is taken back.
+    pub held: bool,
     /// Parked calls that run again when the signal handler above them is done, innermost last.
     pub after_signal: Vec<Call>,
 }
@@ -131,13 +134,14 @@ impl Task {
             forever: false,
             wake_token: false,
             yielding: false,
-            mask: 0,
+            masks: Value::NIL,
+            held: false,
             after_signal: Vec::new(),
         }
     }
     /// Marks everything but the stack.
     pub fn trace(&self, m: &mut Marker) {
-        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals] {
+        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals, self.masks] {
             m.mark(v);
         }
         m.mark_all(&self.interrupts);
