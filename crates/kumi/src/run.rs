@@ -23,19 +23,19 @@ struct Script {
 /// The runtime's own settings, as far as they are known before a program is read.
 fn runtime_options(s: &Settings) -> kumi_vm::Options {
     let mut o = kumi_vm::Options {
-        verbose: s.verbose,
-        debug: s.debug,
+        verbose: s.verbose.into(),
+        debug: s.debug.into(),
         dump_insns: s.dump_insns,
         frozen_strings: s.frozen_strings == Some(true),
         backtrace_limit: s.backtrace_limit,
-        warn_deprecated: s.verbose == 2,
+        warn_deprecated: (s.verbose == 2).into(),
         ..Default::default()
     };
     for (name, on) in &s.categories {
         match name.as_str() {
-            "deprecated" => o.warn_deprecated = *on,
-            "experimental" => o.warn_experimental = *on,
-            "performance" => o.warn_performance = *on,
+            "deprecated" => o.warn_deprecated = (*on).into(),
+            "experimental" => o.warn_experimental = (*on).into(),
+            "performance" => o.warn_performance = (*on).into(),
             _ => {}
         }
     }

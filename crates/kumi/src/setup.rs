@@ -34,7 +34,7 @@ impl Identity {
 /// The prelude does not load: a message for the person who edits it.
 pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     let mut cx = Cx::new();
-    cx.options = options;
+    cx.boot().options = options;
     kumi_core_kernel::register(&mut cx);
     kumi_core_numeric::register(&mut cx);
     kumi_core_string::register(&mut cx);

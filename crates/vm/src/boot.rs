@@ -3,63 +3,24 @@
 use crate::Cx;
 use crate::method::{Body, Method};
 use crate::native::*;
-use crate::symbols::SymTab;
-use crate::task::Task;
-use crate::world::{self, Known};
+use crate::runtime::Runtime;
+use crate::world::Known;
 use kumi_heap::*;
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 impl Cx {
     /// A runtime with its classes, but without natives and prelude.
     pub fn new() -> Box<Cx> {
-        let mut syms = SymTab::default();
-        syms.intern(b"main");
-        // SAFETY: `k` is written before anything but `Known::boot` runs, and boot does not read it.
-        let mut cx = Box::new(Cx {
-            heap: Heap::new(),
-            syms,
-            k: Known::placeholder(),
-            methods: Vec::with_capacity(8192),
-            cache: world::empty_cache(),
-            serial: 0,
-            const_epochs: vec![0; 8192],
-            globals: Vec::new(),
-            global_ids: FxHashMap::default(),
-            intrinsics: Vec::new(),
-            intrinsic_ids: FxHashMap::default(),
-            codes: Vec::new(),
-            pending: Pending::default(),
-            hash_seed: random_seed(),
-            ops_redefined: false,
-            booted: false,
-            fp: std::ptr::null_mut(),
-            pc: std::ptr::null(),
-            stack_end: std::ptr::null_mut(),
-            hot: Vec::new(),
-            raising_native: world::NO_METHOD,
-            missing: Default::default(),
-            bottom: None,
-            switch_to: None,
-            signal_hook: None,
-            gc_stress: 0,
-            gc_tick: 0,
-            task: Box::new(Task::new(0, 4096, crate::stack::DEFAULT_MAX)),
-            prelude: Default::default(),
-            roots: Vec::new(),
-            state: FxHashMap::default(),
-            tracers: Vec::new(),
-            main_object: Value::NIL,
-            top_cref: Value::NIL,
-            options: Default::default(),
-            tasks: Default::default(),
-            lock_book: Default::default(),
-        });
-        *cx.k = Known::boot(&mut cx);
+        let rt = Arc::new(Runtime::empty(random_seed()));
+        let mut cx = Box::new(Cx::worker(rt, Heap::new()));
+        // The classes take the place of pointers that nothing has followed yet.
+        let known = Known::boot(&mut cx);
+        *cx.boot().k = known;
         cx.boot_singletons();
         let (object, kernel) = (cx.k.object, cx.k.kernel);
         cx.include_module(object, kernel);
         let main = cx.heap.object(object);
-        cx.main_object = main;
+        cx.boot().main_object = main;
         cx.natives(crate::natives::TABLE);
         cx.natives(crate::sched::TABLE);
         cx.natives(crate::sync::TABLE);
@@ -76,7 +37,8 @@ impl Cx {
         if let Some(max) = wanted.or_else(machine_memory) {
             cx.heap.max = max;
         }
-        cx.top_cref = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
+        let top = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
+        cx.boot().top_cref = top;
         cx
     }
 
@@ -94,8 +56,8 @@ impl Cx {
         for d in table {
             if d.class.is_empty() {
                 let i = self.intrinsics.len() as u16;
-                self.intrinsics.push((d.name, d.f));
-                self.intrinsic_ids.insert(d.name, i);
+                self.boot().intrinsics.push((d.name, d.f, d.guard.unwrap_or(Guard::World)));
+                self.boot().intrinsic_ids.insert(d.name, i);
                 continue;
             }
             let (path, single) = match d.class.strip_suffix('.') {
@@ -114,6 +76,7 @@ impl Cx {
     fn add_native(&mut self, owner: Gc<ClassObj>, name: Sym, d: &NativeDef) {
         let m = Method {
             native: Some(d.f),
+            guard: d.guard.unwrap_or_else(|| Guard::of(d.class)),
             min: d.min,
             max: d.max,
             vis: d.vis,
@@ -124,10 +87,10 @@ impl Cx {
             owner,
             name,
             called: name,
+            forced: Default::default(),
         };
         let mut owner = owner;
-        let i = self.methods.len() as u32;
-        self.methods.push(m);
+        let i = self.methods.push(m) as u32;
         if owner.data.methods.insert(name, i).is_none() {
             owner.data.method_order.push(name);
         }

@@ -3,55 +3,32 @@
 //! Nothing is global (rule 4): a process may hold several. Helper methods that
 //! every native file needs are here; keep them small and free of policy.
 
-use crate::iseq::ISeq;
-use crate::method::Method;
 use crate::native::*;
-use crate::prelude::Prelude;
-use crate::symbols::{SymTab, sym};
+use crate::runtime::Runtime;
+use crate::symbols::sym;
 use crate::task::Task;
-use crate::world::{CacheEntry, Global, Known};
+use crate::world::CacheEntry;
 use kumi_heap::*;
 use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 
-/// A runtime with its one worker.
+/// One worker of a runtime: what natives receive. Derefs to the [`Runtime`] that all workers share.
 pub struct Cx {
     pub heap: Heap,
-    pub syms: SymTab,
-    pub k: Box<Known>,
-    pub methods: Vec<Method>,
+    rt: Arc<Runtime>,
     pub(crate) cache: Box<[CacheEntry]>,
-    pub(crate) serial: u32,
-    pub(crate) const_epochs: Vec<u32>,
-    pub(crate) globals: Vec<Global>,
-    pub(crate) global_ids: FxHashMap<Sym, usize>,
-    pub intrinsics: Vec<(&'static str, NativeFn)>,
-    pub(crate) intrinsic_ids: FxHashMap<&'static str, u16>,
-    /// Code that frames, methods and procs point to; never freed while the runtime lives.
-    pub(crate) codes: Vec<Arc<ISeq>>,
     pub pending: Pending,
-    /// Secret of this runtime that all hashes start from.
-    pub hash_seed: u64,
-    /// A user redefined an operator that the loop has built in.
-    pub ops_redefined: bool,
-    pub(crate) booted: bool,
     /// The running frame and the next instruction, valid while a native or slow path runs.
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
-    /// What fast paths need of each method, parallel to `methods`.
-    pub(crate) hot: Vec<crate::interp::Hot>,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
-    /// The code below a task's first call.
-    pub(crate) bottom: Option<Arc<ISeq>>,
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
-    /// Signals that came in: what to call for them (set by the system floor).
-    pub signal_hook: Option<fn(&mut Cx) -> Option<Call>>,
     /// Why the default method_missing is about to run.
     pub(crate) missing: crate::interp::Missing,
     /// `KUMI_GC_STRESS`: collect at every k-th safepoint.
@@ -59,49 +36,76 @@ pub struct Cx {
     pub(crate) gc_tick: u32,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: Box<Task>,
-    pub(crate) prelude: Prelude,
-    /// Values that must stay alive whatever happens: constants of native code.
-    pub roots: Vec<Value>,
-    /// Per-crate state of native code (IO tables, random generators), by type.
-    pub state: FxHashMap<std::any::TypeId, Box<dyn std::any::Any>>,
-    /// Extra root markers, called at each collection.
-    pub tracers: Vec<fn(&Cx, &mut Marker)>,
-    pub main_object: Value,
-    pub top_cref: Value,
-    pub options: Options,
     /// Other tasks: fibers and threads that do not run now.
     pub(crate) tasks: crate::task::Tasks,
     /// Owners of locks that others wait for.
     pub(crate) lock_book: crate::sync::LockBook,
 }
 
-/// What the command line set.
-#[derive(Clone, Debug)]
+impl std::ops::Deref for Cx {
+    type Target = Runtime;
+    #[inline(always)]
+    fn deref(&self) -> &Runtime {
+        &self.rt
+    }
+}
+
+impl Cx {
+    /// A worker of `rt`.
+    pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap) -> Cx {
+        Cx {
+            heap,
+            rt,
+            cache: crate::world::empty_cache(),
+            pending: Pending::default(),
+            fp: std::ptr::null_mut(),
+            pc: std::ptr::null(),
+            stack_end: std::ptr::null_mut(),
+            raising_native: crate::world::NO_METHOD,
+            switch_to: None,
+            missing: Default::default(),
+            gc_stress: 0,
+            gc_tick: 0,
+            task: Box::new(Task::new(0, 4096, crate::stack::DEFAULT_MAX)),
+            tasks: Default::default(),
+            lock_book: Default::default(),
+        }
+    }
+    /// The runtime for writing, at boot: while this is its only worker.
+    pub fn boot(&mut self) -> &mut Runtime {
+        // SAFETY: other workers are started by the first `Thread.new`, after boot; until then nobody
+        // else holds a reference into the runtime.
+        unsafe { &mut *(Arc::as_ptr(&self.rt) as *mut Runtime) }
+    }
+}
+
+/// What the command line set, and `$VERBOSE` and its kin change.
+#[derive(Debug)]
 pub struct Options {
     /// -w: nil, false, true as 0, 1, 2.
-    pub verbose: u8,
-    pub debug: bool,
+    pub verbose: AtomicU8,
+    pub debug: AtomicBool,
     pub dump_insns: bool,
     pub script: String,
     pub frozen_strings: bool,
     pub backtrace_limit: i64,
-    pub warn_deprecated: bool,
-    pub warn_experimental: bool,
-    pub warn_performance: bool,
+    pub warn_deprecated: AtomicBool,
+    pub warn_experimental: AtomicBool,
+    pub warn_performance: AtomicBool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
-            verbose: 1,
-            debug: false,
+            verbose: AtomicU8::new(1),
+            debug: AtomicBool::new(false),
             dump_insns: false,
             script: "-".into(),
             frozen_strings: false,
             backtrace_limit: -1,
-            warn_deprecated: false,
-            warn_experimental: true,
-            warn_performance: false,
+            warn_deprecated: AtomicBool::new(false),
+            warn_experimental: AtomicBool::new(true),
+            warn_performance: AtomicBool::new(false),
         }
     }
 }
@@ -569,11 +573,10 @@ impl Cx {
         v.as_str().map_or(String::new(), |s| String::from_utf8_lossy(s.bytes()).into_owned())
     }
     /// State of a native crate, made on first use.
+    ///
+    /// For natives that hold the runtime's leaf lock (see `native::Sync`), which makes them its one user.
     pub fn state<T: Default + 'static>(&mut self) -> &mut T {
-        let e = self.state.entry(std::any::TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
-        match e.downcast_mut::<T>() {
-            Some(t) => t,
-            None => unreachable!("state is stored by its type"),
-        }
+        // SAFETY: one user at a time by the rule above; the box is never moved or dropped.
+        unsafe { &mut *self.rt.state_ptr::<T>() }
     }
 }

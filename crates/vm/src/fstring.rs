@@ -24,7 +24,7 @@ impl Cx {
             Some(v) => v,
             None => {
                 let v = self.data(self.k.object, Table::default());
-                self.roots.push(v);
+                self.keep(v);
                 self.heap.add_weak(v);
                 self.state::<Place>().0 = Some(v);
                 v

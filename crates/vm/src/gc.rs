@@ -1,9 +1,13 @@
 //! Roots: everything the heap must keep, told exactly.
 
 use crate::Cx;
+use crate::bytecode::Op;
 use crate::method::Body;
 use crate::native::{Call, Target};
-use kumi_heap::Marker;
+use crate::iseq::ISeq;
+use kumi_heap::{Marker, Value};
+use rustc_hash::FxHashSet;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Marks the values of a pending call.
 pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
@@ -38,35 +42,53 @@ impl Cx {
         }
     }
 
+    /// Drops constant-cache entries that no cache word names any more.
+    fn drop_stale(&self, c: &ISeq) {
+        let mut t = crate::runtime::lock(&c.const_cache);
+        if t.len() < 2 {
+            return;
+        }
+        let mut named = FxHashSet::default();
+        let mut at = 0;
+        while at < c.code.len() {
+            let op = c.insn(at).op();
+            if matches!(op, Op::ConstGet | Op::ConstTop) {
+                named.insert(c.code[at + 1].load(Relaxed));
+            }
+            at += if op.cached() { 2 } else { 1 };
+        }
+        t.retain(|e| named.contains(&(&**e as *const _ as u64)));
+    }
+
     fn mark_roots(&self, m: &mut Marker, top: usize) {
         self.k.trace(m);
         for x in &self.methods {
             m.mark(x.cref);
+            if let Some((_, c)) = x.forced.get() {
+                m.mark(*c);
+            }
             m.mark(x.owner.val());
             if let Body::Proc(p) = x.body {
                 m.mark(p);
             }
         }
         for g in &self.globals {
-            m.mark(g.value);
+            m.mark(g.value());
         }
-        for c in &self.codes {
-            // SAFETY: written only by the loop, which does not run now.
-            unsafe {
-                m.mark_all(&*c.values.get());
-                for e in (*c.const_cache.get()).iter() {
-                    m.mark(e.value);
-                }
+        for c in crate::runtime::lock(&self.codes).iter() {
+            for v in c.values.iter().chain(c.once.iter()) {
+                m.mark(Value::from_bits(v.load(std::sync::atomic::Ordering::Relaxed)));
             }
-            for o in c.once.iter() {
-                m.mark(o.get());
+            self.drop_stale(c);
+            for e in crate::runtime::lock(&c.const_cache).iter() {
+                m.mark(e.value);
             }
         }
         m.mark(self.pending.exc);
         if let Some(c) = &self.pending.call {
             trace_call(c, m);
         }
-        m.mark_all(&self.roots);
+        m.mark_all(&self.kept());
         self.lock_book.trace(m);
         m.mark_all(&self.tasks.threads);
         m.mark(self.tasks.main_thread);

@@ -6,8 +6,7 @@
 use crate::bytecode::Insn;
 use kumi_heap::{Sym, Value};
 use kumi_text::encoding::EncIndex;
-use std::cell::{Cell, UnsafeCell};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicU64;
 
 /// What a piece of code is the body of.
@@ -220,11 +219,12 @@ pub struct ISeq {
     /// Prelude code: invisible in backtraces, system semantics.
     pub system: bool,
     /// Number of once-slots.
-    pub once: Box<[Cell<Value>]>,
+    pub once: Box<[AtomicU64]>,
     /// Materialised `lits`, filled by the loop (roots while the ISeq is registered).
-    pub values: UnsafeCell<Box<[Value]>>,
-    /// For constant caches: values cached by `ConstGet` and friends, one cell a cached instruction word.
-    pub const_cache: UnsafeCell<Vec<ConstEntry>>,
+    pub values: Box<[AtomicU64]>,
+    /// Entries that the cache words of `ConstGet` and `ConstTop` point to. An entry never changes; stale ones
+    /// are dropped, and their cache words cleared, at a collection.
+    pub const_cache: Mutex<Vec<Box<ConstEntry>>>,
     /// Ruby source range (offset, length) for `Proc#source_location`-like tools.
     pub span: (u32, u32),
 }
@@ -273,6 +273,30 @@ impl ISeq {
             0 => self.line,
             n => self.lines[n - 1].1,
         }
+    }
+    /// Literal `k` as a value; undef before it is made.
+    #[inline(always)]
+    pub fn value(&self, k: usize) -> Value {
+        Value::from_bits(self.values[k].load(std::sync::atomic::Ordering::Acquire))
+    }
+    /// Gives literal `k` its value unless another worker was first; the value it has now.
+    pub fn set_value(&self, k: usize, v: Value) -> Value {
+        use std::sync::atomic::Ordering::*;
+        match self.values[k].compare_exchange(Value::UNDEF.bits(), v.bits(), AcqRel, Acquire) {
+            Ok(_) => v,
+            Err(b) => Value::from_bits(b),
+        }
+    }
+    /// Once-slot `k`; undef before its code ran.
+    pub fn once(&self, k: usize) -> Value {
+        Value::from_bits(self.once[k].load(std::sync::atomic::Ordering::Acquire))
+    }
+    pub fn set_once(&self, k: usize, v: Value) {
+        self.once[k].store(v.bits(), std::sync::atomic::Ordering::Release)
+    }
+    /// Cells for `n` values not yet made.
+    pub fn undef_cells(n: usize) -> Box<[AtomicU64]> {
+        (0..n).map(|_| AtomicU64::new(Value::UNDEF.bits())).collect()
     }
     /// The instruction word at `pc`.
     pub fn insn(&self, pc: usize) -> Insn {

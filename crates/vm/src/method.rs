@@ -1,10 +1,10 @@
-//! The method table: entries are appended and never change, except that a lazily
-//! compiled prelude body is filled in once.
+//! The method table: entries are appended and never change, except that the code of a lazily
+//! compiled prelude body is put beside it once.
 
 use crate::iseq::ISeq;
-use crate::native::{NativeFn, Vis};
+use crate::native::{Guard, NativeFn, Vis};
 use kumi_heap::{ClassObj, Gc, Sym, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a method does when called.
 #[derive(Clone)]
@@ -51,6 +51,8 @@ pub enum Special {
 pub struct Method {
     /// Called by the loop before anything else; on `Exit::Miss` the body runs.
     pub native: Option<NativeFn>,
+    /// What is locked around the native.
+    pub guard: Guard,
     pub min: u8,
     pub max: i8,
     pub vis: Vis,
@@ -66,4 +68,26 @@ pub struct Method {
     pub name: Sym,
     /// Name of this entry (differs for aliases).
     pub called: Sym,
+    /// A lazy body's code and place, once it was called.
+    pub forced: OnceLock<(Arc<ISeq>, Value)>,
+}
+
+impl Method {
+    /// The bytecode and the place its frames run in, when it has been compiled.
+    pub fn code(&self) -> Option<(&Arc<ISeq>, Value)> {
+        match &self.body {
+            Body::Code(q) => Some((q, self.cref)),
+            Body::Lazy(_) => self.forced.get().map(|f| (&f.0, f.1)),
+            _ => None,
+        }
+    }
+    /// A copy whose body is the code itself where that is known.
+    pub fn settled(&self) -> Method {
+        let mut m = self.clone();
+        if let Some((q, cref)) = m.forced.take() {
+            m.body = Body::Code(q);
+            m.cref = cref;
+        }
+        m
+    }
 }

@@ -93,7 +93,7 @@ impl Cx {
     }
     /// The registered code at an address.
     fn code_at(&self, iseq: u64) -> Option<Arc<ISeq>> {
-        self.codes.iter().rev().find(|c| Arc::as_ptr(c) as u64 == iseq).cloned()
+        crate::runtime::lock(&self.codes).iter().rev().find(|c| Arc::as_ptr(c) as u64 == iseq).cloned()
     }
 
     /// `Method#arity`.

@@ -71,6 +71,31 @@ pub struct NativeDef {
     pub max: i8,
     pub f: NativeFn,
     pub vis: Vis,
+    /// What the dispatcher locks around it; `None`: by its class (see [`Guard::of`]).
+    pub guard: Option<Guard>,
+}
+
+impl NativeDef {
+    /// Sets what is locked around this native.
+    pub const fn guard(mut self, g: Guard) -> NativeDef {
+        self.guard = Some(g);
+        self
+    }
+}
+
+/// What the dispatcher locks around a native while several workers are active, so that one
+/// call is one atomic operation. Nothing is locked while one worker runs alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Guard {
+    /// Nothing: it reads, makes new objects, or is atomic by itself.
+    None,
+    /// The receiver and its mutable arguments.
+    Objects,
+    /// The runtime's leaf lock, then as `Objects`: it touches state of the whole runtime.
+    World,
+    /// The class lock: it reads or changes method tables, constants, modules.
+    Classes,
 }
 
 /// Method visibility.
@@ -84,15 +109,15 @@ pub enum Vis {
 
 /// A public method of exactly or from `min` to `max` arguments (-1: any).
 pub const fn n(class: &'static str, name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
-    NativeDef { class, name, min, max, f, vis: Vis::Public }
+    NativeDef { class, name, min, max, f, vis: Vis::Public, guard: None }
 }
 /// A private method.
 pub const fn private(class: &'static str, name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
-    NativeDef { class, name, min, max, f, vis: Vis::Private }
+    NativeDef { class, name, min, max, f, vis: Vis::Private, guard: None }
 }
 /// An intrinsic for prelude code: `__name(a, b)`. It gets nil as receiver.
 pub const fn intrinsic(name: &'static str, min: u8, max: i8, f: NativeFn) -> NativeDef {
-    NativeDef { class: "", name, min, max, f, vis: Vis::Public }
+    NativeDef { class: "", name, min, max, f, vis: Vis::Public, guard: None }
 }
 
 /// Positional arguments on their way.

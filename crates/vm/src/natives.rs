@@ -462,7 +462,7 @@ fn define_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             return Err(cx.type_error("bind argument must be a subclass of the method's owner"));
         }
         cx.force_lazy(index)?;
-        let mut e = cx.methods[index as usize].clone();
+        let mut e = cx.methods[index as usize].settled();
         e.vis = vis;
         e.builtin = false;
         e.called = name;
@@ -472,7 +472,8 @@ fn define_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             if let (Body::Code(q), Some(k)) = (&e.body, e.cref.cell::<CrefObj>()) {
                 let q = q.clone();
                 let i = cx.install_code(c, name, q, k.parent, vis);
-                cx.methods[i as usize].name = original;
+                // SAFETY: made just now; no cache names it yet.
+                unsafe { cx.methods.row_mut(i as usize).name = original };
                 return Ok(Value::sym(name));
             }
             e.owner = c;

@@ -8,12 +8,12 @@
 use crate::Cx;
 use crate::iseq::ISeq;
 use crate::method::{Body, Method};
-use crate::native::{Exit, Vis};
+use crate::native::{Exit, Guard, Vis};
 use crate::world::NO_METHOD;
 use kumi_heap::{ClassObj, CrefObj, Gc, Role, Sym, Value};
 use kumi_prelude::{ClassRef, DefRec, File, Mix, TOP, Visibility, What};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where a lazily compiled method's text is.
 pub struct LazyMethod {
@@ -23,7 +23,7 @@ pub struct LazyMethod {
     pub to: u32,
     pub line: u32,
     /// Filled by the first call.
-    pub code: Option<Arc<ISeq>>,
+    pub code: OnceLock<Arc<ISeq>>,
 }
 
 /// One file of the prelude.
@@ -53,7 +53,7 @@ struct Open {
 impl Cx {
     /// The packed prelude that [`Cx::load_prelude`] reads.
     pub fn embed_prelude(&mut self, blob: &'static [u8]) {
-        self.prelude.blob = blob;
+        self.boot().prelude.blob = blob;
     }
 
     /// Enters the prelude's classes and methods and runs its eager texts. With
@@ -97,7 +97,7 @@ impl Cx {
             }
         }
         // From here on a definition of an operator is a user's.
-        self.booted = true;
+        self.boot().booted = true;
         Ok(())
     }
 
@@ -115,8 +115,7 @@ impl Cx {
             let mut m = self.methods[i as usize].clone();
             m.vis = Vis::Public;
             m.owner = single;
-            let k = self.methods.len() as u32;
-            self.methods.push(m);
+            let k = self.methods.push(m) as u32;
             single.data.methods.insert(name, k);
             single.data.method_order.push(name);
         }
@@ -154,7 +153,7 @@ impl Cx {
     /// Finds or makes the classes and modules of a file.
     fn open_classes(&mut self, f: &File<'static>) -> Result<Vec<Open>, String> {
         let base = f.name.strip_suffix(".rb").unwrap_or(&f.name);
-        self.prelude.sources.push(Source {
+        self.boot().prelude.sources.push(Source {
             path: format!("<internal:{base}>").into(),
             text: f.source.clone(),
             frozen_strings: f.index.frozen_strings,
@@ -233,7 +232,7 @@ impl Cx {
             let name = self.intern(&d.name);
             let body = match d.what {
                 What::Code => {
-                    self.prelude.methods.push(LazyMethod { file, from: d.from, to: d.to, line: d.line, code: None });
+                    self.boot().prelude.methods.push(LazyMethod { file, from: d.from, to: d.to, line: d.line, code: OnceLock::new() });
                     Body::Lazy(self.prelude.methods.len() as u32 - 1)
                 }
                 What::AttrGet => Body::AttrGet(self.intern(&format!("@{}", d.name))),
@@ -261,7 +260,9 @@ impl Cx {
     fn enter(&mut self, owner: Gc<ClassObj>, name: Sym, d: &DefRec<'_>, body: Body, cref: Value, vis: Vis) {
         let mut owner = owner;
         if let Some(&i) = owner.data.methods.get(&name) {
-            if let Some(m) = self.methods.get_mut(i as usize) {
+            if (i as usize) < self.methods.len() {
+                // SAFETY: boot: this is the only worker, and nothing runs.
+                let m = unsafe { self.methods.row_mut(i as usize) };
                 if m.native.is_some() && matches!(m.body, Body::Native) {
                     m.body = body;
                     m.cref = cref;
@@ -269,9 +270,9 @@ impl Cx {
                 }
             }
         }
-        let i = self.methods.len() as u32;
-        self.methods.push(Method {
+        let i = self.methods.push(Method {
             native: None,
+            guard: Guard::None,
             min: d.min,
             max: d.max,
             vis,
@@ -282,7 +283,8 @@ impl Cx {
             owner,
             name,
             called: name,
-        });
+            forced: Default::default(),
+        }) as u32;
         if owner.data.methods.insert(name, i).is_none() {
             owner.data.method_order.push(name);
         }
@@ -305,8 +307,7 @@ impl Cx {
                 return Err(format!("{}: alias {}: {class} has no method {}", f.name, a.new, a.old));
             };
             let m = Method { called: new, ..m.clone() };
-            let at = self.methods.len() as u32;
-            self.methods.push(m);
+            let at = self.methods.push(m) as u32;
             if owner.data.methods.insert(new, at).is_none() {
                 owner.data.method_order.push(new);
             }
@@ -319,7 +320,7 @@ impl Cx {
         let Some(m) = self.prelude.methods.get(i as usize) else {
             return Err(self.runtime_error("prelude method is missing"));
         };
-        if let Some(c) = &m.code {
+        if let Some(c) = m.code.get() {
             return Ok(c.clone());
         }
         let (line, from, to) = (m.line, m.from as usize, m.to as usize);
@@ -329,7 +330,6 @@ impl Cx {
         let (path, frozen) = (s.path.clone(), s.frozen_strings);
         let text = s.text.get(from..to).unwrap_or_default().to_vec();
         let code = self.compile_system_method(&text, path, line, frozen)?;
-        self.prelude.methods[i as usize].code = Some(code.clone());
-        Ok(code)
+        Ok(self.prelude.methods[i as usize].code.get_or_init(|| code).clone())
     }
 }

@@ -637,7 +637,7 @@ fn main_thread(cx: &mut Cx) -> Value {
         let c = cx.k.thread;
         let v = cx.data(c, TaskRef { id });
         cx.tasks.main_thread = v;
-        cx.roots.push(v);
+        cx.keep(v);
         cx.tasks.threads.push(v);
         let main = cx.tasks.main_id;
         let others: Vec<u64> = cx.tasks.all.keys().copied().collect();

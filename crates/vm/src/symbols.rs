@@ -1,7 +1,9 @@
 //! Interned names. The first ones are constants, so that Rust code can name them.
 
+use crate::stable::StableVec;
 use kumi_heap::Sym;
 use rustc_hash::FxHashMap;
+use std::sync::RwLock;
 
 macro_rules! known {
     ($($name:ident $text:literal),* $(,)?) => {
@@ -48,16 +50,16 @@ known! {
     ATTACHED "__attached__", OBJECT "Object", TOPLEVEL "TOPLEVEL_BINDING", MAIN "main", AT_EXIT "at_exit",
 }
 
-/// The symbol table of one runtime. Append-only.
+/// The symbol table of one runtime. Append-only: names are read without a lock.
 pub struct SymTab {
-    names: Vec<Box<[u8]>>,
-    ids: FxHashMap<Box<[u8]>, Sym>,
+    names: StableVec<Box<[u8]>>,
+    ids: RwLock<FxHashMap<Box<[u8]>, Sym>>,
 }
 
 impl Default for SymTab {
     fn default() -> Self {
-        let mut t = SymTab { names: Vec::with_capacity(4096), ids: FxHashMap::default() };
-        t.ids.reserve(4096);
+        let t = SymTab { names: StableVec::new(1 << 26), ids: RwLock::default() };
+        t.ids.write().unwrap_or_else(|e| e.into_inner()).reserve(4096);
         for k in KNOWN {
             t.intern(k.as_bytes());
         }
@@ -66,18 +68,21 @@ impl Default for SymTab {
 }
 
 impl SymTab {
-    pub fn intern(&mut self, name: &[u8]) -> Sym {
-        if let Some(&s) = self.ids.get(name) {
+    pub fn intern(&self, name: &[u8]) -> Sym {
+        if let Some(s) = self.find(name) {
             return s;
         }
-        let s = Sym(self.names.len() as u32);
-        self.names.push(name.into());
-        self.ids.insert(name.into(), s);
+        let mut ids = self.ids.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(&s) = ids.get(name) {
+            return s;
+        }
+        let s = Sym(self.names.push(name.into()) as u32);
+        ids.insert(name.into(), s);
         s
     }
     /// The symbol if the name was ever interned.
     pub fn find(&self, name: &[u8]) -> Option<Sym> {
-        self.ids.get(name).copied()
+        self.ids.read().unwrap_or_else(|e| e.into_inner()).get(name).copied()
     }
     pub fn name(&self, s: Sym) -> &[u8] {
         self.names.get(s.0 as usize).map_or(b"", |n| n)

@@ -5,10 +5,11 @@
 
 use crate::Cx;
 use crate::method::{Body, Method};
-use crate::native::{NativeFn, Vis};
+use crate::native::{Guard, NativeFn, Vis};
 use crate::symbols::sym;
 use kumi_heap::{ClassData, ClassObj, Const, Gc, Instance, Role, Sym, Value};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock};
 
 macro_rules! classes {
     ($none:ident; $($field:ident $name:literal : $sup:ident $inst:ident),* $(,)? ; modules $($mf:ident $mn:literal),* $(,)?) => {
@@ -182,12 +183,33 @@ pub(crate) fn empty_cache() -> Box<[CacheEntry]> {
 }
 
 /// A global variable.
+#[derive(Default)]
 pub struct Global {
-    pub value: Value,
-    /// Hooked: reads and writes call these natives (recv nil; args: name symbol, value).
-    pub get: Option<NativeFn>,
-    pub set: Option<NativeFn>,
-    pub defined: bool,
+    /// The value's bits, such that zero is nil.
+    value: AtomicU64,
+    defined: AtomicBool,
+    /// Hooked: reads and writes call these natives (recv nil; args: name symbol, value). Set once.
+    hooks: OnceLock<(Option<NativeFn>, Option<NativeFn>)>,
+}
+
+impl Global {
+    pub fn value(&self) -> Value {
+        Value::from_bits(self.value.load(Acquire) ^ Value::NIL.bits())
+    }
+    pub fn set(&self, v: Value) {
+        self.value.store(v.bits() ^ Value::NIL.bits(), Release);
+        self.defined.store(true, Relaxed);
+    }
+    pub fn defined(&self) -> bool {
+        self.defined.load(Relaxed)
+    }
+    pub fn hooks(&self) -> (Option<NativeFn>, Option<NativeFn>) {
+        self.hooks.get().copied().unwrap_or((None, None))
+    }
+    fn hook(&self, get: Option<NativeFn>, set: Option<NativeFn>) {
+        let _ = self.hooks.set((get, set));
+        self.defined.store(true, Relaxed);
+    }
 }
 
 impl Cx {
@@ -400,8 +422,7 @@ impl Cx {
         c.serial = self.next_serial();
     }
     fn next_serial(&mut self) -> u32 {
-        self.serial += 1;
-        self.serial
+        self.serial.fetch_add(1, Relaxed) + 1
     }
     fn linearise(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
@@ -484,9 +505,8 @@ impl Cx {
     /// Adds a method entry to `class` without hooks.
     pub fn add_method(&mut self, class: Gc<ClassObj>, mid: Sym, m: Method) -> u32 {
         let mut class = class;
-        let i = self.methods.len() as u32;
         let user = !m.builtin;
-        self.methods.push(m);
+        let i = self.methods.push(m) as u32;
         if class.data.methods.insert(mid, i).is_none() {
             class.data.method_order.push(mid);
         }
@@ -546,7 +566,7 @@ impl Cx {
         // Definitions further up (Comparable, Object) do not shadow the built-in entries.
         let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
         if op && (direct || mid == Some(sym::NOT) || mid.is_none()) {
-            self.ops_redefined = true;
+            self.ops_redefined.store(true, Relaxed);
             self.dequicken_all();
         }
     }
@@ -618,6 +638,7 @@ impl Cx {
     pub fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
         Method {
             native: None,
+            guard: Guard::None,
             min: 0,
             max: -1,
             vis,
@@ -628,6 +649,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            forced: Default::default(),
         }
     }
 
@@ -673,11 +695,7 @@ impl Cx {
     }
     /// Invalidates cached lookups of that name.
     pub fn const_changed(&mut self, name: Sym) {
-        let i = name.0 as usize;
-        if self.const_epochs.len() <= i {
-            self.const_epochs.resize(i + 256, 0);
-        }
-        self.const_epochs[i] = self.const_epochs[i].wrapping_add(1);
+        self.const_epoch(name).fetch_add(1, Release);
     }
     /// Finds the constant in `class` and its ancestors (and Object for modules when `object`): owner and entry.
     pub fn find_const(&self, class: Gc<ClassObj>, name: Sym, object: bool) -> Option<(Gc<ClassObj>, &'static Const)> {
@@ -712,51 +730,37 @@ impl Cx {
 
     /// Index of a global variable, made when missing.
     pub fn global_index(&mut self, name: Sym) -> usize {
-        if let Some(&i) = self.global_ids.get(&name) {
+        if let Some(&i) = self.global_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name) {
             return i;
         }
-        let i = self.globals.len();
-        self.globals.push(Global { value: Value::NIL, get: None, set: None, defined: false });
-        self.global_ids.insert(name, i);
-        i
+        let mut ids = self.global_ids.write().unwrap_or_else(|e| e.into_inner());
+        *ids.entry(name).or_insert_with(|| self.globals.push(Global::default()))
     }
     /// Sets a plain global from native code.
     pub fn set_global(&mut self, name: &str, v: Value) {
         let s = self.intern(name);
         let i = self.global_index(s);
-        self.globals[i].value = v;
-        self.globals[i].defined = true;
+        self.globals[i].set(v);
     }
+    /// The value that Ruby code sees: hooks are asked.
     pub fn get_global(&mut self, name: &str) -> Value {
         let s = self.intern(name);
         let i = self.global_index(s);
-        match self.globals[i].get {
+        match self.globals[i].hooks().0 {
             Some(f) => f(self, Value::NIL, &[Value::sym(s)]).unwrap_or(Value::NIL),
-            None => self.globals[i].value,
-        }
-    }
-    /// The value that Ruby code sees: hooks are asked.
-    pub fn read_global(&mut self, name: &str) -> Value {
-        let s = self.intern(name);
-        let i = self.global_index(s);
-        match self.globals[i].get {
-            Some(f) => f(self, Value::NIL, &[Value::sym(s)]).unwrap_or(Value::NIL),
-            None => self.globals[i].value,
+            None => self.globals[i].value(),
         }
     }
     /// A global whose reads and writes are natives (arguments: name symbol, value).
     pub fn hook_global(&mut self, name: &str, get: Option<NativeFn>, set: Option<NativeFn>) {
         let s = self.intern(name);
         let i = self.global_index(s);
-        let g = &mut self.globals[i];
-        g.get = get;
-        g.set = set;
-        g.defined = true;
+        self.globals[i].hook(get, set);
     }
     /// `alias $new $old`: both names mean one variable.
     #[inline(never)]
     pub fn alias_global(&mut self, new: Sym, old: Sym) {
         let i = self.global_index(old);
-        self.global_ids.insert(new, i);
+        self.global_ids.write().unwrap_or_else(|e| e.into_inner()).insert(new, i);
     }
 }

@@ -82,6 +82,8 @@ fn accessor(cx: &mut Cx, owner: Gc<ClassObj>, name: Sym, body: Body, args: u8) {
         owner,
         name,
         called: name,
+        guard: kumi_vm::Guard::None,
+        forced: Default::default(),
     };
     cx.add_method(owner, name, m);
 }

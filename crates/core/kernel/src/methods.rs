@@ -269,6 +269,8 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         owner: c,
         name: mid,
         called: mid,
+        guard: kumi_vm::Guard::None,
+        forced: Default::default(),
     };
     cx.add_method(c, mid, m);
     Ok(Value::sym(mid))

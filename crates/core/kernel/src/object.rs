@@ -224,7 +224,7 @@ fn word(cx: &mut Cx, w: &'static str, frozen: bool) -> R {
     if let Some(mut h) = s.header_mut() {
         h.flags |= flag::FROZEN;
     }
-    cx.roots.push(s);
+    cx.keep(s);
     cx.state::<Words>().made.push((w, s));
     Ok(s)
 }

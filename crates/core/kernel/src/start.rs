@@ -73,6 +73,8 @@ fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &str) {
         owner: c,
         name,
         called: name,
+        guard: kumi_vm::Guard::None,
+        forced: Default::default(),
     };
     cx.add_method(c, name, m);
 }

@@ -1,5 +1,6 @@
 //! Warning categories.
 
+use std::sync::atomic::Ordering::Relaxed;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[intrinsic("__warning_get", 1, 1, get), intrinsic("__warning_set", 2, 2, set)];
@@ -7,19 +8,19 @@ pub static TABLE: &[NativeDef] = &[intrinsic("__warning_get", 1, 1, get), intrin
 /// Connects `$VERBOSE` and `$DEBUG` with the options.
 pub fn hook(cx: &mut Cx) {
     fn verbose(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-        Ok([Value::NIL, Value::FALSE, Value::TRUE][cx.options.verbose.min(2) as usize])
+        Ok([Value::NIL, Value::FALSE, Value::TRUE][cx.options.verbose.load(Relaxed).min(2) as usize])
     }
     fn set_verbose(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let v = a.last().copied().unwrap_or(Value::NIL);
-        cx.options.verbose = if v.is_nil() { 0 } else { 1 + v.truthy() as u8 };
+        cx.options.verbose.store(if v.is_nil() { 0 } else { 1 + v.truthy() as u8 }, Relaxed);
         Ok(v)
     }
     fn debug(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-        Ok(Value::bool(cx.options.debug))
+        Ok(Value::bool(cx.options.debug.load(Relaxed)))
     }
     fn set_debug(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let v = a.last().copied().unwrap_or(Value::NIL);
-        cx.options.debug = v.truthy();
+        cx.options.debug.store(v.truthy(), Relaxed);
         Ok(v)
     }
     // $@ is the backtrace of $!.
@@ -48,9 +49,9 @@ pub fn hook(cx: &mut Cx) {
 fn get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_name(a, 0)?;
     Ok(match cx.syms.name(s) {
-        b"deprecated" => Value::bool(cx.options.warn_deprecated),
-        b"experimental" => Value::bool(cx.options.warn_experimental),
-        b"performance" => Value::bool(cx.options.warn_performance),
+        b"deprecated" => Value::bool(cx.options.warn_deprecated.load(Relaxed)),
+        b"experimental" => Value::bool(cx.options.warn_experimental.load(Relaxed)),
+        b"performance" => Value::bool(cx.options.warn_performance.load(Relaxed)),
         b"strict_unused_block" => Value::FALSE,
         _ => Value::NIL,
     })
@@ -59,9 +60,9 @@ fn set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_name(a, 0)?;
     let on = a[1].truthy();
     match cx.syms.name(s) {
-        b"deprecated" => cx.options.warn_deprecated = on,
-        b"experimental" => cx.options.warn_experimental = on,
-        b"performance" => cx.options.warn_performance = on,
+        b"deprecated" => cx.options.warn_deprecated.store(on, Relaxed),
+        b"experimental" => cx.options.warn_experimental.store(on, Relaxed),
+        b"performance" => cx.options.warn_performance.store(on, Relaxed),
         _ => {}
     }
     Ok(a[1])

@@ -157,7 +157,7 @@ pub fn chomped(s: Str) -> usize {
 }
 fn chomp(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
     let n = s.bytes().len();
-    let rs = if args.is_empty() { cx.read_global("$/") } else { args[0] };
+    let rs = if args.is_empty() { cx.get_global("$/") } else { args[0] };
     if rs.is_nil() && !args.is_empty() {
         return Ok(Change::None);
     }

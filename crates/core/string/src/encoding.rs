@@ -72,7 +72,7 @@ pub fn boot(cx: &mut Cx) {
         if let Some(mut h) = v.header_mut() {
             h.flags |= flag::FROZEN;
         }
-        cx.roots.push(v);
+        cx.keep(v);
         cx.state::<EncState>().objects.push(v);
         for name in e.constant_names() {
             let y = cx.intern(&name);

@@ -45,7 +45,7 @@ fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
 /// The method `split` with plain arguments.
 fn split_method(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let pat = args.first().copied().unwrap_or(Value::NIL);
-    let plain = if pat.is_nil() { cx.read_global("$;").is_nil() } else { pat.as_str().is_some() || pat.as_data::<ReObj>().is_some() };
+    let plain = if pat.is_nil() { cx.get_global("$;").is_nil() } else { pat.as_str().is_some() || pat.as_data::<ReObj>().is_some() };
     let limit = args.get(1).copied().unwrap_or(Value::fix(0));
     if !plain || !limit.is_fix() {
         return Err(Exit::Miss);
@@ -54,7 +54,7 @@ fn split_method(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// The method `lines` without arguments.
 fn lines_method(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let sep = cx.read_global("$/");
+    let sep = cx.get_global("$/");
     if sep.as_str().is_none() {
         return Err(Exit::Miss);
     }

@@ -73,7 +73,7 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if let Some(mut h) = v.header_mut() {
         h.flags |= flag::FROZEN;
     }
-    cx.roots.push(v);
+    cx.keep(v);
     cx.state::<SymState>().names.insert(y, v);
     Ok(v)
 }

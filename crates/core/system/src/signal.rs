@@ -113,9 +113,9 @@ const RAISING: [i32; 7] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGA
 /// Makes this runtime the one that receives signals.
 pub fn boot(cx: &mut Cx) {
     POLL.store(&cx.heap.poll as *const AtomicBool as *mut AtomicBool, Release);
-    cx.signal_hook = Some(next);
-    cx.tracers.push(|cx, m| {
-        if let Some(t) = cx.state.get(&std::any::TypeId::of::<Traps>()).and_then(|t| t.downcast_ref::<Traps>()) {
+    cx.boot().signal_hook = Some(next);
+    cx.boot().tracers.push(|cx, m| {
+        if let Some(t) = cx.state_seen::<Traps>() {
             m.mark_all(&t.commands);
         }
     });

@@ -49,7 +49,7 @@ pub struct Stdio {
 }
 
 fn state(cx: &Cx) -> Option<&Stdio> {
-    cx.state.get(&std::any::TypeId::of::<Stdio>())?.downcast_ref()
+    cx.state_seen::<Stdio>()
 }
 fn trace(cx: &Cx, m: &mut Marker) {
     if let Some(s) = state(cx) {
@@ -77,7 +77,7 @@ pub fn boot(cx: &mut Cx) {
         let s = cx.intern(name);
         let object = cx.k.object;
         cx.set_const(object, s, v);
-        cx.roots.push(v);
+        cx.keep(v);
         made.push(v);
     }
     cx.set_global("$stdin", made[0]);
@@ -87,7 +87,7 @@ pub fn boot(cx: &mut Cx) {
     }
     *cx.state::<Stdio>() =
         Stdio { stdout: Some(made[1]), stderr: Some(made[2]), original_stdout: Some(made[1]), rs: Some(rs), ..Stdio::default() };
-    cx.tracers.push(trace);
+    cx.boot().tracers.push(trace);
     cx.hook_global("$stdout", Some(|cx, _, _| Ok(stdout(cx))), Some(set_stdout));
     cx.hook_global("$stderr", Some(|cx, _, _| Ok(stderr(cx))), Some(set_stderr));
     cx.hook_global("$,", Some(|cx, _, _| Ok(cx.state::<Stdio>().ofs.unwrap_or(Value::NIL))), Some(set_ofs));
@@ -149,7 +149,7 @@ fn string_or_nil(cx: &mut Cx, a: &[Value], regexp: bool) -> Result<Option<Value>
 }
 /// Deprecated variables warn when they get a value and such warnings are on.
 fn deprecated(cx: &mut Cx, a: &[Value]) -> R {
-    if cx.options.warn_deprecated && !a[1].is_nil() {
+    if cx.options.warn_deprecated.load(std::sync::atomic::Ordering::Relaxed) && !a[1].is_nil() {
         return Err(cx.call_helper("deprecated_global", &[a[0], a[1]]));
     }
     Ok(a[1])

@@ -5,9 +5,8 @@ use super::emit::{Dst, Fun, Label};
 use super::scope::{self, PKind, ParamList, ScopeId};
 use crate::bytecode::Op;
 use crate::iseq::{ISeq, Kind, Params};
-use kumi_heap::{Sym, Value};
+use kumi_heap::Sym;
 use ruby_prism::*;
-use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -64,9 +63,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             match_slot,
             parent_names,
             system: self.opts.system,
-            once: (0..f.once).map(|_| Cell::new(Value::UNDEF)).collect(),
-            values: UnsafeCell::new(vec![Value::UNDEF; nlits].into()),
-            const_cache: UnsafeCell::new(Vec::new()),
+            once: ISeq::undef_cells(f.once as usize),
+            values: ISeq::undef_cells(nlits),
+            const_cache: Default::default(),
             span: f.span,
         })
     }

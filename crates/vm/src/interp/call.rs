@@ -193,13 +193,13 @@ impl Cx {
             return None;
         }
         let e = &self.methods[m as usize];
-        let (Body::Code(q), None) = (&e.body, e.native) else { return None };
+        let (Some((q, cref)), None) = (e.code(), e.native) else { return None };
         let p = &q.params;
         let req = p.req as usize;
         if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() || e.ruby2_keywords {
             return None;
         }
-        let (q, cref): (*const ISeq, Value) = (&**q, e.cref);
+        let q: *const ISeq = &**q;
         // SAFETY: method bodies are registered and never freed.
         let q = unsafe { &*q };
         let b = i.b();
@@ -285,9 +285,7 @@ impl Cx {
     /// Fills the hot row of a method.
     pub(crate) fn heat(&mut self, m: u32) {
         let i = m as usize;
-        if self.hot.len() <= i {
-            self.hot.resize(self.methods.len().max(i + 1), Hot::UNSET);
-        }
+        self.hot.grow_to(self.methods.len().max(i + 1), || Hot::UNSET);
         if self.hot[i].kind != HotKind::Slow {
             return;
         }
@@ -296,17 +294,20 @@ impl Cx {
         if let Some(f) = e.native {
             h.kind = HotKind::Native;
             h.native = Some(f);
+            h.guard = e.guard;
             h.min = e.min;
             h.max = e.max;
         } else {
             match &e.body {
-                Body::Code(q) if q.simple => {
-                    h.kind = HotKind::Simple;
-                    h.argc = q.params.req;
-                    h.nregs = q.nregs;
-                    h.code = q.code.as_ptr();
-                    h.iseq = &**q;
-                    h.cref = e.cref;
+                Body::Code(_) | Body::Lazy(_) => {
+                    if let Some((q, cref)) = e.code().filter(|c| c.0.simple) {
+                        h.kind = HotKind::Simple;
+                        h.argc = q.params.req;
+                        h.nregs = q.nregs;
+                        h.code = q.code.as_ptr();
+                        h.iseq = &**q;
+                        h.cref = cref;
+                    }
                 }
                 Body::AttrGet(s) => {
                     h.kind = HotKind::AttrGet;
@@ -325,7 +326,8 @@ impl Cx {
                 _ => {}
             }
         }
-        self.hot[i] = h;
+        // SAFETY: under the class lock; readers come here by a cache word stored after this.
+        unsafe { *self.hot.row_mut(i) = h };
     }
 
     #[cold]
@@ -447,8 +449,9 @@ impl Cx {
         let e = &self.methods[m as usize];
         if let Some(f) = e.native {
             let n = args.len();
+            let guard = e.guard;
             if n >= e.min as usize && (e.max < 0 || n <= e.max as usize) {
-                return match f(self, x, args) {
+                return match self.run_native(f, guard, x, args) {
                     Ok(v) => self.deliver(v, dst, flags),
                     Err(x2) => {
                         let ready = Ready::new(x, Args::from_slice(args), dst, flags);
@@ -607,7 +610,8 @@ impl Cx {
                 let x = self.arity_error(nargs.len(), min, (max >= 0).then_some(max as usize));
                 return self.native_exit_general(x, m, r);
             }
-            return match f(self, r.recv, &nargs) {
+            let g = e.guard;
+            return match self.run_native(f, g, r.recv, &nargs) {
                 Ok(v) => self.deliver(v, r.dst, r.flags),
                 Err(x) => {
                     if x != Exit::Miss {
@@ -625,18 +629,20 @@ impl Cx {
     pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Flow {
         let e = &self.methods[m as usize];
         match &e.body {
-            Body::Code(q) => {
-                let (q, cref, r2k) = (q.clone(), e.cref, e.ruby2_keywords);
+            Body::Code(_) | Body::Lazy(_) => {
+                let Some((q, cref)) = e.code() else {
+                    return match self.force_lazy(m) {
+                        Ok(()) => self.dispatch_body(m, r),
+                        Err(x) => self.leaf_exit_to(x, r.dst, r.flags),
+                    };
+                };
+                let (q, r2k) = (q.clone(), e.ruby2_keywords);
                 let mut r = r;
                 if r2k {
                     self.flag_keywords(&mut r);
                 }
                 self.push_code(&q, r, cref, Value::NIL, Value::NIL, Strict::Yes, 0)
             }
-            Body::Lazy(_) => match self.force_lazy(m) {
-                Ok(()) => self.dispatch_body(m, r),
-                Err(x) => self.leaf_exit_to(x, r.dst, r.flags),
-            },
             Body::Native => {
                 let name = self.sym_name(e.called);
                 let owner = e.owner;
@@ -731,31 +737,22 @@ impl Cx {
 
     /// Compiles a lazy prelude body in place.
     pub(crate) fn force_lazy(&mut self, m: u32) -> Result<(), Exit> {
-        if let Body::Lazy(i) = self.methods[m as usize].body {
+        if let (Body::Lazy(i), None) = (&self.methods[m as usize].body, self.methods[m as usize].forced.get()) {
+            let i = *i;
             let q = self.compile_lazy(i)?;
             self.register_code(&q);
             // Its own place, inside the class body's: `super` finds the method there.
             let (owner, place) = (self.methods[m as usize].owner, self.methods[m as usize].cref);
             let parent = if place.is_nil() { self.top_cref } else { place };
             let c = self.new_cref(owner.val(), parent, m, 0);
-            self.methods[m as usize].cref = c.val();
-            self.methods[m as usize].body = Body::Code(q);
-            if let Some(h) = self.hot.get_mut(m as usize) {
-                h.kind = HotKind::Slow;
-            }
+            // A second worker may have been first: its code is as good.
+            let _ = self.methods[m as usize].forced.set((q, c.val()));
         }
         Ok(())
     }
 
     /// Keeps a piece of code (and its children) for the runtime's life and prepares its literals.
     pub(crate) fn register_code(&mut self, q: &Arc<ISeq>) {
-        // SAFETY: not running yet, nobody else looks at the cells.
-        unsafe {
-            let v = &mut *q.values.get();
-            if v.len() != q.lits.len() {
-                *v = vec![Value::UNDEF; q.lits.len()].into_boxed_slice();
-            }
-        }
         let mut at = 0;
         while at < q.code.len() {
             let i = q.insn(at);
@@ -767,17 +764,17 @@ impl Cx {
             }
             at += if i.op().cached() { 2 } else { 1 };
         }
-        if self.ops_redefined {
+        if self.ops_redefined.load(Relaxed) {
             Self::dequicken(q);
         }
         for c in q.children.iter() {
             self.register_code(c);
         }
-        self.codes.push(q.clone());
+        crate::runtime::lock(&self.codes).push(q.clone());
     }
     /// Takes back all fast operator paths.
     pub(crate) fn dequicken_all(&mut self) {
-        for q in &self.codes {
+        for q in crate::runtime::lock(&self.codes).iter() {
             Self::dequicken(q);
         }
     }
@@ -1343,7 +1340,7 @@ impl Cx {
         if let Some(o) = recv.cell::<ObjectObj>() {
             let name = Sym(self.hot[m as usize].arg);
             if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
-                self.hot[m as usize].seen = (o.hdr.aux as u64) << 32 | (i + 1) as u64;
+                self.hot[m as usize].seen.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::*};
 
 impl Cx {
     // --- constants ---------------------------------------------------------
@@ -20,23 +20,15 @@ impl Cx {
         if w == 0 {
             return None;
         }
-        // SAFETY: only this loop writes the table.
-        let t = unsafe { &*fp.iseq().const_cache.get() };
-        let e = t.get(w as usize - 1)?;
-        (e.epoch == self.const_epochs.get(name.0 as usize).copied().unwrap_or(0) && e.scope == fp.cref().bits()).then_some(e.value)
+        // SAFETY: a cache word is the address of an entry of this code, which is kept until a stop finds it stale.
+        let e = unsafe { &*(w as *const ConstEntry) };
+        (e.epoch == self.const_epoch(name).load(Acquire) && e.scope == fp.cref().bits()).then_some(e.value)
     }
-    fn const_fill(&mut self, fp: Fp, name: Sym, cache: &AtomicU64, value: Value) {
-        // SAFETY: only this loop writes the table.
-        let t = unsafe { &mut *fp.iseq().const_cache.get() };
-        let epoch = self.const_epochs.get(name.0 as usize).copied().unwrap_or(0);
-        let e = ConstEntry { epoch, scope: fp.cref().bits(), value };
-        let w = cache.load(Relaxed) as usize;
-        if w == 0 {
-            t.push(e);
-            cache.store(t.len() as u64, Relaxed);
-        } else {
-            t[w - 1] = e;
-        }
+    fn const_fill(&mut self, fp: Fp, epoch: u32, cache: &AtomicU64, value: Value) {
+        let mut t = crate::runtime::lock(&fp.iseq().const_cache);
+        t.push(Box::new(ConstEntry { epoch, scope: fp.cref().bits(), value }));
+        let e: *const ConstEntry = &**t.last().unwrap_or_else(|| unreachable!("just pushed"));
+        cache.store(e as u64, Release);
     }
 
     /// Modules of the lexical scope, innermost first, Object excluded.
@@ -85,6 +77,8 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Flow {
         let fp = self.fp();
+        // Read first: a change while we look makes the entry stale, not wrong.
+        let epoch = self.const_epoch(name).load(Acquire);
         match self.lookup_const(fp.cref(), name) {
             Some((owner, k)) => {
                 if k.value.is_undef() {
@@ -93,7 +87,7 @@ impl Cx {
                 if k.deprecated {
                     return self.const_warn(owner, name, k.value, dst);
                 }
-                self.const_fill(fp, name, cache, k.value);
+                self.const_fill(fp, epoch, cache, k.value);
                 fp.set_r(dst, k.value);
                 Flow::Go
             }
@@ -108,6 +102,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn const_at(&mut self, dst: usize, scope: Value, name: Sym, cache: Option<&AtomicU64>) -> Flow {
         let fp = self.fp();
+        let epoch = self.const_epoch(name).load(Acquire);
         let Some(c) = scope.as_class() else {
             let x = self.call_helper("not_a_module", &[scope]);
             return self.leaf_exit(x, dst);
@@ -128,7 +123,7 @@ impl Cx {
                     return self.const_warn(owner, name, k.value, dst);
                 }
                 if let Some(cache) = cache {
-                    self.const_fill(fp, name, cache, k.value);
+                    self.const_fill(fp, epoch, cache, k.value);
                 }
                 fp.set_r(dst, k.value);
                 Flow::Go
@@ -278,32 +273,29 @@ impl Cx {
     #[inline(never)]
     pub fn global_get(&mut self, name: Sym) -> R {
         let i = self.global_index(name);
-        let g = &self.globals[i];
-        match g.get {
-            Some(f) => f(self, Value::NIL, &[Value::sym(name)]),
-            None => Ok(g.value),
+        match self.globals[i].hooks().0 {
+            Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name)]),
+            None => Ok(self.globals[i].value()),
         }
     }
     #[inline(never)]
     pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
         let i = self.global_index(name);
-        let g = &mut self.globals[i];
-        match g.set {
-            Some(f) => f(self, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
+        match self.globals[i].hooks().1 {
+            Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
             None => {
-                g.value = v;
-                g.defined = true;
+                self.globals[i].set(v);
                 Ok(())
             }
         }
     }
     /// Is the global set (`defined?($x)`)?
     pub fn global_defined(&self, name: Sym) -> bool {
-        self.global_ids.get(&name).is_some_and(|&i| self.globals[i].defined)
+        self.global_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name).is_some_and(|&i| self.globals[i].defined())
     }
     /// Names of all global variables.
     pub fn global_names(&self) -> Vec<Sym> {
-        self.global_ids.iter().filter(|(_, i)| self.globals[**i].defined).map(|(s, _)| *s).collect()
+        self.global_ids.read().unwrap_or_else(|e| e.into_inner()).iter().filter(|(_, i)| self.globals[**i].defined()).map(|(s, _)| *s).collect()
     }
 
     // --- instance variables ----------------------------------------------------------

@@ -316,6 +316,7 @@ impl Cx {
     pub fn plain_entry(&mut self, owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
         Method {
             native: None,
+            guard: Guard::None,
             min: 0,
             max: -1,
             vis: Vis::Public,
@@ -326,6 +327,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            forced: Default::default(),
         }
     }
 
@@ -361,7 +363,7 @@ impl Cx {
             return Err(self.undefined_for(owner, old));
         }
         self.force_lazy(m)?;
-        let mut e = self.methods[m as usize].clone();
+        let mut e = self.methods[m as usize].settled();
         if let Some(v) = vis {
             e.vis = v;
         }
@@ -369,11 +371,10 @@ impl Cx {
         // An alias keeps the owner and cref of the original, so that super goes on from there.
         e.builtin = e.builtin && system;
         let mut owner = owner;
-        let i = self.methods.len() as u32;
         let name = e.name;
         e.called = if e.owner == owner { old } else { e.called };
         e.name = name;
-        self.methods.push(e);
+        let i = self.methods.push(e) as u32;
         if owner.data.methods.insert(new, i).is_none() {
             owner.data.method_order.push(new);
         }

@@ -157,7 +157,7 @@ impl Cx {
     }
     /// `R[1]` is returned: the code below a task's first call.
     pub(crate) fn bottom_code(&mut self) -> Arc<ISeq> {
-        if let Some(q) = &self.bottom {
+        if let Some(q) = self.bottom.get() {
             return q.clone();
         }
         let opts = compile::Options { system: true, ..compile::Options::file("<internal:task>") };
@@ -168,8 +168,7 @@ impl Cx {
         self.register_code(&q);
         let ret = crate::bytecode::Insn::new(Op::Ret, 0, 1, 0, 0);
         q.code[0].store(ret.0, std::sync::atomic::Ordering::Relaxed);
-        self.bottom = Some(q.clone());
-        q
+        self.bottom.get_or_init(|| q).clone()
     }
     /// The first frame of the current task.
     pub(crate) fn enter_bottom(&mut self, q: &ISeq, self_val: Value, cref: Value) {

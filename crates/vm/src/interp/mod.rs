@@ -17,7 +17,7 @@ mod unwind;
 
 use crate::Cx;
 use crate::bytecode::{HEADER, Insn, Op};
-use crate::native::R;
+use crate::native::{Guard, R};
 use crate::symbols::sym;
 use crate::world::NO_METHOD;
 pub use eval::EvalScope;
@@ -39,7 +39,6 @@ pub(crate) enum Flow {
 }
 
 /// What the loop needs of a method, in one cache line.
-#[derive(Clone, Copy)]
 pub(crate) struct Hot {
     pub kind: HotKind,
     pub argc: u16,
@@ -53,7 +52,9 @@ pub(crate) struct Hot {
     /// Attribute's name, member index.
     pub arg: u32,
     /// Attribute: shape it was last seen in (upper half) and its slot plus one.
-    pub seen: u64,
+    pub seen: AtomicU64,
+    /// What is locked around the native.
+    pub guard: Guard,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +86,16 @@ impl Hot {
         cref: Value::NIL,
         native: None,
         arg: 0,
-        seen: 0,
+        seen: AtomicU64::new(0),
+        guard: Guard::None,
     };
+}
+
+/// Slot plus one of an attribute in an object of the shape it was last seen in; 0: another shape.
+#[inline(always)]
+fn seen_in(hot: &Hot, o: &ObjectObj) -> u32 {
+    let w = hot.seen.load(Relaxed);
+    if (w >> 32) as u32 == o.hdr.aux { w as u32 } else { 0 }
 }
 
 /// Marks an inline cache hit: the serial in the upper half, the method below.
@@ -258,8 +267,7 @@ impl Cx {
                 Op::Undef => fp.set_r(i.a(), Value::UNDEF),
                 Op::Int => fp.set_r(i.a(), Value::fix(i.bc() as i64)),
                 Op::Lit => {
-                    let values = unsafe { &*fp.iseq().values.get() };
-                    let v = values[i.bc() as usize];
+                    let v = fp.iseq().value(i.bc() as usize);
                     if v.is_undef() {
                         leaf!(i.a(), cx.make_literal(fp.iseq(), i.bc() as usize));
                     } else {
@@ -640,7 +648,7 @@ impl Cx {
                             HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
                                 if let Some(f) = hot.native {
                                     save!();
-                                    match f(cx, recv, fp.slice(b + 1, argc)) {
+                                    match cx.run_native(f, hot.guard, recv, fp.slice(b + 1, argc)) {
                                         Ok(v) => {
                                             fp.set_r(i.a(), v);
                                         }
@@ -653,8 +661,8 @@ impl Cx {
                             }
                             HotKind::AttrGet if argc == 0 => {
                                 let v = match recv.cell::<ObjectObj>() {
-                                    Some(o) if (hot.seen >> 32) as u32 == o.hdr.aux && hot.seen as u32 != 0 => {
-                                        let v = o.slot(hot.seen as u32 - 1);
+                                    Some(o) if seen_in(hot, &o) != 0 => {
+                                        let v = o.slot(seen_in(hot, &o) - 1);
                                         if v.is_undef() { Value::NIL } else { v }
                                     }
                                     _ => cx.attr_get_slow(recv, w as u32),
@@ -671,8 +679,9 @@ impl Cx {
                             HotKind::AttrSet if argc == 1 && !recv.frozen() => {
                                 let v = fp.r(b + 1);
                                 match recv.cell::<ObjectObj>() {
-                                    Some(mut o) if (hot.seen >> 32) as u32 == o.hdr.aux && hot.seen as u32 != 0 => {
-                                        o.set_slot(hot.seen as u32 - 1, v);
+                                    Some(mut o) if seen_in(hot, &o) != 0 => {
+                                        let k = seen_in(hot, &o);
+                                        o.set_slot(k - 1, v);
                                         cx.heap.wrote(recv, v);
                                     }
                                     _ => cx.attr_set_slow(recv, v, w as u32),
@@ -749,7 +758,8 @@ impl Cx {
                                 cref: home.cref(),
                                 native: None,
                                 arg: 0,
-                                seen: 0,
+                                seen: AtomicU64::new(0),
+                                guard: Guard::None,
                             };
                             let at = Outer {
                                 self_val: home.r(0),
@@ -787,9 +797,9 @@ impl Cx {
                     flow!(cx.yield_slow(i));
                 }
                 Op::Intrinsic => {
-                    let f = cx.intrinsics[i.c()].1;
+                    let (_, f, guard) = cx.intrinsics[i.c()];
                     save!();
-                    match f(cx, Value::NIL, fp.slice(i.b(), i.x() as usize)) {
+                    match cx.run_native(f, guard, Value::NIL, fp.slice(i.b(), i.x() as usize)) {
                         Ok(v) => fp.set_r(i.a(), v),
                         Err(x) => flow!(cx.leaf_exit(x, i.a())),
                     }
@@ -944,13 +954,13 @@ impl Cx {
                 Op::ErrSet => cx.task.err = fp.r(i.a()),
                 Op::Defined => leaf!(i.a(), cx.defined_op(fp, i)),
                 Op::OnceGet => {
-                    let v = fp.iseq().once[i.b()].get();
+                    let v = fp.iseq().once(i.b());
                     if !v.is_undef() {
                         fp.set_r(i.a(), v);
                         jump!(i.sc());
                     }
                 }
-                Op::OnceSet => fp.iseq().once[i.b()].set(fp.r(i.a())),
+                Op::OnceSet => fp.iseq().set_once(i.b(), fp.r(i.a())),
                 Op::NthRef => leaf!(i.a(), cx.nth_ref(i.bc())),
                 Op::BackRef => leaf!(i.a(), cx.back_ref(i.x())),
                 Op::MatchSet => {

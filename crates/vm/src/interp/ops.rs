@@ -15,9 +15,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn make_literal(&mut self, q: &'static ISeq, k: usize) -> R {
         let v = self.literal(&q.lits[k])?;
-        // SAFETY: the loop is the only reader and writer.
-        unsafe { (&mut *q.values.get())[k] = v };
-        Ok(v)
+        Ok(q.set_value(k, v))
     }
     fn literal(&mut self, l: &Lit) -> R {
         Ok(match l {
@@ -78,13 +76,13 @@ impl Cx {
     /// A Regexp, by the string floor's constructor.
     pub fn regexp(&mut self, source: Value, options: u8) -> R {
         match self.intrinsic_fn("__regexp_new") {
-            Some(f) => f(self, Value::NIL, &[source, Value::fix(options as i64)]),
+            Some((f, g)) => self.run_native(f, g, Value::NIL, &[source, Value::fix(options as i64)]),
             None => Err(self.runtime_error("regular expressions are not part of this build")),
         }
     }
     /// The native behind an intrinsic, for the loop's own use.
-    pub fn intrinsic_fn(&self, name: &str) -> Option<NativeFn> {
-        self.intrinsic_ids.get(name).map(|i| self.intrinsics[*i as usize].1)
+    pub fn intrinsic_fn(&self, name: &str) -> Option<(NativeFn, Guard)> {
+        self.intrinsic_ids.get(name).map(|i| (self.intrinsics[*i as usize].1, self.intrinsics[*i as usize].2))
     }
     #[inline(never)]
     pub(crate) fn regex_literal(&mut self, parts: &[Value], options: u8) -> R {
@@ -139,8 +137,8 @@ impl Cx {
     pub(crate) fn intern_op(&mut self, v: Value) -> R {
         match v.as_str() {
             Some(s) => {
-                if let Some(f) = self.intrinsic_fn("__str_to_sym") {
-                    return f(self, Value::NIL, &[v]);
+                if let Some((f, g)) = self.intrinsic_fn("__str_to_sym") {
+                    return self.run_native(f, g, Value::NIL, &[v]);
                 }
                 Ok(Value::sym(self.syms.intern(s.bytes())))
             }
@@ -343,7 +341,7 @@ impl Cx {
             return Ok(Value::NIL);
         }
         match self.intrinsic_fn("__nth_match") {
-            Some(f) => f(self, Value::NIL, &[m, Value::fix(n as i64)]),
+            Some((f, g)) => self.run_native(f, g, Value::NIL, &[m, Value::fix(n as i64)]),
             None => Ok(Value::NIL),
         }
     }
@@ -354,7 +352,7 @@ impl Cx {
             return Ok(m);
         }
         match self.intrinsic_fn("__back_ref") {
-            Some(f) => f(self, Value::NIL, &[m, Value::fix(b"~&`'+"[(x as usize).min(4)] as i64)]),
+            Some((f, g)) => self.run_native(f, g, Value::NIL, &[m, Value::fix(b"~&`'+"[(x as usize).min(4)] as i64)]),
             None => Ok(Value::NIL),
         }
     }

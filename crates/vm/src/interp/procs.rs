@@ -184,7 +184,7 @@ impl Cx {
             return None;
         }
         self.heat(init);
-        let h = self.hot[init as usize];
+        let h = &self.hot[init as usize];
         if h.kind == super::HotKind::Simple && h.argc as usize == argc {
             return Some((self.heap.object(c), init));
         }

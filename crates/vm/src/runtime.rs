@@ -1,0 +1,146 @@
+//! What all workers of one runtime share.
+//!
+//! **Invariant.** Everything here is either written at boot only (while there is
+//! one worker), append-only, atomic, or behind its own lock. [`Cx`](crate::Cx)
+//! derefs to it, so that natives read `cx.k`, `cx.syms`, `cx.main_object` without
+//! knowing whose they are.
+//!
+//! Locks, in the order in which they may be taken: `leaf` (natives that touch state
+//! of the whole runtime), the objects' own locks, `classes` (method tables,
+//! constants, caches: slow paths only), then the small ones inside a structure,
+//! which never take another.
+
+use crate::iseq::ISeq;
+use crate::method::Method;
+use crate::native::*;
+use crate::prelude::Prelude;
+use crate::stable::StableVec;
+use crate::symbols::SymTab;
+use crate::world::{Global, Known};
+use kumi_heap::*;
+use rustc_hash::FxHashMap;
+use std::any::{Any, TypeId};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+
+/// See the module.
+pub struct Runtime {
+    pub syms: SymTab,
+    pub k: Box<Known>,
+    pub methods: StableVec<Method>,
+    /// What fast paths need of each method, parallel to `methods`.
+    pub(crate) hot: StableVec<crate::interp::Hot>,
+    /// The last class serial given out.
+    pub(crate) serial: AtomicU32,
+    /// By symbol, modulo their number: changes when a constant of such a name does.
+    pub(crate) const_epochs: Box<[AtomicU32]>,
+    pub(crate) globals: StableVec<Global>,
+    pub(crate) global_ids: RwLock<FxHashMap<Sym, usize>>,
+    pub intrinsics: Vec<(&'static str, NativeFn, Guard)>,
+    pub(crate) intrinsic_ids: FxHashMap<&'static str, u16>,
+    /// Code that frames, methods and procs point to; never freed while the runtime lives.
+    pub(crate) codes: Mutex<Vec<Arc<ISeq>>>,
+    /// Secret of this runtime that all hashes start from.
+    pub hash_seed: u64,
+    /// A user redefined an operator that the loop has built in.
+    pub ops_redefined: AtomicBool,
+    pub(crate) booted: bool,
+    /// The code below a task's first call.
+    pub(crate) bottom: OnceLock<Arc<ISeq>>,
+    /// Signals that came in: what to call for them (set by the system floor).
+    pub signal_hook: Option<fn(&mut crate::Cx) -> Option<Call>>,
+    pub(crate) prelude: Prelude,
+    /// Values that must stay alive whatever happens: constants of native code.
+    roots: Mutex<Vec<Value>>,
+    /// Per-crate state of native code (IO tables, random generators), by type. The boxes never move.
+    state: Mutex<FxHashMap<TypeId, Box<dyn Any>>>,
+    /// Extra root markers, called at each collection.
+    pub tracers: Vec<fn(&crate::Cx, &mut Marker)>,
+    pub main_object: Value,
+    pub top_cref: Value,
+    pub options: crate::Options,
+    pub(crate) shared_locks: Locks,
+}
+
+/// The runtime-wide locks.
+#[derive(Default)]
+pub(crate) struct Locks {
+    pub leaf: Mutex<()>,
+}
+
+// SAFETY: see the module's invariant; raw pointers inside (cells, code) are kept alive by the runtime's own roots.
+unsafe impl Sync for Runtime {}
+// SAFETY: as above.
+unsafe impl Send for Runtime {}
+
+/// Constant epochs: names share one now and then, which only costs a look-up.
+pub(crate) const EPOCHS: usize = 1 << 14;
+
+impl Runtime {
+    /// Empty tables; `boot.rs` fills them.
+    pub(crate) fn empty(hash_seed: u64) -> Runtime {
+        let syms = SymTab::default();
+        syms.intern(b"main");
+        Runtime {
+            syms,
+            k: Known::placeholder(),
+            methods: StableVec::new(1 << 21),
+            hot: StableVec::new(1 << 21),
+            serial: AtomicU32::new(0),
+            const_epochs: (0..EPOCHS).map(|_| AtomicU32::new(0)).collect(),
+            globals: StableVec::new(1 << 16),
+            global_ids: RwLock::default(),
+            intrinsics: Vec::new(),
+            intrinsic_ids: FxHashMap::default(),
+            codes: Mutex::default(),
+            hash_seed,
+            ops_redefined: AtomicBool::new(false),
+            booted: false,
+            bottom: OnceLock::new(),
+            signal_hook: None,
+            prelude: Prelude::default(),
+            roots: Mutex::default(),
+            state: Mutex::default(),
+            tracers: Vec::new(),
+            main_object: Value::NIL,
+            top_cref: Value::NIL,
+            options: crate::Options::default(),
+            shared_locks: Locks::default(),
+        }
+    }
+    /// Keeps a value alive for the runtime's life.
+    pub fn keep(&self, v: Value) {
+        lock(&self.roots).push(v);
+    }
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Vec<Value>> {
+        lock(&self.roots)
+    }
+    /// The state of a native crate when it exists.
+    ///
+    /// # Safety
+    /// As for [`Cx::state`](crate::Cx::state): one user at a time.
+    pub(crate) unsafe fn state_ptr<T: Default + 'static>(&self) -> *mut T {
+        let mut s = lock(&self.state);
+        let e = s.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
+        match e.downcast_mut::<T>() {
+            Some(t) => t,
+            None => unreachable!("state is stored by its type"),
+        }
+    }
+    /// The state of a native crate, if it was ever asked for.
+    pub fn state_seen<T: Default + 'static>(&self) -> Option<&T> {
+        let s = lock(&self.state);
+        let t = s.get(&TypeId::of::<T>())?.downcast_ref::<T>()? as *const T;
+        // SAFETY: boxes in the table are never dropped or moved while the runtime lives.
+        Some(unsafe { &*t })
+    }
+    #[inline(always)]
+    pub(crate) fn const_epoch(&self, name: Sym) -> &AtomicU32 {
+        &self.const_epochs[name.0 as usize % EPOCHS]
+    }
+}
+
+/// A lock whose holder never panics while it matters.
+pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
