@@ -1,0 +1,389 @@
+//! Idle workers: who searches, who sleeps where, and how they are woken without a lost wake and without a herd.
+//!
+//! A worker is *awake*, *parked* on its seat's condition, or *polling*: asleep in the kernel's readiness queue. At most
+//! one worker has the poller's role. A *token* on the seat says why a worker is woken; it stays until the worker sees it.
+//!
+//! **The handshake.** A pusher puts its entry under the queue's lock, then reads `sleeping`, `searching` and `dozing`.
+//! A worker first counts itself among the sleeping (or uncounts itself from the searching or dozing), then looks at
+//! every queue under its lock, and only then sleeps. Whoever takes the queue's lock second sees what the other did, so
+//! either the worker finds the entry or the pusher finds the sleeper. No fence is needed; `tests/loom.rs` checks it.
+//!
+//! **Searching.** While a worker searches, pushers wake no other. A woken worker is counted as searching by its waker;
+//! whoever stops searching because it found something passes the search on if more is left (`Sched::stop_search`).
+//!
+//! **Dozing.** After a search in vain while others still push, one worker naps (50 µs, then up to 1 ms) instead of
+//! sleeping, and pushers spare the system call unless a queue is crowded.
+//!
+//! Locks: a seat's `state`, and `parked`; never both, innermost.
+
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering::*, lock, wait_on};
+
+/// Why a worker is woken; a later one outranks those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Token {
+    /// Nobody woke it.
+    None,
+    /// The poller has left: take its role, tell nobody.
+    Role,
+    /// Look at everything.
+    Look,
+    /// Look, counted as searching by the waker.
+    Search,
+}
+
+/// Where a worker is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Awake,
+    Parked,
+    Polling,
+}
+
+struct State {
+    token: Token,
+    place: Place,
+}
+
+#[repr(align(128))]
+struct Seat {
+    state: Mutex<State>,
+    woken: Condvar,
+    /// Counted in `searching`. Only the worker itself reads and writes it.
+    searches: AtomicBool,
+    /// It has got a task since it last waited. Likewise its own.
+    worked: AtomicBool,
+    /// It may take young entries once. Likewise its own.
+    greedy: AtomicBool,
+    /// How long it spins, for spinning pays only when waits are short. Likewise its own.
+    spin_ns: AtomicU64,
+}
+
+/// The longest spin before sleep.
+pub const SPIN_NS: u64 = 50_000;
+/// Shorter spins are not begun.
+const SPIN_LEAST_NS: u64 = 3_000;
+
+/// All seats.
+pub struct Idle {
+    seats: Box<[Seat]>,
+    /// Who is parked, the last on top: its caches are the warmest.
+    parked: Mutex<Vec<usize>>,
+    /// Workers that have lain down.
+    pub sleeping: AtomicUsize,
+    /// Workers (or their wakers) that look for work at this moment.
+    pub searching: AtomicUsize,
+    /// The worker that naps, plus one.
+    dozing: AtomicUsize,
+    /// The worker with the poller's role, plus one.
+    poller: AtomicUsize,
+    /// Somebody had work to share while one searched or napped.
+    stirred: AtomicBool,
+}
+
+impl Idle {
+    pub fn new(workers: usize) -> Idle {
+        let seat = |_| Seat {
+            state: Mutex::new(State { token: Token::None, place: Place::Awake }),
+            woken: Condvar::new(),
+            searches: AtomicBool::new(false),
+            worked: AtomicBool::new(false),
+            greedy: AtomicBool::new(false),
+            spin_ns: AtomicU64::new(SPIN_NS),
+        };
+        Idle {
+            seats: (0..workers.max(1)).map(seat).collect(),
+            parked: Mutex::new(Vec::new()),
+            sleeping: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            dozing: AtomicUsize::new(0),
+            poller: AtomicUsize::new(0),
+            stirred: AtomicBool::new(false),
+        }
+    }
+
+    // What a worker says of itself.
+
+    /// Whether it was woken while it was awake; takes the token.
+    pub fn take_token(&self, w: usize) -> bool {
+        let token = std::mem::replace(&mut lock(&self.seats[w].state).token, Token::None);
+        self.keep(w, token);
+        matches!(token, Token::Look | Token::Search)
+    }
+
+    /// It got a task. True: it was counted as searching, and the caller must end that.
+    pub fn found(&self, w: usize) -> bool {
+        let s = &self.seats[w];
+        if !s.worked.load(Relaxed) {
+            s.worked.store(true, Relaxed);
+        }
+        s.searches.load(Relaxed)
+    }
+
+    /// Whether it may take young entries, this once.
+    pub fn take_greed(&self, w: usize) -> bool {
+        let g = &self.seats[w].greedy;
+        g.load(Relaxed) && g.swap(false, Relaxed)
+    }
+
+    /// It may.
+    pub fn be_greedy(&self, w: usize) {
+        self.seats[w].greedy.store(true, Relaxed);
+    }
+
+    /// How long to search before lying down; 0: not at all. Counts the worker as searching otherwise.
+    pub fn begin_search(&self, w: usize) -> u64 {
+        let s = &self.seats[w];
+        let worked = s.worked.swap(false, Relaxed);
+        if s.searches.load(Relaxed) {
+            return SPIN_NS;
+        }
+        let spin = s.spin_ns.load(Relaxed);
+        if !worked || spin < SPIN_LEAST_NS {
+            return 0;
+        }
+        // One searcher is enough: it passes the search on when it finds something.
+        if self.searching.compare_exchange(0, 1, AcqRel, Relaxed).is_err() {
+            return 0;
+        }
+        s.searches.store(true, Relaxed);
+        spin
+    }
+
+    /// It is no longer searching. True: nobody is.
+    pub fn end_search(&self, w: usize) -> bool {
+        let s = &self.seats[w].searches;
+        s.load(Relaxed) && {
+            s.store(false, Relaxed);
+            self.searching.fetch_sub(1, AcqRel) == 1
+        }
+    }
+
+    /// What a wait taught: spinning paid, or would have, or not.
+    pub fn learn(&self, w: usize, short: bool) {
+        let spin = &self.seats[w].spin_ns;
+        spin.store(if short { SPIN_NS } else { spin.load(Relaxed) / 2 }, Relaxed);
+    }
+
+    /// Asks for the poller's role.
+    pub fn try_poller(&self, w: usize) -> bool {
+        self.poller.compare_exchange(0, w + 1, AcqRel, Acquire).is_ok()
+    }
+
+    /// Gives the role up. Against `lie_down`, then a look at `has_poller`: one of the two sees the other.
+    pub fn leave_poller(&self) {
+        self.poller.swap(0, SeqCst);
+    }
+
+    /// Whether a worker has the role.
+    pub fn has_poller(&self) -> bool {
+        self.poller.load(SeqCst) != 0
+    }
+
+    /// Lies down; a look at the queues must follow. Or sees its token and doesn't.
+    pub fn lie_down(&self, w: usize, polls: bool) -> Result<(), Token> {
+        {
+            let mut s = lock(&self.seats[w].state);
+            if s.token != Token::None {
+                let token = std::mem::replace(&mut s.token, Token::None);
+                drop(s);
+                self.keep(w, token);
+                return Err(token);
+            }
+            s.place = if polls { Place::Polling } else { Place::Parked };
+        }
+        if !polls {
+            lock(&self.parked).push(w);
+        }
+        self.sleeping.fetch_add(1, SeqCst);
+        Ok(())
+    }
+
+    /// Sleeps on its seat until it is woken, at most for `limit_ns`. True: it has a token.
+    pub fn park(&self, w: usize, limit_ns: u64) -> bool {
+        let seat = &self.seats[w];
+        let mut s = lock(&seat.state);
+        while s.token == Token::None {
+            let in_time;
+            (s, in_time) = wait_on(&seat.woken, s, limit_ns);
+            if !in_time {
+                break;
+            }
+        }
+        s.token != Token::None
+    }
+
+    /// Gets up and takes the token.
+    pub fn get_up(&self, w: usize) -> Token {
+        let (token, was) = {
+            let mut s = lock(&self.seats[w].state);
+            (std::mem::replace(&mut s.token, Token::None), std::mem::replace(&mut s.place, Place::Awake))
+        };
+        if was == Place::Parked {
+            lock(&self.parked).retain(|&x| x != w);
+        }
+        self.sleeping.fetch_sub(1, AcqRel);
+        self.keep(w, token);
+        token
+    }
+
+    /// A token with a search in it makes the worker a searcher.
+    fn keep(&self, w: usize, token: Token) {
+        if token == Token::Search {
+            self.seats[w].searches.store(true, Relaxed);
+        }
+    }
+
+    /// Becomes the one that naps, if there is none.
+    pub fn doze(&self, w: usize) -> bool {
+        self.dozing.compare_exchange(0, w + 1, AcqRel, Relaxed).is_ok()
+    }
+
+    /// It naps no more; a look at the queues must follow. True: it did nap.
+    pub fn end_doze(&self, w: usize) -> bool {
+        self.dozing.load(Relaxed) == w + 1 && self.dozing.compare_exchange(w + 1, 0, AcqRel, Relaxed).is_ok()
+    }
+
+    /// Whether one naps.
+    pub fn is_dozing(&self) -> bool {
+        self.dozing.load(Acquire) != 0
+    }
+
+    /// Notes that somebody had work to share.
+    pub fn stir(&self) {
+        if !self.stirred.load(Relaxed) {
+            self.stirred.store(true, Relaxed);
+        }
+    }
+
+    /// Whether somebody had since the last question.
+    pub fn was_stirred(&self) -> bool {
+        self.stirred.load(Relaxed) && self.stirred.swap(false, Relaxed)
+    }
+
+    // What others do to a worker.
+
+    /// Leaves a token and wakes the worker if it is parked; one that polls must be rung by the caller. Says where it was.
+    /// `Search` and `Role` are only left with a sleeper that has no token yet (else: `Awake`).
+    pub fn wake(&self, w: usize, token: Token) -> Place {
+        let Some(seat) = self.seats.get(w) else { return Place::Awake };
+        let mut s = lock(&seat.state);
+        if token != Token::Look && (s.place == Place::Awake || s.token != Token::None) {
+            return Place::Awake;
+        }
+        s.token = s.token.max(token);
+        let place = s.place;
+        drop(s);
+        if place == Place::Parked {
+            seat.woken.notify_one();
+        }
+        place
+    }
+
+    /// Whether a worker has been woken and hasn't seen it yet.
+    pub fn any_token(&self) -> bool {
+        self.seats.iter().any(|s| lock(&s.state).token != Token::None)
+    }
+
+    /// Takes the name of a parked worker; nobody else will get it until it parks again.
+    pub fn pick_parked(&self) -> Option<usize> {
+        lock(&self.parked).pop()
+    }
+
+    /// Whether anybody is parked.
+    pub fn any_parked(&self) -> bool {
+        !lock(&self.parked).is_empty()
+    }
+
+    /// The poller, if it sleeps and nobody has woken it.
+    pub fn sleeping_poller(&self) -> Option<usize> {
+        let w = self.poller.load(Acquire).checked_sub(1)?;
+        let s = lock(&self.seats.get(w)?.state);
+        (s.place == Place::Polling && s.token == Token::None).then_some(w)
+    }
+
+    /// Wakes one sleeper for a search: parked ones first, for waking the poller moves its role too. `ring` wakes it.
+    pub fn wake_searcher(&self, ring: impl Fn()) -> bool {
+        self.searching.fetch_add(1, AcqRel);
+        while let Some(w) = self.pick_parked() {
+            if self.wake(w, Token::Search) != Place::Awake {
+                return true;
+            }
+        }
+        if let Some(w) = self.sleeping_poller() {
+            if self.wake(w, Token::Search) != Place::Awake {
+                ring();
+                return true;
+            }
+        }
+        self.searching.fetch_sub(1, AcqRel);
+        false
+    }
+
+    /// Whether `wake_searcher` would find somebody.
+    pub fn any_available(&self) -> bool {
+        self.any_parked() || self.sleeping_poller().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_before_the_sleep_is_not_lost() {
+        let idle = Idle::new(2);
+        assert_eq!(idle.wake(0, Token::Look), Place::Awake);
+        assert_eq!(idle.lie_down(0, false), Err(Token::Look));
+        assert_eq!(idle.lie_down(0, false), Ok(()));
+        assert_eq!(idle.wake(0, Token::Look), Place::Parked);
+        assert!(idle.park(0, u64::MAX));
+        assert_eq!(idle.get_up(0), Token::Look);
+        assert_eq!((idle.sleeping.load(Relaxed), idle.any_parked()), (0, false));
+    }
+
+    #[test]
+    fn one_searcher_at_a_time_and_the_poller_last() {
+        let idle = Idle::new(3);
+        assert!(idle.try_poller(0) && !idle.try_poller(1));
+        idle.lie_down(0, true).unwrap();
+        idle.lie_down(1, false).unwrap();
+        assert!(idle.wake_searcher(|| panic!("a parked one is there")));
+        assert_eq!(idle.get_up(1), Token::Search);
+        assert_eq!(idle.searching.load(Relaxed), 1);
+        assert!(idle.found(1) && idle.end_search(1));
+        let rung = std::cell::Cell::new(0);
+        assert!(idle.wake_searcher(|| rung.set(rung.get() + 1)));
+        assert!(!idle.wake_searcher(|| rung.set(rung.get() + 1)), "it is woken already");
+        assert_eq!((rung.get(), idle.get_up(0)), (1, Token::Search));
+        idle.leave_poller();
+        assert!(idle.end_search(0) && !idle.any_available());
+    }
+
+    #[test]
+    fn spinning_is_given_up_when_it_does_not_pay() {
+        let idle = Idle::new(1);
+        let mut spins = 0;
+        for _ in 0..10 {
+            idle.found(0);
+            if idle.begin_search(0) > 0 {
+                spins += 1;
+                idle.end_search(0);
+            }
+            idle.learn(0, false);
+        }
+        assert!(spins < 6);
+        idle.learn(0, true);
+        idle.found(0);
+        assert_eq!(idle.begin_search(0), SPIN_NS);
+    }
+
+    #[test]
+    fn a_nap_ends_in_time() {
+        let idle = Idle::new(1);
+        idle.lie_down(0, false).unwrap();
+        assert!(idle.doze(0) && !idle.doze(0));
+        assert!(!idle.park(0, 1000));
+        idle.end_doze(0);
+        assert_eq!(idle.get_up(0), Token::None);
+    }
+}

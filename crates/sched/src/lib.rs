@@ -1,0 +1,611 @@
+//! The scheduler's lower floor: moves opaque tasks between workers, keeps their timers and descriptors, runs blocking
+//! calls on a pool, and puts idle workers to sleep. It knows nothing of what a task is.
+//!
+//! A worker's loop is
+//! ```text
+//! loop { match sched.pop(me) { Some(t) => run(t), None => { sched.poll_events(now_ns(), &mut events); ...push what
+//!        they name...; if nothing came { sched.wait(me) } } } }
+//! ```
+//! and a busy worker calls `poll_events` between tasks now and then (`events_pending` is cheap), since nobody else does
+//! when all are busy. After `wait` returns, look at everything: it may return for no reason.
+//!
+//! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
+//!
+//! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
+//! `idle` (sleeping and waking), `ticker`, `cores`. Locks: each file has its own, all innermost: none is taken under
+//! another. This file's is `inbox`.
+
+mod cores;
+mod idle;
+mod pool;
+mod queue;
+mod ready;
+mod sync;
+mod sys;
+mod ticker;
+mod timer;
+
+use idle::{Idle, Place, SPIN_NS, Token};
+use queue::{Look, Queues, Steal};
+use std::any::Any;
+use std::io;
+use std::sync::{Arc, Weak};
+use sync::{AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
+
+pub use cores::default_workers;
+pub use pool::Panicked;
+pub use queue::TaskId;
+pub use sys::now_ns;
+
+/// How a scheduler is made.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How many workers; at least one.
+    pub workers: usize,
+    /// Random order and theft from this seed (`KUMI_SCHED_STRESS`), to find what depends on order.
+    pub seed: Option<u64>,
+}
+
+/// Something that a wait waited for.
+pub enum Event {
+    /// A deadline has passed.
+    Timer(TaskId, u64),
+    /// A descriptor is ready. An error or the other end's close counts as ready for both.
+    Io { task: TaskId, seq: u64, fd: i32, readable: bool, writable: bool },
+    /// A job of the pool is done; `Panicked` if it panicked.
+    Job(TaskId, u64, Box<dyn Any + Send>),
+}
+
+/// The shortest and the longest nap of a worker that found nothing while others still push.
+const NAP_NS: (u64, u64) = (50_000, 1_000_000);
+/// Timers handed over at once; the rest stays due.
+const TIMER_BATCH: usize = 1024;
+
+/// A scheduler. Share it as `Arc<Sched>`.
+pub struct Sched {
+    config: Config,
+    queues: Queues,
+    timers: timer::Timers,
+    ready: ready::Readiness,
+    pool: Arc<pool::Pool>,
+    idle: Idle,
+    ticker: Arc<ticker::Ticker>,
+    /// Events that came while nobody asked.
+    inbox: Mutex<Vec<Event>>,
+    /// How many they are. A hint.
+    pending: AtomicUsize,
+    jobs: AtomicUsize,
+    /// Workers inside `wait`.
+    waiting: AtomicUsize,
+    /// How often a worker has left `wait`.
+    left: AtomicU64,
+    pid: u32,
+    me: Weak<Sched>,
+}
+
+impl Sched {
+    /// A scheduler for a number of workers.
+    ///
+    /// # Panics
+    /// When the system gives no readiness queue; `try_new` returns that as an error.
+    pub fn new(config: Config) -> Arc<Sched> {
+        Self::try_new(config).unwrap_or_else(|e| panic!("the system gives no readiness queue: {e}"))
+    }
+
+    /// The same, with the system's error.
+    pub fn try_new(config: Config) -> io::Result<Arc<Sched>> {
+        let config = Config { workers: config.workers.clamp(1, 4096), ..config };
+        let ready = ready::Readiness::new()?;
+        Ok(Arc::new_cyclic(|me| Sched {
+            queues: Queues::new(config.workers, config.seed),
+            timers: timer::Timers::new(),
+            ready,
+            pool: pool::Pool::new(pool::default_limit()),
+            idle: Idle::new(config.workers),
+            ticker: ticker::Ticker::new(),
+            inbox: Mutex::new(Vec::new()),
+            pending: AtomicUsize::new(0),
+            jobs: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            left: AtomicU64::new(0),
+            pid: std::process::id(),
+            me: me.clone(),
+            config,
+        }))
+    }
+
+    /// A fresh scheduler with the same configuration, for the child of a fork: no threads, nothing queued or watched.
+    /// This one gives its descriptors up and must not be used any more in the child, where its locks may be held by
+    /// threads that don't exist; dropping it is safe.
+    pub fn after_fork_child(&self) -> Arc<Sched> {
+        // First, so that a process at its limit of descriptors has room.
+        self.ready.kernel().close();
+        Self::new(self.config.clone())
+    }
+
+    /// How many workers.
+    pub fn workers(&self) -> usize {
+        self.config.workers
+    }
+
+    /// A worker's number, made safe.
+    fn slot(&self, worker: usize) -> usize {
+        if worker < self.config.workers { worker } else { 0 }
+    }
+
+    // Ready queues.
+
+    /// Adds a task at the end of a worker's queue. A pinned one stays there. Wakes nobody: follow with `nudge`, or with
+    /// `wake_worker` if the queue is another worker's.
+    pub fn push(&self, worker: usize, t: TaskId, pinned: bool) {
+        self.queues.push(self.slot(worker), t, pinned, false);
+    }
+
+    /// Adds a task at the front.
+    pub fn push_front(&self, worker: usize, t: TaskId, pinned: bool) {
+        self.queues.push(self.slot(worker), t, pinned, true);
+    }
+
+    /// The next task of the worker's queue; else half of what another's queue has to give is taken over. Only what has
+    /// waited about 20 µs is: a worker that finds nothing else gets young entries of a crowded queue after its `wait`.
+    pub fn pop(&self, worker: usize) -> Option<TaskId> {
+        let w = self.slot(worker);
+        // Under stress a quarter of the tasks move for no reason.
+        let early = self.queues.stressed() && self.queues.random(4) == 0;
+        let t = if early { self.steal(w).or_else(|| self.queues.take(w)) } else { self.queues.take(w) };
+        let t = t.or_else(|| self.steal(w))?;
+        if self.idle.found(w) {
+            self.stop_search(w);
+        }
+        Some(t)
+    }
+
+    fn steal(&self, w: usize) -> Option<TaskId> {
+        let greedy = self.idle.take_greed(w);
+        if self.config.workers == 1 || !self.queues.hint(w) {
+            return None;
+        }
+        let how = if self.queues.stressed() {
+            Steal::Any
+        } else {
+            self.queues.turn(now_ns());
+            if greedy { Steal::Crowd } else { Steal::Aged }
+        };
+        let (t, more) = self.queues.steal(w, how)?;
+        if more {
+            self.nudge(w);
+        }
+        Some(t)
+    }
+
+    /// Whether the worker's own queue has an entry. One load.
+    pub fn has_ready(&self, worker: usize) -> bool {
+        self.queues.len(self.slot(worker)) > 0
+    }
+
+    /// How many tasks are queued in all. A hint.
+    pub fn ready(&self) -> usize {
+        self.queues.total()
+    }
+
+    /// Drops a task's entries. One that is on its way between two queues is missed: be ready to pop an unknown task.
+    pub fn remove(&self, t: TaskId) {
+        self.queues.remove(t);
+    }
+
+    // Waking.
+
+    /// There is work that others could take: wakes one idle worker, unless one searches or naps. `from`: whose queue has
+    /// it; a number that is no worker's wakes a napping one too.
+    pub fn nudge(&self, from: usize) {
+        if self.idle.sleeping.load(Relaxed) == 0 {
+            return;
+        }
+        if self.idle.searching.load(Acquire) > 0 {
+            self.idle.stir();
+            return;
+        }
+        if self.idle.is_dozing() && from < self.config.workers && self.queues.open(from) < queue::CROWD {
+            self.idle.stir();
+            return;
+        }
+        self.wake_for_search();
+    }
+
+    /// Others' nudges did nothing while a search was on, so whoever ends one must look on their behalf.
+    fn wake_for_search(&self) {
+        while !self.idle.wake_searcher(|| self.ready.kernel().ring()) {
+            if self.idle.searching.load(Acquire) > 0 || !self.idle.any_available() || !self.queues.any_open() {
+                return;
+            }
+        }
+    }
+
+    /// Ends a worker's search that found something, and passes it on if there is more.
+    fn stop_search(&self, w: usize) {
+        if self.idle.end_search(w) && self.idle.sleeping.load(Acquire) > 0 && self.queues.any_open() {
+            // A lone young entry is probably its owner's next: a napping worker will see whether it stays.
+            if self.queues.stressed() || !self.idle.is_dozing() {
+                self.wake_for_search();
+            }
+        }
+    }
+
+    /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
+    pub fn wake_worker(&self, w: usize) {
+        if self.idle.wake(w, Token::Look) == Place::Polling {
+            self.ready.kernel().ring();
+        }
+    }
+
+    /// How many workers are in `wait`.
+    pub fn idle_workers(&self) -> usize {
+        self.waiting.load(Relaxed)
+    }
+
+    /// Whether nothing can come any more: all other workers are in `wait` and not woken, no task is queued, no event is on its
+    /// way, no timer is set, no descriptor watched, no job running. Asked by a running worker; the answer is exact as
+    /// long as only workers and the pool add anything. Stale timers count as set.
+    pub fn stuck(&self) -> bool {
+        let left = self.left.load(SeqCst);
+        let all = || self.waiting.load(SeqCst) + 1 >= self.config.workers;
+        all()
+            && self.watching() == 0
+            && self.jobs_running() == 0
+            && self.timers.len() == 0
+            && lock(&self.inbox).is_empty()
+            && self.queues.all_empty()
+            && !self.idle.any_token()
+            && all()
+            && self.left.load(SeqCst) == left
+    }
+
+    // Timers.
+
+    /// Sets a timer for a wait.
+    pub fn timer(&self, deadline_ns: u64, t: TaskId, seq: u64) {
+        if self.timers.insert(deadline_ns, t, seq) {
+            self.ready.kernel().ring();
+        }
+    }
+
+    /// A wait with a timer ended early. True: more than half of the timers are stale, and `compact_timers` should be
+    /// called.
+    pub fn timer_cancelled(&self) -> bool {
+        self.timers.cancelled()
+    }
+
+    /// Drops the timers of waits that `live` says are over. No lock is held while it is asked.
+    pub fn compact_timers(&self, live: impl FnMut(TaskId, u64) -> bool) {
+        self.timers.compact(live);
+    }
+
+    /// The earliest deadline, that of a stale timer perhaps.
+    pub fn next_deadline(&self) -> Option<u64> {
+        self.timers.next()
+    }
+
+    // Readiness.
+
+    /// Waits for a descriptor, for one event. Several waits may share one; regular files are ready at once.
+    pub fn watch(&self, fd: i32, read: bool, write: bool, t: TaskId, seq: u64) -> io::Result<()> {
+        if !self.ready.watch(fd, read, write, t, seq)? {
+            self.deliver([Event::Io { task: t, seq, fd, readable: read, writable: write }]);
+        }
+        Ok(())
+    }
+
+    /// A wait for a descriptor is over.
+    pub fn unwatch(&self, fd: i32, t: TaskId, seq: u64) {
+        self.ready.unwatch(fd, t, seq);
+    }
+
+    /// A descriptor is about to be closed: its waits, which are watched no more.
+    pub fn closing(&self, fd: i32) -> Vec<(TaskId, u64)> {
+        self.ready.closing(fd)
+    }
+
+    /// Who waits for a descriptor.
+    pub fn waiters(&self, fd: i32) -> Vec<(TaskId, u64)> {
+        self.ready.waiters(fd)
+    }
+
+    /// How many waits for descriptors there are.
+    pub fn watching(&self) -> usize {
+        self.ready.watching()
+    }
+
+    // Events.
+
+    /// Adds what came to `out`: due timers (a batch), ready descriptors, finished jobs. Never blocks.
+    pub fn poll_events(&self, now_ns: u64, out: &mut Vec<Event>) {
+        // A worker that sleeps in the kernel's queue brings what comes there.
+        if self.ready.watching() > 0 && !self.idle.has_poller() {
+            self.ask_kernel(0);
+        }
+        if self.pending.load(Acquire) > 0 {
+            let mut inbox = lock(&self.inbox);
+            out.append(&mut inbox);
+            if inbox.capacity() > 4096 {
+                inbox.shrink_to(256);
+            }
+            self.pending.store(0, Release);
+        }
+        self.timers.due(now_ns, TIMER_BATCH, |t, seq| out.push(Event::Timer(t, seq)));
+    }
+
+    /// Whether `poll_events` has something without asking the kernel. Two loads.
+    pub fn events_pending(&self, now_ns: u64) -> bool {
+        self.pending.load(Relaxed) > 0 || self.timers.next().is_some_and(|d| d <= now_ns)
+    }
+
+    /// Asks the kernel and puts the reports into the inbox. True: the bell rang or a signal came.
+    fn ask_kernel(&self, limit_ns: u64) -> (bool, usize) {
+        let mut reports = Vec::new();
+        let rung = self.ready.wait(limit_ns, &mut reports);
+        let n = reports.len();
+        if n > 0 {
+            let events = reports.into_iter().map(|r| Event::Io {
+                task: r.task,
+                seq: r.seq,
+                fd: r.ready.fd,
+                readable: r.ready.readable,
+                writable: r.ready.writable,
+            });
+            self.put(events);
+            self.ready.served(n);
+        }
+        (rung, n)
+    }
+
+    fn put(&self, events: impl IntoIterator<Item = Event>) {
+        let mut inbox = lock(&self.inbox);
+        inbox.extend(events);
+        self.pending.store(inbox.len(), Release);
+    }
+
+    /// Puts events into the inbox and sees to it that a worker that sleeps comes for them.
+    fn deliver(&self, events: impl IntoIterator<Item = Event>) {
+        self.put(events);
+        if self.idle.has_poller() {
+            self.ready.kernel().ring();
+        } else if self.idle.sleeping.load(Acquire) > 0 {
+            while let Some(w) = self.idle.pick_parked() {
+                if self.idle.wake(w, Token::Look) == Place::Parked {
+                    break;
+                }
+            }
+        }
+    }
+
+    // The pool.
+
+    /// Runs a blocking call on the pool; its result comes as `Event::Job`.
+    pub fn submit(&self, t: TaskId, seq: u64, job: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>) {
+        self.jobs.fetch_add(1, SeqCst);
+        let me = self.me.clone();
+        self.pool.submit(Box::new(move || {
+            let result = pool::guarded(job);
+            if let Some(sched) = me.upgrade() {
+                sched.deliver([Event::Job(t, seq, result)]);
+                // After the delivery: who sees no job running sees its event.
+                sched.jobs.fetch_sub(1, SeqCst);
+            }
+        }));
+    }
+
+    /// How many jobs are queued or running.
+    pub fn jobs_running(&self) -> usize {
+        self.jobs.load(SeqCst)
+    }
+
+    // Signals.
+
+    /// Writing 8 bytes (not zero) to this descriptor makes the worker that sleeps in the kernel's queue, or the next one
+    /// to go there, return from `wait`. The write is async-signal-safe and never blocks.
+    pub fn signal_fd(&self) -> i32 {
+        self.ready.kernel().bell()
+    }
+
+    // The ticker.
+
+    /// Starts a thread that calls `f` every period while `ticker_on(true)`. False: it was started before, or the system
+    /// gives no thread.
+    pub fn start_ticker(&self, period_ns: u64, f: impl Fn() + Send + 'static) -> bool {
+        let me = self.me.clone();
+        self.ticker.start(period_ns, move || {
+            f();
+            if let Some(sched) = me.upgrade() {
+                sched.rescue();
+            }
+        })
+    }
+
+    /// Switch it on while a worker runs and there is a reason to interrupt it: another task is ready or another worker
+    /// active, or waits are on that nobody polls for (`unattended`). Cheap when nothing changes.
+    pub fn ticker_on(&self, on: bool) {
+        self.ticker.set(on);
+    }
+
+    /// Whether waits are on and no worker sleeps in the kernel's queue, so that busy workers must poll.
+    pub fn unattended(&self) -> bool {
+        !self.idle.has_poller() && (self.ready.watching() > 0 || self.timers.next().is_some() || self.jobs_running() > 0)
+    }
+
+    /// What a tick mends: work that nobody was woken for, and a poller's role that nobody has though somebody sleeps.
+    fn rescue(&self) {
+        if self.idle.sleeping.load(Acquire) == 0 {
+            return;
+        }
+        if self.unattended() {
+            self.hand_on_role();
+        }
+        self.queues.turn(now_ns());
+        if self.idle.searching.load(Acquire) == 0 && !self.idle.is_dozing() && self.queues.any_open() {
+            self.wake_for_search();
+        }
+    }
+
+    fn hand_on_role(&self) {
+        while let Some(w) = self.idle.pick_parked() {
+            if self.idle.wake(w, Token::Role) == Place::Parked {
+                break;
+            }
+        }
+    }
+
+    // Idle workers.
+
+    /// Nothing to do for this worker: returns when there may be something again. Spins a moment if it had work lately
+    /// and spinning has paid, then sleeps: one worker in the kernel's queue until the next timer, the others parked.
+    pub fn wait(&self, worker: usize) {
+        let w = self.slot(worker);
+        self.waiting.fetch_add(1, SeqCst);
+        self.settle(w);
+        self.left.fetch_add(1, SeqCst);
+        self.waiting.fetch_sub(1, SeqCst);
+    }
+
+    /// Whether something is there for this worker, judged without a lock.
+    fn glance(&self, w: usize, now: u64) -> bool {
+        self.queues.len(w) > 0 || self.events_pending(now)
+    }
+
+    fn settle(&self, w: usize) {
+        let idle = &self.idle;
+        if idle.take_token(w) || self.glance(w, now_ns()) {
+            return;
+        }
+        if self.config.workers > 1 {
+            let spin = idle.begin_search(w);
+            if spin > 0 && self.spin(w, spin) {
+                return;
+            }
+            // Whom the nudges spared meanwhile, the look below finds.
+            idle.end_search(w);
+        }
+        loop {
+            let polls = idle.try_poller(w);
+            let token = match idle.lie_down(w, polls) {
+                Ok(()) => {
+                    let found = self.sleep(w, polls);
+                    let napped = idle.end_doze(w);
+                    let token = idle.get_up(w).max(found);
+                    if polls {
+                        self.give_up_role();
+                    }
+                    if napped && idle.sleeping.load(Acquire) > 0 && self.queues.any_open() {
+                        // Pushers relied on this nap, and it may have ended for something else.
+                        self.wake_for_search();
+                    }
+                    token
+                }
+                Err(token) => {
+                    if polls {
+                        self.give_up_role();
+                    }
+                    token
+                }
+            };
+            if token != Token::Role {
+                return;
+            }
+        }
+    }
+
+    /// Somebody else must sleep in the kernel's queue now, if anything can come there.
+    fn give_up_role(&self) {
+        self.idle.leave_poller();
+        if self.idle.sleeping.load(SeqCst) > 0 && self.unattended() {
+            self.hand_on_role();
+        }
+    }
+
+    /// Looks for work for a while. True: there is some.
+    fn spin(&self, w: usize, limit_ns: u64) -> bool {
+        let from = now_ns();
+        let mut now = from;
+        while now - from < limit_ns.min(SPIN_NS) {
+            if self.idle.take_token(w) || self.glance(w, now) {
+                self.idle.learn(w, true);
+                return true;
+            }
+            if self.queues.hint(w) {
+                self.queues.turn(now);
+                if self.queues.look(w) == Look::Work {
+                    self.idle.learn(w, true);
+                    return true;
+                }
+            }
+            for _ in 0..32 {
+                std::hint::spin_loop();
+            }
+            now = now_ns().max(now);
+        }
+        false
+    }
+
+    /// Lain down; sleeps until there is a reason to get up. `Look`, `Role`: found one itself; `None`: see the token.
+    fn sleep(&self, w: usize, polls: bool) -> Token {
+        let idle = &self.idle;
+        let mut nap = NAP_NS.0;
+        loop {
+            idle.end_doze(w);
+            let look = self.queues.look(w);
+            if look == Look::Work || polls && !lock(&self.inbox).is_empty() {
+                return Token::Look;
+            }
+            if look == Look::Crowd {
+                idle.be_greedy(w);
+                return Token::Look;
+            }
+            if !polls && self.unattended() {
+                // The poller left after we asked for its role.
+                return Token::Role;
+            }
+            let dozes = (look == Look::Young || idle.was_stirred()) && idle.doze(w);
+            let limit = if dozes { nap } else { u64::MAX };
+            let from = now_ns();
+            let woken = if polls { self.poll_sleep(limit) } else { idle.park(w, limit) };
+            let now = now_ns();
+            if !dozes {
+                idle.learn(w, now.saturating_sub(from) < SPIN_NS);
+            }
+            if woken {
+                return Token::None;
+            }
+            self.queues.turn(now);
+            nap = (nap * 2).min(NAP_NS.1);
+        }
+    }
+
+    /// Sleeps in the kernel's queue. True: something came, or the bell rang.
+    fn poll_sleep(&self, limit_ns: u64) -> bool {
+        let until = self.timers.sleep();
+        let now = now_ns();
+        let (rung, reports) = if until <= now {
+            (false, 0)
+        } else {
+            let left = if until == u64::MAX { u64::MAX } else { until - now };
+            self.ask_kernel(left.min(limit_ns))
+        };
+        self.timers.awake();
+        if rung {
+            self.ready.kernel().drain();
+        }
+        rung || reports > 0 || until <= now_ns()
+    }
+}
+
+impl Drop for Sched {
+    fn drop(&mut self) {
+        // In a fork's child the locks may be held by threads that are not there, and so are the threads to be told.
+        if std::process::id() == self.pid {
+            self.pool.close();
+            self.ticker.close();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

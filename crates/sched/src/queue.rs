@@ -1,0 +1,336 @@
+//! Ready queues: one per worker, taken from the front by its owner, robbed of half by others.
+//!
+//! An entry is in exactly one queue, or in the hands of the thief that carries it to its own. The counters beside a
+//! queue are written under its lock and read without it: they are hints. Who must know looks under the lock.
+//!
+//! **Age.** Two tasks that hand work to and fro on one worker leave each entry queued for some hundred nanoseconds;
+//! a thief that took one would only tear them apart. So thieves take what has waited for about 20 µs. Entries carry no
+//! time (reading a clock costs more than the push): thieves turn a counter at most every 20 µs, entries note its value,
+//! and an entry two turns behind has seen a whole period.
+//!
+//! Locks: each queue's `entries`; one at a time, innermost.
+
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering::Relaxed, lock};
+use std::collections::VecDeque;
+
+/// Names a task. The scheduler knows nothing else of it.
+pub type TaskId = u64;
+
+/// How long an entry must have waited before another worker takes it.
+pub const STEAL_AGE_NS: u64 = 20_000;
+/// A queue with so many entries that others may take is robbed whatever their age, if nothing else is found.
+pub const CROWD: usize = 4;
+/// The most that one theft carries.
+const HANDFUL: usize = 256;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    task: TaskId,
+    age: u32,
+    pinned: bool,
+}
+
+struct Entries {
+    list: VecDeque<Entry>,
+    /// How many of them are not pinned.
+    open: usize,
+}
+
+/// Alone on its cache lines: the owner writes here at every switch.
+#[repr(align(128))]
+struct Queue {
+    entries: Mutex<Entries>,
+    len: AtomicUsize,
+    open: AtomicUsize,
+}
+
+/// What a thief may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steal {
+    /// Entries that have waited.
+    Aged,
+    /// Those first, then any entry of a crowded queue.
+    Crowd,
+    /// Any entry.
+    Any,
+}
+
+/// What a look at all queues found for a worker, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// Its own queue has an entry, or another has one that has waited.
+    Work,
+    /// Another's queue is crowded with young entries.
+    Crowd,
+    /// Others have a few young entries.
+    Young,
+    /// Nothing.
+    Nothing,
+}
+
+/// The queues of all workers.
+pub struct Queues {
+    list: Box<[Queue]>,
+    age: AtomicU32,
+    turned_ns: AtomicU64,
+    random: Option<AtomicU64>,
+}
+
+impl Queues {
+    /// One queue for each worker; with a seed, order and theft are random.
+    pub fn new(workers: usize, seed: Option<u64>) -> Queues {
+        let queue = |_| Queue {
+            entries: Mutex::new(Entries { list: VecDeque::new(), open: 0 }),
+            len: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+        };
+        Queues {
+            list: (0..workers.max(1)).map(queue).collect(),
+            age: AtomicU32::new(0),
+            turned_ns: AtomicU64::new(0),
+            random: seed.map(AtomicU64::new),
+        }
+    }
+
+    /// Whether order and theft are random.
+    pub fn stressed(&self) -> bool {
+        self.random.is_some()
+    }
+
+    /// A random number below `n`; 0 without a seed.
+    pub fn random(&self, n: usize) -> usize {
+        let Some(r) = &self.random else { return 0 };
+        // splitmix64: any state is a good one, so threads may share it without a lock.
+        let mut z = r.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+    }
+
+    /// Lets entries grow older if it is time. Thieves call it.
+    pub fn turn(&self, now_ns: u64) {
+        let last = self.turned_ns.load(Relaxed);
+        if now_ns.saturating_sub(last) >= STEAL_AGE_NS && self.turned_ns.compare_exchange(last, now_ns, Relaxed, Relaxed).is_ok() {
+            self.age.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Adds an entry at the end, or at the front.
+    pub fn push(&self, worker: usize, task: TaskId, pinned: bool, front: bool) {
+        let Some(q) = self.list.get(worker) else { return };
+        let entry = Entry { task, age: self.age.load(Relaxed), pinned };
+        let mut e = lock(&q.entries);
+        if front {
+            e.list.push_front(entry);
+        } else {
+            e.list.push_back(entry);
+        }
+        e.open += usize::from(!pinned);
+        q.note(&e);
+    }
+
+    /// Takes the first entry of the worker's own queue; with a seed, one of the first four.
+    pub fn take(&self, worker: usize) -> Option<TaskId> {
+        let q = self.list.get(worker)?;
+        if q.len.load(Relaxed) == 0 {
+            // An owner that has just pushed sees its own store; another's push comes with a wake.
+            return None;
+        }
+        let mut e = lock(&q.entries);
+        let n = e.list.len().min(4);
+        let entry = if self.stressed() { e.list.remove(self.random(n)) } else { e.list.pop_front() }?;
+        e.open -= usize::from(!entry.pinned);
+        q.note(&e);
+        Some(entry.task)
+    }
+
+    /// Takes half of what another worker's queue has to give: the first of it is the answer, the rest goes to the
+    /// thief's own queue. Also says whether anything is left for others to take.
+    pub fn steal(&self, thief: usize, how: Steal) -> Option<(TaskId, bool)> {
+        let n = self.list.len();
+        let start = if self.stressed() { self.random(n) } else { thief + 1 };
+        for crowd in [false, true] {
+            if crowd && how != Steal::Crowd {
+                break;
+            }
+            for i in 0..n {
+                let victim = (start + i) % n;
+                if victim == thief {
+                    continue;
+                }
+                let q = &self.list[victim];
+                let open = q.open.load(Relaxed);
+                if open == 0 || (crowd && open < CROWD) {
+                    continue;
+                }
+                let taken = self.rob(q, crowd || how == Steal::Any);
+                let Some((&first, rest)) = taken.split_first() else { continue };
+                if let Some(own) = self.list.get(thief).filter(|_| !rest.is_empty()) {
+                    let mut e = lock(&own.entries);
+                    e.list.extend(rest);
+                    e.open += rest.len();
+                    own.note(&e);
+                }
+                return Some((first.task, !rest.is_empty() || q.open.load(Relaxed) > 0));
+            }
+        }
+        None
+    }
+
+    /// The older half (rounded up) of the entries that may go.
+    fn rob(&self, q: &Queue, any_age: bool) -> Vec<Entry> {
+        let age = self.age.load(Relaxed);
+        let mut e = lock(&q.entries);
+        let may_go = |x: &Entry| !x.pinned && (any_age || x.aged(age));
+        let want = if e.open == 0 { 0 } else { e.list.iter().filter(|x| may_go(x)).count().div_ceil(2).min(HANDFUL) };
+        let mut taken = Vec::with_capacity(want);
+        let mut i = 0;
+        while taken.len() < want {
+            match e.list.get(i) {
+                // The entries passed over are few and at the front, so taking out the i-th moves few.
+                Some(x) if may_go(x) => taken.extend(e.list.remove(i)),
+                Some(_) => i += 1,
+                None => break,
+            }
+        }
+        e.open -= taken.len();
+        q.note(&e);
+        taken
+    }
+
+    /// Looks under the locks. After a worker has announced that it sleeps, this look and a pusher's later look at the
+    /// announcement can't both miss: whichever takes the queue's lock second sees what the first did.
+    pub fn look(&self, worker: usize) -> Look {
+        let age = self.age.load(Relaxed);
+        let mut best = Look::Nothing;
+        for (i, q) in self.list.iter().enumerate() {
+            let e = lock(&q.entries);
+            if i == worker {
+                if !e.list.is_empty() {
+                    return Look::Work;
+                }
+            } else if e.open > 0 {
+                if self.stressed() || e.list.iter().take(HANDFUL).any(|x| !x.pinned && x.aged(age)) {
+                    return Look::Work;
+                }
+                if e.open >= CROWD {
+                    best = Look::Crowd;
+                } else if best == Look::Nothing {
+                    best = Look::Young;
+                }
+            }
+        }
+        best
+    }
+
+    /// Whether any queue but the worker's own has something to take, under the locks.
+    pub fn any_open(&self) -> bool {
+        self.list.iter().any(|q| lock(&q.entries).open > 0)
+    }
+
+    /// A hint of the same: whether another's queue has something, and whether it is worth a closer look.
+    pub fn hint(&self, worker: usize) -> bool {
+        self.list.iter().enumerate().any(|(i, q)| i != worker && q.open.load(Relaxed) > 0)
+    }
+
+    /// How many entries wait in a worker's queue. A hint.
+    pub fn len(&self, worker: usize) -> usize {
+        self.list.get(worker).map_or(0, |q| q.len.load(Relaxed))
+    }
+
+    /// How many of them others may take. A hint.
+    pub fn open(&self, worker: usize) -> usize {
+        self.list.get(worker).map_or(0, |q| q.open.load(Relaxed))
+    }
+
+    /// How many entries wait in all queues. A hint.
+    pub fn total(&self) -> usize {
+        self.list.iter().map(|q| q.len.load(Relaxed)).sum()
+    }
+
+    /// The same, under the locks.
+    pub fn all_empty(&self) -> bool {
+        self.list.iter().all(|q| lock(&q.entries).list.is_empty())
+    }
+
+    /// Drops every entry of a task. One that a thief carries at this moment is missed.
+    pub fn remove(&self, task: TaskId) {
+        for q in &self.list {
+            let mut e = lock(&q.entries);
+            e.list.retain(|x| x.task != task);
+            e.open = e.list.iter().filter(|x| !x.pinned).count();
+            q.note(&e);
+        }
+    }
+}
+
+impl Queue {
+    /// Publishes the counters; the lock is held.
+    fn note(&self, e: &Entries) {
+        self.len.store(e.list.len(), Relaxed);
+        self.open.store(e.open, Relaxed);
+    }
+}
+
+impl Entry {
+    fn aged(&self, age: u32) -> bool {
+        // Wrapping: after 2^32 turns (a day of thieves that never rest) a young entry may pass for an old one.
+        age.wrapping_sub(self.age) >= 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_queue_is_first_in_first_out_and_front_goes_first() {
+        let q = Queues::new(1, None);
+        q.push(0, 1, false, false);
+        q.push(0, 2, true, false);
+        q.push(0, 3, false, true);
+        assert_eq!((q.len(0), q.open(0)), (3, 2));
+        assert_eq!([q.take(0), q.take(0), q.take(0), q.take(0)], [Some(3), Some(1), Some(2), None]);
+        assert_eq!((q.len(0), q.open(0)), (0, 0));
+    }
+
+    #[test]
+    fn a_thief_takes_the_older_half_and_no_pinned_entry() {
+        let q = Queues::new(2, None);
+        for t in 0..10 {
+            q.push(0, t, t % 5 == 0, false);
+        }
+        assert_eq!(q.steal(1, Steal::Aged), None, "all are young");
+        q.turn(STEAL_AGE_NS);
+        q.turn(STEAL_AGE_NS + 1);
+        assert_eq!(q.look(1), Look::Crowd, "one turn is not a whole period");
+        q.turn(2 * STEAL_AGE_NS);
+        assert_eq!(q.look(1), Look::Work);
+        assert_eq!(q.steal(1, Steal::Aged), Some((1, true)));
+        assert_eq!([q.take(1), q.take(1), q.take(1), q.take(1)], [Some(2), Some(3), Some(4), None]);
+        let rest: Vec<_> = std::iter::from_fn(|| q.take(0)).collect();
+        assert_eq!(rest, [0, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn young_entries_go_only_from_a_crowd() {
+        let q = Queues::new(2, None);
+        q.push(0, 1, false, false);
+        assert_eq!(q.look(1), Look::Young);
+        assert_eq!(q.steal(1, Steal::Crowd), None);
+        assert_eq!(q.steal(1, Steal::Any), Some((1, false)));
+        (0..CROWD as u64).for_each(|t| q.push(0, t, false, false));
+        assert_eq!(q.steal(1, Steal::Crowd), Some((0, true)));
+    }
+
+    #[test]
+    fn removed_entries_are_gone_and_a_missing_worker_is_harmless() {
+        let q = Queues::new(2, Some(7));
+        q.push(0, 1, false, false);
+        q.push(1, 1, true, false);
+        q.push(9, 1, true, false);
+        q.remove(1);
+        assert!(q.all_empty() && q.total() == 0 && q.take(0).is_none() && q.take(9).is_none());
+        assert_eq!(q.look(0), Look::Nothing);
+    }
+}

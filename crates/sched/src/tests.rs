@@ -1,0 +1,303 @@
+//! The scheduler as its workers see it. Limits of time are there against hanging only.
+
+use super::*;
+use std::io::{Write, pipe};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::thread;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn sched(workers: usize, seed: Option<u64>) -> Arc<Sched> {
+    Sched::new(Config { workers, seed })
+}
+
+/// Waits as worker 0 until an event comes.
+fn events(s: &Sched) -> Vec<Event> {
+    let mut out = Vec::new();
+    let give_up = now_ns() + 60 * SECOND;
+    loop {
+        s.poll_events(now_ns(), &mut out);
+        if !out.is_empty() {
+            return out;
+        }
+        assert!(now_ns() < give_up, "no event came");
+        s.wait(0);
+    }
+}
+
+/// Runs `workers` threads; each task that is popped goes to `run`, until all of `total` were.
+fn work(s: &Arc<Sched>, total: usize, run: impl Fn(usize, TaskId) + Sync) {
+    let done = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for w in 0..s.workers() {
+            let (s, run, done) = (s.clone(), &run, &done);
+            scope.spawn(move || {
+                while done.load(SeqCst) < total {
+                    let Some(t) = s.pop(w) else {
+                        s.wait(w);
+                        continue;
+                    };
+                    run(w, t);
+                    if done.fetch_add(1, SeqCst) + 1 == total {
+                        (0..s.workers()).for_each(|w| s.wake_worker(w));
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn no_task_is_lost_or_doubled(workers: usize, seed: Option<u64>) {
+    let s = sched(workers, seed);
+    const ROOTS: usize = 200;
+    const FAN: usize = 50;
+    let seen: Vec<AtomicUsize> = (0..ROOTS * (FAN + 1)).map(|_| AtomicUsize::new(0)).collect();
+    for t in 0..ROOTS {
+        s.push(t % workers, t as u64, false);
+    }
+    work(&s, seen.len(), |w, t| {
+        seen[t as usize].fetch_add(1, SeqCst);
+        if (t as usize) < ROOTS {
+            for i in 0..FAN {
+                let child = (ROOTS + t as usize * FAN + i) as u64;
+                match i % 5 {
+                    0 => {
+                        let other = (w + i) % workers;
+                        s.push(other, child, true);
+                        s.wake_worker(other);
+                    }
+                    1 => s.push_front(w, child, false),
+                    _ => s.push(w, child, false),
+                }
+                s.nudge(w);
+            }
+        }
+    });
+    assert!(seen.iter().all(|n| n.load(SeqCst) == 1));
+    assert_eq!(s.ready(), 0);
+}
+
+#[test]
+fn every_task_is_popped_exactly_once() {
+    for workers in [1, 2, 3, 8] {
+        no_task_is_lost_or_doubled(workers, None);
+    }
+}
+
+#[test]
+fn every_task_is_popped_exactly_once_in_random_order() {
+    let first: u64 = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    for seed in first..first + 8 {
+        eprintln!("replay: KUMI_SCHED_STRESS={seed} cargo test -p kumi-sched random_order");
+        no_task_is_lost_or_doubled(1 + seed as usize % 4, Some(seed));
+    }
+}
+
+#[test]
+fn pinned_tasks_stay() {
+    let s = sched(3, Some(3));
+    (0..3000).for_each(|t| s.push(t as usize % 3, t, true));
+    work(&s, 3000, |w, t| assert_eq!(t as usize % 3, w));
+}
+
+/// A push and a nudge from outside always end a wait, whatever the waiting worker is about to do.
+#[test]
+fn wakes_are_not_lost() {
+    for workers in [1, 2, 4] {
+        let s = sched(workers, None);
+        let taken = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for w in 0..workers {
+                let (s, taken, stop) = (&s, &taken, &stop);
+                scope.spawn(move || {
+                    while !stop.load(SeqCst) {
+                        match s.pop(w) {
+                            Some(_) => drop(taken.fetch_add(1, SeqCst)),
+                            None => s.wait(w),
+                        }
+                    }
+                });
+            }
+            for i in 0..2000 {
+                s.push(i % workers, i as u64, false);
+                s.nudge(usize::MAX);
+                let give_up = now_ns() + 60 * SECOND;
+                while taken.load(SeqCst) <= i {
+                    thread::yield_now();
+                    if now_ns() > give_up {
+                        stop.store(true, SeqCst);
+                        (0..workers).for_each(|w| s.wake_worker(w));
+                        panic!("push {i} was not seen");
+                    }
+                }
+            }
+            stop.store(true, SeqCst);
+            (0..workers).for_each(|w| s.wake_worker(w));
+        });
+    }
+}
+
+#[test]
+fn a_wait_ends_with_a_timer_a_descriptor_a_job_and_a_signal() {
+    let s = sched(2, None);
+    s.timer(now_ns() + 2_000_000, 1, 10);
+    assert!(matches!(events(&s)[..], [Event::Timer(1, 10)]));
+
+    let (r, mut w) = pipe().unwrap();
+    s.watch(r.as_raw_fd(), true, false, 2, 20).unwrap();
+    assert_eq!((s.watching(), s.waiters(r.as_raw_fd())), (1, vec![(2, 20)]));
+    let writer = thread::spawn(move || w.write_all(b"x").unwrap());
+    assert!(matches!(events(&s)[..], [Event::Io { task: 2, seq: 20, readable: true, writable: false, .. }]));
+    writer.join().unwrap();
+    assert_eq!(s.watching(), 0);
+
+    s.submit(3, 30, Box::new(|| Box::new("done")));
+    match events(&s).pop() {
+        Some(Event::Job(3, 30, r)) => assert_eq!(r.downcast_ref::<&str>(), Some(&"done")),
+        _ => panic!("the job's event was expected"),
+    }
+    while s.jobs_running() > 0 {
+        thread::yield_now();
+    }
+
+    let fd = s.signal_fd();
+    let one = 1u64.to_ne_bytes();
+    // SAFETY: writes 8 bytes that live here.
+    assert_eq!(unsafe { libc::write(fd, one.as_ptr().cast(), 8) }, 8);
+    s.wait(0);
+}
+
+#[test]
+fn a_regular_file_is_ready_at_once_and_a_bad_descriptor_an_error() {
+    let s = sched(1, None);
+    let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+    s.watch(file.as_raw_fd(), true, false, 7, 1).unwrap();
+    assert!(matches!(events(&s)[..], [Event::Io { task: 7, seq: 1, readable: true, writable: false, .. }]));
+    assert!(s.watch(-1, true, false, 7, 2).is_err());
+}
+
+#[test]
+fn ten_thousand_timers_come_in_order() {
+    let s = sched(1, None);
+    let start = now_ns();
+    for i in 0..10_000u64 {
+        s.timer(start + i * 7919 % 10_007 * 1000, i * 7919 % 10_007, 0);
+    }
+    let mut seen = Vec::new();
+    while seen.len() < 10_000 {
+        seen.extend(events(&s).into_iter().map(|e| match e {
+            Event::Timer(t, _) => t,
+            _ => panic!("only timers were set"),
+        }));
+    }
+    assert!(seen.is_sorted() && s.next_deadline().is_none());
+}
+
+/// An earlier timer, set while another worker sleeps until a later one, shortens that sleep.
+#[test]
+fn a_sleeping_worker_hears_of_an_earlier_timer() {
+    let s = sched(2, None);
+    s.timer(now_ns() + 1000 * SECOND, 1, 1);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| matches!(events(&s)[..], [Event::Timer(2, 1)]));
+        while s.idle_workers() == 0 {
+            thread::yield_now();
+        }
+        s.timer(now_ns() + 1_000_000, 2, 1);
+        assert!(sleeper.join().unwrap());
+    });
+}
+
+#[test]
+fn stuck_means_that_nothing_can_come() {
+    let s = sched(2, None);
+    assert!(!s.stuck(), "the other worker is not waiting");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(SeqCst) {
+                s.wait(1);
+            }
+        });
+        while !s.stuck() {
+            thread::yield_now();
+        }
+        s.push(0, 1, true);
+        assert!(!s.stuck());
+        s.pop(0);
+        s.timer(u64::MAX - 1, 1, 1);
+        assert!(!s.stuck());
+        s.compact_timers(|_, _| false);
+        let (r, _w) = pipe().unwrap();
+        s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+        assert!(!s.stuck());
+        assert_eq!(s.closing(r.as_raw_fd()), [(1, 1)]);
+        while !s.stuck() {
+            thread::yield_now();
+        }
+        stop.store(true, SeqCst);
+        s.wake_worker(1);
+    });
+}
+
+/// Only the poller's role matters here: whoever has it leaves, and the other must take it over.
+#[test]
+fn the_role_in_the_kernels_queue_is_handed_on() {
+    for _ in 0..200 {
+        let s = sched(3, None);
+        let got = AtomicUsize::new(0);
+        let (r, mut w) = pipe().unwrap();
+        s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+        thread::scope(|scope| {
+            for me in 0..3 {
+                let (s, got) = (&s, &got);
+                scope.spawn(move || {
+                    let mut out = Vec::new();
+                    while got.load(SeqCst) == 0 {
+                        s.poll_events(now_ns(), &mut out);
+                        if out.is_empty() {
+                            s.wait(me);
+                        } else {
+                            got.fetch_add(1, SeqCst);
+                            (0..3).for_each(|w| s.wake_worker(w));
+                        }
+                    }
+                });
+            }
+            s.wake_worker(0);
+            s.wake_worker(1);
+            s.nudge(usize::MAX);
+            w.write_all(b"x").unwrap();
+        });
+        assert_eq!(got.load(SeqCst), 1);
+    }
+}
+
+#[test]
+fn the_child_of_a_fork_gets_a_scheduler_of_its_own() {
+    let s = sched(2, None);
+    s.push(0, 1, false);
+    s.timer(1, 1, 1);
+    // Not a real fork: what is shared and what is not can be seen without one.
+    let child = s.after_fork_child();
+    assert_eq!((child.workers(), child.ready(), child.next_deadline()), (2, 0, None));
+    child.timer(now_ns(), 5, 1);
+    assert!(matches!(events(&child)[..], [Event::Timer(5, 1)]));
+}
+
+#[test]
+fn an_idle_worker_uses_no_processor() {
+    let s = sched(1, None);
+    let (r, _w) = pipe().unwrap();
+    s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+    let from = now_ns();
+    s.timer(from + 200_000_000, 1, 1);
+    let mut waits = 0;
+    while !s.events_pending(now_ns()) {
+        s.wait(0);
+        waits += 1;
+    }
+    assert!(waits < 5, "woken {waits} times for nothing");
+}
