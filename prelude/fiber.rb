@@ -1,13 +1,10 @@
-# Fibers over the loop's tasks.
+# Fibers over the scheduler's tasks: see crates/vm/src/fiber.rs for how they hand over to each other.
 class Fiber
   def self.new(blocking: false, storage: true, &block)
     raise ArgumentError, "tried to create Proc object without a block" unless block
     f = __fiber_new(self, block)
-    __ivar_set(f, :@__blocking, blocking)
-    if __same(storage, true)
-      inherited = __fiber_storage(__fiber_current)
-      __fiber_set_storage(f, inherited && inherited.dup)
-    else
+    __ivar_set(f, :@__blocking, true) if blocking
+    unless __same(storage, true)
       KumiSys.check_storage(storage)
       __fiber_set_storage(f, storage && storage.dup)
     end
@@ -20,22 +17,8 @@ class Fiber
 
   def self.current = __fiber_current
 
-  def transfer(*args)
-    __fiber_switch(self, args, 1)
-  end
-
   def raise(*args, cause: (no_cause = true; nil), **opts)
-    args = ["unhandled exception"] if args.empty? && opts.empty?
-    e = KumiSys.make_exception(args, opts)
-    KumiSys.set_cause(e, cause) unless no_cause
-    return __raise(e) if __same(self, __fiber_current)
-    case __fiber_state(self)
-    when :created
-      Kernel.raise FiberError, "cannot raise exception on unborn fiber"
-    when :terminated
-      Kernel.raise FiberError, "dead fiber called"
-    end
-    __fiber_switch(self, e, @__transferred ? 1 : 0)
+    __fiber_raise(self, KumiSys.exception_to_send(args, opts, cause, no_cause))
   end
 
   def kill
@@ -45,56 +28,89 @@ class Fiber
 
   def alive? = !__same(__fiber_state(self), :terminated)
 
-  def blocking? = @__blocking ? true : false
+  # A thread's first fiber blocks its thread; others only when they were made so.
+  def blocking?
+    return true if @__blocking
+    __same(@__blocking, nil) && __same(self, __fiber_current) && __fiber_root
+  end
 
   def self.blocking?
-    f = __fiber_current
-    f.blocking? || __ivar_get(f, :@__blocking).nil? ? 1 : false
+    __fiber_current.blocking? ? 1 : false
   end
 
   def self.blocking
-    yield __fiber_current
+    f = __fiber_current
+    return yield(f) if f.blocking?
+    __ivar_set(f, :@__blocking, true)
+    begin
+      yield f
+    ensure
+      __ivar_set(f, :@__blocking, false)
+    end
   end
 
+  # The storage Hash is never changed in place: fibers and threads made later share it.
   def storage
-    raise ArgumentError, "Fiber storage can only be accessed from the Fiber it belongs to" unless __same(self, __fiber_current)
-    s = __fiber_storage(self)
+    KumiSys.own_storage(self)
+    s = __task_storage
     s && s.dup
   end
 
   def storage=(hash)
-    Kernel.raise ArgumentError, "Fiber storage can only be accessed from the Fiber it belongs to" unless __same(self, __fiber_current)
+    KumiSys.own_storage(self)
     KumiSys.check_storage(hash)
-    __fiber_set_storage(self, hash && hash.dup)
+    __task_set_storage(hash && hash.dup)
   end
 
   def self.[](key)
-    raise TypeError, "wrong argument type #{__describe_class(key)} (expected Symbol)" unless __is_a(key, Symbol)
-    s = __fiber_storage(__fiber_current)
+    s = __task_storage
+    key = KumiSys.storage_key(key)
     s && s[key]
   end
 
   def self.[]=(key, value)
-    raise TypeError, "wrong argument type #{__describe_class(key)} (expected Symbol)" unless __is_a(key, Symbol)
-    f = __fiber_current
-    s = __fiber_storage(f)
-    __fiber_set_storage(f, s = {}) unless s
-    value.nil? ? s.delete(key) : s[key] = value
+    key = KumiSys.storage_key(key)
+    s = __task_storage
+    s = s ? s.dup : {}
+    __same(value, nil) ? s.delete(key) : s[key] = value
+    __task_set_storage(s)
     value
   end
 
   def inspect
-    "#<#{__class(self)}:#{__address(self)} (#{__fiber_state(self)})>"
+    at = __fiber_source(self)
+    "#<#{__class(self)}:#{__address(self)}#{at && " #{at[0]}:#{at[1]}"} (#{__fiber_state(self)})>"
   end
   alias to_s inspect
 
-  def backtrace(*) = []
-  def backtrace_locations(*) = []
+  def backtrace(start = 0, length = nil)
+    rows = __fiber_rows(self)
+    rows &&= KumiSys.cut_rows(rows, start, length)
+    rows && rows.map { |r| KumiSys.row_text(r) }
+  end
+
+  def backtrace_locations(start = 0, length = nil)
+    rows = __fiber_rows(self)
+    rows &&= KumiSys.cut_rows(rows, start, length)
+    rows && rows.map { |r| KumiSys.location(r) }
+  end
 end
 
 module KumiSys
+  def self.own_storage(fiber)
+    return if __same(fiber, __fiber_current)
+    raise ArgumentError, "Fiber storage can only be accessed from the Fiber it belongs to"
+  end
+
+  def self.storage_key(key)
+    return key if __is_a(key, Symbol)
+    name = try_str(key)
+    raise TypeError, "wrong argument type #{__describe_class(key)} (expected Symbol)" unless name
+    name.to_sym
+  end
+
   def self.check_storage(s)
-    return if s.nil?
+    return if __same(s, nil)
     raise TypeError, "wrong argument type #{__describe_class(s)} (expected Hash)" unless __is_a(s, Hash)
     raise FrozenError, "storage must not be frozen" if s.frozen?
     s.each_key do |k|

@@ -300,17 +300,21 @@ module KumiSys
   def self.caller_rows(start, length)
     rows = __caller(0, nil)
     rows.shift
+    cut_rows(rows, start, length)
+  end
+
+  # The part of a backtrace that `start` and `length`, or a Range, name; nil beyond its end.
+  def self.cut_rows(rows, start, length)
     if __is_a(start, Range)
       lo = start.begin || 0
       hi = start.end
-      rows = rows[lo..(hi.nil? ? -1 : (start.exclude_end? ? hi - 1 : hi))]
-      return rows
+      return rows[lo..(hi.nil? ? -1 : (start.exclude_end? ? hi - 1 : hi))]
     end
     start = to_int(start)
     raise ArgumentError, "negative level (#{start})" if start < 0
     return nil if start > rows.length
     rows = rows[start..]
-    if length
+    unless __same(length, nil)
       length = to_int(length)
       raise ArgumentError, "negative size (#{length})" if length < 0
       rows = rows.first(length)

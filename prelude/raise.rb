@@ -26,6 +26,34 @@ module KumiSys
     e
   end
 
+  # The exception that Thread#raise and Fiber#raise with these arguments mean, with the caller's `$!` as its cause.
+  def self.exception_to_send(args, opts, cause, no_cause)
+    if args.empty? && opts.empty?
+      only_cause unless no_cause
+      args = [""]
+    end
+    e = make_exception(args, opts)
+    if no_cause
+      now = __errinfo
+      set_cause(e, now) if now && !__same(now, e) && !__ivar_get(e, :@__cause) && !caused_by(now, e)
+    else
+      set_cause(e, cause)
+    end
+    e
+  end
+
+  def self.caused_by(e, what)
+    e = e.cause while e && !__same(e, what)
+    e ? true : false
+  end
+
+  # A thread got an exception whose class has an `exception` of its own.
+  def self.raise_sent(e)
+    e = e.exception
+    raise TypeError, "exception object expected" unless __is_a(e, Exception)
+    __raise(e)
+  end
+
   def self.raise_arity(args)
     raise ArgumentError, "wrong number of arguments (given #{args.length}, expected 0..3)"
   end

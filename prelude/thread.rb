@@ -74,6 +74,10 @@ class Thread
   def self.report_on_exception=(v)
     @__report = v ? true : false
   end
+  def self.ignore_deadlock = @__ignore_deadlock ? true : false
+  def self.ignore_deadlock=(v)
+    @__ignore_deadlock = v ? true : false
+  end
   def self.abort_on_exception = @__abort ? true : false
   def self.abort_on_exception=(v)
     @__abort = v ? true : false
@@ -113,16 +117,13 @@ class Thread
     if @__done || __same(__thread_state(self), :done)
       return @__failed ? nil : false
     end
-    return "aborting" if @__killed
-    __same(__thread_state(self), :sleep) ? "sleep" : "run"
+    return "sleep" if __same(__thread_state(self), :sleep)
+    @__killed ? "aborting" : "run"
   end
 
   def raise(*args, cause: (no_cause = true; nil), **opts)
     return nil unless alive?
-    args = ["unhandled exception"] if args.empty? && opts.empty?
-    e = KumiSys.make_exception(args, opts)
-    KumiSys.set_cause(e, cause) unless no_cause
-    __thread_interrupt(self, e)
+    __thread_interrupt(self, KumiSys.exception_to_send(args, opts, cause, no_cause))
     nil
   end
 
@@ -170,8 +171,12 @@ class Thread
   def fetch(key, default = __undef)
     key = KumiSys.to_name(key)
     l = __task_locals(self)
+    if block_given?
+      KumiSys.warning("block supersedes default value argument") unless __undef?(default)
+      return l[key] if l.key?(key)
+      return yield(key)
+    end
     return l[key] if l.key?(key)
-    return yield(key) if block_given?
     return default unless __undef?(default)
     Kernel.raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
   end
@@ -192,6 +197,7 @@ class Thread
     unless n.nil?
       n = KumiSys.to_str(n)
       Kernel.raise ArgumentError, "ASCII-incompatible encoding (#{n.encoding})" unless n.encoding.ascii_compatible?
+      Kernel.raise ArgumentError, "string contains null byte" if n.include?("\0")
     end
     @__name = n && n.dup.freeze
   end
@@ -207,21 +213,27 @@ class Thread
     @__group || ThreadGroup::Default
   end
 
-  def native_thread_id = Process.pid
-
-  def backtrace(*args)
-    return nil unless alive?
-    __same(self, __thread_current) ? caller(0) : []
+  # Threads run on any worker, so that only the main thread has an id that says something.
+  def native_thread_id
+    __same(self, __thread_main) ? Process.pid : nil
   end
 
-  def backtrace_locations(*args)
+  def backtrace(start = 0, length = nil)
     return nil unless alive?
-    __same(self, __thread_current) ? caller_locations(0) : []
+    rows = KumiSys.cut_rows(__thread_rows(self), start, length)
+    rows && rows.map { |r| KumiSys.row_text(r) }
   end
 
-  def self.each_caller_location(...)
-    Kernel.raise LocalJumpError, "no block given" unless block_given?
-    caller_locations(1).each { |l| yield l }
+  def backtrace_locations(start = 0, length = nil)
+    return nil unless alive?
+    rows = KumiSys.cut_rows(__thread_rows(self), start, length)
+    rows && rows.map { |r| KumiSys.location(r) }
+  end
+
+  def self.each_caller_location(start = 1, length = nil)
+    raise LocalJumpError, "no block given" unless block_given?
+    rows = KumiSys.caller_rows(start, length)
+    rows.each { |r| yield KumiSys.location(r) } if rows
     nil
   end
 
@@ -248,7 +260,6 @@ module KumiSys
     g = __ivar_get(parent, :@__group)
     raise ThreadError, "can't start a new thread (frozen ThreadGroup)" if g && g.frozen?
     body = ->(*a) { thread_body(t, a, block) }
-    inherited = __fiber_storage(__fiber_current)
     __thread_start(t, body, args)
     t
   end

@@ -25,6 +25,7 @@ impl Cx {
         cx.natives(crate::sched::TABLE);
         cx.natives(crate::sync::TABLE);
         cx.natives(crate::queue::TABLE);
+        cx.natives(crate::fiber::TABLE);
         cx.natives(crate::interrupt::TABLE);
         cx.specials();
         cx.hook_globals();

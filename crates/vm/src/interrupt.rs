@@ -55,6 +55,21 @@ impl Cx {
             let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
             return self.unwind(u.val());
         }
+        let hook = self.intern("exception");
+        if !self.builtin(v, hook) {
+            // Its class has a say in what is raised.
+            let name = self.intern("raise_sent");
+            let call = Call {
+                target: Target::Helper(name),
+                recv: Value::NIL,
+                args: Args::from_slice(&[v]),
+                kw: Value::UNDEF,
+                block: Value::NIL,
+                fcall: true,
+                result: Value::UNDEF,
+            };
+            return self.do_call(call, 0, crate::interp::frame::ff::DISCARD);
+        }
         self.raise_exc(v)
     }
 }
@@ -76,6 +91,13 @@ fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(cx.raise(a[1]));
     }
     t.interrupts.push(a[1]);
+    // A wait it may end is over from now on: a wake-up that comes later goes to the next waiter.
+    if cx.tasks.all.get(&id).is_some_and(|t| t.state == State::Waiting && cx.due_interrupt(t, true).is_some()) {
+        if let Some(t) = cx.task_mut(id) {
+            t.wait_seq += 1;
+            t.woken = false;
+        }
+    }
     Ok(Value::TRUE)
 }
 /// `__thread_masks()`: what is held back now, for `__thread_set_masks`.
@@ -94,6 +116,12 @@ fn pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = cx.active_task(a[0]);
     let v = cx.task_mut(id).map_or(Vec::new(), |t| t.interrupts.clone());
     Ok(cx.array(&v))
+}
+/// `__thread_rows(thread)`: the frames it is in, as `__caller` gives them.
+fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = cx.active_task(a[0]);
+    let e = cx.capture_task(id);
+    cx.location_rows(&e, 0, usize::MAX)
 }
 /// `__thread_due()`: may an interrupt be taken now?
 fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -116,6 +144,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__thread_masks", 0, 0, masks),
     intrinsic("__thread_set_masks", 1, 1, set_masks),
     intrinsic("__thread_pending", 1, 1, pending),
+    intrinsic("__thread_rows", 1, 1, rows),
     intrinsic("__thread_due", 0, 0, due),
     intrinsic("__thread_check", 0, 0, check),
 ];

@@ -18,6 +18,7 @@ pub mod bytecode;
 pub mod compile;
 mod cx;
 pub mod disasm;
+mod fiber;
 mod fstring;
 mod interrupt;
 mod gc;

@@ -941,7 +941,7 @@ impl Cx {
         }
         self.array(&out)
     }
-    fn location_rows(&mut self, entries: &[crate::interp::TraceEntry], skip: usize, max: usize) -> R {
+    pub(crate) fn location_rows(&mut self, entries: &[crate::interp::TraceEntry], skip: usize, max: usize) -> R {
         let mut rows = Vec::new();
         for e in entries.iter().skip(skip).take(max) {
             let (path, line, label, base) = self.describe_entry(*e);

@@ -126,6 +126,16 @@ impl Cx {
         self.tasks.all.insert(old.id, old);
         self.stack_end = self.task.stack.end_ptr();
     }
+    /// The thread goes on in another of its tasks; what was sent to the thread goes along.
+    fn switch_fiber(&mut self, id: u64) {
+        let masks = self.task.masks;
+        let sent = std::mem::take(&mut self.task.interrupts);
+        self.make_current(id);
+        self.task.masks = masks;
+        if !sent.is_empty() {
+            self.task.interrupts.extend(sent);
+        }
+    }
     /// Continues the (now current) task with a value or an exception.
     fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
         if self.task.state == State::New {
@@ -142,6 +152,10 @@ impl Cx {
         self.task.state = State::Ready;
         self.fp = self.frame_at(self.task.base).0;
         self.pc = self.task.pc as *const _;
+        if std::mem::take(&mut self.task.killed) {
+            let u = self.fiber_kill_unwind();
+            return self.unwind(u);
+        }
         match v {
             Ok(v) => {
                 if self.task.jump {
@@ -162,7 +176,7 @@ impl Cx {
     pub(crate) fn switch_now(&mut self, dst: usize, flags: u64) -> Flow {
         self.park_state(dst, flags);
         let Some((id, v)) = self.switch_to.take() else { return Flow::Go };
-        self.make_current(id);
+        self.switch_fiber(id);
         self.continue_current(v)
     }
 
@@ -350,17 +364,11 @@ impl Cx {
         let failed = self.task.failed;
         if !self.task.root {
             // A fiber: back to whoever resumed it.
-            let root = self.root_of_thread();
-            let to = self.task.resumer.take().filter(|_| !self.task.transferred).unwrap_or(root);
-            let v = if failed.is_nil()
-                || failed.is_kind(Kind::Unwind)
-                    && failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == Value::fix(-2))
-            {
-                Ok(self.task.result)
-            } else {
-                Err(failed)
-            };
-            self.make_current(to);
+            let to = self.fiber_returns_to();
+            let killed = failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == crate::fiber::KILL_FIBER);
+            let v = if failed.is_nil() || killed { Ok(self.task.result) } else { Err(failed) };
+            self.switch_fiber(to);
+            self.task.child = None;
             return self.continue_current(v);
         }
         // A thread: wake those who join it.
@@ -377,9 +385,11 @@ impl Cx {
         }
     }
     /// The first task of the running thread.
-    fn root_of_thread(&self) -> u64 {
-        let th = self.task.thread;
-        self.tasks.all.values().find(|t| t.root && t.thread == th).map_or(self.tasks.main_id, |t| t.id)
+    pub(crate) fn root_of_thread(&self) -> u64 {
+        match self.task.thread.as_data::<TaskRef>() {
+            Some(t) => t.id,
+            None => self.tasks.main_id,
+        }
     }
     /// Keeps result and exception of a finished thread in its object, reports its death.
     fn thread_ended(&mut self, thread: Value, failed: Value) {
@@ -411,6 +421,7 @@ impl Cx {
         t.start = Some(start);
         t.root = root;
         t.thread = thread;
+        t.storage = self.task.storage;
         self.tasks.all.insert(id, t);
         id
     }
@@ -425,10 +436,12 @@ fn poll_fd(fd: i32, r: bool, w: bool) -> bool {
 /// The task of a Fiber or Thread object.
 pub struct TaskRef {
     pub id: u64,
+    /// Code of a fiber's block, for `inspect`: address of its `ISeq`, which is never freed; 0: none.
+    pub code: u64,
 }
 impl Payload for TaskRef {}
 
-fn proc_call(prc: Value, args: &[Value]) -> Call {
+pub(crate) fn proc_call(prc: Value, args: &[Value]) -> Call {
     Call {
         target: Target::Proc(prc),
         recv: Value::NIL,
@@ -440,202 +453,13 @@ fn proc_call(prc: Value, args: &[Value]) -> Call {
     }
 }
 
-// --- fibers -------------------------------------------------------------------
-
-fn fiber_task(cx: &mut Cx, f: Value) -> Result<u64, Exit> {
-    match f.as_data::<TaskRef>() {
-        Some(t) => Ok(t.id),
-        None => Err(cx.raise_msg(cx.k.fiber_error, "uninitialized fiber")),
-    }
-}
-
-/// `__fiber_new(class, proc)`
-fn fiber_new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let c = cx.arg_class(a, 0)?;
-    let thread = cx.task.thread;
-    let id = cx.new_task(proc_call(a[1], &[]), false, thread);
-    let f = cx.data(c, TaskRef { id });
-    if let Some(t) = cx.task_mut(id) {
-        t.fiber = f;
-    }
-    cx.heap.add_weak(f);
-    Ok(f)
-}
-/// `Fiber#resume(*args)`
-fn fiber_resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    // The common case in one look: a fiber of this thread that is suspended, and one value or none.
-    let id = fiber_task(cx, recv)?;
-    let (me, thread) = (cx.task.id, cx.task.thread);
-    if a.len() <= 1 {
-        if let Some(t) = cx.tasks.all.get_mut(&id) {
-            if t.state == State::Suspended && !t.transferred && t.thread == thread {
-                t.resumer = Some(me);
-                cx.task.state = State::Resuming;
-                cx.switch_to = Some((id, Ok(a.first().copied().unwrap_or(Value::NIL))));
-                return Err(Exit::Switch);
-            }
-        }
-    }
-    let list = cx.array(a);
-    fiber_switch(cx, Value::NIL, &[recv, list, Value::fix(0)])
-}
-/// `Fiber.yield(*args)`
-fn fiber_yield_values(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let v = match a {
-        [] => Value::NIL,
-        [v] => *v,
-        _ => cx.array(a),
-    };
-    yield_to_resumer(cx, v)
-}
-
-/// `__fiber_switch(fiber, args, how)`: how 0 resume, 1 transfer. An exception instead of args: raise there.
-fn fiber_switch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = fiber_task(cx, a[0])?;
-    let transfer = a[2] == Value::fix(1);
-    let me = cx.task.id;
-    let thread = cx.task.thread;
-    let exc = cx.is_a(a[1], cx.k.exception);
-    let Some(t) = cx.task_mut(id) else {
-        return Err(cx.raise_msg(
-            cx.k.fiber_error,
-            if transfer { "attempt to transfer to a terminated fiber" } else { "attempt to resume a terminated fiber" },
-        ));
-    };
-    let (state, transferred, their_thread, resumed) = (t.state, t.transferred, t.thread, t.resumer.is_some());
-    if id == me {
-        if transfer {
-            return Ok(one_of(a[1]));
-        }
-        return Err(cx.raise_msg(cx.k.fiber_error, "attempt to resume the current fiber"));
-    }
-    let problem = match state {
-        State::Done if transfer => Some("attempt to transfer to a terminated fiber"),
-        State::Done => Some("attempt to resume a terminated fiber"),
-        _ if their_thread != thread => Some("fiber called across threads"),
-        State::Resuming if !transfer => Some("attempt to resume a resuming fiber"),
-        State::Resuming => Some("attempt to transfer to a resuming fiber"),
-        _ if !transfer && transferred => Some("attempt to resume a transferring fiber"),
-        State::Suspended if transfer && !transferred && resumed => Some("attempt to transfer to a yielding fiber"),
-        State::Suspended if transfer && !transferred && t_yielding(cx, id) => Some("attempt to transfer to a yielding fiber"),
-        _ => None,
-    };
-    if let Some(m) = problem {
-        return Err(cx.raise_msg(cx.k.fiber_error, m));
-    }
-    let v = if exc { Err(a[1]) } else { Ok(one_of(a[1])) };
-    let list = a[1];
-    if let Some(t) = cx.task_mut(id) {
-        if t.state == State::New {
-            if exc {
-                // Raising into a fiber that never ran ends it at once, unless it was born: CRuby refuses.
-            } else if let (Some(c), Some(l)) = (&mut t.start, list.as_array()) {
-                c.args = Args::from_slice(l.as_slice());
-            }
-        }
-        if transfer {
-            t.transferred = true;
-        } else {
-            t.resumer = Some(me);
-        }
-    }
-    cx.task.state = if transfer { State::Suspended } else { State::Resuming };
-    cx.switch_to = Some((id, v));
-    Err(Exit::Switch)
-}
-fn t_yielding(cx: &mut Cx, id: u64) -> bool {
-    cx.task_mut(id).is_some_and(|t| t.yielding)
-}
-fn one_of(list: Value) -> Value {
-    match list.as_array() {
-        Some(l) if l.is_empty() => Value::NIL,
-        Some(l) if l.len() == 1 => l.as_slice()[0],
-        _ => list,
-    }
-}
-/// `__fiber_yield(args)`
-fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    yield_to_resumer(cx, one_of(a[0]))
-}
-fn yield_to_resumer(cx: &mut Cx, v: Value) -> R {
-    if cx.task.root || cx.task.transferred && cx.task.resumer.is_none() {
-        let m = if cx.task.root { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
-        return Err(cx.raise_msg(cx.k.fiber_error, m));
-    }
-    let Some(to) = cx.task.resumer.take() else {
-        return Err(cx.raise_msg(cx.k.fiber_error, "can't yield from root fiber"));
-    };
-    cx.task.state = State::Suspended;
-    cx.task.yielding = true;
-    cx.switch_to = Some((to, Ok(v)));
-    Err(Exit::Switch)
-}
-/// `__fiber_current()`: the running Fiber's object (made for a thread's first task when asked for).
-fn fiber_current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    if cx.task.fiber.is_nil() {
-        let id = cx.task.id;
-        let c = cx.k.fiber;
-        let f = cx.data(c, TaskRef { id });
-        cx.task.fiber = f;
-    }
-    Ok(cx.task.fiber)
-}
-/// `__fiber_state(fiber)`: :created, :resumed, :suspended, :terminated
-fn fiber_state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = fiber_task(cx, a[0])?;
-    let s = match cx.task_mut(id).map(|t| t.state) {
-        None | Some(State::Done) => "terminated",
-        Some(State::New) => "created",
-        Some(State::Suspended) => "suspended",
-        _ => "resumed",
-    };
-    Ok(cx.sym(s))
-}
-/// `__fiber_storage(fiber)` / `__fiber_set_storage(fiber, hash)`
-fn fiber_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = fiber_task(cx, a[0])?;
-    Ok(cx.task_mut(id).map_or(Value::NIL, |t| t.storage))
-}
-fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = fiber_task(cx, a[0])?;
-    if let Some(t) = cx.task_mut(id) {
-        t.storage = a[1];
-    }
-    Ok(a[1])
-}
-/// `__fiber_kill(fiber)`: ends a suspended fiber through its ensure clauses; false when it cannot be done here.
-fn fiber_kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = fiber_task(cx, a[0])?;
-    let me = cx.task.id;
-    let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-2)).val();
-    if id == me {
-        cx.pending.exc = u;
-        return Err(Exit::Unwind);
-    }
-    let Some(t) = cx.task_mut(id) else { return Ok(Value::NIL) };
-    match t.state {
-        State::Done => Ok(Value::NIL),
-        State::New => {
-            t.state = State::Done;
-            Ok(Value::NIL)
-        }
-        State::Suspended => {
-            t.resumer = Some(me);
-            cx.task.state = State::Resuming;
-            cx.switch_to = Some((id, Err(u)));
-            Err(Exit::Switch)
-        }
-        _ => Err(cx.raise_msg(cx.k.fiber_error, "attempt to kill a different thread's fiber")),
-    }
-}
-
 // --- threads --------------------------------------------------------------------
 
 fn main_thread(cx: &mut Cx) -> Value {
     if cx.tasks.main_thread.is_nil() {
         let id = cx.tasks.main_id;
         let c = cx.k.thread;
-        let v = cx.data(c, TaskRef { id });
+        let v = cx.data(c, TaskRef { id, code: 0 });
         cx.tasks.main_thread = v;
         cx.keep(v);
         cx.tasks.threads.push(v);
@@ -666,7 +490,7 @@ fn thread_current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn thread_alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     main_thread(cx);
     let c = cx.arg_class(a, 0)?;
-    Ok(cx.data(c, TaskRef { id: u64::MAX }))
+    Ok(cx.data(c, TaskRef { id: u64::MAX, code: 0 }))
 }
 /// `__thread_start(thread, proc, args)`
 fn thread_start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -877,8 +701,6 @@ impl Cx {
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[
-    n("Fiber", "resume", 0, -1, fiber_resume),
-    n("Fiber.", "yield", 0, -1, fiber_yield_values),
     intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
         Some(call) => {
             cx.pending.call = Some(call);
@@ -890,14 +712,6 @@ pub(crate) static TABLE: &[NativeDef] = &[
         cx.task.after_signal.pop();
         Ok(Value::NIL)
     }),
-    intrinsic("__fiber_new", 2, 2, fiber_new),
-    intrinsic("__fiber_switch", 3, 3, fiber_switch),
-    intrinsic("__fiber_yield", 1, 1, fiber_yield),
-    intrinsic("__fiber_current", 0, 0, fiber_current),
-    intrinsic("__fiber_state", 1, 1, fiber_state),
-    intrinsic("__fiber_storage", 1, 1, fiber_storage),
-    intrinsic("__fiber_set_storage", 2, 2, fiber_set_storage),
-    intrinsic("__fiber_kill", 1, 1, fiber_kill),
     intrinsic("__thread_main", 0, 0, thread_main),
     intrinsic("__thread_current", 0, 0, thread_current),
     intrinsic("__thread_alloc", 1, 1, thread_alloc),

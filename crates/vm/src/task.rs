@@ -56,8 +56,10 @@ pub struct Task {
     pub fiber: Value,
     /// The task that resumed this fiber.
     pub resumer: Option<u64>,
-    /// Did it start by `transfer`?
-    pub transferred: bool,
+    /// The fiber this one resumed and waits for.
+    pub child: Option<u64>,
+    /// Fiber: to be ended when control comes back to it.
+    pub killed: bool,
     /// What it runs first.
     pub start: Option<Call>,
     /// Result of a finished task, or the exception that ended it.
@@ -115,7 +117,8 @@ impl Task {
             thread: Value::NIL,
             fiber: Value::NIL,
             resumer: None,
-            transferred: false,
+            child: None,
+            killed: false,
             start: None,
             result: Value::NIL,
             failed: Value::NIL,

@@ -8,6 +8,8 @@ use super::Flow;
 use super::frame::{Fp, ff};
 use crate::bytecode::{Insn, Op};
 use crate::iseq::{Catch, ISeq};
+use crate::native::{Call, Target};
+use crate::task::State;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
@@ -42,9 +44,29 @@ impl Cx {
     /// Captures the user-visible backtrace from the running frame; prelude frames show as
     /// the method that user code called.
     pub fn capture_trace(&mut self, native: u32) -> Vec<TraceEntry> {
+        self.capture_from(self.fp(), self.pc, native)
+    }
+    /// The backtrace of a task that does not run now; empty for one that has not begun or is over.
+    pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
+        if id == self.task.id {
+            return self.capture_trace(NO_METHOD);
+        }
+        let Some(t) = self.task_mut(id) else { return Vec::new() };
+        if matches!(t.state, State::New | State::Done) {
+            return Vec::new();
+        }
+        let native = match &t.again {
+            Some((Call { target: Target::Method(m), .. }, ..)) => *m,
+            _ => NO_METHOD,
+        };
+        // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.
+        let f = Fp(unsafe { t.stack.start_ptr().add(t.base) });
+        let pc = t.pc as *const AtomicU64;
+        self.capture_from(f, pc, native)
+    }
+    fn capture_from(&self, f: Fp, pc: *const AtomicU64, native: u32) -> Vec<TraceEntry> {
         let mut out = Vec::new();
-        let mut f = self.fp();
-        let mut pc = self.pc;
+        let (mut f, mut pc) = (f, pc);
         // The method to name at the next user line: the outermost system callee below it.
         let mut pending = if native != NO_METHOD && self.hides_itself(native) { NO_METHOD } else { native };
         loop {
