@@ -37,6 +37,8 @@ impl Cx {
         let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
         if let Some(max) = wanted.or_else(machine_memory) {
             cx.heap.max = max;
+            cx.stack_sizes.limit_memory(max);
+            cx.boot().stack_sizes.limit_memory(max);
         }
         let top = cx.new_cref(object.val(), Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
         cx.boot().top_cref = top;

@@ -25,6 +25,8 @@ pub struct Cx {
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
+    /// The runtime's, copied.
+    pub stack_sizes: crate::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
     /// Where a suspended native goes on; see `sched`.
@@ -55,6 +57,7 @@ impl Cx {
     pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap) -> Cx {
         Cx {
             heap,
+            stack_sizes: rt.stack_sizes,
             rt,
             cache: crate::world::empty_cache(),
             pending: Pending::default(),
@@ -66,7 +69,7 @@ impl Cx {
             missing: Default::default(),
             gc_stress: 0,
             gc_tick: 0,
-            task: Box::new(Task::new(0, 4096, crate::stack::DEFAULT_MAX)),
+            task: Box::new(Task::new(0)),
             tasks: Default::default(),
             lock_book: Default::default(),
         }

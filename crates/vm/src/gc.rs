@@ -2,6 +2,7 @@
 
 use crate::Cx;
 use crate::bytecode::Op;
+use crate::interp::frame::mark_stack;
 use crate::method::Body;
 use crate::native::{Call, Target};
 use crate::iseq::ISeq;
@@ -32,10 +33,9 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
 
 impl Cx {
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
-    /// `top`: live slots of the running task's stack.
-    pub(crate) fn collect_garbage(&mut self, top: usize) {
+    pub(crate) fn collect_garbage(&mut self) {
         let mut heap = std::mem::take(&mut self.heap);
-        heap.collect(&mut |m| self.mark_roots(m, top));
+        heap.collect(&mut |m| self.mark_roots(m));
         self.heap = heap;
         if !self.heap.pending_finalizers.is_empty() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Cx {
         t.retain(|e| named.contains(&(&**e as *const _ as u64)));
     }
 
-    fn mark_roots(&self, m: &mut Marker, top: usize) {
+    fn mark_roots(&self, m: &mut Marker) {
         self.k.trace(m);
         for x in &self.methods {
             m.mark(x.cref);
@@ -94,10 +94,10 @@ impl Cx {
         m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);
-        m.mark_all(self.task.stack.slots(top));
+        mark_stack(&self.task.stack, self.fp(), m);
         self.task.trace(m);
         for t in self.tasks.all.values() {
-            m.mark_all(t.stack.slots(self.task_top(t)));
+            t.mark_parked_stack(m);
             t.trace(m);
         }
         for f in &self.tracers {

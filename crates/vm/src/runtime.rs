@@ -59,6 +59,8 @@ pub struct Runtime {
     pub main_object: Value,
     pub top_cref: Value,
     pub options: crate::Options,
+    /// How large stacks are.
+    pub stack_sizes: crate::stack::StackSizes,
     pub(crate) shared_locks: Locks,
 }
 
@@ -104,6 +106,7 @@ impl Runtime {
             tracers: Vec::new(),
             main_object: Value::NIL,
             top_cref: Value::NIL,
+            stack_sizes: crate::stack::StackSizes::from_env(),
             options: crate::Options::default(),
             shared_locks: Locks::default(),
         }

@@ -7,7 +7,7 @@
 
 use crate::Cx;
 use crate::interp::Flow;
-use crate::interp::frame::{Fp, ff};
+use crate::interp::frame::ff;
 use crate::native::*;
 use crate::task::{State, Task, Ticket};
 use kumi_heap::*;
@@ -25,39 +25,23 @@ pub fn now_ns() -> u64 {
 }
 
 impl Cx {
-    /// Live slots of the running task.
-    fn live_top(&self) -> usize {
-        let fp = self.fp();
-        self.slot_of(fp) + fp.iseq().nregs as usize
-    }
-    /// Live slots of a task that does not run.
-    pub(crate) fn task_top(&self, t: &Task) -> usize {
-        if matches!(t.state, State::New | State::Done) {
-            return 0;
-        }
-        // SAFETY: base is a frame of the task's stack.
-        let fp = Fp(unsafe { t.stack.start_ptr().add(t.base) });
-        t.base + fp.iseq().nregs as usize
-    }
-
     /// What waits for a moment between two bytecodes.
     #[cold]
     #[inline(never)]
     pub(crate) fn safepoint(&mut self) -> Flow {
         self.heap.poll.store(false, Relaxed);
+        self.shrink_stack();
         if self.gc_stress > 0 {
             self.heap.poll.store(true, Relaxed);
             self.gc_tick += 1;
             if self.gc_tick >= self.gc_stress {
                 self.gc_tick = 0;
-                let top = self.live_top();
-                self.collect_garbage(top);
+                self.collect_garbage();
                 self.heap.poll.store(true, Relaxed);
             }
         }
         if self.heap.wants_gc() {
-            let top = self.live_top();
-            self.collect_garbage(top);
+            self.collect_garbage();
             if self.heap.over_limit() {
                 let e = self.make_exc(self.k.no_memory_error, "failed to allocate memory");
                 return self.raise_exc(e);
@@ -417,7 +401,7 @@ impl Cx {
     pub(crate) fn new_task(&mut self, start: Call, root: bool, thread: Value) -> u64 {
         self.tasks.next += 1;
         let id = self.tasks.next;
-        let mut t = Box::new(Task::new(id, 64, crate::stack::DEFAULT_MAX));
+        let mut t = Box::new(Task::new(id));
         t.start = Some(start);
         t.root = root;
         t.thread = thread;

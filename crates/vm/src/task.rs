@@ -103,10 +103,10 @@ pub struct Task {
 }
 
 impl Task {
-    pub fn new(id: u64, first: usize, max: usize) -> Task {
+    pub fn new(id: u64) -> Task {
         Task {
             id,
-            stack: Stack::new(first, max),
+            stack: Stack::new(),
             base: 0,
             pc: 0,
             dst: 0,

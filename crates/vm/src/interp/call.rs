@@ -222,11 +222,10 @@ impl Cx {
         }
         let n = q.params.kw.len();
         let block = s.block.map_or(Value::NIL, |child| literal_block(self.slot_of(fp), child));
-        let top = self.slot_of(fp) + b + q.nregs as usize;
-        if unsafe { fp.0.add(b + q.nregs as usize + 16) } > self.stack_end && !self.grow_stack(top) {
+        if !self.has_room(fp, b + q.nregs as usize) && !self.grow_stack(b + q.nregs as usize) {
             return Some(self.stack_overflow());
         }
-        let nf = self.fp().add(b);
+        let nf = self.fp().callee(b);
         nf.set_link(b, i.a(), 0);
         nf.set_iseq(q);
         nf.set_ret(self.pc);
@@ -784,13 +783,13 @@ impl Cx {
     pub(crate) fn push_code(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, strict: Strict, flags: u64) -> Flow {
         let fp = self.fp();
         let delta = fp.iseq().nregs as usize + HEADER as usize;
-        let need = self.slot_of(fp) + delta + q.nregs as usize;
-        if unsafe { fp.0.add(delta + q.nregs as usize + 16) } > self.stack_end && !self.grow_stack(need) {
+        let up = delta + q.nregs as usize;
+        if !self.has_room(fp, up) && !self.grow_stack(up) {
             return self.stack_overflow();
         }
         let own = (flags & ff::BLOCK != 0 && q.params.block).then_some(r.own);
         let fp = self.fp();
-        let nf = fp.add(delta);
+        let nf = fp.callee(delta);
         let simple =
             q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
         nf.nil_fill(0, q.nregs as usize);

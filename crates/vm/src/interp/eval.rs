@@ -172,12 +172,16 @@ impl Cx {
     }
     /// The first frame of the current task.
     pub(crate) fn enter_bottom(&mut self, q: &ISeq, self_val: Value, cref: Value) {
-        let need = HEADER as usize + q.nregs as usize + 32;
-        if need > self.task.stack.capacity() {
-            self.task.stack.grow(need);
+        let need = HEADER as usize + q.nregs as usize;
+        let max = self.stack_sizes.max(!self.task.root);
+        if need > self.task.stack.capacity() && !self.task.stack.grow(need, max, &self.stack_sizes) {
+            // Some hundred bytes were refused: as for any other allocation, there is no way on.
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<[u64; 32]>());
         }
         self.stack_end = self.task.stack.end_ptr();
         let fp: Fp = self.frame_at(HEADER as usize);
+        #[cfg(feature = "linked-frames")]
+        let fp = fp.first(&mut self.task.stack.records);
         fp.nil_fill(0, q.nregs as usize);
         fp.set_link(0, 0, ff::FINISH);
         fp.set_iseq(q);

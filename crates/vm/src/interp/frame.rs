@@ -1,21 +1,17 @@
-//! Frames: seven words below a base, and how to walk them.
+//! Frames: a header below a base, registers from it on, and how to walk them.
 //!
-//! ```text
-//! base[-7]  link: slots back to the caller's base, result register, flags
-//! base[-6]  code (ISeq address)          base[-5]  caller's next instruction
-//! base[-4]  cref                         base[-3]  block word
-//! base[-2]  environment or nil           base[-1]  block frames: the defining frame
-//! base[0]   self
-//! ```
-//! Words that are no objects carry the fixnum tag, so that a stack is a slice of
-//! valid values. A **block word** is nil, a Proc, a Symbol, a Method, or (fixnum
-//! tag) a literal block: slot of the defining frame in the upper half, index of
-//! the child code above the tag bit.
+//! The header's words are the business of `header`. Words that are no objects carry the fixnum tag, so
+//! that a stack is a slice of valid values. A **block word** is nil, a Proc, a Symbol, a Method, or
+//! (fixnum tag) a literal block: slot of the defining frame in the upper half, index of the child code
+//! above the tag bit.
 
+#[cfg(feature = "linked-frames")]
+pub(crate) use super::header::Records;
 use crate::Cx;
-use crate::bytecode::HEADER;
 use crate::iseq::ISeq;
-use kumi_heap::Value;
+use crate::stack::{Stack, StackSizes};
+use crate::task::{State, Task};
+use kumi_heap::{Marker, Value};
 use std::sync::atomic::AtomicU64;
 
 /// Frame flags (15 bits).
@@ -45,16 +41,8 @@ pub mod ff {
 pub struct Fp(pub *mut Value);
 
 impl Fp {
-    // SAFETY (all accessors): an Fp is the base of a frame of the current stack; the seven words
-    // below it and `nregs` words from it on are inside the stack.
-    #[inline(always)]
-    fn word(self, i: isize) -> u64 {
-        unsafe { (*self.0.offset(i)).bits() }
-    }
-    #[inline(always)]
-    fn set(self, i: isize, b: u64) {
-        unsafe { *self.0.offset(i) = Value::from_bits(b) }
-    }
+    // SAFETY (all accessors): an Fp is the base of a frame of the current stack; its header and `nregs`
+    // words from it on are inside the stack.
     #[inline(always)]
     pub fn r(self, i: usize) -> Value {
         unsafe { *self.0.add(i) }
@@ -64,76 +52,40 @@ impl Fp {
         unsafe { *self.0.add(i) = v }
     }
     #[inline(always)]
-    pub fn link(self) -> u64 {
-        self.word(-7)
-    }
-    #[inline(always)]
     pub fn set_link(self, delta: usize, dst: usize, flags: u64) {
-        self.set(-7, 1 | flags << 1 | (dst as u64) << 16 | (delta as u64) << 32)
+        self.set_link_word(1 | flags << 1 | (dst as u64) << 16 | (delta as u64) << 32)
     }
     #[inline(always)]
     pub fn flags(self) -> u64 {
-        (self.link() >> 1) & 0x7fff
+        (self.link_word() >> 1) & 0x7fff
     }
     pub fn add_flags(self, f: u64) {
-        self.set(-7, self.link() | f << 1)
+        self.set_link_word(self.link_word() | f << 1)
     }
     #[inline(always)]
     pub fn dst(self) -> usize {
-        (self.link() >> 16) as u16 as usize
+        (self.link_word() >> 16) as u16 as usize
     }
     #[inline(always)]
     pub fn prev(self) -> Fp {
-        Fp(unsafe { self.0.sub((self.link() >> 32) as usize) })
+        Fp(unsafe { self.0.sub((self.link_word() >> 32) as usize) })
     }
     #[inline(always)]
     pub fn iseq(self) -> &'static ISeq {
         // SAFETY: code is kept by the runtime while a frame may run it.
-        unsafe { &*((self.word(-6) - 1) as *const ISeq) }
+        unsafe { &*((self.code_word() - 1) as *const ISeq) }
     }
     #[inline(always)]
     pub fn set_iseq(self, i: *const ISeq) {
-        self.set(-6, i as u64 | 1)
+        self.set_code_word(i as u64 | 1)
     }
     #[inline(always)]
     pub fn ret(self) -> *const AtomicU64 {
-        (self.word(-5) - 1) as *const AtomicU64
+        (self.ret_word() - 1) as *const AtomicU64
     }
     #[inline(always)]
     pub fn set_ret(self, pc: *const AtomicU64) {
-        self.set(-5, pc as u64 | 1)
-    }
-    #[inline(always)]
-    pub fn cref(self) -> Value {
-        unsafe { *self.0.sub(4) }
-    }
-    #[inline(always)]
-    pub fn set_cref(self, v: Value) {
-        unsafe { *self.0.sub(4) = v }
-    }
-    #[inline(always)]
-    pub fn block(self) -> Value {
-        unsafe { *self.0.sub(3) }
-    }
-    #[inline(always)]
-    pub fn set_block(self, v: Value) {
-        unsafe { *self.0.sub(3) = v }
-    }
-    #[inline(always)]
-    pub fn env(self) -> Value {
-        unsafe { *self.0.sub(2) }
-    }
-    #[inline(always)]
-    pub fn set_env(self, v: Value) {
-        unsafe { *self.0.sub(2) = v }
-    }
-    #[inline(always)]
-    pub fn parent(self) -> Value {
-        unsafe { *self.0.sub(1) }
-    }
-    #[inline(always)]
-    pub fn set_parent(self, v: Value) {
-        unsafe { *self.0.sub(1) = v }
+        self.set_ret_word(pc as u64 | 1)
     }
     #[inline(always)]
     pub fn add(self, n: usize) -> Fp {
@@ -182,18 +134,75 @@ impl Cx {
     pub(crate) fn fp(&self) -> Fp {
         Fp(self.fp)
     }
-    /// Makes sure that `slots` slots from `fp` on exist; moves the stack when they do not.
-    /// Saved `cx.fp` follows. False: the limit is reached.
+    /// Are there `up` slots from `fp` on? The one check of each call; always true in the fixed build.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, fp: Fp, up: usize) -> bool {
+        cfg!(feature = "fixed-stack") || fp.0.wrapping_add(up) <= self.stack_end
+    }
+    /// Makes sure that `up` slots from the running frame's base on exist; the stack may move, and
+    /// `cx.fp` follows. False: the limit is reached.
     #[cold]
     #[inline(never)]
-    pub(crate) fn grow_stack(&mut self, top: usize) -> bool {
-        let off = self.slot_of(Fp(self.fp));
-        if !self.task.stack.grow(top + HEADER as usize + 64) {
-            return false;
-        }
+    pub(crate) fn grow_stack(&mut self, up: usize) -> bool {
+        let off = self.slot_of(self.fp());
+        let max = self.stack_sizes.max(!self.task.root);
+        let room = if self.stack_sizes.stress > 0 {
+            // xorshift: the rhythm of stress mode, which the seed replays.
+            let mut d = self.stack_sizes.seed;
+            d ^= d << 13;
+            d ^= d >> 17;
+            d ^= d << 5;
+            self.stack_sizes.seed = d;
+            let extent = if self.task.stack.capacity() > STRESS_WALK { self.task.stack.capacity() } else { self.extent() };
+            self.task.stack.grow_stressed(off + up, extent, max, &self.stack_sizes, d)
+        } else {
+            self.task.stack.grow(off + up, max, &self.stack_sizes)
+        };
+        self.stack_moved(off);
+        room
+    }
+    /// Finds the running frame, at slot `off`, again.
+    fn stack_moved(&mut self, off: usize) {
         self.fp = self.frame_at(off).0;
         self.stack_end = self.task.stack.end_ptr();
-        true
+    }
+    /// Slots that the running task's frames reach up to.
+    pub(crate) fn extent(&self) -> usize {
+        extent(&self.task.stack, self.fp())
+    }
+    /// At a safepoint: a stack that has been mostly empty for a while gives memory back.
+    pub(crate) fn shrink_stack(&mut self) {
+        let off = self.slot_of(self.fp());
+        if self.task.stack.should_shrink(off, crate::sched::now_ns) {
+            let extent = self.extent();
+            self.task.stack.shrink(extent, &self.stack_sizes);
+            self.stack_moved(off);
+        }
+    }
+    /// The stack's limit is reached: what handles it may use the reserve.
+    pub(crate) fn open_reserve(&mut self) {
+        let off = self.slot_of(self.fp());
+        self.task.stack.open_reserve(&self.stack_sizes);
+        self.stack_moved(off);
+    }
+    /// A handler was reached: does it still need the reserve?
+    pub(crate) fn close_reserve(&mut self) {
+        let off = self.slot_of(self.fp());
+        self.task.stack.close_reserve(off + self.fp().iseq().nregs as usize, &self.stack_sizes);
+        self.stack_moved(off);
+    }
+    /// Gives back what a parked task's stack does not use; bytes that became free. For tasks that have
+    /// been parked for long: once each time they park.
+    pub fn trim_parked(&self, task: &mut Task) -> usize {
+        task.trim_stack(&self.stack_sizes)
+    }
+    /// After many [`Cx::trim_parked`]: freed memory goes back to the system.
+    pub fn trimmed(&self, bytes: usize) {
+        if bytes >= 1 << 20 {
+            if let Some(f) = self.stack_sizes.give_back {
+                f();
+            }
+        }
     }
     /// The nearest frame of user code, from the running one on (prelude frames are invisible).
     pub(crate) fn user_frame(&self) -> Option<Fp> {
@@ -207,5 +216,78 @@ impl Cx {
             }
             f = f.prev();
         }
+    }
+}
+
+/// Stacks above this many slots are not walked at each point of stress mode.
+const STRESS_WALK: usize = 4096;
+
+/// Slots that the frames from `fp` outwards reach up to. An inner frame may end below its caller's registers.
+pub(crate) fn extent(stack: &Stack, fp: Fp) -> usize {
+    let start = stack.start_ptr() as usize;
+    let (mut f, mut top) = (fp, 0);
+    loop {
+        top = top.max((f.0 as usize - start) / 8 + f.iseq().nregs as usize);
+        if f.flags() & ff::FINISH != 0 {
+            return top;
+        }
+        f = f.prev();
+    }
+}
+
+/// Marks a stack's live slots, and headers that lie elsewhere.
+pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
+    m.mark_all(stack.slots(extent(stack, fp)));
+    #[cfg(feature = "linked-frames")]
+    {
+        let mut f = fp;
+        loop {
+            f.mark_header(m);
+            if f.flags() & ff::FINISH != 0 {
+                break;
+            }
+            f = f.prev();
+        }
+    }
+}
+
+impl Task {
+    /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
+    fn parked_frame(&self) -> Option<Fp> {
+        if matches!(self.state, State::New | State::Done) || self.stack.capacity() == 0 {
+            return None;
+        }
+        // SAFETY: base is a frame of the task's stack.
+        Some(Fp(unsafe { self.stack.start_ptr().add(self.base) }))
+    }
+    /// Marks the stack of a task that does not run.
+    pub(crate) fn mark_parked_stack(&self, m: &mut Marker) {
+        if let Some(fp) = self.parked_frame() {
+            mark_stack(&self.stack, fp, m);
+        }
+    }
+    /// Gives back what the stack of a task that does not run has above its frames; bytes that became free.
+    pub fn trim_stack(&mut self, sizes: &StackSizes) -> usize {
+        let Some(fp) = self.parked_frame() else {
+            let n = self.stack.bytes();
+            if self.state == State::Done {
+                self.stack.release();
+                return n;
+            }
+            return 0;
+        };
+        if self.stack.capacity() <= sizes.first {
+            return 0;
+        }
+        #[cfg(feature = "linked-frames")]
+        {
+            let (mut f, mut depth) = (fp, 1);
+            while f.flags() & ff::FINISH == 0 {
+                f = f.prev();
+                depth += 1;
+            }
+            self.stack.records.cut(depth);
+        }
+        self.stack.trim(extent(&self.stack, fp), sizes)
     }
 }

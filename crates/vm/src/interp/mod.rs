@@ -11,6 +11,11 @@ mod consts;
 mod define;
 mod eval;
 pub(crate) mod frame;
+#[cfg(not(feature = "linked-frames"))]
+mod header;
+#[cfg(feature = "linked-frames")]
+#[path = "header_linked.rs"]
+mod header;
 mod ops;
 mod procs;
 mod unwind;
@@ -228,17 +233,15 @@ impl Cx {
         macro_rules! enter {
             ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr) => {{
                 let h: &Hot = $hot;
-                let nf = fp.add($b);
-                if unsafe { nf.0.add(h.nregs as usize + 16) } > cx.stack_end {
+                if !cx.has_room(fp, $b + h.nregs as usize) {
                     save!();
-                    let top = cx.slot_of(nf) + h.nregs as usize;
-                    if !cx.grow_stack(top) {
+                    if !cx.grow_stack($b + h.nregs as usize) {
                         flow!(cx.stack_overflow());
                         continue;
                     }
                     fp = Fp(cx.fp);
                 }
-                let nf = fp.add($b);
+                let nf = fp.callee($b);
                 nf.set_link($b, $a, $flags);
                 nf.set_iseq(h.iseq);
                 nf.set_ret(pc);
@@ -991,19 +994,16 @@ pub(crate) struct Outer {
 #[inline(always)]
 fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) {
     let b = i.b();
-    let nf = fp.add(b);
-    // SAFETY: only compared.
-    if unsafe { nf.0.add(h.nregs as usize + 16) } > cx.stack_end {
+    if !cx.has_room(*fp, b + h.nregs as usize) {
         cx.pc = *pc;
         cx.fp = fp.0;
-        let top = cx.slot_of(nf) + h.nregs as usize;
-        if !cx.grow_stack(top) {
+        if !cx.grow_stack(b + h.nregs as usize) {
             *fp = Fp(std::ptr::null_mut());
             return;
         }
         *fp = Fp(cx.fp);
     }
-    let nf = fp.add(b);
+    let nf = fp.callee(b);
     nf.set_link(b, i.a(), at.flags);
     nf.set_iseq(h.iseq);
     nf.set_ret(*pc);

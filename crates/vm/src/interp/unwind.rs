@@ -373,8 +373,14 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn stack_overflow(&mut self) -> Flow {
+        let task = self.task.id;
+        self.open_reserve();
         let e = self.make_exc(self.k.system_stack_error, "stack level too deep");
-        self.raise_exc(e)
+        let flow = self.raise_exc(e);
+        if self.task.id == task {
+            self.close_reserve();
+        }
+        flow
     }
 
     /// Does a rescue clause's class match?

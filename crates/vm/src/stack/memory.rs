@@ -1,0 +1,119 @@
+//! Where slots come from: the allocator while a stack is small, pages of its own when it is large.
+//!
+//! A large stack grows by `mremap`, which moves page tables and not contents, and pages that were
+//! never written cost nothing; shrinking gives its pages back to the system at once.
+
+use super::stress;
+use kumi_heap::Value;
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// How a block was obtained, and so how it is given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Small,
+    Mapped,
+    /// Ends at an inaccessible page, and becomes one when it is left (stress mode).
+    Guarded,
+}
+
+/// Slots from which a stack has pages of its own (64 KiB).
+const MAP_FROM: usize = 1 << 13;
+const WORD: usize = std::mem::size_of::<Value>();
+pub(super) const PAGE: usize = 4096;
+
+/// Bytes of all mapped stacks of this process. (Memory is the process's; it is no runtime's state.)
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that `cap` slots occupy when mapped.
+fn pages(cap: usize) -> usize {
+    (cap * WORD).next_multiple_of(PAGE)
+}
+fn layout(cap: usize) -> Layout {
+    match Layout::array::<Value>(cap) {
+        Ok(l) => l,
+        Err(_) => unreachable!("sizes are clamped to 32 bits"),
+    }
+}
+
+/// A new block of `cap` slots, not initialised. `budget`: bytes all mapped stacks may have. None: refused.
+pub(super) fn take(cap: usize, budget: usize) -> Option<(*mut Value, Kind)> {
+    if cap >= MAP_FROM {
+        let len = pages(cap);
+        if MAPPED.load(Relaxed) + len > budget {
+            return None;
+        }
+        if let Some(p) = map(len) {
+            MAPPED.fetch_add(len, Relaxed);
+            return Some((p, Kind::Mapped));
+        }
+    }
+    // SAFETY: the size is not zero.
+    let p = unsafe { alloc(layout(cap)) };
+    (!p.is_null()).then_some((p as *mut Value, Kind::Small))
+}
+
+/// Anonymous pages, or None when the system has none (or no more mappings).
+pub(super) fn map(len: usize) -> Option<*mut Value> {
+    let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    // SAFETY: a fresh mapping.
+    let p = unsafe { libc::mmap(null_mut(), len, prot, flags, -1, 0) };
+    if p == libc::MAP_FAILED {
+        return None;
+    }
+    #[cfg(target_os = "linux")]
+    // SAFETY: our mapping; advice only. Huge pages would make a few touched slots cost 2 MB.
+    unsafe {
+        libc::madvise(p, len, libc::MADV_NOHUGEPAGE);
+    }
+    Some(p as *mut Value)
+}
+
+/// Gives a block back.
+///
+/// # Safety
+/// `mem`, `cap` and `kind` are those of a block that `take` or `stress::take` gave, and it is used no more.
+pub(super) unsafe fn give(mem: *mut Value, cap: usize, kind: Kind) {
+    match kind {
+        // SAFETY: as the caller says.
+        Kind::Small => unsafe { dealloc(mem as *mut u8, layout(cap)) },
+        Kind::Mapped => {
+            let len = pages(cap);
+            MAPPED.fetch_sub(len, Relaxed);
+            // SAFETY: as the caller says.
+            unsafe { libc::munmap(mem as *mut _, len) };
+        }
+        Kind::Guarded => stress::retire(mem, cap),
+    }
+}
+
+/// A block of `to` slots that holds the first `live` of `from`'s. The old one is given back. None: refused,
+/// and nothing changed.
+///
+/// # Safety
+/// As for [`give`]; `live` is at most either size.
+pub(super) unsafe fn resize(mem: *mut Value, from: usize, kind: Kind, live: usize, to: usize, budget: usize) -> Option<(*mut Value, Kind)> {
+    #[cfg(target_os = "linux")]
+    if kind == Kind::Mapped && to >= MAP_FROM {
+        let (old, new) = (pages(from), pages(to));
+        if new > old && MAPPED.load(Relaxed) + (new - old) > budget {
+            return None;
+        }
+        // SAFETY: our own mapping.
+        let p = unsafe { libc::mremap(mem as *mut _, old, new, libc::MREMAP_MAYMOVE) };
+        if p == libc::MAP_FAILED {
+            return None;
+        }
+        MAPPED.fetch_add(new, Relaxed);
+        MAPPED.fetch_sub(old, Relaxed);
+        return Some((p as *mut Value, Kind::Mapped));
+    }
+    let (new, new_kind) = take(to, budget)?;
+    // SAFETY: two different blocks with room for `live` slots.
+    unsafe {
+        std::ptr::copy_nonoverlapping(mem, new, live);
+        give(mem, from, kind);
+    }
+    Some((new, new_kind))
+}
