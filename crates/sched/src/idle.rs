@@ -9,13 +9,17 @@
 //! either the worker finds the entry or the pusher finds the sleeper. No fence is needed; `tests/loom.rs` checks it.
 //!
 //! **Searching.** While a worker searches, pushers wake no other. A woken worker is counted as searching by its waker;
-//! whoever stops searching because it found something passes the search on if more is left (`Sched::stop_search`).
+//! whoever stops searching because it found something passes the search on if more is left (`stop_search`).
 //!
 //! **Dozing.** After a search in vain while others still push, one worker naps (50 µs, then up to 1 ms) instead of
 //! sleeping, and pushers spare the system call unless a queue is crowded.
 //!
+//! **The role.** The poller stores 0, then looks for parked workers under `parked`; a worker parks under `parked`, then looks
+//! whether there is a poller. So no one stays parked beside an empty role if anything can come there.
+//!
 //! Locks: a seat's `state`, and `parked`; never both, innermost.
 
+use crate::queue::{CROWD, Queues};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering::*, lock, wait_on};
 
 /// Why a worker is woken; a later one outranks those before it.
@@ -69,9 +73,9 @@ pub struct Idle {
     /// Who is parked, the last on top: its caches are the warmest.
     parked: Mutex<Vec<usize>>,
     /// Workers that have lain down.
-    pub sleeping: AtomicUsize,
+    sleeping: AtomicUsize,
     /// Workers (or their wakers) that look for work at this moment.
-    pub searching: AtomicUsize,
+    searching: AtomicUsize,
     /// The worker that naps, plus one.
     dozing: AtomicUsize,
     /// The worker with the poller's role, plus one.
@@ -169,14 +173,14 @@ impl Idle {
         self.poller.compare_exchange(0, w + 1, AcqRel, Acquire).is_ok()
     }
 
-    /// Gives the role up. Against `lie_down`, then a look at `has_poller`: one of the two sees the other.
+    /// Gives the role up; `hand_on_role` must follow if anything can come.
     pub fn leave_poller(&self) {
-        self.poller.swap(0, SeqCst);
+        self.poller.store(0, Release);
     }
 
     /// Whether a worker has the role.
     pub fn has_poller(&self) -> bool {
-        self.poller.load(SeqCst) != 0
+        self.poller.load(Acquire) != 0
     }
 
     /// Lies down; a look at the queues must follow. Or sees its token and doesn't.
@@ -194,7 +198,7 @@ impl Idle {
         if !polls {
             lock(&self.parked).push(w);
         }
-        self.sleeping.fetch_add(1, SeqCst);
+        self.sleeping.fetch_add(1, AcqRel);
         Ok(())
     }
 
@@ -323,9 +327,73 @@ impl Idle {
     pub fn any_available(&self) -> bool {
         self.any_parked() || self.sleeping_poller().is_some()
     }
+
+    // Both together.
+
+    /// Worker `from` has work to share: wakes a sleeper unless one searches or naps.
+    pub fn nudge(&self, from: usize, queues: &Queues, ring: impl Fn()) {
+        if self.sleeping.load(Relaxed) == 0 {
+            return;
+        }
+        if self.searching.load(Acquire) > 0 {
+            self.stir();
+            return;
+        }
+        if self.is_dozing() && from < self.seats.len() && queues.open(from) < CROWD {
+            self.stir();
+            return;
+        }
+        self.wake_for_search(queues, ring);
+    }
+
+    /// Wakes a sleeper for a search, if there is one. Others' nudges do nothing while a search is on, so whoever ends one
+    /// must look on their behalf.
+    pub fn wake_for_search(&self, queues: &Queues, ring: impl Fn()) {
+        while !self.wake_searcher(&ring) {
+            if self.searching.load(Acquire) > 0 || !self.any_available() || !queues.any_open() {
+                return;
+            }
+        }
+    }
+
+    /// Ends a worker's search that found something, and passes it on if there is more.
+    pub fn stop_search(&self, w: usize, queues: &Queues, ring: impl Fn()) {
+        if self.end_search(w) && queues.any_open() && self.sleeping.load(Relaxed) > 0 {
+            // A lone young entry is probably its owner's next: a napping worker will see whether it stays.
+            if queues.stressed() || !self.is_dozing() {
+                self.wake_for_search(queues, ring);
+            }
+        }
+    }
+
+    /// A sleeping worker ends its nap for some reason and leaves: pushers relied on it.
+    pub fn stop_doze(&self, w: usize, queues: &Queues, ring: impl Fn()) {
+        if self.end_doze(w) && queues.any_open() && self.any_available() {
+            self.wake_for_search(queues, ring);
+        }
+    }
+
+    /// Has a parked worker take the poller's role over.
+    pub fn hand_on_role(&self) {
+        while let Some(w) = self.pick_parked() {
+            if self.wake(w, Token::Role) == Place::Parked {
+                break;
+            }
+        }
+    }
+
+    /// Whether nobody sleeps. A hint.
+    pub fn all_up(&self) -> bool {
+        self.sleeping.load(Relaxed) == 0
+    }
+
+    /// Whether one searches.
+    pub fn is_searched(&self) -> bool {
+        self.searching.load(Acquire) > 0
+    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -50,7 +50,7 @@ pub struct Config {
 pub enum Event {
     /// A deadline has passed.
     Timer(TaskId, u64),
-    /// A descriptor is ready. An error or the other end's close counts as ready for both.
+    /// A descriptor is ready, for what was asked. An error or the other end's close counts as ready for both.
     Io { task: TaskId, seq: u64, fd: i32, readable: bool, writable: bool },
     /// A job of the pool is done; `Panicked` if it panicked.
     Job(TaskId, u64, Box<dyn Any + Send>),
@@ -155,7 +155,7 @@ impl Sched {
         let t = if early { self.steal(w).or_else(|| self.queues.take(w)) } else { self.queues.take(w) };
         let t = t.or_else(|| self.steal(w))?;
         if self.idle.found(w) {
-            self.stop_search(w);
+            self.idle.stop_search(w, &self.queues, || self.ready.kernel().ring());
         }
         Some(t)
     }
@@ -198,37 +198,7 @@ impl Sched {
     /// There is work that others could take: wakes one idle worker, unless one searches or naps. `from`: whose queue has
     /// it; a number that is no worker's wakes a napping one too.
     pub fn nudge(&self, from: usize) {
-        if self.idle.sleeping.load(Relaxed) == 0 {
-            return;
-        }
-        if self.idle.searching.load(Acquire) > 0 {
-            self.idle.stir();
-            return;
-        }
-        if self.idle.is_dozing() && from < self.config.workers && self.queues.open(from) < queue::CROWD {
-            self.idle.stir();
-            return;
-        }
-        self.wake_for_search();
-    }
-
-    /// Others' nudges did nothing while a search was on, so whoever ends one must look on their behalf.
-    fn wake_for_search(&self) {
-        while !self.idle.wake_searcher(|| self.ready.kernel().ring()) {
-            if self.idle.searching.load(Acquire) > 0 || !self.idle.any_available() || !self.queues.any_open() {
-                return;
-            }
-        }
-    }
-
-    /// Ends a worker's search that found something, and passes it on if there is more.
-    fn stop_search(&self, w: usize) {
-        if self.idle.end_search(w) && self.idle.sleeping.load(Acquire) > 0 && self.queues.any_open() {
-            // A lone young entry is probably its owner's next: a napping worker will see whether it stays.
-            if self.queues.stressed() || !self.idle.is_dozing() {
-                self.wake_for_search();
-            }
-        }
+        self.idle.nudge(from, &self.queues, || self.ready.kernel().ring());
     }
 
     /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
@@ -369,7 +339,7 @@ impl Sched {
         self.put(events);
         if self.idle.has_poller() {
             self.ready.kernel().ring();
-        } else if self.idle.sleeping.load(Acquire) > 0 {
+        } else {
             while let Some(w) = self.idle.pick_parked() {
                 if self.idle.wake(w, Token::Look) == Place::Parked {
                     break;
@@ -434,23 +404,15 @@ impl Sched {
 
     /// What a tick mends: work that nobody was woken for, and a poller's role that nobody has though somebody sleeps.
     fn rescue(&self) {
-        if self.idle.sleeping.load(Acquire) == 0 {
+        if self.idle.all_up() {
             return;
         }
         if self.unattended() {
-            self.hand_on_role();
+            self.idle.hand_on_role();
         }
         self.queues.turn(now_ns());
-        if self.idle.searching.load(Acquire) == 0 && !self.idle.is_dozing() && self.queues.any_open() {
-            self.wake_for_search();
-        }
-    }
-
-    fn hand_on_role(&self) {
-        while let Some(w) = self.idle.pick_parked() {
-            if self.idle.wake(w, Token::Role) == Place::Parked {
-                break;
-            }
+        if !self.idle.is_searched() && !self.idle.is_dozing() && self.queues.any_open() {
+            self.idle.wake_for_search(&self.queues, || self.ready.kernel().ring());
         }
     }
 
@@ -489,14 +451,10 @@ impl Sched {
             let token = match idle.lie_down(w, polls) {
                 Ok(()) => {
                     let found = self.sleep(w, polls);
-                    let napped = idle.end_doze(w);
                     let token = idle.get_up(w).max(found);
+                    idle.stop_doze(w, &self.queues, || self.ready.kernel().ring());
                     if polls {
                         self.give_up_role();
-                    }
-                    if napped && idle.sleeping.load(Acquire) > 0 && self.queues.any_open() {
-                        // Pushers relied on this nap, and it may have ended for something else.
-                        self.wake_for_search();
                     }
                     token
                 }
@@ -516,8 +474,8 @@ impl Sched {
     /// Somebody else must sleep in the kernel's queue now, if anything can come there.
     fn give_up_role(&self) {
         self.idle.leave_poller();
-        if self.idle.sleeping.load(SeqCst) > 0 && self.unattended() {
-            self.hand_on_role();
+        if self.unattended() {
+            self.idle.hand_on_role();
         }
     }
 

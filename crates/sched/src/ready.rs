@@ -33,7 +33,7 @@ struct Watched {
 
 type Table = FxHashMap<i32, Watched>;
 
-/// A report for one waiter.
+/// A report for one waiter, of what it asked for.
 pub struct Report {
     pub task: TaskId,
     pub seq: u64,
@@ -125,8 +125,10 @@ impl Readiness {
             let mut table = self.shard(ready.fd);
             let Some(entry) = table.get_mut(&ready.fd) else { return };
             entry.waiters.retain(|w| {
-                let served = w.read && ready.readable || w.write && ready.writable;
+                let (readable, writable) = (w.read && ready.readable, w.write && ready.writable);
+                let served = readable || writable;
                 if served {
+                    let ready = Ready { readable, writable, ..ready };
                     out.push(Report { task: w.task, seq: w.seq, ready });
                 }
                 !served

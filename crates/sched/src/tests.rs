@@ -139,6 +139,49 @@ fn wakes_are_not_lost() {
     }
 }
 
+/// A worker that pushes and then stays busy: others take the task, however they rest at that moment.
+#[test]
+fn a_busy_workers_tasks_are_taken() {
+    for workers in [2, 3] {
+        let s = sched(workers, None);
+        let (taken, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            for w in 1..workers {
+                let (s, taken, stop) = (&s, &taken, &stop);
+                scope.spawn(move || {
+                    while !stop.load(SeqCst) {
+                        match s.pop(w) {
+                            Some(_) => drop(taken.fetch_add(1, SeqCst)),
+                            None => s.wait(w),
+                        }
+                    }
+                });
+            }
+            let mut late = false;
+            for i in 0..1000 {
+                if i % 10 == 0 {
+                    // Tasks that come and go at once are what naps are for.
+                    (0..200).for_each(|_| {
+                        s.push(0, 0, true);
+                        s.nudge(0);
+                        s.pop(0);
+                    });
+                }
+                s.push(0, i as u64, false);
+                s.nudge(0);
+                let give_up = now_ns() + 60 * SECOND;
+                while taken.load(SeqCst) <= i && !late {
+                    thread::yield_now();
+                    late = now_ns() > give_up;
+                }
+            }
+            stop.store(true, SeqCst);
+            (0..workers).for_each(|w| s.wake_worker(w));
+            assert!(!late);
+        });
+    }
+}
+
 #[test]
 fn a_wait_ends_with_a_timer_a_descriptor_a_job_and_a_signal() {
     let s = sched(2, None);

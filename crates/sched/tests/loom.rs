@@ -1,0 +1,155 @@
+//! A model check of the handshakes of `idle.rs` over the queues of `queue.rs`: every interleaving (up to a bound on
+//! preemptions) and every reordering the memory model allows. A lost wake shows as a deadlock.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p kumi-sched --test loom --release --target-dir target/loom`
+//!
+//! The two files are compiled here over the checker's locks and atomics; nothing else of the crate takes part.
+#![cfg(loom)]
+#![allow(dead_code)]
+
+mod sync {
+    pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+    pub use loom::sync::{Condvar, Mutex, MutexGuard};
+
+    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+        m.lock().unwrap()
+    }
+
+    pub fn wait_on<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>, limit_ns: u64) -> (MutexGuard<'a, T>, bool) {
+        assert_eq!(limit_ns, u64::MAX, "the model has no time");
+        (cv.wait(g).unwrap(), true)
+    }
+}
+#[path = "../src/idle.rs"]
+mod idle;
+#[path = "../src/queue.rs"]
+mod queue;
+
+use idle::{Idle, Token};
+use loom::sync::Arc;
+use loom::thread;
+use queue::{Look, Queues, Steal};
+
+struct Model {
+    idle: Idle,
+    queues: Queues,
+}
+
+fn check(workers: usize, f: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(3));
+    builder.check(move || f(Arc::new(Model { idle: Idle::new(workers), queues: Queues::new(workers, None) })));
+}
+
+impl Model {
+    fn nudge(&self, from: usize) {
+        self.idle.nudge(from, &self.queues, || ());
+    }
+
+    /// What `Sched::settle` does of a worker that parks, until it has a reason to get up.
+    fn rest(&self, w: usize) -> Token {
+        match self.idle.lie_down(w, false) {
+            Ok(()) => {
+                if self.queues.look(w) == Look::Nothing {
+                    self.idle.park(w, u64::MAX);
+                }
+                self.idle.get_up(w)
+            }
+            Err(token) => token,
+        }
+    }
+}
+
+/// A push and a nudge wake a worker that is about to sleep, or the worker finds the entry itself.
+#[test]
+fn a_nudge_is_not_lost() {
+    check(2, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || {
+            while worker.queues.steal(0, Steal::Any).is_none() {
+                worker.rest(0);
+                worker.idle.end_search(0);
+            }
+        });
+        m.queues.push(1, 7, false, false);
+        m.nudge(1);
+        worker.join().unwrap();
+    });
+}
+
+/// While one searches, a nudge does nothing; whoever ends the search wakes the sleeper on its behalf.
+#[test]
+fn a_search_is_passed_on() {
+    check(3, |m| {
+        assert!(m.idle.found(0) || m.idle.begin_search(0) > 0);
+        let (sleeper, pusher) = (m.clone(), m.clone());
+        let sleeper = thread::spawn(move || {
+            while sleeper.queues.look(1) == Look::Nothing {
+                sleeper.rest(1);
+                sleeper.idle.end_search(1);
+            }
+        });
+        let pusher = thread::spawn(move || {
+            pusher.queues.push(2, 7, false, false);
+            pusher.nudge(2);
+        });
+        m.idle.stop_search(0, &m.queues, || ());
+        sleeper.join().unwrap();
+        pusher.join().unwrap();
+    });
+}
+
+/// While one naps, a nudge does nothing; if the nap ends for another reason, the sleeper is woken instead.
+#[test]
+fn a_nap_is_passed_on() {
+    check(3, |m| {
+        assert!(m.idle.doze(0));
+        let (sleeper, pusher) = (m.clone(), m.clone());
+        let sleeper = thread::spawn(move || {
+            while sleeper.queues.look(1) == Look::Nothing {
+                sleeper.rest(1);
+                sleeper.idle.end_search(1);
+            }
+        });
+        let pusher = thread::spawn(move || {
+            pusher.queues.push(2, 7, false, false);
+            pusher.nudge(2);
+        });
+        m.idle.stop_doze(0, &m.queues, || ());
+        sleeper.join().unwrap();
+        pusher.join().unwrap();
+    });
+}
+
+/// The poller leaves while another worker, having asked for its role in vain, goes to park.
+#[test]
+fn the_pollers_role_is_taken_over() {
+    check(2, |m| {
+        assert!(m.idle.try_poller(0));
+        let other = m.clone();
+        let other = thread::spawn(move || {
+            while !other.idle.try_poller(1) {
+                if other.idle.lie_down(1, false).is_ok() {
+                    if other.idle.has_poller() {
+                        other.idle.park(1, u64::MAX);
+                    }
+                    other.idle.get_up(1);
+                }
+            }
+        });
+        m.idle.leave_poller();
+        m.idle.hand_on_role();
+        other.join().unwrap();
+    });
+}
+
+/// A worker that is told to look does, whether it is awake, lying down or asleep.
+#[test]
+fn a_token_is_not_lost() {
+    check(1, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || while worker.rest(0) != Token::Look {});
+        m.idle.wake(0, Token::Look);
+        worker.join().unwrap();
+    });
+}
