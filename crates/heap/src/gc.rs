@@ -1,9 +1,9 @@
-//! Marking and sweeping: the first node collection, whole-heap and stop-the-world.
+//! Marking and dropping: the node collection, whole-heap and stop-the-world.
 //!
-//! Invariant after [`Heap::collect`]'s marking: a cell is marked exactly when a
-//! root reaches it. Blocks are swept lazily by the allocator; a block whose
+//! Invariant after the marking: a cell of any worker's heap is marked exactly when
+//! a root reaches it. Blocks are swept lazily by the allocator; a block whose
 //! `unswept` is set may hold unmarked cells that are dead but not yet dropped, and
-//! nothing but the sweeper looks at those.
+//! nothing but its worker's sweeper looks at those.
 
 use crate::block::Block;
 use crate::header::{Gc, Header, Kind};
@@ -77,11 +77,9 @@ impl Marker {
                     for s in o.inline() {
                         self.mark(*s);
                     }
-                    if let Some(e) = &o.ext {
-                        self.bytes += e.capacity() * 8;
-                        for s in e.iter() {
-                            self.mark(*s);
-                        }
+                    self.bytes += o.ext.capacity() * 8;
+                    for s in o.ext.iter() {
+                        self.mark(*s);
                     }
                 }
                 Kind::Array => {
@@ -159,11 +157,16 @@ pub(crate) unsafe fn drop_cell(h: *mut Header) {
     // SAFETY: the kind byte names the layout; the cell is dead, so nobody sees the moved-out fields.
     unsafe {
         match (*h).kind {
-            Kind::Str => std::ptr::drop_in_place(&mut (*(h as *mut StrObj)).buf),
-            Kind::Array => drop(std::mem::take(v.cell_unchecked::<ArrayObj>().vec())),
-            Kind::Hash => std::ptr::drop_in_place(&mut (*(h as *mut HashObj)).h),
+            // No racing reader can be at a dead cell: its buffers go at once, not to the retired ones.
+            Kind::Str => (*(h as *mut StrObj)).buf.dispose(),
+            Kind::Array => v.cell_unchecked::<ArrayObj>().vec().dispose(),
+            Kind::Hash => {
+                let t = &mut (*(h as *mut HashObj)).h;
+                t.dispose();
+                std::ptr::drop_in_place(t);
+            }
             Kind::Big => std::ptr::drop_in_place(&mut (*(h as *mut BigObj)).n),
-            Kind::Object => std::ptr::drop_in_place(&mut (*(h as *mut ObjectObj)).ext),
+            Kind::Object => (*(h as *mut ObjectObj)).ext.dispose(),
             Kind::Data => std::ptr::drop_in_place(&mut (*(h as *mut DataObj)).payload),
             Kind::Class => std::ptr::drop_in_place(&mut (*(h as *mut ClassObj)).data),
             _ => {}

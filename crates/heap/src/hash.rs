@@ -3,14 +3,20 @@
 //!
 //! The table compares keys only by a hash and a test that the caller gives, so
 //! that keys whose `eql?` is Ruby code can be probed step by step from the
-//! prelude. A removed entry leaves a hole (`key` undef) that iteration skips and
-//! a rebuild closes; positions of live entries are stable while `iterating > 0`.
+//! prelude. A removed entry leaves a hole that iteration skips and a rebuild
+//! closes; positions of live entries are stable while `iterating() > 0`.
 //! `version` changes whenever an entry moves, comes or goes.
+//!
+//! Who changes a Hash holds its lock or runs alone. Who reads it without the lock
+//! sees valid memory and entries that were stored ([`crate::table`] has the
+//! order of stores); `find_racing` says besides when its answer may be a
+//! mixture: `seq` is odd while entries are moved or exchanged as a whole.
 
 use crate::header::{Header, Kind, Layout};
-use crate::{Marker, Value};
-use hashbrown::HashTable;
+use crate::table::TableRef;
+use crate::{Marker, Value, retire};
 use std::hash::Hasher;
+use std::sync::atomic::{AtomicU32, Ordering::*, fence};
 
 /// The hash of a string's bytes: what `String#hash` and hash tables with string keys use.
 #[inline]
@@ -22,17 +28,22 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// One association; a hole has an undef key.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub hash: u64,
     pub key: Value,
     pub val: Value,
 }
 
+/// A writer was at work: take the lock and look again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Busy;
+
 /// The cell.
 #[repr(C)]
 pub struct HashObj {
     pub hdr: Header,
+    /// Never exchanged; `h.assign` exchanges what is in it.
     pub h: Box<HashData>,
 }
 // SAFETY: repr(C), header first, kind used here only.
@@ -41,36 +52,29 @@ unsafe impl Layout for HashObj {
 }
 
 /// Entries, index, and what else a Hash has.
-#[derive(Clone)]
+#[derive(Default)]
 pub struct HashData {
-    entries: Vec<Entry>,
-    index: Option<HashTable<u32>>,
-    live: usize,
-    /// Entries before this one are holes.
-    first: usize,
+    table: TableRef,
+    seq: AtomicU32,
+    iterating: AtomicU32,
     pub version: u32,
-    /// Iterations under way: no new keys then.
-    pub iterating: u32,
     pub by_identity: bool,
     /// Default value, or the default proc when `default_is_proc`.
     pub default: Value,
     pub default_is_proc: bool,
 }
 
-const SMALL: usize = 8;
-
-impl Default for HashData {
-    fn default() -> Self {
+impl Clone for HashData {
+    /// The same entries and settings; nobody iterates over the copy.
+    fn clone(&self) -> Self {
         HashData {
-            entries: Vec::new(),
-            index: None,
-            live: 0,
-            first: 0,
-            version: 0,
-            iterating: 0,
-            by_identity: false,
-            default: Value::NIL,
-            default_is_proc: false,
+            table: self.table.clone(),
+            seq: AtomicU32::new(0),
+            iterating: AtomicU32::new(0),
+            version: self.version,
+            by_identity: self.by_identity,
+            default: self.default,
+            default_is_proc: self.default_is_proc,
         }
     }
 }
@@ -81,144 +85,278 @@ impl HashData {
         HashData { by_identity, ..Default::default() }
     }
     #[allow(clippy::len_without_is_empty)]
+    #[inline]
     pub fn len(&self) -> usize {
-        self.live
+        self.table.get().live()
     }
     /// Entries and holes: positions are below this.
     pub fn slots(&self) -> usize {
-        self.entries.len()
+        self.table.get().len()
     }
     /// Bytes outside the cell.
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * 24 + self.index.as_ref().map_or(0, |t| t.capacity() * 5) + 96
+        self.table.get().bytes() + 96
     }
     /// The live entry at position `i`.
+    #[inline]
     pub fn at(&self, i: usize) -> Option<Entry> {
-        self.entries.get(i).copied().filter(|e| !e.key.is_undef())
+        self.table.get().at(i)
     }
     /// The first live position at or after `i`.
+    #[inline]
     pub fn next_live(&self, i: usize) -> Option<usize> {
-        (i.max(self.first)..self.entries.len()).find(|&k| !self.entries[k].key.is_undef())
+        let t = self.table.get();
+        (i.max(t.first())..t.len()).find(|&k| t.at(k).is_some())
     }
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry> + '_ {
-        self.entries[self.first.min(self.entries.len())..].iter().copied().filter(|e| !e.key.is_undef())
+        self.table.get().iter()
     }
     /// Position of the entry with this hash for which `eq(key)` holds.
     #[inline]
-    pub fn find(&self, hash: u64, mut eq: impl FnMut(Value) -> bool) -> Option<usize> {
-        match &self.index {
-            None => (self.first..self.entries.len()).find(|&i| {
-                let e = &self.entries[i];
-                e.hash == hash && !e.key.is_undef() && eq(e.key)
-            }),
-            Some(t) => t
-                .find(hash, |&i| {
-                    let e = &self.entries[i as usize];
-                    e.hash == hash && eq(e.key)
-                })
-                .map(|&i| i as usize),
+    pub fn find(&self, hash: u64, eq: impl FnMut(Value) -> bool) -> Option<usize> {
+        self.table.get().find(hash, 0, eq)
+    }
+    /// The entry with this hash for which `eq(key)` holds, looked up without the lock.
+    #[inline]
+    pub fn find_racing(&self, hash: u64, eq: impl FnMut(Value) -> bool) -> Result<Option<Entry>, Busy> {
+        let seq = self.seq.load(Acquire);
+        if seq & 1 != 0 {
+            return Err(Busy);
         }
+        let t = self.table.get();
+        let r = t.find(hash, 0, eq).and_then(|i| t.at(i));
+        fence(Acquire);
+        if self.seq.load(Relaxed) == seq { Ok(r) } else { Err(Busy) }
     }
     /// The next position after `from` (from the start: `None`) with this hash: candidates for a user-defined `eql?`.
     pub fn candidate(&self, hash: u64, from: Option<usize>) -> Option<usize> {
-        let start = from.map_or(self.first, |f| f + 1);
-        match &self.index {
-            None => (start..self.entries.len()).find(|&i| self.entries[i].hash == hash && !self.entries[i].key.is_undef()),
-            Some(t) => t.iter_hash(hash).map(|&i| i as usize).filter(|&i| i >= start && self.entries[i].hash == hash).min(),
-        }
+        self.table.get().find(hash, from.map_or(0, |f| f.saturating_add(1)), |_| true)
+    }
+
+    // --- iteration level ----------------------------------------------------------
+
+    /// Iterations under way: no new keys then.
+    #[inline]
+    pub fn iterating(&self) -> u32 {
+        self.iterating.load(Relaxed)
+    }
+    /// An iteration starts.
+    pub fn enter(&self) {
+        let _ = self.iterating.fetch_update(AcqRel, Relaxed, |n| n.checked_add(1));
+    }
+    /// An iteration ends.
+    pub fn leave(&self) {
+        let _ = self.iterating.fetch_update(AcqRel, Relaxed, |n| n.checked_sub(1));
+    }
+
+    // --- changing -------------------------------------------------------------------
+
+    /// Runs a change that moves entries, for `find_racing` to notice.
+    fn moving<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let s = self.seq.load(Relaxed);
+        self.seq.store(s.wrapping_add(1), Relaxed);
+        fence(Release);
+        let r = f(self);
+        self.seq.store(s.wrapping_add(2), Release);
+        r
     }
     pub fn set_val(&mut self, i: usize, v: Value) {
-        self.entries[i].val = v;
+        self.table.get().set_val(i, v);
     }
     /// Appends an entry whose key is known to be absent.
+    #[inline]
     pub fn push(&mut self, hash: u64, key: Value, val: Value) {
-        if self.entries.len() == self.entries.capacity() && self.live < self.entries.len() / 2 && self.iterating == 0 {
-            self.compact();
+        let e = Entry { hash, key, val };
+        if !self.table.get().push(e) {
+            self.grow();
+            self.table.get().push(e);
         }
-        let i = self.entries.len() as u32;
-        self.entries.push(Entry { hash, key, val });
-        self.live += 1;
         self.version = self.version.wrapping_add(1);
-        if let Some(t) = &mut self.index {
-            let es = &self.entries;
-            t.insert_unique(hash, i, |&k| es[k as usize].hash);
-        } else if self.entries.len() > SMALL {
-            self.reindex();
-        }
     }
-    /// Removes the entry at `i`.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let t = self.table.get();
+        let keep = self.iterating() > 0;
+        let cap = t.cap();
+        let want = if keep || t.live() > cap / 2 { (cap * 2).max(4) } else { cap };
+        self.table.resize(want, keep);
+    }
+    /// Removes the entry at `i`; a hole gives an undef key.
     pub fn remove_at(&mut self, i: usize) -> Entry {
-        let e = self.entries[i];
-        if let Some(t) = &mut self.index {
-            if let Ok(o) = t.find_entry(e.hash, |&k| k as usize == i) {
-                o.remove();
-            }
-        }
-        self.entries[i] = Entry { hash: 0, key: Value::UNDEF, val: Value::NIL };
-        self.live -= 1;
+        let t = self.table.get();
+        let Some(e) = t.at(i) else { return Entry { hash: 0, key: Value::UNDEF, val: Value::NIL } };
+        t.kill(i);
         self.version = self.version.wrapping_add(1);
-        if self.live == 0 && self.iterating == 0 {
-            self.entries.clear();
-            self.first = 0;
-            if let Some(t) = &mut self.index {
-                t.clear();
-            }
-        } else {
-            while self.first < self.entries.len() && self.entries[self.first].key.is_undef() {
-                self.first += 1;
+        if t.live() == 0 && self.iterating() == 0 {
+            if t.is_small() && !retire::parallel() {
+                self.moving(|h| h.table.get().reset());
+            } else {
+                self.table.empty();
             }
         }
         e
     }
     pub fn clear(&mut self) {
-        if self.iterating > 0 {
-            for e in &mut self.entries {
-                *e = Entry { hash: 0, key: Value::UNDEF, val: Value::NIL };
+        if self.iterating() > 0 {
+            let t = self.table.get();
+            for i in 0..t.len() {
+                if t.at(i).is_some() {
+                    t.kill(i);
+                }
             }
-            self.first = self.entries.len();
         } else {
-            self.entries = Vec::new();
-            self.first = 0;
+            self.table.empty();
         }
-        self.index = None;
-        self.live = 0;
         self.version = self.version.wrapping_add(1);
     }
+    /// Room for `n` entries more.
     pub fn reserve(&mut self, n: usize) {
-        self.entries.reserve(n);
+        let t = self.table.get();
+        let want = t.len().saturating_add(n).min(1 << 26);
+        if want > t.cap() {
+            self.table.resize(want, self.iterating() > 0);
+        }
     }
     /// Replaces all entries (rehash, compare_by_identity): pairs with fresh hashes, keys distinct.
     pub fn replace_entries(&mut self, es: Vec<Entry>) {
-        self.live = es.len();
-        self.entries = es;
-        self.first = 0;
-        self.index = None;
+        self.moving(|h| if es.is_empty() { h.table.empty() } else { h.table.fill(es.len(), es.into_iter()) });
         self.version = self.version.wrapping_add(1);
-        if self.entries.len() > SMALL {
-            self.reindex();
-        }
     }
-    fn compact(&mut self) {
-        self.entries.retain(|e| !e.key.is_undef());
-        self.first = 0;
-        if self.index.is_some() {
-            self.reindex();
-        }
-    }
-    fn reindex(&mut self) {
-        let mut t = HashTable::with_capacity(self.entries.capacity().max(16));
-        for (i, e) in self.entries.iter().enumerate() {
-            if !e.key.is_undef() {
-                t.insert_unique(e.hash, i as u32, |&k: &u32| self.entries[k as usize].hash);
-            }
-        }
-        self.index = Some(t);
+    /// Takes over another's entries, comparison and default.
+    pub fn assign(&mut self, other: HashData) {
+        self.moving(|h| {
+            h.by_identity = other.by_identity;
+            h.default = other.default;
+            h.default_is_proc = other.default_is_proc;
+            h.table.replace(other.table);
+        });
+        self.version = self.version.wrapping_add(1);
     }
     pub(crate) fn trace(&self, m: &mut Marker) {
         m.mark(self.default);
-        for e in &self.entries {
+        for e in self.iter() {
             m.mark(e.key);
             m.mark(e.val);
+        }
+    }
+    /// Gives the memory back at once, whatever the mode.
+    ///
+    /// # Safety
+    /// Nobody can reach this Hash any more.
+    pub(crate) unsafe fn dispose(&mut self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.table.dispose() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn h(i: u64) -> u64 {
+        i.wrapping_mul(0x517c_c1b7_2722_0a95)
+    }
+    fn key(i: u64) -> Value {
+        Value::fix(i as i64)
+    }
+
+    #[test]
+    fn keeps_order_through_growth_removal_and_copies() {
+        let mut d = HashData::default();
+        let mut model: Vec<u64> = Vec::new();
+        let mut r = 88172645463325252u64;
+        for step in 0..5_000u64 {
+            r ^= r << 13;
+            r ^= r >> 7;
+            r ^= r << 17;
+            let k = r % 300;
+            // A few equal hashes, to walk the chains.
+            let hash = h(k % 97);
+            match (d.find(hash, |x| x == key(k)), r >> 32 & 1 == 0) {
+                (Some(i), true) => {
+                    assert_eq!(d.remove_at(i).key, key(k));
+                    model.retain(|m| *m != k);
+                }
+                (Some(i), false) => d.set_val(i, key(step)),
+                (None, _) => {
+                    assert!(!model.contains(&k));
+                    d.push(hash, key(k), key(step));
+                    model.push(k);
+                }
+            }
+            assert_eq!(d.len(), model.len());
+            if step % 50 == 0 {
+                let c = if step % 100 == 0 { d.clone() } else { std::mem::take(&mut d) };
+                let got: Vec<_> = c.iter().map(|e| e.key).collect();
+                assert_eq!(got, model.iter().map(|k| key(*k)).collect::<Vec<_>>());
+                for k in &model {
+                    let i = c.find(h(k % 97), |x| x == key(*k)).expect("found");
+                    assert_eq!(c.find_racing(h(k % 97), |x| x == key(*k)).map(|e| e.map(|e| e.key)), Ok(c.at(i).map(|e| e.key)));
+                }
+                if step % 100 != 0 {
+                    d.assign(c);
+                }
+            }
+            if step % 900 == 899 {
+                d.clear();
+                model.clear();
+            }
+        }
+    }
+
+    #[test]
+    fn candidates_come_in_order_and_positions_stay_while_iterating() {
+        let mut d = HashData::default();
+        for i in 0..40 {
+            d.push(h(i % 4), key(i), Value::NIL);
+        }
+        let mut at = d.candidate(h(1), None);
+        let mut seen = Vec::new();
+        while let Some(i) = at {
+            seen.push(d.at(i).expect("live").key.fix_val());
+            at = d.candidate(h(1), Some(i));
+        }
+        assert_eq!(seen, [1, 5, 9, 13, 17, 21, 25, 29, 33, 37]);
+        d.enter();
+        for i in 0..30 {
+            d.remove_at(i);
+        }
+        d.reserve(1000);
+        assert_eq!((d.next_live(0), d.at(30).map(|e| e.key)), (Some(30), Some(key(30))));
+        d.leave();
+        d.reserve(10_000);
+        assert_eq!(d.next_live(0), Some(0));
+    }
+
+    /// Speed of a table of a million entries: `cargo test --release -p kumi-heap -- --ignored --nocapture`.
+    #[test]
+    #[ignore]
+    fn timing() {
+        for n in [8u64, 1000, 1_000_000] {
+            let t = std::time::Instant::now();
+            let rounds = 4_000_000 / n;
+            for _ in 0..rounds {
+                let mut d = HashData::default();
+                for i in 0..n {
+                    if d.find(h(i), |k| k == key(i)).is_none() {
+                        d.push(h(i), key(i), key(i));
+                    }
+                }
+                assert_eq!(d.len() as u64, n);
+            }
+            let a = t.elapsed();
+            let mut d = HashData::default();
+            for i in 0..n {
+                d.push(h(i), key(i), key(i));
+            }
+            let t = std::time::Instant::now();
+            let mut sum = 0;
+            for r in 0..rounds * n {
+                let i = r.wrapping_mul(7919) % n;
+                sum += d.find(h(i), |k| k == key(i)).map_or(0, |i| i as u64);
+            }
+            println!("{n}: insert {:?}, find {:?} a million ({sum})", a / 4, t.elapsed() / 4);
         }
     }
 }

@@ -1,8 +1,12 @@
 //! The two-word header every cell starts with, and typed pointers to cells.
+//!
+//! The flags change only by atomic read-modify-write once a cell is made: the
+//! lock bit among them belongs to whoever set it, the others to all.
 
 use crate::Value;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering::*};
 
 /// What a cell is. Decides its layout, how it is traced and what must be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +48,7 @@ pub mod flag {
     pub const IVARS: u8 = 4;
     /// The class pointer is a singleton class.
     pub const SINGLETON: u8 = 8;
-    /// The per-object lock (reserved for parallel threads).
+    /// The per-object lock (`lock.rs`).
     pub const LOCK: u8 = 16;
     /// Has an object id in the side table.
     pub const OBJECT_ID: u8 = 32;
@@ -60,20 +64,35 @@ pub struct Header {
     /// Class cell; false for internal kinds.
     pub class: Value,
     pub kind: Kind,
-    pub flags: u8,
+    pub flags: AtomicU8,
     /// Object: inline slot count. Str: encoding (low byte) and code range (high byte). Others: free use.
     pub x: u16,
-    /// Object: shape. Array: start offset. Others: free use.
+    /// Object: shape. Others: free use.
     pub aux: u32,
 }
 
 impl Header {
     pub fn new(class: Value, kind: Kind) -> Header {
-        Header { class, kind, flags: 0, x: 0, aux: 0 }
+        Header { class, kind, flags: AtomicU8::new(0), x: 0, aux: 0 }
     }
-    #[inline]
+    /// The header of a new cell with flags.
+    #[inline(always)]
+    pub fn with(class: Value, kind: Kind, flags: u8) -> Header {
+        Header { class, kind, flags: AtomicU8::new(flags), x: 0, aux: 0 }
+    }
+    #[inline(always)]
     pub fn has(&self, f: u8) -> bool {
-        self.flags & f != 0
+        self.flags.load(Relaxed) & f != 0
+    }
+    /// Sets flags.
+    #[inline]
+    pub fn set(&self, f: u8) {
+        self.flags.fetch_or(f, AcqRel);
+    }
+    /// Clears flags.
+    #[inline]
+    pub fn clear(&self, f: u8) {
+        self.flags.fetch_and(!f, AcqRel);
     }
     #[inline]
     pub fn frozen(&self) -> bool {
@@ -91,9 +110,11 @@ pub unsafe trait Layout {
 
 /// A typed pointer to a live cell. `Copy`; derefs to the layout.
 ///
-/// Invariant: borrows made through it are short: natives are leaves, one worker
-/// owns the cell, and no borrow is held while another `Gc` to the same cell is
-/// written through.
+/// Invariant: borrows made through it are short: natives are leaves, and no borrow
+/// is held while another `Gc` to the same cell is written through by the same
+/// thread. Another thread may write while this one reads without the lock: what
+/// such readers look at (words of cells, [`crate::RaceVec`], [`crate::HashData`])
+/// is made to stand it.
 #[repr(transparent)]
 pub struct Gc<T>(NonNull<T>);
 
@@ -169,7 +190,7 @@ impl Value {
         // SAFETY: not null by the caller's promise.
         Gc(unsafe { NonNull::new_unchecked(self.bits() as *mut T) })
     }
-    /// The header for writing flags.
+    /// The header for writing its plain fields (flags are set through a shared one).
     #[inline(always)]
     pub fn header_mut(self) -> Option<Gc<Header>> {
         self.is_heap().then(|| Gc::from_ptr(self.bits() as *mut Header))

@@ -1,19 +1,23 @@
-//! The heap: allocation by size class, the barrier, collection.
+//! One worker's heap: allocation by size class, the barrier, lazy sweeping; and
+//! the collection of all workers' heaps together (`collect.rs`).
+//!
+//! Invariant: a block belongs to one heap, and only that heap's worker allocates
+//! in it and sweeps it; the collector touches it while the worker is stopped.
 
 use crate::block::Block;
-use crate::gc::{Marker, as_value, drop_cell};
+use crate::gc::drop_cell;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
+use crate::retire::{self, Retired};
 use crate::shape::Shapes;
-use crate::{ClassData, ClassObj, HashData, HashObj, Instance, Role, Sym, Value};
+use crate::shared::{Counters, GcStat, HeapShared, lock};
+use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Sym, Value};
 use kumi_num::BigInt;
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::{Arc, PoisonError};
 
 /// Cell sizes in bytes. A cell beyond the last is a large object.
-const SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, 2048];
+pub(crate) const SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, 2048];
 /// Size class by (bytes + 15) / 16.
 const CLASS_OF: [u8; 129] = {
     let mut t = [0u8; 129];
@@ -35,55 +39,42 @@ struct FreeCell {
     next: *mut FreeCell,
 }
 
-struct SizeClass {
+pub(crate) struct SizeClass {
     free: *mut FreeCell,
-    blocks: Vec<*mut Block>,
+    pub blocks: Vec<*mut Block>,
     /// Blocks before this one are swept.
     cursor: usize,
 }
 
-/// Counters for `GC.stat`.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct GcStat {
-    pub count: u64,
-    pub time_ns: u64,
-    pub live_cells: usize,
-    pub live_bytes: usize,
-    pub heap_bytes: usize,
-    pub allocated_cells: u64,
-    pub allocated_bytes: u64,
+impl SizeClass {
+    /// Every block is to be swept again.
+    pub fn restart(&mut self) {
+        self.free = std::ptr::null_mut();
+        self.cursor = 0;
+    }
 }
 
-/// One runtime's heap.
+/// One worker's heap.
 pub struct Heap {
-    classes: [SizeClass; SIZES.len()],
-    large: Vec<*mut Block>,
-    /// Bytes until the next wish for a collection; checked by `charge` and on slow allocation paths.
-    budget: isize,
-    wants: bool,
+    pub(crate) classes: [SizeClass; SIZES.len()],
+    pub(crate) large: Vec<*mut Block>,
+    /// Bytes until more must be taken from the common budget; checked by `charge` and on slow allocation paths.
+    pub(crate) budget: isize,
     /// Something waits for the next safepoint: a wished collection, or whatever the loop's owner put here.
     pub poll: AtomicBool,
-    /// Limit in bytes (`KUMI_HEAP_MAX`, else the machine's or cgroup's memory).
-    pub max: usize,
-    /// Bytes beyond the limit that are let pass after a NoMemoryError, so that its rescue has
-    /// room to work in; none once the heap is below its limit again, never more than the limit.
-    grace: usize,
-    /// Collections are off (`GC.disable`).
-    pub disabled: bool,
+    /// This worker's view of the shape tree.
     pub shapes: Shapes,
-    /// Instance variables of cells that are neither Object nor Class.
-    ivars: FxHashMap<u64, Vec<(Sym, Value)>>,
-    ids: FxHashMap<u64, u64>,
-    by_id: FxHashMap<u64, Value>,
-    next_id: u64,
-    weak: Vec<Value>,
-    finalizers: FxHashMap<u64, Vec<Value>>,
-    /// Finalizers whose object died: (procs, object id), for the loop to run.
-    pub pending_finalizers: Vec<(Vec<Value>, u64)>,
-    pub stat: GcStat,
+    counters: Arc<Counters>,
+    pub(crate) retired: Box<Retired>,
+    pub(crate) shared: Arc<HeapShared>,
 }
 
-const FIRST_BUDGET: isize = 24 << 20;
+// SAFETY: its blocks are its own; a heap moves to another thread as a whole, between safepoints.
+unsafe impl Send for Heap {}
+
+pub(crate) const FIRST_BUDGET: isize = 24 << 20;
+/// How much of the common budget a worker takes at a time.
+const PIECE: isize = 256 << 10;
 
 impl Default for Heap {
     fn default() -> Self {
@@ -92,65 +83,80 @@ impl Default for Heap {
 }
 
 impl Heap {
+    /// The first heap of a runtime.
     pub fn new() -> Heap {
+        Heap::with(Arc::new(HeapShared::new(FIRST_BUDGET)), Shapes::default())
+    }
+    /// Another worker's heap of the same runtime.
+    pub fn sibling(&self) -> Heap {
+        Heap::with(self.shared.clone(), self.shapes.sibling())
+    }
+    fn with(shared: Arc<HeapShared>, shapes: Shapes) -> Heap {
         Heap {
             classes: std::array::from_fn(|_| SizeClass { free: std::ptr::null_mut(), blocks: Vec::new(), cursor: 0 }),
             large: Vec::new(),
-            budget: FIRST_BUDGET,
-            wants: false,
+            budget: 0,
             poll: AtomicBool::new(false),
-            max: usize::MAX / 4,
-            grace: 0,
-            disabled: false,
-            shapes: Shapes::default(),
-            ivars: FxHashMap::default(),
-            ids: FxHashMap::default(),
-            by_id: FxHashMap::default(),
-            next_id: 8,
-            weak: Vec::new(),
-            finalizers: FxHashMap::default(),
-            pending_finalizers: Vec::new(),
-            stat: GcStat::default(),
+            shapes,
+            counters: shared.register(),
+            retired: Box::default(),
+            shared,
         }
+    }
+    /// What all heaps of the runtime have in common.
+    pub fn shared(&self) -> &Arc<HeapShared> {
+        &self.shared
+    }
+    /// Tells the calling thread, which is to run with this heap, whether others run beside it.
+    /// In parallel mode what is replaced is kept until the next collection.
+    ///
+    /// Must be called anew when the heap goes to another thread, and with `false` by the thread before.
+    pub fn set_parallel(&mut self, on: bool) {
+        // SAFETY: the list is in a box of its own, and unbound before the box goes (`drop`).
+        unsafe { retire::bind(on.then_some(&*self.retired)) };
+    }
+    /// The counters of the whole runtime.
+    pub fn stat(&self) -> GcStat {
+        self.shared.stat()
     }
 
     /// Asks for a collection at the next safepoint.
     pub fn request_gc(&mut self) {
-        self.wants = true;
+        self.shared.request_gc();
         self.poll.store(true, Relaxed);
     }
     /// Does the heap want a collection?
     #[inline(always)]
     pub fn wants_gc(&self) -> bool {
-        self.wants && !self.disabled
+        self.shared.wants_gc()
     }
     /// Counts bytes outside cells (string and array buffers) towards the next collection.
     #[inline]
     pub fn charge(&mut self, bytes: usize) {
-        self.budget -= bytes as isize;
-        self.stat.allocated_bytes += bytes as u64;
+        Counters::add(&self.counters.allocated_bytes, bytes as u64);
+        self.budget = self.budget.saturating_sub_unsigned(bytes);
         if self.budget < 0 {
+            self.more_budget();
+        }
+    }
+    /// Takes a piece of the common budget; asks for a collection when there is none left.
+    #[cold]
+    #[inline(never)]
+    fn more_budget(&mut self) {
+        let need = PIECE.saturating_sub(self.budget).saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
+        let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
+        self.budget = PIECE;
+        if had.is_ok_and(|b| b < need) {
             self.request_gc();
         }
     }
     /// May `bytes` more be allocated at once? Natives ask before large requests.
     pub fn can_allocate(&self, bytes: usize) -> bool {
-        bytes < isize::MAX as usize / 4 && self.stat.live_bytes.saturating_add(bytes) < self.max
+        self.shared.can_allocate(bytes)
     }
-    /// Live bytes at the last collection are beyond the limit.
-    ///
-    /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
+    /// As [`HeapShared::over_limit`].
     pub fn over_limit(&mut self) -> bool {
-        let live = self.stat.live_bytes;
-        if live <= self.max {
-            self.grace = 0;
-            return false;
-        }
-        if live <= self.max.saturating_add(self.grace) {
-            return false;
-        }
-        self.grace = (live - self.max).saturating_add(self.max / 8).min(self.max);
-        true
+        self.shared.over_limit()
     }
     /// The write barrier: `v` was stored into a field of `holder`.
     ///
@@ -188,13 +194,8 @@ impl Heap {
                 let got = unsafe { self.sweep(b, c) };
                 let f = self.classes[c].free;
                 if got > 0 {
-                    let bytes = got * SIZES[c];
-                    self.budget -= bytes as isize;
-                    self.stat.allocated_bytes += bytes as u64;
-                    self.stat.allocated_cells += got as u64;
-                    if self.budget < 0 {
-                        self.request_gc();
-                    }
+                    Counters::add(&self.counters.allocated_cells, got as u64);
+                    self.charge(got * SIZES[c]);
                     // SAFETY: as in `raw`.
                     self.classes[c].free = unsafe { (*f).next };
                     return f as *mut u8;
@@ -202,7 +203,7 @@ impl Heap {
                 continue;
             }
             let Some(b) = Block::new(SIZES[c]) else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
-            self.stat.heap_bytes += crate::block::BLOCK;
+            self.shared.heap_bytes.fetch_add(crate::block::BLOCK, Relaxed);
             // SAFETY: just made.
             unsafe { (*b).unswept = true };
             self.classes[c].blocks.push(b);
@@ -214,7 +215,7 @@ impl Heap {
         self.large.push(b);
         // SAFETY: just made, one cell.
         unsafe {
-            self.stat.heap_bytes += (*b).bytes();
+            self.shared.heap_bytes.fetch_add((*b).bytes(), Relaxed);
             self.charge((*b).bytes());
             (*b).at(0) as *mut u8
         }
@@ -297,9 +298,9 @@ impl Heap {
         #[repr(C)]
         struct Head {
             hdr: Header,
-            ext: Option<Box<Vec<Value>>>,
+            ext: RaceVec<Value, 0>,
         }
-        self.put_slots(Head { hdr, ext: None }, n as usize, Value::UNDEF).val()
+        self.put_slots(Head { hdr, ext: RaceVec::new() }, n as usize, Value::UNDEF).val()
     }
     /// A Float, flonum where it fits. `class`: Float.
     #[inline(always)]
@@ -307,9 +308,7 @@ impl Heap {
         match Value::try_flo(f) {
             Some(v) => v,
             None => {
-                let mut o = FloatObj { hdr: Header::new(class, Kind::Float), f };
-                o.hdr.flags = flag::FROZEN;
-                self.put(o).val()
+                self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val()
             }
         }
     }
@@ -319,18 +318,16 @@ impl Heap {
             return v;
         }
         self.charge(n.heap_size());
-        let mut o = BigObj { hdr: Header::new(class, Kind::Big), n };
-        o.hdr.flags = flag::FROZEN;
-        self.put(o).val()
+        self.put(BigObj { hdr: Header::with(class, Kind::Big, flag::FROZEN), n }).val()
     }
     /// A string from bytes; `enc` is the encoding index.
     #[inline]
     pub fn str(&mut self, class: Value, bytes: &[u8], enc: u8) -> Gc<StrObj> {
-        self.str_buf(class, SmallVec::from_slice(bytes), enc)
+        self.str_buf(class, RaceVec::from_slice(bytes), enc)
     }
     /// A string that takes over a buffer.
     #[inline]
-    pub fn str_buf(&mut self, class: Value, buf: SmallVec<[u8; 24]>, enc: u8) -> Gc<StrObj> {
+    pub fn str_buf(&mut self, class: Value, buf: StrBuf, enc: u8) -> Gc<StrObj> {
         if buf.spilled() {
             self.charge(buf.capacity());
         }
@@ -340,11 +337,11 @@ impl Heap {
     }
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
-        self.array_buf(class, SmallVec::from_slice(elems))
+        self.array_buf(class, RaceVec::from_slice(elems))
     }
     /// An array that takes over a buffer.
     #[inline]
-    pub fn array_buf(&mut self, class: Value, buf: SmallVec<[Value; 3]>) -> Gc<ArrayObj> {
+    pub fn array_buf(&mut self, class: Value, buf: ArrayBuf) -> Gc<ArrayObj> {
         if buf.spilled() {
             self.charge(buf.capacity() * 8);
         }
@@ -355,16 +352,13 @@ impl Heap {
         self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) })
     }
     pub fn range(&mut self, class: Value, lo: Value, hi: Value, exclusive: bool) -> Value {
-        let mut hdr = Header::new(class, Kind::Range);
+        let mut hdr = Header::with(class, Kind::Range, flag::FROZEN);
         hdr.x = exclusive as u16;
-        hdr.flags = flag::FROZEN;
         self.put(RangeObj { hdr, lo, hi }).val()
     }
     /// A Rational or Complex (by class).
     pub fn pair(&mut self, class: Value, a: Value, b: Value) -> Value {
-        let mut hdr = Header::new(class, Kind::Pair);
-        hdr.flags = flag::FROZEN;
-        self.put(PairObj { hdr, a, b }).val()
+        self.put(PairObj { hdr: Header::with(class, Kind::Pair, flag::FROZEN), a, b }).val()
     }
     /// A Struct or Data instance of `n` nil members.
     pub fn structure(&mut self, class: Value, n: u16) -> Gc<StructObj> {
@@ -430,15 +424,31 @@ impl Heap {
 
     // --- instance variables of cells that are neither Object nor Class --------
 
-    /// Side-table variables of `v`.
-    pub fn side_ivars(&self, v: Value) -> &[(Sym, Value)] {
-        if v.header().is_some_and(|h| h.has(flag::IVARS)) { self.ivars.get(&v.bits()).map_or(&[], |e| e.as_slice()) } else { &[] }
+    /// Side-table variables of `v`, copied.
+    pub fn side_ivars(&self, v: Value) -> Vec<(Sym, Value)> {
+        if !v.header().is_some_and(|h| h.has(flag::IVARS)) {
+            return Vec::new();
+        }
+        self.shared.ivars.read().unwrap_or_else(PoisonError::into_inner).get(&v.bits()).cloned().unwrap_or_default()
+    }
+    /// Has `v` side-table variables?
+    pub fn has_side_ivars(&self, v: Value) -> bool {
+        v.header().is_some_and(|h| h.has(flag::IVARS))
+            && self.shared.ivars.read().unwrap_or_else(PoisonError::into_inner).get(&v.bits()).is_some_and(|e| !e.is_empty())
+    }
+    /// The side-table variable `name` of `v`; undef when never set.
+    pub fn side_ivar(&self, v: Value, name: Sym) -> Value {
+        if !v.header().is_some_and(|h| h.has(flag::IVARS)) {
+            return Value::UNDEF;
+        }
+        let t = self.shared.ivars.read().unwrap_or_else(PoisonError::into_inner);
+        t.get(&v.bits()).and_then(|e| e.iter().find(|p| p.0 == name)).map_or(Value::UNDEF, |p| p.1)
     }
     /// Sets a side-table variable; an undef value removes it.
     pub fn set_side_ivar(&mut self, v: Value, name: Sym, val: Value) {
-        let Some(mut h) = v.header_mut() else { return };
-        h.flags |= flag::IVARS;
-        let e = self.ivars.entry(v.bits()).or_default();
+        let Some(h) = v.header() else { return };
+        let mut t = self.shared.ivars.write().unwrap_or_else(PoisonError::into_inner);
+        let e = t.entry(v.bits()).or_default();
         let at = e.iter().position(|p| p.0 == name);
         match (at, val.is_undef()) {
             (Some(i), true) => {
@@ -448,6 +458,8 @@ impl Heap {
             (None, false) => e.push((name, val)),
             (None, true) => {}
         }
+        drop(t);
+        h.set(flag::IVARS);
         self.wrote(v, val);
     }
 
@@ -455,158 +467,53 @@ impl Heap {
 
     /// `object_id` of a heap cell: a running number, given when first asked for.
     pub fn object_id(&mut self, v: Value) -> u64 {
-        if let Some(&id) = self.ids.get(&v.bits()) {
-            return id;
-        }
-        let id = self.next_id;
-        self.next_id += 8;
-        self.ids.insert(v.bits(), id);
-        self.by_id.insert(id, v);
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= flag::OBJECT_ID;
+        let (id, new) = self.shared.id_of(v);
+        if new && let Some(h) = v.header() {
+            h.set(flag::OBJECT_ID);
         }
         id
     }
     /// The live cell with that object id.
     pub fn by_object_id(&self, id: u64) -> Option<Value> {
-        self.by_id.get(&id).copied()
+        self.shared.by_object_id(id)
     }
     /// Was that id ever given out?
     pub fn id_was_used(&self, id: u64) -> bool {
-        id >= 8 && id < self.next_id && id.is_multiple_of(8)
+        self.shared.id_was_used(id)
     }
     /// Registers a Data cell whose payload's `weak` is called at each collection it survives.
     pub fn add_weak(&mut self, v: Value) {
-        self.weak.push(v);
+        lock(&self.shared.weak).push(v);
     }
     pub fn add_finalizer(&mut self, v: Value, f: Value) {
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= flag::FINALIZER;
-            self.finalizers.entry(v.bits()).or_default().push(f);
+        if let Some(h) = v.header() {
+            lock(&self.shared.finalizers).entry(v.bits()).or_default().push(f);
+            h.set(flag::FINALIZER);
         }
     }
     /// Finalizers of a cell.
     pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
-        self.finalizers.get(&v.bits()).cloned().unwrap_or_default()
+        self.shared.finalizers_of(v)
     }
     pub fn remove_finalizers(&mut self, v: Value) {
-        self.finalizers.remove(&v.bits());
+        self.shared.remove_finalizers(v)
     }
     /// All finalizers that have not run, for process exit.
     pub fn take_finalizers(&mut self) -> Vec<(Vec<Value>, u64)> {
-        let all: Vec<_> = self.finalizers.drain().collect();
-        all.into_iter().map(|(b, p)| (p, self.object_id(Value::from_bits(b)))).collect()
-    }
-
-    /// Calls `f` with every live cell. Sweeps first.
-    pub fn each_cell(&mut self, mut f: impl FnMut(Value)) {
-        self.sweep_all();
-        for b in self.classes.iter().flat_map(|c| &c.blocks).chain(&self.large) {
-            // SAFETY: blocks in the lists are live; swept, so what is not free is live.
-            unsafe { (**b).each_live(|h| f(as_value(h))) };
-        }
-    }
-
-    // --- collection -------------------------------------------------------
-
-    /// A whole collection. `roots` marks everything the caller holds.
-    pub fn collect(&mut self, roots: &mut dyn FnMut(&mut Marker)) {
-        let t0 = Instant::now();
-        self.sweep_all();
-        for b in self.classes.iter().flat_map(|c| &c.blocks).chain(&self.large) {
-            // SAFETY: live blocks.
-            unsafe { (**b).clear_marks() };
-        }
-        let mut m = Marker::default();
-        roots(&mut m);
-        for (procs, _) in &self.pending_finalizers {
-            m.mark_all(procs);
-        }
-        for procs in self.finalizers.values() {
-            m.mark_all(procs);
-        }
-        let side = &self.ivars;
-        let ivars = |v: Value, m: &mut Marker| {
-            for (_, x) in side.get(&v.bits()).into_iter().flatten() {
-                m.mark(*x);
-            }
-        };
-        m.drain(&ivars);
-        self.after_mark();
-        self.stat.count += 1;
-        self.stat.live_cells = m.cells;
-        self.stat.live_bytes = m.bytes;
-        self.budget = FIRST_BUDGET.max(m.bytes as isize);
-        if self.max < usize::MAX / 8 {
-            let room = (self.max as isize - m.bytes as isize).max(1 << 20);
-            self.budget = self.budget.min(room);
-        }
-        self.wants = false;
-        self.stat.time_ns += t0.elapsed().as_nanos() as u64;
-    }
-
-    fn after_mark(&mut self) {
-        let alive = |v: Value| Marker::is_marked(v);
-        self.weak.retain(|v| alive(*v));
-        for v in self.weak.clone() {
-            if let Some(mut d) = v.cell::<DataObj>() {
-                d.payload.weak(&alive);
-            }
-        }
-        let dead: Vec<u64> = self.finalizers.keys().copied().filter(|b| !alive(Value::from_bits(*b))).collect();
-        for b in dead {
-            if let Some(p) = self.finalizers.remove(&b) {
-                let id = self.object_id(Value::from_bits(b));
-                self.pending_finalizers.push((p, id));
-            }
-        }
-        self.ivars.retain(|b, _| alive(Value::from_bits(*b)));
-        self.ids.retain(|b, _| alive(Value::from_bits(*b)));
-        self.by_id.retain(|_, v| alive(*v));
-        for sc in &mut self.classes {
-            sc.free = std::ptr::null_mut();
-            sc.cursor = 0;
-            for b in &sc.blocks {
-                // SAFETY: live block.
-                unsafe {
-                    (**b).unswept = true;
-                    (**b).each_live(|h| {
-                        // Class tables hold weak lists of dependents.
-                        if (*h).kind == Kind::Class && alive(as_value(h)) {
-                            (*(h as *mut ClassObj)).data.dependents.retain(|d| alive(d.val()));
-                        }
-                    });
-                }
-            }
-        }
-        let mut kept = Vec::with_capacity(self.large.len());
-        for b in std::mem::take(&mut self.large) {
-            // SAFETY: live block with one cell; dropped and freed only when unmarked.
-            unsafe {
-                let h = (*b).at(0);
-                if (*b).marked(h as u64) {
-                    kept.push(b);
-                } else {
-                    drop_cell(h);
-                    self.stat.heap_bytes -= (*b).bytes();
-                    Block::free(b);
-                }
-            }
-        }
-        self.large = kept;
+        self.shared.take_finalizers()
     }
 }
 
 impl Drop for Heap {
+    /// The cells live on: another worker's may refer to them. The next collection takes them over, or
+    /// the end of the shared part frees them.
     fn drop(&mut self) {
-        let blocks: Vec<_> = self.classes.iter().flat_map(|c| c.blocks.clone()).chain(self.large.clone()).collect();
-        for b in blocks {
-            // SAFETY: the heap goes away and with it every value.
-            unsafe {
-                (*b).each_live(|h| drop_cell(h));
-                Block::free(b);
-            }
+        if self.retired.is_bound() {
+            self.set_parallel(false);
         }
+        let blocks = self.classes.iter_mut().enumerate().map(|(c, k)| (c, std::mem::take(&mut k.blocks))).collect();
+        let large = std::mem::take(&mut self.large);
+        lock(&self.shared.orphans).push(crate::shared::Orphan { blocks, large, _retired: std::mem::take(&mut self.retired) });
     }
 }
 
@@ -625,15 +532,15 @@ mod tests {
             }
         }
         h.collect(&mut |m| m.mark(keep));
-        assert_eq!(h.stat.live_cells, 1001);
+        assert_eq!(h.stat().live_cells, 1001);
         let mut n = 0;
         h.each_cell(|_| n += 1);
         assert_eq!(n, 1001);
-        let before = h.stat.heap_bytes;
+        let before = h.stat().heap_bytes;
         for _ in 0..5_000 {
             h.array(Value::FALSE, &[]);
         }
-        assert_eq!(h.stat.heap_bytes, before);
+        assert_eq!(h.stat().heap_bytes, before);
         let a = keep.as_array().unwrap();
         assert_eq!(a.get(1000 - 1).unwrap().as_str().unwrap().bytes(), b"a string that is long enough 9990");
     }
@@ -645,9 +552,9 @@ mod tests {
         let mut e2 = e;
         e2.slots_mut()[9_999] = e.val();
         h.collect(&mut |m| m.mark(e.val()));
-        assert_eq!(h.stat.live_cells, 1);
+        assert_eq!(h.stat().live_cells, 1);
         h.collect(&mut |_| {});
-        assert_eq!(h.stat.live_cells, 0);
+        assert_eq!(h.stat().live_cells, 0);
     }
 
     #[test]

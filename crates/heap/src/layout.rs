@@ -1,10 +1,15 @@
 //! The layouts of all cells but classes and hashes.
 
 use crate::header::{Gc, Header, Kind, Layout, flag};
-use crate::{Marker, Value};
+use crate::{Marker, RaceVec, Value};
 use kumi_num::BigInt;
-use smallvec::SmallVec;
 use std::any::Any;
+use std::sync::atomic::{AtomicU16, Ordering::*, fence};
+
+/// The buffer of a string.
+pub type StrBuf = RaceVec<u8, 24>;
+/// The buffer of an array.
+pub type ArrayBuf = RaceVec<Value, 3>;
 
 macro_rules! layouts {
     ($($t:ident $k:ident),*) => { $(
@@ -22,7 +27,7 @@ layouts!(
 #[repr(C)]
 pub struct ObjectObj {
     pub hdr: Header,
-    pub ext: Option<Box<Vec<Value>>>,
+    pub ext: RaceVec<Value, 0>,
     slots: [Value; 0],
 }
 
@@ -34,7 +39,7 @@ impl ObjectObj {
             // SAFETY: the cell was allocated with `hdr.x` slots behind it.
             unsafe { *self.slots.as_ptr().add(i as usize) }
         } else {
-            self.ext.as_ref().and_then(|e| e.get((i - self.hdr.x as u32) as usize).copied()).unwrap_or(Value::UNDEF)
+            self.ext.get((i - self.hdr.x as u32) as usize).copied().unwrap_or(Value::UNDEF)
         }
     }
     /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::wrote`]).
@@ -45,12 +50,17 @@ impl ObjectObj {
             unsafe { *self.slots.as_mut_ptr().add(i as usize) = v }
         } else {
             let k = (i - self.hdr.x as u32) as usize;
-            let e = self.ext.get_or_insert_with(Default::default);
-            if e.len() <= k {
-                e.resize(k + 1, Value::UNDEF);
+            if self.ext.len() <= k {
+                self.ext.resize(k + 1, Value::UNDEF);
             }
-            e[k] = v;
+            self.ext[k] = v;
         }
+    }
+    /// The object's shape becomes `s`: the slots that it tells of are written.
+    #[inline(always)]
+    pub fn set_shape(&mut self, s: crate::ShapeId) {
+        fence(Release);
+        self.hdr.aux = s;
     }
     pub(crate) fn inline(&self) -> &[Value] {
         // SAFETY: as in `slot`.
@@ -77,7 +87,7 @@ pub struct BigObj {
 pub struct StrObj {
     pub hdr: Header,
     /// The bytes. Whoever changes them calls [`StrObj::changed`].
-    pub buf: SmallVec<[u8; 24]>,
+    pub buf: StrBuf,
 }
 
 impl StrObj {
@@ -88,21 +98,44 @@ impl StrObj {
     }
     #[inline]
     pub fn set_enc(&mut self, e: u8) {
-        self.hdr.x = e as u16;
+        self.know(e, 0);
     }
     /// Cached code range: 0 unknown, 1 seven bit, 2 valid, 3 broken.
     #[inline]
     pub fn range(&self) -> u8 {
-        (self.hdr.x >> 8) as u8
+        (self.hdr.x >> 8) as u8 & 3
     }
+    /// What is known of the bytes that were just written. For the writer; readers use [`StrObj::cache_range`].
     #[inline]
     pub fn set_range(&mut self, r: u8) {
-        self.hdr.x = (self.hdr.x & 0xff) | (r as u16) << 8;
+        self.know(self.enc(), r);
     }
     /// Forgets what was known of the old bytes.
     #[inline]
     pub fn changed(&mut self) {
-        self.hdr.x &= 0xff;
+        self.know(self.enc(), 0);
+    }
+    /// Sets encoding and range, and counts the change in the six bits left over.
+    #[inline]
+    fn know(&mut self, e: u8, r: u8) {
+        let turn = (self.hdr.x >> 10).wrapping_add(1) << 10;
+        self.x().store(turn | ((r & 3) as u16) << 8 | e as u16, Release);
+    }
+    #[inline]
+    fn x(&self) -> &AtomicU16 {
+        // SAFETY: same size and alignment, inside a live cell.
+        unsafe { AtomicU16::from_ptr(&raw const self.hdr.x as *mut u16) }
+    }
+    /// Names the state of the string, for [`StrObj::cache_range`]: asked before its bytes are looked at.
+    #[inline]
+    pub fn state(&self) -> u16 {
+        self.x().load(Acquire)
+    }
+    /// Keeps a code range that a reader found out, unless the string changed since `state`.
+    #[inline]
+    pub fn cache_range(&self, state: u16, r: u8) {
+        let new = (state & !0x300) | ((r & 3) as u16) << 8;
+        let _ = self.x().compare_exchange(state, new, AcqRel, Relaxed);
     }
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -110,24 +143,24 @@ impl StrObj {
     }
 }
 
-/// An array: elements from `hdr.aux` on (`shift` moves the start).
+/// An array.
 #[repr(C)]
 pub struct ArrayObj {
     pub hdr: Header,
-    buf: SmallVec<[Value; 3]>,
+    buf: ArrayBuf,
 }
 
 impl ArrayObj {
-    pub(crate) fn new(class: Value, buf: SmallVec<[Value; 3]>) -> ArrayObj {
+    pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
         ArrayObj { hdr: Header::new(class, Kind::Array), buf }
     }
     #[inline(always)]
     pub fn as_slice(&self) -> &[Value] {
-        &self.buf[self.hdr.aux as usize..]
+        self.buf.as_slice()
     }
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.buf.len() - self.hdr.aux as usize
+        self.buf.len()
     }
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -142,52 +175,26 @@ impl ArrayObj {
     /// The elements for writing. The caller runs the barrier for what it stores.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [Value] {
-        let s = self.hdr.aux as usize;
-        &mut self.buf[s..]
+        self.buf.as_mut_slice()
     }
     #[inline(always)]
     pub fn push(&mut self, v: Value) {
         self.buf.push(v)
     }
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Value> {
-        if self.is_empty() { None } else { self.buf.pop() }
+        self.buf.pop()
     }
     pub fn shift(&mut self) -> Option<Value> {
-        let v = self.get(0)?;
-        let s = self.hdr.aux as usize;
-        self.buf[s] = Value::NIL;
-        self.hdr.aux += 1;
-        if self.is_empty() {
-            self.buf.clear();
-            self.hdr.aux = 0;
-        } else if self.hdr.aux as usize > 32 && self.hdr.aux as usize * 2 > self.buf.len() {
-            self.normalise();
-        }
-        Some(v)
+        self.buf.shift()
     }
     /// Adds values at the front. Room is left there, so that repeated calls cost amortised constant time.
     pub fn unshift(&mut self, vs: &[Value]) {
-        let start = self.hdr.aux as usize;
-        if start < vs.len() {
-            let slack = if self.len() < 16 { 0 } else { (self.len() / 2).min(1 << 24) };
-            let more = vs.len() - start + slack;
-            self.buf.insert_many(0, std::iter::repeat_n(Value::NIL, more));
-            self.hdr.aux = (start + more) as u32;
-        }
-        let s = self.hdr.aux as usize - vs.len();
-        self.buf[s..s + vs.len()].copy_from_slice(vs);
-        self.hdr.aux = s as u32;
+        self.buf.unshift(vs)
     }
-    fn normalise(&mut self) {
-        let s = self.hdr.aux as usize;
-        if s > 0 {
-            self.buf.drain(..s);
-            self.hdr.aux = 0;
-        }
-    }
-    /// The whole buffer as a vector that starts at element 0, for anything not above.
-    pub fn vec(&mut self) -> &mut SmallVec<[Value; 3]> {
-        self.normalise();
+    /// The buffer, for anything not above.
+    #[inline(always)]
+    pub fn vec(&mut self) -> &mut ArrayBuf {
         &mut self.buf
     }
 }

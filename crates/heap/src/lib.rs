@@ -1,28 +1,42 @@
 //! Values, object layouts, blocks, barriers, marking and sweeping.
 //!
-//! A [`Heap`] is a value; nothing here is global. Cells never move. Collections
-//! happen only when the owner calls [`Heap::collect`] with exact roots, so code
-//! between two safepoints may hold raw [`Value`]s freely. The heap never asks for
-//! a collection by itself: it raises [`Heap::wants_gc`] and the loop polls it.
+//! A [`Heap`] is one worker's; the heaps of a runtime's workers share a
+//! [`HeapShared`]. Nothing here is global. Cells never move. Collections happen
+//! only when the owner calls [`Heap::collect_all`] with exact roots while every
+//! worker is stopped, so code between two safepoints may hold raw [`Value`]s
+//! freely. The heap never asks for a collection by itself: it raises
+//! [`Heap::wants_gc`] and the loop polls it.
+//!
+//! Who may change a cell while others run: `lock.rs`. What may be read without a
+//! lock: `racevec.rs` and `table.rs`. Where replaced memory goes: `retire.rs`.
 //!
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
 //! bytecode, tasks or methods.
 
 mod block;
 mod class;
+mod collect;
 mod gc;
 mod hash;
 mod header;
 mod heap;
 mod layout;
+mod lock;
+mod racevec;
+pub mod retire;
 mod shape;
+mod shared;
+mod table;
 mod value;
 
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
 pub use gc::Marker;
-pub use hash::{Entry, HashData, HashObj, hash_bytes};
+pub use hash::{Busy, Entry, HashData, HashObj, hash_bytes};
 pub use header::{Gc, Header, Kind, Layout, flag};
-pub use heap::{GcStat, Heap};
+pub use heap::Heap;
 pub use layout::*;
+pub use lock::LockSet;
+pub use racevec::{Plain, RaceVec};
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
+pub use shared::{GcStat, HeapShared};
 pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};

@@ -2,10 +2,13 @@
 //!
 //! A shape is a node of a tree; the edge from its parent is a name, its depth the
 //! slot index. Objects with equal shapes keep equal names in equal slots, which is
-//! what inline caches compare. Append-only: an id never changes its meaning.
+//! what inline caches compare. Append-only: an id never changes its meaning, so
+//! that what a worker has cached of the tree stays true for ever; only what it
+//! does not know yet takes the tree's lock.
 
 use crate::Sym;
 use rustc_hash::FxHashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Index of a shape; fits the header's `aux`.
 pub type ShapeId = u32;
@@ -20,22 +23,47 @@ struct Shape {
 }
 
 /// The shape tree of one runtime.
-pub struct Shapes {
+struct Tree {
     shapes: Vec<Shape>,
     next: FxHashMap<(ShapeId, Sym), ShapeId>,
-    found: FxHashMap<(ShapeId, Sym), Option<u32>>,
 }
 
-impl Default for Shapes {
+impl Default for Tree {
     fn default() -> Self {
-        Shapes { shapes: vec![Shape { parent: 0, name: Sym(0), count: 0 }], next: FxHashMap::default(), found: FxHashMap::default() }
+        Tree { shapes: vec![Shape { parent: 0, name: Sym(0), count: 0 }], next: FxHashMap::default() }
     }
 }
 
+/// One worker's view of the tree.
+#[derive(Default)]
+pub struct Shapes {
+    tree: Arc<RwLock<Tree>>,
+    found: FxHashMap<(ShapeId, Sym), Option<u32>>,
+    next: FxHashMap<(ShapeId, Sym), ShapeId>,
+    /// Counts by id, as far as they were copied.
+    counts: Vec<u32>,
+}
+
 impl Shapes {
+    /// Another worker's view of the same tree.
+    pub fn sibling(&self) -> Shapes {
+        Shapes { tree: self.tree.clone(), ..Default::default() }
+    }
+    fn read(&self) -> RwLockReadGuard<'_, Tree> {
+        self.tree.read().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn write(&self) -> RwLockWriteGuard<'_, Tree> {
+        self.tree.write().unwrap_or_else(PoisonError::into_inner)
+    }
     /// Number of variables.
-    pub fn count(&self, s: ShapeId) -> u32 {
-        self.shapes[s as usize].count
+    pub fn count(&mut self, s: ShapeId) -> u32 {
+        if let Some(&n) = self.counts.get(s as usize) {
+            return n;
+        }
+        let known = self.counts.len();
+        let tree = self.tree.read().unwrap_or_else(PoisonError::into_inner);
+        self.counts.extend(tree.shapes.iter().skip(known).map(|s| s.count));
+        self.counts.get(s as usize).copied().unwrap_or(0)
     }
     /// Slot of `name`.
     pub fn slot(&mut self, s: ShapeId, name: Sym) -> Option<u32> {
@@ -44,14 +72,16 @@ impl Shapes {
         }
         let mut at = s;
         let mut r = None;
+        let tree = self.read();
         while at != ROOT_SHAPE {
-            let n = &self.shapes[at as usize];
+            let n = &tree.shapes[at as usize];
             if n.name == name {
                 r = Some(n.count - 1);
                 break;
             }
             at = n.parent;
         }
+        drop(tree);
         self.found.insert((s, name), r);
         r
     }
@@ -60,19 +90,26 @@ impl Shapes {
         if let Some(&n) = self.next.get(&(s, name)) {
             return n;
         }
-        let id = self.shapes.len() as ShapeId;
-        let count = self.count(s) + 1;
-        self.shapes.push(Shape { parent: s, name, count });
+        let mut guard = self.write();
+        let tree = &mut *guard;
+        let id = *tree.next.entry((s, name)).or_insert_with(|| {
+            let count = tree.shapes[s as usize].count + 1;
+            tree.shapes.push(Shape { parent: s, name, count });
+            (tree.shapes.len() - 1) as ShapeId
+        });
+        drop(guard);
         self.next.insert((s, name), id);
         id
     }
     /// Names in slot order.
     pub fn names(&self, s: ShapeId) -> Vec<Sym> {
-        let mut v = Vec::with_capacity(self.count(s) as usize);
+        let tree = self.read();
+        let mut v = Vec::new();
         let mut at = s;
         while at != ROOT_SHAPE {
-            v.push(self.shapes[at as usize].name);
-            at = self.shapes[at as usize].parent;
+            let n = &tree.shapes[at as usize];
+            v.push(n.name);
+            at = n.parent;
         }
         v.reverse();
         v

@@ -63,8 +63,8 @@ fn name_version(cx: &mut Cx) {
         ("RUBY_DESCRIPTION", Identity::description()),
     ] {
         let v = cx.str_ascii(&text);
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= kumi_heap::flag::FROZEN;
+        if let Some(h) = v.header() {
+            h.set(kumi_heap::flag::FROZEN);
         }
         let s = cx.intern(name);
         cx.set_const(object, s, v);

@@ -36,7 +36,7 @@ impl Cx {
         }
         let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
         if let Some(max) = wanted.or_else(machine_memory) {
-            cx.heap.max = max;
+            cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);
         }

@@ -138,8 +138,7 @@ impl Cx {
     }
     /// A string that takes over a vector.
     pub fn str_vec(&mut self, b: Vec<u8>, enc: EncIndex) -> Value {
-        let buf = if b.len() <= 24 { SmallVec::from_slice(&b) } else { SmallVec::from_vec(b) };
-        self.heap.str_buf(self.k.string.val(), buf, enc.as_u8()).val()
+        self.heap.str(self.k.string.val(), &b, enc.as_u8()).val()
     }
     /// A US-ASCII string (what Integer#to_s and the like give).
     pub fn str_ascii(&mut self, s: &str) -> Value {
@@ -149,8 +148,7 @@ impl Cx {
         self.heap.array(self.k.array.val(), v).val()
     }
     pub fn array_vec(&mut self, v: Vec<Value>) -> Value {
-        let buf = if v.len() <= 3 { SmallVec::from_slice(&v) } else { SmallVec::from_vec(v) };
-        self.heap.array_buf(self.k.array.val(), buf).val()
+        self.heap.array(self.k.array.val(), &v).val()
     }
     pub fn hash(&mut self) -> Value {
         self.heap.hash(self.k.hash.val(), HashData::default()).val()
@@ -429,7 +427,7 @@ impl Cx {
                 }
             }
             Some(Kind::Class) => v.as_class().and_then(|c| c.data.ivars.iter().find(|p| p.0 == name).map(|p| p.1)).unwrap_or(Value::UNDEF),
-            Some(_) => self.heap.side_ivars(v).iter().find(|p| p.0 == name).map_or(Value::UNDEF, |p| p.1),
+            Some(_) => self.heap.side_ivar(v, name),
             None => Value::UNDEF,
         }
     }
@@ -438,20 +436,21 @@ impl Cx {
         match v.kind() {
             Some(Kind::Object) => {
                 let Some(mut o) = v.cell::<ObjectObj>() else { return };
-                let i = match self.heap.shapes.slot(o.hdr.aux, name) {
-                    Some(i) => i,
+                match self.heap.shapes.slot(o.hdr.aux, name) {
+                    Some(i) => o.set_slot(i, val),
                     None => {
                         let i = self.heap.shapes.count(o.hdr.aux);
-                        o.hdr.aux = self.heap.shapes.add(o.hdr.aux, name);
+                        // The value before the shape that tells of it.
+                        o.set_slot(i, val);
+                        let shape = self.heap.shapes.add(o.hdr.aux, name);
+                        o.set_shape(shape);
                         if let Some(mut c) = o.hdr.class.as_class() {
                             if c.slots <= i as u16 && i < 60 {
                                 c.slots = i as u16 + 1;
                             }
                         }
-                        i
                     }
-                };
-                o.set_slot(i, val);
+                }
                 self.heap.wrote(v, val);
             }
             Some(Kind::Class) => {
@@ -476,7 +475,7 @@ impl Cx {
                 names.into_iter().enumerate().map(|(i, s)| (s, o.slot(i as u32))).filter(|p| !p.1.is_undef()).collect()
             }
             Some(Kind::Class) => v.as_class().map_or(Vec::new(), |c| c.data.ivars.clone()),
-            Some(_) => self.heap.side_ivars(v).to_vec(),
+            Some(_) => self.heap.side_ivars(v),
             None => Vec::new(),
         }
     }

@@ -56,8 +56,8 @@ impl Cx {
         s.val()
     }
     fn add_fstring(&mut self, v: Value) {
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= flag::FROZEN;
+        if let Some(h) = v.header() {
+            h.set(flag::FROZEN);
         }
         if let Some(s) = v.as_str() {
             self.fstrings().0.insert((Box::from(s.bytes()), s.enc()), v);

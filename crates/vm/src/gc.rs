@@ -37,7 +37,7 @@ impl Cx {
         let mut heap = std::mem::take(&mut self.heap);
         heap.collect(&mut |m| self.mark_roots(m));
         self.heap = heap;
-        if !self.heap.pending_finalizers.is_empty() {
+        if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }

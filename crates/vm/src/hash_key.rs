@@ -84,7 +84,7 @@ impl Cx {
     /// Adds a key known to be absent; `hv` is its table hash. Unfrozen strings are copied.
     pub fn hash_push(&mut self, h: Gc<HashObj>, hv: u64, key: Value, val: Value) -> Result<(), Exit> {
         let mut h = h;
-        if h.h.iterating > 0 {
+        if h.h.iterating() > 0 {
             return Err(self.runtime_error("can't add a new key into hash during iteration"));
         }
         let key = if h.h.by_identity { key } else { self.frozen_key(key) };
@@ -103,7 +103,7 @@ impl Cx {
                 let v = c.val();
                 if let Some(mut hd) = v.header_mut() {
                     hd.x = s.hdr.x;
-                    hd.flags |= flag::FROZEN;
+                    hd.set(flag::FROZEN);
                 }
                 v
             }

@@ -94,7 +94,7 @@ impl Cx {
                     };
                     if let Some(n) = n.filter(|_| r.args.len() <= 2 && self.array_init_plain()) {
                         let v = r.args.get(1).copied().unwrap_or(Value::NIL);
-                        let a = self.heap.array_buf(self.k.array.val(), smallvec::SmallVec::from_elem(v, n as usize)).val();
+                        let a = self.heap.array_buf(self.k.array.val(), RaceVec::from_elem(v, n as usize)).val();
                         return self.deliver(a, r.dst, r.flags);
                     }
                 }

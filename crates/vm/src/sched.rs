@@ -47,8 +47,8 @@ impl Cx {
                 return self.raise_exc(e);
             }
         }
-        if !self.heap.pending_finalizers.is_empty() {
-            let all = std::mem::take(&mut self.heap.pending_finalizers);
+        if self.heap.shared().has_pending_finalizers() {
+            let all = self.heap.shared().take_pending_finalizers();
             let mut list = Vec::new();
             for (procs, id) in all {
                 let p = self.array(&procs);

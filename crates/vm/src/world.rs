@@ -358,10 +358,10 @@ impl Cx {
         let mut s = self.heap.class(meta, Role::Singleton, d);
         s.slots = sup.slots;
         if h.has(kumi_heap::flag::FROZEN) {
-            s.hdr.flags |= kumi_heap::flag::FROZEN;
+            s.hdr.set(kumi_heap::flag::FROZEN);
         }
         h.class = s.val();
-        h.flags |= kumi_heap::flag::SINGLETON;
+        h.set(kumi_heap::flag::SINGLETON);
         self.link_class(s);
         // Subclasses made earlier inherit its methods from now on: each gets one of its own.
         if let Some(c) = v.as_class().filter(|c| c.role == Role::Class) {

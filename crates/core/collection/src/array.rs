@@ -4,7 +4,6 @@
 //! changed the array since.
 
 use kumi_vm::*;
-use smallvec::SmallVec;
 
 /// The receiver as an array.
 #[inline(always)]
@@ -334,7 +333,7 @@ fn i_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     // A capacity is a hint: absurd ones are ignored.
     let n = args.first().and_then(|v| v.as_fix()).unwrap_or(0).clamp(0, 1 << 20) as usize;
     cx.heap.charge(n * 8);
-    Ok(cx.heap.array_buf(cx.k.array.val(), SmallVec::with_capacity(n)).val())
+    Ok(cx.heap.array_buf(cx.k.array.val(), ArrayBuf::with_capacity(n)).val())
 }
 
 /// `__ary_filled(n, v)`: n times v.

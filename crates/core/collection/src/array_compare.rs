@@ -116,9 +116,7 @@ fn i_delete(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     let Some(last) = last else { return Ok(Value::NIL) };
     cx.check_frozen(args[0])?;
-    let v = a.vec();
-    v.clear();
-    v.extend_from_slice(&keep);
+    a.vec().assign(&keep);
     Ok(cx.array(&[last]))
 }
 
@@ -336,9 +334,7 @@ fn flatten_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !changed {
         return Ok(Value::NIL);
     }
-    let v = a.vec();
-    v.clear();
-    v.extend_from_slice(&vs);
+    a.vec().assign(&vs);
     wrote_all(cx, a, vs.len());
     Ok(recv)
 }

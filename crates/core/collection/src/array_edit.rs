@@ -27,17 +27,7 @@ pub fn splice(cx: &mut Cx, mut a: Gc<ArrayObj>, start: usize, n: usize, vs: &[Va
         a.vec().extend_from_slice(&vs);
     } else {
         let n = n.min(a.len() - start);
-        let v = a.vec();
-        if vs.len() == n {
-            v[start..start + n].copy_from_slice(&vs);
-        } else if n == 0 {
-            v.insert_from_slice(start, &vs);
-        } else {
-            let tail = v[start + n..].to_vec();
-            v.truncate(start);
-            v.extend_from_slice(&vs);
-            v.extend_from_slice(&tail);
-        }
+        a.vec().splice(start, n, &vs);
     }
     wrote_all(cx, a, vs.len());
     Ok(())
@@ -218,9 +208,7 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let b = cx.arg_array(args, 0)?;
     if a != b {
         let vs = b.as_slice().to_vec();
-        let v = a.vec();
-        v.clear();
-        v.extend_from_slice(&vs);
+        a.vec().assign(&vs);
         wrote_all(cx, a, vs.len());
     }
     Ok(recv)
@@ -298,9 +286,7 @@ fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me(cx, args[0])?;
     let b = me(cx, args[1])?;
     if a != b {
-        let v = a.vec();
-        v.clear();
-        v.extend_from_slice(b.as_slice());
+        a.vec().assign(b.as_slice());
         wrote_all(cx, a, b.len());
     }
     Ok(args[0])

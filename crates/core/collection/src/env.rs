@@ -21,8 +21,8 @@ fn name_of(cx: &mut Cx, v: Value, what: &str) -> Result<Vec<u8>, Exit> {
 }
 fn frozen_str(cx: &mut Cx, b: &[u8]) -> Value {
     let v = cx.str_enc(b, EncIndex::UTF_8);
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
     }
     v
 }

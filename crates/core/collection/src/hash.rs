@@ -141,16 +141,13 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if h == o {
         return Ok(recv);
     }
-    if h.h.iterating > 0 {
+    if h.h.iterating() > 0 {
         return Err(cx.runtime_error("can't replace hash during iteration"));
     }
     cx.check_size(o.h.bytes())?;
-    let version = h.h.version;
-    let mut d: HashData = (*o.h).clone();
-    d.iterating = 0;
-    d.version = version.wrapping_add(1);
+    let d: HashData = (*o.h).clone();
     cx.heap.charge(d.bytes());
-    *h.h = d;
+    h.h.assign(d);
     cx.heap.wrote(recv, args[0]);
     Ok(recv)
 }
@@ -161,7 +158,7 @@ fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(recv);
     }
     cx.check_frozen(recv)?;
-    if h.h.iterating > 0 {
+    if h.h.iterating() > 0 {
         return Err(cx.runtime_error("compare_by_identity during iteration"));
     }
     let es = h.h.iter().map(|e| Entry { hash: spread(cx.identity_hash(e.key)), ..e }).collect();
@@ -298,13 +295,12 @@ fn ruby2_keywords_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         let t = cx.describe_type(args[0]);
         return Err(cx.type_error(&format!("wrong argument type {t} (expected Hash)")));
     };
-    let mut d = (*h.h).clone();
-    d.iterating = 0;
+    let d = (*h.h).clone();
     let class = cx.real_class(args[0]).val();
     cx.heap.charge(d.bytes());
     let r = cx.heap.hash(class, d).val();
-    if let Some(mut hd) = r.header_mut() {
-        hd.flags |= flag::KEYWORDS;
+    if let Some(hd) = r.header() {
+        hd.set(flag::KEYWORDS);
     }
     for (name, v) in cx.ivars(args[0]) {
         cx.ivar_set(r, name, v);

@@ -87,17 +87,15 @@ fn put(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 fn enter(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut h = cell(args[0])?;
-    h.h.iterating = h.h.iterating.saturating_add(1);
+    cell(args[0])?.h.enter();
     Ok(args[0])
 }
 fn leave(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut h = cell(args[0])?;
-    h.h.iterating = h.h.iterating.saturating_sub(1);
+    cell(args[0])?.h.leave();
     Ok(args[0])
 }
 fn iterating(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(Value::bool(cell(args[0])?.h.iterating > 0))
+    Ok(Value::bool(cell(args[0])?.h.iterating() > 0))
 }
 /// `__hash_update(dst, src, from)`: copies entries from position `from` on; the position
 /// of the first entry that needs user code, nil when all are copied.
@@ -137,7 +135,6 @@ fn copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
     cx.check_size(h.h.bytes())?;
     let mut d = (*h.h).clone();
-    d.iterating = 0;
     d.default = Value::NIL;
     d.default_is_proc = false;
     cx.heap.charge(d.bytes());

@@ -399,8 +399,8 @@ impl Parser<'_> {
 }
 
 fn frozen(v: Value) -> Value {
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
     }
     v
 }

@@ -223,8 +223,8 @@ fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn new_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let c = cx.arg_class(args, 0)?;
     let r = cx.heap.range(c.val(), args[1], args[2], args[3].truthy());
-    if let Some(mut h) = r.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = r.header() {
+        h.set(flag::FROZEN);
     }
     Ok(r)
 }
@@ -241,8 +241,8 @@ fn class_path(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// Freezes without asking the object.
 fn freeze(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut h) = args[0].header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = args[0].header() {
+        h.set(flag::FROZEN);
     }
     Ok(args[0])
 }

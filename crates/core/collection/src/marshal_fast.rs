@@ -73,7 +73,7 @@ impl Writer {
                     push_long(&mut self.out, i);
                     return Some(());
                 }
-                if depth > DEEPEST || !cx.heap.side_ivars(v).is_empty() {
+                if depth > DEEPEST || cx.heap.has_side_ivars(v) {
                     return None;
                 }
                 let i = self.objects.len() as i64;
@@ -369,7 +369,7 @@ impl<'a> Reader<'a> {
                     cx.heap.wrote(s.val(), x);
                 }
                 if c.inherits(cx.k.data) {
-                    s.hdr.flags |= flag::FROZEN;
+                    s.hdr.set(flag::FROZEN);
                 }
                 s.val()
             }

@@ -14,11 +14,11 @@ fn me(cx: &mut Cx, v: Value) -> Result<Gc<RangeObj>, Exit> {
 
 fn make(cx: &mut Cx, class: Gc<ClassObj>, lo: Value, hi: Value, excl: bool) -> Value {
     let v = cx.heap.range(class.val(), lo, hi, excl);
-    if let Some(mut h) = v.header_mut() {
+    if let Some(h) = v.header() {
         if class == cx.k.range {
-            h.flags |= flag::FROZEN;
+            h.set(flag::FROZEN);
         } else {
-            h.flags &= !flag::FROZEN;
+            h.clear(flag::FROZEN);
         }
     }
     v
@@ -41,8 +41,8 @@ fn s_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn s_allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let c = recv.as_class().unwrap_or(cx.k.range);
     let v = cx.heap.range(c.val(), Value::NIL, Value::NIL, false);
-    if let Some(mut h) = v.header_mut() {
-        h.flags &= !flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.clear(flag::FROZEN);
     }
     Ok(v)
 }

@@ -205,7 +205,7 @@ fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let mut s = cx.heap.structure(recv, n);
     s.slots_mut().copy_from_slice(args);
-    s.hdr.flags |= flag::FROZEN;
+    s.hdr.set(flag::FROZEN);
     Ok(s.val())
 }
 /// `__struct_get(s, i)`

@@ -67,8 +67,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Hash) => {
             let Some(h) = v.as_hash() else { return Ok(Value::UNDEF) };
-            let mut d = (*h.h).clone();
-            d.iterating = 0;
+            let d = (*h.h).clone();
             let bytes = d.bytes();
             cx.heap.charge(bytes);
             cx.heap.hash(cv, d).val()
@@ -76,8 +75,8 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         Some(Kind::Range) => {
             let Some(r) = v.as_range() else { return Ok(Value::UNDEF) };
             let n = cx.heap.range(cv, r.lo, r.hi, r.exclusive());
-            if let Some(mut h) = n.header_mut() {
-                h.flags &= !flag::FROZEN;
+            if let Some(h) = n.header() {
+                h.clear(flag::FROZEN);
             }
             n
         }

@@ -4,12 +4,12 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__gc_start", 0, 0, start),
-    n("GC.", "count", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat.count))),
-    n("GC.", "enable", 0, 0, |cx, _, _| Ok(Value::bool(std::mem::replace(&mut cx.heap.disabled, false)))),
-    n("GC.", "disable", 0, 0, |cx, _, _| Ok(Value::bool(std::mem::replace(&mut cx.heap.disabled, true)))),
+    n("GC.", "count", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().count))),
+    n("GC.", "enable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(false)))),
+    n("GC.", "disable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(true)))),
     n("GC.", "stress", 0, 0, |cx, _, _| Ok(Value::bool(cx.gc_stress > 0))),
     n("GC.", "stress=", 1, 1, set_stress),
-    n("GC.", "total_time", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat.time_ns))),
+    n("GC.", "total_time", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().time_ns))),
     intrinsic("__gc_stat", 0, 0, stat),
 ];
 
@@ -21,7 +21,7 @@ struct Asked(bool);
 fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let asked = cx.state::<Asked>();
     asked.0 = !asked.0;
-    if asked.0 && !cx.heap.disabled {
+    if asked.0 && !cx.heap.shared().disabled() {
         cx.heap.request_gc();
         return Err(Exit::Again);
     }
@@ -36,7 +36,7 @@ fn set_stress(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// Counters as [name, value] pairs in the order `GC.stat` shows.
 fn stat(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let s = cx.heap.stat;
+    let s = cx.heap.stat();
     let page = 32 * 1024;
     let live = s.live_cells as u64;
     let rows: [(&str, u64); 16] = [

@@ -62,8 +62,8 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
                 return Ok(kept);
             }
             let v = cx.str_enc(&text, EncIndex::UTF_8);
-            if let Some(mut h) = v.header_mut() {
-                h.flags |= flag::FROZEN;
+            if let Some(h) = v.header() {
+                h.set(flag::FROZEN);
             }
             cx.ivar_set(recv, sym::IV_NAME, v);
             Ok(v)

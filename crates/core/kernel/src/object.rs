@@ -72,12 +72,12 @@ fn frozen_p(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::bool(recv.frozen()))
 }
 fn freeze(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    if let Some(mut h) = recv.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = recv.header() {
+        h.set(flag::FROZEN);
         // A frozen object takes no more singleton methods either.
-        if let Some(mut s) = h.class.as_class() {
+        if let Some(s) = h.class.as_class() {
             if s.is_singleton() && s.data.attached == recv {
-                s.hdr.flags |= flag::FROZEN;
+                s.hdr.set(flag::FROZEN);
             }
         }
     }
@@ -221,8 +221,8 @@ fn word(cx: &mut Cx, w: &'static str, frozen: bool) -> R {
         return Ok(p.1);
     }
     let s = cx.str_ascii(w);
-    if let Some(mut h) = s.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = s.header() {
+        h.set(flag::FROZEN);
     }
     cx.keep(s);
     cx.state::<Words>().made.push((w, s));

@@ -24,7 +24,7 @@ pub fn concat_two(cx: &mut Cx, a: Str, b: Str) -> R {
     let (x, y) = (a.bytes(), b.bytes());
     cx.check_size(x.len().saturating_add(y.len()))?;
     let r = if a.enc() == b.enc() { range(a).concat(range(b)) } else { CodeRange::Unknown };
-    let mut buf = smallvec::SmallVec::with_capacity(x.len() + y.len());
+    let mut buf = StrBuf::with_capacity(x.len() + y.len());
     buf.extend_from_slice(x);
     buf.extend_from_slice(y);
     let mut s = cx.heap.str_buf(cx.k.string.val(), buf, e.as_u8());
@@ -269,8 +269,8 @@ fn uplus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         let s = me(cx, recv)?;
         return Ok(copy(cx, s));
     }
-    if let Some(mut h) = recv.header_mut() {
-        h.flags &= !flag::KEYWORDS;
+    if let Some(h) = recv.header() {
+        h.clear(flag::KEYWORDS);
     }
     Ok(recv)
 }

@@ -69,8 +69,8 @@ pub fn boot(cx: &mut Cx) {
     let class = cx.k.encoding;
     for e in EncIndex::all() {
         let v = cx.data(class, EncObj(e));
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= flag::FROZEN;
+        if let Some(h) = v.header() {
+            h.set(flag::FROZEN);
         }
         cx.keep(v);
         cx.state::<EncState>().objects.push(v);
@@ -149,8 +149,8 @@ fn aliases(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let h = cx.hash();
     for (a, e) in pairs {
         let (k, v) = (cx.str_ascii(a), cx.str_ascii(e));
-        if let (Some(mut hd), Some(h)) = (k.header_mut(), h.as_hash()) {
-            hd.flags |= flag::FROZEN;
+        if let (Some(hd), Some(h)) = (k.header_mut(), h.as_hash()) {
+            hd.set(flag::FROZEN);
             cx.hash_put_plain(h, k, v);
         }
     }

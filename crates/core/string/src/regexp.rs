@@ -134,8 +134,8 @@ pub fn frozen_copy(cx: &mut Cx, s: Str) -> Value {
         return s.val();
     }
     let v = copy(cx, s);
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
     }
     v
 }

@@ -38,8 +38,8 @@ pub fn literal(cx: &mut Cx, src: Str, bits: u32) -> R {
     }
     let re = compile(cx, src.bytes(), opts, e)?;
     let v = cx.data(cx.k.regexp, ReObj { re: Some(re), timeout: None });
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
     }
     Ok(v)
 }

@@ -70,8 +70,8 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(*v);
     }
     let v = name_str(cx, y);
-    if let Some(mut h) = v.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
     }
     cx.keep(v);
     cx.state::<SymState>().names.insert(y, v);

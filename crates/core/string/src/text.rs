@@ -42,9 +42,9 @@ pub fn range(s: Str) -> CodeRange {
     }
 }
 fn scan(s: Str) -> CodeRange {
-    let mut s = s;
+    let state = s.state();
     let r = enc(s).scan(s.bytes());
-    s.set_range(r as u8);
+    s.cache_range(state, r as u8);
     r
 }
 
@@ -156,8 +156,7 @@ pub fn append(cx: &mut Cx, s: Str, b: &[u8], r: CodeRange) {
 pub fn set(cx: &mut Cx, s: Str, b: &[u8], e: EncIndex, r: CodeRange) {
     let mut s = s;
     cx.heap.charge(b.len());
-    s.buf.clear();
-    s.buf.extend_from_slice(b);
+    s.buf.assign(b);
     s.set_enc(e.as_u8());
     s.set_range(r as u8);
 }
@@ -167,17 +166,7 @@ pub fn splice(cx: &mut Cx, s: Str, r: Range<usize>, b: &[u8], e: EncIndex) {
     let n = s.buf.len();
     let (from, to) = (r.start.min(n), r.end.min(n).max(r.start.min(n)));
     cx.heap.charge(b.len());
-    if to == n {
-        s.buf.truncate(from);
-        s.buf.extend_from_slice(b);
-    } else if b.len() == to - from {
-        s.buf[from..to].copy_from_slice(b);
-    } else {
-        let tail: Vec<u8> = s.buf[to..].to_vec();
-        s.buf.truncate(from);
-        s.buf.extend_from_slice(b);
-        s.buf.extend_from_slice(&tail);
-    }
+    s.buf.splice(from, to - from, b);
     s.set_enc(e.as_u8());
 }
 

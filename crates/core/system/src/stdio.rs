@@ -82,8 +82,8 @@ pub fn boot(cx: &mut Cx) {
     }
     cx.set_global("$stdin", made[0]);
     let rs = cx.str("\n");
-    if let Some(mut h) = rs.header_mut() {
-        h.flags |= flag::FROZEN;
+    if let Some(h) = rs.header() {
+        h.set(flag::FROZEN);
     }
     *cx.state::<Stdio>() =
         Stdio { stdout: Some(made[1]), stderr: Some(made[2]), original_stdout: Some(made[1]), rs: Some(rs), ..Stdio::default() };

@@ -183,7 +183,6 @@ impl Cx {
         let mut d = (*h.h).clone();
         d.default = Value::NIL;
         d.default_is_proc = false;
-        d.iterating = 0;
         self.heap.hash(self.k.hash.val(), d).val()
     }
     /// Value of a symbol key.

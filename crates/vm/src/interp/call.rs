@@ -725,8 +725,8 @@ impl Cx {
         if let Some(h) = r.kw.as_hash() {
             if h.h.len() > 0 {
                 let d = self.hash_dup(h);
-                if let Some(mut hd) = d.header_mut() {
-                    hd.flags |= flag::KEYWORDS;
+                if let Some(hd) = d.header() {
+                    hd.set(flag::KEYWORDS);
                 }
                 r.args.push(d);
                 r.kw = Value::UNDEF;

@@ -420,8 +420,8 @@ impl Cx {
     }
     pub(crate) fn str_frozen(&mut self, s: &str) -> Value {
         let v = self.str_ascii(s);
-        if let Some(mut h) = v.header_mut() {
-            h.flags |= flag::FROZEN;
+        if let Some(h) = v.header() {
+            h.set(flag::FROZEN);
         }
         v
     }

@@ -7,7 +7,6 @@ use crate::native::*;
 use crate::{Cx, EncIndex, sym};
 use kumi_heap::*;
 use kumi_num::BigInt;
-use smallvec::SmallVec;
 use std::sync::atomic::AtomicU64;
 
 impl Cx {
@@ -101,7 +100,7 @@ impl Cx {
             n += p.as_str().map_or(0, |s| s.buf.len());
         }
         self.check_size(n)?;
-        let mut buf: SmallVec<[u8; 24]> = SmallVec::with_capacity(n);
+        let mut buf = StrBuf::with_capacity(n);
         let mut enc = EncIndex::UTF_8;
         let mut first = true;
         let mut ascii = true;

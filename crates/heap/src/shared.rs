@@ -1,0 +1,252 @@
+//! What the heaps of one runtime's workers have in common: limits and wishes, the
+//! tables beside the cells (ids, instance variables of odd kinds, finalizers), the
+//! blocks of workers that are gone.
+//!
+//! Invariant: each lock here is innermost: it is held for one look or change, and
+//! nothing else is locked, called or allocated in a heap meanwhile. Values in
+//! these tables are roots only where the collector says so (`Heap::collect_all`).
+
+use crate::block::Block;
+use crate::gc::drop_cell;
+use crate::retire::Retired;
+use crate::{Sym, Value};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Counters for `GC.stat`: a runtime's, summed over its workers.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct GcStat {
+    pub count: u64,
+    pub time_ns: u64,
+    pub live_cells: usize,
+    pub live_bytes: usize,
+    pub heap_bytes: usize,
+    pub allocated_cells: u64,
+    pub allocated_bytes: u64,
+}
+
+/// One worker's counters: written by it alone, read by all.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub allocated_cells: AtomicU64,
+    pub allocated_bytes: AtomicU64,
+}
+
+impl Counters {
+    #[inline(always)]
+    pub(crate) fn add(at: &AtomicU64, n: u64) {
+        at.store(at.load(Relaxed).wrapping_add(n), Relaxed);
+    }
+}
+
+/// Ids both ways.
+#[derive(Default)]
+struct Ids {
+    ids: FxHashMap<u64, u64>,
+    by_id: FxHashMap<u64, Value>,
+}
+
+/// Memory of a worker that is gone.
+pub(crate) struct Orphan {
+    pub blocks: Vec<(usize, Vec<*mut Block>)>,
+    pub large: Vec<*mut Block>,
+    pub _retired: Box<Retired>,
+}
+
+/// The common part.
+pub struct HeapShared {
+    /// A collection is wished for.
+    pub(crate) wants: AtomicBool,
+    pub(crate) disabled: AtomicBool,
+    /// Bytes until the next wish; workers take it in pieces.
+    pub(crate) budget: AtomicIsize,
+    pub(crate) max: AtomicUsize,
+    /// Bytes beyond the limit that are let pass after a NoMemoryError, so that its rescue has
+    /// room to work in; none once the heap is below its limit again, never more than the limit.
+    grace: AtomicUsize,
+    pub(crate) count: AtomicU64,
+    pub(crate) time_ns: AtomicU64,
+    pub(crate) live_cells: AtomicUsize,
+    pub(crate) live_bytes: AtomicUsize,
+    pub(crate) heap_bytes: AtomicUsize,
+    next_id: AtomicU64,
+    ids: Mutex<Ids>,
+    /// Instance variables of cells that are neither Object nor Class.
+    pub(crate) ivars: RwLock<FxHashMap<u64, Vec<(Sym, Value)>>>,
+    pub(crate) weak: Mutex<Vec<Value>>,
+    pub(crate) finalizers: Mutex<FxHashMap<u64, Vec<Value>>>,
+    /// Finalizers whose object died: (procs, object id), for the loop to run.
+    pub(crate) pending: Mutex<Vec<(Vec<Value>, u64)>>,
+    pub(crate) has_pending: AtomicBool,
+    counters: Mutex<Vec<Arc<Counters>>>,
+    pub(crate) orphans: Mutex<Vec<Orphan>>,
+}
+
+// SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
+unsafe impl Send for HeapShared {}
+// SAFETY: as above.
+unsafe impl Sync for HeapShared {}
+
+/// Takes an innermost lock. A panic elsewhere leaves these tables whole, so poison means nothing.
+pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl HeapShared {
+    pub(crate) fn new(budget: isize) -> HeapShared {
+        HeapShared {
+            wants: AtomicBool::new(false),
+            disabled: AtomicBool::new(false),
+            budget: AtomicIsize::new(budget),
+            max: AtomicUsize::new(usize::MAX / 4),
+            grace: AtomicUsize::new(0),
+            count: AtomicU64::new(0),
+            time_ns: AtomicU64::new(0),
+            live_cells: AtomicUsize::new(0),
+            live_bytes: AtomicUsize::new(0),
+            heap_bytes: AtomicUsize::new(0),
+            next_id: AtomicU64::new(8),
+            ids: Mutex::default(),
+            ivars: RwLock::default(),
+            weak: Mutex::default(),
+            finalizers: Mutex::default(),
+            pending: Mutex::default(),
+            has_pending: AtomicBool::new(false),
+            counters: Mutex::default(),
+            orphans: Mutex::default(),
+        }
+    }
+    pub(crate) fn register(&self) -> Arc<Counters> {
+        let c = Arc::new(Counters::default());
+        lock(&self.counters).push(c.clone());
+        c
+    }
+    /// The counters, summed over all workers that ever were.
+    pub fn stat(&self) -> GcStat {
+        let mut s = GcStat {
+            count: self.count.load(Relaxed),
+            time_ns: self.time_ns.load(Relaxed),
+            live_cells: self.live_cells.load(Relaxed),
+            live_bytes: self.live_bytes.load(Relaxed),
+            heap_bytes: self.heap_bytes.load(Relaxed),
+            ..GcStat::default()
+        };
+        for c in lock(&self.counters).iter() {
+            s.allocated_cells += c.allocated_cells.load(Relaxed);
+            s.allocated_bytes += c.allocated_bytes.load(Relaxed);
+        }
+        s
+    }
+    /// Asks for a collection; who polls must be told by other means.
+    pub fn request_gc(&self) {
+        self.wants.store(true, Release);
+    }
+    /// Is a collection wished for and allowed?
+    #[inline(always)]
+    pub fn wants_gc(&self) -> bool {
+        self.wants.load(Relaxed) && !self.disabled.load(Relaxed)
+    }
+    /// Are collections off (`GC.disable`)?
+    pub fn disabled(&self) -> bool {
+        self.disabled.load(Relaxed)
+    }
+    /// Turns collections off or on; what was before.
+    pub fn set_disabled(&self, off: bool) -> bool {
+        self.disabled.swap(off, Relaxed)
+    }
+    /// Limit in bytes (`KUMI_HEAP_MAX`, else the machine's or cgroup's memory).
+    pub fn max(&self) -> usize {
+        self.max.load(Relaxed)
+    }
+    pub fn set_max(&self, bytes: usize) {
+        self.max.store(bytes, Relaxed);
+    }
+    /// May `bytes` more be allocated at once? Natives ask before large requests.
+    pub fn can_allocate(&self, bytes: usize) -> bool {
+        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max()
+    }
+    /// Live bytes at the last collection are beyond the limit.
+    ///
+    /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
+    pub fn over_limit(&self) -> bool {
+        let (live, max) = (self.live_bytes.load(Relaxed), self.max());
+        if live <= max {
+            self.grace.store(0, Relaxed);
+            return false;
+        }
+        if live <= max.saturating_add(self.grace.load(Relaxed)) {
+            return false;
+        }
+        self.grace.store((live - max).saturating_add(max / 8).min(max), Relaxed);
+        true
+    }
+
+    // --- ids ---------------------------------------------------------------------
+
+    /// The number of a heap cell, and whether it is new.
+    pub(crate) fn id_of(&self, v: Value) -> (u64, bool) {
+        let mut t = lock(&self.ids);
+        if let Some(&id) = t.ids.get(&v.bits()) {
+            return (id, false);
+        }
+        let id = self.next_id.fetch_add(8, Relaxed);
+        t.ids.insert(v.bits(), id);
+        t.by_id.insert(id, v);
+        (id, true)
+    }
+    /// The live cell with that object id.
+    pub fn by_object_id(&self, id: u64) -> Option<Value> {
+        lock(&self.ids).by_id.get(&id).copied()
+    }
+    /// Was that id ever given out?
+    pub fn id_was_used(&self, id: u64) -> bool {
+        id >= 8 && id < self.next_id.load(Relaxed) && id.is_multiple_of(8)
+    }
+    pub(crate) fn forget_ids(&self, alive: impl Fn(Value) -> bool) {
+        let mut t = lock(&self.ids);
+        t.ids.retain(|b, _| alive(Value::from_bits(*b)));
+        t.by_id.retain(|_, v| alive(*v));
+    }
+
+    // --- finalizers -----------------------------------------------------------------
+
+    /// Finalizers of a cell.
+    pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
+        lock(&self.finalizers).get(&v.bits()).cloned().unwrap_or_default()
+    }
+    pub fn remove_finalizers(&self, v: Value) {
+        lock(&self.finalizers).remove(&v.bits());
+    }
+    /// All finalizers that have not run, for process exit.
+    pub fn take_finalizers(&self) -> Vec<(Vec<Value>, u64)> {
+        let all: Vec<_> = lock(&self.finalizers).drain().collect();
+        all.into_iter().map(|(b, p)| (p, self.id_of(Value::from_bits(b)).0)).collect()
+    }
+    /// Do finalizers of dead objects wait to be run?
+    #[inline]
+    pub fn has_pending_finalizers(&self) -> bool {
+        self.has_pending.load(Relaxed)
+    }
+    /// Takes the finalizers of dead objects: (procs, object id). The caller keeps them as roots.
+    pub fn take_pending_finalizers(&self) -> Vec<(Vec<Value>, u64)> {
+        let mut p = lock(&self.pending);
+        self.has_pending.store(false, Relaxed);
+        std::mem::take(&mut *p)
+    }
+}
+
+impl Drop for HeapShared {
+    fn drop(&mut self) {
+        for o in std::mem::take(&mut *lock(&self.orphans)) {
+            for b in o.blocks.iter().flat_map(|c| &c.1).chain(&o.large).copied() {
+                // SAFETY: the last heap is gone and with it every value.
+                unsafe { (*b).each_live(|h| drop_cell(h)) };
+            }
+            for b in o.blocks.iter().flat_map(|c| &c.1).chain(&o.large).copied() {
+                // SAFETY: as above.
+                unsafe { Block::free(b) };
+            }
+        }
+    }
+}
