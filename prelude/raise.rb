@@ -34,8 +34,10 @@ module KumiSys
     end
     e = make_exception(args, opts)
     if no_cause
+      # What the other one is just rescuing is no cause.
       now = __errinfo
-      set_cause(e, now) if now && !__same(now, e) && !__ivar_get(e, :@__cause) && !caused_by(now, e)
+      now = nil if now && (__same(now, e) || caused_by(now, e))
+      __ivar_set(e, :@__cause, now) unless __ivar_get(e, :@__cause) || __frozen(e)
     else
       set_cause(e, cause)
     end

@@ -20,8 +20,8 @@ class Thread
   end
 
   def initialize(*args, &block)
-    raise ThreadError, "must be called with a block" unless block
-    raise ThreadError, "already initialized thread" if @__started
+    Kernel.raise ThreadError, "must be called with a block" unless block
+    Kernel.raise ThreadError, "already initialized thread" if @__started
     KumiSys.thread_begin(self, args, block)
   end
 
@@ -74,9 +74,9 @@ class Thread
   def self.report_on_exception=(v)
     @__report = v ? true : false
   end
-  def self.ignore_deadlock = @__ignore_deadlock ? true : false
+  def self.ignore_deadlock = __ignore_deadlock(nil)
   def self.ignore_deadlock=(v)
-    @__ignore_deadlock = v ? true : false
+    __ignore_deadlock(v ? true : false)
   end
   def self.abort_on_exception = @__abort ? true : false
   def self.abort_on_exception=(v)
@@ -230,7 +230,7 @@ class Thread
     rows && rows.map { |r| KumiSys.location(r) }
   end
 
-  def self.each_caller_location(start = 1, length = nil)
+  def self.each_caller_location(start = 1, length = nil, **nil)
     raise LocalJumpError, "no block given" unless block_given?
     rows = KumiSys.caller_rows(start, length)
     rows.each { |r| yield KumiSys.location(r) } if rows
@@ -243,6 +243,7 @@ class Thread
   def inspect
     at = @__source
     s = "#<#{__class(self)}:#{__address(self)}"
+    s.force_encoding(Encoding::BINARY) unless @__name
     s << "@#{@__name}" if @__name
     s << " #{at[0]}:#{at[1]}" if at
     st = status
@@ -282,6 +283,22 @@ module KumiSys
   def self.report_thread(t, e)
     return unless t.report_on_exception
     $stderr.write("#{t.inspect} terminated with exception (report_on_exception is true):\n#{e.full_message(highlight: false)}")
+  end
+
+  # All threads wait and nothing can end it: raised in the main thread. `list`: threads and the frames they are in.
+  def self.deadlock(list)
+    here = __address(__thread_current)
+    text = "No live threads left. Deadlock?\n#{list.size} threads, #{list.size} sleeps " \
+           "current:#{here} main thread:#{__address(__thread_main)}\n"
+    list.each do |t, rows|
+      at = __address(t)
+      text << "* #{t.inspect.sub(/run>\z/, "sleep_forever>")}\n   rb_thread_t:#{at} native:#{at} int:0\n   "
+      text << rows.map { |r| row_text(r) }.join("\n   ") << "\n"
+    end
+    e = Fatal.new(text)
+    main = list.find { |t, _| __same(t, __thread_main) }
+    e.set_backtrace(main[1].map { |r| row_text(r) }) if main
+    __raise(e)
   end
 
   # A time limit in seconds as an absolute monotonic time, or nil.

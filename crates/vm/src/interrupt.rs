@@ -92,7 +92,7 @@ fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     t.interrupts.push(a[1]);
     // A wait it may end is over from now on: a wake-up that comes later goes to the next waiter.
-    if cx.tasks.all.get(&id).is_some_and(|t| t.state == State::Waiting && cx.due_interrupt(t, true).is_some()) {
+    if cx.tasks.all.get(&id).is_some_and(|t| t.state == State::Waiting && cx.due_interrupt(t, t.deadline != 0).is_some()) {
         if let Some(t) = cx.task_mut(id) {
             t.wait_seq += 1;
             t.woken = false;
@@ -123,6 +123,13 @@ fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let e = cx.capture_task(id);
     cx.location_rows(&e, 0, usize::MAX)
 }
+/// `__ignore_deadlock(flag or nil)`: `Thread.ignore_deadlock`.
+fn ignore_deadlock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if !a[0].is_nil() {
+        cx.tasks.ignore_deadlock = a[0].truthy();
+    }
+    Ok(Value::bool(cx.tasks.ignore_deadlock))
+}
 /// `__thread_due()`: may an interrupt be taken now?
 fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.due_interrupt(&cx.task, false).is_some()))
@@ -145,6 +152,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__thread_set_masks", 1, 1, set_masks),
     intrinsic("__thread_pending", 1, 1, pending),
     intrinsic("__thread_rows", 1, 1, rows),
+    intrinsic("__ignore_deadlock", 1, 1, ignore_deadlock),
     intrinsic("__thread_due", 0, 0, due),
     intrinsic("__thread_check", 0, 0, check),
 ];

@@ -197,6 +197,8 @@ impl Cx {
     /// Puts the running thread at the end of the queue.
     fn preempt(&mut self) -> Flow {
         self.park_state(0, ff::DISCARD);
+        // It did not wait: see `due_interrupt`.
+        self.task.deadline = 0;
         self.task.state = State::Ready;
         let id = self.task.id;
         self.tasks.ready.push_back(id);
@@ -222,11 +224,12 @@ impl Cx {
                 self.pc = self.task.pc as *const _;
                 self.stack_end = self.task.stack.end_ptr();
                 let woken = self.task.woken && self.task.again.is_some();
-                if !woken && !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, true).is_some() {
+                let waited = self.task.deadline != 0;
+                if !woken && !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, waited).is_some() {
                     self.task.wait_seq += 1;
                     self.task.again = None;
                     self.task.parked = false;
-                    return self.take_interrupt(true);
+                    return self.take_interrupt(waited);
                 }
                 return match self.task.again.take() {
                     Some((c, dst, flags)) => self.do_call(c, dst, flags),
@@ -295,7 +298,7 @@ impl Cx {
     fn sleep_until_event(&mut self) -> bool {
         let mut first = u64::MAX;
         let mut fds: Vec<libc::pollfd> = Vec::new();
-        let mut waiting_external = false;
+        let mut waiting_external = self.tasks.ignore_deadlock;
         for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
             if t.state != State::Waiting {
                 continue;
@@ -322,18 +325,48 @@ impl Cx {
         unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, ms) };
         true
     }
-    /// No thread can ever run again: the main thread gets `fatal`.
+    /// No thread can ever run again: the main thread gets `fatal`, which tells where each of them waits.
     fn deadlock(&mut self) {
-        let c = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()).unwrap_or(self.k.exception);
-        let n = self.tasks.all.values().filter(|t| t.root && t.state == State::Waiting).count() + 1;
-        let e = self.make_exc(c, &format!("No live threads left. Deadlock?\n{n} threads, {n} sleeps"));
         let main = self.tasks.main_id;
-        if let Some(t) = self.task_mut(main) {
-            t.interrupts.push(e);
-            t.masks = Value::NIL;
-            if t.state != State::Waiting {
-                t.state = State::Waiting;
+        let threads = self.tasks.threads.clone();
+        let mut list = Vec::new();
+        for t in threads {
+            let id = self.active_task(t);
+            if self.task_mut(id).is_some_and(|t| t.state == State::Waiting) {
+                // The running task counts among those that wait: its frames are its own.
+                let entries = self.capture_task(id);
+                let Ok(rows) = self.location_rows(&entries, 0, usize::MAX) else { continue };
+                list.push(self.array(&[t, rows]));
             }
+        }
+        let list = self.array_vec(list);
+        if let Some(mut c) = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()) {
+            c.data.name = Some(b"fatal".as_slice().into());
+        }
+        let name = self.intern("deadlock");
+        let main_thread = self.tasks.main_thread;
+        let id = if main_thread.is_nil() { main } else { self.active_task(main_thread) };
+        if let Some(t) = self.task_mut(id) {
+            t.masks = Value::NIL;
+            t.held = false;
+            t.parked = false;
+            t.wait_seq += 1;
+            t.woken = true;
+            t.again = Some((
+                Call {
+                    target: Target::Helper(name),
+                    recv: Value::NIL,
+                    args: Args::from_slice(&[list]),
+                    kw: Value::UNDEF,
+                    block: Value::NIL,
+                    fcall: true,
+                    result: Value::UNDEF,
+                },
+                0,
+                ff::DISCARD,
+            ));
+            t.state = State::Ready;
+            self.tasks.ready.push_back(id);
         }
     }
 

@@ -174,6 +174,8 @@ pub struct Tasks {
     /// Threads that were started and have not been seen dead.
     pub threads: Vec<Value>,
     pub turn_ends: u64,
+    /// `Thread.ignore_deadlock`
+    pub ignore_deadlock: bool,
     ticker: bool,
 }
 

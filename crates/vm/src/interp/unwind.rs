@@ -48,17 +48,18 @@ impl Cx {
     }
     /// The backtrace of a task that does not run now; empty for one that has not begun or is over.
     pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
-        if id == self.task.id {
-            return self.capture_trace(NO_METHOD);
-        }
+        let me = self.task.id;
         let Some(t) = self.task_mut(id) else { return Vec::new() };
-        if matches!(t.state, State::New | State::Done) {
-            return Vec::new();
-        }
         let native = match &t.again {
             Some((Call { target: Target::Method(m), .. }, ..)) => *m,
             _ => NO_METHOD,
         };
+        if id == me {
+            return self.capture_trace(native);
+        }
+        if matches!(t.state, State::New | State::Done) {
+            return Vec::new();
+        }
         // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.
         let f = Fp(unsafe { t.stack.start_ptr().add(t.base) });
         let pc = t.pc as *const AtomicU64;
