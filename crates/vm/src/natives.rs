@@ -856,17 +856,6 @@ fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn match_part(cx: &mut Cx, x: u8) -> R {
     cx.back_ref(x)
 }
-fn error_trace(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let e = cx.task.err;
-    if e.is_nil() { Ok(Value::NIL) } else { Err(cx.call(e, sym::BACKTRACE, &[])) }
-}
-fn set_error_trace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let e = cx.task.err;
-    if e.is_nil() {
-        return Err(cx.arg_error("$! not set"));
-    }
-    Err(cx.call(e, sym::SET_BACKTRACE, &[a[1]]))
-}
 /// `__set_autoload(module, name, path)`, `__autoload_path(module, name)`
 fn set_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut c = cx.arg_class(a, 0)?;
@@ -1034,12 +1023,11 @@ impl Cx {
     /// Globals the loop itself keeps.
     pub(crate) fn hook_globals(&mut self) {
         self.hook_global("$!", Some(get_errinfo_hook), Some(read_only));
-        self.hook_global("$@", Some(error_trace), Some(set_error_trace));
         self.hook_global("$&", Some(|cx, _, _| match_part(cx, 1)), Some(read_only));
         self.hook_global("$`", Some(|cx, _, _| match_part(cx, 2)), Some(read_only));
         self.hook_global("$'", Some(|cx, _, _| match_part(cx, 3)), Some(read_only));
         self.hook_global("$+", Some(|cx, _, _| match_part(cx, 4)), Some(read_only));
-        for name in ["$:", "$\"", "$-I", "$LOAD_PATH", "$LOADED_FEATURES", "$<", "$FILENAME", "$?", "$-a", "$-l", "$-p", "$$"] {
+        for name in ["$:", "$\"", "$-I", "$LOAD_PATH", "$LOADED_FEATURES", "$<", "$-a", "$-l", "$-p"] {
             self.hook_global(name, None, Some(read_only));
         }
         self.hook_global("$~", Some(last_match_hook), Some(set_last_match_hook));
