@@ -52,6 +52,8 @@ struct State {
 struct Seat {
     state: Mutex<State>,
     woken: Condvar,
+    /// A token was left while it was awake. A hint, so that one who spins need not take the lock.
+    marked: AtomicBool,
     /// Counted in `searching`. Only the worker itself reads and writes it.
     searches: AtomicBool,
     /// It has got a task since it last waited. Likewise its own.
@@ -89,6 +91,7 @@ impl Idle {
         let seat = |_| Seat {
             state: Mutex::new(State { token: Token::None, place: Place::Awake }),
             woken: Condvar::new(),
+            marked: AtomicBool::new(false),
             searches: AtomicBool::new(false),
             worked: AtomicBool::new(false),
             greedy: AtomicBool::new(false),
@@ -107,9 +110,14 @@ impl Idle {
 
     // What a worker says of itself.
 
-    /// Whether it was woken while it was awake; takes the token.
+    /// Whether it was woken while it was awake; takes the token. May miss one that is just left: `lie_down` does not.
     pub fn take_token(&self, w: usize) -> bool {
-        let token = std::mem::replace(&mut lock(&self.seats[w].state).token, Token::None);
+        let seat = &self.seats[w];
+        if !seat.marked.load(Relaxed) {
+            return false;
+        }
+        seat.marked.store(false, Relaxed);
+        let token = std::mem::replace(&mut lock(&seat.state).token, Token::None);
         self.keep(w, token);
         matches!(token, Token::Look | Token::Search)
     }
@@ -134,7 +142,7 @@ impl Idle {
         self.seats[w].greedy.store(true, Relaxed);
     }
 
-    /// How long to search before lying down; 0: not at all. Counts the worker as searching otherwise.
+    /// How long to spin before lying down; 0: not at all. Otherwise counts the worker as searching, unless one is.
     pub fn begin_search(&self, w: usize) -> u64 {
         let s = &self.seats[w];
         let worked = s.worked.swap(false, Relaxed);
@@ -145,11 +153,9 @@ impl Idle {
         if !worked || spin < SPIN_LEAST_NS {
             return 0;
         }
-        // One searcher is enough: it passes the search on when it finds something.
-        if self.searching.compare_exchange(0, 1, AcqRel, Relaxed).is_err() {
-            return 0;
+        if self.searching.compare_exchange(0, 1, AcqRel, Relaxed).is_ok() {
+            s.searches.store(true, Relaxed);
         }
-        s.searches.store(true, Relaxed);
         spin
     }
 
@@ -276,6 +282,9 @@ impl Idle {
         }
         s.token = s.token.max(token);
         let place = s.place;
+        if place == Place::Awake {
+            seat.marked.store(true, Relaxed);
+        }
         drop(s);
         if place == Place::Parked {
             seat.woken.notify_one();

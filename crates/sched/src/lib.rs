@@ -495,7 +495,7 @@ impl Sched {
                     return true;
                 }
             }
-            for _ in 0..32 {
+            for _ in 0..8 {
                 std::hint::spin_loop();
             }
             now = now_ns().max(now);

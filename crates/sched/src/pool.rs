@@ -147,7 +147,9 @@ mod tests {
         let meet = Arc::new(std::sync::Barrier::new(9));
         for _ in 0..8 {
             let meet = meet.clone();
-            pool.submit(Box::new(move || drop(meet.wait())));
+            pool.submit(Box::new(move || {
+                meet.wait();
+            }));
         }
         meet.wait();
         pool.close();

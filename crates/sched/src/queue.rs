@@ -137,7 +137,11 @@ impl Queues {
             return None;
         }
         let mut e = lock(&q.entries);
-        let n = e.list.len().min(4);
+        let (n, room) = (e.list.len().min(4), e.list.capacity());
+        if room > 4096 && e.list.len() < room / 4 {
+            // A million threads that were once ready at a time are no reason to hold room for them.
+            e.list.shrink_to(room / 2);
+        }
         let entry = if self.stressed() { e.list.remove(self.random(n)) } else { e.list.pop_front() }?;
         e.open -= usize::from(!entry.pinned);
         q.note(&e);

@@ -321,13 +321,29 @@ fn the_role_in_the_kernels_queue_is_handed_on() {
 #[test]
 fn the_child_of_a_fork_gets_a_scheduler_of_its_own() {
     let s = sched(2, None);
+    s.submit(1, 1, Box::new(|| Box::new(())));
     s.push(0, 1, false);
     s.timer(1, 1, 1);
-    // Not a real fork: what is shared and what is not can be seen without one.
-    let child = s.after_fork_child();
-    assert_eq!((child.workers(), child.ready(), child.next_deadline()), (2, 0, None));
-    child.timer(now_ns(), 5, 1);
-    assert!(matches!(events(&child)[..], [Event::Timer(5, 1)]));
+    // SAFETY: the child uses only what is made for it, and leaves without running anything of the harness.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let works = std::panic::catch_unwind(move || {
+            let child = s.after_fork_child();
+            drop(s);
+            child.timer(now_ns() + 1_000_000, 5, 1);
+            let fresh = (child.workers(), child.ready(), child.jobs_running()) == (2, 0, 0);
+            fresh && matches!(events(&child)[..], [Event::Timer(5, 1)])
+        });
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(!works.unwrap_or(false))) };
+    }
+    assert!(pid > 0);
+    let mut status = -1;
+    // SAFETY: waits for our own child and writes one integer.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    assert_eq!(status, 0);
+    // The parent's is as it was.
+    assert!(s.pop(0) == Some(1) && !events(&s).is_empty());
 }
 
 #[test]
