@@ -23,8 +23,15 @@ impl Identity {
         };
         format!("{}-{os}", std::env::consts::ARCH)
     }
+    /// What this build's stacks are, where that is not the default.
+    const LAYOUT: &str = match (cfg!(feature = "fixed-stack"), cfg!(feature = "linked-frames")) {
+        (false, false) => "",
+        (true, false) => "\nfixed-stack: stacks never grow; only for measuring, overflow crashes",
+        (false, true) => "\nlinked-frames: frame headers in linked records",
+        (true, true) => "\nfixed-stack, linked-frames: stacks never grow; only for measuring, overflow crashes",
+    };
     pub fn description() -> String {
-        format!("kumi {} ({}) like ruby {} [{}]", Self::ENGINE_VERSION, Self::RELEASE_DATE, Self::RUBY_VERSION, Self::platform())
+        format!("kumi {} ({}) like ruby {} [{}]{}", Self::ENGINE_VERSION, Self::RELEASE_DATE, Self::RUBY_VERSION, Self::platform(), Self::LAYOUT)
     }
 }
 
@@ -34,6 +41,8 @@ impl Identity {
 /// The prelude does not load: a message for the person who edits it.
 pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     let mut cx = Cx::new();
+    // SAFETY: the allocator may be told so at any time.
+    cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) });
     cx.boot().options = options;
     kumi_core_kernel::register(&mut cx);
     kumi_core_numeric::register(&mut cx);

@@ -94,7 +94,10 @@ impl Cx {
         m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);
-        mark_stack(&self.task.stack, self.fp(), m);
+        // Nothing, when the task that ran has just ended and nobody runs yet.
+        if self.task.stack.capacity() > 0 {
+            mark_stack(&self.task.stack, self.fp(), m);
+        }
         self.task.trace(m);
         for t in self.tasks.all.values() {
             t.mark_parked_stack(m);

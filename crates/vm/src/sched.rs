@@ -378,6 +378,7 @@ impl Cx {
         self.task.state = State::Done;
         self.task.homes.clear();
         self.free_locks_of(self.task.id);
+        self.task.stack.release();
         let failed = self.task.failed;
         if !self.task.root {
             // A fiber: back to whoever resumed it.

@@ -196,6 +196,11 @@ impl Cx {
     pub fn trim_parked(&self, task: &mut Task) -> usize {
         task.trim_stack(&self.stack_sizes)
     }
+    /// How freed memory goes back to the system.
+    pub fn give_back_with(&mut self, f: fn()) {
+        self.stack_sizes.give_back = Some(f);
+        self.boot().stack_sizes.give_back = Some(f);
+    }
     /// After many [`Cx::trim_parked`]: freed memory goes back to the system.
     pub fn trimmed(&self, bytes: usize) {
         if bytes >= 1 << 20 {

@@ -19,6 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const RETURN: u16 = 1;
 pub(crate) const KILL: u16 = 2;
 
+/// What an exception keeps of a runaway recursion's backtrace. (CRuby ends at some 10,000 levels.)
+const INNER_LEVELS: usize = 12_000;
+const OUTER_LEVELS: usize = 4_000;
+
 /// One line of a backtrace.
 #[derive(Clone, Copy)]
 pub struct TraceEntry {
@@ -154,7 +158,11 @@ impl Cx {
         }
         if self.ivar_get(e, sym::IV_LOCATIONS).is_undef() && self.ivar_get(e, sym::IV_BACKTRACE).is_undef() && !e.frozen() {
             let native = self.raising_native;
-            let entries = self.capture_trace(native);
+            let mut entries = self.capture_trace(native);
+            if entries.len() > INNER_LEVELS + OUTER_LEVELS {
+                entries.drain(INNER_LEVELS..entries.len() - OUTER_LEVELS);
+                entries.shrink_to_fit();
+            }
             let c = self.k.object;
             let t = self.data(c, Backtrace { entries });
             self.ivar_set(e, sym::IV_LOCATIONS, t);
