@@ -56,6 +56,8 @@ pub struct Io {
     pub opened: bool,
     /// Whether `fd` is a plain file, whose calls never wait; `None`: not asked yet.
     pub plain: Option<bool>,
+    /// Both directions are independent, and no position is shared with others.
+    pub socket: bool,
     /// Writes that wait for room: task, and what tells one of its writes from another. Their bytes are in `wbuf`.
     pub writers: Vec<(u64, u64)>,
     /// One of the three standard streams: never closed by the collector.
@@ -95,6 +97,7 @@ impl Default for Io {
             timeout: Value::NIL,
             opened: false,
             plain: None,
+            socket: false,
             writers: Vec::new(),
             standard: false,
         }
@@ -210,6 +213,9 @@ impl Io {
     }
     /// Forgets what was read ahead, moving the descriptor back so that the next system call sees it.
     pub fn unread_to_fd(&mut self) {
+        if self.socket {
+            return;
+        }
         let n = self.pending().len();
         if n > 0 {
             // SAFETY: touches no memory; pipes answer ESPIPE, which is fine.
@@ -329,7 +335,8 @@ pub fn reader(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
     if !io.readable {
         return Err(io_error(cx, "not opened for reading"));
     }
-    if !io.wbuf.is_empty() {
+    // Somebody who waits to write to a socket does not keep others from reading: the peer may wait for just that.
+    if !io.wbuf.is_empty() && (!io.socket || io.writers.is_empty()) {
         crate::io_write::flush_io(cx, io)?;
     }
     Ok(io)

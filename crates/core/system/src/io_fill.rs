@@ -35,13 +35,16 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
         io.rpos = 0;
     }
     let at = io.rbuf.len();
-    if !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
+    if !io.socket && !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
         return Err(wait(cx, io.fd, true, false));
     }
     io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
     let room = (io.rbuf.capacity() - at).min(most);
     // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
-    let n = unsafe { libc::read(io.fd, io.rbuf.as_mut_ptr().add(at).cast(), room) };
+    let n = unsafe {
+        let to = io.rbuf.as_mut_ptr().add(at).cast();
+        if io.socket { libc::recv(io.fd, to, room, libc::MSG_DONTWAIT) } else { libc::read(io.fd, to, room) }
+    };
     if n >= 0 {
         // SAFETY: the system wrote n bytes there.
         unsafe { io.rbuf.set_len(at + n as usize) };

@@ -142,7 +142,7 @@ pub fn open_path(cx: &mut Cx, path: &[u8], flags: i32, perm: u32) -> Result<i32,
 }
 /// When descriptors have run out, a collection may close streams that nothing reaches: once per shortage the
 /// native runs again after one.
-fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
+pub fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
     if e != libc::EMFILE && e != libc::ENFILE {
         return Ok(());
     }
@@ -429,6 +429,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     io.path = other.path.clone();
     io.path_enc = other.path_enc;
     io.tty = io::is_tty(fd);
+    io.socket = other.socket;
     io.opened = true;
     let class = cx.real_class(a[1]).val();
     if let Some(mut h) = a[0].header_mut() {
@@ -485,6 +486,7 @@ fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     io.writable = acc != libc::O_RDONLY;
     io.append = flags & libc::O_APPEND != 0;
     io.tty = io::is_tty(io.fd);
+    io.socket = is_socket(io.fd);
     io.opened = true;
     io.forget();
     io.lineno = 0;
@@ -527,6 +529,7 @@ fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     new.append = old.append;
     new.sync = old.sync;
     new.tty = old.tty;
+    new.socket = old.socket;
     new.binmode = old.binmode;
     new.universal = old.universal;
     new.crlf = old.crlf;

@@ -105,7 +105,9 @@ fn readpartial(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     if io.pending().is_empty() {
         if a[2].truthy() {
-            set_nonblock(io.fd);
+            if !io.socket {
+                set_nonblock(io.fd);
+            }
             if matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
                 return Ok(Value::FALSE);
             }

@@ -147,6 +147,18 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         if at == b.len() {
             break Ok(());
         }
+        if io.socket {
+            match send(fd, &b[at..]) {
+                Ok(n) => at += n,
+                Err(libc::EINTR) => {}
+                Err(libc::EAGAIN) => {
+                    io.wbuf = b[at..].to_vec();
+                    return Err(crate::io_fill::wait(cx, fd, false, true));
+                }
+                Err(e) => break Err(e),
+            }
+            continue;
+        }
         match io::poll_fd(fd, false, true, 0) {
             Ok(false) => {
                 io.wbuf = b[at..].to_vec();
@@ -174,6 +186,12 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         io.wbuf = b[at..].to_vec();
     }
     done(cx, io, r)
+}
+/// Sends what a socket takes at once.
+fn send(fd: i32, b: &[u8]) -> Result<usize, i32> {
+    // SAFETY: the slice is readable for its length.
+    let n = unsafe { libc::send(fd, b.as_ptr().cast(), b.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
+    usize::try_from(n).map_err(|_| io::errno())
 }
 fn done(cx: &mut Cx, io: &mut Io, r: Result<(), i32>) -> Result<(), Exit> {
     match r {
@@ -389,11 +407,28 @@ fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
     io.unread_to_fd();
-    if let Err(e) = io.flush() {
+    if io.socket && !io.wbuf.is_empty() {
+        // Another thread waits to write: not this one.
+        match flush_io(cx, io) {
+            Err(Exit::Park) => {
+                cx.pending.io = None;
+                return Ok(Value::NIL);
+            }
+            r => r?,
+        }
+    } else if let Err(e) = io.flush() {
         let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
     }
     let fd = io.out_fd();
+    if io.socket {
+        return match send(fd, s.bytes()) {
+            Ok(n) => Ok(Value::fix(n as i64)),
+            Err(libc::EINTR) => Err(Exit::Again),
+            Err(libc::EAGAIN) => Ok(Value::NIL),
+            Err(e) => Err(io::fail_plain(cx, e, "")),
+        };
+    }
     // SAFETY: fcntl on flags touches no memory.
     unsafe {
         let fl = libc::fcntl(fd, libc::F_GETFL);
