@@ -175,7 +175,7 @@ class Addrinfo
       return "UNIX #{path.b.gsub(/[^!-~]/n) { |c| format("\\x%02x", c.ord) }}" unless printable
       path.start_with?("/") ? path.dup : "UNIX #{path}"
     when nil
-      @__address.empty? ? "empty-sockaddr" : "too-short-sockaddr"
+      @__address.empty? ? "empty-sockaddr" : "too-#{@__address.bytesize < 2 ? "short" : "long"}-sockaddr"
     else
       name = Socket::Constants.__name("AF_", parts[0])
       rest = @__address.byteslice(2..).unpack1("H*")

@@ -42,7 +42,8 @@ class Socket
 
     def cmsg_is?(level, type)
       level = Constants.__level(@family, level)
-      level == @level && Constants.__control(@family, level, type) == @type
+      type = Constants.__control(@family, level, type)
+      level == @level && type == @type
     end
 
     def int

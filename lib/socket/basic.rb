@@ -2,13 +2,14 @@
 
 # What all sockets do. Reading, writing, waiting and closing are IO's.
 class BasicSocket
-  @do_not_reverse_lookup = true
+  @__numeric = true
 
   class << self
-    attr_reader :do_not_reverse_lookup
+    # Do addresses stay numbers? One answer for all kinds of sockets.
+    def do_not_reverse_lookup = BasicSocket.instance_variable_get(:@__numeric)
 
     def do_not_reverse_lookup=(on)
-      @do_not_reverse_lookup = on ? true : false
+      BasicSocket.instance_variable_set(:@__numeric, on ? true : false)
     end
 
     def for_fd(fd)

@@ -6,10 +6,15 @@ class Socket
   CONNECTION_ATTEMPT_DELAY = 0.25
   private_constant :CONNECTION_ATTEMPT_DELAY
 
-  @tcp_fast_fallback = true
+  @__racing = true
 
   class << self
-    attr_accessor :tcp_fast_fallback
+    # Do addresses race for a connection?
+    def tcp_fast_fallback = Socket.instance_variable_get(:@__racing)
+
+    def tcp_fast_fallback=(on)
+      Socket.instance_variable_set(:@__racing, on)
+    end
 
     # Connects a socket: 0, the number of an error, or nil when the deadline (monotonic ns) has passed.
     def __connect(socket, address, deadline = nil)

@@ -19,7 +19,9 @@ class Socket
 
       def __level(family, x)
         return __number(x, "unknown protocol level", "SOL_", "IPPROTO_") if __ip?(family)
-        __number(x, "unknown protocol level", "SOL_")
+        level = __number(x, "unknown protocol level", "SOL_")
+        raise SocketError, "unknown protocol level: #{x}" unless Integer === x || level == SOL_SOCKET
+        level
       end
 
       def __option(family, level, x)
@@ -41,7 +43,7 @@ class Socket
           found = {}
           constants.each do |c|
             s = c.name
-            next unless s.start_with?(prefix)
+            next if !s.start_with?(prefix) || s.start_with?("IP_PMTUDISC", "IP_DEFAULT", "IP_MAX")
             # Of two names the one that says more.
             found[const_get(c)] ||= s unless s.end_with?("_LOCAL", "_ROUTE", "_MAX", "_HOPOPTS")
           end

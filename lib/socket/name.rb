@@ -108,11 +108,18 @@ class Socket
       socktype = socktype.nil? ? 0 : Constants.__socktype(socktype)
       protocol = protocol.nil? ? 0 : Constants.__int(protocol)
       flags = flags.nil? ? 0 : Constants.__int(flags)
+      # The system knows no services of raw sockets, but has ports for them.
+      if socktype == SOCK_RAW && service&.match?(/\A\d+\z/)
+        port = service.to_i & 0xffff
+        service = nil
+        host ||= flags & AI_PASSIVE != 0 ? "0.0.0.0" : "127.0.0.1"
+      end
       r = if timeout
         __within(timeout) { __getaddrinfo(host, service, family, socktype, protocol, flags) }
       else
         __getaddrinfo(host, service, family, socktype, protocol, flags)
       end
+      r.each { |a| a[3] = __inet(__packed(a[3]), port) } if port && Array === r
       return r unless Integer === r
       raise ResolutionError.new("getaddrinfo(3): #{__gai_strerror(r)}", r)
     end

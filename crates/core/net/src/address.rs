@@ -3,7 +3,7 @@
 //! [`Address`] is a buffer large enough for any of them, with the length that is filled:
 //! what the system writes never exceeds it, what a program gives is cut off at it.
 
-use crate::{bytes, name};
+use crate::{bytes, fail, name};
 use kumi_vm::*;
 use std::mem::{offset_of, size_of};
 
@@ -58,10 +58,10 @@ impl Address {
     }
 }
 
-/// An address argument: a String.
+/// An address argument: a String. What cannot be an address is EINVAL, as from the system.
 pub fn arg_address(cx: &mut Cx, a: &[Value], i: usize) -> Result<Address, Exit> {
     let s = cx.arg_str(a, i)?;
-    Address::from_bytes(s.bytes()).ok_or_else(|| cx.arg_error(if s.bytes().len() < 2 { "too short sockaddr" } else { "too long sockaddr" }))
+    Address::from_bytes(s.bytes()).ok_or_else(|| fail(cx, libc::EINVAL, "sockaddr"))
 }
 /// An address argument, or nothing for nil.
 pub fn arg_address_opt(cx: &mut Cx, a: &[Value], i: usize) -> Result<Option<Address>, Exit> {

@@ -2,7 +2,7 @@
 //!
 //! Every descriptor made here is closed on exec and does not block.
 
-use crate::address::{Address, arg_address};
+use crate::address::Address;
 use crate::option::int_option;
 use crate::{arg_int, bytes, fail};
 use kumi_core_system::io::{self, Io, errno};
@@ -100,8 +100,9 @@ fn adopt_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __sock_bind(socket, address): the error number, 0 for none.
 fn bind(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let address = arg_address(cx, a, 1)?;
+    let s = cx.arg_str(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
+    let Some(address) = Address::from_bytes(s.bytes()) else { return Ok(Value::fix(libc::EINVAL as i64)) };
     // SAFETY: the address has len bytes.
     let r = unsafe { libc::bind(fd, address.ptr(), address.len) };
     Ok(Value::fix(if r < 0 { errno() } else { 0 } as i64))
@@ -118,8 +119,9 @@ fn listen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __sock_connect(socket, address): starts to connect: the error number, 0 when it is done already.
 fn connect(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let address = arg_address(cx, a, 1)?;
+    let s = cx.arg_str(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
+    let Some(address) = Address::from_bytes(s.bytes()) else { return Ok(Value::fix(libc::EINVAL as i64)) };
     // A program may have turned blocking on: not for this call.
     // SAFETY: fcntl touches no memory; the address has len bytes.
     let e = unsafe {
