@@ -100,7 +100,7 @@ module Bench
       [p, *sizes.map { |s| (r = ratio.(p, s)) ? format("%.3f", Stats.ratio(r, draws: 50)[0]) : found[p][[p, s]].find { |x| x.is_a?(String) } }]
     end + [["geometric mean", *sizes.map { |s| means[s] && format("%.3f", means[s][0]) }],
            ["interval", *sizes.map { |s| means[s] && format("%.3f to %.3f", *means[s][1..]) }]])
-    chart = Plot.new("Time against the initial stack size", x: "initial stack size, bytes", y: "time over 1 MB's", x_scale: :log2)
+    chart = Plot.new("Time against the initial stack size", x: "initial stack size, bytes", y: "time over 1 MB's", x_scale: :log2, zero: false)
     programs.each { |p| chart.line(p.delete_prefix("app_"), sizes.filter_map { |s| (r = ratio.(p, s)) && [s, Stats.ratio(r, draws: 50)[0]] }) }
     chart.line("mean", sizes.filter_map { |s| means[s] && [s, *means[s]] })
     report.plot("fig13-initial-size.svg", "Figure 13", chart) unless chart.empty?

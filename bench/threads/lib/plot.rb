@@ -10,8 +10,9 @@ module Bench
     TOP = 44
     BOTTOM = 64
 
-    # Scales: :linear, :log10 or :log2.
-    def initialize(title, x:, y:, x_scale: :linear, y_scale: :linear)
+    # Scales: :linear, :log10 or :log2. A linear y axis begins at zero unless `zero` is false.
+    def initialize(title, x:, y:, x_scale: :linear, y_scale: :linear, zero: true)
+      @zero = zero
       @title = title
       @x = x
       @y = y
@@ -39,7 +40,7 @@ module Bench
       xs = @lines.flat_map { |_, ps| ps.map { |p| p[0] } }
       ys = @lines.flat_map { |_, ps| ps.flat_map { |p| p[1..] } } + @marks.map { |m| m[1] }
       @xa = axis(xs, @x_scale)
-      @ya = axis(@y_scale == :linear ? ys + [0] : ys, @y_scale)
+      @ya = axis(@y_scale == :linear && @zero ? ys + [0] : ys, @y_scale)
       body = grid + marks + @lines.each_with_index.map { |l, i| curve(l[1], COLOURS[i % COLOURS.size]) }.join
       Plot.document(WIDTH, HEIGHT + legend_height, @title, body + legend)
     end
@@ -76,7 +77,7 @@ module Bench
       end
       bounds.each do |name, v|
         out << %(<line x1="#{LEFT}" x2="#{width - RIGHT}" y1="#{up.(v)}" y2="#{up.(v)}" stroke="#4a5568" stroke-dasharray="5 4"/>)
-        out << text(width - RIGHT, up.(v) - 4, name, "end")
+        out << text(width - RIGHT - 2, TOP - 8, "- - #{name}", "end")
       end
       out << %(<line x1="#{LEFT}" x2="#{width - RIGHT}" y1="#{up.(base)}" y2="#{up.(base)}" stroke="#1a202c"/>)
       out << %(<text x="18" y="#{(TOP + bottom) / 2}" text-anchor="middle" transform="rotate(-90 18 #{(TOP + bottom) / 2})">#{escape(y)}</text>)
@@ -136,11 +137,23 @@ module Bench
       return Axis.new(scale, *Plot.linear_ticks(values.min, values.max)) if scale == :linear
       base = scale == :log2 ? 2.0 : 10.0
       values = values.select { |v| v > 0 }
+      fine = scale == :log10 && fine_axis(values)
+      return fine if fine
       from = (Math.log(values.min) / Math.log(base) + 1e-9).floor
       to = (Math.log(values.max) / Math.log(base) - 1e-9).ceil
       to = from + 1 if to <= from
       every = ((to - from) / 14.0).ceil
       Axis.new(scale, base**from, base**to, (from..to).step([every, 1].max).map { |e| base**e })
+    end
+
+    # Less than two decades: ticks at 1, 2 and 5 of each, and ends at ticks.
+    def fine_axis(values)
+      return if values.max / values.min.to_f > 60
+      all = (-3..12).flat_map { |e| [1, 2, 5].map { |m| m * 10.0**e } }
+      low = all.rindex { |t| t <= values.min } or return
+      high = all.index { |t| t >= values.max } or return
+      high = low + 1 if high <= low
+      Axis.new(:log10, all[low], all[high], all[low..high])
     end
 
     def px(v) = (LEFT + @xa.at(v) * (WIDTH - LEFT - RIGHT)).round(1)
