@@ -34,6 +34,7 @@ mod natives;
 pub mod plain;
 pub mod prelude;
 mod queue;
+mod ractor;
 pub mod runtime;
 mod sched;
 mod stable;

@@ -62,6 +62,8 @@ pub struct Runtime {
     /// How large stacks are.
     pub stack_sizes: crate::stack::StackSizes,
     pub(crate) shared_locks: Locks,
+    /// Was a Ractor ever made? See `ractor`.
+    pub(crate) ractors: AtomicBool,
 }
 
 /// The runtime-wide locks.
@@ -109,6 +111,7 @@ impl Runtime {
             stack_sizes: crate::stack::StackSizes::from_env(),
             options: crate::Options::default(),
             shared_locks: Locks::default(),
+            ractors: AtomicBool::new(false),
         }
     }
     /// Keeps a value alive for the runtime's life.

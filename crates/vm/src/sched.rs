@@ -440,6 +440,7 @@ impl Cx {
         t.root = root;
         t.thread = thread;
         t.storage = self.task.storage;
+        t.isolated = self.task.isolated;
         self.tasks.all.insert(id, t);
         id
     }

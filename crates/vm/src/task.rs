@@ -58,6 +58,8 @@ pub struct Task {
     pub resumer: Option<u64>,
     /// The fiber this one resumed and waits for.
     pub child: Option<u64>,
+    /// Belongs to a Ractor that is not the main one.
+    pub isolated: bool,
     /// Fiber: to be ended when control comes back to it.
     pub killed: bool,
     /// What it runs first.
@@ -119,6 +121,7 @@ impl Task {
             resumer: None,
             child: None,
             killed: false,
+            isolated: false,
             start: None,
             result: Value::NIL,
             failed: Value::NIL,

@@ -93,6 +93,8 @@ classes! {
     sized_queue "Thread::SizedQueue": queue Data,
     condvar "Thread::ConditionVariable": object Data,
     monitor "Monitor": object Data,
+    ractor "Ractor": object Object,
+    ractor_port "Ractor::Port": object Object,
     location "Thread::Backtrace::Location": object Object,
     thread_group "ThreadGroup": object Object,
     fiber "Fiber": object Data,

@@ -87,7 +87,12 @@ impl Cx {
                 if k.deprecated {
                     return self.const_warn(owner, name, k.value, dst);
                 }
-                self.const_fill(fp, epoch, cache, k.value);
+                if let Err(x) = self.check_const(fp, owner, name, k.value) {
+                    return self.leaf_exit(x, dst);
+                }
+                if self.const_cacheable(k.value) {
+                    self.const_fill(fp, epoch, cache, k.value);
+                }
                 fp.set_r(dst, k.value);
                 Flow::Go
             }
@@ -122,7 +127,10 @@ impl Cx {
                 if k.deprecated {
                     return self.const_warn(owner, name, k.value, dst);
                 }
-                if let Some(cache) = cache {
+                if let Err(x) = self.check_const(fp, owner, name, k.value) {
+                    return self.leaf_exit(x, dst);
+                }
+                if let Some(cache) = cache.filter(|_| self.const_cacheable(k.value)) {
                     self.const_fill(fp, epoch, cache, k.value);
                 }
                 fp.set_r(dst, k.value);
@@ -171,6 +179,10 @@ impl Cx {
             None => self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object),
         };
         if let Err(x) = self.check_frozen(target.val()) {
+            return self.leaf_exit_drop(x);
+        }
+        if self.isolated_code(fp) && !self.shareable(v) {
+            let x = self.isolation_error("can not set constants with non-shareable objects by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
         let old = target.data.consts.get(&name).cloned();
@@ -235,6 +247,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
+        self.check_cvar()?;
         match self.find_cvar(c, name) {
             Some(o) if o.role != Role::Module && self.nearest_cvar(c, name).is_some_and(|near| near != o) => {
                 // Defined here first, then further up as well.
@@ -254,6 +267,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn cvar_set(&mut self, fp: Fp, name: Sym, v: Value) -> Result<(), Exit> {
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
+        self.check_cvar()?;
         self.set_cvar(c, name, v)
     }
     /// Sets a class variable where it is defined, else in `c`.
@@ -273,7 +287,9 @@ impl Cx {
     #[inline(never)]
     pub fn global_get(&mut self, name: Sym) -> R {
         let i = self.global_index(name);
-        match self.globals[i].hooks().0 {
+        let hooks = self.globals[i].hooks();
+        self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
+        match hooks.0 {
             Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name)]),
             None => Ok(self.globals[i].value()),
         }
@@ -281,7 +297,9 @@ impl Cx {
     #[inline(never)]
     pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
         let i = self.global_index(name);
-        match self.globals[i].hooks().1 {
+        let hooks = self.globals[i].hooks();
+        self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
+        match hooks.1 {
             Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
             None => {
                 self.globals[i].set(v);
@@ -302,25 +320,32 @@ impl Cx {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn ivar_get_slow(&mut self, s: Value, name: Sym, cache: &AtomicU64) -> Value {
+    pub(crate) fn ivar_get_slow(&mut self, s: Value, name: Sym, cache: &AtomicU64) -> R {
         if let Some(o) = s.cell::<ObjectObj>() {
-            return match self.heap.shapes.slot(o.hdr.aux, name) {
+            return Ok(match self.heap.shapes.slot(o.hdr.aux, name) {
                 Some(i) => {
                     cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
                     let v = o.slot(i);
                     if v.is_undef() { Value::NIL } else { v }
                 }
                 None => Value::NIL,
-            };
+            });
         }
         let v = self.ivar_get(s, name);
-        if v.is_undef() { Value::NIL } else { v }
+        if self.task.isolated && s.as_class().is_some() && self.isolated_code(self.fp()) && !self.shareable(v) {
+            return Err(self.isolation_error("can not get unshareable values from instance variables of classes/modules from non-main Ractors"));
+        }
+        Ok(if v.is_undef() { Value::NIL } else { v })
     }
     #[cold]
     #[inline(never)]
     pub(crate) fn ivar_set_slow(&mut self, s: Value, name: Sym, v: Value, cache: &AtomicU64) -> Flow {
         if s.frozen() {
             let x = self.frozen_error(s);
+            return self.leaf_exit_drop(x);
+        }
+        if self.task.isolated && s.as_class().is_some() && self.isolated_code(self.fp()) {
+            let x = self.isolation_error("can not set instance variables of classes/modules by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
         self.ivar_set(s, name, v);

@@ -318,8 +318,7 @@ impl Cx {
                             continue;
                         }
                     }
-                    let v = cx.ivar_get_slow(s, fp.iseq().syms[i.bc() as usize], c);
-                    fp.set_r(i.a(), v);
+                    leaf!(i.a(), cx.ivar_get_slow(s, fp.iseq().syms[i.bc() as usize], c));
                 }
                 Op::IvarSet => {
                     let c = next_cache!();

@@ -1,0 +1,345 @@
+//! What Ractors need of the runtime: which objects may be shared, what a block takes from around it,
+//! objects that have been moved away, and what code outside the main Ractor may not touch.
+//!
+//! **Invariant.** A Ractor is a thread whose tasks are `isolated`. Only shareable objects are reachable
+//! from two Ractors through messages; constants, globals and variables of classes that hold others are
+//! refused to isolated tasks (prelude and library code excepted: it is the runtime's own).
+
+use crate::bytecode::Op;
+use crate::interp::frame::Fp;
+use crate::iseq::{ISeq, ScopeNames};
+use crate::native::*;
+use crate::Cx;
+use kumi_heap::*;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+
+/// `ProcObj` flag: made by `Ractor.shareable_proc` or `make_shareable`.
+const SHAREABLE_PROC: u16 = 16;
+
+impl Cx {
+    /// May the object be reached from several Ractors: it and all it refers to can never change?
+    pub fn shareable(&self, v: Value) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![v];
+        while let Some(v) = todo.pop() {
+            if !v.is_heap() || !seen.insert(v.bits()) {
+                continue;
+            }
+            if self.is_a(v, self.k.ractor) || self.is_a(v, self.k.ractor_port) {
+                continue;
+            }
+            match v.kind() {
+                Some(Kind::Float | Kind::Big | Kind::Class | Kind::Pair) => continue,
+                Some(Kind::Proc) => {
+                    if v.as_proc().is_some_and(|p| p.hdr.x & (SHAREABLE_PROC | ProcObj::FROM_SYMBOL) == 0) {
+                        return false;
+                    }
+                    continue;
+                }
+                _ if !v.frozen() => return false,
+                Some(Kind::Data) if !self.plain_data(v) => return false,
+                _ => {}
+            }
+            self.referred(v, &mut todo);
+        }
+        true
+    }
+    /// Data whose payload refers to nothing that could change.
+    fn plain_data(&self, v: Value) -> bool {
+        [self.k.regexp, self.k.match_data, self.k.time, self.k.encoding, self.k.process_status, self.k.file_stat]
+            .iter()
+            .any(|c| self.is_a(v, *c))
+    }
+    /// What an object refers to: elements and instance variables.
+    fn referred(&self, v: Value, out: &mut Vec<Value>) {
+        match v.kind() {
+            Some(Kind::Array) => out.extend(v.as_array().iter().flat_map(|a| a.as_slice().iter().copied())),
+            Some(Kind::Hash) => {
+                if let Some(h) = v.as_hash() {
+                    for e in h.h.iter() {
+                        out.push(e.key);
+                        out.push(e.val);
+                    }
+                    out.push(h.h.default);
+                }
+            }
+            Some(Kind::Range) => out.extend(v.cell::<RangeObj>().iter().flat_map(|r| [r.lo, r.hi])),
+            Some(Kind::Struct) => out.extend(v.cell::<StructObj>().iter().flat_map(|s| s.slots().iter().copied())),
+            _ => {}
+        }
+        if !matches!(v.kind(), Some(Kind::Class)) {
+            out.extend(self.ivars(v).into_iter().map(|p| p.1));
+        }
+    }
+    /// Does code of a Ractor that is not the main one run, and is it a user's?
+    #[inline]
+    pub(crate) fn isolated_code(&self, fp: Fp) -> bool {
+        self.task.isolated && {
+            let q = fp.iseq();
+            !q.system && !q.path.starts_with("<internal:")
+        }
+    }
+    #[cold]
+    pub(crate) fn isolation_error(&mut self, msg: &str) -> Exit {
+        let c = self.const_path("Ractor::IsolationError").and_then(|v| v.as_class()).unwrap_or(self.k.standard_error);
+        self.raise_msg(c, msg)
+    }
+    /// May a constant's value be kept in a cache that all Ractors read?
+    pub(crate) fn const_cacheable(&self, v: Value) -> bool {
+        !self.ractors.load(Relaxed) || self.shareable(v)
+    }
+    /// Refuses a constant that only the main Ractor may read.
+    pub(crate) fn check_const(&mut self, fp: Fp, owner: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
+        if !self.isolated_code(fp) || self.shareable(v) {
+            return Ok(());
+        }
+        let (on, n) = (self.class_name(owner), self.sym_name(name));
+        Err(self.isolation_error(&format!("can not access non-shareable objects in constant {on}::{n} by non-main Ractor.")))
+    }
+    /// Refuses a global variable outside the main Ractor, unless the runtime keeps it for each.
+    pub(crate) fn check_global(&mut self, name: Sym, hooked: bool) -> Result<(), Exit> {
+        if hooked || !self.task.isolated || !self.isolated_code(self.fp()) {
+            return Ok(());
+        }
+        let n = self.sym_name(name);
+        Err(self.isolation_error(&format!("can not access global variables {n} from non-main Ractors")))
+    }
+    pub(crate) fn check_cvar(&mut self) -> Result<(), Exit> {
+        if !self.task.isolated || !self.isolated_code(self.fp()) {
+            return Ok(());
+        }
+        Err(self.isolation_error("can not access class variables from non-main Ractors"))
+    }
+}
+
+/// Finds what a block's code takes from the scopes around it.
+struct Outer<'a> {
+    /// Static scopes around the block, innermost first.
+    around: Option<&'a Arc<ScopeNames>>,
+    read: Vec<Sym>,
+    written: Vec<Sym>,
+    yields: bool,
+}
+
+impl Outer<'_> {
+    fn name(&self, up: usize, slot: usize) -> Option<Sym> {
+        let mut s = self.around?;
+        for _ in 0..up {
+            s = s.parent.as_ref()?;
+        }
+        s.names.get(slot).copied()
+    }
+    /// `own`: environments between the running code and the block's surroundings.
+    fn walk(&mut self, q: &ISeq, own: usize, depth: u32) {
+        if depth > 100 {
+            return;
+        }
+        let own = own + q.has_env as usize;
+        let mut made = !q.has_env;
+        let mut pc = 0;
+        while pc < q.code.len() {
+            let i = q.insn(pc);
+            pc += 1 + i.op().cached() as usize;
+            match i.op() {
+                Op::EnvNew => made = true,
+                Op::Yield => self.yields = true,
+                Op::EnvGet | Op::EnvSet => {
+                    // Before its own environment is made, a scope counts one less.
+                    let own = own - !made as usize;
+                    if i.c() >= own {
+                        if let Some(n) = self.name(i.c() - own, i.b()) {
+                            let list = if i.op() == Op::EnvGet { &mut self.read } else { &mut self.written };
+                            if !list.contains(&n) {
+                                list.push(n);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for c in q.children.iter().filter(|c| c.kind == crate::iseq::Kind::Block) {
+            self.walk(c, own, depth + 1);
+        }
+    }
+}
+
+fn code_of(v: Value) -> Option<&'static ISeq> {
+    let p = v.as_proc()?;
+    // SAFETY: a Proc's code is registered and never freed.
+    unsafe { (p.iseq as *const ISeq).as_ref() }
+}
+/// `__proc_outer(proc)`: [names it reads, names it writes, does it yield] of outer variables, or nil for a
+/// Proc without code.
+fn proc_outer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(q) = code_of(a[0]) else { return Ok(Value::NIL) };
+    let mut o = Outer { around: q.parent_names.as_ref(), read: Vec::new(), written: Vec::new(), yields: false };
+    o.walk(q, 0, 0);
+    let mut lists = [Value::NIL; 2];
+    for (i, names) in [&o.read, &o.written].into_iter().enumerate() {
+        let shown: Vec<Value> = names
+            .iter()
+            .filter(|s| cx.syms.name(**s).first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_' || *c >= 0x80))
+            .map(|s| Value::sym(*s))
+            .collect();
+        lists[i] = cx.array(&shown);
+    }
+    Ok(cx.array(&[lists[0], lists[1], Value::bool(o.yields)]))
+}
+/// `__proc_outer_value(proc, name)`: a variable around the block; undef when there is none.
+fn proc_outer_value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (Some(p), Some(q)) = (a[0].as_proc(), code_of(a[0])) else { return Ok(Value::UNDEF) };
+    let name = cx.arg_name(a, 1)?;
+    let (mut names, mut env) = (q.parent_names.as_ref(), p.env);
+    while let (Some(n), Some(e)) = (names, env.cell::<EnvObj>()) {
+        if let Some(i) = n.names.iter().position(|s| *s == name) {
+            return Ok(e.slots().get(i).copied().filter(|v| !v.is_undef()).unwrap_or(Value::NIL));
+        }
+        names = n.parent.as_ref();
+        env = e.parent;
+    }
+    Ok(Value::UNDEF)
+}
+/// The environments around a Proc, copied.
+fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
+    let mut chain = Vec::new();
+    let mut e = p.env;
+    while let Some(x) = e.cell::<EnvObj>() {
+        chain.push(x);
+        e = x.parent;
+    }
+    let mut env = Value::NIL;
+    for x in chain.into_iter().rev() {
+        let mut c = cx.heap.env(env, x.hdr.aux);
+        c.slots_mut().copy_from_slice(x.slots());
+        env = c.val();
+    }
+    env
+}
+/// `__proc_share(proc)`: makes it shareable, with its own copy of the variables around it.
+fn proc_share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(mut p) = a[0].as_proc() else { return Ok(a[0]) };
+    let env = copied_env(cx, p);
+    p.env = env;
+    p.block = Value::NIL;
+    p.hdr.x |= SHAREABLE_PROC;
+    if let Some(h) = a[0].header() {
+        h.set(flag::FROZEN);
+    }
+    Ok(a[0])
+}
+/// `__proc_detach(proc, self, lambda)`: a shareable copy with its own copy of the variables around it.
+fn proc_detach(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(p) = a[0].as_proc() else { return Ok(a[0]) };
+    let env = copied_env(cx, p);
+    let mut hdr = Header::new(cx.k.proc_class.val(), Kind::Proc);
+    hdr.x = p.hdr.x & ProcObj::RUBY2_KEYWORDS | SHAREABLE_PROC;
+    if p.is_lambda() || a[2].truthy() {
+        hdr.x |= ProcObj::LAMBDA;
+    }
+    hdr.aux = u32::MAX;
+    let new = ProcObj { hdr, iseq: p.iseq, self_val: a[1], env, cref: p.cref, block: Value::NIL, home: Value::NIL };
+    let v = cx.heap.proc(new).val();
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
+    }
+    Ok(v)
+}
+/// `__move_out(object)`: a new object with the contents of the old one, whose methods all raise from now on.
+fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = a[0];
+    let Some(moved) = cx.const_path("Ractor::MovedObject").and_then(|c| c.as_class()) else { return Ok(v) };
+    let class = cx.real_class(v);
+    let new = match v.kind() {
+        Some(Kind::Array) => {
+            let items = v.as_array().map_or(Vec::new(), |a| a.as_slice().to_vec());
+            let n = cx.array_vec(items);
+            if let Some(mut a) = v.as_array() {
+                while a.pop().is_some() {}
+            }
+            n
+        }
+        Some(Kind::Data) => {
+            let n = cx.data(class, MovedAway);
+            if let (Some(mut old), Some(mut new)) = (v.cell::<DataObj>(), n.cell::<DataObj>()) {
+                let d: &mut DataObj = &mut old;
+                std::mem::swap(&mut d.payload, &mut new.payload);
+            }
+            n
+        }
+        _ => return Ok(Value::UNDEF),
+    };
+    for (s, x) in cx.ivars(v) {
+        cx.ivar_set(new, s, x);
+    }
+    if let Some(mut h) = new.header_mut() {
+        h.class = class.val();
+    }
+    become_moved(v, moved);
+    Ok(new)
+}
+/// `__become_moved(object)`: all its methods raise from now on.
+fn become_moved_of(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(moved) = cx.const_path("Ractor::MovedObject").and_then(|c| c.as_class()) {
+        become_moved(a[0], moved);
+    }
+    Ok(Value::NIL)
+}
+fn become_moved(v: Value, moved: Gc<ClassObj>) {
+    if let Some(mut h) = v.header_mut() {
+        h.class = moved.val();
+    }
+}
+/// Payload of an object that was moved.
+struct MovedAway;
+impl Payload for MovedAway {}
+
+/// `__isolate(thread, ractor)`: the running task belongs to a Ractor that is not the main one.
+fn isolate(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.task.isolated = true;
+    Ok(Value::NIL)
+}
+/// `__ractors_begin()`: from now on constants are cached only when all Ractors may read them. True the first time.
+fn begin(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    if cx.ractors.swap(true, AcqRel) {
+        return Ok(Value::FALSE);
+    }
+    for e in cx.const_epochs.iter() {
+        e.fetch_add(1, Release);
+    }
+    Ok(Value::TRUE)
+}
+/// `__current_ractor()`: the Ractor of the running thread; nil: the main one.
+fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    if !cx.task.isolated {
+        return Ok(Value::NIL);
+    }
+    let (t, s) = (cx.task.thread, cx.intern("@__ractor"));
+    let v = cx.ivar_get(t, s);
+    Ok(if v.is_undef() { Value::NIL } else { v })
+}
+/// `__referred(object)`: what it refers to, as an Array.
+fn referred(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut out = Vec::new();
+    if a[0].is_heap() {
+        cx.referred(a[0], &mut out);
+    }
+    out.retain(|v| !v.is_undef());
+    Ok(cx.array_vec(out))
+}
+
+pub(crate) static TABLE: &[NativeDef] = &[
+    intrinsic("__shareable", 1, 1, |cx, _, a| Ok(Value::bool(cx.shareable(a[0])))),
+    intrinsic("__referred", 1, 1, referred),
+    intrinsic("__proc_outer", 1, 1, proc_outer),
+    intrinsic("__proc_outer_value", 2, 2, proc_outer_value),
+    intrinsic("__proc_detach", 3, 3, proc_detach),
+    intrinsic("__proc_share", 1, 1, proc_share),
+    intrinsic("__move_out", 1, 1, move_out),
+    intrinsic("__become_moved", 1, 1, become_moved_of),
+    intrinsic("__isolate", 0, 0, isolate),
+    intrinsic("__ractors_begin", 0, 0, begin),
+    intrinsic("__current_ractor", 0, 0, current),
+];
