@@ -40,10 +40,14 @@ Environment:
   RUBYOPT         switches that stand before those of the command line
   RUBYLIB         folders for require, behind those of -I
   RUBY_THREAD_VM_STACK_SIZE
-                  the most a thread's stack may grow to, in bytes
+                  the most a thread's stack may grow to, in bytes; for fibers RUBY_FIBER_VM_STACK_SIZE
+  RUBY_THREAD_VM_STACK_INITIAL_SIZE
+                  what a stack begins with, in bytes
   KUMI_PRELUDE    folder with the built-in classes' Ruby sources, in place of those in the binary
   KUMI_LIB        folder with the standard library, in place of the one in the binary
   KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
+  KUMI_STACK_STRESS
+                  n: move a stack at every n-th point where it could grow
 
 Called by the name ruby, the command is a Ruby interpreter; called irb, a REPL.
 ";

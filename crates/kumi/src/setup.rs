@@ -31,7 +31,14 @@ impl Identity {
         (true, true) => "\nfixed-stack, linked-frames: stacks never grow; only for measuring, overflow crashes",
     };
     pub fn description() -> String {
-        format!("kumi {} ({}) like ruby {} [{}]{}", Self::ENGINE_VERSION, Self::RELEASE_DATE, Self::RUBY_VERSION, Self::platform(), Self::LAYOUT)
+        format!(
+            "kumi {} ({}) like ruby {} [{}]{}",
+            Self::ENGINE_VERSION,
+            Self::RELEASE_DATE,
+            Self::RUBY_VERSION,
+            Self::platform(),
+            Self::LAYOUT
+        )
     }
 }
 

@@ -1,5 +1,5 @@
 //! Every program in tests/lang and tests/system prints what stands beside it, with the collector idle and
-//! with the collector running at seeded safepoints.
+//! with the collector running at seeded safepoints, and with stacks that move wherever they could grow.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,13 +16,27 @@ fn programs(dir: &str) -> Vec<PathBuf> {
     all
 }
 
+/// A development mode of the runtime, with its rhythm.
+#[derive(Clone, Copy)]
+enum Stress {
+    None,
+    Collector(u32),
+    Stack(u32),
+}
+
 /// Output and exit status, or why there is none.
-fn run(program: &Path, stress: Option<u32>, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
+fn run(program: &Path, stress: Stress, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
     c.arg("-W0").arg(program.file_name().unwrap()).current_dir(program.parent().unwrap());
     c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE");
-    if let Some(n) = stress {
-        c.env("KUMI_GC_STRESS", n.to_string());
+    match stress {
+        Stress::None => {}
+        Stress::Collector(n) => {
+            c.env("KUMI_GC_STRESS", n.to_string());
+        }
+        Stress::Stack(n) => {
+            c.env("KUMI_STACK_STRESS", n.to_string());
+        }
     }
     c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = c.spawn().map_err(|e| e.to_string())?;
@@ -69,7 +83,7 @@ fn difference(want: &[u8], got: &[u8]) -> Option<String> {
     }
 }
 
-fn check_all(dir: &str, stress: Option<u32>, limit: Duration) {
+fn check_all(dir: &str, stress: Stress, limit: Duration) {
     let all = programs(dir);
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|s| {
@@ -95,21 +109,34 @@ fn check_all(dir: &str, stress: Option<u32>, limit: Duration) {
     assert!(f.is_empty(), "{} of {} programs in tests/{dir} fail\n{}", f.len(), all.len(), f.join("\n"));
 }
 
-#[test]
-fn programs_print_what_is_recorded() {
-    check_all("lang", None, Duration::from_secs(60));
-    check_all("system", None, Duration::from_secs(60));
+fn seed(default: u32) -> u32 {
+    std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
 #[test]
+fn programs_print_what_is_recorded() {
+    check_all("lang", Stress::None, Duration::from_secs(60));
+    check_all("system", Stress::None, Duration::from_secs(60));
+    check_all("stack", Stress::None, Duration::from_secs(60));
+}
+
+// KUMI_TEST_SEED picks another rhythm.
+#[test]
 fn programs_print_the_same_under_collector_stress() {
-    // KUMI_TEST_SEED picks another rhythm.
-    let k = std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(97);
-    check_all("lang", Some(k), Duration::from_secs(240));
-    check_all("system", Some(k), Duration::from_secs(240));
+    let k = seed(97);
+    check_all("lang", Stress::Collector(k), Duration::from_secs(240));
+    check_all("system", Stress::Collector(k), Duration::from_secs(240));
 }
 
 #[test]
 fn the_kernel_suite_holds_with_a_collection_at_every_safepoint() {
-    check_all("kernel", Some(1), Duration::from_secs(240));
+    check_all("kernel", Stress::Collector(1), Duration::from_secs(240));
+}
+
+#[test]
+fn programs_print_the_same_while_stacks_move_at_every_call() {
+    for dir in ["lang", "kernel", "system"] {
+        check_all(dir, Stress::Stack(1), Duration::from_secs(240));
+    }
+    check_all("stack", Stress::Stack(seed(5)), Duration::from_secs(240));
 }

@@ -108,7 +108,7 @@ impl Cx {
         let Some(t) = self.tasks.all.remove(&id) else { return };
         let old = std::mem::replace(&mut self.task, t);
         self.tasks.all.insert(old.id, old);
-        self.stack_end = self.task.stack.end_ptr();
+        self.stack_end = self.task.stack.resume();
     }
     /// The thread goes on in another of its tasks; what was sent to the thread goes along.
     fn switch_fiber(&mut self, id: u64) {
@@ -222,7 +222,7 @@ impl Cx {
                 self.task.state = State::Ready;
                 self.fp = self.frame_at(self.task.base).0;
                 self.pc = self.task.pc as *const _;
-                self.stack_end = self.task.stack.end_ptr();
+                self.stack_end = self.task.stack.resume();
                 let woken = self.task.woken && self.task.again.is_some();
                 let waited = self.task.deadline != 0;
                 if !woken && !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, waited).is_some() {
@@ -313,6 +313,13 @@ impl Cx {
             return false;
         }
         let now = now_ns();
+        if now >= self.tasks.next_trim {
+            // Tasks that have waited since the last time are small from now on.
+            let mut all = std::mem::take(&mut self.tasks.all);
+            self.trim_pass(all.values_mut().map(|t| &mut **t));
+            self.tasks.all = all;
+            self.tasks.next_trim = now + 1_000_000_000;
+        }
         let ms = if first == u64::MAX { 1000 } else { (first.saturating_sub(now)).div_ceil(1_000_000).min(1000) as i32 };
         if fds.is_empty() && first != u64::MAX && first.saturating_sub(now) < 2_000_000 {
             let ns = first.saturating_sub(now);

@@ -177,6 +177,8 @@ pub struct Tasks {
     /// Threads that were started and have not been seen dead.
     pub threads: Vec<Value>,
     pub turn_ends: u64,
+    /// When parked tasks are looked at for what their stacks do not use.
+    pub next_trim: u64,
     /// `Thread.ignore_deadlock`
     pub ignore_deadlock: bool,
     ticker: bool,

@@ -191,8 +191,22 @@ impl Cx {
         self.task.stack.close_reserve(off + self.fp().iseq().nregs as usize, &self.stack_sizes);
         self.stack_moved(off);
     }
-    /// Gives back what a parked task's stack does not use; bytes that became free. For tasks that have
-    /// been parked for long: once each time they park.
+    /// A pass over parked tasks, about once a second: stacks of those that have not run since the last
+    /// pass give back what they do not use. False: there is nothing for the next pass, unless somebody
+    /// parks anew.
+    pub(crate) fn trim_pass<'t>(&self, parked: impl Iterator<Item = &'t mut Task>) -> bool {
+        let (mut bytes, mut more) = (0, false);
+        for t in parked {
+            match t.stack.look() {
+                Some(true) => bytes += self.trim_parked(t),
+                Some(false) => more = true,
+                None => {}
+            }
+        }
+        self.trimmed(bytes);
+        more
+    }
+    /// Gives back what a parked task's stack does not use, now; bytes that became free.
     pub fn trim_parked(&self, task: &mut Task) -> usize {
         task.trim_stack(&self.stack_sizes)
     }

@@ -37,6 +37,16 @@ enum Reserve {
     Open,
 }
 
+/// What a pass over parked tasks knows of one: who has not run between two passes is trimmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    /// Has run since the last pass.
+    Fresh,
+    /// The last pass saw it.
+    Seen,
+    Trimmed,
+}
+
 /// Slots of one task. All sizes are in slots (words).
 pub struct Stack {
     mem: *mut Value,
@@ -47,6 +57,7 @@ pub struct Stack {
     low_since: u32,
     kind: Kind,
     reserve: Reserve,
+    rest: Rest,
     #[cfg(feature = "linked-frames")]
     pub(crate) records: crate::interp::frame::Records,
 }
@@ -70,6 +81,7 @@ impl Stack {
             low_since: 0,
             kind: Kind::Small,
             reserve: Reserve::None,
+            rest: Rest::Fresh,
             #[cfg(feature = "linked-frames")]
             records: crate::interp::frame::Records::new(),
         }
@@ -84,6 +96,27 @@ impl Stack {
     pub fn end_ptr(&self) -> *mut Value {
         // SAFETY: end is at most cap.
         unsafe { self.mem.add(self.end as usize) }
+    }
+    /// Its task runs now; what [`Stack::end_ptr`] gives.
+    #[inline]
+    pub fn resume(&mut self) -> *mut Value {
+        self.rest = Rest::Fresh;
+        self.end_ptr()
+    }
+    /// A pass over parked tasks comes by. Is it time to trim? None: it was done before.
+    #[inline]
+    pub fn look(&mut self) -> Option<bool> {
+        match self.rest {
+            Rest::Fresh => {
+                self.rest = Rest::Seen;
+                Some(false)
+            }
+            Rest::Seen => {
+                self.rest = Rest::Trimmed;
+                Some(true)
+            }
+            Rest::Trimmed => None,
+        }
     }
     /// Slots it has room for now.
     pub fn capacity(&self) -> usize {
@@ -158,7 +191,7 @@ impl Stack {
             return true;
         }
         if self.cap as usize > STRESS_LARGE {
-            let odds = self.cap / STRESS_LARGE as u32 * 8;
+            let odds = self.cap / STRESS_LARGE as u32 * 32;
             if fits && !(dice / sizes.stress).is_multiple_of(odds) {
                 return true;
             }

@@ -63,7 +63,7 @@ impl StackSizes {
     }
     /// A limit of the whole runtime's memory limits that of all stacks.
     pub fn limit_memory(&mut self, bytes: usize) {
-        self.budget = (bytes / 2).max(64 << 20);
+        self.budget = (bytes / 4).max(64 << 20);
     }
     /// Most slots of a thread's first task, or of a fiber.
     #[inline]
