@@ -291,8 +291,9 @@ class IO
   end
 
   def wait(*args)
-    if __is_a(args[0], Integer)
+    if args.size == 2 && !__is_a(args[0], Symbol) && !__is_a(args[1], Symbol)
       events, timeout = args
+      events = KumiSys.to_int(events)
       raise ArgumentError, "Events must be positive integer!" if events <= 0
       r = IO.select((events & 1) != 0 ? [self] : nil, (events & 4) != 0 ? [self] : nil,
                     (events & 2) != 0 ? [self] : nil, timeout)
@@ -312,6 +313,7 @@ class IO
         else raise ArgumentError, "unsupported mode: #{a}"
         end
       else
+        raise ArgumentError, "timeout given more than once" unless __same(timeout, nil)
         timeout = a
       end
     end
