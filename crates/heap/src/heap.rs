@@ -323,7 +323,18 @@ impl Heap {
     /// A string from bytes; `enc` is the encoding index.
     #[inline]
     pub fn str(&mut self, class: Value, bytes: &[u8], enc: u8) -> Gc<StrObj> {
-        self.str_buf(class, RaceVec::from_slice(bytes), enc)
+        if bytes.len() > 24 {
+            self.charge(bytes.len());
+        }
+        let p = self.raw(std::mem::size_of::<StrObj>()) as *mut StrObj;
+        let mut hdr = Header::new(class, Kind::Str);
+        hdr.x = enc as u16;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            (&raw mut (*p).hdr).write(hdr);
+            RaceVec::write(&raw mut (*p).buf, bytes);
+        }
+        Gc::from_ptr(p)
     }
     /// A string that takes over a buffer.
     #[inline]
@@ -337,7 +348,13 @@ impl Heap {
     }
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
-        self.array_buf(class, RaceVec::from_slice(elems))
+        if elems.len() > 3 {
+            self.charge(elems.len() * 8);
+        }
+        let p = self.raw(std::mem::size_of::<ArrayObj>()) as *mut ArrayObj;
+        // SAFETY: a fresh cell of that size.
+        unsafe { ArrayObj::write(p, class, elems) };
+        Gc::from_ptr(p)
     }
     /// An array that takes over a buffer.
     #[inline]

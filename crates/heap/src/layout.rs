@@ -154,6 +154,18 @@ impl ArrayObj {
     pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
         ArrayObj { hdr: Header::new(class, Kind::Array), buf }
     }
+    /// Makes an array where `to` points.
+    ///
+    /// # Safety
+    /// A fresh cell.
+    #[inline(always)]
+    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (&raw mut (*to).hdr).write(Header::new(class, Kind::Array));
+            RaceVec::write(&raw mut (*to).buf, elems);
+        }
+    }
     #[inline(always)]
     pub fn as_slice(&self) -> &[Value] {
         self.buf.as_slice()

@@ -67,9 +67,41 @@ fn inline_word(len: usize) -> *mut Head {
     ptr::without_provenance_mut(len << 1 | 1)
 }
 
+/// Copies up to 32 bytes without a call: two pieces that may overlap each other.
+///
+/// # Safety
+/// `n` bytes at both places, which are apart.
+#[inline(always)]
+unsafe fn copy_short(from: *const u8, to: *mut u8, n: usize) {
+    #[inline(always)]
+    unsafe fn ends<W: Copy>(from: *const u8, to: *mut u8, n: usize) {
+        // SAFETY: at least one W lies in `n` bytes.
+        unsafe {
+            let last = n - size_of::<W>();
+            let (a, b) = ((from as *const W).read_unaligned(), (from.add(last) as *const W).read_unaligned());
+            (to as *mut W).write_unaligned(a);
+            (to.add(last) as *mut W).write_unaligned(b);
+        }
+    }
+    // SAFETY: the caller's promise; each arm's word fits `n`.
+    unsafe {
+        match n {
+            16..=32 => ends::<u128>(from, to, n),
+            8..=15 => ends::<u64>(from, to, n),
+            4..=7 => ends::<u32>(from, to, n),
+            2..=3 => ends::<u16>(from, to, n),
+            1 => *to = *from,
+            _ => ptr::copy_nonoverlapping(from, to, n),
+        }
+    }
+}
+
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// Can the start move without moving elements?
     const SHIFTS: bool = size_of::<T>() == 8;
+
+    /// One element more, in a span.
+    const ONE: u64 = if Self::SHIFTS { 1 << START_BITS } else { 1 };
 
     #[inline(always)]
     fn pack(start: usize, len: usize) -> u64 {
@@ -93,15 +125,49 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     #[inline]
     pub fn from_slice(s: &[T]) -> Self {
-        let mut v = Self::new();
-        if s.len() <= N {
-            // SAFETY: room for N elements; `s` is no part of a fresh vector.
-            unsafe { ptr::copy_nonoverlapping(s.as_ptr(), v.inline.get() as *mut T, s.len()) };
-            *v.word.get_mut() = inline_word(s.len());
-        } else {
-            *v.word.get_mut() = Self::make_from(s.len(), 0, &[s]);
+        let mut v = MaybeUninit::uninit();
+        // SAFETY: room for a vector, which is then made.
+        unsafe {
+            Self::write(v.as_mut_ptr(), s);
+            v.assume_init()
         }
-        v
+    }
+    /// Makes a vector of the elements of `s` where `to` points.
+    ///
+    /// # Safety
+    /// Room for a vector that nobody reads yet.
+    #[inline(always)]
+    pub(crate) unsafe fn write(to: *mut Self, s: &[T]) {
+        // SAFETY: the caller's promise; the inline room holds N elements.
+        unsafe {
+            let inline = &raw mut (*to).inline as *mut T;
+            let word = if s.len() <= N {
+                if Self::SHIFTS {
+                    // Few words: no call of memcpy.
+                    for i in 0..N {
+                        inline.add(i).write(if i < s.len() { *s.as_ptr().add(i) } else { std::mem::zeroed() });
+                    }
+                } else {
+                    inline.write_bytes(0, N);
+                    copy_short(s.as_ptr() as *const u8, inline as *mut u8, s.len() * size_of::<T>());
+                }
+                inline_word(s.len())
+            } else {
+                inline.write_bytes(0, N);
+                Self::make_slice(s)
+            };
+            (&raw mut (*to).word).write(AtomicPtr::new(word));
+        }
+    }
+    /// A buffer of just these elements.
+    fn make_slice(s: &[T]) -> *mut Head {
+        let p = Self::make(s.len());
+        // SAFETY: the capacity covers them.
+        unsafe {
+            ptr::copy_nonoverlapping(s.as_ptr(), Self::data(p), s.len());
+            (*p).span.store(Self::pack(0, s.len()), Relaxed);
+        }
+        p
     }
     pub fn from_vec(s: Vec<T>) -> Self {
         Self::from_slice(&s)
@@ -273,14 +339,25 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
 
     #[inline(always)]
     pub fn push(&mut self, v: T) {
-        let (p, len) = self.parts();
-        if len < self.room() {
-            // SAFETY: there is room behind the last element.
-            unsafe { p.add(len).write(v) };
-            self.publish_len(len + 1);
-        } else {
-            self.push_slow(v);
+        let w = self.word.load(Relaxed);
+        // SAFETY: as in `parts`; the place behind the last element is in the storage.
+        unsafe {
+            if Self::is_inline(w) {
+                let len = w.addr() >> 1;
+                if len < N {
+                    (self.inline.get() as *mut T).add(len).write(v);
+                    return self.word.store(inline_word(len + 1), Release);
+                }
+            } else {
+                let s = (*w).span.load(Relaxed);
+                let (start, len) = Self::unpack(s);
+                if start + len < (*w).cap {
+                    Self::data(w).add(start + len).write(v);
+                    return (*w).span.store(s + Self::ONE, Release);
+                }
+            }
         }
+        self.push_slow(v);
     }
     #[cold]
     #[inline(never)]
@@ -293,10 +370,23 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
-        let v = *self.as_slice().last()?;
-        let n = self.len() - 1;
-        self.publish_len(n);
-        Some(v)
+        let w = self.word.load(Relaxed);
+        // SAFETY: as in `parts`.
+        unsafe {
+            if Self::is_inline(w) {
+                let last = (w.addr() >> 1).checked_sub(1)?;
+                let v = (self.inline.get() as *const T).add(last).read();
+                self.word.store(inline_word(last), Release);
+                Some(v)
+            } else {
+                let s = (*w).span.load(Relaxed);
+                let (start, len) = Self::unpack(s);
+                let last = len.checked_sub(1)?;
+                let v = Self::data(w).add(start + last).read();
+                (*w).span.store(s - Self::ONE, Release);
+                Some(v)
+            }
+        }
     }
     #[inline]
     pub fn reserve(&mut self, more: usize) {
