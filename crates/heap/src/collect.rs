@@ -106,7 +106,6 @@ impl Heap {
 
     /// Prepares lazy sweeping and drops dead large cells.
     fn after_mark(&mut self) {
-        self.budget = 0;
         for sc in &mut self.classes {
             sc.restart();
             for b in &sc.blocks {

@@ -115,7 +115,7 @@ impl Heap {
         // SAFETY: the list is in a box of its own, and unbound before the box goes (`drop`).
         unsafe { retire::bind(on.then_some(&*self.retired)) };
     }
-    /// The counters of the whole runtime.
+    /// The counters of the whole runtime. Allocated bytes are exact to a quarter of a megabyte for each worker.
     pub fn stat(&self) -> GcStat {
         self.shared.stat()
     }
@@ -133,8 +133,8 @@ impl Heap {
     /// Counts bytes outside cells (string and array buffers) towards the next collection.
     #[inline]
     pub fn charge(&mut self, bytes: usize) {
-        Counters::add(&self.counters.allocated_bytes, bytes as u64);
-        self.budget = self.budget.saturating_sub_unsigned(bytes);
+        // The budget is not negative here, so that no request of a possible size overflows.
+        self.budget = self.budget.wrapping_sub(bytes as isize);
         if self.budget < 0 {
             self.more_budget();
         }
@@ -143,7 +143,9 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn more_budget(&mut self) {
-        let need = PIECE.saturating_sub(self.budget).saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
+        let used = PIECE.saturating_sub(self.budget);
+        Counters::add(&self.counters.allocated_bytes, used as u64);
+        let need = used.saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
         let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
         self.budget = PIECE;
         if had.is_ok_and(|b| b < need) {
