@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "uri/rfc2396_regexp"
+
 # Uniform resource identifiers (RFC 3986): parsing, building, joining, encoding.
 module URI
   VERSION = "1.1.1"
