@@ -107,30 +107,16 @@ module KumiSys
     File.open(to_path(path), *rest, **opts, &block)
   end
 
+  # Durations that are no Integer or Float.
   def self.sleep(duration)
-    t0 = __now_ns
-    if __undef?(duration) || __same(duration, nil)
-      sleep_forever
-    else
-      unless __is_a(duration, Integer) || __is_a(duration, Float) || __is_a(duration, Rational)
-        if __is_a(duration, String) || !duration.respond_to?(:divmod)
-          raise TypeError, "can't convert #{__describe_type(duration)} into time interval"
-        end
-        duration = duration.divmod(1).sum
+    unless __is_a(duration, Integer) || __is_a(duration, Float) || __is_a(duration, Rational)
+      if __is_a(duration, String) || !duration.respond_to?(:divmod)
+        raise TypeError, "can't convert #{__describe_type(duration)} into time interval"
       end
-      raise ArgumentError, "time interval must not be negative" if duration < 0
-      sleep_for(duration)
+      duration = duration.divmod(1).sum
     end
-    ((__now_ns - t0) / 1_000_000_000.0).round
-  end
-
-  # Sleeps until somebody wakes the thread: a signal may always come, so this is no deadlock
-  # (unlike Thread.stop). The deadline is further off than the machine lasts.
-  def self.sleep_forever
-    __ivar_set(__thread_current, :@__sleep_limited, false)
-    loop { return if __park(4_611_686_018_427_000_000) }
-  ensure
-    __park_clear
+    raise ArgumentError, "time interval must not be negative" if duration < 0
+    Kernel.sleep(duration.to_f)
   end
 
   # Kernel#test: a file question named by one character.

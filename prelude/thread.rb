@@ -3,7 +3,7 @@ class Thread
   def self.new(*args, **opts, &block)
     t = __thread_alloc(self)
     t.__send__(:initialize, *args, **opts, &block)
-    raise ThreadError, "uninitialized thread - check '#{self}#initialize'" unless __ivar_get(t, :@__started)
+    raise ThreadError, "uninitialized thread - check '#{self}#initialize'" if __same(__thread_state(t), :new)
     t
   end
 
@@ -21,7 +21,6 @@ class Thread
 
   def initialize(*args, &block)
     Kernel.raise ThreadError, "must be called with a block" unless block
-    Kernel.raise ThreadError, "already initialized thread" if @__started
     KumiSys.thread_begin(self, args, block)
   end
 
@@ -92,33 +91,30 @@ class Thread
     @__abort_me = v ? true : false
   end
 
+  # The native takes Integers and Floats; this is for the rest.
   def join(limit = nil)
-    raise ThreadError, "Target thread must not be current thread" if __same(self, __thread_current)
-    raise ThreadError, "Target thread must not be main thread" if __same(self, __thread_main)
+    now = __now_ns
     deadline = KumiSys.deadline(limit)
-    until @__done
-      return nil if deadline && __now_ns >= deadline
-      __park_join(deadline, self)
-    end
-    __raise(@__failed) if @__failed
-    self
+    deadline ? join((deadline - now) / 1_000_000_000.0) : join
   end
 
   def value
     join
-    @__result
+    __thread_result(self)
   end
 
-  def alive? = !@__done && !__same(__thread_state(self), :done)
+  def alive? = !__same(__thread_state(self), :done)
 
-  def stop? = @__done || __same(__thread_state(self), :sleep)
+  def stop?
+    s = __thread_state(self)
+    __same(s, :done) || __same(s, :sleep)
+  end
 
   def status
-    if @__done || __same(__thread_state(self), :done)
-      return @__failed ? nil : false
-    end
-    return "sleep" if __same(__thread_state(self), :sleep)
-    @__killed ? "aborting" : "run"
+    s = __thread_state(self)
+    return __thread_failed(self) ? nil : false if __same(s, :done)
+    return "sleep" if __same(s, :sleep)
+    __thread_killed(self) ? "aborting" : "run"
   end
 
   def raise(*args, cause: (no_cause = true; nil), **opts)
@@ -133,7 +129,7 @@ class Thread
       Kernel.exit if __same(self, __thread_current)
       __thread_interrupt(self, SystemExit.new(0))
     else
-      @__killed = true
+      __thread_kill_mark(self)
       __thread_interrupt(self, true)
     end
     self
@@ -210,7 +206,7 @@ class Thread
 
   def group
     return nil unless alive?
-    @__group || ThreadGroup::Default
+    __thread_group(self) || ThreadGroup::Default
   end
 
   # Threads run on any worker, so that only the main thread has an id that says something.
@@ -241,43 +237,28 @@ class Thread
   def add_trace_func(*) = nil
 
   def inspect
-    at = @__source
+    at = __thread_source(self)
     s = "#<#{__class(self)}:#{__address(self)}"
     s.force_encoding(Encoding::BINARY) unless @__name
     s << "@#{@__name}" if @__name
     s << " #{at[0]}:#{at[1]}" if at
     st = status
-    s << " " << (st == false || st.nil? ? "dead" : st == "sleep" && !@__sleep_limited ? "sleep_forever" : st) << ">"
+    s << " " << (st == false || st.nil? ? "dead" : st == "sleep" && __thread_waits_forever(self) ? "sleep_forever" : st) << ">"
   end
   alias to_s inspect
 end
 
 module KumiSys
-  def self.thread_begin(t, args, block)
-    __ivar_set(t, :@__started, true)
-    parent = __thread_current
-    __ivar_set(t, :@__source, __proc_source(block))
-    __ivar_set(t, :@__group, __ivar_get(parent, :@__group))
-    g = __ivar_get(parent, :@__group)
-    raise ThreadError, "can't start a new thread (frozen ThreadGroup)" if g && g.frozen?
-    body = ->(*a) { thread_body(t, a, block) }
-    __thread_start(t, body, args)
-    t
-  end
+  def self.thread_begin(t, args, block) = __thread_start(t, block, args)
 
-  # What a thread's first task runs: the block, then the report of its death.
-  def self.thread_body(t, args, block)
-    block.call(*args)
-  rescue Exception => e
+  # A thread ends with an exception: said on standard error, and passed to the main thread if it asks for that.
+  def self.thread_died(t, e)
     if __is_a(e, SystemExit)
-      __ivar_set(t, :@__on_death, true)
-    elsif __ivar_get(t, :@__abort_me) || Thread.abort_on_exception || $DEBUG
-      __ivar_set(t, :@__on_death, true)
-      report_thread(t, e)
+      __thread_fatal(t)
     else
+      __thread_fatal(t) if __ivar_get(t, :@__abort_me) || Thread.abort_on_exception || $DEBUG
       report_thread(t, e)
     end
-    __raise(e)
   end
 
   def self.report_thread(t, e)
@@ -332,8 +313,6 @@ module KumiSys
   # Sleeps until the time is over or somebody wakes the thread.
   def self.sleep_for(limit)
     deadline = limit && deadline(limit)
-    me = __thread_current
-    __ivar_set(me, :@__sleep_limited, deadline ? true : false)
     loop do
       woken = __park(deadline)
       return if woken
@@ -352,7 +331,7 @@ class ThreadGroup
     return nil unless old
     raise ThreadError, "can't move from the frozen thread group" if old.frozen?
     raise ThreadError, "can't move from the enclosed thread group" if old.enclosed?
-    __ivar_set(thread, :@__group, self)
+    __thread_set_group(thread, self)
     self
   end
 

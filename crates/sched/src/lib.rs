@@ -216,13 +216,14 @@ impl Sched {
     /// Whether nothing can come any more: all other workers are in `wait` and not woken, no task is queued, no event is on its
     /// way, no timer is set, no descriptor watched, no job running. Asked by a running worker; the answer is exact as
     /// long as only workers and the pool add anything. Stale timers count as set.
-    pub fn stuck(&self) -> bool {
+    /// `own` timers are the asker's and no task's.
+    pub fn stuck(&self, own: usize) -> bool {
         let left = self.left.load(SeqCst);
         let all = || self.waiting.load(SeqCst) + 1 >= self.config.workers;
         all()
             && self.watching() == 0
             && self.jobs_running() == 0
-            && self.timers.len() == 0
+            && self.timers.len() <= own
             && lock(&self.inbox).is_empty()
             && self.queues.all_empty()
             && !self.idle.any_token()
@@ -251,6 +252,10 @@ impl Sched {
     }
 
     /// The earliest deadline, that of a stale timer perhaps.
+    pub fn timers(&self) -> usize {
+        self.timers.len()
+    }
+    /// The earliest timer's time; a stale one's, if it is the first.
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next()
     }

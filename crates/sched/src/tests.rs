@@ -256,7 +256,7 @@ fn a_sleeping_worker_hears_of_an_earlier_timer() {
 #[test]
 fn stuck_means_that_nothing_can_come() {
     let s = sched(2, None);
-    assert!(!s.stuck(), "the other worker is not waiting");
+    assert!(!s.stuck(0), "the other worker is not waiting");
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -264,20 +264,20 @@ fn stuck_means_that_nothing_can_come() {
                 s.wait(1);
             }
         });
-        while !s.stuck() {
+        while !s.stuck(0) {
             thread::yield_now();
         }
         s.push(0, 1, true);
-        assert!(!s.stuck());
+        assert!(!s.stuck(0));
         s.pop(0);
         s.timer(u64::MAX - 1, 1, 1);
-        assert!(!s.stuck());
+        assert!(!s.stuck(0));
         s.compact_timers(|_, _| false);
         let (r, _w) = pipe().unwrap();
         s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
-        assert!(!s.stuck());
+        assert!(!s.stuck(0));
         assert_eq!(s.closing(r.as_raw_fd()), [(1, 1)]);
-        while !s.stuck() {
+        while !s.stuck(0) {
             thread::yield_now();
         }
         stop.store(true, SeqCst);

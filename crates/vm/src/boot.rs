@@ -12,7 +12,9 @@ impl Cx {
     /// A runtime with its classes, but without natives and prelude.
     pub fn new() -> Box<Cx> {
         let rt = Arc::new(Runtime::empty(random_seed()));
-        let mut cx = Box::new(Cx::worker(rt, Heap::new()));
+        let mut cx = Cx::worker(rt, Heap::new(), 0);
+        cx.register();
+        cx.first_task();
         // The classes take the place of pointers that nothing has followed yet.
         let known = Known::boot(&mut cx);
         *cx.boot().k = known;
@@ -23,6 +25,7 @@ impl Cx {
         cx.boot().main_object = main;
         cx.natives(crate::natives::TABLE);
         cx.natives(crate::sched::TABLE);
+        cx.natives(crate::thread::TABLE);
         cx.natives(crate::sync::TABLE);
         cx.natives(crate::queue::TABLE);
         cx.natives(crate::fiber::TABLE);

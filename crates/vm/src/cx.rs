@@ -6,7 +6,7 @@
 use crate::native::*;
 use crate::runtime::Runtime;
 use crate::symbols::sym;
-use crate::task::Task;
+use crate::task::{Task, TaskPtr, TaskTable};
 use crate::world::CacheEntry;
 use kumi_heap::*;
 use kumi_num::BigInt;
@@ -18,7 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8};
 /// One worker of a runtime: what natives receive. Derefs to the [`Runtime`] that all workers share.
 pub struct Cx {
     pub heap: Heap,
-    rt: Arc<Runtime>,
+    pub(crate) rt: Arc<Runtime>,
+    /// Its number; 0 is the process's first thread.
+    pub worker: usize,
+    /// Other workers are active: natives run with their guards.
+    pub(crate) parallel: bool,
     pub(crate) cache: Box<[CacheEntry]>,
     pub pending: Pending,
     /// The running frame and the next instruction, valid while a native or slow path runs.
@@ -37,11 +41,16 @@ pub struct Cx {
     pub gc_stress: u32,
     pub(crate) gc_tick: u32,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
-    pub task: Box<Task>,
-    /// Other tasks: fibers and threads that do not run now.
-    pub(crate) tasks: crate::task::Tasks,
-    /// Owners of locks that others wait for.
-    pub(crate) lock_book: crate::sync::LockBook,
+    pub task: TaskPtr,
+    /// The first task of its thread.
+    pub(crate) root: TaskPtr,
+    /// Stands where no task runs.
+    pub(crate) nobody: Box<Task>,
+    /// When the running thread has had its turn.
+    pub(crate) turn_ends: u64,
+    /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
+    pub(crate) stress: u64,
+    pub(crate) events: Vec<kumi_sched::Event>,
 }
 
 impl std::ops::Deref for Cx {
@@ -54,8 +63,19 @@ impl std::ops::Deref for Cx {
 
 impl Cx {
     /// A worker of `rt`.
-    pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap) -> Cx {
-        Cx {
+    pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap, worker: usize) -> Box<Cx> {
+        let mut nobody = Box::new(Task::new());
+        let task = TaskPtr::of(&mut nobody);
+        let stress = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
+        Box::new(Cx {
+            worker,
+            parallel: false,
+            turn_ends: 0,
+            stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
+            events: Vec::new(),
+            root: task,
+            task,
+            nobody,
             heap,
             stack_sizes: rt.stack_sizes,
             rt,
@@ -69,10 +89,13 @@ impl Cx {
             missing: Default::default(),
             gc_stress: 0,
             gc_tick: 0,
-            task: Box::new(Task::new(0)),
-            tasks: Default::default(),
-            lock_book: Default::default(),
-        }
+        })
+    }
+    pub(crate) fn shared_tasks(&self) -> Arc<TaskTable> {
+        self.rt.tasks.clone()
+    }
+    pub(crate) fn sched_cell(&self) -> &std::sync::OnceLock<Arc<kumi_sched::Sched>> {
+        &self.rt.sched
     }
     /// The runtime for writing, at boot: while this is its only worker.
     pub fn boot(&mut self) -> &mut Runtime {

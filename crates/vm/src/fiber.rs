@@ -7,8 +7,8 @@
 
 use crate::Cx;
 use crate::native::*;
-use crate::sched::{TaskRef, proc_call};
-use crate::task::State;
+use crate::sched::proc_call;
+use crate::task::{State, TaskRef};
 use kumi_heap::*;
 
 /// `target` of the Unwind cell that ends a fiber, not its thread.
@@ -38,7 +38,7 @@ impl Cx {
         if let Some(to) = self.task.resumer.take() {
             return to;
         }
-        let mut at = self.root_of_thread();
+        let mut at = self.root.id;
         while let Some(c) = self.task_mut(at).and_then(|t| t.child) {
             if c == self.task.id {
                 break;
@@ -60,15 +60,13 @@ impl Cx {
 /// `__fiber_new(class, proc)`
 fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
-    let thread = cx.task.thread;
-    let id = cx.new_task(proc_call(a[1], &[]), false, thread);
+    cx.current_thread();
+    let mut t = cx.new_task(proc_call(a[1], &[]), None)?;
+    t.pinned = cx.root.pinned;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
-    let f = cx.data(c, TaskRef { id, code });
-    if let Some(t) = cx.task_mut(id) {
-        t.fiber = f;
-    }
-    cx.heap.add_weak(f);
-    Ok(f)
+    let own = Some((t, cx.shared_tasks()));
+    t.fiber = cx.data(c, TaskRef { id: t.id, code, own });
+    Ok(t.fiber)
 }
 
 /// `Fiber#resume(*args)`
@@ -77,11 +75,11 @@ fn resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let id = task_of(cx, recv)?;
     let (me, thread) = (cx.task.id, cx.task.thread);
     if a.len() <= 1 {
-        if let Some(t) = cx.tasks.all.get_mut(&id) {
-            if t.state == State::Suspended && t.yielding && t.thread == thread {
+        if let Some(mut t) = cx.tasks.get(id) {
+            if t.state.get() == State::Suspended && t.yielding && t.thread == thread {
                 t.resumer = Some(me);
                 t.yielding = false;
-                cx.task.state = State::Resuming;
+                cx.task.state.set(State::Resuming);
                 cx.task.child = Some(id);
                 return Err(cx.hand_over(id, Ok(a.first().copied().unwrap_or(Value::NIL))));
             }
@@ -94,7 +92,7 @@ fn resume_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     let (me, thread) = (cx.task.id, cx.task.thread);
     let problem = match cx.task_mut(id) {
         None => Some("attempt to resume a terminated fiber"),
-        Some(t) => match t.state {
+        Some(t) => match t.state.get() {
             State::New if with.is_err() => Some("cannot raise exception on unborn fiber"),
             State::Done if with.is_err() => Some("dead fiber called"),
             State::Done => Some("attempt to resume a terminated fiber"),
@@ -110,11 +108,11 @@ fn resume_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     if let Some(m) = problem {
         return Err(fiber_error(cx, m));
     }
-    if let Some(t) = cx.task_mut(id) {
+    if let Some(mut t) = cx.task_mut(id) {
         t.resumer = Some(me);
         t.yielding = false;
     }
-    cx.task.state = State::Resuming;
+    cx.task.state.set(State::Resuming);
     cx.task.child = Some(id);
     enter(cx, id, with)
 }
@@ -133,7 +131,7 @@ fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     }
     let problem = match cx.task_mut(id) {
         None => Some("attempt to transfer to a terminated fiber"),
-        Some(t) => match t.state {
+        Some(t) => match t.state.get() {
             _ if t.child.is_some() => Some("attempt to transfer to a resuming fiber"),
             _ if t.yielding => Some("attempt to transfer to a yielding fiber"),
             State::Done => Some("attempt to transfer to a terminated fiber"),
@@ -144,7 +142,7 @@ fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     if let Some(m) = problem {
         return Err(fiber_error(cx, m));
     }
-    cx.task.state = State::Suspended;
+    cx.task.state.set(State::Suspended);
     enter(cx, id, with)
 }
 /// Goes on in a fiber; a new one gets the arguments as its block's.
@@ -153,7 +151,7 @@ fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
         Err(e) => Err(e),
         Ok(a) => {
             match cx.task_mut(id) {
-                Some(t) if t.state == State::New => {
+                Some(mut t) if t.state.get() == State::New => {
                     if let Some(c) = &mut t.start {
                         c.args = Args::from_slice(a);
                     }
@@ -168,14 +166,14 @@ fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
 /// `Fiber.yield(*args)`
 fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = one_of(a, cx);
-    if cx.task.root || cx.task.resumer.is_none() {
-        let m = if cx.task.root { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
+    if cx.task.is_root() || cx.task.resumer.is_none() {
+        let m = if cx.task.is_root() { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
         return Err(fiber_error(cx, m));
     }
     let to = cx.fiber_returns_to();
-    cx.task.state = State::Suspended;
+    cx.task.state.set(State::Suspended);
     cx.task.yielding = true;
-    if let Some(t) = cx.task_mut(to) {
+    if let Some(mut t) = cx.task_mut(to) {
         t.child = None;
     }
     Err(cx.hand_over(to, Ok(v)))
@@ -189,7 +187,7 @@ fn fiber_raise(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if id == cx.task.id {
         return Err(cx.raise(a[1]));
     }
-    let transferred = cx.task_mut(id).is_some_and(|t| t.state == State::Suspended && !t.yielding);
+    let transferred = cx.task_mut(id).is_some_and(|t| t.state.get() == State::Suspended && !t.yielding);
     if transferred { transfer_with(cx, id, Err(a[1])) } else { resume_with(cx, id, Err(a[1])) }
 }
 /// `__fiber_kill(fiber)`: ends it through its ensure clauses: at once, or when control comes back to it.
@@ -201,12 +199,12 @@ fn fiber_kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         cx.pending.exc = u;
         return Err(Exit::Unwind);
     }
-    let Some(t) = cx.task_mut(id) else { return Ok(Value::NIL) };
-    match t.state {
+    let Some(mut t) = cx.task_mut(id) else { return Ok(Value::NIL) };
+    match t.state.get() {
         State::Done => Ok(Value::NIL),
         _ if t.thread != thread => Err(fiber_error(cx, "attempt to kill a different thread's fiber")),
         State::New => {
-            t.state = State::Done;
+            t.state.set(State::Done);
             Ok(Value::NIL)
         }
         State::Suspended if t.yielding => resume_with(cx, id, Err(u)),
@@ -222,7 +220,7 @@ fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if cx.task.fiber.is_nil() {
         let id = cx.task.id;
         let c = cx.k.fiber;
-        let f = cx.data(c, TaskRef { id, code: 0 });
+        let f = cx.data(c, TaskRef { id, code: 0, own: None });
         cx.task.fiber = f;
     }
     Ok(cx.task.fiber)
@@ -230,7 +228,7 @@ fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// `__fiber_state(fiber)`: :created, :resumed, :suspended, :terminated
 fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
-    let s = match cx.task_mut(id).map(|t| t.state) {
+    let s = match cx.task_mut(id).map(|t| t.state.get()) {
         None | Some(State::Done) => "terminated",
         Some(State::New) => "created",
         Some(State::Suspended) => "suspended",
@@ -250,7 +248,7 @@ fn set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__fiber_set_storage(fiber, hash)`
 fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
-    if let Some(t) = cx.task_mut(id) {
+    if let Some(mut t) = cx.task_mut(id) {
         t.storage = a[1];
     }
     Ok(a[1])
@@ -277,7 +275,7 @@ fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__fiber_root()`: does a thread's first task run?
 fn root(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::bool(cx.task.root))
+    Ok(Value::bool(cx.task.is_root()))
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[

@@ -2,11 +2,12 @@
 
 use crate::Cx;
 use crate::bytecode::Op;
-use crate::interp::frame::mark_stack;
 use crate::method::Body;
 use crate::native::{Call, Target};
+use crate::runtime::Runtime;
+use crate::task::State;
 use crate::iseq::ISeq;
-use kumi_heap::{Marker, Value};
+use kumi_heap::{Heap, Marker, Value};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -34,14 +35,20 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
 impl Cx {
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
-        let mut heap = std::mem::take(&mut self.heap);
-        heap.collect(&mut |m| self.mark_roots(m));
-        self.heap = heap;
+        self.stop_world(|cx| {
+            // SAFETY: the world is stopped: no other worker touches its context until this is over.
+            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+            let rt = cx.runtime();
+            Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(m));
+        });
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
 
+}
+
+impl Runtime {
     /// Drops constant-cache entries that no cache word names any more.
     fn drop_stale(&self, c: &ISeq) {
         let mut t = crate::runtime::lock(&c.const_cache);
@@ -84,27 +91,33 @@ impl Cx {
                 m.mark(e.value);
             }
         }
-        m.mark(self.pending.exc);
-        if let Some(c) = &self.pending.call {
-            trace_call(c, m);
+        for w in &self.workers {
+            // SAFETY: as in `collect_garbage`.
+            let cx = unsafe { &*w.cx };
+            m.mark(cx.pending.exc);
+            if let Some(c) = &cx.pending.call {
+                trace_call(c, m);
+            }
+            if let Some((_, v)) = cx.switch_to {
+                m.mark(v.unwrap_or_else(|e| e));
+            }
         }
         m.mark_all(&self.kept());
         self.lock_book.trace(m);
-        m.mark_all(&self.tasks.threads);
-        m.mark(self.tasks.main_thread);
         m.mark(self.main_object);
         m.mark(self.top_cref);
-        // Nothing, when the task that ran has just ended and nobody runs yet.
-        if self.task.stack.capacity() > 0 {
-            mark_stack(&self.task.stack, self.fp(), m);
-        }
-        self.task.trace(m);
-        for t in self.tasks.all.values() {
-            t.mark_parked_stack(m);
-            t.trace(m);
-        }
+        self.tasks.each(|t| {
+            // A fiber that waits to be resumed lives as long as its object.
+            let kept = t.is_root() || !matches!(t.state.get(), State::New | State::Suspended | State::Done);
+            if kept && t.state.get() != State::Done {
+                t.trace(m);
+            }
+        });
+        let Some(first) = self.workers.first() else { return };
+        // SAFETY: as in `collect_garbage`.
+        let cx = unsafe { &*first.cx };
         for f in &self.tracers {
-            f(self, m);
+            f(cx, m);
         }
     }
 }

@@ -8,7 +8,9 @@
 
 use crate::Cx;
 use crate::native::{Guard, NativeFn, R};
-use kumi_heap::Value;
+use crate::runtime::Runtime;
+use kumi_heap::{LockSet, Value};
+use std::sync::Arc;
 
 impl Guard {
     /// The guard of a native whose table row names none: `class` as in the row (empty: intrinsic).
@@ -17,10 +19,26 @@ impl Guard {
             // Immediate or immutable receivers; what they make is new.
             "Integer" | "Float" | "Rational" | "Complex" | "NilClass" | "TrueClass" | "FalseClass" | "Numeric" | "Math" | "Comparable"
             | "Range" | "Proc" => Guard::None,
-            "Array" | "Hash" | "String" | "Struct" | "Data" | "Set" | "MatchData" | "Time" | "StringScanner" | "Enumerator" | "Exception"
-            | "Thread::Mutex" | "Thread::Queue" | "Thread::SizedQueue" | "Thread::ConditionVariable" | "Monitor" => Guard::Objects,
+            "" | "Array" | "Hash" | "String" | "Struct" | "Data" | "Set" | "MatchData" | "Time" | "StringScanner" | "Enumerator"
+            | "Exception" | "Thread::Mutex" | "Thread::Queue" | "Thread::SizedQueue" | "Thread::ConditionVariable" | "Monitor" => {
+                Guard::Objects
+            }
             "Module" | "Class" | "Method" | "UnboundMethod" | "Refinement" => Guard::Classes,
             _ => Guard::World,
+        }
+    }
+}
+
+/// The class lock, held until dropped. Reentrant: a worker that has it gets it again.
+pub(crate) struct ClassLock {
+    rt: Option<Arc<Runtime>>,
+}
+
+impl Drop for ClassLock {
+    fn drop(&mut self) {
+        if let Some(rt) = &self.rt {
+            // SAFETY: taken by `lock_classes`, by this thread.
+            unsafe { rt.classes.force_unlock() };
         }
     }
 }
@@ -28,7 +46,37 @@ impl Guard {
 impl Cx {
     /// Calls a native with what has to be locked around it.
     #[inline(always)]
-    pub(crate) fn run_native(&mut self, f: NativeFn, _g: Guard, recv: Value, args: &[Value]) -> R {
-        f(self, recv, args)
+    pub(crate) fn run_native(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
+        if self.parallel { self.run_locked(f, g, recv, args) } else { f(self, recv, args) }
+    }
+    #[inline(never)]
+    fn run_locked(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
+        match g {
+            Guard::None => f(self, recv, args),
+            Guard::Objects => {
+                let _l = LockSet::new(recv, args);
+                f(self, recv, args)
+            }
+            Guard::World => {
+                let rt = self.runtime();
+                let _w = rt.leaf.lock();
+                let _l = LockSet::new(recv, args);
+                f(self, recv, args)
+            }
+            Guard::Classes => {
+                let _c = self.lock_classes();
+                f(self, recv, args)
+            }
+        }
+    }
+    /// Takes the class lock: method tables, constants and caches do not change under its holder.
+    #[inline]
+    pub(crate) fn lock_classes(&self) -> ClassLock {
+        if !self.parallel {
+            return ClassLock { rt: None };
+        }
+        let rt = self.runtime();
+        std::mem::forget(rt.classes.lock());
+        ClassLock { rt: Some(rt) }
     }
 }

@@ -7,20 +7,21 @@
 use crate::Cx;
 use crate::interp::Flow;
 use crate::native::*;
-use crate::task::{State, Task};
+use crate::task::TaskPtr;
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
-    /// Place of the first interrupt that `t` may take now (`waiting`: at a wait).
-    pub(crate) fn due_interrupt(&self, t: &Task, waiting: bool) -> Option<usize> {
-        if t.interrupts.is_empty() || t.held {
+    /// Place of the first interrupt that the thread whose first task is `t` may take now (`waiting`: at a wait).
+    pub(crate) fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
+        let list = t.interrupts.lock();
+        if list.is_empty() || t.held {
             return None;
         }
         if t.masks.is_nil() {
             return Some(0);
         }
-        t.interrupts.iter().position(|e| match self.timing(t.masks, *e) {
+        list.iter().position(|e| match self.timing(t.masks, *e) {
             0 => true,
             1 => waiting,
             _ => false,
@@ -47,10 +48,17 @@ impl Cx {
         }
         0
     }
+    /// The first interrupt that is due, taken out.
+    fn next_interrupt(&mut self, waiting: bool) -> Option<Value> {
+        let i = self.due_interrupt(self.root, waiting)?;
+        let mut list = self.root.interrupts.lock();
+        let v = list.remove(i);
+        self.root.mail.store(!list.is_empty(), Relaxed);
+        Some(v)
+    }
     /// Takes the first interrupt that is due.
     pub(crate) fn take_interrupt(&mut self, waiting: bool) -> Flow {
-        let Some(i) = self.due_interrupt(&self.task, waiting) else { return Flow::Go };
-        let v = self.task.interrupts.remove(i);
+        let Some(v) = self.next_interrupt(waiting) else { return Flow::Go };
         if v == Value::TRUE {
             let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
             return self.unwind(u.val());
@@ -76,13 +84,8 @@ impl Cx {
 
 /// `__thread_interrupt(thread, exception or true)`: to be raised there (true: kill).
 fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = cx.active_task(a[0]);
-    let me = cx.task.id;
-    let Some(t) = cx.task_mut(id) else { return Ok(Value::FALSE) };
-    if t.state == State::Done {
-        return Ok(Value::FALSE);
-    }
-    if id == me {
+    let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::FALSE) };
+    if t == cx.root {
         if a[1] == Value::TRUE {
             let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
             cx.pending.exc = u.val();
@@ -90,54 +93,53 @@ fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         return Err(cx.raise(a[1]));
     }
-    t.interrupts.push(a[1]);
-    // A wait it may end is over from now on: a wake-up that comes later goes to the next waiter.
-    if cx.tasks.all.get(&id).is_some_and(|t| t.state == State::Waiting && cx.due_interrupt(t, t.deadline != 0).is_some()) {
-        if let Some(t) = cx.task_mut(id) {
-            t.wait_seq += 1;
-            t.woken = false;
-        }
-    }
+    cx.send_interrupt(t, a[1]);
     Ok(Value::TRUE)
 }
 /// `__thread_masks()`: what is held back now, for `__thread_set_masks`.
 fn masks(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.task.masks)
+    Ok(cx.root.masks)
 }
 fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.task.masks = a[0];
-    if cx.due_interrupt(&cx.task, false).is_some() {
+    cx.root.masks = a[0];
+    if cx.due_interrupt(cx.root, false).is_some() {
         cx.heap.poll.store(true, Relaxed);
     }
     Ok(Value::NIL)
 }
 /// `__thread_pending(thread)`: exceptions waiting for it.
 fn pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = cx.active_task(a[0]);
-    let v = cx.task_mut(id).map_or(Vec::new(), |t| t.interrupts.clone());
+    let v = cx.thread_root(a[0]).map_or(Vec::new(), |t| t.interrupts.lock().to_vec());
     Ok(cx.array(&v))
 }
 /// `__thread_rows(thread)`: the frames it is in, as `__caller` gives them.
 fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = cx.active_task(a[0]);
-    let e = cx.capture_task(id);
-    cx.location_rows(&e, 0, usize::MAX)
+    loop {
+        let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::NIL) };
+        // Its frames stand still while the world does.
+        let e = cx.stop_world(|cx| {
+            let id = cx.active_of(t).id;
+            cx.capture_task(id)
+        });
+        if let Some(e) = e {
+            return cx.location_rows(&e, 0, usize::MAX);
+        }
+    }
 }
 /// `__ignore_deadlock(flag or nil)`: `Thread.ignore_deadlock`.
 fn ignore_deadlock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if !a[0].is_nil() {
-        cx.tasks.ignore_deadlock = a[0].truthy();
+        cx.tasks.ignore_deadlock.store(a[0].truthy(), Relaxed);
     }
-    Ok(Value::bool(cx.tasks.ignore_deadlock))
+    Ok(Value::bool(cx.tasks.ignore_deadlock.load(Relaxed)))
 }
 /// `__thread_due()`: may an interrupt be taken now?
 fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::bool(cx.due_interrupt(&cx.task, false).is_some()))
+    Ok(Value::bool(cx.due_interrupt(cx.root, false).is_some()))
 }
 /// `__thread_check()`: takes an interrupt that is due.
 fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let Some(i) = cx.due_interrupt(&cx.task, false) else { return Ok(Value::NIL) };
-    let v = cx.task.interrupts.remove(i);
+    let Some(v) = cx.next_interrupt(false) else { return Ok(Value::NIL) };
     if v == Value::TRUE {
         let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
         cx.pending.exc = u.val();
@@ -147,11 +149,11 @@ fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[
-    intrinsic("__thread_interrupt", 2, 2, thread_interrupt),
+    intrinsic("__thread_interrupt", 2, 2, thread_interrupt).guard(Guard::None),
     intrinsic("__thread_masks", 0, 0, masks),
     intrinsic("__thread_set_masks", 1, 1, set_masks),
     intrinsic("__thread_pending", 1, 1, pending),
-    intrinsic("__thread_rows", 1, 1, rows),
+    intrinsic("__thread_rows", 1, 1, rows).guard(Guard::None),
     intrinsic("__ignore_deadlock", 1, 1, ignore_deadlock),
     intrinsic("__thread_due", 0, 0, due),
     intrinsic("__thread_check", 0, 0, check),

@@ -42,6 +42,8 @@ pub mod stack;
 mod symbols;
 mod sync;
 pub mod task;
+mod thread;
+pub mod worker;
 mod world;
 
 pub use cx::{Cx, Options};

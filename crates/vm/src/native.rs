@@ -166,10 +166,19 @@ pub struct Pending {
     pub deadline: u64,
     /// Poll events of a parked task: descriptor and whether to wait for reading, writing.
     pub io: Option<(i32, bool, bool)>,
+    /// The wait was named by [`Cx::ticket`] already.
+    pub(crate) ticketed: bool,
+    /// It is no deadlock however long it lasts.
+    pub(crate) forever: bool,
+    /// What the pool is to do meanwhile.
+    pub(crate) job: Option<Job>,
 }
+
+/// Work for the pool.
+pub(crate) type Job = Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>;
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { exc: Value::NIL, call: None, deadline: u64::MAX, io: None }
+        Pending { exc: Value::NIL, call: None, deadline: u64::MAX, io: None, ticketed: false, forever: false, job: None }
     }
 }

@@ -16,8 +16,11 @@ use crate::native::*;
 use crate::prelude::Prelude;
 use crate::stable::StableVec;
 use crate::symbols::SymTab;
+use crate::task::TaskTable;
+use crate::worker::{Stop, WorkerRef};
 use crate::world::{Global, Known};
 use kumi_heap::*;
+use kumi_sched::Sched;
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -61,15 +64,22 @@ pub struct Runtime {
     pub options: crate::Options,
     /// How large stacks are.
     pub stack_sizes: crate::stack::StackSizes,
-    pub(crate) shared_locks: Locks,
+    pub(crate) tasks: Arc<TaskTable>,
+    pub(crate) lock_book: crate::sync::LockBook,
+    /// Made when the first task waits or the first thread starts.
+    pub(crate) sched: OnceLock<Arc<Sched>>,
+    pub(crate) stop: Stop,
     /// Was a Ractor ever made? See `ractor`.
     pub(crate) ractors: AtomicBool,
-}
-
-/// The runtime-wide locks.
-#[derive(Default)]
-pub(crate) struct Locks {
-    pub leaf: Mutex<()>,
+    /// A pass that trims parked stacks is to come.
+    pub(crate) trim_armed: AtomicBool,
+    /// The other workers were started.
+    pub(crate) started: AtomicBool,
+    pub(crate) workers: StableVec<WorkerRef>,
+    /// Around natives that touch state of the whole runtime.
+    pub(crate) leaf: parking_lot::Mutex<()>,
+    /// Around changes and slow readings of classes, methods and constants.
+    pub(crate) classes: parking_lot::ReentrantMutex<()>,
 }
 
 // SAFETY: see the module's invariant; raw pointers inside (cells, code) are kept alive by the runtime's own roots.
@@ -110,8 +120,16 @@ impl Runtime {
             top_cref: Value::NIL,
             stack_sizes: crate::stack::StackSizes::from_env(),
             options: crate::Options::default(),
-            shared_locks: Locks::default(),
+            tasks: Arc::default(),
+            lock_book: Default::default(),
+            sched: OnceLock::new(),
+            stop: Stop::default(),
             ractors: AtomicBool::new(false),
+            trim_armed: AtomicBool::new(false),
+            started: AtomicBool::new(false),
+            workers: StableVec::new(4096),
+            leaf: Default::default(),
+            classes: Default::default(),
         }
     }
     /// Keeps a value alive for the runtime's life.

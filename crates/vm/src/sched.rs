@@ -1,35 +1,40 @@
-//! Which task runs: fibers switched by name, threads in turn on one worker.
+//! Which task runs: threads in turn on the workers, fibers where they are told to.
 //!
 //! A task that does not run has its frame and next instruction in `task.base` and
 //! `task.pc`, and in `task.dst` the slot that takes the value it is resumed with.
 //! Threads change only at safepoints and where a native parks; a parked native is
 //! called again when its task runs again.
+//!
+//! **Invariant.** A task is either run by one worker, or queued once, or waiting
+//! (then its state says so, and one wake-up makes it ready), or a fiber that waits
+//! to be resumed. After it was queued or its wait was made known, the worker that
+//! ran it touches it no more. States, wait numbers and wake flags that belong
+//! together change under the task table's lock.
 
 use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::native::*;
-use crate::task::{State, Task, Ticket};
+use crate::task::{State, Task, TaskPtr, Ticket, Waits};
 use kumi_heap::*;
-use std::sync::atomic::Ordering::Relaxed;
+pub use kumi_sched::now_ns;
+use kumi_sched::{Config, Event, Sched};
+use std::sync::atomic::Ordering::*;
 
-/// Turn length of a thread while others are ready, in safepoint ticks of the timer.
+/// Turn length of a thread while others are ready.
 const TURN_NS: u64 = 10_000_000;
-
-/// Monotonic nanoseconds.
-pub fn now_ns() -> u64 {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: plain out-parameter.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-}
+/// How often running workers are asked to look around while there is a reason.
+const TICK_NS: u64 = 2_000_000;
 
 impl Cx {
+    // --- safepoints -----------------------------------------------------------
+
     /// What waits for a moment between two bytecodes.
     #[cold]
     #[inline(never)]
     pub(crate) fn safepoint(&mut self) -> Flow {
         self.heap.poll.store(false, Relaxed);
+        self.stop_here();
         self.shrink_stack();
         if self.gc_stress > 0 {
             self.heap.poll.store(true, Relaxed);
@@ -59,83 +64,94 @@ impl Cx {
             let x = self.call_helper("run_finalizers", &[a]);
             return self.leaf_exit_drop(x);
         }
-        if let Some(h) = self.signal_hook {
+        if let Some(h) = self.signal_hook.filter(|_| self.worker == 0) {
             if let Some(c) = h(self) {
-                let main = self.tasks.main_id;
-                let here = self.task.id == main
-                    || self.task.thread == self.tasks.main_thread
-                    || self.tasks.all.get(&main).is_none_or(|t| !matches!(t.state, State::Ready | State::Waiting));
-                if here {
+                // Handlers run on the main thread.
+                let main = self.tasks.main.load(Relaxed);
+                let waits = self.tasks.get(main).is_some_and(|t| matches!(self.active_of(t).state.get(), State::Ready | State::Waiting));
+                if self.task.root == main || !waits {
                     return self.do_call(c, 0, ff::DISCARD);
                 }
-                // Handlers run on the main thread.
                 self.park_state(0, ff::DISCARD);
-                self.task.state = State::Ready;
-                let id = self.task.id;
-                self.tasks.ready.push_back(id);
+                self.requeue();
                 self.signal_wakes_main(c);
                 return self.run_next();
             }
         }
-        if !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, false).is_some() {
+        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
             return self.take_interrupt(false);
         }
-        if self.tasks.ticking() && now_ns() >= self.tasks.turn_ends {
+        if let Some(f) = self.stress_switch() {
+            return f;
+        }
+        if self.tasks.threads.load(Relaxed) > 0 && now_ns() >= self.turn_ends {
             // The turn is over: whoever is ready by now, waiters included, comes first.
-            self.tasks.turn_ends = now_ns() + TURN_NS;
-            self.wake_due();
-            if !self.tasks.ready.is_empty() {
+            self.turn_ends = now_ns() + TURN_NS;
+            self.take_events();
+            if self.sched().has_ready(self.worker) {
                 return self.preempt();
+            }
+        } else if self.tasks.threads.load(Relaxed) > 0 {
+            self.take_events();
+            if self.sched().has_ready(self.worker) {
+                let w = self.worker;
+                self.sched().nudge(w);
             }
         }
         Flow::Go
     }
+    /// `KUMI_SCHED_STRESS`: gives way at random safepoints.
+    fn stress_switch(&mut self) -> Option<Flow> {
+        if self.stress == 0 {
+            return None;
+        }
+        self.heap.poll.store(true, Relaxed);
+        self.stress = self.stress.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        if (self.stress >> 33) % 4 != 0 {
+            return None;
+        }
+        self.take_events();
+        self.sched().has_ready(self.worker).then(|| self.preempt())
+    }
 
     // --- switching ------------------------------------------------------------
 
-    fn park_state(&mut self, dst: usize, flags: u64) {
+    /// Where the running task goes on, for a time in which it does not run.
+    pub(crate) fn park_state(&mut self, dst: usize, flags: u64) {
         let fp = self.fp();
         self.task.base = self.slot_of(fp);
         self.task.pc = self.pc as usize;
         self.task.dst = if flags & (ff::DISCARD | ff::JUMP) != 0 { usize::MAX } else { self.task.base + dst };
         self.task.jump = flags & ff::JUMP != 0;
     }
-    /// Makes `id` the running task.
-    fn make_current(&mut self, id: u64) {
-        if self.task.id == id {
-            return;
-        }
-        let Some(t) = self.tasks.all.remove(&id) else { return };
-        let old = std::mem::replace(&mut self.task, t);
-        self.tasks.all.insert(old.id, old);
+    /// Makes a fiber of this thread (or its first task) the running one.
+    fn switch_fiber(&mut self, id: u64) {
+        let Some(t) = self.tasks.get(id) else { return };
+        self.task = t;
+        self.root.active.store(id, Release);
         self.stack_end = self.task.stack.resume();
     }
-    /// The thread goes on in another of its tasks; what was sent to the thread goes along.
-    fn switch_fiber(&mut self, id: u64) {
-        let masks = self.task.masks;
-        let sent = std::mem::take(&mut self.task.interrupts);
-        self.make_current(id);
-        self.task.masks = masks;
-        if !sent.is_empty() {
-            self.task.interrupts.extend(sent);
-        }
+    /// Takes the frame of the (now current) task up again.
+    fn take_up(&mut self) {
+        self.task.state.set(State::Ready);
+        self.stack_end = self.task.stack.resume();
+        self.fp = self.frame_at(self.task.base).0;
+        self.pc = self.task.pc as *const _;
     }
     /// Continues the (now current) task with a value or an exception.
     fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
-        if self.task.state == State::New {
+        if self.task.state.get() == State::New {
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
             let start = self.task.start.take();
             self.enter_bottom(&q, me, cref);
             return match (v, start) {
                 (Err(e), _) => self.raise_exc(e),
-                (Ok(_), Some(c)) => self.do_call(c, 1, 0),
+                (Ok(_), Some(c)) => self.do_call(*c, 1, 0),
                 (Ok(_), None) => Flow::Go,
             };
         }
-        self.task.state = State::Ready;
-        self.fp = self.frame_at(self.task.base).0;
-        self.pc = self.task.pc as *const _;
+        self.take_up();
         if std::mem::take(&mut self.task.killed) {
             let u = self.fiber_kill_unwind();
             return self.unwind(u);
@@ -148,7 +164,7 @@ impl Cx {
                     let slot = self.task.dst;
                     self.frame_at(slot).set_r(0, v);
                 }
-                if !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, false).is_some() {
+                if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
                     return self.take_interrupt(false);
                 }
                 Flow::Go
@@ -156,7 +172,7 @@ impl Cx {
             Err(e) => self.raise_exc(e),
         }
     }
-    /// A native asked to go on with another task (`cx.switch_to`).
+    /// A native asked to go on with another task of the thread (`cx.switch_to`).
     pub(crate) fn switch_now(&mut self, dst: usize, flags: u64) -> Flow {
         self.park_state(dst, flags);
         let Some((id, v)) = self.switch_to.take() else { return Flow::Go };
@@ -174,7 +190,7 @@ impl Cx {
             return self.do_call(again, dst, flags);
         }
         self.park_state(dst, flags);
-        self.task.again = Some((again, dst, flags));
+        self.task.again = Some(Box::new((again, dst, flags)));
         self.wait_and_run()
     }
     /// As above for an instruction that is executed again: `pc` stands before it.
@@ -188,206 +204,290 @@ impl Cx {
 
     /// The running task parks with what `pending` says; something else runs.
     fn wait_and_run(&mut self) -> Flow {
-        self.task.state = State::Waiting;
-        self.task.deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
-        self.task.io = self.pending.io.take();
-        self.task.woken = false;
+        if !std::mem::take(&mut self.pending.ticketed) {
+            self.ticket();
+            self.pending.ticketed = false;
+        }
+        let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        let io = self.pending.io.take();
+        let job = self.pending.job.take();
+        let forever = std::mem::take(&mut self.pending.forever);
+        let t = self.task;
+        let (id, root, pinned) = (t.id, self.root, t.pinned);
+        let seq = t.wait_seq.load(Relaxed);
+        self.task.forever = forever;
+        self.task.timed = deadline != u64::MAX;
+        if deadline == 0 && io.is_none() && job.is_none() {
+            // Only gives way.
+            self.task.gave_way = true;
+            self.leave_task();
+            self.enqueue(id, pinned);
+            return self.run_next();
+        }
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            let interrupted = root.mail.load(Relaxed) && self.due_interrupt(root, true).is_some();
+            if t.woken.load(Relaxed) || interrupted {
+                // What it wants to wait for has come already.
+                drop(_order);
+                return self.resume_again();
+            }
+            if forever {
+                table.sleepers.fetch_add(1, Relaxed);
+            }
+            t.state.set(State::Waiting);
+        }
+        // From here on another worker may run it.
+        self.leave_task();
+        let sched = self.sched();
+        if deadline != u64::MAX {
+            sched.timer(deadline, id, seq);
+        }
+        if let Some((fd, r, w)) = io {
+            if sched.watch(fd, r, w, id, seq).is_err() {
+                // The native finds out by itself what is wrong with the descriptor.
+                self.wake(Ticket { task: id, seq });
+            }
+        }
+        if let Some(job) = job {
+            self.sched().submit(id, seq, job);
+        }
         self.run_next()
+    }
+    /// Queues the running task behind the others.
+    fn requeue(&mut self) {
+        let (id, pinned) = (self.task.id, self.task.pinned);
+        self.leave_task();
+        self.sched().push(self.worker, id, pinned);
     }
     /// Puts the running thread at the end of the queue.
     fn preempt(&mut self) -> Flow {
         self.park_state(0, ff::DISCARD);
-        // It did not wait: see `due_interrupt`.
-        self.task.deadline = 0;
-        self.task.state = State::Ready;
-        let id = self.task.id;
-        self.tasks.ready.push_back(id);
+        self.task.gave_way = true;
+        self.task.woken.store(false, Relaxed);
+        self.requeue();
         self.run_next()
+    }
+    /// The task that ran belongs to this worker no more.
+    fn leave_task(&mut self) {
+        self.task = TaskPtr::of(&mut self.nobody);
+        self.root = self.task;
+    }
+    /// Runs what a task parked with once more, or goes on where it was.
+    fn resume_again(&mut self) -> Flow {
+        self.take_up();
+        let woken = self.task.woken.load(Relaxed);
+        let waited = !std::mem::take(&mut self.task.gave_way);
+        if !woken && self.root.mail.load(Relaxed) && self.due_interrupt(self.root, waited).is_some() {
+            self.task.again = None;
+            self.task.waits = Waits::Nothing;
+            return self.take_interrupt(waited);
+        }
+        match self.task.again.take() {
+            Some(a) => {
+                let (c, dst, flags) = *a;
+                self.do_call(c, dst, flags)
+            }
+            None => Flow::Go,
+        }
+    }
+    /// Makes a ready task this worker's.
+    fn run_task(&mut self, id: u64) -> Option<Flow> {
+        let t = self.tasks.get(id)?;
+        let root = self.tasks.get(t.root)?;
+        self.task = t;
+        self.root = root;
+        self.turn_ends = now_ns() + TURN_NS;
+        Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 
     /// Finds a task that may run and goes on with it; sleeps while there is none.
-    fn run_next(&mut self) -> Flow {
+    pub(crate) fn run_next(&mut self) -> Flow {
         loop {
-            self.wake_due();
-            if let Some(id) = self.tasks.ready.pop_front() {
-                let known = id == self.task.id || self.tasks.all.contains_key(&id);
-                if !known {
-                    continue;
+            self.stop_here();
+            if let Some(id) = self.sched().pop(self.worker) {
+                if let Some(f) = self.run_task(id) {
+                    return f;
                 }
-                self.make_current(id);
-                self.start_turn();
-                if self.task.state == State::New {
-                    return self.continue_current(Ok(Value::NIL));
-                }
-                self.task.state = State::Ready;
-                self.fp = self.frame_at(self.task.base).0;
-                self.pc = self.task.pc as *const _;
-                self.stack_end = self.task.stack.resume();
-                let woken = self.task.woken && self.task.again.is_some();
-                let waited = self.task.deadline != 0;
-                if !woken && !self.task.interrupts.is_empty() && self.due_interrupt(&self.task, waited).is_some() {
-                    self.task.wait_seq += 1;
-                    self.task.again = None;
-                    self.task.parked = false;
-                    return self.take_interrupt(waited);
-                }
-                return match self.task.again.take() {
-                    Some((c, dst, flags)) => self.do_call(c, dst, flags),
-                    None => Flow::Go,
-                };
+                continue;
             }
-            if let Some(h) = self.signal_hook {
-                if let Some(c) = h(self) {
-                    // Handlers run on the main task, which is woken for it.
+            if self.take_events() {
+                continue;
+            }
+            if self.worker == 0 {
+                if let Some(c) = self.signal_hook.and_then(|h| h(self)) {
                     self.signal_wakes_main(c);
                     continue;
                 }
             }
-            if !self.sleep_until_event() {
+            if self.is_stuck() {
                 self.deadlock();
-            }
-        }
-    }
-    fn signal_wakes_main(&mut self, c: Call) {
-        let main = self.tasks.main_id;
-        self.make_current(main);
-        self.fp = self.frame_at(self.task.base).0;
-        self.pc = self.task.pc as *const _;
-        self.task.state = State::Ready;
-        // A native that waits runs again after the handler, and what it gives goes where it would have gone.
-        let mut c = c;
-        match self.task.again.take() {
-            Some((call, dst, flags)) => {
-                c.target = Target::Helper(self.intern("signal_came_again"));
-                self.task.after_signal.push(call);
-                self.task.again = Some((c, dst, flags));
-            }
-            None => self.task.again = Some((c, 0, ff::DISCARD)),
-        }
-        self.tasks.ready.retain(|t| *t != main);
-        self.tasks.ready.push_front(main);
-    }
-    fn start_turn(&mut self) {
-        self.tasks.turn_ends = now_ns() + TURN_NS;
-    }
-    /// Makes tasks ready whose time has come or whose descriptors are.
-    fn wake_due(&mut self) {
-        let now = now_ns();
-        let mut due: Vec<(u64, u64)> = Vec::new();
-        for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
-            if t.state == State::Waiting
-                && (t.woken
-                    || t.deadline <= now
-                    || !t.interrupts.is_empty() && self.due_interrupt(t, true).is_some()
-                    || t.io.is_some_and(|(fd, r, w)| poll_fd(fd, r, w)))
-            {
-                due.push((t.deadline, t.id));
-            }
-        }
-        due.sort_unstable();
-        for (_, id) in due {
-            self.task_mut(id).into_iter().for_each(|t| t.state = State::Ready);
-            self.tasks.ready.push_back(id);
-        }
-    }
-    /// Any task by number.
-    pub(crate) fn task_mut(&mut self, id: u64) -> Option<&mut Task> {
-        if self.task.id == id { Some(&mut self.task) } else { self.tasks.all.get_mut(&id).map(|t| &mut **t) }
-    }
-    /// Sleeps until a deadline or descriptor. False: nothing to wait for.
-    fn sleep_until_event(&mut self) -> bool {
-        let mut first = u64::MAX;
-        let mut fds: Vec<libc::pollfd> = Vec::new();
-        let mut waiting_external = self.tasks.ignore_deadlock;
-        for t in self.tasks.all.values().map(|t| &**t).chain(std::iter::once(&*self.task)) {
-            if t.state != State::Waiting {
                 continue;
             }
-            first = first.min(t.deadline);
-            if let Some((fd, r, w)) = t.io {
-                fds.push(libc::pollfd { fd, events: if r { libc::POLLIN } else { 0 } | if w { libc::POLLOUT } else { 0 }, revents: 0 });
-            }
-            waiting_external |= t.forever;
+            self.go_idle();
         }
-        if first == u64::MAX && fds.is_empty() && !waiting_external {
+    }
+    fn is_stuck(&self) -> bool {
+        if self.tasks.sleepers.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed) {
             return false;
         }
-        let now = now_ns();
-        if now >= self.tasks.next_trim {
-            // Tasks that have waited since the last time are small from now on.
-            let mut all = std::mem::take(&mut self.tasks.all);
-            self.trim_pass(all.values_mut().map(|t| &mut **t));
-            self.tasks.all = all;
-            self.tasks.next_trim = now + 1_000_000_000;
+        let s = self.sched();
+        if self.workers_started() {
+            return s.stuck(self.trim_armed.load(Relaxed) as usize);
         }
-        let ms = if first == u64::MAX { 1000 } else { (first.saturating_sub(now)).div_ceil(1_000_000).min(1000) as i32 };
-        if fds.is_empty() && first != u64::MAX && first.saturating_sub(now) < 2_000_000 {
-            let ns = first.saturating_sub(now);
-            let t = libc::timespec { tv_sec: 0, tv_nsec: ns as i64 };
-            // SAFETY: plain parameters.
-            unsafe { libc::nanosleep(&t, std::ptr::null_mut()) };
-            return true;
+        let timers = s.timers() - (self.trim_armed.load(Relaxed) as usize).min(s.timers());
+        s.watching() == 0 && s.jobs_running() == 0 && timers == 0 && !s.has_ready(self.worker)
+    }
+    /// The main task is made to run a signal handler: its wait ends for it and begins again afterwards.
+    fn signal_wakes_main(&mut self, c: Call) {
+        let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
+        let mut t = self.active_of(main);
+        let id = t.id;
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            match t.state.get() {
+                State::Waiting => {
+                    t.wait_seq.fetch_add(1, Relaxed);
+                    self.wait_is_over(t);
+                }
+                State::Ready => self.sched().remove(id),
+                _ => return,
+            }
         }
-        // SAFETY: the vector holds as many entries as is said.
-        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, ms) };
+        // A native that waits runs again after the handler, and what it gives goes where it would have gone.
+        let mut c = c;
+        t.again = Some(Box::new(match t.again.take() {
+            Some(a) => {
+                let (call, dst, flags) = *a;
+                c.target = Target::Helper(self.intern("signal_came_again"));
+                t.after_signal.push(call);
+                (c, dst, flags)
+            }
+            None => (c, 0, ff::DISCARD),
+        }));
+        self.sched().push_front(0, id, true);
+    }
+    /// Makes tasks ready whose events have come. True when there was any.
+    pub(crate) fn take_events(&mut self) -> bool {
+        let Some(sched) = self.sched_cell().get().cloned() else { return false };
+        if !sched.events_pending(now_ns()) && sched.watching() == 0 {
+            return false;
+        }
+        let mut list = std::mem::take(&mut self.events);
+        sched.poll_events(now_ns(), &mut list);
+        let some = !list.is_empty();
+        for e in list.drain(..) {
+            match e {
+                Event::Timer(0, _) => self.trim_all(),
+                Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
+                Event::Io { task, seq, .. } => self.end_wait(Ticket { task, seq }, true),
+                Event::Job(task, seq, v) => self.job_done(Ticket { task, seq }, v),
+            };
+        }
+        self.events = list;
+        some
+    }
+    /// Tasks that have waited since the last pass are made small.
+    fn trim_all(&mut self) -> bool {
+        self.trim_armed.store(false, Relaxed);
+        let more = self.stop_world(|cx| {
+            let mut parked = Vec::new();
+            cx.tasks.each(|t| {
+                if matches!(t.state.get(), State::Waiting | State::Suspended | State::Resuming) {
+                    parked.push(t);
+                }
+            });
+            cx.trim_pass(parked.iter_mut().map(|t| &mut **t))
+        });
+        if more != Some(false) {
+            self.arm_trim();
+        }
         true
+    }
+    /// A worker goes idle: what its tasks' stacks do not use is looked for in a second.
+    pub(crate) fn arm_trim(&self) {
+        if self.tasks.threads.load(Relaxed) > 0 && !self.trim_armed.swap(true, Relaxed) {
+            self.sched().timer(now_ns() + 1_000_000_000, 0, 0);
+        }
+    }
+    fn job_done(&mut self, w: Ticket, v: Box<dyn std::any::Any + Send>) -> bool {
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            let Some(mut t) = table.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
+            t.job = Some(v);
+        }
+        self.end_wait(w, true)
+    }
+    /// Any task by number.
+    pub(crate) fn task_mut(&self, id: u64) -> Option<TaskPtr> {
+        self.tasks.get(id)
     }
     /// No thread can ever run again: the main thread gets `fatal`, which tells where each of them waits.
     fn deadlock(&mut self) {
-        let main = self.tasks.main_id;
-        let threads = self.tasks.threads.clone();
-        let mut list = Vec::new();
-        for t in threads {
-            let id = self.active_task(t);
-            if self.task_mut(id).is_some_and(|t| t.state == State::Waiting) {
-                // The running task counts among those that wait: its frames are its own.
-                let entries = self.capture_task(id);
-                let Ok(rows) = self.location_rows(&entries, 0, usize::MAX) else { continue };
-                list.push(self.array(&[t, rows]));
+        let mut waiting = Vec::new();
+        self.tasks.each(|t| {
+            if t.state.get() == State::Waiting && !t.thread.is_nil() {
+                waiting.push((t.root as u32, t.id, t.thread));
             }
+        });
+        waiting.sort_unstable_by_key(|t| t.0);
+        let mut list = Vec::new();
+        for (_, id, thread) in waiting {
+            let entries = self.capture_task(id);
+            let Ok(rows) = self.location_rows(&entries, 0, usize::MAX) else { continue };
+            list.push(self.array(&[thread, rows]));
         }
         let list = self.array_vec(list);
         if let Some(mut c) = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()) {
             c.data.name = Some(b"fatal".as_slice().into());
         }
-        let name = self.intern("deadlock");
-        let main_thread = self.tasks.main_thread;
-        let id = if main_thread.is_nil() { main } else { self.active_task(main_thread) };
-        if let Some(t) = self.task_mut(id) {
-            t.masks = Value::NIL;
-            t.held = false;
-            t.parked = false;
-            t.wait_seq += 1;
-            t.woken = true;
-            t.again = Some((
-                Call {
-                    target: Target::Helper(name),
-                    recv: Value::NIL,
-                    args: Args::from_slice(&[list]),
-                    kw: Value::UNDEF,
-                    block: Value::NIL,
-                    fcall: true,
-                    result: Value::UNDEF,
-                },
-                0,
-                ff::DISCARD,
-            ));
-            t.state = State::Ready;
-            self.tasks.ready.push_back(id);
+        let call = Call {
+            target: Target::Helper(self.intern("deadlock")),
+            recv: Value::NIL,
+            args: Args::from_slice(&[list]),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        };
+        let Some(mut main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
+        main.masks = Value::NIL;
+        main.held = false;
+        let mut t = self.active_of(main);
+        let (id, seq) = (t.id, t.wait_seq.load(Relaxed));
+        t.waits = Waits::Nothing;
+        t.again = Some(Box::new((call, 0, ff::DISCARD)));
+        self.end_wait(Ticket { task: id, seq }, true);
+    }
+
+    /// The first task of a new runtime, which becomes the main thread's.
+    pub(crate) fn first_task(&mut self) {
+        if let Some(mut t) = self.tasks.insert(Task::new()) {
+            t.root = t.id;
+            t.active.store(t.id, Relaxed);
+            t.pinned = true;
+            self.tasks.main.store(t.id, Relaxed);
+            self.task = t;
+            self.root = t;
         }
     }
 
+    // --- the end --------------------------------------------------------------
+
     /// A task's first frame was left.
     pub(crate) fn finish_task(&mut self) -> Flow {
-        if self.task.id == self.tasks.main_id {
+        if self.task.id == self.tasks.main.load(Relaxed) {
             return Flow::Done;
         }
-        self.task.state = State::Done;
-        self.task.homes.clear();
-        self.free_locks_of(self.task.id);
-        self.task.stack.release();
         let failed = self.task.failed;
-        if !self.task.root {
+        if !self.task.is_root() {
+            self.task.state.set(State::Done);
+            self.task.homes.clear();
+            self.free_locks_of(self.task.id);
+            self.task.stack.release();
             // A fiber: back to whoever resumed it.
             let to = self.fiber_returns_to();
             let killed = failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == crate::fiber::KILL_FIBER);
@@ -396,76 +496,243 @@ impl Cx {
             self.task.child = None;
             return self.continue_current(v);
         }
-        // A thread: wake those who join it.
-        let thread = self.task.thread;
-        self.wake_joiners(thread);
-        self.thread_ended(thread, failed);
+        if let Some(c) = self.report_death(failed) {
+            let q = self.bottom_code();
+            let (me, cref) = (self.main_object, self.top_cref);
+            self.enter_bottom(&q, me, cref);
+            return self.do_call(c, 1, 0);
+        }
+        self.task.state.set(State::Done);
+        self.free_locks_of(self.task.id);
+        self.thread_ended();
+        let id = self.task.id;
+        self.leave_task();
+        self.tasks.remove(id);
+        self.tasks.threads.fetch_sub(1, Relaxed);
         self.run_next()
     }
-    fn wake_joiners(&mut self, _thread: Value) {
-        for t in self.tasks.all.values_mut() {
-            if t.state == State::Waiting && t.joining {
-                t.woken = true;
-            }
-        }
-    }
-    /// The first task of the running thread.
-    pub(crate) fn root_of_thread(&self) -> u64 {
-        match self.task.thread.as_data::<TaskRef>() {
-            Some(t) => t.id,
-            None => self.tasks.main_id,
-        }
-    }
-    /// Keeps result and exception of a finished thread in its object, reports its death.
-    fn thread_ended(&mut self, thread: Value, failed: Value) {
-        let result = self.task.result;
-        let (iv_r, iv_f, iv_s) = (self.intern("@__result"), self.intern("@__failed"), self.intern("@__done"));
-        self.ivar_set(thread, iv_r, result);
-        let f = if failed.is_kind(Kind::Unwind) { Value::NIL } else { failed };
-        self.ivar_set(thread, iv_f, f);
-        self.ivar_set(thread, iv_s, Value::TRUE);
-        if !f.is_nil() {
-            let iv = self.intern("@__on_death");
-            let hook = self.ivar_get(thread, iv);
-            if hook.truthy() && !hook.is_undef() {
-                // abort_on_exception, SystemExit: the main thread gets it.
-                let main = self.tasks.main_id;
-                if let Some(t) = self.task_mut(main) {
-                    t.interrupts.push(f);
-                    self.heap.poll.store(true, Relaxed);
-                }
-            }
-        }
-    }
 
-    /// A new task that will run `start`.
-    pub(crate) fn new_task(&mut self, start: Call, root: bool, thread: Value) -> u64 {
-        self.tasks.next += 1;
-        let id = self.tasks.next;
-        let mut t = Box::new(Task::new(id));
-        t.start = Some(start);
-        t.root = root;
-        t.thread = thread;
+    /// A new task that will run `start`: a thread's first one when `thread` is given.
+    ///
+    /// # Errors
+    /// ThreadError or FiberError when there are too many.
+    pub(crate) fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
+        let mut t = Task::new();
+        t.start = Some(Box::new(start));
+        t.thread = thread.unwrap_or(self.task.thread);
         t.storage = self.task.storage;
         t.isolated = self.task.isolated;
-        self.tasks.all.insert(id, t);
-        id
+        if thread.is_some() {
+            t.masks = self.root.masks;
+        }
+        let Some(mut p) = self.tasks.insert(t) else {
+            let (c, m) = if thread.is_some() { (self.k.thread_error, "can't create Thread: too many threads") } else { (self.k.fiber_error, "can't alloc fiber: too many fibers") };
+            return Err(self.raise_msg(c, m));
+        };
+        p.root = if thread.is_some() { p.id } else { self.root.id };
+        p.active.store(p.id, Relaxed);
+        Ok(p)
+    }
+
+    // --- waits and wakes ------------------------------------------------------
+
+    /// Names the wait that the running native is about to begin.
+    pub fn ticket(&mut self) -> Ticket {
+        self.pending.ticketed = true;
+        let table = self.shared_tasks();
+        let _order = table.lock();
+        self.task.woken.store(false, Relaxed);
+        let seq = self.task.wait_seq.fetch_add(1, Relaxed) + 1;
+        Ticket { task: self.task.id, seq }
+    }
+    /// Parks the running native until woken by its ticket or until a monotonic time (`u64::MAX`: none);
+    /// it is then called again from its start.
+    pub fn park(&mut self, deadline: u64) -> Exit {
+        self.pending.deadline = deadline;
+        Exit::Park
+    }
+    /// Ends the wait that `t` names. False when that wait is over already.
+    pub fn wake(&mut self, t: Ticket) -> bool {
+        self.end_wait(t, true)
+    }
+    /// Ends a wait; `woken`: by what it waits for, not by the clock.
+    fn end_wait(&mut self, w: Ticket, woken: bool) -> bool {
+        let ready = {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            let Some(t) = table.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
+            if !woken && t.state.get() != State::Waiting {
+                return false;
+            }
+            t.wait_seq.fetch_add(1, Relaxed);
+            t.woken.store(woken, Relaxed);
+            let waits = t.state.get() == State::Waiting;
+            if waits {
+                self.wait_is_over(t);
+            }
+            (waits.then_some((t.id, t.pinned)), woken && t.timed)
+        };
+        if let (Some((id, pinned)), timed) = ready {
+            self.enqueue(id, pinned);
+            if timed && self.sched().timer_cancelled() {
+                let table = self.shared_tasks();
+                self.sched().compact_timers(|task, seq| table.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq));
+            }
+        }
+        true
+    }
+    /// Under the table's lock: the task may run again.
+    fn wait_is_over(&self, t: TaskPtr) {
+        t.state.set(State::Ready);
+        if t.forever {
+            self.tasks.sleepers.fetch_sub(1, Relaxed);
+        }
+    }
+    /// Is that very wait still on?
+    pub(crate) fn waits(&self, t: Ticket) -> bool {
+        self.tasks.get(t.task).is_some_and(|w| w.wait_seq.load(Relaxed) == t.seq)
+    }
+    /// Ends the wait a task is in, or the next one it begins. True when it was waiting.
+    pub(crate) fn wake_any(&mut self, task: u64) -> bool {
+        let seq = {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            match table.get(task) {
+                Some(t) if t.state.get() == State::Waiting => t.wait_seq.load(Relaxed),
+                Some(t) if t.state.get() != State::Done => {
+                    t.wake_token.store(true, Relaxed);
+                    return false;
+                }
+                _ => return false,
+            }
+        };
+        self.end_wait(Ticket { task, seq }, true)
+    }
+    /// A task that may run joins a queue: this worker's, or that of the only worker that may run it.
+    pub(crate) fn enqueue(&mut self, id: u64, pinned: bool) {
+        let w = self.worker;
+        let sched = self.sched();
+        if pinned && w != 0 {
+            sched.push(0, id, true);
+            sched.wake_worker(0);
+            self.poll_worker(0);
+            return;
+        }
+        let crowd = sched.has_ready(w);
+        sched.push(w, id, pinned);
+        if crowd {
+            sched.nudge(w);
+        }
+    }
+    /// Sends an exception (or `true`: kill) to a thread.
+    pub(crate) fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
+        root.interrupts.lock().push(v);
+        root.mail.store(true, Release);
+        let t = self.active_of(root);
+        let ready = {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            if t.state.get() == State::Waiting && self.due_interrupt(root, true).is_some() {
+                t.wait_seq.fetch_add(1, Relaxed);
+                t.woken.store(false, Relaxed);
+                self.wait_is_over(t);
+                true
+            } else {
+                false
+            }
+        };
+        if ready {
+            self.enqueue(t.id, t.pinned);
+        } else {
+            self.poll_all();
+        }
+    }
+    /// The task of a thread that runs or waits now: its first one, or one of its fibers.
+    pub(crate) fn active_of(&self, root: TaskPtr) -> TaskPtr {
+        self.tasks.get(root.active.load(Acquire)).unwrap_or(root)
+    }
+    /// The scheduler, made when first needed.
+    pub(crate) fn sched(&self) -> &Sched {
+        self.sched_cell().get_or_init(|| {
+            let seed = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
+            let s = Sched::new(Config { workers: kumi_sched::default_workers(), seed });
+            crate::worker::arm_signals(&s);
+            s
+        })
+    }
+    /// A second thread exists: turns end by the clock.
+    pub(crate) fn start_ticker(&mut self) {
+        let rt = self.runtime();
+        let weak = std::sync::Arc::downgrade(&rt);
+        let fresh = self.sched().start_ticker(TICK_NS, move || {
+            if let Some(rt) = weak.upgrade() {
+                rt.poll_all();
+            }
+        });
+        if fresh {
+            self.sched().ticker_on(true);
+        }
+    }
+
+    // --- doors for natives ----------------------------------------------------
+
+    /// Parks the running native until `fd` is ready; it is called again then.
+    pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
+        self.pending.io = Some((fd, read, write));
+        Exit::Park
+    }
+    /// Threads that wait for this descriptor.
+    pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
+        let list = self.sched().waiters(fd);
+        list.into_iter().filter_map(|(id, _)| self.tasks.get(id)).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
+    }
+    /// Runs a call that can only block on the pool; the task parks, and the native that is called again gets the value.
+    ///
+    /// # Errors
+    /// `Exit::Park` while the work is under way.
+    pub fn offload<T: Send + 'static>(&mut self, f: impl FnOnce() -> T + Send + 'static) -> Result<T, Exit> {
+        if self.task.waits == Waits::Job {
+            if let Some(v) = self.task.job.take() {
+                self.task.waits = Waits::Nothing;
+                return match v.downcast::<T>() {
+                    Ok(v) => Ok(*v),
+                    Err(_) => Err(self.runtime_error("a blocking call failed")),
+                };
+            }
+        }
+        self.task.waits = Waits::Job;
+        self.task.job = None;
+        self.pending.job = Some(Box::new(move || Box::new(f()) as Box<dyn std::any::Any + Send>));
+        Err(Exit::Park)
+    }
+    /// Are there other threads that could run while this one waits?
+    pub fn others_alive(&self) -> bool {
+        self.tasks.threads.load(Relaxed) > 0
+    }
+    /// Parks the running native until a monotonic time.
+    pub fn park_until(&mut self, deadline: u64) -> Exit {
+        self.park(deadline)
+    }
+    /// Makes the running thread worker 0's, the process's first; the native runs again there.
+    ///
+    /// # Errors
+    /// `Exit::Park` when it has to move.
+    pub fn need_main_worker(&mut self) -> Result<(), Exit> {
+        if self.worker == 0 {
+            return Ok(());
+        }
+        self.task.pinned = true;
+        self.pending.deadline = 0;
+        Err(Exit::Park)
+    }
+    /// `$!`
+    pub fn errinfo(&self) -> Value {
+        self.task.err
+    }
+    pub fn set_errinfo(&mut self, v: Value) {
+        self.task.err = v;
     }
 }
-
-fn poll_fd(fd: i32, r: bool, w: bool) -> bool {
-    let mut p = libc::pollfd { fd, events: if r { libc::POLLIN } else { 0 } | if w { libc::POLLOUT } else { 0 }, revents: 0 };
-    // SAFETY: one entry.
-    unsafe { libc::poll(&mut p, 1, 0) > 0 }
-}
-
-/// The task of a Fiber or Thread object.
-pub struct TaskRef {
-    pub id: u64,
-    /// Code of a fiber's block, for `inspect`: address of its `ISeq`, which is never freed; 0: none.
-    pub code: u64,
-}
-impl Payload for TaskRef {}
 
 pub(crate) fn proc_call(prc: Value, args: &[Value]) -> Call {
     Call {
@@ -476,253 +743,6 @@ pub(crate) fn proc_call(prc: Value, args: &[Value]) -> Call {
         block: Value::NIL,
         fcall: true,
         result: Value::UNDEF,
-    }
-}
-
-// --- threads --------------------------------------------------------------------
-
-fn main_thread(cx: &mut Cx) -> Value {
-    if cx.tasks.main_thread.is_nil() {
-        let id = cx.tasks.main_id;
-        let c = cx.k.thread;
-        let v = cx.data(c, TaskRef { id, code: 0 });
-        cx.tasks.main_thread = v;
-        cx.keep(v);
-        cx.tasks.threads.push(v);
-        let main = cx.tasks.main_id;
-        let others: Vec<u64> = cx.tasks.all.keys().copied().collect();
-        for i in others.into_iter().chain([main]) {
-            if let Some(t) = cx.task_mut(i) {
-                if t.thread.is_nil() {
-                    t.thread = v;
-                }
-            }
-        }
-        if cx.task.thread.is_nil() {
-            cx.task.thread = v;
-        }
-    }
-    cx.tasks.main_thread
-}
-/// `__thread_main()`, `__thread_current()`
-fn thread_main(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(main_thread(cx))
-}
-fn thread_current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    main_thread(cx);
-    Ok(cx.task.thread)
-}
-/// `__thread_alloc(class)`: a Thread object without a task.
-fn thread_alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    main_thread(cx);
-    let c = cx.arg_class(a, 0)?;
-    Ok(cx.data(c, TaskRef { id: u64::MAX, code: 0 }))
-}
-/// `__thread_start(thread, proc, args)`
-fn thread_start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    main_thread(cx);
-    let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.as_slice().to_vec());
-    let id = cx.new_task(proc_call(a[1], &args), true, a[0]);
-    if let Some(t) = a[0].as_data::<TaskRef>() {
-        t.id = id;
-    }
-    cx.tasks.threads.push(a[0]);
-    cx.tasks.ready.push_back(id);
-    let poll = &cx.heap.poll as *const _;
-    cx.tasks.arm_timer(poll);
-    Ok(a[0])
-}
-/// `__threads()`: all threads that are alive.
-fn threads(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    main_thread(cx);
-    let all = cx.tasks.threads.clone();
-    let live: Vec<Value> = all.into_iter().filter(|t| t.as_data::<TaskRef>().is_some_and(|r| alive(cx, r.id))).collect();
-    cx.tasks.threads = live.clone();
-    Ok(cx.array(&live))
-}
-fn alive(cx: &mut Cx, id: u64) -> bool {
-    cx.task_mut(id).is_some_and(|t| t.state != State::Done)
-}
-fn thread_id(a: Value) -> u64 {
-    a.as_data::<TaskRef>().map_or(u64::MAX, |t| t.id)
-}
-/// `__thread_state(thread)`: :run, :sleep, :done
-fn thread_state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = cx.active_task(a[0]);
-    let s = match cx.task_mut(id).map(|t| t.state) {
-        None if thread_id(a[0]) == u64::MAX => "new",
-        None | Some(State::Done) => "done",
-        Some(State::Waiting) => "sleep",
-        Some(_) => "run",
-    };
-    Ok(cx.sym(s))
-}
-/// `__park(deadline_ns or nil)`: waits until woken or the time is over. True when woken. Called again on waking.
-fn park(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if cx.task.parked {
-        cx.task.parked = false;
-        cx.task.joining = false;
-        cx.task.forever = false;
-        let woken = std::mem::replace(&mut cx.task.woken, false);
-        return Ok(Value::bool(woken));
-    }
-    if std::mem::replace(&mut cx.task.wake_token, false) {
-        return Ok(Value::TRUE);
-    }
-    cx.task.parked = true;
-    cx.pending.deadline = if a[0].is_nil() { u64::MAX } else { u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0) };
-    Err(Exit::Park)
-}
-/// `__park_join(deadline, thread)`: as `__park`, woken by the end of any thread.
-fn park_join(cx: &mut Cx, r: Value, a: &[Value]) -> R {
-    if !cx.task.parked {
-        // It may have ended since the caller looked.
-        let id = thread_id(a[1]);
-        if id != u64::MAX && !alive(cx, id) {
-            return Ok(Value::TRUE);
-        }
-        cx.task.joining = true;
-    }
-    park(cx, r, a)
-}
-/// `__park_forever()`: sleep without a time: no deadlock report while signals may come (main thread only).
-fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.task.parked = false;
-    cx.task.joining = false;
-    cx.task.woken = false;
-    cx.task.wake_token = false;
-    Ok(Value::NIL)
-}
-/// `__wake(thread)`: ends its wait; true when it was waiting.
-fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = cx.active_task(a[0]);
-    if let Some(t) = cx.task_mut(id) {
-        if t.state == State::Waiting {
-            t.woken = true;
-            return Ok(Value::TRUE);
-        }
-    }
-    Ok(Value::FALSE)
-}
-/// `__wake_task(id)` / `__task_id()`: the same by task number, for queues and locks.
-fn wake_task(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = a[0].as_fix().unwrap_or(-1) as u64;
-    if let Some(t) = cx.task_mut(id) {
-        if t.state == State::Waiting {
-            t.woken = true;
-            return Ok(Value::TRUE);
-        }
-        if t.state != State::Done {
-            t.wake_token = true;
-        }
-    }
-    Ok(Value::FALSE)
-}
-fn task_id(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::fix(cx.task.id as i64))
-}
-/// `__thread_pass()`
-fn thread_pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    if cx.tasks.ready.is_empty() && cx.tasks.all.len() < 2 {
-        return Ok(Value::NIL);
-    }
-    if cx.task.parked {
-        cx.task.parked = false;
-        return Ok(Value::NIL);
-    }
-    cx.task.parked = true;
-    cx.pending.deadline = 0;
-    Err(Exit::Park)
-}
-/// `__now_ns()`: monotonic nanoseconds.
-fn now(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.uint(now_ns()))
-}
-/// `__task_locals()`: Hash of the running task's fiber-locals, made on first use. With a thread: its first task's.
-fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = if a.is_empty() { cx.task.id } else { cx.active_task(a[0]) };
-    let Some(t) = cx.task_mut(id) else { return Ok(cx.hash()) };
-    if t.locals.is_nil() {
-        let h = cx.hash();
-        if let Some(t) = cx.task_mut(id) {
-            t.locals = h;
-        }
-        return Ok(h);
-    }
-    Ok(t.locals)
-}
-
-impl Cx {
-    /// The task of a thread that runs now: its first one, or one of its fibers.
-    pub(crate) fn active_task(&mut self, thread: Value) -> u64 {
-        if self.task.thread == thread {
-            return self.task.id;
-        }
-        let root = thread_id(thread);
-        if self.task_mut(root).is_some_and(|t| t.state == State::Resuming) {
-            if let Some(t) = self.tasks.all.values().find(|t| t.thread == thread && matches!(t.state, State::Ready | State::Waiting)) {
-                return t.id;
-            }
-        }
-        root
-    }
-    /// Parks the running native until `fd` is ready; it is called again then. With one thread a plain blocking call does as well.
-    pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
-        self.pending.io = Some((fd, read, write));
-        Exit::Park
-    }
-    /// Threads that wait for this descriptor.
-    pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
-        self.tasks.all.values().filter(|t| t.io.is_some_and(|io| io.0 == fd)).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
-    }
-    /// The child of a fork goes on with the running thread alone.
-    pub fn after_fork(&mut self) {
-        let thread = self.current_thread();
-        let id = self.task.id;
-        self.tasks.after_fork(id, thread);
-    }
-    /// Are there other tasks that could run while this one waits?
-    pub fn others_alive(&self) -> bool {
-        self.tasks.all.values().any(|t| t.root && t.state != State::Done)
-    }
-    /// Names the wait that the running native is about to begin.
-    pub fn ticket(&mut self) -> Ticket {
-        self.task.wait_seq += 1;
-        Ticket { task: self.task.id, seq: self.task.wait_seq }
-    }
-    /// Parks the running native until woken by its ticket or until a monotonic time (`u64::MAX`: none);
-    /// it is then called again from its start.
-    pub fn park(&mut self, deadline: u64) -> Exit {
-        self.pending.deadline = deadline;
-        Exit::Park
-    }
-    /// Ends the wait that `t` names. False when that wait is over already.
-    pub fn wake(&mut self, t: Ticket) -> bool {
-        match self.task_mut(t.task) {
-            Some(w) if w.wait_seq == t.seq && w.state == State::Waiting => {
-                w.wait_seq += 1;
-                w.woken = true;
-                true
-            }
-            _ => false,
-        }
-    }
-    /// Parks the running native until a monotonic time.
-    pub fn park_until(&mut self, deadline: u64) -> Exit {
-        self.pending.deadline = deadline;
-        Exit::Park
-    }
-    /// The running thread's object.
-    pub fn current_thread(&mut self) -> Value {
-        main_thread(self);
-        self.task.thread
-    }
-    /// `$!`
-    pub fn errinfo(&self) -> Value {
-        self.task.err
-    }
-    pub fn set_errinfo(&mut self, v: Value) {
-        self.task.err = v;
     }
 }
 
@@ -738,19 +758,5 @@ pub(crate) static TABLE: &[NativeDef] = &[
         cx.task.after_signal.pop();
         Ok(Value::NIL)
     }),
-    intrinsic("__thread_main", 0, 0, thread_main),
-    intrinsic("__thread_current", 0, 0, thread_current),
-    intrinsic("__thread_alloc", 1, 1, thread_alloc),
-    intrinsic("__thread_start", 3, 3, thread_start),
-    intrinsic("__threads", 0, 0, threads),
-    intrinsic("__thread_state", 1, 1, thread_state),
-    intrinsic("__park", 1, 1, park),
-    intrinsic("__park_join", 2, 2, park_join),
-    intrinsic("__park_clear", 0, 0, park_clear),
-    intrinsic("__wake", 1, 1, wake),
-    intrinsic("__wake_task", 1, 1, wake_task),
-    intrinsic("__task_id", 0, 0, task_id),
-    intrinsic("__thread_pass", 0, 0, thread_pass),
-    intrinsic("__now_ns", 0, 0, now),
-    intrinsic("__task_locals", 0, 1, task_locals),
+    intrinsic("__now_ns", 0, 0, |cx, _, _| Ok(cx.uint(now_ns()))),
 ];

@@ -68,6 +68,15 @@ impl<T> StableVec<T> {
             self.push(make());
         }
     }
+    /// Drops all rows but the first `n`.
+    pub fn truncate(&mut self, n: usize) {
+        while self.len() > n {
+            let i = self.len() - 1;
+            self.len.store(i, Ordering::Release);
+            // SAFETY: the row was written, and nobody else has the vector.
+            unsafe { std::ptr::drop_in_place(self.base.add(i)) };
+        }
+    }
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len.load(Ordering::Acquire)

@@ -8,11 +8,12 @@
 //! noted in the [`LockBook`], so that its death frees the lock.
 
 use crate::native::*;
-use crate::task::State;
+use crate::task::{State, Waits};
 use crate::{Cx, Ticket};
 use kumi_heap::*;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex as Lock, PoisonError};
 
 /// Owner of a free lock.
@@ -51,7 +52,11 @@ impl WaitList {
     #[inline]
     pub(crate) fn wake_one(&mut self, cx: &mut Cx) -> bool {
         while let Some(t) = self.list.pop_front() {
-            if t.seq == ANY_WAIT { cx.wake_any(t.task) } else if !cx.wake(t) { continue }
+            if t.seq == ANY_WAIT {
+                cx.wake_any(t.task);
+            } else if !cx.wake(t) {
+                continue;
+            }
             return true;
         }
         false
@@ -169,31 +174,21 @@ impl Payload for CondVar {
 }
 
 impl Cx {
-    /// Is that very wait still on?
-    pub(crate) fn waits(&mut self, t: Ticket) -> bool {
-        self.task_mut(t.task).is_some_and(|w| w.state == State::Waiting && (w.wait_seq == t.seq || t.seq == ANY_WAIT))
-    }
-    /// Ends the wait a task is in, or the next one it begins.
-    fn wake_any(&mut self, task: u64) {
-        if let Some(t) = self.task_mut(task) {
-            match t.state {
-                State::Waiting => t.woken = true,
-                State::Done => {}
-                _ => t.wake_token = true,
-            }
-        }
-    }
     pub(crate) fn task_lives(&mut self, id: u64) -> bool {
-        self.task_mut(id).is_some_and(|t| t.state != State::Done)
+        self.task_mut(id).is_some_and(|t| t.state.get() != State::Done)
     }
     /// A task has ended: locks it still holds become free.
     pub(crate) fn free_locks_of(&mut self, task: u64) {
         for v in self.lock_book.take(task) {
-            if let Some(h) = held(v) {
-                if h.owner == task {
-                    h.noted = false;
-                    h.free(self, v);
-                }
+            if self.parallel {
+                v.lock();
+            }
+            if let Some(h) = held(v).filter(|h| h.owner == task) {
+                h.noted = false;
+                h.free(self, v);
+            }
+            if self.parallel {
+                v.unlock();
             }
         }
     }
@@ -203,7 +198,11 @@ impl Cx {
     /// For natives that wait to be woken, not for something they can look at: `None` on the first run,
     /// then whether somebody woke the task (false: its time was over).
     fn was_woken(&mut self) -> Option<bool> {
-        if std::mem::take(&mut self.task.parked) { Some(std::mem::take(&mut self.task.woken)) } else { None }
+        if self.task.waits != Waits::Signal {
+            return None;
+        }
+        self.task.waits = Waits::Nothing;
+        Some(self.task.woken.load(Relaxed))
     }
     /// Argument `i`: monotonic nanoseconds, or nil for no limit.
     pub(crate) fn arg_deadline(&mut self, a: &[Value], i: usize) -> Result<u64, Exit> {
@@ -272,10 +271,10 @@ fn relock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if m.is_free(cx) {
         m.owner = me;
         m.count = a.get(1).and_then(|v| v.as_fix()).unwrap_or(0) as u64;
-        cx.task.held = false;
+        cx.root.held = false;
         return Ok(Value::NIL);
     }
-    cx.task.held = true;
+    cx.root.held = true;
     Err(m.wait(cx, a[0]))
 }
 /// `Mutex#try_lock`
@@ -329,7 +328,7 @@ fn mutex_sleep(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let m = mutex(cx, a[0])?;
     assert_owner(cx, m)?;
     m.free(cx, a[0]);
-    cx.task.parked = true;
+    cx.task.waits = Waits::Signal;
     Err(cx.park(deadline))
 }
 
@@ -357,7 +356,7 @@ fn cv_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     c.waiters.enter(cx);
     m.free(cx, a[1]);
-    cx.task.parked = true;
+    cx.task.waits = Waits::Signal;
     Err(cx.park(deadline))
 }
 /// `__cv_enter(cv)`: whatever the running task waits for next, a signal ends it (locks of users' own making).
@@ -371,7 +370,7 @@ fn cv_enter(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn cv_leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = condvar(cx, a[0])?;
     c.waiters.leave(cx.task.id);
-    cx.task.wake_token = false;
+    cx.task.wake_token.store(false, Relaxed);
     Ok(Value::NIL)
 }
 /// `ConditionVariable#signal`

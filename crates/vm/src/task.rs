@@ -5,14 +5,23 @@
 //! valid [`Value`] (frame-header words that are addresses or offsets carry the
 //! fixnum tag), so that the roots of a task are one slice. Nothing outside the
 //! stack holds an address into it: frames, blocks and Home cells use slot numbers.
+//!
+//! Who may touch a task: the worker that runs it (or, for a suspended fiber, its
+//! thread's worker); others only its atomics, and those that belong together only
+//! under the table's lock. At a stop, everybody.
 
 use crate::native::Call;
+use crate::stable::StableVec;
 use crate::stack::Stack;
 use kumi_heap::{Gc, HomeObj, Marker, Value};
-use rustc_hash::FxHashMap;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
+use thin_vec::ThinVec;
 
 /// What a task is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum State {
     /// Made, `start` not yet called.
     New,
@@ -22,9 +31,29 @@ pub enum State {
     Suspended,
     /// Fiber that resumed another one and waits for it.
     Resuming,
-    /// Waits for `deadline`, `io` or a wake-up.
+    /// Waits for a time, a descriptor or a wake-up.
     Waiting,
     Done,
+}
+
+/// A state that other workers may look at.
+pub struct StateCell(AtomicU8);
+impl StateCell {
+    #[inline]
+    pub fn get(&self) -> State {
+        match self.0.load(Acquire) {
+            0 => State::New,
+            1 => State::Ready,
+            2 => State::Suspended,
+            3 => State::Resuming,
+            4 => State::Waiting,
+            _ => State::Done,
+        }
+    }
+    #[inline]
+    pub fn set(&self, s: State) {
+        self.0.store(s as u8, Release)
+    }
 }
 
 /// Names one wait of one task, for the wait lists of locks and queues.
@@ -32,6 +61,22 @@ pub enum State {
 pub struct Ticket {
     pub task: u64,
     pub seq: u64,
+}
+
+/// The native that parked, to be called again: call, result register, frame flags.
+pub type Again = (Call, usize, u64);
+
+/// Which native waits, so that it knows its own wait when it is called again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Waits {
+    Nothing,
+    Sleep,
+    Join,
+    Park,
+    Signal,
+    Pass,
+    Job,
 }
 
 /// One Thread or Fiber.
@@ -47,13 +92,17 @@ pub struct Task {
     /// `$!`
     pub err: Value,
     /// Running `catch` calls, outermost first: tag, the frame it returns from, `$!` when it began.
-    pub catches: Vec<(Value, usize, Value)>,
+    pub catches: ThinVec<(Value, usize, Value)>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
-    pub homes: Vec<(usize, Gc<HomeObj>)>,
-    pub state: State,
+    pub homes: ThinVec<(usize, Gc<HomeObj>)>,
+    pub state: StateCell,
     /// The Thread it belongs to and the Fiber it is (values of their objects; nil: none made yet).
     pub thread: Value,
     pub fiber: Value,
+    /// The first task of its thread (its own number when it is that).
+    pub root: u64,
+    /// Of a first task: the thread's fiber that runs or waits now.
+    pub active: AtomicU64,
     /// The task that resumed this fiber.
     pub resumer: Option<u64>,
     /// The fiber this one resumed and waits for.
@@ -63,36 +112,38 @@ pub struct Task {
     /// Fiber: to be ended when control comes back to it.
     pub killed: bool,
     /// What it runs first.
-    pub start: Option<Call>,
+    pub start: Option<Box<Call>>,
     /// Result of a finished task, or the exception that ended it.
     pub result: Value,
     pub failed: Value,
-    /// Exceptions other threads sent, oldest first; `true` stands for kill.
-    pub interrupts: Vec<Value>,
-    /// Monotonic nanoseconds; `u64::MAX`: no time limit.
-    pub deadline: u64,
-    pub io: Option<(i32, bool, bool)>,
-    /// Set by whoever ended the wait.
-    pub woken: bool,
+    /// Of a first task: exceptions other threads sent, oldest first; `true` stands for kill.
+    pub interrupts: parking_lot::Mutex<ThinVec<Value>>,
+    /// Is there one?
+    pub mail: AtomicBool,
+    /// The last wait was ended by whoever it waited for.
+    pub woken: AtomicBool,
     /// Number of the present wait: a [`Ticket`] is good for the wait it was made for.
-    pub wait_seq: u64,
-    /// Is it a thread's first task (not a fiber)?
-    pub root: bool,
+    pub wait_seq: AtomicU64,
+    /// A wake-up that came before the wait.
+    pub wake_token: AtomicBool,
+    /// Which native waits, since when and until when (monotonic nanoseconds).
+    pub waits: Waits,
+    pub since: u64,
+    pub until: u64,
+    /// Waits for something outside (a signal): no deadlock.
+    pub forever: bool,
+    /// Runs on worker 0 only.
+    pub pinned: bool,
+    /// The present wait has a timer.
+    pub timed: bool,
+    /// It was interrupted while it ran, not while it waited.
+    pub gave_way: bool,
     /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
     pub storage: Value,
     pub locals: Value,
     /// A resumed value decides the fused jump before `pc`.
     pub jump: bool,
-    /// The native that parked, to be called again: call, result register, frame flags.
-    pub again: Option<(Call, usize, u64)>,
-    /// The park native has parked and is being called again.
-    pub parked: bool,
-    /// Waits for a thread's end.
-    pub joining: bool,
-    /// Waits without time limit for something outside (signals).
-    pub forever: bool,
-    /// A wake-up that came before the wait.
-    pub wake_token: bool,
+    pub again: Option<Box<Again>>,
     /// Fiber: left by `Fiber.yield`.
     pub yielding: bool,
     /// What `Thread.handle_interrupt` holds back, innermost first: `[outer, class, how, class, how, ...]`, where
@@ -100,57 +151,69 @@ pub struct Task {
     pub masks: Value,
     /// Interrupts wait until a lock is taken back.
     pub held: bool,
+    /// What the pool's job gave.
+    pub job: Option<Box<dyn std::any::Any + Send>>,
     /// Parked calls that run again when the signal handler above them is done, innermost last.
-    pub after_signal: Vec<Call>,
+    pub after_signal: ThinVec<Call>,
 }
 
 impl Task {
-    pub fn new(id: u64) -> Task {
+    pub fn new() -> Task {
         Task {
-            id,
+            id: 0,
             stack: Stack::new(),
             base: 0,
             pc: 0,
             dst: 0,
             err: Value::NIL,
-            catches: Vec::new(),
-            homes: Vec::new(),
-            state: State::New,
+            catches: ThinVec::new(),
+            homes: ThinVec::new(),
+            state: StateCell(AtomicU8::new(State::New as u8)),
             thread: Value::NIL,
             fiber: Value::NIL,
+            root: 0,
+            active: AtomicU64::new(0),
             resumer: None,
             child: None,
-            killed: false,
             isolated: false,
+            killed: false,
             start: None,
             result: Value::NIL,
             failed: Value::NIL,
-            interrupts: Vec::new(),
-            deadline: u64::MAX,
-            io: None,
-            woken: false,
-            wait_seq: 0,
-            root: true,
+            interrupts: parking_lot::Mutex::new(ThinVec::new()),
+            mail: AtomicBool::new(false),
+            woken: AtomicBool::new(false),
+            wait_seq: AtomicU64::new(0),
+            wake_token: AtomicBool::new(false),
+            waits: Waits::Nothing,
+            since: 0,
+            until: u64::MAX,
+            forever: false,
+            pinned: false,
+            timed: false,
+            gave_way: false,
             storage: Value::NIL,
             locals: Value::NIL,
             jump: false,
             again: None,
-            parked: false,
-            joining: false,
-            forever: false,
-            wake_token: false,
             yielding: false,
             masks: Value::NIL,
             held: false,
-            after_signal: Vec::new(),
+            job: None,
+            after_signal: ThinVec::new(),
         }
     }
-    /// Marks everything but the stack.
+    /// Is it a thread's first task (not a fiber)?
+    pub fn is_root(&self) -> bool {
+        self.root == self.id
+    }
+    /// Marks the stack and all else it holds.
     pub fn trace(&self, m: &mut Marker) {
+        self.mark_parked_stack(m);
         for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals, self.masks] {
             m.mark(v);
         }
-        m.mark_all(&self.interrupts);
+        m.mark_all(&self.interrupts.lock());
         for (t, _, e) in &self.catches {
             m.mark(*t);
             m.mark(*e);
@@ -158,60 +221,170 @@ impl Task {
         for (_, h) in &self.homes {
             m.mark(h.val());
         }
-        for c in self.start.iter().chain(&self.after_signal).chain(self.again.iter().map(|a| &a.0)) {
+        if let Some(c) = &self.start {
+            crate::gc::trace_call(c, m);
+        }
+        if let Some(a) = &self.again {
+            crate::gc::trace_call(&a.0, m);
+        }
+        for c in &self.after_signal {
             crate::gc::trace_call(c, m);
         }
     }
 }
 
-/// All tasks but the running one.
-#[derive(Default)]
-pub struct Tasks {
-    pub all: FxHashMap<u64, Box<Task>>,
-    pub next: u64,
-    /// Ready threads in turn.
-    pub ready: std::collections::VecDeque<u64>,
-    /// The main thread's first task.
-    pub main_id: u64,
-    pub main_thread: Value,
-    /// Threads that were started and have not been seen dead.
-    pub threads: Vec<Value>,
-    pub turn_ends: u64,
-    /// When parked tasks are looked at for what their stacks do not use.
-    pub next_trim: u64,
-    /// `Thread.ignore_deadlock`
-    pub ignore_deadlock: bool,
-    ticker: bool,
+/// The task of a Fiber object.
+pub struct TaskRef {
+    pub id: u64,
+    /// Code of the block, for `inspect`: address of its `ISeq`, which is never freed; 0: none.
+    pub code: u64,
+    /// The task, when it lives as long as this object (it is no thread's first).
+    pub own: Option<(TaskPtr, std::sync::Arc<TaskTable>)>,
 }
 
-impl Tasks {
-    /// In a forked child only the thread that forked lives: `id`, of `thread`.
-    pub fn after_fork(&mut self, id: u64, thread: Value) {
-        self.all.retain(|_, t| t.thread == thread && !t.root);
-        self.ready.clear();
-        self.main_id = id;
-        self.main_thread = thread;
-        self.threads.retain(|t| *t == thread);
-        self.ticker = false;
+impl kumi_heap::Payload for TaskRef {
+    fn trace(&self, m: &mut Marker) {
+        if let Some((t, _)) = &self.own {
+            t.trace(m);
+        }
     }
-    /// Do turns end by time (a second thread was started)?
-    pub fn ticking(&self) -> bool {
-        self.ticker
+    fn bytes(&self) -> usize {
+        64 + self.own.as_ref().map_or(0, |(t, _)| size_of::<Task>() + t.stack.capacity() * 8)
     }
-    /// Starts the ticker that ends turns. It lives as long as the process: `poll` is a runtime's own
-    /// flag, whose runtime is never dropped once threads were used.
-    pub fn arm_timer(&mut self, poll: *const std::sync::atomic::AtomicBool) {
-        if self.ticker {
+}
+
+impl Drop for TaskRef {
+    fn drop(&mut self) {
+        if let Some((_, table)) = &self.own {
+            table.remove(self.id);
+        }
+    }
+}
+
+/// Address of a task in the table: good while the task is (see the module).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TaskPtr(NonNull<Task>);
+
+impl TaskPtr {
+    pub(crate) fn of(t: &mut Task) -> TaskPtr {
+        TaskPtr(NonNull::from(t))
+    }
+}
+impl Deref for TaskPtr {
+    type Target = Task;
+    #[inline(always)]
+    fn deref(&self) -> &Task {
+        // SAFETY: the table keeps it; see the module for who may touch what.
+        unsafe { self.0.as_ref() }
+    }
+}
+impl DerefMut for TaskPtr {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Task {
+        // SAFETY: as above: only the task's own worker writes plain fields.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    task: AtomicPtr<Task>,
+    generation: AtomicU32,
+}
+
+/// All tasks of a runtime, by number: generation in the upper half, slot below.
+pub struct TaskTable {
+    slots: StableVec<Slot>,
+    /// Order of waits and wakes: states, wait numbers and wake flags that belong together change under it. Innermost
+    /// but for the scheduler's own locks. Holds the free slots.
+    free: parking_lot::Mutex<Vec<u32>>,
+    /// Threads that have not ended.
+    pub threads: AtomicUsize,
+    /// Waits that are no deadlock however long they last.
+    pub sleepers: AtomicUsize,
+    /// `Thread.ignore_deadlock`
+    pub ignore_deadlock: AtomicBool,
+    /// The main thread's first task.
+    pub main: AtomicU64,
+}
+
+/// Most tasks at once.
+pub const MOST_TASKS: usize = 1 << 25;
+
+impl Default for TaskTable {
+    fn default() -> Self {
+        TaskTable {
+            slots: StableVec::new(MOST_TASKS),
+            free: Default::default(),
+            threads: AtomicUsize::new(0),
+            sleepers: AtomicUsize::new(0),
+            ignore_deadlock: AtomicBool::new(false),
+            main: AtomicU64::new(0),
+        }
+    }
+}
+
+impl TaskTable {
+    pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, Vec<u32>> {
+        self.free.lock()
+    }
+    /// Enters a task; `None` when there are too many.
+    pub fn insert(&self, t: Task) -> Option<TaskPtr> {
+        let mut free = self.lock();
+        let i = match free.pop() {
+            Some(i) => i as usize,
+            None if self.slots.len() < MOST_TASKS - 1 => self.slots.push(Slot::default()),
+            None => return None,
+        };
+        let generation = self.slots[i].generation.load(Relaxed).wrapping_add(1).max(1);
+        let mut b = Box::new(t);
+        b.id = (generation as u64) << 32 | i as u64;
+        let p = Box::into_raw(b);
+        self.slots[i].generation.store(generation, Relaxed);
+        self.slots[i].task.store(p, Release);
+        NonNull::new(p).map(TaskPtr)
+    }
+    /// The task of that number, when it still is.
+    #[inline]
+    pub fn get(&self, id: u64) -> Option<TaskPtr> {
+        let s = self.slots.get(id as u32 as usize)?;
+        let p = NonNull::new(s.task.load(Acquire))?;
+        (s.generation.load(Relaxed) == (id >> 32) as u32).then_some(TaskPtr(p))
+    }
+    /// Takes a task out and frees it.
+    pub fn remove(&self, id: u64) {
+        let mut free = self.lock();
+        let Some(s) = self.slots.get(id as u32 as usize) else { return };
+        if s.generation.load(Relaxed) != (id >> 32) as u32 {
             return;
         }
-        self.ticker = true;
-        let addr = poll as usize;
-        std::thread::spawn(move || {
-            loop {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-                // SAFETY: see above.
-                unsafe { (*(addr as *const std::sync::atomic::AtomicBool)).store(true, std::sync::atomic::Ordering::Relaxed) };
+        let p = s.task.swap(std::ptr::null_mut(), AcqRel);
+        if !p.is_null() {
+            s.generation.fetch_add(1, Relaxed);
+            free.push(id as u32);
+            drop(free);
+            // SAFETY: made by `insert`; taken out under the lock, so nobody finds it any more.
+            drop(unsafe { Box::from_raw(p) });
+        }
+    }
+    /// All tasks there are. Only under the lock or at a stop.
+    pub(crate) fn each(&self, mut f: impl FnMut(TaskPtr)) {
+        for s in &self.slots {
+            if let Some(p) = NonNull::new(s.task.load(Acquire)) {
+                f(TaskPtr(p));
             }
-        });
+        }
+    }
+}
+
+impl Drop for TaskTable {
+    fn drop(&mut self) {
+        for s in &self.slots {
+            let p = s.task.load(Relaxed);
+            if !p.is_null() {
+                // SAFETY: made by `insert`, owned by the table.
+                drop(unsafe { Box::from_raw(p) });
+            }
+        }
     }
 }

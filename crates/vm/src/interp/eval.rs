@@ -173,7 +173,7 @@ impl Cx {
     /// The first frame of the current task.
     pub(crate) fn enter_bottom(&mut self, q: &ISeq, self_val: Value, cref: Value) {
         let need = HEADER as usize + q.nregs as usize;
-        let max = self.stack_sizes.max(!self.task.root);
+        let max = self.stack_sizes.max(!self.task.is_root());
         if need > self.task.stack.capacity() && !self.task.stack.grow(need, max, &self.stack_sizes) {
             // Some hundred bytes were refused: as for any other allocation, there is no way on.
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<[u64; 32]>());
@@ -195,7 +195,7 @@ impl Cx {
         self.pc = q.code.as_ptr();
         self.task.failed = Value::NIL;
         self.task.result = Value::NIL;
-        self.task.state = crate::task::State::Ready;
+        self.task.state.set(crate::task::State::Ready);
     }
 
     /// `TOPLEVEL_BINDING`: the main object's scope, with the variables that evals and the REPL make.

@@ -145,7 +145,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn grow_stack(&mut self, up: usize) -> bool {
         let off = self.slot_of(self.fp());
-        let max = self.stack_sizes.max(!self.task.root);
+        let max = self.stack_sizes.max(!self.task.is_root());
         let room = if self.stack_sizes.stress > 0 {
             // xorshift: the rhythm of stress mode, which the seed replays.
             let mut d = self.stack_sizes.seed;
@@ -188,7 +188,8 @@ impl Cx {
     /// A handler was reached: does it still need the reserve?
     pub(crate) fn close_reserve(&mut self) {
         let off = self.slot_of(self.fp());
-        self.task.stack.close_reserve(off + self.fp().iseq().nregs as usize, &self.stack_sizes);
+        let extent = off + self.fp().iseq().nregs as usize;
+        self.task.stack.close_reserve(extent, &self.stack_sizes);
         self.stack_moved(off);
     }
     /// A pass over parked tasks, about once a second: stacks of those that have not run since the last
@@ -273,7 +274,7 @@ pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
 impl Task {
     /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
     fn parked_frame(&self) -> Option<Fp> {
-        if matches!(self.state, State::New | State::Done) || self.stack.capacity() == 0 {
+        if matches!(self.state.get(), State::New | State::Done) || self.stack.capacity() == 0 {
             return None;
         }
         // SAFETY: base is a frame of the task's stack.
@@ -289,7 +290,7 @@ impl Task {
     pub fn trim_stack(&mut self, sizes: &StackSizes) -> usize {
         let Some(fp) = self.parked_frame() else {
             let n = self.stack.bytes();
-            if self.state == State::Done {
+            if self.state.get() == State::Done {
                 self.stack.release();
                 return n;
             }

@@ -54,14 +54,14 @@ impl Cx {
     pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
         let me = self.task.id;
         let Some(t) = self.task_mut(id) else { return Vec::new() };
-        let native = match &t.again {
+        let native = match t.again.as_deref() {
             Some((Call { target: Target::Method(m), .. }, ..)) => *m,
             _ => NO_METHOD,
         };
         if id == me {
             return self.capture_trace(native);
         }
-        if matches!(t.state, State::New | State::Done) {
+        if matches!(t.state.get(), State::New | State::Done) {
             return Vec::new();
         }
         // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.

@@ -1,0 +1,283 @@
+//! Workers: OS threads that each run tasks with a [`Cx`] of their own, and the stop
+//! at which one of them has the runtime to itself.
+//!
+//! **Invariant.** A worker is *active* while it runs bytecode or natives, and passes
+//! [`Cx::stop_here`] between bytecodes whenever `asked` is set; otherwise it is idle
+//! and touches nothing of the runtime. While `stopping` is set nobody becomes active.
+//! `parallel` is true whenever two workers are active: the one that ran alone agrees
+//! at its next safepoint before the second begins, since it locked nothing until
+//! then. The state's lock is held only for these changes; nothing else is taken
+//! under it.
+
+use crate::Cx;
+use crate::runtime::Runtime;
+use crate::task::State;
+use kumi_sched::Sched;
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
+
+/// See the module.
+pub(crate) struct Stop {
+    state: Mutex<StopState>,
+    changed: Condvar,
+    /// Something is asked of active workers.
+    asked: AtomicBool,
+}
+
+struct StopState {
+    active: usize,
+    stopping: bool,
+    /// Workers lock what they share.
+    parallel: bool,
+    /// A second worker waits for the first to agree to that.
+    want_parallel: bool,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop {
+            // The worker that boots the runtime.
+            state: Mutex::new(StopState { active: 1, stopping: false, parallel: false, want_parallel: false }),
+            changed: Condvar::new(),
+            asked: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Where to find a worker.
+#[derive(Clone, Copy)]
+pub(crate) struct WorkerRef {
+    pub cx: *mut Cx,
+    pub poll: *const AtomicBool,
+}
+// SAFETY: workers are never dropped while the runtime lives; `poll` is atomic, `cx` is followed only at a stop.
+unsafe impl Send for WorkerRef {}
+// SAFETY: as above.
+unsafe impl Sync for WorkerRef {}
+
+/// A descriptor whose writing wakes the sleeping worker, for signal handlers; -1: none.
+pub static WAKE_FD: AtomicI32 = AtomicI32::new(-1);
+
+pub(crate) fn arm_signals(s: &Sched) {
+    WAKE_FD.store(s.signal_fd(), Release);
+}
+
+impl Runtime {
+    /// Asks every worker to look around at its next safepoint.
+    pub(crate) fn poll_all(&self) {
+        for w in &self.workers {
+            // SAFETY: see WorkerRef.
+            unsafe { (*w.poll).store(true, Release) };
+        }
+    }
+    pub(crate) fn poll_worker(&self, w: usize) {
+        if let Some(w) = self.workers.get(w) {
+            // SAFETY: see WorkerRef.
+            unsafe { (*w.poll).store(true, Release) };
+        }
+    }
+}
+
+impl Cx {
+    /// Does what other workers asked of this one; the running task may be looked at meanwhile.
+    #[inline]
+    pub(crate) fn stop_here(&mut self) {
+        if self.stop.asked.load(Acquire) {
+            self.stop_here_slow();
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn stop_here_slow(&mut self) {
+        self.show_stack();
+        let rt = self.runtime();
+        let mut s = rt.stop.state.lock();
+        loop {
+            if s.want_parallel {
+                s.want_parallel = false;
+                s.parallel = true;
+                rt.stop.changed.notify_all();
+            } else if s.stopping {
+                s.active -= 1;
+                rt.stop.changed.notify_all();
+                while s.stopping {
+                    rt.stop.changed.wait(&mut s);
+                }
+                s.active += 1;
+            } else {
+                break;
+            }
+        }
+        if s.active == 1 {
+            s.parallel = false;
+        }
+        rt.stop.asked.store(false, Release);
+        self.parallel_mode(s.parallel);
+    }
+    /// The frames of the running task can be walked by others from here on.
+    fn show_stack(&mut self) {
+        if self.task.id != 0 && self.task.state.get() == State::Ready && !self.fp.is_null() {
+            self.task.base = self.slot_of(self.fp());
+            self.task.pc = self.pc as usize;
+        }
+    }
+    fn parallel_mode(&mut self, on: bool) {
+        if self.parallel != on {
+            self.parallel = on;
+            self.heap.set_parallel(on);
+        }
+    }
+    /// This worker becomes active.
+    fn become_active(&mut self) {
+        let rt = self.runtime();
+        let mut s = rt.stop.state.lock();
+        loop {
+            if s.stopping {
+                rt.stop.changed.wait(&mut s);
+            } else if s.active > 0 && !s.parallel {
+                s.want_parallel = true;
+                rt.stop.asked.store(true, Release);
+                rt.poll_all();
+                rt.stop.changed.wait(&mut s);
+            } else {
+                break;
+            }
+        }
+        if s.active == 0 {
+            s.parallel = false;
+        }
+        s.active += 1;
+        self.parallel_mode(s.parallel);
+    }
+    /// This worker becomes idle.
+    fn become_idle(&mut self) {
+        let rt = self.runtime();
+        let mut s = rt.stop.state.lock();
+        s.active -= 1;
+        if s.active == 0 {
+            s.want_parallel = false;
+            s.parallel = false;
+        } else if s.active == 1 && s.parallel && !s.stopping {
+            // The one that is left may stop locking.
+            rt.stop.asked.store(true, Release);
+            rt.poll_all();
+        }
+        self.parallel_mode(false);
+        rt.stop.changed.notify_all();
+    }
+    /// Nothing to run: waits for something to come.
+    pub(crate) fn go_idle(&mut self) {
+        self.arm_trim();
+        self.become_idle();
+        self.sched().wait(self.worker);
+        self.become_active();
+        if self.worker != 0 && !self.sched().has_ready(self.worker) && self.signal_hook.is_some() {
+            // What came may be a signal, which is worker 0's affair.
+            self.sched().wake_worker(0);
+        }
+    }
+    /// Runs `f` while no other worker is active. `None` when another worker stopped the world first: look again.
+    pub(crate) fn stop_world<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> Option<T> {
+        self.show_stack();
+        let rt = self.runtime();
+        {
+            let mut s = rt.stop.state.lock();
+            if s.stopping {
+                drop(s);
+                self.stop_here_slow();
+                return None;
+            }
+            s.stopping = true;
+            if s.active > 1 {
+                rt.stop.asked.store(true, Release);
+                rt.poll_all();
+                while s.active > 1 {
+                    rt.stop.changed.wait(&mut s);
+                }
+            }
+        }
+        let v = f(self);
+        let mut s = rt.stop.state.lock();
+        s.stopping = false;
+        rt.stop.changed.notify_all();
+        drop(s);
+        Some(v)
+    }
+
+    /// Starts the other workers, once.
+    pub(crate) fn start_workers(&mut self) {
+        let rt = self.runtime();
+        let n = self.sched().workers();
+        if n < 2 || rt.started.swap(true, AcqRel) {
+            return;
+        }
+        for w in 1..n {
+            let (rt, heap, stress) = (rt.clone(), self.heap.sibling(), self.gc_stress);
+            let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(16 << 20);
+            let made = main.spawn(move || {
+                let mut cx = Cx::worker(rt, heap, w);
+                cx.gc_stress = stress;
+                cx.register_first();
+                while let crate::interp::Flow::Go = cx.run_next() {
+                    cx.run();
+                }
+            });
+            if made.is_err() {
+                // The system gives no thread: those there are do the work.
+                break;
+            }
+        }
+    }
+    /// Joins the runtime's workers as an active one.
+    fn register_first(&mut self) {
+        self.become_active();
+        self.register();
+        // A collection that was asked for before may begin now.
+        self.heap.poll.store(true, Release);
+    }
+    pub(crate) fn register(&mut self) {
+        let r = WorkerRef { cx: self, poll: &self.heap.poll };
+        self.workers.push(r);
+    }
+    pub(crate) fn workers_started(&self) -> bool {
+        self.started.load(Relaxed)
+    }
+
+    /// The child of a fork goes on with the running thread, as its main thread, on worker 0 alone.
+    pub fn after_fork(&mut self) {
+        let keep = self.task.thread;
+        let root = self.root.id;
+        let mut gone = Vec::new();
+        self.tasks.each(|t| {
+            if t.thread != keep {
+                gone.push(t.id);
+            }
+        });
+        for id in gone {
+            if let Some(t) = self.tasks.get(id) {
+                t.state.set(State::Done);
+            }
+        }
+        let sched = self.sched_cell().get().map(|s| s.after_fork_child());
+        let rt = self.boot();
+        rt.stop = Stop::default();
+        rt.started = AtomicBool::new(false);
+        rt.trim_armed = AtomicBool::new(false);
+        rt.workers.truncate(1);
+        rt.tasks.threads.store(0, Relaxed);
+        rt.tasks.sleepers.store(0, Relaxed);
+        rt.tasks.main.store(root, Relaxed);
+        if let Some(s) = sched {
+            arm_signals(&s);
+            rt.sched = std::sync::OnceLock::from(s);
+        }
+        self.root.pinned = true;
+        self.task.pinned = true;
+        self.thread_is_main(keep);
+    }
+    /// The runtime itself, kept alive.
+    pub(crate) fn runtime(&self) -> Arc<Runtime> {
+        self.rt.clone()
+    }
+}
