@@ -276,6 +276,11 @@ impl Cx {
         self.task.pinned = true;
         self.thread_is_main(keep);
     }
+    /// Worker 0 is to look for signals.
+    pub fn wake_main_worker(&self) {
+        self.poll_worker(0);
+        self.sched().wake_worker(0);
+    }
     /// The runtime itself, kept alive.
     pub(crate) fn runtime(&self) -> Arc<Runtime> {
         self.rt.clone()

@@ -20,7 +20,18 @@ pub static TABLE: &[NativeDef] = &[
         Ok(cx.state::<Traps>().commands.get(n).copied().unwrap_or(Value::NIL))
     }),
     intrinsic("__kill", 2, 2, kill),
-    intrinsic("__signal_poll", 0, 0, |_, _, _| if PENDING.load(Acquire) != 0 { Err(Exit::Again) } else { Ok(Value::NIL) }),
+    intrinsic("__signal_poll", 0, 0, |cx, _, _| {
+        if PENDING.load(Acquire) == 0 {
+            return Ok(Value::NIL);
+        }
+        if cx.worker == 0 {
+            return Err(Exit::Again);
+        }
+        // The main thread's worker calls the handlers.
+        cx.wake_main_worker();
+        Err(cx.park(now_ns() + 200_000))
+    })
+    .guard(Guard::None),
     // __signal_action(number): 0 the system's default, 1 ignored, 2 a handler of ours.
     intrinsic("__signal_action", 1, 1, |cx, _, a| {
         let n = cx.arg_i64(a, 0)? as i32;
@@ -82,6 +93,17 @@ extern "C" fn note(sig: libc::c_int) {
     if !p.is_null() {
         // SAFETY: the flag lives in a runtime's heap, which its boot registered and its end takes back.
         unsafe { (*p).store(true, Release) };
+    }
+    let fd = kumi_vm::worker::WAKE_FD.load(Acquire);
+    if fd >= 0 {
+        let one = 1u64;
+        // SAFETY: write is async-signal-safe; eight bytes of a local.
+        unsafe {
+            let errno = libc::__errno_location();
+            let old = *errno;
+            libc::write(fd, (&raw const one).cast(), 8);
+            *errno = old;
+        }
     }
 }
 extern "C" fn nothing(_: libc::c_int) {}
