@@ -251,7 +251,7 @@ impl Sched {
         self.timers.compact(live);
     }
 
-    /// The earliest deadline, that of a stale timer perhaps.
+    /// How many timers are set, stale ones included.
     pub fn timers(&self) -> usize {
         self.timers.len()
     }

@@ -684,7 +684,8 @@ impl Cx {
     /// Threads that wait for this descriptor.
     pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
         let list = self.sched().waiters(fd);
-        list.into_iter().filter_map(|(id, _)| self.tasks.get(id)).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
+        let waits = |(id, seq): (u64, u64)| self.tasks.get(id).filter(|t| t.wait_seq.load(Relaxed) == seq);
+        list.into_iter().filter_map(waits).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
     }
     /// Runs a call that can only block on the pool; the task parks, and the native that is called again gets the value.
     ///
