@@ -309,9 +309,7 @@ impl Heap {
     pub fn float(&mut self, class: Value, f: f64) -> Value {
         match Value::try_flo(f) {
             Some(v) => v,
-            None => {
-                self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val()
-            }
+            None => self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val(),
         }
     }
     /// An Integer from a big one: a fixnum where it fits. `class`: Integer.

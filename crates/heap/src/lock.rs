@@ -7,8 +7,8 @@
 //! bit is an Acquire, dropping it a Release: the next holder sees what the one
 //! before has written.
 
-use crate::header::{Kind, flag};
 use crate::Value;
+use crate::header::{Kind, flag};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::*;
 

@@ -149,7 +149,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                     }
                 } else {
                     inline.write_bytes(0, N);
-                    copy_short(s.as_ptr() as *const u8, inline as *mut u8, s.len() * size_of::<T>());
+                    copy_short(s.as_ptr() as *const u8, inline as *mut u8, size_of_val(s));
                 }
                 inline_word(s.len())
             } else {
@@ -399,7 +399,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if self.room() - self.len() < s.len() {
             // A piece of this very vector would be freed under our feet.
             if self.owns(s) {
-                return self.extend_from_slice(&s.to_vec());
+                let s = s.to_vec();
+                return self.extend_from_slice(&s);
             }
             self.grow(s.len());
         }
@@ -491,7 +492,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             return;
         }
         if self.owns(with) {
-            return self.splice(at, n, &with.to_vec());
+            let with = with.to_vec();
+            return self.splice(at, n, &with);
         }
         if at + n == len && (n == 0 || with.is_empty()) {
             self.truncate(at);

@@ -43,8 +43,7 @@ struct Slot {
 }
 
 /// What an empty Hash has: no room. Never written to.
-static EMPTY: Table =
-    Table { cap: 0, bits: 0, len: AtomicU32::new(0), first: AtomicU32::new(0), live: AtomicU32::new(0), _pad: 0 };
+static EMPTY: Table = Table { cap: 0, bits: 0, len: AtomicU32::new(0), first: AtomicU32::new(0), live: AtomicU32::new(0), _pad: 0 };
 
 #[inline(always)]
 fn mix(hash: u64) -> u64 {
@@ -147,8 +146,8 @@ impl Table {
         let mask = index.len() - 1;
         let m = mix(hash);
         let low = mask as u32;
-        let mut at = (m >> (64 - self.bits)) as usize;
-        for _ in 0..=mask {
+        let home = (m >> (64 - self.bits)) as usize;
+        for at in home..home + index.len() {
             let w = index[at & mask].load(Acquire);
             if w == 0 {
                 return None;
@@ -159,7 +158,6 @@ impl Table {
                     return Some(i);
                 }
             }
-            at += 1;
         }
         None
     }
@@ -169,13 +167,12 @@ impl Table {
         let index = self.index();
         let mask = index.len() - 1;
         let m = mix(hash);
-        let mut at = (m >> (64 - self.bits)) as usize;
-        for _ in 0..=mask {
+        let home = (m >> (64 - self.bits)) as usize;
+        for at in home..home + index.len() {
             let w = &index[at & mask];
             if w.load(Relaxed) == 0 {
                 return w.store((m as u32 & !(mask as u32)) | (i as u32 + 1), Release);
             }
-            at += 1;
         }
     }
     /// Appends an entry; false when there is no room. For the only writer.
