@@ -20,11 +20,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__servbyport", 2, 2, servbyport),
 ];
 
-/// Runs what may block.
-fn offload<T: Send + 'static>(_: &mut Cx, f: impl FnOnce() -> T + Send + 'static) -> Result<T, Exit> {
-    Ok(f())
-}
-
 /// Why a lookup failed: the resolver's code, and errno when the code is EAI_SYSTEM.
 type Failure = (i32, i32);
 
@@ -112,7 +107,7 @@ fn getaddrinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let numeric = Wanted { flags: wanted.flags | libc::AI_NUMERICHOST, ..wanted.clone() };
     let found = match numeric.look_up() {
         Err((libc::EAI_NONAME, _)) if wanted.flags & libc::AI_NUMERICHOST == 0 && wanted.host.is_some() => {
-            offload(cx, move || wanted.look_up())?
+            cx.offload(move || wanted.look_up())?
         }
         r => r,
     };
@@ -151,7 +146,7 @@ fn getnameinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let address = arg_address(cx, a, 0)?;
     let flags = arg_int(cx, a, 1)?;
     let found =
-        if flags & libc::NI_NUMERICHOST != 0 { of_address(&address, flags) } else { offload(cx, move || of_address(&address, flags))? };
+        if flags & libc::NI_NUMERICHOST != 0 { of_address(&address, flags) } else { cx.offload(move || of_address(&address, flags))? };
     match found {
         Ok((host, service)) => {
             let host = cx.str_enc(&host, EncIndex::UTF_8);

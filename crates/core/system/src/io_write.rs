@@ -12,11 +12,11 @@ use kumi_text::transcode;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    n("IO", "write", 0, -1, write),
+    n("IO", "write", 0, -1, write).guard(Guard::Objects),
     n("IO", "print", 1, -1, print),
     n("IO", "puts", 0, -1, puts),
-    n("IO", "<<", 1, 1, append),
-    n("IO", "flush", 0, 0, flush),
+    n("IO", "<<", 1, 1, append).guard(Guard::Objects),
+    n("IO", "flush", 0, 0, flush).guard(Guard::Objects),
     private("Kernel", "puts", 0, -1, kernel_puts),
     private("Kernel", "print", 1, -1, kernel_print),
     private("Kernel", "p", 0, -1, kernel_p),
