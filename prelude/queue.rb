@@ -5,7 +5,7 @@ class Thread::Queue
       raise TypeError, "can't convert #{__describe_type(items)} into Array" unless items.respond_to?(:to_a)
       list = items.to_a
       unless __is_a(list, Array)
-        raise TypeError, "can't convert #{__describe_type(items)} to Array (#{__describe_type(items)}#to_a gives #{__describe_class(list)})"
+        raise TypeError, "can't convert #{__describe_type(items)} into Array (#{__describe_type(items)}#to_a gives #{__describe_class(list)})"
       end
       items = list
     end

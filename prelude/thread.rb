@@ -34,9 +34,7 @@ class Thread
     nil
   end
 
-  def self.exit
-    __thread_interrupt(__thread_current, true)
-  end
+  def self.exit = __thread_current.kill
 
   def self.kill(thread) = thread.kill
 
@@ -124,7 +122,7 @@ class Thread
   end
 
   def kill
-    return self unless alive?
+    return self if @__killed || !alive?
     if __same(self, __thread_main)
       Kernel.exit if __same(self, __thread_current)
       __thread_interrupt(self, SystemExit.new(0))

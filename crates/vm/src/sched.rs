@@ -427,6 +427,7 @@ impl Cx {
     }
     /// No thread can ever run again: the main thread gets `fatal`, which tells where each of them waits.
     fn deadlock(&mut self) {
+        self.main_thread();
         let mut waiting = Vec::new();
         self.tasks.each(|t| {
             if t.state.get() == State::Waiting && !t.thread.is_nil() {

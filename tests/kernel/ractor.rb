@@ -1,0 +1,69 @@
+r = Ractor.new { 1 + 2 }
+p r.value
+r = Ractor.new(10, name: "adder") { |x| y = Ractor.receive; x + y }
+r << 5
+p r.value, r.name
+p r.inspect.sub(/\/.*:/, "F:")
+a = 1
+begin; Ractor.new { a }; rescue ArgumentError => e; puts e.message; end
+begin; Ractor.new; rescue ArgumentError => e; puts e.message; end
+port = Ractor::Port.new
+r = Ractor.new(port) { |po| po << [1, "two", {three: 3}]; po.send(:x); :done }
+p port.receive, port.receive, r.value
+s = "str"
+r = Ractor.new { x = Ractor.receive; x << "!"; x }
+r.send(s)
+p r.value, s
+ar = [1, [2]]
+r = Ractor.new { Ractor.receive }
+r.send(ar, move: true)
+p r.value
+begin; ar.inspect; rescue Ractor::MovedError => e; puts e.message; end
+begin; ar[0]; rescue Ractor::MovedError => e; puts e.message; end
+begin; ar << 0; rescue Ractor::MovedError => e; puts e.message; end
+begin; ar.size; rescue Ractor::MovedError => e; puts e.message; end
+r = Ractor.new { Thread.current.report_on_exception = false; raise ArgumentError, "boom" }
+begin; r.value; rescue Ractor::RemoteError => e; p e.message, e.cause.class, e.cause.message, e.ractor == r; end
+LIST = [1, 2]
+FROZEN = [1, "a".freeze].freeze
+$glob = 1
+class K; @iv = []; @num = 1; @@cv = 1; def self.iv = @iv; def self.num = @num; def self.cv = @@cv; def self.set = @iv = 1; end
+r = Ractor.new do
+  out = []
+  [-> { LIST }, -> { FROZEN }, -> { $glob }, -> { K.iv }, -> { K.num }, -> { K.cv }, -> { K.set }, -> { $stdout.class }].each do |l|
+    out << l.call
+  rescue => e
+    out << "#{e.class}: #{e.message}"
+  end
+  out
+end
+puts r.value.map(&:inspect)
+p LIST
+p Ractor.shareable?(LIST), Ractor.shareable?(FROZEN), Ractor.shareable?(1), Ractor.shareable?("a"), Ractor.shareable?(Object)
+x = Ractor.make_shareable([[+"a"], {b: +"c"}])
+p Ractor.shareable?(x), x[0][0].frozen?
+r1 = Ractor.new { sleep 0.05; :slow }
+r2 = Ractor.new { :fast }
+p Ractor.select(r1, r2)[1]
+p Ractor.count >= 1, Ractor.main?, Ractor.current == Ractor.main
+Ractor[:a] = 1
+p Ractor[:a], Ractor.current[:a], Ractor.store_if_absent(:b) { |v| v.inspect }, Ractor.store_if_absent(:b) { 3 }
+p Ractor.new { Ractor[:a] }.value
+z = 5
+pr = Ractor.shareable_proc { z + 1 }
+p pr.call, Ractor.shareable?(pr)
+w = []
+begin; Ractor.shareable_proc { w }; rescue Ractor::IsolationError => e; puts e.message; end
+begin; Ractor.shareable_proc { z = 1 }; rescue Ractor::IsolationError => e; puts e.message; end
+p Ractor.new(pr) { |q| q.call }.value
+begin; Ractor.new { }.tap(&:join).send(1); rescue Ractor::ClosedError => e; puts e.message; end
+begin; Ractor.new(proc {}) {}; rescue TypeError => e; puts e.message; end
+po = Ractor::Port.new
+begin; Ractor.new(po) { |q| q.receive }.value; rescue Ractor::RemoteError => e; puts e.cause.message; end
+p po.closed?, po.close, po.closed?
+begin; po << 1; rescue Ractor::ClosedError => e; puts e.message; end
+m = Ractor::Port.new
+r = Ractor.new { Ractor.receive }
+p r.monitor(m)
+r << 1
+p m.receive, r.monitor(m), m.receive
