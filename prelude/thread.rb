@@ -27,7 +27,6 @@ class Thread
   def self.current = __thread_current
   def self.main = __thread_main
   def self.list = __threads
-  def self.pass = __thread_pass
 
   def self.stop
     KumiSys.sleep_for(nil)
@@ -122,7 +121,7 @@ class Thread
   end
 
   def kill
-    return self if @__killed || !alive?
+    return self if __thread_killed(self) || !alive?
     if __same(self, __thread_main)
       Kernel.exit if __same(self, __thread_current)
       __thread_interrupt(self, SystemExit.new(0))

@@ -1,3 +1,4 @@
+# Ractors: values, messages, ports, copying and moving, isolation, shareable objects.
 r = Ractor.new { 1 + 2 }
 p r.value
 r = Ractor.new(10, name: "adder") { |x| y = Ractor.receive; x + y }
@@ -45,6 +46,18 @@ p Ractor.shareable?(x), x[0][0].frozen?
 r1 = Ractor.new { sleep 0.05; :slow }
 r2 = Ractor.new { :fast }
 p Ractor.select(r1, r2)[1]
+p Ractor.new { [Ractor.main?, Ractor.current.class, Thread.new { Ractor.current.equal?(Ractor.current) }.value] }.value
+p Ractor.new { Ractor.new { 1 }.value + Ractor.new { 2 }.value }.value
+o = Object.new
+def o.each_pair = 3
+h = {a: [1, "x"], "k" => Struct.new(:v).new([2])}
+back = Ractor.new(h) { |x| x }.value
+p back == h, back.equal?(h), back[:a].equal?(h[:a])
+p Ractor.make_shareable("abc").frozen?, Ractor.make_shareable([1, "d"], copy: true).frozen?
+begin; Ractor.make_shareable(Thread.current); rescue Ractor::Error => e; puts e.message.sub(/#<.*/, "THREAD"); end
+begin; Ractor.select; rescue ArgumentError => e; puts e.message; end
+p Ractor::RemoteError.superclass, Ractor::ClosedError.superclass, Ractor::MovedObject.superclass
+4.times.map { |i| Ractor.new(i) { |k| (1..100).sum * k } }.each { |x| p x.value }
 p Ractor.count >= 1, Ractor.main?, Ractor.current == Ractor.main
 Ractor[:a] = 1
 p Ractor[:a], Ractor.current[:a], Ractor.store_if_absent(:b) { |v| v.inspect }, Ractor.store_if_absent(:b) { 3 }
@@ -59,7 +72,7 @@ p Ractor.new(pr) { |q| q.call }.value
 begin; Ractor.new { }.tap(&:join).send(1); rescue Ractor::ClosedError => e; puts e.message; end
 begin; Ractor.new(proc {}) {}; rescue TypeError => e; puts e.message; end
 po = Ractor::Port.new
-begin; Ractor.new(po) { |q| q.receive }.value; rescue Ractor::RemoteError => e; puts e.cause.message; end
+begin; Ractor.new(po) { |q| Thread.current.report_on_exception = false; q.receive }.value; rescue Ractor::RemoteError => e; puts e.cause.message; end
 p po.closed?, po.close, po.closed?
 begin; po << 1; rescue Ractor::ClosedError => e; puts e.message; end
 m = Ractor::Port.new

@@ -119,7 +119,7 @@ end
 asleep(t).kill
 p t.value
 
-# several at once: each is taken, in the order they came
+# one after the other, and two at once: taken in the order they came
 seen = []
 t = Thread.new do
   2.times do
@@ -130,11 +130,29 @@ t = Thread.new do
     end
   end
 end
-asleep(t)
-t.raise("first")
-t.raise("second")
+asleep(t).raise("first")
+Thread.pass until seen.size == 1
+asleep(t).raise("second")
 t.join
 p seen
+
+t = quiet.() do
+  got = []
+  Thread.handle_interrupt(StandardError => :never) do
+    sleep 0.01 until Thread.pending_interrupt?(KeyError)
+    2.times do
+      begin
+        Thread.handle_interrupt(StandardError => :immediate) { sleep }
+      rescue => e
+        got << e.class
+      end
+    end
+  end
+  got
+end
+asleep(t).raise(IndexError)
+t.raise(KeyError)
+p t.value
 
 # raising into dead and into running threads, into oneself
 p t.raise("late")
