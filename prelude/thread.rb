@@ -1,12 +1,5 @@
 # Threads and thread groups over the scheduler's tasks.
 class Thread
-  def self.new(*args, **opts, &block)
-    t = __thread_alloc(self)
-    t.__send__(:initialize, *args, **opts, &block)
-    raise ThreadError, "uninitialized thread - check '#{self}#initialize'" if __same(__thread_state(t), :new)
-    t
-  end
-
   def self.start(*args, &block)
     raise ArgumentError, "tried to create Proc object without a block" unless block
     t = __thread_alloc(self)
@@ -246,6 +239,14 @@ class Thread
 end
 
 module KumiSys
+  # Thread.new of a class with an initialize of its own, or without a block.
+  def self.thread_new(klass, *args, **opts, &block)
+    t = __thread_alloc(klass)
+    t.__send__(:initialize, *args, **opts, &block)
+    raise ThreadError, "uninitialized thread - check '#{klass}#initialize'" if __same(__thread_state(t), :new)
+    t
+  end
+
   def self.thread_begin(t, args, block) = __thread_start(t, block, args)
 
   # A thread ends with an exception: said on standard error, and passed to the main thread if it asks for that.

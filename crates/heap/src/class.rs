@@ -5,6 +5,7 @@
 //! its descendants fresh serials, so that an inline cache needs one comparison.
 
 use crate::header::{Header, Kind, Layout};
+use crate::published::Published;
 use crate::{Gc, Marker, Sym, Value};
 use rustc_hash::FxHashMap;
 
@@ -80,7 +81,7 @@ pub struct ClassData {
     pub includes: Vec<Gc<ClassObj>>,
     pub prepends: Vec<Gc<ClassObj>>,
     /// Method resolution order: this module's own linearisation, superclass's included.
-    pub mro: Vec<Gc<ClassObj>>,
+    pub mro: Published<Vec<Gc<ClassObj>>>,
     /// Classes and modules whose mro contains this one directly (subclasses, includers). Weak.
     pub dependents: Vec<Gc<ClassObj>>,
     /// Singleton class: whose.
@@ -107,7 +108,7 @@ impl ClassData {
             ivars: Vec::new(),
             includes: Vec::new(),
             prepends: Vec::new(),
-            mro: Vec::new(),
+            mro: Published::default(),
             dependents: Vec::new(),
             attached: Value::NIL,
             instance,
@@ -127,9 +128,10 @@ impl ClassData {
         for (_, v) in self.cvars.iter().chain(&self.ivars) {
             m.mark(*v);
         }
-        for c in self.includes.iter().chain(&self.prepends).chain(&self.mro) {
+        for c in self.includes.iter().chain(&self.prepends).chain(self.mro.iter()) {
             m.mark(c.val());
         }
+        self.mro.forget_old();
         m.mark(self.attached);
         for (a, b) in &self.refinements {
             m.mark(a.val());

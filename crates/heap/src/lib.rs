@@ -22,6 +22,7 @@ mod header;
 mod heap;
 mod layout;
 mod lock;
+mod published;
 mod racevec;
 pub mod retire;
 mod shape;

@@ -449,7 +449,10 @@ impl Cx {
                     None => Value::UNDEF,
                 }
             }
-            Some(Kind::Class) => v.as_class().and_then(|c| c.data.ivars.iter().find(|p| p.0 == name).map(|p| p.1)).unwrap_or(Value::UNDEF),
+            Some(Kind::Class) => {
+                let _classes = self.lock_classes();
+                v.as_class().and_then(|c| c.data.ivars.iter().find(|p| p.0 == name).map(|p| p.1)).unwrap_or(Value::UNDEF)
+            }
             Some(_) => self.heap.side_ivar(v, name),
             None => Value::UNDEF,
         }
@@ -477,6 +480,7 @@ impl Cx {
                 self.heap.wrote(v, val);
             }
             Some(Kind::Class) => {
+                let _classes = self.lock_classes();
                 if let Some(mut c) = v.as_class() {
                     match c.data.ivars.iter().position(|p| p.0 == name) {
                         Some(i) => c.data.ivars[i].1 = val,
@@ -497,7 +501,10 @@ impl Cx {
                 let names = self.heap.shapes.names(o.hdr.aux);
                 names.into_iter().enumerate().map(|(i, s)| (s, o.slot(i as u32))).filter(|p| !p.1.is_undef()).collect()
             }
-            Some(Kind::Class) => v.as_class().map_or(Vec::new(), |c| c.data.ivars.clone()),
+            Some(Kind::Class) => {
+                let _classes = self.lock_classes();
+                v.as_class().map_or(Vec::new(), |c| c.data.ivars.clone())
+            }
             Some(_) => self.heap.side_ivars(v),
             None => Vec::new(),
         }
@@ -513,6 +520,12 @@ impl Cx {
             return None;
         }
         match v.kind() {
+            Some(Kind::Object) if self.parallel => {
+                // Its place stays, so that who stores into another slot just now is not in the wrong one.
+                let mut o = v.cell::<ObjectObj>()?;
+                let i = self.heap.shapes.slot(o.hdr.aux, name)?;
+                o.set_slot(i, Value::UNDEF);
+            }
             Some(Kind::Object) => {
                 let all = self.ivars(v);
                 let mut o = v.cell::<ObjectObj>()?;
@@ -527,7 +540,10 @@ impl Cx {
                     }
                 }
             }
-            Some(Kind::Class) => v.as_class()?.data.ivars.retain(|p| p.0 != name),
+            Some(Kind::Class) => {
+                let _classes = self.lock_classes();
+                v.as_class()?.data.ivars.retain(|p| p.0 != name)
+            }
             _ => self.heap.set_side_ivar(v, name, Value::UNDEF),
         }
         Some(old)

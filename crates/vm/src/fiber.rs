@@ -149,17 +149,15 @@ fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
 fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     let v = match with {
         Err(e) => Err(e),
-        Ok(a) => {
-            match cx.task_mut(id) {
-                Some(mut t) if t.state.get() == State::New => {
-                    if let Some(c) = &mut t.start {
-                        c.args = Args::from_slice(a);
-                    }
-                    Ok(Value::NIL)
+        Ok(a) => match cx.task_mut(id) {
+            Some(mut t) if t.state.get() == State::New => {
+                if let Some(c) = &mut t.start {
+                    c.args = Args::from_slice(a);
                 }
-                _ => Ok(one_of(a, cx)),
+                Ok(Value::NIL)
             }
-        }
+            _ => Ok(one_of(a, cx)),
+        },
     };
     Err(cx.hand_over(id, v))
 }

@@ -2,11 +2,11 @@
 
 use crate::Cx;
 use crate::bytecode::Op;
+use crate::iseq::ISeq;
 use crate::method::Body;
 use crate::native::{Call, Target};
 use crate::runtime::Runtime;
 use crate::task::State;
-use crate::iseq::ISeq;
 use kumi_heap::{Heap, Marker, Value};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,7 +45,6 @@ impl Cx {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
-
 }
 
 impl Runtime {

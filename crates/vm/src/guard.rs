@@ -19,10 +19,23 @@ impl Guard {
             // Immediate or immutable receivers; what they make is new.
             "Integer" | "Float" | "Rational" | "Complex" | "NilClass" | "TrueClass" | "FalseClass" | "Numeric" | "Math" | "Comparable"
             | "Range" | "Proc" => Guard::None,
-            "" | "Array" | "Hash" | "String" | "Struct" | "Data" | "Set" | "MatchData" | "Time" | "StringScanner" | "Enumerator"
-            | "Exception" | "Thread::Mutex" | "Thread::Queue" | "Thread::SizedQueue" | "Thread::ConditionVariable" | "Monitor" => {
-                Guard::Objects
-            }
+            ""
+            | "Array"
+            | "Hash"
+            | "String"
+            | "Struct"
+            | "Data"
+            | "Set"
+            | "MatchData"
+            | "Time"
+            | "StringScanner"
+            | "Enumerator"
+            | "Exception"
+            | "Thread::Mutex"
+            | "Thread::Queue"
+            | "Thread::SizedQueue"
+            | "Thread::ConditionVariable"
+            | "Monitor" => Guard::Objects,
             "Module" | "Class" | "Method" | "UnboundMethod" | "Refinement" => Guard::Classes,
             _ => Guard::World,
         }
@@ -31,14 +44,15 @@ impl Guard {
 
 /// The class lock, held until dropped. Reentrant: a worker that has it gets it again.
 pub(crate) struct ClassLock {
-    rt: Option<Arc<Runtime>>,
+    /// Null: nothing was locked, one worker runs alone.
+    rt: *const Runtime,
 }
 
 impl Drop for ClassLock {
     fn drop(&mut self) {
-        if let Some(rt) = &self.rt {
-            // SAFETY: taken by `lock_classes`, by this thread.
-            unsafe { rt.classes.force_unlock() };
+        if !self.rt.is_null() {
+            // SAFETY: taken by `lock_classes`, by this thread; a worker keeps its runtime.
+            unsafe { (*self.rt).classes.force_unlock() };
         }
     }
 }
@@ -58,8 +72,9 @@ impl Cx {
                 f(self, recv, args)
             }
             Guard::World => {
-                let rt = self.runtime();
-                let _w = rt.leaf.lock();
+                let rt: *const Runtime = Arc::as_ptr(&self.rt);
+                // SAFETY: a worker keeps its runtime.
+                let _w = unsafe { (*rt).leaf.lock() };
                 let _l = LockSet::new(recv, args);
                 f(self, recv, args)
             }
@@ -73,10 +88,9 @@ impl Cx {
     #[inline]
     pub(crate) fn lock_classes(&self) -> ClassLock {
         if !self.parallel {
-            return ClassLock { rt: None };
+            return ClassLock { rt: std::ptr::null() };
         }
-        let rt = self.runtime();
-        std::mem::forget(rt.classes.lock());
-        ClassLock { rt: Some(rt) }
+        std::mem::forget(self.rt.classes.lock());
+        ClassLock { rt: Arc::as_ptr(&self.rt) }
     }
 }

@@ -60,8 +60,19 @@ impl Cx {
     /// Value of a plain key; `None` when it is absent or not plain.
     #[inline]
     pub fn hash_get_plain(&mut self, h: Gc<HashObj>, key: Value) -> Option<Value> {
+        if self.parallel {
+            return self.hash_get_racing(h, key);
+        }
         let i = self.hash_find(h, key).ok()??;
         h.h.at(i).map(|e| e.val)
+    }
+    /// As `hash_get_plain` beside other workers, without the object's lock. `None` also when the table is just changing:
+    /// the general path waits for its lock.
+    #[inline(never)]
+    fn hash_get_racing(&mut self, h: Gc<HashObj>, key: Value) -> Option<Value> {
+        let hv = self.key_hash(h, key).ok()?;
+        let same = h.h.by_identity || !key.is_heap() && !key.is_flo();
+        h.h.find_racing(hv, |k| if same { k == key } else { self.plain_eql(key, k) == Some(true) }).ok()?.map(|e| e.val)
     }
     /// `h[key] = val` for a plain key. `Miss` when it is not plain; raises when a key is added during iteration.
     #[inline]

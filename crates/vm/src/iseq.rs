@@ -6,8 +6,8 @@
 use crate::bytecode::Insn;
 use kumi_heap::{Sym, Value};
 use kumi_text::encoding::EncIndex;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 /// What a piece of code is the body of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -44,6 +44,8 @@ pub enum Special {
     ProcCall,
     MethodCall,
     BindCall,
+    /// `Thread.new`
+    ThreadNew,
 }
 
 /// One entry.

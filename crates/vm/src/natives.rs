@@ -35,9 +35,13 @@ impl Cx {
             ("Method", "===", MethodCall, Vis::Public),
             ("Method", "[]", MethodCall, Vis::Public),
             ("UnboundMethod", "bind_call", BindCall, Vis::Public),
+            ("Thread.", "new", ThreadNew, Vis::Public),
         ];
         for (class, name, s, vis) in rows {
-            let Some(c) = self.const_path(class).and_then(|v| v.as_class()) else { continue };
+            let Some(mut c) = self.const_path(class.trim_end_matches('.')).and_then(|v| v.as_class()) else { continue };
+            if class.ends_with('.') {
+                c = self.singleton_class(c.val()).unwrap_or(c);
+            }
             let name = self.intern(name);
             let mut e = self.plain_entry(c, name, Body::Special(*s));
             e.builtin = true;
@@ -128,6 +132,26 @@ impl Cx {
                     fcall: true,
                     result: obj,
                 };
+                self.do_call(call, r.dst, r.flags)
+            }
+            Special::ThreadNew => {
+                let init = self.find_method(self.k.thread, sym::INITIALIZE);
+                let plain = r.recv == self.k.thread.val() && init != NO_METHOD && self.methods[init as usize].builtin;
+                if plain && !r.block.is_nil() && r.kw.is_undef() {
+                    let b = self.block_value(r.block);
+                    if b.as_proc().is_some() {
+                        return match self.thread_new(self.k.thread, b, &r.args) {
+                            Ok(v) => self.deliver(v, r.dst, r.flags),
+                            Err(x) => self.native_exit_general(x, m, r),
+                        };
+                    }
+                }
+                let name = self.intern("thread_new");
+                let mut args = Args::new();
+                args.push(r.recv);
+                args.extend_from_slice(&r.args);
+                let target = Target::Helper(name);
+                let call = Call { target, recv: Value::NIL, args, kw: r.kw, block: r.block, fcall: true, result: Value::UNDEF };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ProcCall => {

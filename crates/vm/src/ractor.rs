@@ -5,11 +5,11 @@
 //! from two Ractors through messages; constants, globals and variables of classes that hold others are
 //! refused to isolated tasks (prelude and library code excepted: it is the runtime's own).
 
+use crate::Cx;
 use crate::bytecode::Op;
 use crate::interp::frame::Fp;
 use crate::iseq::{ISeq, ScopeNames};
 use crate::native::*;
-use crate::Cx;
 use kumi_heap::*;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;

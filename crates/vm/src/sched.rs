@@ -15,7 +15,7 @@ use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::native::*;
-use crate::task::{State, Task, TaskPtr, Ticket, Waits};
+use crate::task::{Interrupted, State, Task, TaskPtr, Ticket, Waits};
 use kumi_heap::*;
 pub use kumi_sched::now_ns;
 use kumi_sched::{Config, Event, Sched};
@@ -193,12 +193,13 @@ impl Cx {
         self.task.again = Some(Box::new((again, dst, flags)));
         self.wait_and_run()
     }
-    /// As above for an instruction that is executed again: `pc` stands before it.
-    pub(crate) fn suspend_here(&mut self, x: Exit) -> Flow {
+    /// As above for an instruction of `words` words that is executed again: `pc` stands before it.
+    pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Flow {
         if x == Exit::Again {
             return self.safepoint();
         }
         self.park_state(0, ff::DISCARD);
+        self.task.rewound = words;
         self.wait_and_run()
     }
 
@@ -279,9 +280,12 @@ impl Cx {
         self.take_up();
         let woken = self.task.woken.load(Relaxed);
         let waited = !std::mem::take(&mut self.task.gave_way);
+        let rewound = std::mem::take(&mut self.task.rewound);
         if !woken && self.root.mail.load(Relaxed) && self.due_interrupt(self.root, waited).is_some() {
             self.task.again = None;
             self.task.waits = Waits::Nothing;
+            // It is raised by the instruction that waited.
+            self.pc = self.pc.wrapping_add(rewound as usize);
             return self.take_interrupt(waited);
         }
         match self.task.again.take() {
@@ -358,15 +362,15 @@ impl Cx {
         }
         // A native that waits runs again after the handler, and what it gives goes where it would have gone.
         let mut c = c;
-        t.again = Some(Box::new(match t.again.take() {
-            Some(a) => {
-                let (call, dst, flags) = *a;
-                c.target = Target::Helper(self.intern("signal_came_again"));
-                t.after_signal.push(call);
-                (c, dst, flags)
-            }
-            None => (c, 0, ff::DISCARD),
-        }));
+        c.target = Target::Helper(self.intern("signal_came_again"));
+        let (call, dst, flags) = match t.again.take() {
+            Some(a) => (Some(a.0), a.1, a.2),
+            None => (None, 0, ff::DISCARD),
+        };
+        let waits = std::mem::replace(&mut t.waits, Waits::Nothing);
+        let wait = Interrupted { call, waits, since: t.since, until: t.until };
+        t.after_signal.push(wait);
+        t.again = Some(Box::new((c, dst, flags)));
         self.sched().push_front(0, id, true);
     }
     /// Makes tasks ready whose events have come. True when there was any.
@@ -527,7 +531,11 @@ impl Cx {
             t.masks = self.root.masks;
         }
         let Some(mut p) = self.tasks.insert(t) else {
-            let (c, m) = if thread.is_some() { (self.k.thread_error, "can't create Thread: too many threads") } else { (self.k.fiber_error, "can't alloc fiber: too many fibers") };
+            let (c, m) = if thread.is_some() {
+                (self.k.thread_error, "can't create Thread: too many threads")
+            } else {
+                (self.k.fiber_error, "can't alloc fiber: too many fibers")
+            };
             return Err(self.raise_msg(c, m));
         };
         p.root = if thread.is_some() { p.id } else { self.root.id };
@@ -750,12 +758,19 @@ pub(crate) fn proc_call(prc: Value, args: &[Value]) -> Call {
 
 pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
-        Some(call) => {
-            cx.pending.call = Some(call);
-            Err(Exit::Call)
+        Some(w) => {
+            (cx.task.waits, cx.task.since, cx.task.until) = (w.waits, w.since, w.until);
+            match w.call {
+                Some(call) => {
+                    cx.pending.call = Some(call);
+                    Err(Exit::Call)
+                }
+                None => Ok(Value::NIL),
+            }
         }
         None => Ok(Value::NIL),
-    }),
+    })
+    .guard(Guard::None),
     intrinsic("__after_signal_drop", 0, 0, |cx, _, _| {
         cx.task.after_signal.pop();
         Ok(Value::NIL)

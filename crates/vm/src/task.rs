@@ -79,6 +79,15 @@ pub enum Waits {
     Job,
 }
 
+/// A wait that a signal handler interrupts.
+pub struct Interrupted {
+    /// The native that waited; `None`: its instruction is executed again.
+    pub call: Option<Call>,
+    pub waits: Waits,
+    pub since: u64,
+    pub until: u64,
+}
+
 /// One Thread or Fiber.
 pub struct Task {
     pub id: u64,
@@ -138,6 +147,8 @@ pub struct Task {
     pub timed: bool,
     /// It was interrupted while it ran, not while it waited.
     pub gave_way: bool,
+    /// Words of the instruction before which `pc` stands, to be executed again after a wait.
+    pub rewound: u8,
     /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
     pub storage: Value,
     pub locals: Value,
@@ -153,8 +164,8 @@ pub struct Task {
     pub held: bool,
     /// What the pool's job gave.
     pub job: Option<Box<dyn std::any::Any + Send>>,
-    /// Parked calls that run again when the signal handler above them is done, innermost last.
-    pub after_signal: ThinVec<Call>,
+    /// Waits that go on when the signal handler above them is done, innermost last.
+    pub after_signal: ThinVec<Interrupted>,
 }
 
 impl Task {
@@ -192,6 +203,7 @@ impl Task {
             pinned: false,
             timed: false,
             gave_way: false,
+            rewound: 0,
             storage: Value::NIL,
             locals: Value::NIL,
             jump: false,
@@ -227,7 +239,7 @@ impl Task {
         if let Some(a) = &self.again {
             crate::gc::trace_call(&a.0, m);
         }
-        for c in &self.after_signal {
+        for c in self.after_signal.iter().filter_map(|i| i.call.as_ref()) {
             crate::gc::trace_call(c, m);
         }
     }

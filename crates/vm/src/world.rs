@@ -307,6 +307,7 @@ impl Cx {
     }
     /// Defines (or finds) a class named `name` in `scope`, for native set-up code.
     pub fn define_class(&mut self, scope: Gc<ClassObj>, name: &str, sup: Gc<ClassObj>) -> Gc<ClassObj> {
+        let _classes = self.lock_classes();
         let s = self.intern(name);
         if let Some(c) = scope.data.consts.get(&s).and_then(|c| c.value.as_class()) {
             return c;
@@ -316,6 +317,7 @@ impl Cx {
         c
     }
     pub fn define_module(&mut self, scope: Gc<ClassObj>, name: &str) -> Gc<ClassObj> {
+        let _classes = self.lock_classes();
         let s = self.intern(name);
         if let Some(c) = scope.data.consts.get(&s).and_then(|c| c.value.as_class()) {
             return c;
@@ -337,6 +339,7 @@ impl Cx {
         }
     }
     fn singleton_class_of(&mut self, v: Value) -> Gc<ClassObj> {
+        let _classes = self.lock_classes();
         let Some(mut h) = v.header_mut() else { return self.k.object };
         if let Some(c) = h.class.as_class() {
             if c.is_singleton() && c.data.attached == v {
@@ -416,11 +419,12 @@ impl Cx {
 
     /// Computes the mro of a new class and registers it with its parents.
     fn link_class(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
         let mut c = c;
         if let Some(mut s) = c.data.superclass {
             s.data.dependents.push(c);
         }
-        c.data.mro = Self::linearise(c);
+        c.data.mro.set(Self::linearise(c));
         c.serial = self.next_serial();
     }
     fn next_serial(&mut self) -> u32 {
@@ -430,7 +434,7 @@ impl Cx {
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
         let mut out: Vec<Gc<ClassObj>> = Vec::with_capacity(upper.len() + 4);
         for p in c.data.prepends.iter().rev() {
-            for m in &p.data.mro {
+            for m in p.data.mro.iter() {
                 if !out.contains(m) {
                     out.push(*m);
                 }
@@ -438,7 +442,7 @@ impl Cx {
         }
         out.push(c);
         for i in c.data.includes.iter().rev() {
-            for m in &i.data.mro {
+            for m in i.data.mro.iter() {
                 if !out.contains(m) && !upper.contains(m) {
                     out.push(*m);
                 }
@@ -449,8 +453,9 @@ impl Cx {
     }
     /// After an include, prepend or superclass change: new mro and serials for `c` and all that depend on it.
     pub fn relink(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
         let mut c = c;
-        c.data.mro = Self::linearise(c);
+        c.data.mro.set(Self::linearise(c));
         c.serial = self.next_serial();
         for d in c.data.dependents.clone() {
             if d != c {
@@ -460,6 +465,7 @@ impl Cx {
     }
     /// After a method change in `c`: fresh serials for it and all that inherit from it.
     pub fn touch(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
         let mut c = c;
         c.serial = self.next_serial();
         for d in c.data.dependents.clone() {
@@ -470,6 +476,7 @@ impl Cx {
     }
     /// `c.include(m)` without hooks.
     pub fn include_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
         let (mut c, mut m) = (c, m);
         if c.data.includes.contains(&m) {
             return;
@@ -489,6 +496,7 @@ impl Cx {
     }
     /// `c.prepend(m)` without hooks.
     pub fn prepend_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
         let (mut c, mut m) = (c, m);
         if c.data.prepends.contains(&m) {
             return;
@@ -506,6 +514,7 @@ impl Cx {
 
     /// Adds a method entry to `class` without hooks.
     pub fn add_method(&mut self, class: Gc<ClassObj>, mid: Sym, m: Method) -> u32 {
+        let _classes = self.lock_classes();
         let mut class = class;
         let user = !m.builtin;
         let i = self.methods.push(m) as u32;
@@ -581,6 +590,7 @@ impl Cx {
         if e.serial == class.serial && e.mid == mid.0 {
             return e.method;
         }
+        let _classes = self.lock_classes();
         let method = self.search(&class.data.mro, mid);
         self.cache[slot] = CacheEntry { serial: class.serial, mid: mid.0, method };
         method
@@ -604,6 +614,7 @@ impl Cx {
     }
     /// The method `super` finds: after `owner` in the order of `class`.
     pub fn next_method(&mut self, class: Gc<ClassObj>, owner: Gc<ClassObj>, mid: Sym) -> u32 {
+        let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         match mro.iter().position(|c| *c == owner) {
             Some(p) => self.search(&mro[p + 1..], mid),
@@ -659,6 +670,7 @@ impl Cx {
 
     /// Sets a constant, naming an anonymous class or module by it.
     pub fn set_const(&mut self, scope: Gc<ClassObj>, name: Sym, value: Value) {
+        let _classes = self.lock_classes();
         let mut scope = scope;
         Self::put_const(&mut scope, name, value);
         self.const_changed(name);
@@ -700,13 +712,9 @@ impl Cx {
         self.const_epoch(name).fetch_add(1, Release);
     }
     /// Finds the constant in `class` and its ancestors (and Object for modules when `object`): owner and entry.
-    pub fn find_const(&self, class: Gc<ClassObj>, name: Sym, object: bool) -> Option<(Gc<ClassObj>, &'static Const)> {
-        let look = |c: &Gc<ClassObj>| {
-            c.data.consts.get(&name).map(|k| {
-                // SAFETY: class cells live as long as they are reachable from the value at hand; callers copy at once.
-                (*c, unsafe { &*(k as *const Const) })
-            })
-        };
+    pub fn find_const(&self, class: Gc<ClassObj>, name: Sym, object: bool) -> Option<(Gc<ClassObj>, Const)> {
+        let _classes = self.lock_classes();
+        let look = |c: &Gc<ClassObj>| c.data.consts.get(&name).map(|k| (*c, k.clone()));
         class
             .data
             .mro
@@ -716,6 +724,7 @@ impl Cx {
     }
     /// A constant by path from Object (`"Encoding::UTF_8"`), for native code.
     pub fn const_path(&mut self, path: &str) -> Option<Value> {
+        let _classes = self.lock_classes();
         let mut at = self.k.object;
         let mut v = Value::NIL;
         for part in path.split("::") {

@@ -42,7 +42,7 @@ fn const_get(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         return Err(wrong(cx, recv, &t));
     }
     let inherit = a.get(1).is_none_or(|v| v.truthy());
-    let found = if inherit { cx.find_const(c, name, true).map(|p| p.1) } else { c.data.consts.get(&name) };
+    let found = if inherit { cx.find_const(c, name, true).map(|p| p.1) } else { c.data.consts.get(&name).cloned() };
     match found {
         Some(k) if !k.value.is_undef() && !k.deprecated => Ok(k.value),
         _ => Err(Exit::Miss),

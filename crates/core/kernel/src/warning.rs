@@ -1,7 +1,7 @@
 //! Warning categories.
 
-use std::sync::atomic::Ordering::Relaxed;
 use kumi_vm::*;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub static TABLE: &[NativeDef] = &[intrinsic("__warning_get", 1, 1, get), intrinsic("__warning_set", 2, 2, set)];
 

@@ -11,7 +11,10 @@ use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 
 /// Why a call found nothing to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -161,6 +164,8 @@ impl Cx {
             let (args, kw, block) = self.gather(fp, s, i.b());
             return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
         }
+        // Read before the search: what changes meanwhile makes the entry stale, not wrong.
+        let serial = class.serial;
         let (m, cacheable) = self.lookup_in(fp, class, s.mid);
         let (args, kw, block) = self.gather(fp, s, i.b());
         let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
@@ -182,7 +187,7 @@ impl Cx {
         let m = self.real_method(class, m);
         if cacheable {
             self.heat(m);
-            cache.store((class.serial as u64) << 32 | m as u64, Relaxed);
+            cache.store((serial as u64) << 32 | m as u64, Release);
         }
         self.dispatch(m, ready)
     }
@@ -255,6 +260,7 @@ impl Cx {
 
     /// Looks through active refinements (pairs refined class, module; innermost first) in resolution order.
     pub(crate) fn refined_method(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         for c in mro {
             for p in list.as_slice() {
@@ -283,6 +289,7 @@ impl Cx {
 
     /// Fills the hot row of a method.
     pub(crate) fn heat(&mut self, m: u32) {
+        let _classes = self.lock_classes();
         let i = m as usize;
         self.hot.grow_to(self.methods.len().max(i + 1), || Hot::UNSET);
         if self.hot[i].kind != HotKind::Slow {
@@ -427,7 +434,9 @@ impl Cx {
     fn op_call(&mut self, dst: usize, x: Value, args: &[Value], mid: Sym, cache: &AtomicU64, flags: u64) -> Flow {
         let class = self.class_of(x);
         let w = cache.load(Relaxed);
-        let m = if (w >> 32) as u32 == class.serial {
+        // Read before the search: what changes meanwhile makes the entry stale, not wrong.
+        let serial = class.serial;
+        let m = if (w >> 32) as u32 == serial {
             w as u32
         } else {
             let fp = self.fp();
@@ -441,7 +450,7 @@ impl Cx {
             let m = self.real_method(class, m);
             if cacheable && self.methods[m as usize].vis == Vis::Public {
                 self.heat(m);
-                cache.store((class.serial as u64) << 32 | m as u64, Relaxed);
+                cache.store((serial as u64) << 32 | m as u64, Release);
             }
             m
         };
@@ -672,7 +681,7 @@ impl Cx {
                     return self.native_exit_general(x, m, r);
                 }
                 let v = r.args[0];
-                self.ivar_set(r.recv, s, v);
+                self.ivar_set_locked(r.recv, s, v);
                 self.deliver(v, r.dst, r.flags)
             }
             Body::MemberGet(k) => {
@@ -889,6 +898,11 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Flow {
+        if x == Exit::Park {
+            // The arguments still stand in their window: the instruction is executed again.
+            self.pc = unsafe { self.pc.sub(2) };
+            return self.suspend_here(x, 2);
+        }
         let fp = self.fp();
         let argc = (i.x() & 0x7f) as usize;
         let args = Args::from_slice(fp.slice(i.b() + 1, argc));
@@ -1008,7 +1022,7 @@ impl Cx {
             }
             Exit::Again | Exit::Park => {
                 self.pc = unsafe { self.pc.sub(1) };
-                self.suspend_here(x)
+                self.suspend_here(x, 1)
             }
         }
     }
@@ -1332,7 +1346,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn attr_set_slow(&mut self, recv: Value, v: Value, m: u32) {
         let name = self.hot[m as usize].arg;
-        self.ivar_set(recv, Sym(name), v);
+        self.ivar_set_locked(recv, Sym(name), v);
         self.attr_seen(recv, m);
     }
     fn attr_seen(&mut self, recv: Value, m: u32) {

@@ -61,13 +61,13 @@ impl Cx {
         }
         let base = scopes.first().copied().unwrap_or(self.k.object);
         if let Some((o, k)) = self.find_const(base, name, true) {
-            return Some((o, k.clone()));
+            return Some((o, k));
         }
         // Singleton class bodies see the constants of what they are attached to.
         if base.is_singleton() {
             if let Some(c) = base.data.attached.as_class() {
                 if let Some((o, k)) = self.find_const(c, name, true) {
-                    return Some((o, k.clone()));
+                    return Some((o, k));
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Cx {
             let x = self.call_helper("not_a_module", &[scope]);
             return self.leaf_exit(x, dst);
         };
-        let found = self.find_const(c, name, false).map(|(o, k)| (o, k.clone()));
+        let found = self.find_const(c, name, false);
         // `Foo::Bar` does not find Object's constants through a class.
         let found = found.filter(|(o, _)| *o != self.k.object || c == self.k.object || c.role == Role::Module);
         match found {
@@ -185,6 +185,7 @@ impl Cx {
             let x = self.isolation_error("can not set constants with non-shareable objects by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
+        let classes = self.lock_classes();
         let old = target.data.consts.get(&name).cloned();
         let again = old.as_ref().is_some_and(|k| !k.value.is_undef());
         self.set_const(target, name, v);
@@ -198,6 +199,7 @@ impl Cx {
                 k.private = o.private;
             }
         }
+        drop(classes);
         if again && !fp.iseq().system {
             let prev = old.map(|o| (o.file.map_or(Value::NIL, |f| self.str(&f)), o.line)).unwrap_or((Value::NIL, 0));
             let x = self.call_helper("const_redefined", &[target.val(), Value::sym(name), prev.0, Value::fix(prev.1 as i64)]);
@@ -232,6 +234,7 @@ impl Cx {
     }
     /// The class or module in whose ancestry the variable lives.
     pub fn find_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
+        let _classes = self.lock_classes();
         // The topmost definition wins (CRuby reports overtaken ones).
         c.data
             .mro
@@ -242,10 +245,12 @@ impl Cx {
             .or_else(|| if c.is_singleton() { c.data.attached.as_class().and_then(|a| self.find_cvar(a, name)) } else { None })
     }
     fn nearest_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
+        let _classes = self.lock_classes();
         c.data.mro.iter().copied().find(|m| m.data.cvars.iter().any(|v| v.0 == name))
     }
     #[inline(never)]
     pub(crate) fn cvar_get(&mut self, fp: Fp, name: Sym) -> R {
+        let _classes = self.lock_classes();
         let Some(c) = self.cvar_scope(fp) else { return Err(self.runtime_error("class variable access from toplevel")) };
         self.check_cvar()?;
         match self.find_cvar(c, name) {
@@ -272,6 +277,7 @@ impl Cx {
     }
     /// Sets a class variable where it is defined, else in `c`.
     pub fn set_cvar(&mut self, c: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
+        let _classes = self.lock_classes();
         let mut o = self.find_cvar(c, name).unwrap_or(c);
         self.check_frozen(o.val())?;
         match o.data.cvars.iter().position(|x| x.0 == name) {
@@ -313,7 +319,13 @@ impl Cx {
     }
     /// Names of all global variables.
     pub fn global_names(&self) -> Vec<Sym> {
-        self.global_ids.read().unwrap_or_else(|e| e.into_inner()).iter().filter(|(_, i)| self.globals[**i].defined()).map(|(s, _)| *s).collect()
+        self.global_ids
+            .read()
+            .unwrap_or_else(|e| e.into_inner())
+            .iter()
+            .filter(|(_, i)| self.globals[**i].defined())
+            .map(|(s, _)| *s)
+            .collect()
     }
 
     // --- instance variables ----------------------------------------------------------
@@ -333,7 +345,9 @@ impl Cx {
         }
         let v = self.ivar_get(s, name);
         if self.task.isolated && s.as_class().is_some() && self.isolated_code(self.fp()) && !self.shareable(v) {
-            return Err(self.isolation_error("can not get unshareable values from instance variables of classes/modules from non-main Ractors"));
+            return Err(
+                self.isolation_error("can not get unshareable values from instance variables of classes/modules from non-main Ractors")
+            );
         }
         Ok(if v.is_undef() { Value::NIL } else { v })
     }
@@ -348,13 +362,37 @@ impl Cx {
             let x = self.isolation_error("can not set instance variables of classes/modules by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
-        self.ivar_set(s, name, v);
+        self.ivar_set_locked(s, name, v);
         if let Some(o) = s.cell::<ObjectObj>() {
             if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
                 cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
             }
         }
         Flow::Go
+    }
+
+    /// Sets an instance variable from the loop: under the object's lock while others run.
+    pub(crate) fn ivar_set_locked(&mut self, s: Value, name: Sym, v: Value) {
+        if self.parallel {
+            s.lock();
+            self.ivar_set(s, name, v);
+            s.unlock();
+        } else {
+            self.ivar_set(s, name, v);
+        }
+    }
+    /// Stores into slot `k` of an object whose shape has it.
+    #[inline(always)]
+    pub(crate) fn slot_set(&mut self, mut o: Gc<ObjectObj>, k: u32, v: Value) {
+        if self.parallel && k >= o.hdr.x as u32 {
+            // Slots outside the cell may be moving.
+            o.val().lock();
+            o.set_slot(k, v);
+            o.val().unlock();
+        } else {
+            o.set_slot(k, v);
+        }
+        self.heap.wrote(o.val(), v);
     }
 
     // --- defined? ---------------------------------------------------------------------
@@ -390,7 +428,7 @@ impl Cx {
                 let c = fp.r(i.b()).as_class();
                 let yes = c.is_some_and(|c| {
                     self.find_const(c, name(), false).is_some_and(|(o, k)| {
-                        is(k) && (!k.private || fp.r(0) == c.val()) && (o != self.k.object || c == self.k.object || c.role == Role::Module)
+                        is(&k) && (!k.private || fp.r(0) == c.val()) && (o != self.k.object || c == self.k.object || c.role == Role::Module)
                     })
                 });
                 if !yes {
@@ -404,7 +442,7 @@ impl Cx {
                 }
                 (yes, "constant")
             }
-            Defined::ConstTop => (self.find_const(self.k.object, name(), false).is_some_and(|(_, k)| is(k) && !k.private), "constant"),
+            Defined::ConstTop => (self.find_const(self.k.object, name(), false).is_some_and(|(_, k)| is(&k) && !k.private), "constant"),
             Defined::Method | Defined::Fcall => {
                 let recv = if kind == Defined::Method { fp.r(i.b()) } else { fp.r(0) };
                 let class = self.class_of(recv);

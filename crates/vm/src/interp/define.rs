@@ -81,6 +81,7 @@ impl Cx {
 
     /// Adds a bytecode method with a place of its own.
     pub(crate) fn install_code(&mut self, owner: Gc<ClassObj>, name: Sym, q: Arc<ISeq>, lexical: Value, vis: Vis) -> u32 {
+        let _classes = self.lock_classes();
         let cref = self.new_cref(owner.val(), lexical, CrefObj::NO_METHOD, 0);
         let entry = self.code_method(owner, name, q, cref.val(), vis);
         let m = self.add_method(owner, name, entry);
@@ -161,6 +162,7 @@ impl Cx {
             } else {
                 scope.as_class().unwrap_or(self.k.object)
             };
+            let _classes = self.lock_classes();
             if let Some(k) = t.data.consts.get_mut(&name) {
                 k.file = Some(fp.iseq().path.clone());
                 k.line = line;
@@ -209,6 +211,7 @@ impl Cx {
         class: bool,
         lexical: bool,
     ) -> Result<(Gc<ClassObj>, bool), Exit> {
+        let _classes = self.lock_classes();
         let word = if class { "class" } else { "module" };
         let sup_class = if sup.is_undef() {
             None
@@ -290,6 +293,7 @@ impl Cx {
     }
     /// `undef name`: calls no longer find it, here and above.
     pub fn undef_method(&mut self, owner: Gc<ClassObj>, name: Sym) -> Result<(), Exit> {
+        let _classes = self.lock_classes();
         self.check_frozen(owner.val())?;
         let mut found = self.find_method(owner, name);
         if let Some(r) = owner.data.refined.filter(|_| found == NO_METHOD) {
@@ -346,6 +350,7 @@ impl Cx {
     }
     /// `alias new old` in `owner`, without hooks.
     pub fn alias_method(&mut self, owner: Gc<ClassObj>, new: Sym, old: Sym) -> Result<(), Exit> {
+        let _classes = self.lock_classes();
         self.check_frozen(owner.val())?;
         let mut m = self.find_method(owner, old);
         let mut vis = None;
@@ -384,6 +389,7 @@ impl Cx {
 
     /// `define_method(name, body)`: body is a Proc, a Method or an UnboundMethod's entry.
     pub fn define_proc_method(&mut self, owner: Gc<ClassObj>, name: Sym, prc: Value, vis: Vis) -> Result<u32, Exit> {
+        let _classes = self.lock_classes();
         self.check_frozen(owner.val())?;
         let outer = prc.as_proc().map_or(Value::NIL, |p| p.cref);
         let cref = self.new_cref(owner.val(), outer, CrefObj::NO_METHOD, CrefObj::NO_CONST);

@@ -325,12 +325,10 @@ impl Cx {
                     let s = fp.r(0);
                     if s.is_kind(Kind::Object) {
                         // SAFETY: kind checked.
-                        let mut o = unsafe { s.cell_unchecked::<ObjectObj>() };
+                        let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
                         if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 && !o.hdr.frozen() {
-                            let v = fp.r(i.a());
-                            o.set_slot(w as u32 - 1, v);
-                            cx.heap.wrote(s, v);
+                            cx.slot_set(o, w as u32 - 1, fp.r(i.a()));
                             continue;
                         }
                     }
@@ -467,7 +465,13 @@ impl Cx {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
                     if let Some(mut a) = x.as_array() {
                         if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() {
-                            a.push(y);
+                            if cx.parallel {
+                                x.lock();
+                                a.push(y);
+                                x.unlock();
+                            } else {
+                                a.push(y);
+                            }
                             cx.heap.charge(8);
                             cx.heap.wrote(x, y);
                             fp.set_r(i.a(), x);
@@ -582,8 +586,7 @@ impl Cx {
                     if y.is_fix() {
                         if let Some(mut a) = x.as_array() {
                             let n = y.fix_val();
-                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 && (n as usize) < a.len() {
-                                a.as_mut_slice()[n as usize] = v;
+                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 && store_at(cx, &mut a, n as usize, v) {
                                 cx.heap.wrote(x, v);
                                 pc = unsafe { pc.add(1) };
                                 continue;
@@ -663,10 +666,13 @@ impl Cx {
                             }
                             HotKind::AttrGet if argc == 0 => {
                                 let v = match recv.cell::<ObjectObj>() {
-                                    Some(o) if seen_in(hot, &o) != 0 => {
-                                        let v = o.slot(seen_in(hot, &o) - 1);
-                                        if v.is_undef() { Value::NIL } else { v }
-                                    }
+                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
+                                        0 => cx.attr_get_slow(recv, w as u32),
+                                        k => {
+                                            let v = o.slot(k - 1);
+                                            if v.is_undef() { Value::NIL } else { v }
+                                        }
+                                    },
                                     _ => cx.attr_get_slow(recv, w as u32),
                                 };
                                 fp.set_r(i.a(), v);
@@ -681,11 +687,10 @@ impl Cx {
                             HotKind::AttrSet if argc == 1 && !recv.frozen() => {
                                 let v = fp.r(b + 1);
                                 match recv.cell::<ObjectObj>() {
-                                    Some(mut o) if seen_in(hot, &o) != 0 => {
-                                        let k = seen_in(hot, &o);
-                                        o.set_slot(k - 1, v);
-                                        cx.heap.wrote(recv, v);
-                                    }
+                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
+                                        0 => cx.attr_set_slow(recv, v, w as u32),
+                                        k => cx.slot_set(o, k - 1, v),
+                                    },
                                     _ => cx.attr_set_slow(recv, v, w as u32),
                                 }
                                 fp.set_r(i.a(), v);
@@ -977,6 +982,23 @@ impl Cx {
             }
         }
     }
+}
+
+/// `a[n] = v` where there is such an element, under the array's lock while others run.
+#[inline(always)]
+fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
+    let x = a.val();
+    if cx.parallel {
+        x.lock();
+    }
+    let there = n < a.len();
+    if there {
+        a.as_mut_slice()[n] = v;
+    }
+    if cx.parallel {
+        x.unlock();
+    }
+    there
 }
 
 /// What a block's frame takes from where the block was made.

@@ -54,10 +54,15 @@ impl Cx {
     pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
         let me = self.task.id;
         let Some(t) = self.task_mut(id) else { return Vec::new() };
+        let mut pc = t.pc as *const AtomicU64;
         let native = match t.again.as_deref() {
             Some((Call { target: Target::Method(m), .. }, ..)) => *m,
+            // A call that is to be executed again: its cache word names the native.
+            // SAFETY: pc stands before an instruction of that many words.
+            _ if t.rewound == 2 => unsafe { (*pc.add(1)).load(Ordering::Relaxed) as u32 },
             _ => NO_METHOD,
         };
+        pc = pc.wrapping_add(t.rewound as usize);
         if id == me {
             return self.capture_trace(native);
         }
@@ -66,7 +71,6 @@ impl Cx {
         }
         // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.
         let f = Fp(unsafe { t.stack.start_ptr().add(t.base) });
-        let pc = t.pc as *const AtomicU64;
         self.capture_from(f, pc, native)
     }
     fn capture_from(&self, f: Fp, pc: *const AtomicU64, native: u32) -> Vec<TraceEntry> {
