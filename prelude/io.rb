@@ -194,7 +194,7 @@ class IO
 
   def timeout=(t)
     raise ArgumentError, "time interval must not be negative" if t && t < 0
-    __io_set_timeout(self, t)
+    __io_set_timeout(self, t, t && (t * 1_000_000_000).to_i)
   end
 
   def seek(offset, whence = 0)
@@ -482,6 +482,11 @@ module KumiSys
     io.close unless io.__send__(:closed?)
   rescue IOError => e
     raise unless e.message == "closed stream"
+  end
+
+  # A wait took longer than IO#timeout.
+  def self.io_timeout
+    raise IO::TimeoutError, "Blocking operation timed out!"
   end
 
   def self.raise_sigpipe

@@ -122,6 +122,10 @@ shows { Timeout.timeout(2) { TCPSocket.new("127.0.0.1", 1) } }
 shows { TCPSocket.new("127.0.0.1", 80, open_timeout: 1, connect_timeout: 1) }
 shows { Socket.tcp("127.0.0.1", 1) }
 shows { TCPServer.new("127.0.0.1", server.addr[1]) }
+c.timeout = 0.02
+shows { c.gets }
+shows { c.write("z" * 50_000_000) }
+p c.timeout
 [c, server].each(&:close)
 
 puts "-- datagrams"

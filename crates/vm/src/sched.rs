@@ -690,6 +690,28 @@ impl Cx {
         self.pending.io = Some((fd, read, write));
         Exit::Park
     }
+    /// As [`Cx::park_io`], for at most `limit` nanoseconds from when the running native first asked: `None` when they are
+    /// over. What was waited for has come: [`Cx::io_done`].
+    pub fn park_io_within(&mut self, fd: i32, read: bool, write: bool, limit: u64) -> Option<Exit> {
+        let now = now_ns();
+        if self.task.waits != Waits::Io {
+            self.task.waits = Waits::Io;
+            self.task.until = now.saturating_add(limit);
+        }
+        if now >= self.task.until {
+            self.task.waits = Waits::Nothing;
+            return None;
+        }
+        self.pending.deadline = self.task.until;
+        Some(self.park_io(fd, read, write))
+    }
+    /// The wait of [`Cx::park_io_within`], if there was one, is over: the next one counts from its own start.
+    #[inline]
+    pub fn io_done(&mut self) {
+        if self.task.waits == Waits::Io {
+            self.task.waits = Waits::Nothing;
+        }
+    }
     /// Threads that wait for this descriptor.
     pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
         let list = self.sched().waiters(fd);

@@ -77,6 +77,8 @@ pub enum Waits {
     Signal,
     Pass,
     Job,
+    /// For a descriptor, but not for ever.
+    Io,
 }
 
 /// A wait that a signal handler interrupts.

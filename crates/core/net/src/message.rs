@@ -7,6 +7,7 @@ use crate::address::{Address, arg_address_opt};
 use crate::option::int_option;
 use crate::{arg_int, bytes, fail};
 use kumi_core_system::io::{self, Io, errno};
+use kumi_core_system::wait;
 use kumi_vm::*;
 use std::mem::{size_of, zeroed};
 
@@ -25,8 +26,8 @@ const GUESS: usize = 4096;
 const CONTROL: usize = 4096;
 
 /// What follows from a call that failed with EAGAIN.
-fn not_ready(cx: &mut Cx, fd: i32, read: bool, nonblock: Value) -> R {
-    if nonblock.truthy() { Ok(Value::FALSE) } else { Err(cx.park_io(fd, read, !read)) }
+fn not_ready(cx: &mut Cx, io: &Io, read: bool, nonblock: Value) -> R {
+    if nonblock.truthy() { Ok(Value::FALSE) } else { Err(wait(cx, io, read, !read)) }
 }
 /// Has the stream no message boundaries, so that nothing received means its end?
 fn ends_with_nothing(fd: i32) -> bool {
@@ -41,7 +42,8 @@ fn send(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let data = cx.arg_str(a, 1)?;
     let flags = arg_int(cx, a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let to = arg_address_opt(cx, a, 3)?;
-    let fd = io::open(cx, a[0])?.fd;
+    let io = io::open(cx, a[0])?;
+    let fd = io.fd;
     loop {
         let b = data.bytes();
         // SAFETY: data and address are readable for their lengths.
@@ -52,11 +54,12 @@ fn send(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         };
         if n >= 0 {
+            cx.io_done();
             return Ok(Value::fix(n as i64));
         }
         match errno() {
             libc::EINTR => {}
-            libc::EAGAIN => return not_ready(cx, fd, false, a[4]),
+            libc::EAGAIN => return not_ready(cx, io, false, a[4]),
             e => return Err(fail(cx, e, if to.is_some() { "sendto(2)" } else { "send(2)" })),
         }
     }
@@ -79,6 +82,7 @@ fn recv(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         // SAFETY: buffer and address are writable for their lengths.
         let n = unsafe { libc::recvfrom(fd, b.as_mut_ptr().cast(), b.len(), flags, from.ptr_mut(), &mut from.len) };
         if n >= 0 {
+            cx.io_done();
             if n == 0 && len > 0 && ends_with_nothing(fd) {
                 return Ok(Value::NIL);
             }
@@ -90,7 +94,7 @@ fn recv(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         match errno() {
             libc::EINTR => {}
-            libc::EAGAIN => return not_ready(cx, fd, true, a[3]),
+            libc::EAGAIN => return not_ready(cx, io, true, a[3]),
             e => return Err(fail(cx, e, "recvfrom(2)")),
         }
     }
@@ -173,7 +177,8 @@ fn sendmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for m in list.chunks_exact(3) {
         messages.push((arg_int(cx, m, 0)?, arg_int(cx, m, 1)?, cx.arg_str(m, 2)?.bytes().to_vec()));
     }
-    let fd = io::open(cx, a[0])?.fd;
+    let io = io::open(cx, a[0])?;
+    let fd = io.fd;
     let (mut control, control_len) = Control::pack(&messages);
     let mut iov = libc::iovec { iov_base: data.bytes().as_ptr().cast_mut().cast(), iov_len: data.bytes().len() };
     // SAFETY: all zeros is a valid msghdr: null pointers and no lengths.
@@ -192,11 +197,12 @@ fn sendmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         // SAFETY: everything the header points to is alive and has the lengths it tells; sendmsg only reads.
         let n = unsafe { libc::sendmsg(fd, &h, flags) };
         if n >= 0 {
+            cx.io_done();
             return Ok(Value::fix(n as i64));
         }
         match errno() {
             libc::EINTR => {}
-            libc::EAGAIN => return not_ready(cx, fd, false, a[5]),
+            libc::EAGAIN => return not_ready(cx, io, false, a[5]),
             e => return Err(fail(cx, e, "sendmsg(2)")),
         }
     }
@@ -256,7 +262,7 @@ fn recvmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut b = vec![0u8; len];
     let failed = |cx: &mut Cx, e: i32| match e {
         libc::EINTR => Err(Exit::Again),
-        libc::EAGAIN => not_ready(cx, fd, true, a[5]),
+        libc::EAGAIN => not_ready(cx, io, true, a[5]),
         e => Err(fail(cx, e, "recvmsg(2)")),
     };
     if a[1].is_nil() {
@@ -277,6 +283,7 @@ fn recvmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Ok(r) => r,
         Err(e) => return failed(cx, e),
     };
+    cx.io_done();
     let mut messages = Vec::new();
     for (level, kind, data) in control.unpack(control_len) {
         if level == libc::SOL_SOCKET && kind == libc::SCM_RIGHTS && !a[4].truthy() {

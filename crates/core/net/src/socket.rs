@@ -142,16 +142,18 @@ fn connect(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// __sock_accept(server, into or nil, nonblock): the address of the client, whose socket is `into` now; without `into`
 /// [descriptor, address]; false when nobody is there and it must not wait.
 fn accept(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let server = io::open(cx, a[0])?.fd;
+    let io = io::open(cx, a[0])?;
+    let server = io.fd;
     loop {
         // The descriptor may be one that blocks: ask first.
         if matches!(io::poll_fd(server, true, false, 0), Ok(false)) {
-            return if a[2].truthy() { Ok(Value::FALSE) } else { Err(cx.park_io(server, true, false)) };
+            return if a[2].truthy() { Ok(Value::FALSE) } else { Err(kumi_core_system::wait(cx, io, true, false)) };
         }
         let mut from = Address::empty();
         // SAFETY: the address has room for len bytes.
         let fd = unsafe { libc::accept4(server, from.ptr_mut(), &mut from.len, libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) };
         if fd >= 0 {
+            cx.io_done();
             let from = bytes(cx, from.bytes());
             if a[1].is_nil() {
                 return Ok(cx.array(&[Value::fix(fd as i64), from]));

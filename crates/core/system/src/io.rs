@@ -53,6 +53,8 @@ pub struct Io {
     pub pid: Option<i32>,
     pub autoclose: bool,
     pub timeout: Value,
+    /// The same in nanoseconds: how long one wait may take.
+    pub limit: Option<u64>,
     pub opened: bool,
     /// Whether `fd` is a plain file, whose calls never wait; `None`: not asked yet.
     pub plain: Option<bool>,
@@ -95,6 +97,7 @@ impl Default for Io {
             pid: None,
             autoclose: true,
             timeout: Value::NIL,
+            limit: None,
             opened: false,
             plain: None,
             socket: false,
@@ -354,12 +357,14 @@ pub fn io_error(cx: &mut Cx, msg: &str) -> Exit {
 }
 /// SystemCallError with CRuby's "@ function - path" detail.
 pub fn fail(cx: &mut Cx, e: i32, func: &str, path: &[u8]) -> Exit {
+    cx.io_done();
     let f = cx.str(func);
     let p = cx.str_enc(path, EncIndex::UTF_8);
     cx.call_helper("raise_errno_at", &[Value::fix(e as i64), p, f])
 }
 /// SystemCallError with a plain detail.
 pub fn fail_plain(cx: &mut Cx, e: i32, detail: &str) -> Exit {
+    cx.io_done();
     if detail.is_empty() {
         return cx.call_helper("raise_errno", &[Value::fix(e as i64)]);
     }

@@ -11,8 +11,9 @@ use kumi_text::encoding::EncIndex;
 use kumi_text::transcode::{Converter, Newline, Options, Step};
 use kumi_vm::*;
 
-/// Ends the native until `fd` is ready; it then runs again.
-pub fn wait(cx: &mut Cx, fd: i32, read: bool, write: bool) -> Exit {
+/// Ends the native until the stream is ready; it then runs again. A stream with a timeout raises IO::TimeoutError
+/// when it was not ready for so long.
+pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
     if read {
         // What the user should see before answering.
         if let Some(out) = cx.state::<Stdio>().original_stdout.and_then(|v| v.as_data::<Io>()) {
@@ -21,7 +22,11 @@ pub fn wait(cx: &mut Cx, fd: i32, read: bool, write: bool) -> Exit {
             }
         }
     }
-    cx.park_io(fd, read, write)
+    let fd = if write { io.out_fd() } else { io.fd };
+    match io.limit {
+        None => cx.park_io(fd, read, write),
+        Some(limit) => cx.park_io_within(fd, read, write, limit).unwrap_or_else(|| cx.call_helper("io_timeout", &[])),
+    }
 }
 
 /// Reads once into the buffer: false at the end of the file.
@@ -36,7 +41,7 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
     }
     let at = io.rbuf.len();
     if !io.socket && !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
-        return Err(wait(cx, io.fd, true, false));
+        return Err(wait(cx, io, true, false));
     }
     io.rbuf.reserve((16 << 10).max(at.min(1 << 20)).min(most));
     let room = (io.rbuf.capacity() - at).min(most);
@@ -48,11 +53,12 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
     if n >= 0 {
         // SAFETY: the system wrote n bytes there.
         unsafe { io.rbuf.set_len(at + n as usize) };
+        cx.io_done();
         return Ok(n > 0);
     }
     match io::errno() {
         libc::EINTR => Err(Exit::Again),
-        libc::EAGAIN => Err(wait(cx, io.fd, true, false)),
+        libc::EAGAIN => Err(wait(cx, io, true, false)),
         // The master side of a terminal whose other end is closed.
         libc::EIO if io::is_tty(io.fd) => Ok(false),
         e => {

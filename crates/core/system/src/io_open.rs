@@ -540,6 +540,7 @@ fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     new.path = old.path.clone();
     new.pid = old.pid;
     new.timeout = old.timeout;
+    new.limit = old.limit;
     new.opened = true;
     cx.state::<Stdio>().others = true;
     Ok(a[0])

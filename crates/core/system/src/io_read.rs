@@ -147,8 +147,9 @@ fn sysread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.check_size(n as usize)?;
     loop {
         if matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
-            return Err(wait(cx, io.fd, true, false));
+            return Err(wait(cx, io, true, false));
         }
+        cx.io_done();
         let mut b = vec![0u8; (n as usize).min(16 << 20)];
         // SAFETY: the vector is writable for its length.
         let k = unsafe { libc::read(io.fd, b.as_mut_ptr().cast(), b.len()) };

@@ -50,8 +50,11 @@ pub static TABLE: &[NativeDef] = &[
     n("IO", "timeout", 0, 0, |cx, r, _| Ok(io::raw(cx, r)?.timeout)),
     n("IO", "fsync", 0, 0, |cx, r, _| sync(cx, r, false)),
     n("IO", "fdatasync", 0, 0, |cx, r, _| sync(cx, r, true)),
-    intrinsic("__io_set_timeout", 2, 2, |cx, _, a| {
-        io::raw(cx, a[0])?.timeout = a[1];
+    // __io_set_timeout(io, seconds or nil, nanoseconds)
+    intrinsic("__io_set_timeout", 3, 3, |cx, _, a| {
+        let io = io::raw(cx, a[0])?;
+        io.timeout = a[1];
+        io.limit = if a[1].is_nil() { None } else { Some(a[2].as_fix().map_or(u64::MAX, |n| n.max(0) as u64)) };
         cx.heap.wrote(a[0], a[1]);
         Ok(a[1])
     }),

@@ -153,7 +153,7 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
                 Err(libc::EINTR) => {}
                 Err(libc::EAGAIN) => {
                     io.wbuf = b[at..].to_vec();
-                    return Err(crate::io_fill::wait(cx, fd, false, true));
+                    return Err(crate::io_fill::wait(cx, io, false, true));
                 }
                 Err(e) => break Err(e),
             }
@@ -162,7 +162,7 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         match io::poll_fd(fd, false, true, 0) {
             Ok(false) => {
                 io.wbuf = b[at..].to_vec();
-                return Err(crate::io_fill::wait(cx, fd, false, true));
+                return Err(crate::io_fill::wait(cx, io, false, true));
             }
             // As much as a pipe takes at once when it says that it takes something.
             Ok(true) => {
@@ -194,6 +194,7 @@ fn send(fd: i32, b: &[u8]) -> Result<usize, i32> {
     usize::try_from(n).map_err(|_| io::errno())
 }
 fn done(cx: &mut Cx, io: &mut Io, r: Result<(), i32>) -> Result<(), Exit> {
+    cx.io_done();
     match r {
         Ok(()) => Ok(()),
         Err(e) => {

@@ -29,6 +29,7 @@ pub mod stdio;
 pub mod time;
 mod time_fields;
 
+pub use io_fill::wait;
 pub use io_open::retry_after_gc;
 pub use io_state::monotonic;
 pub use stdio::flush_all;
