@@ -56,7 +56,7 @@ begin
   report.say "#{Time.now.utc.strftime("%Y-%m-%d %H:%M UTC")}, #{suite.cores} x #{cpu}, Linux #{File.read("/proc/sys/kernel/osrelease").strip}."
   report.say "Compared: #{[suite.kumi, suite.linked, suite.fixed, *suite.rubies, *suite.peers].compact.map(&:name).join(", ")}."
   report.say "Absent: #{suite.absent.join(", ")}." unless suite.absent.empty?
-  report.say "Each figure is the median of #{options[:reps]} interleaved rounds unless its section says otherwise."
+  report.say "Each figure is the best of #{options[:reps]} interleaved rounds, as in the paper, unless its section says otherwise (shrinking, fairness, idle: medians)."
   report.data["machine"] = { cpu: cpu, cores: suite.cores, quick: options[:quick], reps: options[:reps] }
   names.uniq.each do |name|
     about, body = Bench::EXPERIMENTS[name]

@@ -34,7 +34,7 @@ module Bench
         child.line(timeout: 120).split[1].to_f
       end
     end
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     cost = lambda do |r, n, k|
       a, b = found[[r, 0]], found[[r, n]]
       (b[k] - a[k]) / n.to_f if a.is_a?(Array) && b.is_a?(Array) && n > 0
@@ -77,7 +77,7 @@ module Bench
       modes.flat_map { |m| [[r, m, 0], [r, m, count]] }
     end
     found = suite.rounds(items) { |(r, m, k), _| Bench.resident(suite, r, "deep_sleepers", k, m) }
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     rows = items.select { |i| i[2] > 0 }.map do |r, m, k|
       a, b = found[[r, m, 0]], found[[r, m, k]]
       next [r.name, m, Bench.figure(k), b.is_a?(String) ? b : a] unless a.is_a?(Array) && b.is_a?(Array)

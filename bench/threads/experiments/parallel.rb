@@ -28,7 +28,7 @@ module Bench
         children.each(&:kill)
       end
     end
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     shares = {}
     rows = cases.map do |c|
       t, pr = found[[*c, "threads"]], found[[*c, "processes"]]
@@ -54,7 +54,7 @@ module Bench
     modes = [["1 on 1", 1, ONE], ["1 on 2", 1, TWO], ["2 on 2", 2, TWO]]
     items = names.flat_map { |o| modes.map { |m| [suite.kumi, o, m] } + suite.rubies.map { |r| [r, o, modes[0]] } }
     found = suite.rounds(items) { |(r, o, m), _| suite.figures(r, "shared_ops", o, m[1], n, env: m[2]) }
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     cell = ->(v) { v.is_a?(Array) ? Bench.figure(v[0]) : v }
     report.table(["ns per operation", *modes.map { |m| "kumi #{m[0]}" }, *suite.rubies.map { |r| "#{r.name} 1 on 1" }],
                  names.map { |o| [o, *modes.map { |m| cell.(found[[suite.kumi, o, m]]) }, *suite.rubies.map { |r| cell.(found[[r, o, modes[0]]]) }] })

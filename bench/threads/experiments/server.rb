@@ -34,7 +34,7 @@ module Bench
         server.kill
       end
     end
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     own = found[suite.kumi]
     report.table(["echo server", "B/connection", "of kumi's", "open s", "ns per echo", "idle % of a core"], runtimes.map do |r|
       v = found[r]

@@ -17,7 +17,7 @@ module Bench
     others = [suite.linked, suite.fixed, *suite.rubies].compact
     items = sizes.map { |s| [suite.kumi, s] } + others.map { |r| [r, 0] }
     found = suite.rounds(items) { |(r, s), _| Bench.resident(suite, r, "sleepers", n, env: s > 0 ? { INITIAL => s.to_s } : {}) }
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     show = ->(v) { v.is_a?(Array) ? [Bench.mb(v[1]), Bench.mb(v[2])] : [v, nil] }
     report.table(["initial size", "highest MB", "steady MB"],
                  sizes.map { |s| ["kumi, #{Bench.size_name(s)}", *show.(found[[suite.kumi, s]])] } + others.map { |r| [r.name, *show.(found[[r, 0]])] })
@@ -38,7 +38,7 @@ module Bench
     models = %w[linear exponential]
     items = runtimes.flat_map { |r| [[r, "flat", 0], *models.map { |m| [r, m, 1024] }] }
     found = suite.rounds(items) { |(r, m, n), _| Bench.resident(suite, r, "stack_model", m, n, env: DEEP_STACK) }
-    found = found.transform_values { |l| suite.medians(l) }
+    found = found.transform_values { |l| suite.best(l) }
     used = lambda do |r, m|
       a, b = found[[r, "flat", 0]], found[[r, m, 1024]]
       b[1] - a[1] if a.is_a?(Array) && b.is_a?(Array)
