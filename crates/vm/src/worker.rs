@@ -32,13 +32,15 @@ struct StopState {
     parallel: bool,
     /// A second worker waits for the first to agree to that.
     want_parallel: bool,
+    /// Workers that wait to become active: what the first agreed to holds until they are.
+    joining: usize,
 }
 
 impl Default for Stop {
     fn default() -> Self {
         Stop {
             // The worker that boots the runtime.
-            state: Mutex::new(StopState { active: 1, stopping: false, parallel: false, want_parallel: false }),
+            state: Mutex::new(StopState { active: 1, stopping: false, parallel: false, want_parallel: false, joining: 0 }),
             changed: Condvar::new(),
             asked: AtomicBool::new(false),
         }
@@ -109,7 +111,7 @@ impl Cx {
                 break;
             }
         }
-        if s.active == 1 {
+        if s.active == 1 && s.joining == 0 {
             s.parallel = false;
         }
         rt.stop.asked.store(false, Release);
@@ -132,6 +134,7 @@ impl Cx {
     fn become_active(&mut self) {
         let rt = self.runtime();
         let mut s = rt.stop.state.lock();
+        s.joining += 1;
         loop {
             if s.stopping {
                 rt.stop.changed.wait(&mut s);
@@ -144,6 +147,7 @@ impl Cx {
                 break;
             }
         }
+        s.joining -= 1;
         if s.active == 0 {
             s.parallel = false;
         }
@@ -158,7 +162,7 @@ impl Cx {
         if s.active == 0 {
             s.want_parallel = false;
             s.parallel = false;
-        } else if s.active == 1 && s.parallel && !s.stopping {
+        } else if s.active == 1 && s.joining == 0 && s.parallel && !s.stopping {
             // The one that is left may stop locking.
             rt.stop.asked.store(true, Release);
             rt.poll_all();
