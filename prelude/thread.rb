@@ -264,6 +264,26 @@ module KumiSys
     $stderr.write("#{t.inspect} terminated with exception (report_on_exception is true):\n#{e.full_message(highlight: false)}")
   end
 
+  # The end of the program: the other threads are killed and run their ensure clauses.
+  def self.end_threads
+    me = __thread_current
+    others = __threads
+    return if others.size < 2
+    others.each do |t|
+      next if __same(t, me)
+      __thread_kill_mark(t)
+      __thread_interrupt(t, true)
+    end
+    others.each { |t| end_thread(t) unless __same(t, me) }
+  end
+
+  # What a thread that was killed at the end of the program failed with was reported already.
+  def self.end_thread(t)
+    t.join
+  rescue Exception
+    nil
+  end
+
   # All threads wait and nothing can end it: raised in the main thread. `list`: threads and the frames they are in.
   def self.deadlock(list)
     here = __address(__thread_current)

@@ -601,14 +601,14 @@ impl Cx {
     pub(crate) fn waits(&self, t: Ticket) -> bool {
         self.tasks.get(t.task).is_some_and(|w| w.wait_seq.load(Relaxed) == t.seq)
     }
-    /// Ends the wait a task is in, or the next one it begins. True when it was waiting.
-    pub(crate) fn wake_any(&mut self, task: u64) -> bool {
+    /// Ends the wait a task is in, or with `next` the next one it begins. True when it was waiting.
+    pub(crate) fn wake_any(&mut self, task: u64, next: bool) -> bool {
         let seq = {
             let table = self.shared_tasks();
             let _order = table.lock();
             match table.get(task) {
                 Some(t) if t.state.get() == State::Waiting => t.wait_seq.load(Relaxed),
-                Some(t) if t.state.get() != State::Done => {
+                Some(t) if next && t.state.get() != State::Done => {
                     t.wake_token.store(true, Relaxed);
                     return false;
                 }

@@ -53,7 +53,7 @@ impl WaitList {
     pub(crate) fn wake_one(&mut self, cx: &mut Cx) -> bool {
         while let Some(t) = self.list.pop_front() {
             if t.seq == ANY_WAIT {
-                cx.wake_any(t.task);
+                cx.wake_any(t.task, true);
             } else if !cx.wake(t) {
                 continue;
             }

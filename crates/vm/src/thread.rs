@@ -19,6 +19,9 @@ enum Life {
     Done,
 }
 
+/// Where a thread that is done keeps the locals of its first fiber.
+const LOCALS: &str = "@__locals";
+
 /// The payload of a Thread.
 pub(crate) struct ThreadObj {
     /// Its first task.
@@ -142,6 +145,11 @@ impl Cx {
     pub(crate) fn thread_ended(&mut self) {
         let v = self.task.thread;
         let parallel = self.parallel;
+        let locals = self.task.locals;
+        if !locals.is_nil() {
+            let name = self.intern(LOCALS);
+            self.ivar_set(v, name, locals);
+        }
         if parallel {
             v.lock();
         }
@@ -382,7 +390,7 @@ fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::FALSE) };
     let id = cx.active_of(t).id;
-    Ok(Value::bool(cx.wake_any(id)))
+    Ok(Value::bool(cx.wake_any(id, false)))
 }
 /// `Thread.pass`
 fn pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -408,7 +416,12 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(v) if *v == cx.current_thread() => Some(cx.task),
         Some(v) => cx.thread_root(*v).map(|t| cx.active_of(t)),
     };
-    let Some(mut t) = t else { return Ok(cx.hash()) };
+    let Some(mut t) = t else {
+        // A thread that is done keeps its locals.
+        let name = cx.intern(LOCALS);
+        let kept = a.first().map_or(Value::UNDEF, |v| cx.ivar_get(*v, name));
+        return Ok(if kept.is_undef() { cx.hash() } else { kept });
+    };
     if t.locals.is_nil() {
         t.locals = cx.hash();
     }
