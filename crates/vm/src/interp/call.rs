@@ -903,6 +903,9 @@ impl Cx {
             self.pc = unsafe { self.pc.sub(2) };
             return self.suspend_here(x, 2);
         }
+        if x == Exit::Switch {
+            return self.switch_now(i.a(), 0);
+        }
         let fp = self.fp();
         let argc = (i.x() & 0x7f) as usize;
         let args = Args::from_slice(fp.slice(i.b() + 1, argc));
