@@ -230,7 +230,8 @@ impl Cx {
         if !self.has_room(fp, b + q.nregs as usize) && !self.grow_stack(b + q.nregs as usize) {
             return Some(self.stack_overflow());
         }
-        let nf = self.fp().callee(b);
+        let nf = self.fp().add(b);
+        nf.begin(self.fp());
         nf.set_link(b, i.a(), 0);
         nf.set_iseq(q);
         nf.set_ret(self.pc);
@@ -798,7 +799,8 @@ impl Cx {
         }
         let own = (flags & ff::BLOCK != 0 && q.params.block).then_some(r.own);
         let fp = self.fp();
-        let nf = fp.callee(delta);
+        let nf = fp.add(delta);
+        nf.begin(fp);
         let simple =
             q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
         nf.nil_fill(0, q.nregs as usize);

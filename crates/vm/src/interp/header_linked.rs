@@ -77,18 +77,16 @@ impl Fp {
     fn set_record(self, r: *mut Record) {
         unsafe { *self.0.sub(1) = Value::from_bits(r as u64 | 1) }
     }
-    /// The frame whose base lies `n` slots up. Its header is set next.
+    /// A frame above `caller` begins here; its header is set next.
     #[inline(always)]
-    pub(crate) fn callee(self, n: usize) -> Fp {
-        let me = self.record();
-        let nf = self.add(n);
+    pub(crate) fn begin(self, caller: Fp) {
+        let r = caller.record();
         unsafe {
-            if (*me).next.is_null() {
-                (*me).next = Record::make();
+            if (*r).next.is_null() {
+                (*r).next = Record::make();
             }
-            nf.set_record((*me).next);
+            self.set_record((*r).next);
         }
-        nf
     }
     /// The first frame of a task.
     pub(crate) fn first(self, records: &mut Records) -> Fp {

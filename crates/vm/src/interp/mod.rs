@@ -233,15 +233,17 @@ impl Cx {
         macro_rules! enter {
             ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr) => {{
                 let h: &Hot = $hot;
-                if !cx.has_room(fp, $b + h.nregs as usize) {
+                let mut nf = fp.add($b);
+                if !cx.has_room(nf, h.nregs as usize) {
                     save!();
                     if !cx.grow_stack($b + h.nregs as usize) {
                         flow!(cx.stack_overflow());
                         continue;
                     }
                     fp = Fp(cx.fp);
+                    nf = fp.add($b);
                 }
-                let nf = fp.callee($b);
+                nf.begin(fp);
                 nf.set_link($b, $a, $flags);
                 nf.set_iseq(h.iseq);
                 nf.set_ret(pc);
@@ -1015,7 +1017,8 @@ pub(crate) struct Outer {
 #[inline(always)]
 fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) {
     let b = i.b();
-    if !cx.has_room(*fp, b + h.nregs as usize) {
+    let mut nf = fp.add(b);
+    if !cx.has_room(nf, h.nregs as usize) {
         cx.pc = *pc;
         cx.fp = fp.0;
         if !cx.grow_stack(b + h.nregs as usize) {
@@ -1023,8 +1026,9 @@ fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: 
             return;
         }
         *fp = Fp(cx.fp);
+        nf = fp.add(b);
     }
-    let nf = fp.callee(b);
+    nf.begin(*fp);
     nf.set_link(b, i.a(), at.flags);
     nf.set_iseq(h.iseq);
     nf.set_ret(*pc);
