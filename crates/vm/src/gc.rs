@@ -33,6 +33,17 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
 }
 
 impl Cx {
+    /// Calls `f` with every live cell of the runtime, while the world stands still. Not under a guard: other
+    /// workers must come to their safepoints.
+    pub fn each_cell(&mut self, mut f: impl FnMut(Value)) {
+        let all = |cx: &mut Cx| {
+            // SAFETY: the world is stopped: no other worker touches its context until this is over.
+            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+            Heap::each_cell_all(&mut heaps, &mut f);
+        };
+        let mut all = all;
+        while self.stop_world(&mut all).is_none() {}
+    }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
         self.stop_world(|cx| {

@@ -3,8 +3,8 @@
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__each_object", 1, 1, each_object),
-    intrinsic("__count_objects", 0, 0, count_objects),
+    intrinsic("__each_object", 1, 1, each_object).guard(Guard::None),
+    intrinsic("__count_objects", 0, 0, count_objects).guard(Guard::None),
     intrinsic("__add_finalizer", 2, 2, add_finalizer),
     intrinsic("__remove_finalizers", 1, 1, |cx, _, a| {
         cx.heap.remove_finalizers(a[0]);
@@ -22,7 +22,7 @@ fn visible(v: Value) -> bool {
 fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let want = a[0].as_class();
     let mut found = Vec::new();
-    cx.heap.each_cell(|v| {
+    cx.each_cell(|v| {
         if visible(v) && v.header().is_some_and(|h| h.class.as_class().is_some()) {
             found.push(v);
         }
@@ -37,7 +37,7 @@ fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// [total, objects, strings, arrays, hashes, classes, data, others]
 fn count_objects(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let mut c = [0i64; 8];
-    cx.heap.each_cell(|v| {
+    cx.each_cell(|v| {
         c[0] += 1;
         let k = match v.kind() {
             Some(Kind::Object | Kind::Struct) => 1,

@@ -284,7 +284,7 @@ fn times(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// __fork(): the child's number, nil in the child.
 fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    crate::stdio::flush_all(cx);
+    crate::stdio::flush_std(cx);
     // SAFETY: one OS thread runs this runtime; the child goes on with a copy of it.
     match unsafe { libc::fork() } {
         0 => {

@@ -337,7 +337,7 @@ fn shown(p: &Plan, e: i32) -> String {
 fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
-    crate::stdio::flush_all(cx);
+    crate::stdio::flush_std(cx);
     let mut fds = [0; 2];
     // SAFETY: two ints to write.
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
@@ -384,7 +384,7 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn exec(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
-    crate::stdio::flush_all(cx);
+    crate::stdio::flush_std(cx);
     // SAFETY: on success nothing of this process is left; on failure the error is raised.
     let e = unsafe { become_it(&p, &x.argv, &x.envp, &mut x.spare, &x.shell) };
     let name = shown(&p, e);

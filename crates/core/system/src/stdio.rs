@@ -26,7 +26,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__flush_all", 0, 0, |cx, _, _| {
         flush_all(cx);
         Ok(Value::NIL)
-    }),
+    })
+    .guard(Guard::None),
 ];
 
 /// What `$stdout` and its kin are now.
@@ -180,18 +181,21 @@ fn set_lineno(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(a[1])
 }
 
-/// Writes out everything that streams still hold: the end of the program.
-pub fn flush_all(cx: &mut Cx) {
+/// Writes out what standard output and error hold, before another process may write there.
+pub fn flush_std(cx: &mut Cx) {
     let s = cx.state::<Stdio>();
-    let others = s.others;
     let firsts: Vec<Value> = [s.original_stdout, s.stdout, s.stderr].into_iter().flatten().collect();
     for v in firsts {
         if let Some(io) = v.as_data::<Io>() {
             let _ = io.flush();
         }
     }
-    if others {
-        cx.heap.each_cell(|v| {
+}
+/// Writes out everything that streams still hold: the end of the program.
+pub fn flush_all(cx: &mut Cx) {
+    flush_std(cx);
+    if cx.state::<Stdio>().others {
+        cx.each_cell(|v| {
             if let Some(io) = v.as_data::<Io>() {
                 if io.fd >= 0 {
                     let _ = io.flush();
