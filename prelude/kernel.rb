@@ -79,7 +79,7 @@ module KumiSys
   # The end of the program: exit status, or minus the number of the signal it dies by.
   def self.finish(exc)
     main = exc
-    exc = end_scheduler(exc)
+    exc = end_scheduler(exc) if __responds(KumiSys, :end_scheduler)
     exc = run_at_exit(exc)
     end_threads
     finish_finalizers
