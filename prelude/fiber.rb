@@ -3,7 +3,7 @@ class Fiber
   def self.new(blocking: false, storage: true, &block)
     raise ArgumentError, "tried to create Proc object without a block" unless block
     f = __fiber_new(self, block)
-    __ivar_set(f, :@__blocking, true) if blocking
+    __fiber_blocking(f, true) if blocking
     unless __same(storage, true)
       KumiSys.check_storage(storage)
       __fiber_set_storage(f, storage && storage.dup)
@@ -29,23 +29,20 @@ class Fiber
   def alive? = !__same(__fiber_state(self), :terminated)
 
   # A thread's first fiber blocks its thread; others only when they were made so.
-  def blocking?
-    return true if @__blocking
-    __same(@__blocking, nil) && __same(self, __fiber_current) && __fiber_root
-  end
+  def blocking? = __fiber_blocking(self, nil)
 
   def self.blocking?
-    __fiber_current.blocking? ? 1 : false
+    __fiber_blocking(__fiber_current, nil) ? 1 : false
   end
 
   def self.blocking
     f = __fiber_current
-    return yield(f) if f.blocking?
-    __ivar_set(f, :@__blocking, true)
+    return yield(f) if __fiber_blocking(f, nil)
+    __fiber_blocking(f, true)
     begin
       yield f
     ensure
-      __ivar_set(f, :@__blocking, false)
+      __fiber_blocking(f, false)
     end
   end
 

@@ -278,11 +278,13 @@ class IO
   def wait_readable(timeout = nil)
     __io_check_readable(self)
     return self if __io_pending(self) > 0
+    return Fiber.scheduler.io_wait(self, 1, timeout) && self if __hooked
     IO.select([self], nil, nil, timeout) && self
   end
 
   def wait_writable(timeout = nil)
     __io_check_writable(self)
+    return Fiber.scheduler.io_wait(self, 4, timeout) && self if __hooked
     IO.select(nil, [self], nil, timeout) && self
   end
 

@@ -15,7 +15,7 @@ class Thread::Mutex
     __mutex_assert(self)
     t0 = __now_ns
     begin
-      woken = __mutex_sleep(self, deadline)
+      woken = __hooked ? KumiSys.hooked_release(nil, self, deadline) : __mutex_sleep(self, deadline)
     ensure
       __mutex_relock(self)
     end
@@ -38,7 +38,7 @@ class Thread::ConditionVariable
     __mutex_assert(mutex)
     t0 = __now_ns
     begin
-      woken = __cv_wait(self, mutex, deadline)
+      woken = __hooked ? KumiSys.hooked_release(self, mutex, deadline) : __cv_wait(self, mutex, deadline)
     ensure
       __mutex_relock(mutex)
     end
@@ -70,7 +70,7 @@ class Monitor
     count = __mon_count(self)
     deadline = KumiSys.sleep_deadline(timeout)
     begin
-      woken = __cv_wait(cond, self, deadline)
+      woken = __hooked ? KumiSys.hooked_release(cond, self, deadline) : __cv_wait(cond, self, deadline)
     ensure
       __mutex_relock(self, count)
     end

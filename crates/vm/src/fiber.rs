@@ -51,6 +51,11 @@ impl Cx {
     pub(crate) fn fiber_kill_unwind(&mut self) -> Value {
         self.heap.unwind(crate::interp::KILL, Value::NIL, KILL_FIBER).val()
     }
+    /// Do waits of the running fiber go to a fiber scheduler? Natives that would park hand over to a helper then.
+    #[inline]
+    pub(crate) fn hooked(&self) -> bool {
+        self.task.nonblocking && self.root.scheduled
+    }
     fn hand_over(&mut self, to: u64, v: Result<Value, Value>) -> Exit {
         self.switch_to = Some((to, v));
         Exit::Switch
@@ -63,6 +68,7 @@ fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.current_thread();
     let mut t = cx.new_task(proc_call(a[1], &[]), None)?;
     t.pinned = cx.root.pinned;
+    t.nonblocking = true;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
     let own = Some((t, cx.shared_tasks()));
     t.fiber = cx.data(c, TaskRef { id: t.id, code, own });
@@ -271,6 +277,20 @@ fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.str(&q.path);
     Ok(cx.array(&[s, Value::fix(q.line as i64)]))
 }
+/// `__set_scheduled(flag)`: has the running thread a fiber scheduler?
+fn set_scheduled(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.root.scheduled = a[0].truthy();
+    Ok(Value::NIL)
+}
+/// `__fiber_blocking(fiber, flag)`: sets (nil: asks) whether its waits block the thread, or go to the fiber scheduler.
+fn blocking(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = task_of(cx, a[0])?;
+    let Some(mut t) = cx.tasks.get(id) else { return Ok(Value::FALSE) };
+    if !a[1].is_nil() {
+        t.nonblocking = !a[1].truthy();
+    }
+    Ok(Value::bool(!t.nonblocking))
+}
 /// `__fiber_root()`: does a thread's first task run?
 fn root(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.task.is_root()))
@@ -287,6 +307,9 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__fiber_state", 1, 1, state),
     intrinsic("__fiber_rows", 1, 1, rows),
     intrinsic("__fiber_source", 1, 1, source),
+    intrinsic("__set_scheduled", 1, 1, set_scheduled),
+    intrinsic("__hooked", 0, 0, |cx, _, _| Ok(Value::bool(cx.hooked()))),
+    intrinsic("__fiber_blocking", 2, 2, blocking),
     intrinsic("__fiber_root", 0, 0, root),
     intrinsic("__task_storage", 0, 0, storage),
     intrinsic("__task_set_storage", 1, 1, set_storage),

@@ -64,6 +64,10 @@ fn queue(cx: &mut Cx, v: Value) -> Result<&'static mut Queue, Exit> {
         }
     }
 }
+/// A deadline as the prelude has it.
+fn limit(cx: &mut Cx, deadline: u64) -> Value {
+    if deadline == u64::MAX { Value::NIL } else { cx.uint(deadline) }
+}
 fn closed(cx: &mut Cx) -> Exit {
     cx.raise_msg(cx.k.closed_queue_error, "queue closed")
 }
@@ -90,7 +94,7 @@ fn pop(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         _ => Err(Exit::Miss),
     }
 }
-fn wait_pop(cx: &mut Cx, _: Value, q: &mut Queue, deadline: u64) -> R {
+fn wait_pop(cx: &mut Cx, me: Value, q: &mut Queue, deadline: u64) -> R {
     if let Some(v) = q.take(cx) {
         return Ok(v);
     }
@@ -100,6 +104,10 @@ fn wait_pop(cx: &mut Cx, _: Value, q: &mut Queue, deadline: u64) -> R {
     if deadline != u64::MAX && now_ns() >= deadline {
         q.takers.leave(cx.task.id);
         return Ok(Value::NIL);
+    }
+    if cx.hooked() {
+        let d = limit(cx, deadline);
+        return Err(cx.call_helper("hooked_pop", &[me, d]));
     }
     q.takers.enter(cx);
     Err(cx.park(deadline))
@@ -140,6 +148,10 @@ fn wait_push(cx: &mut Cx, recv: Value, q: &mut Queue, v: Value, deadline: u64) -
     if deadline != u64::MAX && now_ns() >= deadline {
         q.givers.leave(cx.task.id);
         return Ok(Value::NIL);
+    }
+    if cx.hooked() {
+        let d = limit(cx, deadline);
+        return Err(cx.call_helper("hooked_push", &[recv, v, d]));
     }
     q.givers.enter(cx);
     Err(cx.park(deadline))

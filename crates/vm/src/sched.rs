@@ -189,6 +189,16 @@ impl Cx {
             }
             return self.do_call(again, dst, flags);
         }
+        if let Some((fd, events, timeout)) = self.hooked_io() {
+            let Target::Method(m) = again.target else { return self.do_call(again, dst, flags) };
+            let args = self.array(&again.args);
+            let x = self.call_helper("hooked_io", &[fd, events, timeout, Value::fix(m as i64), again.recv, args, again.block]);
+            debug_assert!(x == Exit::Call);
+            return match self.pending.call.take() {
+                Some(c) => self.do_call(c, dst, flags),
+                None => Flow::Go,
+            };
+        }
         self.park_state(dst, flags);
         self.task.again = Some(Box::new((again, dst, flags)));
         self.wait_and_run()
@@ -198,9 +208,28 @@ impl Cx {
         if x == Exit::Again {
             return self.safepoint();
         }
+        if let Some((fd, events, timeout)) = self.hooked_io() {
+            let x = self.call_helper("hooked_io_wait", &[fd, events, timeout]);
+            return self.leaf_exit_drop(x);
+        }
         self.park_state(0, ff::DISCARD);
         self.task.rewound = words;
         self.wait_and_run()
+    }
+
+    /// A wait for a descriptor that goes to a fiber scheduler: descriptor, events, seconds.
+    fn hooked_io(&mut self) -> Option<(Value, Value, Value)> {
+        if !self.hooked() {
+            return None;
+        }
+        let (fd, read, write) = self.pending.io.take()?;
+        let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        let timeout = match deadline {
+            u64::MAX => Value::NIL,
+            d => self.float(d.saturating_sub(now_ns()) as f64 / 1e9),
+        };
+        self.task.waits = Waits::Nothing;
+        Some((Value::fix(fd as i64), Value::fix(read as i64 | (write as i64) << 2), timeout))
     }
 
     /// The running task parks with what `pending` says; something else runs.
@@ -506,6 +535,14 @@ impl Cx {
             let (me, cref) = (self.main_object, self.top_cref);
             self.enter_bottom(&q, me, cref);
             return self.do_call(c, 1, 0);
+        }
+        if self.task.scheduled {
+            // Its fiber scheduler runs what is left to do.
+            let q = self.bottom_code();
+            let (me, cref) = (self.main_object, self.top_cref);
+            self.enter_bottom(&q, me, cref);
+            let x = self.call_helper("close_scheduler", &[]);
+            return self.leaf_exit_drop(x);
         }
         self.task.state.set(State::Done);
         self.free_locks_of(self.task.id);

@@ -254,6 +254,9 @@ fn lock_slow(cx: &mut Cx, recv: Value, m: &mut Held) -> R {
         m.owner = me;
         return Ok(recv);
     }
+    if cx.hooked() {
+        return Err(cx.call_helper("hooked_lock", &[recv]));
+    }
     let thread = cx.task.thread;
     if cx.task_mut(m.owner).is_some_and(|t| t.thread == thread) {
         return Err(cx.thread_error("deadlock; lock already owned by another fiber belonging to the same thread"));
@@ -273,6 +276,10 @@ fn relock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         m.count = a.get(1).and_then(|v| v.as_fix()).unwrap_or(0) as u64;
         cx.root.held = false;
         return Ok(Value::NIL);
+    }
+    if cx.hooked() {
+        let count = a.get(1).copied().unwrap_or(Value::fix(0));
+        return Err(cx.call_helper("hooked_relock", &[a[0], count]));
     }
     cx.root.held = true;
     Err(m.wait(cx, a[0]))
@@ -394,6 +401,9 @@ fn mon_enter(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         m.owner = me;
         m.count += 1;
         return Ok(Value::NIL);
+    }
+    if cx.hooked() {
+        return Err(cx.call_helper("hooked_enter", &[recv]));
     }
     Err(m.wait(cx, recv))
 }

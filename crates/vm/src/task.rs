@@ -143,6 +143,10 @@ pub struct Task {
     pub until: u64,
     /// Waits for something outside (a signal): no deadlock.
     pub forever: bool,
+    /// Fiber: its waits go to the thread's fiber scheduler, if there is one.
+    pub nonblocking: bool,
+    /// First task: the thread has a fiber scheduler.
+    pub scheduled: bool,
     /// Runs on worker 0 only.
     pub pinned: bool,
     /// The present wait has a timer.
@@ -202,6 +206,8 @@ impl Task {
             since: 0,
             until: u64::MAX,
             forever: false,
+            nonblocking: false,
+            scheduled: false,
             pinned: false,
             timed: false,
             gave_way: false,

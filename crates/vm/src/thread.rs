@@ -284,6 +284,10 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if now_ns() >= cx.task.until {
         return Ok(Value::NIL);
     }
+    if cx.hooked() {
+        let limit = a.first().copied().unwrap_or(Value::NIL);
+        return Err(cx.call_helper("hooked_join", &[recv, limit]));
+    }
     cx.task.waits = Waits::Join;
     t.joiners.get_or_insert_default().enter(cx);
     let until = cx.task.until;
@@ -341,6 +345,10 @@ fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `Kernel#sleep(duration)` of Integers and Floats, or without: the seconds slept, rounded.
 fn sleep(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if cx.hooked() {
+        let time = a.first().copied().unwrap_or(Value::NIL);
+        return Err(cx.call_helper("hooked_sleep", &[time]));
+    }
     if cx.task.waits != Waits::Sleep {
         let until = match a.first() {
             None => u64::MAX,
