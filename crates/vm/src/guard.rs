@@ -18,7 +18,8 @@ impl Guard {
         match class.trim_end_matches('.') {
             // Immediate or immutable receivers; what they make is new.
             "Integer" | "Float" | "Rational" | "Complex" | "NilClass" | "TrueClass" | "FalseClass" | "Numeric" | "Math" | "Comparable"
-            | "Range" | "Proc" => Guard::None,
+            // A fiber is its own thread's affair.
+            | "Range" | "Proc" | "Fiber" => Guard::None,
             ""
             | "Array"
             | "Hash"

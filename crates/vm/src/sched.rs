@@ -712,7 +712,7 @@ impl Cx {
         let weak = std::sync::Arc::downgrade(&rt);
         let fresh = self.sched().start_ticker(TICK_NS, move || {
             if let Some(rt) = weak.upgrade() {
-                rt.poll_all();
+                rt.tick();
             }
         });
         if fresh {

@@ -66,6 +66,14 @@ pub(crate) fn arm_signals(s: &Sched) {
 }
 
 impl Runtime {
+    /// A tick of the clock: running workers look around; with none the clock stops.
+    pub(crate) fn tick(&self) {
+        if self.stop.state.lock().active > 0 {
+            self.poll_all();
+        } else if let Some(s) = self.sched.get() {
+            s.ticker_on(false);
+        }
+    }
     /// Asks every worker to look around at its next safepoint.
     pub(crate) fn poll_all(&self) {
         for w in &self.workers {
@@ -153,6 +161,10 @@ impl Cx {
         }
         s.active += 1;
         self.parallel_mode(s.parallel);
+        drop(s);
+        if rt.tasks.threads.load(Relaxed) > 0 {
+            self.sched().ticker_on(true);
+        }
     }
     /// This worker becomes idle.
     fn become_idle(&mut self) {
