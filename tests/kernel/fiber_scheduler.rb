@@ -46,4 +46,7 @@ t = Thread.new do
   log << :end
 end
 t.join
-p Array.new(log.size) { log.pop }
+all = Array.new(log.size) { log.pop }
+p all.first(4), all.map(&:inspect).sort
+order = ->(*names) { names.map { |n| all.index(n) }.then { |l| l == l.sort } }
+p order.(:a1, :a2, 1, :b2), order.(:m1, :m2)
