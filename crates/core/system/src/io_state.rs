@@ -70,7 +70,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_readable", 1, 1, |cx, _, a| Ok(Value::bool(io::open(cx, a[0])?.readable))),
     intrinsic("__io_fd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.fd as i64)))),
     intrinsic("__io_wfd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.out_fd() as i64)))),
-    intrinsic("__select", 4, 4, select),
     intrinsic("__fadvise", 4, 4, fadvise),
 ];
 
@@ -271,60 +270,6 @@ fn fadvise(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
-/// __select(read descriptors, write descriptors, error descriptors, deadline in monotonic ns or nil):
-/// three arrays of positions that are ready, or nil when the time is over.
-fn select(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut fds: Vec<libc::pollfd> = Vec::new();
-    let mut counts = [0usize; 3];
-    for (k, ev) in [libc::POLLIN, libc::POLLOUT, libc::POLLPRI].into_iter().enumerate() {
-        let list = cx.arg_array(a, k)?;
-        counts[k] = list.len();
-        for v in list.as_slice() {
-            fds.push(libc::pollfd { fd: v.as_fix().unwrap_or(-1) as i32, events: ev, revents: 0 });
-        }
-    }
-    let deadline = if a[3].is_nil() { u64::MAX } else { cx.arg_i64(a, 3)?.max(0) as u64 };
-    let now = monotonic();
-    // Other threads run while this one waits: short looks, unless it is alone.
-    // SAFETY: the vector is alive and has that many entries.
-    let n = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) };
-    if n < 0 && io::errno() != libc::EINTR {
-        let e = io::errno();
-        return Err(io::fail_plain(cx, e, "select(2)"));
-    }
-    if n <= 0 {
-        if now >= deadline {
-            return Ok(Value::NIL);
-        }
-        match fds.as_slice() {
-            [one] => cx.pending.io = Some((one.fd, one.events & libc::POLLOUT == 0, one.events & libc::POLLOUT != 0)),
-            // A look every few milliseconds: the scheduler waits for one descriptor a task.
-            _ => {
-                cx.pending.io = None;
-                cx.pending.deadline = deadline.min(now + 2_000_000);
-                return Err(Exit::Park);
-            }
-        }
-        cx.pending.deadline = deadline;
-        return Err(Exit::Park);
-    }
-    let mut out = [Vec::new(), Vec::new(), Vec::new()];
-    let mut at = 0;
-    for k in 0..3 {
-        for i in 0..counts[k] {
-            if fds[at].revents & libc::POLLNVAL != 0 {
-                return Err(io::fail_plain(cx, libc::EBADF, ""));
-            }
-            let hit = libc::POLLIN | libc::POLLOUT | libc::POLLPRI | libc::POLLHUP | libc::POLLERR;
-            if fds[at].revents & hit != 0 && (k < 2 || fds[at].revents & libc::POLLPRI != 0) {
-                out[k].push(Value::fix(i as i64));
-            }
-            at += 1;
-        }
-    }
-    let v: Vec<Value> = out.into_iter().map(|o| cx.array_vec(o)).collect();
-    Ok(cx.array(&v))
-}
 /// Nanoseconds of the monotonic clock.
 pub fn monotonic() -> u64 {
     // SAFETY: a zeroed timespec is a valid value to write into.

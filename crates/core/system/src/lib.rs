@@ -5,6 +5,7 @@
 //!
 //! - `io` is the stream with its buffers; `io_open`, `io_fill`, `io_lines`, `io_read`,
 //!   `io_write`, `io_state` are what is done to it; `stdio` the standard three.
+//! - `select`: waiting for one of several streams.
 //! - `path`, `fnmatch`, `glob`: paths and patterns. `file`, `stat`: changing and asking.
 //! - `process`, `spawn`, `signal`: children, commands, traps.
 //! - `clock`, `time`, `time_fields`: moments.
@@ -22,6 +23,7 @@ mod io_state;
 mod io_write;
 mod path;
 mod process;
+mod select;
 mod signal;
 mod spawn;
 mod stat;
@@ -56,6 +58,7 @@ pub fn register(cx: &mut Cx) {
         io_read::TABLE,
         io_state::TABLE,
         io_write::TABLE,
+        select::TABLE,
         stdio::TABLE,
     ] {
         cx.natives(table);
