@@ -156,8 +156,9 @@ p t.value
 
 # raising into dead and into running threads, into oneself
 p t.raise("late")
-t = quiet.() { begin; loop { Thread.pass }; rescue => e; e.message; end }
-Thread.pass
+on = false
+t = quiet.() { begin; loop { on = true; Thread.pass }; rescue => e; e.message; end }
+Thread.pass until on
 t.raise("running")
 p t.value
 begin
@@ -199,9 +200,11 @@ asleep(t).raise(Near)
 Thread.pass until t.stop?
 t.raise(Far)
 p t.value
+on = false
 t = quiet.() do
   Thread.handle_interrupt(RuntimeError => :on_blocking) do
     begin
+      on = true
       n = 0
       n += 1 until Thread.pending_interrupt?
       Thread.pass
@@ -211,7 +214,7 @@ t = quiet.() do
     end
   end
 end
-Thread.pass
+Thread.pass until on
 t.raise("at the pop")
 p t.value
 begin
