@@ -154,6 +154,25 @@ class Enumerator
   # --- step by step ----------------------------------------------------------
 
   def next
+    # The second and later elements, when nobody peeked: straight from where they come.
+    if __same(@__look, nil) && __same(@__stop, nil)
+      if (i = @__pos)
+        __check_frozen(self)
+        if i < __ary_len(@__recv)
+          @__pos = i + 1
+          return __ary_at(@__recv, i)
+        end
+      elsif @__fiber
+        __check_frozen(self)
+        begin
+          vs = @__fiber.resume
+        rescue Exception
+          @__fiber = nil
+          raise
+        end
+        return @__over ? KumiSys.enum_end(self, vs) : __pack(vs)
+      end
+    end
     __pack(next_values)
   end
 
