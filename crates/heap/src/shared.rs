@@ -26,8 +26,9 @@ pub struct GcStat {
     pub allocated_bytes: u64,
 }
 
-/// One worker's counters: written by it alone, read by all.
+/// One worker's counters: written by it alone, read by all; on cache lines of their own.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Counters {
     pub allocated_cells: AtomicU64,
     pub allocated_bytes: AtomicU64,

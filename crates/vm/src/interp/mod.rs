@@ -28,7 +28,7 @@ use crate::world::NO_METHOD;
 pub use eval::EvalScope;
 use frame::{Fp, ff, literal_block, literal_parts};
 use kumi_heap::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
 pub use call::Missing;
 pub(crate) use call::Ready;
@@ -986,20 +986,41 @@ impl Cx {
     }
 }
 
-/// `a[n] = v` where there is such an element, under the array's lock while others run.
+/// `a[n] = v` where there is such an element.
 #[inline(always)]
 fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
-    let x = a.val();
     if cx.parallel {
-        x.lock();
+        return store_beside_others(a, n, v);
     }
-    let there = n < a.len();
-    if there {
-        a.as_mut_slice()[n] = v;
+    match a.as_mut_slice().get_mut(n) {
+        Some(slot) => {
+            *slot = v;
+            true
+        }
+        None => false,
     }
-    if cx.parallel {
-        x.unlock();
+}
+/// As above while others run, without the lock where nobody holds it: whoever moves elements takes the lock
+/// first, so that a store which finds the array unlocked and its elements in place afterwards was not lost.
+#[inline(never)]
+fn store_beside_others(a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
+    let s = a.as_mut_slice();
+    let at = s.as_mut_ptr();
+    let Some(slot) = s.get_mut(n) else { return false };
+    *slot = v;
+    fence(SeqCst);
+    if !a.hdr.has(flag::LOCK) && a.as_slice().as_ptr() == at {
+        return true;
     }
+    a.val().lock();
+    let there = match a.as_mut_slice().get_mut(n) {
+        Some(slot) => {
+            *slot = v;
+            true
+        }
+        None => false,
+    };
+    a.val().unlock();
     there
 }
 
