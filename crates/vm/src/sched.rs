@@ -33,7 +33,8 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn safepoint(&mut self) -> Flow {
-        self.heap.poll.store(false, Relaxed);
+        // In one step: what was asked for before the flag was set is seen below.
+        self.heap.poll.swap(false, AcqRel);
         self.stop_here();
         self.shrink_stack();
         if self.gc_stress > 0 {

@@ -32,7 +32,7 @@ struct StopState {
     parallel: bool,
     /// A second worker waits for the first to agree to that.
     want_parallel: bool,
-    /// Workers that wait to become active: what the first agreed to holds until they are.
+    /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
     joining: usize,
 }
 
@@ -110,10 +110,12 @@ impl Cx {
                 rt.stop.changed.notify_all();
             } else if s.stopping {
                 s.active -= 1;
+                s.joining += 1;
                 rt.stop.changed.notify_all();
                 while s.stopping {
                     rt.stop.changed.wait(&mut s);
                 }
+                s.joining -= 1;
                 s.active += 1;
             } else {
                 break;
@@ -156,7 +158,7 @@ impl Cx {
             }
         }
         s.joining -= 1;
-        if s.active == 0 {
+        if s.active == 0 && s.joining == 0 {
             s.parallel = false;
         }
         s.active += 1;
@@ -171,7 +173,7 @@ impl Cx {
         let rt = self.runtime();
         let mut s = rt.stop.state.lock();
         s.active -= 1;
-        if s.active == 0 {
+        if s.active == 0 && s.joining == 0 {
             s.want_parallel = false;
             s.parallel = false;
         } else if s.active == 1 && s.joining == 0 && s.parallel && !s.stopping {
