@@ -105,7 +105,12 @@ impl Cx {
                 let meta = self.class_of(r.recv);
                 let alloc = self.find_method(meta, sym::ALLOCATE);
                 let plain = alloc != NO_METHOD && self.methods[alloc as usize].builtin;
-                let obj = if plain { self.heap.instance(c) } else { None };
+                let mut obj = if plain { self.heap.instance(c) } else { None };
+                if plain && obj.is_none() {
+                    // A class whose instances have a payload brings its own native.
+                    let (native, guard) = (self.methods[alloc as usize].native, self.methods[alloc as usize].guard);
+                    obj = native.and_then(|f| self.run_native(f, guard, r.recv, &[]).ok());
+                }
                 let Some(obj) = obj else {
                     // allocate is the user's, or the class's own native one: the prelude makes both calls.
                     let name = self.intern("allocate_new");
