@@ -47,9 +47,7 @@ class Thread::Backtrace::Location
 end
 
 class Thread::Backtrace
-  def self.limit
-    -1
-  end
+  def self.limit = __backtrace_limit
 end
 
 class Exception

@@ -201,7 +201,10 @@ fn main() {
     println!("details: target/spec/failures.txt, target/spec/results.tsv");
     let report = a.report.clone().or_else(|| (a.only.is_empty() && a.plan.filter.is_none()).then(|| home().join("docs/COMPAT.md")));
     if let Some(p) = report {
-        if let Err(e) = std::fs::write(&p, table::page(&text)) {
+        // What people wrote below the table stays.
+        let old = std::fs::read_to_string(&p).unwrap_or_default();
+        let below = old.find("\n## ").map_or("", |i| &old[i..]);
+        if let Err(e) = std::fs::write(&p, table::page(&text) + below) {
             eprintln!("{}: {e}", p.display());
         }
     }

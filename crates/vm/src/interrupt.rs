@@ -155,6 +155,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__thread_pending", 1, 1, pending),
     intrinsic("__thread_rows", 1, 1, rows).guard(Guard::None),
     intrinsic("__ignore_deadlock", 1, 1, ignore_deadlock),
+    intrinsic("__backtrace_limit", 0, 0, |cx, _, _| Ok(Value::fix(cx.options.backtrace_limit))).guard(Guard::None),
     intrinsic("__thread_due", 0, 0, due),
     intrinsic("__thread_check", 0, 0, check),
 ];

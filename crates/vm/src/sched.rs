@@ -532,6 +532,9 @@ impl Cx {
             return self.continue_current(v);
         }
         if let Some(c) = self.report_death(failed) {
+            // What was sent to it comes too late.
+            let all = [Value::NIL, self.k.object.val(), Value::fix(2)];
+            self.task.masks = self.array(&all);
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
             self.enter_bottom(&q, me, cref);
