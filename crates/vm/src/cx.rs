@@ -4,7 +4,7 @@
 //! every native file needs are here; keep them small and free of policy.
 
 use crate::native::*;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, StateCell, StateRef};
 use crate::symbols::sym;
 use crate::task::{Task, TaskPtr, TaskTable};
 use crate::world::CacheEntry;
@@ -12,6 +12,7 @@ use kumi_heap::*;
 use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
 use smallvec::SmallVec;
+use std::any::TypeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
@@ -51,6 +52,8 @@ pub struct Cx {
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     pub(crate) events: Vec<kumi_sched::Event>,
+    /// Where states of native crates are, by type.
+    states: rustc_hash::FxHashMap<TypeId, *const ()>,
 }
 
 impl std::ops::Deref for Cx {
@@ -73,6 +76,7 @@ impl Cx {
             turn_ends: 0,
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
+            states: Default::default(),
             root: task,
             task,
             nobody,
@@ -613,11 +617,36 @@ impl Cx {
     pub fn text(&self, v: Value) -> String {
         v.as_str().map_or(String::new(), |s| String::from_utf8_lossy(s.bytes()).into_owned())
     }
-    /// State of a native crate, made on first use.
-    ///
-    /// For natives that hold the runtime's leaf lock (see `native::Sync`), which makes them its one user.
-    pub fn state<T: Default + 'static>(&mut self) -> &mut T {
-        // SAFETY: one user at a time by the rule above; the box is never moved or dropped.
-        unsafe { &mut *self.rt.state_ptr::<T>() }
+    /// State of a native crate, made on first use; locked until dropped, so keep it for a statement.
+    pub fn state<T: Default + 'static>(&mut self) -> StateRef<'_, T> {
+        let cell = self.state_place::<T>();
+        // SAFETY: cells live as long as the runtime, which this worker keeps.
+        unsafe { (*cell).borrow(self.parallel) }
+    }
+    fn state_place<T: Default + 'static>(&mut self) -> *const StateCell<T> {
+        match self.states.get(&TypeId::of::<T>()) {
+            Some(p) => *p as *const StateCell<T>,
+            None => {
+                let p = self.rt.state_cell::<T>();
+                self.states.insert(TypeId::of::<T>(), p as *const ());
+                p
+            }
+        }
+    }
+    /// State of a native crate that is safe to share by itself.
+    pub fn shared_state<T: Default + Sync + 'static>(&mut self) -> &'static T {
+        let cell = self.state_place::<T>();
+        // SAFETY: as in `state`; workers end before their runtime, and nobody borrows a `Sync` state for writing.
+        unsafe { (*cell).shared() }
+    }
+    /// Locks an object that is neither receiver nor argument, for a native of [`Guard::None`]; it must not hold other objects.
+    #[inline]
+    pub fn lock_objects(&self, recv: Value, args: &[Value]) -> Option<LockSet> {
+        self.parallel.then(|| LockSet::new(recv, args))
+    }
+    /// Do other workers run just now?
+    #[inline]
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
     }
 }

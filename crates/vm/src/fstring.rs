@@ -2,16 +2,18 @@
 //!
 //! Invariant: at most one live string of this table has given bytes in a given encoding. The
 //! table keeps none of them alive: what dies in a collection leaves it before cells are swept.
+//! Its lock is an innermost one.
 
 use crate::{Cx, EncIndex};
 use kumi_heap::*;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 
 #[derive(Default)]
-struct Table(HashMap<(Box<[u8]>, u8), Value>);
+struct Table(Mutex<HashMap<(Box<[u8]>, u8), Value>>);
 impl Payload for Table {
     fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
-        self.0.retain(|_, v| alive(*v));
+        self.0.get_mut().retain(|_, v| alive(*v));
     }
 }
 /// The cell that holds the table.
@@ -19,15 +21,19 @@ impl Payload for Table {
 struct Place(Option<Value>);
 
 impl Cx {
-    fn fstrings(&mut self) -> &'static mut Table {
-        let cell = match self.state::<Place>().0 {
+    /// The table, made on first use.
+    fn fstrings(&mut self) -> &'static Table {
+        let there = self.state::<Place>().0;
+        let cell = match there {
             Some(v) => v,
             None => {
                 let v = self.data(self.k.object, Table::default());
                 self.keep(v);
-                self.heap.add_weak(v);
-                self.state::<Place>().0 = Some(v);
-                v
+                let first = *self.state::<Place>().0.get_or_insert(v);
+                if first == v {
+                    self.heap.add_weak(v);
+                }
+                first
             }
         };
         match cell.as_data::<Table>() {
@@ -37,30 +43,32 @@ impl Cx {
     }
     /// The one frozen plain String of these bytes.
     pub fn fstring(&mut self, bytes: &[u8], enc: EncIndex) -> Value {
-        if let Some(v) = self.fstrings().0.get(&(Box::from(bytes), enc.as_u8())) {
+        let table = self.fstrings();
+        let key = (Box::from(bytes), enc.as_u8());
+        if let Some(v) = table.0.lock().get(&key) {
             return *v;
         }
         let v = self.str_enc(bytes, enc);
-        self.add_fstring(v);
-        v
+        table.add(key, v)
     }
     /// The one frozen String equal to the plain string `s`: itself when it is frozen and the first.
     pub fn fstring_of(&mut self, s: Gc<StrObj>) -> Value {
-        if let Some(v) = self.fstrings().0.get(&(Box::from(s.bytes()), s.enc())) {
+        let table = self.fstrings();
+        let key: (Box<[u8]>, u8) = (Box::from(s.bytes()), s.enc());
+        if let Some(v) = table.0.lock().get(&key) {
             return *v;
         }
-        if !s.val().frozen() {
-            return self.fstring(s.bytes(), EncIndex::from_u8(s.enc()));
-        }
-        self.add_fstring(s.val());
-        s.val()
+        let v = if s.val().frozen() { s.val() } else { self.str_enc(&key.0, EncIndex::from_u8(key.1)) };
+        table.add(key, v)
     }
-    fn add_fstring(&mut self, v: Value) {
+}
+
+impl Table {
+    /// Enters `v` unless another worker was faster: the string that is in the table.
+    fn add(&self, key: (Box<[u8]>, u8), v: Value) -> Value {
         if let Some(h) = v.header() {
             h.set(flag::FROZEN);
         }
-        if let Some(s) = v.as_str() {
-            self.fstrings().0.insert((Box::from(s.bytes()), s.enc()), v);
-        }
+        *self.0.lock().entry(key).or_insert(v)
     }
 }

@@ -52,6 +52,7 @@ pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;
 pub use method_obj::{MethodObj, Param};
 pub use native::*;
+pub use runtime::StateRef;
 pub use sched::now_ns;
 pub use symbols::sym;
 pub use task::Ticket;

@@ -139,28 +139,74 @@ impl Runtime {
     pub(crate) fn kept(&self) -> MutexGuard<'_, Vec<Value>> {
         lock(&self.roots)
     }
-    /// The state of a native crate when it exists.
-    ///
-    /// # Safety
-    /// As for [`Cx::state`](crate::Cx::state): one user at a time.
-    pub(crate) unsafe fn state_ptr<T: Default + 'static>(&self) -> *mut T {
+    /// The cell of a native crate's state, made on first use; it lives as long as the runtime.
+    pub(crate) fn state_cell<T: Default + 'static>(&self) -> *const StateCell<T> {
         let mut s = lock(&self.state);
-        let e = s.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
-        match e.downcast_mut::<T>() {
+        let e = s.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(StateCell::<T>::default()));
+        match e.downcast_ref::<StateCell<T>>() {
             Some(t) => t,
             None => unreachable!("state is stored by its type"),
         }
     }
-    /// The state of a native crate, if it was ever asked for.
+    /// The state of a native crate, if it was ever asked for. For tracers, which run at a stop.
     pub fn state_seen<T: Default + 'static>(&self) -> Option<&T> {
         let s = lock(&self.state);
-        let t = s.get(&TypeId::of::<T>())?.downcast_ref::<T>()? as *const T;
-        // SAFETY: boxes in the table are never dropped or moved while the runtime lives.
+        let t = s.get(&TypeId::of::<T>())?.downcast_ref::<StateCell<T>>()?.value.get();
+        // SAFETY: boxes in the table are never dropped or moved while the runtime lives; at a stop nobody changes them.
         Some(unsafe { &*t })
     }
     #[inline(always)]
     pub(crate) fn const_epoch(&self, name: Sym) -> &AtomicU32 {
         &self.const_epochs[name.0 as usize % EPOCHS]
+    }
+}
+
+/// State of a native crate behind a lock of its own, an innermost one: its holder calls nothing of the runtime.
+#[derive(Default)]
+pub(crate) struct StateCell<T> {
+    lock: parking_lot::Mutex<()>,
+    value: std::cell::UnsafeCell<T>,
+}
+
+impl<T> StateCell<T> {
+    /// The state for one user at a time; `parallel`: others may ask.
+    #[inline]
+    pub(crate) fn borrow(&self, parallel: bool) -> StateRef<'_, T> {
+        let held = parallel.then(|| self.lock.lock());
+        // SAFETY: the lock is held, or no other worker runs; who borrows borrows the worker too.
+        StateRef { value: unsafe { &mut *self.value.get() }, _held: held }
+    }
+    /// The state of a type that needs no lock.
+    ///
+    /// # Safety
+    /// Nobody borrows it, and the cell lives while the result is used.
+    pub(crate) unsafe fn shared<'a>(&self) -> &'a T
+    where
+        T: Sync,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.value.get() }
+    }
+}
+
+/// State of a native crate, its caller's alone until dropped. It borrows the context, so that
+/// nothing else can be locked meanwhile.
+pub struct StateRef<'a, T> {
+    value: &'a mut T,
+    _held: Option<parking_lot::MutexGuard<'a, ()>>,
+}
+
+impl<T> std::ops::Deref for StateRef<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        self.value
+    }
+}
+impl<T> std::ops::DerefMut for StateRef<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.value
     }
 }
 

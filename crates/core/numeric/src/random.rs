@@ -37,16 +37,17 @@ impl Payload for RandomData {
 #[derive(Default)]
 struct DefaultRng(Option<Box<Rng>>);
 
-/// Where a draw comes from: an object's own generator, or the default one for anything else.
-fn rng(cx: &mut Cx, v: Value) -> &mut Rng {
+/// Draws from an object's own generator, or from the default one for anything else.
+fn rng<T>(cx: &mut Cx, v: Value, f: impl FnOnce(&mut Rng) -> T) -> T {
+    let fresh = || Box::new(Rng::new(random::new_seed()));
     if let Some(d) = v.as_data::<RandomData>() {
-        return d.0.get_or_insert_with(|| Box::new(Rng::new(random::new_seed())));
+        return f(d.0.get_or_insert_with(fresh));
     }
-    cx.state::<DefaultRng>().0.get_or_insert_with(|| Box::new(Rng::new(random::new_seed())))
+    f(cx.state::<DefaultRng>().0.get_or_insert_with(fresh))
 }
 /// An integer in `0..=limit` from the generator `rng` (nil: the default one), for shuffling and sampling.
 pub fn random_int(cx: &mut Cx, source: Value, limit: u64) -> u64 {
-    rng(cx, source).mt.limited(limit)
+    rng(cx, source, |r| r.mt.limited(limit))
 }
 fn as_int(v: Value) -> Int {
     match v.as_fix() {
@@ -62,13 +63,12 @@ fn rnd_allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `__random_seed(random_or_nil, seed)`: seeds anew; the old seed.
 fn x_seed(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let seed = (*big(cx.arg_int(args, 1)?)).clone();
-    let r = rng(cx, args[0]);
-    let old = std::mem::replace(r, Rng::new(seed)).seed;
+    let old = rng(cx, args[0], |r| std::mem::replace(r, Rng::new(seed))).seed;
     Ok(cx.big(old))
 }
 /// `__random_get_seed(random_or_nil)`
 fn x_get_seed(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = rng(cx, args[0]).seed.clone();
+    let s = rng(cx, args[0], |r| r.seed.clone());
     Ok(cx.big(s))
 }
 /// `__random_new_seed()`
@@ -79,7 +79,7 @@ fn x_new_seed(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn x_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let n = cx.arg_int(args, 1)?;
     let n = as_int(n);
-    match rng(cx, args[0]).mt.below(&n) {
+    match rng(cx, args[0], |r| r.mt.below(&n)) {
         Some(i) => Ok(int_value(cx, i)),
         None => Err(cx.arg_error("invalid argument")),
     }
@@ -88,20 +88,20 @@ fn x_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn x_int_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (lo, hi) = (cx.arg_int(args, 1)?, cx.arg_int(args, 2)?);
     let (lo, hi) = (as_int(lo), as_int(hi));
-    match rng(cx, args[0]).mt.in_range(&lo, &hi, args[3].truthy()) {
+    match rng(cx, args[0], |r| r.mt.in_range(&lo, &hi, args[3].truthy())) {
         Some(i) => Ok(int_value(cx, i)),
         None => Ok(Value::NIL),
     }
 }
 /// `__random_real(random_or_nil)`: a Float in `0.0...1.0`.
 fn x_real(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let f = rng(cx, args[0]).mt.real();
+    let f = rng(cx, args[0], |r| r.mt.real());
     Ok(cx.float(f))
 }
 /// `__random_float_range(random_or_nil, first, last, exclusive)`: nil for an empty range.
 fn x_float_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (lo, hi) = (cx.arg_f64(args, 1)?, cx.arg_f64(args, 2)?);
-    match rng(cx, args[0]).mt.in_float_range(lo, hi, args[3].truthy()) {
+    match rng(cx, args[0], |r| r.mt.in_float_range(lo, hi, args[3].truthy())) {
         Some(f) => Ok(cx.float(f)),
         None => Ok(Value::NIL),
     }
@@ -109,14 +109,14 @@ fn x_float_range(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// A draw below a plain limit, or in a range of fixnums; everything else is the twin's.
 fn draw(cx: &mut Cx, source: Value, limit: Value) -> R {
     if let Some(n @ 1..) = limit.as_fix() {
-        let i = rng(cx, source).mt.limited(n as u64 - 1);
+        let i = rng(cx, source, |r| r.mt.limited(n as u64 - 1));
         return Ok(cx.uint(i));
     }
     if let Some(r) = limit.as_range() {
         if let (Some(lo), Some(hi)) = (r.lo.as_fix(), r.hi.as_fix()) {
             let span = hi - lo - r.exclusive() as i64;
             if span >= 0 {
-                let i = rng(cx, source).mt.limited(span as u64);
+                let i = rng(cx, source, |r| r.mt.limited(span as u64));
                 return Ok(cx.int(lo + i as i64));
             }
         }
@@ -140,7 +140,7 @@ fn k_rand(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn x_bytes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let n = byte_count(cx, args, 1)?;
     let mut out = vec![0; n];
-    rng(cx, args[0]).mt.fill_bytes(&mut out);
+    rng(cx, args[0], |r| r.mt.fill_bytes(&mut out));
     Ok(cx.str_vec(out, EncIndex::BINARY))
 }
 fn byte_count(cx: &mut Cx, args: &[Value], i: usize) -> Result<usize, Exit> {
@@ -167,8 +167,8 @@ fn rnd_eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if recv == args[0] {
         return Ok(Value::TRUE);
     }
-    let a = rng(cx, recv).clone();
-    let b = rng(cx, args[0]);
+    let a = rng(cx, recv, |r| r.clone());
+    let b = rng(cx, args[0], |r| r.clone());
     Ok(Value::bool(a.mt == b.mt && a.seed == b.seed))
 }
 /// `__random_copy(to, from)`
@@ -177,14 +177,13 @@ fn x_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[0].as_data::<RandomData>().is_none() || args[1].as_data::<RandomData>().is_none() {
         return Err(cx.type_error("wrong argument type"));
     }
-    let from = rng(cx, args[1]).clone();
-    *rng(cx, args[0]) = from;
+    let from = rng(cx, args[1], |r| r.clone());
+    rng(cx, args[0], |r| *r = from);
     Ok(args[0])
 }
 /// `__random_dump(random)`: `[state, left, seed]`
 fn x_dump(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let r = rng(cx, args[0]);
-    let ((state, left), seed) = (r.mt.dump(), r.seed.clone());
+    let ((state, left), seed) = rng(cx, args[0], |r| (r.mt.dump(), r.seed.clone()));
     let (state, seed) = (cx.big(state), cx.big(seed));
     Ok(cx.array(&[state, Value::fix(left as i64), seed]))
 }
@@ -200,7 +199,8 @@ fn x_load(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     match left.and_then(|l| Mt::load(&big(state), l)) {
         Some(mt) => {
-            *rng(cx, args[0]) = Rng { mt, seed: (*big(seed)).clone() };
+            let fresh = Rng { mt, seed: (*big(seed)).clone() };
+            rng(cx, args[0], |r| *r = fresh);
             Ok(args[0])
         }
         None => Err(cx.arg_error("wrong value")),

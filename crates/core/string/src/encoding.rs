@@ -6,30 +6,45 @@
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The payload of an Encoding.
 pub struct EncObj(pub EncIndex);
 impl Payload for EncObj {}
 
-/// The objects by row, and the defaults.
+/// The objects by row, and the defaults: a row's number and one, 0 for none.
 #[derive(Default)]
 struct EncState {
-    objects: Vec<Value>,
-    external: Option<EncIndex>,
-    internal: Option<EncIndex>,
+    /// Bits of the values.
+    objects: OnceLock<Vec<u64>>,
+    external: AtomicU32,
+    internal: AtomicU32,
+}
+fn stored(e: &AtomicU32) -> Option<EncIndex> {
+    match e.load(Relaxed) {
+        0 => None,
+        n => Some(EncIndex::from_u8((n - 1) as u8)),
+    }
+}
+fn store(to: &AtomicU32, e: Option<EncIndex>) {
+    to.store(e.map_or(0, |e| e.as_u8() as u32 + 1), Relaxed);
+}
+fn objects(cx: &mut Cx) -> &'static [u64] {
+    cx.shared_state::<EncState>().objects.get().map_or(&[], |v| v)
 }
 
 /// The Encoding object of `e`.
 pub fn value(cx: &mut Cx, e: EncIndex) -> Value {
-    cx.state::<EncState>().objects.get(e.index()).copied().unwrap_or(Value::NIL)
+    objects(cx).get(e.index()).map_or(Value::NIL, |b| Value::from_bits(*b))
 }
 /// Encoding.default_external
 pub fn external(cx: &mut Cx) -> EncIndex {
-    cx.state::<EncState>().external.unwrap_or(EncIndex::UTF_8)
+    stored(&cx.shared_state::<EncState>().external).unwrap_or(EncIndex::UTF_8)
 }
 /// Encoding.default_internal
 pub fn internal(cx: &mut Cx) -> Option<EncIndex> {
-    cx.state::<EncState>().internal
+    stored(&cx.shared_state::<EncState>().internal)
 }
 /// The encoding that `inspect` writes in.
 pub fn inspect_encoding(cx: &mut Cx) -> EncIndex {
@@ -67,18 +82,20 @@ pub fn unknown(cx: &mut Cx, name: &[u8]) -> Exit {
 /// Makes the objects and their constants.
 pub fn boot(cx: &mut Cx) {
     let class = cx.k.encoding;
+    let mut all = Vec::new();
     for e in EncIndex::all() {
         let v = cx.data(class, EncObj(e));
         if let Some(h) = v.header() {
             h.set(flag::FROZEN);
         }
         cx.keep(v);
-        cx.state::<EncState>().objects.push(v);
+        all.push(v.bits());
         for name in e.constant_names() {
             let y = cx.intern(&name);
             cx.set_const(class, y, v);
         }
     }
+    cx.shared_state::<EncState>().objects.get_or_init(|| all);
 }
 
 fn this(cx: &mut Cx, v: Value) -> Result<EncIndex, Exit> {
@@ -118,7 +135,7 @@ fn names(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(v))
 }
 fn list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let v = cx.state::<EncState>().objects.clone();
+    let v = objects(cx).iter().map(|b| Value::from_bits(*b)).collect();
     Ok(cx.array_vec(v))
 }
 fn name_list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -182,12 +199,12 @@ fn set_external(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Err(cx.arg_error("default external can not be nil"));
     }
     let e = arg_enc(cx, args, 0)?;
-    cx.state::<EncState>().external = Some(e);
+    store(&cx.shared_state::<EncState>().external, Some(e));
     Ok(args[0])
 }
 fn set_internal(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let e = if args[0].is_nil() { None } else { Some(arg_enc(cx, args, 0)?) };
-    cx.state::<EncState>().internal = e;
+    store(&cx.shared_state::<EncState>().internal, e);
     Ok(args[0])
 }
 /// What an object says of its encoding: string bytes matter, other objects only have one.

@@ -11,7 +11,8 @@ use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
 /// The payload of a Regexp; `re` is none until `initialize` ran.
@@ -29,25 +30,38 @@ impl Payload for ReObj {
 /// Patterns of literals by source, options and encoding; the global time limit.
 #[derive(Default)]
 pub struct ReState {
-    cache: HashMap<(Box<[u8]>, u32, EncIndex), Arc<Regex>>,
-    pub timeout: Option<f64>,
+    cache: RwLock<HashMap<(Box<[u8]>, u32, EncIndex), Arc<Regex>>>,
+    /// Bits of the seconds; 0: no limit.
+    timeout: AtomicU64,
+}
+impl ReState {
+    pub fn timeout(&self) -> Option<f64> {
+        match self.timeout.load(Relaxed) {
+            0 => None,
+            b => Some(f64::from_bits(b)),
+        }
+    }
+    pub fn set_timeout(&self, t: Option<f64>) {
+        self.timeout.store(t.map_or(0, f64::to_bits), Relaxed);
+    }
 }
 const CACHE_MAX: usize = 2048;
 
 /// Compiles, or finds what was compiled before.
 pub fn compile(cx: &mut Cx, src: &[u8], options: u32, enc: EncIndex) -> Result<Arc<Regex>, Exit> {
     let key = (Box::<[u8]>::from(src), options, enc);
-    if let Some(r) = cx.state::<ReState>().cache.get(&key) {
+    let st = cx.shared_state::<ReState>();
+    if let Some(r) = st.cache.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
         return Ok(r.clone());
     }
     match Regex::new(src, Options(options), enc) {
         Ok(r) => {
             let r = Arc::new(r);
-            let st = cx.state::<ReState>();
-            if st.cache.len() >= CACHE_MAX {
-                st.cache.clear();
+            let mut cache = st.cache.write().unwrap_or_else(|e| e.into_inner());
+            if cache.len() >= CACHE_MAX {
+                cache.clear();
             }
-            st.cache.insert(key, r.clone());
+            cache.insert(key, r.clone());
             Ok(r)
         }
         Err(e) => Err(cx.raise_msg(cx.k.regexp_error, &e.0)),
@@ -100,7 +114,7 @@ pub fn search_regex(cx: &mut Cx, r: &Regex, own: Option<f64>, s: Str, mode: Mode
             return Err(cx.raise_msg(cx.k.compatibility_error, &m));
         }
     }
-    let limit = own.or(cx.state::<ReState>().timeout);
+    let limit = own.or(cx.shared_state::<ReState>().timeout());
     let deadline = limit.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
     let limits = Limits { deadline, steps: None };
     let found = match mode {

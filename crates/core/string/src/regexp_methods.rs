@@ -382,14 +382,14 @@ fn timeout_of(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
 }
 fn timeout_get(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    match cx.state::<ReState>().timeout {
+    match cx.shared_state::<ReState>().timeout() {
         Some(t) => Ok(cx.float(t)),
         None => Ok(Value::NIL),
     }
 }
 /// `__regexp_timeout_set(float or nil)`
 fn timeout_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    cx.state::<ReState>().timeout = args[0].as_float();
+    cx.shared_state::<ReState>().set_timeout(args[0].as_float());
     Ok(args[0])
 }
 fn set_last_match(cx: &mut Cx, _: Value, args: &[Value]) -> R {

@@ -8,18 +8,26 @@ use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
 use std::collections::HashMap;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 
 /// Encodings of symbols that are neither US-ASCII nor UTF-8; strings made by `Symbol#name`.
 #[derive(Default)]
 struct SymState {
-    encs: HashMap<Sym, EncIndex>,
-    names: HashMap<Sym, Value>,
+    encs: RwLock<HashMap<Sym, EncIndex>>,
+    /// There are such encodings at all.
+    some: AtomicBool,
+    /// Bits of strings, which the runtime keeps.
+    names: RwLock<HashMap<Sym, u64>>,
 }
 
 /// The encoding of a symbol.
 pub fn sym_enc(cx: &mut Cx, y: Sym) -> EncIndex {
-    if let Some(e) = cx.state::<SymState>().encs.get(&y) {
-        return *e;
+    let st = cx.shared_state::<SymState>();
+    if st.some.load(Acquire) {
+        if let Some(e) = st.encs.read().unwrap_or_else(|e| e.into_inner()).get(&y) {
+            return *e;
+        }
     }
     if cx.syms.name(y).is_ascii() { EncIndex::US_ASCII } else { EncIndex::UTF_8 }
 }
@@ -38,7 +46,9 @@ pub fn intern_str(cx: &mut Cx, s: Str) -> R {
     let known = cx.syms.find(s.bytes()).is_some();
     let y = cx.syms.intern(s.bytes());
     if !known {
-        cx.state::<SymState>().encs.insert(y, e);
+        let st = cx.shared_state::<SymState>();
+        st.encs.write().unwrap_or_else(|e| e.into_inner()).insert(y, e);
+        st.some.store(true, Release);
     }
     Ok(Value::sym(y))
 }
@@ -66,16 +76,17 @@ fn to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let y = me_sym(cx, recv)?;
-    if let Some(v) = cx.state::<SymState>().names.get(&y) {
-        return Ok(*v);
+    let st = cx.shared_state::<SymState>();
+    if let Some(v) = st.names.read().unwrap_or_else(|e| e.into_inner()).get(&y) {
+        return Ok(Value::from_bits(*v));
     }
     let v = name_str(cx, y);
     if let Some(h) = v.header() {
         h.set(flag::FROZEN);
     }
     cx.keep(v);
-    cx.state::<SymState>().names.insert(y, v);
-    Ok(v)
+    // Another worker may have been faster: its string is the one.
+    Ok(Value::from_bits(*st.names.write().unwrap_or_else(|e| e.into_inner()).entry(y).or_insert(v.bits())))
 }
 fn itself(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(recv)
