@@ -420,7 +420,9 @@ impl Heap {
     /// A Rust payload with a class.
     pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {
         self.charge(payload.bytes());
-        self.put(DataObj { hdr: Header::new(class, Kind::Data), payload: Box::new(payload) }).val()
+        let mut hdr = Header::new(class, Kind::Data);
+        hdr.x = payload.shares() as u16;
+        self.put(DataObj { hdr, payload: Box::new(payload) }).val()
     }
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);

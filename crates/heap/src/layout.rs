@@ -359,11 +359,15 @@ pub trait Payload: Any {
     fn bytes(&self) -> usize {
         32
     }
+    /// Nothing of it changes in steps once it is made, so that threads use it without its lock.
+    fn shares(&self) -> bool {
+        false
+    }
     /// Called after marking, before sweeping, for payloads registered with [`crate::Heap::add_weak`].
     fn weak(&mut self, _alive: &dyn Fn(Value) -> bool) {}
 }
 
-/// The cell of a payload.
+/// The cell of a payload. `hdr.x` is 1 when the payload [`shares`](Payload::shares).
 #[repr(C)]
 pub struct DataObj {
     pub hdr: Header,

@@ -55,7 +55,7 @@ impl Value {
     #[inline(always)]
     pub fn needs_lock(self) -> bool {
         self.header().is_some_and(|h| match h.kind {
-            Kind::Data => true,
+            Kind::Data => h.x == 0,
             Kind::Object | Kind::Str | Kind::Array | Kind::Hash | Kind::Struct => !h.frozen(),
             _ => false,
         })

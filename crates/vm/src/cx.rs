@@ -557,6 +557,7 @@ impl Cx {
 
     /// Full name of a class or module as `inspect` shows it.
     pub fn class_name(&mut self, c: Gc<ClassObj>) -> String {
+        let _classes = self.lock_classes();
         if let Some(r) = c.data.refined {
             let owner = c.data.attached.as_class().map(|m| format!("@{}", self.class_name(m)));
             return format!("#<refinement:{}{}>", self.class_name(r), owner.unwrap_or_default());

@@ -263,7 +263,8 @@ fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if !cx.task_lives(id) {
         return Ok(Value::NIL);
     }
-    let e = cx.capture_task(id);
+    // Its thread may be another one, which runs just now.
+    let Some(e) = cx.stop_world(|cx| cx.capture_task(id)) else { return Err(Exit::Again) };
     cx.location_rows(&e, 0, usize::MAX)
 }
 /// `__fiber_source(fiber)`: [path, line] of its block, or nil.
@@ -303,15 +304,15 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__fiber_new", 2, 2, new),
     intrinsic("__fiber_raise", 2, 2, fiber_raise),
     intrinsic("__fiber_kill", 1, 1, fiber_kill),
-    intrinsic("__fiber_current", 0, 0, current),
-    intrinsic("__fiber_state", 1, 1, state),
-    intrinsic("__fiber_rows", 1, 1, rows),
-    intrinsic("__fiber_source", 1, 1, source),
+    intrinsic("__fiber_current", 0, 0, current).guard(Guard::None),
+    intrinsic("__fiber_state", 1, 1, state).guard(Guard::None),
+    intrinsic("__fiber_rows", 1, 1, rows).guard(Guard::None),
+    intrinsic("__fiber_source", 1, 1, source).guard(Guard::None),
     intrinsic("__set_scheduled", 1, 1, set_scheduled),
-    intrinsic("__hooked", 0, 0, |cx, _, _| Ok(Value::bool(cx.hooked()))),
+    intrinsic("__hooked", 0, 0, |cx, _, _| Ok(Value::bool(cx.hooked()))).guard(Guard::None),
     intrinsic("__fiber_blocking", 2, 2, blocking),
-    intrinsic("__fiber_root", 0, 0, root),
-    intrinsic("__task_storage", 0, 0, storage),
-    intrinsic("__task_set_storage", 1, 1, set_storage),
+    intrinsic("__fiber_root", 0, 0, root).guard(Guard::None),
+    intrinsic("__task_storage", 0, 0, storage).guard(Guard::None),
+    intrinsic("__task_set_storage", 1, 1, set_storage).guard(Guard::None),
     intrinsic("__fiber_set_storage", 2, 2, fiber_set_storage),
 ];

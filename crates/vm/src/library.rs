@@ -4,7 +4,7 @@
 //! files here. `KUMI_LIB=dir` puts a real folder in its place.
 
 use crate::Cx;
-use crate::native::{NativeDef, R, intrinsic};
+use crate::native::{Guard, NativeDef, R, intrinsic};
 use kumi_heap::Value;
 
 /// Name of the virtual folder.
@@ -59,4 +59,4 @@ fn lib_file_p(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::bool(path.starts_with(LIB_DIR) && cx.library_file(&path).is_some()))
 }
 
-static TABLE: &[NativeDef] = &[intrinsic("__lib_file", 1, 1, lib_file), intrinsic("__lib_file?", 1, 1, lib_file_p)];
+static TABLE: &[NativeDef] = &[intrinsic("__lib_file", 1, 1, lib_file).guard(Guard::None), intrinsic("__lib_file?", 1, 1, lib_file_p).guard(Guard::None)];

@@ -33,6 +33,9 @@ impl Payload for MethodObj {
         m.mark(self.owner.val());
         m.mark(self.class.val());
     }
+    fn shares(&self) -> bool {
+        true
+    }
 }
 
 /// What kind of parameter, as `Method#parameters` names it.

@@ -341,5 +341,5 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__become_moved", 1, 1, become_moved_of),
     intrinsic("__isolate", 0, 0, isolate),
     intrinsic("__ractors_begin", 0, 0, begin),
-    intrinsic("__current_ractor", 0, 0, current),
+    intrinsic("__current_ractor", 0, 0, current).guard(Guard::None),
 ];

@@ -77,6 +77,8 @@ pub enum Waits {
     Signal,
     Pass,
     Job,
+    /// For the collection it asked for.
+    Collect,
     /// For a descriptor, but not for ever.
     Io,
 }
@@ -104,6 +106,9 @@ pub struct Task {
     pub err: Value,
     /// Running `catch` calls, outermost first: tag, the frame it returns from, `$!` when it began.
     pub catches: ThinVec<(Value, usize, Value)>,
+    /// Objects that `inspect`, `==` and the like are at work on, so that recursive structures end (bits of
+    /// values that running frames hold).
+    pub guards: ThinVec<(u64, u64, u64)>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
     pub homes: ThinVec<(usize, Gc<HomeObj>)>,
     pub state: StateCell,
@@ -184,6 +189,7 @@ impl Task {
             dst: 0,
             err: Value::NIL,
             catches: ThinVec::new(),
+            guards: ThinVec::new(),
             homes: ThinVec::new(),
             state: StateCell(AtomicU8::new(State::New as u8)),
             thread: Value::NIL,

@@ -196,7 +196,9 @@ impl Cx {
         }
     }
     /// Runs `f` while no other worker is active. `None` when another worker stopped the world first: look again.
-    pub(crate) fn stop_world<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> Option<T> {
+    ///
+    /// Natives that call it must be of [`Guard::None`](crate::Guard::None) and hold no lock: others may wait for it.
+    pub fn stop_world<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> Option<T> {
         self.show_stack();
         let rt = self.runtime();
         {

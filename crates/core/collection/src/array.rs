@@ -436,7 +436,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_len", 1, 1, i_len),
     intrinsic("__ary_at", 2, 2, i_at),
     intrinsic("__ary_push", 2, 2, i_push),
-    intrinsic("__ary_new", 0, 1, i_new),
+    intrinsic("__ary_new", 0, 1, i_new).guard(Guard::None),
     intrinsic("__ary_filled", 2, 2, i_filled),
     intrinsic("__ary_set", 3, 3, i_set),
     intrinsic("__ary_swap", 3, 3, i_swap),

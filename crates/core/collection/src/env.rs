@@ -1,8 +1,8 @@
 //! The process environment, for prelude/env.rb.
 //!
 //! Names and values are bytes; a value read is a frozen-free copy in the locale
-//! encoding, UTF-8 here. Invariant: `std::env::set_var` is called only by the one
-//! worker that runs Ruby code.
+//! encoding, UTF-8 here. Invariant: natives that touch the environment exclude each
+//! other, and the standard library's own lock keeps starting programs out.
 
 use kumi_vm::*;
 use std::ffi::OsStr;
@@ -45,8 +45,8 @@ fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if n.is_empty() || n.contains(&b'=') {
         return Ok(Value::FALSE);
     }
-    // SAFETY: natives run on the one worker of the process that executes Ruby; no other thread
-    // of ours reads the environment.
+    // SAFETY: one native at a time gets here (`Guard::World`); Rust code elsewhere asks through std, which
+    // locks. C code that asks on its own (name look-ups) reads entries that glibc never frees.
     unsafe {
         match v {
             Some(v) => std::env::set_var(OsStr::from_bytes(&n), OsStr::from_bytes(&v)),
@@ -64,4 +64,4 @@ fn keys(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 
 /// Intrinsics of ENV.
 pub static TABLE: &[NativeDef] =
-    &[intrinsic("__env_get", 1, 1, get), intrinsic("__env_set", 2, 2, set), intrinsic("__env_keys", 0, 0, keys)];
+    &[intrinsic("__env_get", 1, 1, get).guard(Guard::World), intrinsic("__env_set", 2, 2, set).guard(Guard::World), intrinsic("__env_keys", 0, 0, keys).guard(Guard::World)];

@@ -202,8 +202,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__hash_like", 1, 1, like),
     intrinsic("__hash_set_default_proc", 2, 2, set_default_proc),
     intrinsic("__hash_reserve", 2, 2, reserve),
-    intrinsic("__hash_mix", 2, 2, mix),
+    intrinsic("__hash_mix", 2, 2, mix).guard(Guard::None),
     intrinsic("__hash_add", 2, 2, add),
-    intrinsic("__hash_start", 2, 2, start),
-    intrinsic("__hash_id", 1, 1, id_hash),
+    intrinsic("__hash_start", 2, 2, start).guard(Guard::None),
+    intrinsic("__hash_id", 1, 1, id_hash).guard(Guard::None),
 ];

@@ -235,12 +235,12 @@ fn definer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// Natives of Struct and Data.
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__struct_class", 3, 3, make_class),
-    intrinsic("__struct_members", 1, 1, class_members),
-    intrinsic("__struct_definer", 1, 1, definer),
+    intrinsic("__struct_class", 3, 3, make_class).guard(Guard::Classes),
+    intrinsic("__struct_members", 1, 1, class_members).guard(Guard::Classes),
+    intrinsic("__struct_definer", 1, 1, definer).guard(Guard::Classes),
     intrinsic("__struct_get", 2, 2, get),
     intrinsic("__struct_set", 3, 3, set),
-    intrinsic("__struct_index", 2, 2, index),
+    intrinsic("__struct_index", 2, 2, index).guard(Guard::Classes),
     n("Struct", "members", 0, 0, members),
     n("Struct", "to_a", 0, 0, to_a),
     n("Struct", "deconstruct", 0, 0, to_a),

@@ -3,16 +3,16 @@
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    private("BasicObject", "initialize", 0, 0, nothing),
-    n("BasicObject", "==", 1, 1, equal),
-    n("BasicObject", "equal?", 1, 1, equal),
-    n("BasicObject", "!", 0, 0, not),
+    private("BasicObject", "initialize", 0, 0, nothing).guard(Guard::None),
+    n("BasicObject", "==", 1, 1, equal).guard(Guard::None),
+    n("BasicObject", "equal?", 1, 1, equal).guard(Guard::None),
+    n("BasicObject", "!", 0, 0, not).guard(Guard::None),
     n("BasicObject", "!=", 1, 1, not_equal),
-    n("BasicObject", "__id__", 0, 0, object_id),
-    n("Kernel", "object_id", 0, 0, object_id),
-    private("BasicObject", "singleton_method_added", 1, 1, nothing),
-    private("BasicObject", "singleton_method_removed", 1, 1, nothing),
-    private("BasicObject", "singleton_method_undefined", 1, 1, nothing),
+    n("BasicObject", "__id__", 0, 0, object_id).guard(Guard::None),
+    n("Kernel", "object_id", 0, 0, object_id).guard(Guard::None),
+    private("BasicObject", "singleton_method_added", 1, 1, nothing).guard(Guard::None),
+    private("BasicObject", "singleton_method_removed", 1, 1, nothing).guard(Guard::None),
+    private("BasicObject", "singleton_method_undefined", 1, 1, nothing).guard(Guard::None),
 ];
 
 /// A hook that does nothing.

@@ -3,24 +3,24 @@
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    n("Class", "allocate", 0, 0, allocate),
-    n("Class", "superclass", 0, 0, superclass),
+    n("Class", "allocate", 0, 0, allocate).guard(Guard::None),
+    n("Class", "superclass", 0, 0, superclass).guard(Guard::None),
     n("Class", "subclasses", 0, 0, subclasses),
     n("Class", "attached_object", 0, 0, attached_object),
-    private("Class", "inherited", 1, 1, crate::basic::nothing),
+    private("Class", "inherited", 1, 1, crate::basic::nothing).guard(Guard::None),
     intrinsic("__allocate", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         cx.allocate(c)
-    }),
-    intrinsic("__class_link", 2, 2, class_link),
+    }).guard(Guard::None),
+    intrinsic("__class_link", 2, 2, class_link).guard(Guard::Classes),
     intrinsic("__class_linked", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(Value::bool(c.data.superclass.is_some() || c == cx.k.basic_object))
-    }),
+    }).guard(Guard::Classes),
     intrinsic("__attached", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(if c.is_singleton() { c.data.attached } else { Value::UNDEF })
-    }),
+    }).guard(Guard::Classes),
 ];
 
 fn allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

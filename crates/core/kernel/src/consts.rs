@@ -7,13 +7,13 @@ pub static TABLE: &[NativeDef] = &[
     n("Module", "const_get", 1, 2, const_get),
     n("Module", "const_defined?", 1, 2, const_defined),
     n("Module", "constants", 0, 1, constants),
-    intrinsic("__const_names", 2, 2, const_names),
-    intrinsic("__const_find", 4, 4, const_find),
-    intrinsic("__const_own", 2, 2, const_own),
-    intrinsic("__const_put", 3, 3, const_put),
-    intrinsic("__const_remove", 2, 2, const_remove),
-    intrinsic("__const_flag", 4, 4, const_flag),
-    intrinsic("__const_place", 3, 3, const_place),
+    intrinsic("__const_names", 2, 2, const_names).guard(Guard::Classes),
+    intrinsic("__const_find", 4, 4, const_find).guard(Guard::Classes),
+    intrinsic("__const_own", 2, 2, const_own).guard(Guard::Classes),
+    intrinsic("__const_put", 3, 3, const_put).guard(Guard::Classes),
+    intrinsic("__const_remove", 2, 2, const_remove).guard(Guard::Classes),
+    intrinsic("__const_flag", 4, 4, const_flag).guard(Guard::Classes),
+    intrinsic("__const_place", 3, 3, const_place).guard(Guard::Classes),
 ];
 
 /// Is it a constant's name: an upper-case letter, then identifier characters?

@@ -7,12 +7,12 @@ use kumi_vm::*;
 pub static TABLE: &[NativeDef] = &[
     n("Kernel", "dup", 0, 0, dup),
     intrinsic("__copy", 1, 1, |cx, _, a| copy(cx, a[0])),
-    intrinsic("__copy_singleton", 2, 2, copy_singleton),
+    intrinsic("__copy_singleton", 2, 2, copy_singleton).guard(Guard::Classes),
     intrinsic("__copy_ivars", 2, 2, |cx, _, a| {
         copy_ivars(cx, a[0], a[1]);
         Ok(a[1])
     }),
-    intrinsic("__copy_module", 2, 2, copy_module),
+    intrinsic("__copy_module", 2, 2, copy_module).guard(Guard::Classes),
 ];
 
 /// Plain kinds whose copying no user code has a say in; the twin does the rest.

@@ -10,7 +10,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Exception", "to_s", 0, 0, to_s),
     n("Exception", "message", 0, 0, message),
     n("Exception", "cause", 0, 0, |cx, r, _| Ok(iv(cx, r, sym::IV_CAUSE))),
-    intrinsic("__exit_now", 1, 1, exit_now),
+    intrinsic("__exit_now", 1, 1, exit_now).guard(Guard::None),
 ];
 
 fn iv(cx: &mut Cx, v: Value, s: Sym) -> Value {

@@ -1,27 +1,24 @@
 //! GC: asking for collections and reading their counters.
 
+use kumi_vm::task::Waits;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__gc_start", 0, 0, start),
+    intrinsic("__gc_start", 0, 0, start).guard(Guard::None),
     n("GC.", "count", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().count))),
     n("GC.", "enable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(false)))),
     n("GC.", "disable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(true)))),
     n("GC.", "stress", 0, 0, |cx, _, _| Ok(Value::bool(cx.gc_stress > 0))),
     n("GC.", "stress=", 1, 1, set_stress),
     n("GC.", "total_time", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().time_ns))),
-    intrinsic("__gc_stat", 0, 0, stat),
+    intrinsic("__gc_stat", 0, 0, stat).guard(Guard::None),
 ];
-
-/// Set while `GC.start` waits for the safepoint that collects.
-#[derive(Default)]
-struct Asked(bool);
 
 /// Collects now: asks once, and is called again after the next safepoint.
 fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let asked = cx.state::<Asked>();
-    asked.0 = !asked.0;
-    if asked.0 && !cx.heap.shared().disabled() {
+    let again = std::mem::replace(&mut cx.task.waits, Waits::Nothing) == Waits::Collect;
+    if !again && !cx.heap.shared().disabled() {
+        cx.task.waits = Waits::Collect;
         cx.heap.request_gc();
         return Err(Exit::Again);
     }

@@ -7,34 +7,31 @@
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] =
-    &[intrinsic("__guard_enter", 3, 3, enter), intrinsic("__guard_leave", 3, 3, leave), intrinsic("__guard_active", 3, 3, active)];
+    &[
+        intrinsic("__guard_enter", 3, 3, enter).guard(Guard::None),
+        intrinsic("__guard_leave", 3, 3, leave).guard(Guard::None),
+        intrinsic("__guard_active", 3, 3, active).guard(Guard::None),
+    ];
 
-#[derive(Default)]
-struct Guards {
-    open: Vec<(u64, u64, u64, u64)>,
-}
-
-fn key(cx: &Cx, a: &[Value]) -> (u64, u64, u64, u64) {
-    (cx.task.id, a[0].bits(), a[1].bits(), a[2].bits())
+fn key(a: &[Value]) -> (u64, u64, u64) {
+    (a[0].bits(), a[1].bits(), a[2].bits())
 }
 fn enter(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let k = key(cx, a);
-    let g = cx.state::<Guards>();
-    if g.open.contains(&k) {
+    let k = key(a);
+    if cx.task.guards.contains(&k) {
         return Ok(Value::FALSE);
     }
-    g.open.push(k);
+    cx.task.guards.push(k);
     Ok(Value::TRUE)
 }
 fn leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let k = key(cx, a);
-    let g = cx.state::<Guards>();
-    if let Some(i) = g.open.iter().rposition(|e| *e == k) {
-        g.open.remove(i);
+    let k = key(a);
+    if let Some(i) = cx.task.guards.iter().rposition(|e| *e == k) {
+        cx.task.guards.remove(i);
     }
     Ok(Value::NIL)
 }
 fn active(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let k = key(cx, a);
-    Ok(Value::bool(cx.state::<Guards>().open.contains(&k)))
+    let k = key(a);
+    Ok(Value::bool(cx.task.guards.contains(&k)))
 }

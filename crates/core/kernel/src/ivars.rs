@@ -4,9 +4,9 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     n("Kernel", "instance_variables", 0, 0, list),
-    n("Kernel", "instance_variable_get", 1, 1, get),
+    n("Kernel", "instance_variable_get", 1, 1, get).guard(Guard::None),
     n("Kernel", "instance_variable_set", 2, 2, set),
-    n("Kernel", "instance_variable_defined?", 1, 1, defined),
+    n("Kernel", "instance_variable_defined?", 1, 1, defined).guard(Guard::None),
     n("Kernel", "remove_instance_variable", 1, 1, remove),
     intrinsic("__ivars_hidden", 1, 1, hidden),
     intrinsic("__ivar_names", 1, 1, |cx, _, a| list(cx, a[0], &[])),
@@ -14,7 +14,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ivar_raw", 2, 2, |cx, _, a| {
         let s = cx.arg_name(a, 1)?;
         Ok(cx.ivar_get(a[0], s))
-    }),
+    }).guard(Guard::None),
 ];
 
 /// Is this a variable name after `sigil` (`@`, `@@`)?

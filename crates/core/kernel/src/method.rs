@@ -30,9 +30,9 @@ pub static TABLE: &[NativeDef] = &[
     n("UnboundMethod", "hash", 0, 0, hash),
     n("Module", "instance_method", 1, 1, |cx, r, a| instance_method(cx, r, a, false)),
     n("Module", "public_instance_method", 1, 1, |cx, r, a| instance_method(cx, r, a, true)),
-    intrinsic("__method_of", 3, 3, method_of),
-    intrinsic("__method_missing_of", 2, 2, method_missing_of),
-    intrinsic("__singleton_method_of", 2, 2, singleton_method_of),
+    intrinsic("__method_of", 3, 3, method_of).guard(Guard::Classes),
+    intrinsic("__method_missing_of", 2, 2, method_missing_of).guard(Guard::Classes),
+    intrinsic("__singleton_method_of", 2, 2, singleton_method_of).guard(Guard::Classes),
     intrinsic("__method_arity", 2, 2, arity_by_name),
     intrinsic("__method_class", 1, 1, |_, _, a| Ok(a[0].as_data::<MethodObj>().map_or(Value::NIL, |m| m.class.val()))),
 ];

@@ -7,18 +7,18 @@ use kumi_vm::method::{Body, Method};
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__method_list", 3, 3, method_list),
-    intrinsic("__singleton_list", 2, 2, singleton_list),
-    intrinsic("__undefined_list", 1, 1, undefined_list),
-    intrinsic("__method_vis", 3, 3, method_vis),
-    intrinsic("__alias", 3, 3, alias),
-    intrinsic("__remove_method", 2, 2, remove),
-    intrinsic("__undef_method", 2, 2, undef),
-    intrinsic("__set_vis", 3, 3, set_vis),
-    intrinsic("__module_function", 2, 2, module_function),
-    intrinsic("__attr", 4, 4, attr),
-    intrinsic("__ruby2_keywords", 2, 2, ruby2_keywords),
-    intrinsic("__builtin_method", 2, 2, builtin_method),
+    intrinsic("__method_list", 3, 3, method_list).guard(Guard::Classes),
+    intrinsic("__singleton_list", 2, 2, singleton_list).guard(Guard::Classes),
+    intrinsic("__undefined_list", 1, 1, undefined_list).guard(Guard::Classes),
+    intrinsic("__method_vis", 3, 3, method_vis).guard(Guard::Classes),
+    intrinsic("__alias", 3, 3, alias).guard(Guard::Classes),
+    intrinsic("__remove_method", 2, 2, remove).guard(Guard::Classes),
+    intrinsic("__undef_method", 2, 2, undef).guard(Guard::Classes),
+    intrinsic("__set_vis", 3, 3, set_vis).guard(Guard::Classes),
+    intrinsic("__module_function", 2, 2, module_function).guard(Guard::Classes),
+    intrinsic("__attr", 4, 4, attr).guard(Guard::Classes),
+    intrinsic("__ruby2_keywords", 2, 2, ruby2_keywords).guard(Guard::Classes),
+    intrinsic("__builtin_method", 2, 2, builtin_method).guard(Guard::Classes),
 ];
 
 /// Bits of the visibilities a list wants.

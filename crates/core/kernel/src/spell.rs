@@ -6,7 +6,7 @@
 
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__spell", 2, 2, spell)];
+pub static TABLE: &[NativeDef] = &[intrinsic("__spell", 2, 2, spell).guard(Guard::None)];
 
 /// Candidates looked at, at most: suggestions must stay cheap on huge tables.
 const LIMIT: usize = 20_000;

@@ -11,7 +11,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The payload of an Encoding.
 pub struct EncObj(pub EncIndex);
-impl Payload for EncObj {}
+impl Payload for EncObj {
+    fn shares(&self) -> bool {
+        true
+    }
+}
 
 /// The objects by row, and the defaults: a row's number and one, 0 for none.
 #[derive(Default)]

@@ -23,6 +23,9 @@ impl Payload for MatchObj {
         m.mark(self.text);
         m.mark(self.re);
     }
+    fn shares(&self) -> bool {
+        true
+    }
     fn bytes(&self) -> usize {
         64 + self.region.capacity() * 16
     }

@@ -25,6 +25,10 @@ impl Payload for ReObj {
     fn bytes(&self) -> usize {
         96
     }
+    /// `initialize` sets the pattern once, by one store; searching changes nothing.
+    fn shares(&self) -> bool {
+        true
+    }
 }
 
 /// Patterns of literals by source, options and encoding; the global time limit.

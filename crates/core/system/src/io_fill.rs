@@ -16,10 +16,12 @@ use kumi_vm::*;
 pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
     if read {
         // What the user should see before answering.
-        if let Some(out) = cx.state::<Stdio>().original_stdout.and_then(|v| v.as_data::<Io>()) {
-            if out.tty {
+        let out = cx.state::<Stdio>().original_stdout;
+        if let Some(v) = out.filter(|v| v.as_data::<Io>().is_some_and(|o| o.tty) && v.try_lock()) {
+            if let Some(out) = v.as_data::<Io>() {
                 let _ = out.flush();
             }
+            v.unlock();
         }
     }
     let fd = if write { io.out_fd() } else { io.fd };

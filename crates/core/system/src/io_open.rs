@@ -146,9 +146,12 @@ pub fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
     if e != libc::EMFILE && e != libc::ENFILE {
         return Ok(());
     }
-    let tries = &mut cx.state::<Stdio>().shortage;
-    *tries += 1;
-    match *tries {
+    let tries = {
+        let mut s = cx.state::<Stdio>();
+        s.shortage += 1;
+        s.shortage
+    };
+    match tries {
         1 => {
             cx.heap.request_gc();
             Err(Exit::Again)
@@ -158,7 +161,7 @@ pub fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
             Err(Exit::Again)
         }
         _ => {
-            *tries = 0;
+            cx.state::<Stdio>().shortage = 0;
             Ok(())
         }
     }

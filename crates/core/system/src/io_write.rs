@@ -17,12 +17,12 @@ pub static TABLE: &[NativeDef] = &[
     n("IO", "puts", 0, -1, puts),
     n("IO", "<<", 1, 1, append).guard(Guard::Objects),
     n("IO", "flush", 0, 0, flush).guard(Guard::Objects),
-    private("Kernel", "puts", 0, -1, kernel_puts),
-    private("Kernel", "print", 1, -1, kernel_print),
-    private("Kernel", "p", 0, -1, kernel_p),
-    n("Kernel.", "puts", 0, -1, kernel_puts),
-    n("Kernel.", "print", 1, -1, kernel_print),
-    n("Kernel.", "p", 0, -1, kernel_p),
+    private("Kernel", "puts", 0, -1, kernel_puts).guard(Guard::None),
+    private("Kernel", "print", 1, -1, kernel_print).guard(Guard::None),
+    private("Kernel", "p", 0, -1, kernel_p).guard(Guard::None),
+    n("Kernel.", "puts", 0, -1, kernel_puts).guard(Guard::None),
+    n("Kernel.", "print", 1, -1, kernel_print).guard(Guard::None),
+    n("Kernel.", "p", 0, -1, kernel_p).guard(Guard::None),
     intrinsic("__io_write", 2, 2, raw_write),
     intrinsic("__io_recode", 2, 2, recode_to),
     intrinsic("__io_syswrite", 2, 2, syswrite),
@@ -308,8 +308,10 @@ fn print(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if recv.as_data::<Io>().is_none() || !cx.builtin(recv, sym::WRITE) {
         return Err(Exit::Miss);
     }
-    let s = cx.state::<stdio::Stdio>();
-    let (ofs, ors) = (s.ofs, s.ors);
+    let (ofs, ors) = {
+        let s = cx.state::<stdio::Stdio>();
+        (s.ofs, s.ors)
+    };
     let io = io::writer(cx, recv)?;
     let mut out = Vec::new();
     for (i, &v) in a.iter().enumerate() {
@@ -330,16 +332,20 @@ fn plain_stdout(cx: &mut Cx, mid: Sym) -> Result<Value, Exit> {
     let v = stdio::stdout(cx);
     if v.as_data::<Io>().is_some() && cx.builtin(v, mid) { Ok(v) } else { Err(Exit::Miss) }
 }
+// These lock what they write to by themselves: it is no argument.
 fn kernel_puts(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = plain_stdout(cx, sym::PUTS)?;
+    let _l = cx.lock_objects(v, a);
     puts(cx, v, a)
 }
 fn kernel_print(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = plain_stdout(cx, sym::PRINT)?;
+    let _l = cx.lock_objects(v, a);
     print(cx, v, a)
 }
 fn kernel_p(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = plain_stdout(cx, sym::WRITE)?;
+    let _l = cx.lock_objects(v, a);
     let io = io::writer(cx, v)?;
     let e = encoding::inspect_encoding(cx);
     if !e.is_ascii_compatible() || io.crlf {

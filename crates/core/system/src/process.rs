@@ -37,7 +37,7 @@ pub static TABLE: &[NativeDef] = &[
         // SAFETY: touches no memory.
         check(cx, unsafe { libc::setpriority(k as _, w as libc::id_t, p as i32) })
     }),
-    intrinsic("__getrlimit", 1, 1, getrlimit),
+    intrinsic("__getrlimit", 1, 1, getrlimit).guard(Guard::None),
     intrinsic("__setrlimit", 3, 3, setrlimit),
     n("Process.", "groups", 0, 0, groups),
     intrinsic("__setgroups", 1, 1, setgroups),
@@ -47,21 +47,21 @@ pub static TABLE: &[NativeDef] = &[
         let c = crate::io_open::c_path(cx, u.bytes())?;
         // SAFETY: c is a terminated string.
         check(cx, unsafe { libc::initgroups(c.as_ptr(), g as libc::gid_t) })
-    }),
-    intrinsic("__user_id", 2, 2, user_id),
-    intrinsic("__times", 0, 0, times),
-    intrinsic("__fork", 0, 0, fork),
+    }).guard(Guard::World),
+    intrinsic("__user_id", 2, 2, user_id).guard(Guard::World),
+    intrinsic("__times", 0, 0, times).guard(Guard::None),
+    intrinsic("__fork", 0, 0, fork).guard(Guard::None),
     intrinsic("__waitpid", 2, 3, waitpid),
-    intrinsic("__last_status", 0, 0, |cx, _, _| Ok(last(cx))),
+    intrinsic("__last_status", 0, 0, |cx, _, _| Ok(last(cx))).guard(Guard::None),
     intrinsic("__set_last_status", 1, 1, |cx, _, a| {
         set_last(cx, a[0]);
         Ok(a[0])
-    }),
+    }).guard(Guard::None),
     intrinsic("__status_new", 2, 2, |cx, _, a| {
         let (p, s) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
         let c = cx.k.process_status;
         Ok(cx.data(c, Status { pid: p as i32, status: s as i32 }))
-    }),
+    }).guard(Guard::None),
     n("Process::Status", "pid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.pid as i64))),
     n("Process::Status", "to_i", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.status as i64))),
     n("Process::Status", "exited?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFEXITED(this(cx, r)?.status)))),
@@ -91,7 +91,11 @@ pub struct Status {
     pub pid: i32,
     pub status: i32,
 }
-impl Payload for Status {}
+impl Payload for Status {
+    fn shares(&self) -> bool {
+        true
+    }
+}
 
 /// Hooks `$?` and `$$`.
 pub fn boot(cx: &mut Cx) {
@@ -284,15 +288,25 @@ fn times(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// __fork(): the child's number, nil in the child.
 fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.need_main_worker()?;
+    // While the world is stopped no other worker holds a lock of the runtime or of the allocator.
     crate::stdio::flush_std(cx);
-    // SAFETY: one OS thread runs this runtime; the child goes on with a copy of it.
-    match unsafe { libc::fork() } {
-        0 => {
+    let forked = cx.stop_world(|_| {
+        // SAFETY: the other OS threads stand still; the child goes on with a copy of this one.
+        let p = unsafe { libc::fork() };
+        if p == 0 {
             crate::signal::after_fork();
+        }
+        p
+    });
+    match forked {
+        // Another worker stopped the world first.
+        None => Err(Exit::Again),
+        Some(0) => {
             cx.after_fork();
             Ok(Value::NIL)
         }
-        p if p > 0 => Ok(Value::fix(p as i64)),
+        Some(p) if p > 0 => Ok(Value::fix(p as i64)),
         _ => {
             let e = io::errno();
             Err(fail_plain(cx, e, "fork(2)"))

@@ -13,13 +13,13 @@ static PENDING: AtomicU64 = AtomicU64::new(0);
 static POLL: AtomicPtr<AtomicBool> = AtomicPtr::new(std::ptr::null_mut());
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__signal_list", 0, 0, list),
-    intrinsic("__trap", 3, 3, trap),
+    intrinsic("__signal_list", 0, 0, list).guard(Guard::None),
+    intrinsic("__trap", 3, 3, trap).guard(Guard::World),
     intrinsic("__trap_of", 1, 1, |cx, _, a| {
         let n = cx.arg_i64(a, 0)? as usize;
         Ok(cx.state::<Traps>().commands.get(n).copied().unwrap_or(Value::NIL))
-    }),
-    intrinsic("__kill", 2, 2, kill),
+    }).guard(Guard::None),
+    intrinsic("__kill", 2, 2, kill).guard(Guard::None),
     intrinsic("__signal_poll", 0, 0, |cx, _, _| {
         if PENDING.load(Acquire) == 0 {
             return Ok(Value::NIL);
@@ -40,7 +40,7 @@ pub static TABLE: &[NativeDef] = &[
             libc::SIG_IGN => 1,
             _ => 2,
         }))
-    }),
+    }).guard(Guard::None),
 ];
 
 /// Names without SIG; of two names with one number the first is the usual one.

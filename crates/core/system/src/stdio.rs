@@ -11,18 +11,18 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__stdout_set", 1, 1, |cx, _, a| {
         cx.state::<Stdio>().stdout = Some(a[0]);
         Ok(a[0])
-    }),
+    }).guard(Guard::None),
     intrinsic("__stderr_set", 1, 1, |cx, _, a| {
         cx.state::<Stdio>().stderr = Some(a[0]);
         Ok(a[0])
-    }),
+    }).guard(Guard::None),
     intrinsic("__class_called", 2, 2, |cx, _, a| {
         let name = cx.arg_str(a, 1)?;
         if let Some(mut c) = a[0].as_class() {
             c.data.name = Some(name.bytes().into());
         }
         Ok(a[0])
-    }),
+    }).guard(Guard::Classes),
     intrinsic("__flush_all", 0, 0, |cx, _, _| {
         flush_all(cx);
         Ok(Value::NIL)
@@ -183,24 +183,26 @@ fn set_lineno(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// Writes out what standard output and error hold, before another process may write there.
 pub fn flush_std(cx: &mut Cx) {
-    let s = cx.state::<Stdio>();
-    let firsts: Vec<Value> = [s.original_stdout, s.stdout, s.stderr].into_iter().flatten().collect();
-    for v in firsts {
-        if let Some(io) = v.as_data::<Io>() {
-            let _ = io.flush();
-        }
-    }
+    let firsts = {
+        let s = cx.state::<Stdio>();
+        [s.original_stdout, s.stdout, s.stderr]
+    };
+    firsts.into_iter().flatten().for_each(flush_free);
 }
-/// Writes out everything that streams still hold: the end of the program.
+/// Writes out everything that streams still hold: the end of the program. Not under a guard.
 pub fn flush_all(cx: &mut Cx) {
     flush_std(cx);
-    if cx.state::<Stdio>().others {
-        cx.each_cell(|v| {
-            if let Some(io) = v.as_data::<Io>() {
-                if io.fd >= 0 {
-                    let _ = io.flush();
-                }
-            }
-        });
+    let others = cx.state::<Stdio>().others;
+    if others {
+        cx.each_cell(flush_free);
+    }
+}
+/// Writes out a stream that nobody is at work on.
+fn flush_free(v: Value) {
+    if v.kind() == Some(Kind::Data) && v.try_lock() {
+        if let Some(io) = v.as_data::<Io>().filter(|io| io.fd >= 0) {
+            let _ = io.flush();
+        }
+        v.unlock();
     }
 }

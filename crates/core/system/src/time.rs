@@ -393,7 +393,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Time", ">=", 1, 1, t_ge),
     n("Time", "eql?", 1, 1, t_eql),
     n("Time", "hash", 0, 0, t_hash),
-    intrinsic("__time_now", 0, 0, x_now),
+    intrinsic("__time_now", 0, 0, x_now).guard(Guard::None),
     intrinsic("__time_set_now", 2, 2, x_set_now),
     intrinsic("__time_set", 4, 4, x_set),
     intrinsic("__time_civil", 9, 9, x_civil),
