@@ -22,6 +22,7 @@ module KumiSys
       i = __hash_candidate(h, hv, nil)
       while i
         k = __hash_key(h, i)
+        break if __undef?(k)
         found = __same(k, key) || key.eql?(k)
         break unless version == __hash_version(h)
         return i if found
@@ -35,26 +36,57 @@ module KumiSys
   def self.hash_put(h, key, value)
     return value if __hash_put(h, key, value)
     hv = key_hash(key)
-    i = hash_probe(h, key, hv)
-    if i
-      __hash_set_val(h, i, value)
-    else
-      __hash_push(h, hv, key, value)
+    while true
+      version = __hash_version(h)
+      i = hash_probe(h, key, hv)
+      return value if __hash_commit(h, hv, key, value, i, version)
+    end
+  end
+
+  # Adds the key when it is absent: true when it was.
+  def self.hash_add(h, key, value)
+    while true
+      version = __hash_version(h)
+      return false if hash_find(h, key)
+      return true if __hash_commit(h, key_hash(key), key, value, nil, version)
+    end
+  end
+
+  # Removes the key: its value, undef when it was absent.
+  def self.hash_cut(h, key)
+    while true
+      version = __hash_version(h)
+      i = hash_find(h, key)
+      return __undef unless i
+      v = __hash_cut(h, i, version)
+      return v unless __undef?(v)
     end
   end
 
   # Value of key in h, undef when absent; default values play no part.
   def self.hash_get(h, key)
-    i = hash_find(h, key)
-    i ? __hash_val(h, i) : __undef
+    v = __hash_get(h, key)
+    return v unless __undef?(v)
+    while true
+      version = __hash_version(h)
+      i = hash_find(h, key)
+      return __undef unless i
+      v = __hash_val(h, i)
+      return v if version == __hash_version(h)
+    end
   end
 
   # Copies all entries of src into dst.
   def self.hash_update(dst, src)
-    i = 0
-    while i = __hash_update(dst, src, i)
-      hash_put(dst, __hash_key(src, i), __hash_val(src, i))
-      i += 1
+    i = __hash_update(dst, src, 0)
+    if i
+      # The rest needs user code, between whose calls the source may change.
+      src = __hash_view(src)
+      i = 0 unless i < __hash_len(src)
+      while i = __hash_update(dst, src, i)
+        hash_put(dst, __hash_key(src, i), __hash_val(src, i))
+        i += 1
+      end
     end
     dst
   end
@@ -72,10 +104,11 @@ module KumiSys
     begin
       i = -1
       while i = __hash_next(a, i)
-        j = hash_find(b, __hash_key(a, i))
-        return false unless j
+        k = __hash_key(a, i)
         x = __hash_val(a, i)
-        y = __hash_val(b, j)
+        next if __undef?(x)
+        y = hash_get(b, k)
+        return false if __undef?(y)
         return false unless __same(x, y) || (eql ? x.eql?(y) : x == y)
       end
     ensure
@@ -86,12 +119,12 @@ module KumiSys
 
   # Is every entry of a in b?
   def self.hash_within?(a, b)
+    a = __hash_view(a)
     i = -1
     while i = __hash_next(a, i)
-      j = hash_find(b, __hash_key(a, i))
-      return false unless j
       x = __hash_val(a, i)
-      y = __hash_val(b, j)
+      y = hash_get(b, __hash_key(a, i))
+      return false if __undef?(y)
       return false unless __same(x, y) || x == y
     end
     true
@@ -159,7 +192,9 @@ module KumiSys
       i = -1
       while i = __hash_next(h, i)
         k = __hash_key(h, i)
-        r = yield(k, __hash_val(h, i)) ? true : false
+        v = __hash_val(h, i)
+        next if __undef?(v)
+        r = yield(k, v) ? true : false
         unless r == wanted
           __check_frozen(h)
           __hash_remove_at(h, i) if __same(__hash_key(h, i), k)
@@ -265,8 +300,8 @@ class Hash
   # --- one entry, any key (twins of natives) ---------------------------------
 
   def [](key)
-    i = KumiSys.hash_find(self, key)
-    return __hash_val(self, i) if i
+    v = KumiSys.hash_get(self, key)
+    return v unless __undef?(v)
     return default(key) unless __builtin(self, :default)
     pr = default_proc
     pr ? pr.call(self, key) : default
@@ -284,8 +319,8 @@ class Hash
     if block_given? && !__undef?(default)
       warn("block supersedes default value argument", uplevel: 0)
     end
-    i = KumiSys.hash_find(self, key)
-    return __hash_val(self, i) if i
+    v = KumiSys.hash_get(self, key)
+    return v unless __undef?(v)
     return yield(key) if block_given?
     return default unless __undef?(default)
     KumiSys.key_error(self, key)
@@ -298,8 +333,8 @@ class Hash
 
   def delete(key)
     __check_frozen(self)
-    i = KumiSys.hash_find(self, key)
-    return __hash_remove_at(self, i) if i
+    v = KumiSys.hash_cut(self, key)
+    return v unless __undef?(v)
     block_given? ? yield(key) : nil
   end
 
@@ -318,18 +353,20 @@ class Hash
   end
 
   def key(value)
+    h = __hash_view(self)
     i = -1
-    while i = __hash_next(self, i)
-      v = __hash_val(self, i)
-      return __hash_key(self, i) if __same(v, value) || v == value
+    while i = __hash_next(h, i)
+      v = __hash_val(h, i)
+      return __hash_key(h, i) if __same(v, value) || v == value
     end
     nil
   end
 
   def value?(value)
+    h = __hash_view(self)
     i = -1
-    while i = __hash_next(self, i)
-      v = __hash_val(self, i)
+    while i = __hash_next(h, i)
+      v = __hash_val(h, i)
       return true if __same(v, value) || v == value
     end
     false
@@ -337,23 +374,25 @@ class Hash
   def has_value?(value) = value?(value)
 
   def assoc(key)
+    h = __hash_view(self)
     unless compare_by_identity?
-      i = __hash_find(self, key)
-      return __hash_pair(self, i) if i
+      i = __hash_find(h, key)
+      return __hash_pair(h, i) if i
     end
     i = -1
-    while i = __hash_next(self, i)
-      k = __hash_key(self, i)
-      return __hash_pair(self, i) if __same(k, key) || key == k
+    while i = __hash_next(h, i)
+      k = __hash_key(h, i)
+      return __hash_pair(h, i) if __same(k, key) || key == k
     end
     nil
   end
 
   def rassoc(value)
+    h = __hash_view(self)
     i = -1
-    while i = __hash_next(self, i)
-      v = __hash_val(self, i)
-      return __hash_pair(self, i) if __same(v, value) || v == value
+    while i = __hash_next(h, i)
+      v = __hash_val(h, i)
+      return __hash_pair(h, i) if __same(v, value) || v == value
     end
     nil
   end
@@ -377,9 +416,10 @@ class Hash
 
   def invert
     r = {}
+    h = __hash_view(self)
     i = -1
-    while i = __hash_next(self, i)
-      KumiSys.hash_put(r, __hash_val(self, i), __hash_key(self, i))
+    while i = __hash_next(h, i)
+      KumiSys.hash_put(r, __hash_val(h, i), __hash_key(h, i))
     end
     r
   end
@@ -405,15 +445,16 @@ class Hash
   end
 
   def hash
-    n = __hash_len(self)
+    t = __hash_view(self)
+    n = __hash_len(t)
     KumiSys.hash_outer(self, n) do
       acc = __hash_start(2, n)
       identity = compare_by_identity?
       i = -1
-      while i = __hash_next(self, i)
-        k = __hash_key(self, i)
+      while i = __hash_next(t, i)
+        k = __hash_key(t, i)
         h = identity ? __hash_id(k) : KumiSys.key_hash(k)
-        acc = __hash_add(acc, __hash_mix(h, KumiSys.key_hash(__hash_val(self, i))))
+        acc = __hash_add(acc, __hash_mix(h, KumiSys.key_hash(__hash_val(t, i))))
       end
       acc
     end
@@ -450,12 +491,13 @@ class Hash
     KumiSys.guard(:inspect, self) do
       s = +"{"
       first = true
+      h = __hash_view(self)
       i = -1
-      while i = __hash_next(self, i)
+      while i = __hash_next(h, i)
         s << ", " unless first
         first = false
-        k = __hash_key(self, i)
-        v = __hash_val(self, i)
+        k = __hash_key(h, i)
+        v = __hash_val(h, i)
         s << KumiSys.inspect_key(k) << KumiSys.inspect(v)
       end
       s << "}"
@@ -479,7 +521,9 @@ class Hash
     begin
       i = -1
       while i = __hash_next(self, i)
-        KumiSys.hash_put_pair(r, yield(__hash_key(self, i), __hash_val(self, i)))
+        k = __hash_key(self, i)
+        v = __hash_val(self, i)
+        KumiSys.hash_put_pair(r, yield(k, v)) unless __undef?(v)
       end
     ensure
       __hash_leave(self)
@@ -498,9 +542,10 @@ class Hash
     depth = KumiSys.to_int(depth)
     return to_a if depth == 0
     a = []
+    h = __hash_view(self)
     i = -1
-    while i = __hash_next(self, i)
-      a << __hash_key(self, i) << __hash_val(self, i)
+    while i = __hash_next(h, i)
+      a << __hash_key(h, i) << __hash_val(h, i)
     end
     if depth < 0
       a.flatten!
@@ -519,11 +564,14 @@ class Hash
       i = -1
       if __block_pairs
         while i = __hash_next(self, i)
-          yield __hash_key(self, i), __hash_val(self, i)
+          k = __hash_key(self, i)
+          v = __hash_val(self, i)
+          yield k, v unless __undef?(v)
         end
       else
         while i = __hash_next(self, i)
-          yield __hash_pair(self, i)
+          pair = __hash_pair(self, i)
+          yield pair if pair
         end
       end
     ensure
@@ -539,7 +587,8 @@ class Hash
     begin
       i = -1
       while i = __hash_next(self, i)
-        yield __hash_key(self, i)
+        k = __hash_key(self, i)
+        yield k unless __undef?(k)
       end
     ensure
       __hash_leave(self)
@@ -553,7 +602,8 @@ class Hash
     begin
       i = -1
       while i = __hash_next(self, i)
-        yield __hash_val(self, i)
+        v = __hash_val(self, i)
+        yield v unless __undef?(v)
       end
     ensure
       __hash_leave(self)
@@ -563,9 +613,10 @@ class Hash
 
   def any?(pattern = __undef)
     unless __undef?(pattern)
+      h = __hash_view(self)
       i = -1
-      while i = __hash_next(self, i)
-        return true if pattern === __hash_pair(self, i)
+      while i = __hash_next(h, i)
+        return true if pattern === __hash_pair(h, i)
       end
       return false
     end
@@ -574,7 +625,8 @@ class Hash
     begin
       i = -1
       while i = __hash_next(self, i)
-        return true if yield(__hash_pair(self, i))
+        pair = __hash_pair(self, i)
+        return true if pair && yield(pair)
       end
     ensure
       __hash_leave(self)
@@ -643,7 +695,8 @@ class Hash
     begin
       i = -1
       while i = __hash_next(self, i)
-        __hash_set_val(self, i, yield(__hash_val(self, i)))
+        v = __hash_val(self, i)
+        __hash_set_val(self, i, yield(v)) unless __undef?(v)
       end
     ensure
       __hash_leave(self)
@@ -661,13 +714,15 @@ class Hash
       i = -1
       while i = __hash_next(self, i)
         k = __hash_key(self, i)
+        v = __hash_val(self, i)
+        next if __undef?(v)
         if given
           new = KumiSys.hash_get(mapping, k)
           new = block_given? ? yield(k) : k if __undef?(new)
         else
           new = yield(k)
         end
-        KumiSys.hash_put(r, new, __hash_val(self, i))
+        KumiSys.hash_put(r, new, v)
       end
     ensure
       __hash_leave(self)
@@ -719,10 +774,9 @@ class Hash
         while i = __hash_next(o, i)
           k = __hash_key(o, i)
           v = __hash_val(o, i)
-          at = KumiSys.hash_find(self, k)
-          if at
-            v = yield(k, __hash_val(self, at), v)
-          end
+          next if __undef?(v)
+          old = KumiSys.hash_get(self, k)
+          v = yield(k, old, v) unless __undef?(old)
           KumiSys.hash_put(self, k, v)
         end
       ensure
@@ -737,12 +791,11 @@ class Hash
     raise RuntimeError, "rehash during iteration" if __hash_iterating(self)
     __check_frozen(self)
     return self if compare_by_identity?
-    r = __hash_copy(self)
-    r.clear
+    all = __hash_copy(self)
+    r = __hash_like(self)
     i = -1
-    while i = __hash_next(self, i)
-      k = __hash_key(self, i)
-      KumiSys.hash_put(r, k, __hash_val(self, i))
+    while i = __hash_next(all, i)
+      KumiSys.hash_put(r, __hash_key(all, i), __hash_val(all, i))
     end
     clear
     KumiSys.hash_update(self, r)

@@ -33,9 +33,9 @@ module KumiSys
   end
 
   # Blocks of at_exit, oldest first.
+  AT_EXIT = []
   def self.at_exit(block)
-    @__at_exit ||= []
-    @__at_exit.push(block)
+    AT_EXIT.push(block)
     block
   end
 
@@ -48,7 +48,7 @@ module KumiSys
       report_end(exc)
       exc = e
     end
-    while @__at_exit && (block = @__at_exit.pop)
+    while block = AT_EXIT.pop
       begin
         exc ? call_under(exc, block) : block.call
       rescue SystemExit => e

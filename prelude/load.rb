@@ -1,7 +1,9 @@
 # require, load and autoload.
 module KumiSys
-  # Paths that were required: full path to true, or to the thread that is loading it.
-  LOADED = {}
+  # Files being loaded, by real path: a lock held meanwhile, and the thread that loads.
+  LOADING = {}
+  # Held for looking at that table and at $LOADED_FEATURES; no user code runs under it.
+  LOAD_LOCK = Thread::Mutex.new
   EXTS = [".rb"].freeze
 
   def self.load_error(path, text = nil)
@@ -71,21 +73,34 @@ module KumiSys
       load_error(path)
     end
     real = full.start_with?("<internal:") ? full : File.realpath(full)
-    return false if $LOADED_FEATURES.include?(full) || $LOADED_FEATURES.include?(real)
-    while (owner = LOADED[real])
-      return false if __same(owner, true) || __same(owner, Thread.current)
-      Thread.pass
+    load_once(full, real)
+  end
+
+  # Loads a file unless that was done. A thread that wants what another one is loading waits for it, and loads it
+  # itself when the other failed; a thread that comes back to a file it is loading goes on with what there is.
+  def self.load_once(full, real)
+    while true
+      mine = nil
+      entry = LOAD_LOCK.synchronize do
+        return false if $LOADED_FEATURES.include?(full) || $LOADED_FEATURES.include?(real)
+        LOADING[real] || begin
+          mine = Thread::Mutex.new
+          mine.lock
+          LOADING[real] = [mine, Thread.current]
+        end
+      end
+      break if mine
+      return false if __same(entry[1], Thread.current)
+      entry[0].lock
+      entry[0].unlock
     end
-    return false if $LOADED_FEATURES.include?(full)
-    LOADED[real] = Thread.current
-    ok = false
     begin
       __load_text(read_source(full), full, nil)
-      ok = true
+      $LOADED_FEATURES << full
     ensure
-      LOADED.delete(real)
+      LOAD_LOCK.synchronize { LOADING.delete(real) }
+      mine.unlock
     end
-    $LOADED_FEATURES << full if ok
     true
   end
 
@@ -180,15 +195,7 @@ module KumiSys
   def self.require_full(full)
     f = candidates(full).find { |x| file_there?(x) }
     load_error(full) unless f
-    return false if $LOADED_FEATURES.include?(f) || LOADED[f]
-    LOADED[f] = Thread.current
-    begin
-      __load_text(read_source(f), f, nil)
-    ensure
-      LOADED.delete(f)
-    end
-    $LOADED_FEATURES << f
-    true
+    load_once(f, f)
   end
 end
 

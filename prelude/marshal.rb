@@ -301,6 +301,7 @@ module KumiSys
       end
       default = __is_a(x, Hash) ? __hash_default(x) : nil
       @out << (default.nil? ? "{" : "}")
+      x = __hash_view(x)
       long(__hash_len(x))
       i = -1
       while i = __hash_next(x, i)

@@ -246,7 +246,7 @@ module KumiSys
   RACTOR_IDS = [1, 0]
 
   def self.main_ractor
-    @__main_ractor ||= ractor_setup(__allocate(Ractor), 1, nil, nil)
+    @__main_ractor || __ivar_init(self, :@__main_ractor, ractor_setup(__allocate(Ractor), 1, nil, nil))
   end
 
   def self.next_port_id = RACTOR_LOCK.synchronize { RACTOR_IDS[1] += 1 }

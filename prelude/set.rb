@@ -71,9 +71,7 @@ class Set
   def add?(x)
     __check_frozen(self)
     h = KumiSys.set_hash(self)
-    return nil if KumiSys.hash_find(h, x)
-    KumiSys.set_put(h, x)
-    self
+    KumiSys.hash_add(h, x, true) ? self : nil
   end
 
   def delete(x)
@@ -85,10 +83,7 @@ class Set
   def delete?(x)
     __check_frozen(self)
     h = KumiSys.set_hash(self)
-    i = KumiSys.hash_find(h, x)
-    return nil unless i
-    __hash_remove_at(h, i)
-    self
+    __undef?(KumiSys.hash_cut(h, x)) ? nil : self
   end
 
   def clear
@@ -102,8 +97,12 @@ class Set
   def first(n = __undef)
     if __undef?(n)
       h = KumiSys.set_hash(self)
-      i = __hash_next(h, -1)
-      return i ? __hash_key(h, i) : nil
+      while true
+        i = __hash_next(h, -1)
+        return nil unless i
+        k = __hash_key(h, i)
+        return k unless __undef?(k)
+      end
     end
     super(n)
   end
@@ -121,7 +120,8 @@ class Set
     begin
       i = -1
       while i = __hash_next(h, i)
-        yield __hash_key(h, i)
+        k = __hash_key(h, i)
+        yield k unless __undef?(k)
       end
     ensure
       __hash_leave(h)
@@ -283,7 +283,7 @@ class Set
   alias_method :eql?, :==
 
   def hash
-    h = KumiSys.set_hash(self)
+    h = __hash_view(KumiSys.set_hash(self))
     KumiSys.hash_outer(self, __hash_len(h)) do
       acc = __hash_start(8, __hash_len(h))
       i = -1
@@ -447,6 +447,7 @@ module KumiSys
 
   # Is every key of a in b?
   def self.set_within?(a, b)
+    a = __hash_view(a)
     i = -1
     while i = __hash_next(a, i)
       return false unless hash_find(b, __hash_key(a, i))

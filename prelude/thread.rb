@@ -170,9 +170,9 @@ class Thread
   def thread_variable_get(key) = (@__vars || {})[KumiSys.to_name(key)]
   def thread_variable_set(key, value)
     Kernel.raise FrozenError.new("can't modify frozen thread locals", receiver: self) if frozen?
-    @__vars ||= {}
+    vars = __ivar_init(self, :@__vars, {})
     key = KumiSys.to_name(key)
-    value.nil? ? @__vars.delete(key) : @__vars[key] = value
+    value.nil? ? vars.delete(key) : vars[key] = value
     value
   end
   def thread_variable?(key) = (@__vars || {}).key?(KumiSys.to_name(key))

@@ -29,11 +29,52 @@ fn next(_: &mut Cx, _: Value, args: &[Value]) -> R {
     let from = args[1].as_fix().map_or(0, |p| (p + 1).max(0) as usize);
     Ok(cell(args[0])?.h.next_live(from).map_or(Value::NIL, |i| Value::fix(i as i64)))
 }
+// Undef where another thread removed the entry meanwhile; while the hash is entered, a key that was there
+// and a value that is there belong together.
 fn key(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::NIL, |e| e.key))
+    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::UNDEF, |e| e.key))
 }
 fn val(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::NIL, |e| e.val))
+    Ok(cell(args[0])?.h.at(pos(args, 1)).map_or(Value::UNDEF, |e| e.val))
+}
+/// `__hash_get(h, key)`: the value, undef when it is absent or user code must look for it.
+fn get(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let h = cell(args[0])?;
+    Ok(match cx.hash_find(h, args[1]) {
+        Ok(Some(i)) => h.h.at(i).map_or(Value::UNDEF, |e| e.val),
+        _ => Value::UNDEF,
+    })
+}
+/// `__hash_view(h)`: what to walk without entering it: itself, or a copy while there are threads that might change it.
+fn view(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    if !cx.others_alive() || args[0].frozen() {
+        return Ok(args[0]);
+    }
+    copy(cx, Value::NIL, args)
+}
+/// `__hash_commit(h, hash, key, value, position or nil, version)`: stores where user code has found the key, or adds
+/// it; false when the table has changed since it had that version.
+fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut h = cell(args[0])?;
+    cx.check_frozen(args[0])?;
+    if args[5].as_fix() != Some(h.h.version as i64) {
+        return Ok(Value::FALSE);
+    }
+    if args[4].is_nil() {
+        cx.hash_push(h, table_hash(args[1]), args[2], args[3])?;
+    } else {
+        h.h.set_val(pos(args, 4), args[3]);
+        cx.heap.wrote(args[0], args[3]);
+    }
+    Ok(Value::TRUE)
+}
+/// `__hash_cut(h, position, version)`: removes an entry: its value, undef when the table has changed since.
+fn cut(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (mut h, i) = (cell(args[0])?, pos(args, 1));
+    if args[2].as_fix() != Some(h.h.version as i64) || h.h.at(i).is_none() {
+        return Ok(Value::UNDEF);
+    }
+    Ok(h.h.remove_at(i).val)
 }
 fn pair(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     match cell(args[0])?.h.at(pos(args, 1)) {
@@ -187,6 +228,10 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__hash_key", 2, 2, key),
     intrinsic("__hash_val", 2, 2, val),
     intrinsic("__hash_pair", 2, 2, pair),
+    intrinsic("__hash_get", 2, 2, get),
+    intrinsic("__hash_view", 1, 1, view),
+    intrinsic("__hash_commit", 6, 6, commit),
+    intrinsic("__hash_cut", 3, 3, cut),
     intrinsic("__hash_set_val", 3, 3, set_val),
     intrinsic("__hash_remove_at", 2, 2, remove_at),
     intrinsic("__hash_version", 1, 1, version),

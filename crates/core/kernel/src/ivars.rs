@@ -11,6 +11,17 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ivars_hidden", 1, 1, hidden),
     intrinsic("__ivar_names", 1, 1, |cx, _, a| list(cx, a[0], &[])),
     intrinsic("__ivar_remove", 2, 2, raw_remove),
+    // __ivar_init(object, name, value): the variable's value, which is set to `value` when it had none, in one step.
+    intrinsic("__ivar_init", 3, 3, |cx, _, a| {
+        let s = cx.arg_name(a, 1)?;
+        let old = cx.ivar_get(a[0], s);
+        if old.truthy() && !old.is_undef() {
+            return Ok(old);
+        }
+        cx.ivar_set(a[0], s, a[2]);
+        Ok(a[2])
+    })
+    .guard(Guard::World),
     intrinsic("__ivar_raw", 2, 2, |cx, _, a| {
         let s = cx.arg_name(a, 1)?;
         Ok(cx.ivar_get(a[0], s))
