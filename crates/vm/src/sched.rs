@@ -269,6 +269,11 @@ impl Cx {
             }
             t.state.set(State::Waiting);
         }
+        if let Some((fd, ..)) = io.filter(|_| deadline != u64::MAX) {
+            // The wait may end while the descriptor is still watched.
+            let mut t = t;
+            t.watched = Some(Box::new((fd, seq)));
+        }
         // From here on another worker may run it.
         self.leave_task();
         let sched = self.sched();
@@ -276,7 +281,7 @@ impl Cx {
             sched.timer(deadline, id, seq);
         }
         if let Some((fd, r, w)) = io {
-            if sched.watch(fd, r, w, id, seq).is_err() {
+            if self.sched().watch(fd, r, w, id, seq).is_err() {
                 // The native finds out by itself what is wrong with the descriptor.
                 self.wake(Ticket { task: id, seq });
             }
@@ -308,6 +313,10 @@ impl Cx {
     /// Runs what a task parked with once more, or goes on where it was.
     fn resume_again(&mut self) -> Flow {
         self.take_up();
+        if let Some(w) = self.task.watched.take() {
+            let id = self.task.id;
+            self.sched().unwatch(w.0, id, w.1);
+        }
         let woken = self.task.woken.load(Relaxed);
         let waited = !std::mem::take(&mut self.task.gave_way);
         let rewound = std::mem::take(&mut self.task.rewound);
@@ -777,6 +786,10 @@ impl Cx {
         self.task.job = None;
         self.pending.job = Some(Box::new(move || Box::new(f()) as Box<dyn std::any::Any + Send>));
         Err(Exit::Park)
+    }
+    /// Has the call that this native gave to the pool ended, so that `offload` will give its value?
+    pub fn job_ready(&self) -> bool {
+        self.task.waits == Waits::Job && self.task.job.is_some()
     }
     /// Are there other threads that could run while this one waits?
     pub fn others_alive(&self) -> bool {

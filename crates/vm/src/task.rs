@@ -77,6 +77,8 @@ pub enum Waits {
     Signal,
     Pass,
     Job,
+    /// For a child process.
+    Child,
     /// For the collection it asked for.
     Collect,
     /// For a descriptor, but not for ever.
@@ -109,6 +111,8 @@ pub struct Task {
     /// Objects that `inspect`, `==` and the like are at work on, so that recursive structures end (bits of
     /// values that running frames hold).
     pub guards: ThinVec<(u64, u64, u64)>,
+    /// A descriptor that is watched for a wait of it which the clock may end first, and that wait's number.
+    pub watched: Option<Box<(i32, u64)>>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
     pub homes: ThinVec<(usize, Gc<HomeObj>)>,
     pub state: StateCell,
@@ -190,6 +194,7 @@ impl Task {
             err: Value::NIL,
             catches: ThinVec::new(),
             guards: ThinVec::new(),
+            watched: None,
             homes: ThinVec::new(),
             state: StateCell(AtomicU8::new(State::New as u8)),
             thread: Value::NIL,

@@ -174,8 +174,15 @@ fn glob(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let flags = cx.arg_i64(a, 2)? as u32 | EXTGLOB;
     let enc = EncIndex::from_u8(pat.enc());
     let enc = if enc == EncIndex::US_ASCII { EncIndex::UTF_8 } else { enc };
-    let mut w = Walk { base, flags, sort: a[3].truthy(), out: Vec::new() };
-    for p in braces(pat.bytes(), flags) {
+    let w = Walk { base, flags, sort: a[3].truthy(), out: Vec::new() };
+    let pat = pat.bytes().to_vec();
+    let out = if cx.others_alive() || cx.job_ready() { cx.offload(move || run(w, &pat))? } else { run(w, &pat) };
+    let v: Vec<Value> = out.iter().map(|p| cx.str_enc(p, enc)).collect();
+    Ok(cx.array_vec(v))
+}
+/// All paths that match.
+fn run(mut w: Walk, pat: &[u8]) -> Vec<Vec<u8>> {
+    for p in braces(pat, w.flags) {
         if p.is_empty() {
             continue;
         }
@@ -190,13 +197,14 @@ fn glob(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             w.walk(b"", &comps, false, 0);
         }
     }
-    let v: Vec<Value> = w.out.iter().map(|p| cx.str_enc(p, enc)).collect();
-    Ok(cx.array_vec(v))
+    w.out
 }
 /// __dir_list(path, error function name): the names in a directory.
 fn list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = cx.arg_path(a, 0)?;
-    match read_dir(p.bytes()) {
+    let path = p.bytes().to_vec();
+    let names = if cx.others_alive() || cx.job_ready() { cx.offload(move || read_dir(&path))? } else { read_dir(&path) };
+    match names {
         Ok(names) => {
             let v: Vec<Value> = names.iter().map(|(n, _)| cx.str_enc(n, EncIndex::UTF_8)).collect();
             Ok(cx.array_vec(v))

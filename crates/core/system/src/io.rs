@@ -141,6 +141,24 @@ pub fn close_fd(fd: i32) -> i32 {
     // SAFETY: close touches no memory; a stale descriptor is an error return.
     if unsafe { libc::close(fd) } < 0 { errno() } else { 0 }
 }
+/// A descriptor of one's own, for work off the workers: the stream may be closed meanwhile.
+pub struct OwnFd(i32);
+impl OwnFd {
+    /// A method, so that closures take the whole of it along.
+    pub fn fd(&self) -> i32 {
+        self.0
+    }
+    pub fn copy(fd: i32) -> Option<OwnFd> {
+        // SAFETY: touches no memory.
+        let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+        (own >= 0).then_some(OwnFd(own))
+    }
+}
+impl Drop for OwnFd {
+    fn drop(&mut self) {
+        close_fd(self.0);
+    }
+}
 pub fn is_tty(fd: i32) -> bool {
     // SAFETY: touches no memory.
     unsafe { libc::isatty(fd) == 1 }

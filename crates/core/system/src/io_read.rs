@@ -1,6 +1,6 @@
 //! Reading blocks, bytes and characters.
 
-use crate::io::{self, Io};
+use crate::io::{self, Io, OwnFd};
 use crate::io_fill::{fill, fill_most, fill_text, make_text, text, text_consume, wait};
 use kumi_text::encoding::{EncIndex, Precise};
 use kumi_vm::*;
@@ -23,7 +23,10 @@ pub static TABLE: &[NativeDef] = &[
 fn read_all(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let io = io::reader(cx, a[0])?;
     // Files tell how much there is.
-    if let Some(n) = remaining(io.fd) {
+    let left = remaining(io.fd);
+    if let Some(b) = read_apart(cx, io, left.unwrap_or(0))? {
+        io.rbuf.extend_from_slice(&b);
+    } else if let Some(n) = left {
         cx.check_size(n)?;
         if io.rbuf.try_reserve_exact(n + 1).is_err() {
             return Err(cx.no_memory("failed to allocate memory"));
@@ -43,6 +46,28 @@ fn read_all(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let e = io.read_enc(cx);
     cx.heap.charge(b.len());
     Ok(cx.str_vec(b, e))
+}
+/// From how many bytes on a file is read off the workers.
+const LARGE: usize = 1 << 20;
+
+/// What is left of a large file, read on the pool while other threads run; `None` when it is to be read here.
+fn read_apart(cx: &mut Cx, io: &Io, left: usize) -> Result<Option<Vec<u8>>, Exit> {
+    if !cx.job_ready() && (left < LARGE || io.socket || !cx.others_alive()) {
+        return Ok(None);
+    }
+    cx.check_size(left)?;
+    let Some(own) = OwnFd::copy(io.fd) else { return Ok(None) };
+    // Errors and whatever was added meanwhile are met by the reading that follows.
+    cx.offload(move || {
+        use std::io::Read;
+        use std::os::fd::FromRawFd;
+        // SAFETY: `own` closes the descriptor, this File never does.
+        let f = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(own.fd()) });
+        let mut b = Vec::new();
+        let _ = (&*f).take(left as u64).read_to_end(&mut b);
+        b
+    })
+    .map(Some)
 }
 fn remaining(fd: i32) -> Option<usize> {
     // SAFETY: touches no memory.

@@ -211,9 +211,18 @@ fn sync(cx: &mut Cx, r: Value, data: bool) -> R {
         return Err(io::fail_plain(cx, e, &l));
     }
     // SAFETY: touches no memory.
-    let x = unsafe { if data { libc::fdatasync(io.out_fd()) } else { libc::fsync(io.out_fd()) } };
-    if x < 0 {
-        let (e, l) = (io::errno(), io.label());
+    let call = move |fd: i32| match unsafe { if data { libc::fdatasync(fd) } else { libc::fsync(fd) } } {
+        0 => 0,
+        _ => io::errno(),
+    };
+    let fd = io.out_fd();
+    let e = match io::OwnFd::copy(fd).filter(|_| cx.others_alive() || cx.job_ready()) {
+        // The disk may take its time.
+        Some(own) => cx.offload(move || call(own.fd()))?,
+        None => call(fd),
+    };
+    if e != 0 {
+        let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
     }
     Ok(Value::fix(0))

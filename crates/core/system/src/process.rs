@@ -1,6 +1,7 @@
 //! Processes: who we are, waiting for children, their status, limits and priorities.
 
 use crate::io::{self, fail_plain};
+use kumi_vm::task::Waits;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
@@ -319,8 +320,11 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let flags = cx.arg_i64(a, 1)? as i32;
     let alone = !cx.others_alive();
     let mut s = 0;
-    // SAFETY: s is writable.
+    // SAFETY: s is writable; without WNOHANG there is no other thread that would have to wait.
     let r = unsafe { libc::waitpid(p, &mut s, if alone { flags } else { flags | libc::WNOHANG }) };
+    if r != 0 && cx.task.waits == Waits::Child {
+        cx.task.waits = Waits::Nothing;
+    }
     if r > 0 {
         let c = cx.k.process_status;
         let v = cx.data(c, Status { pid: r, status: s });
@@ -333,9 +337,14 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if flags & libc::WNOHANG != 0 {
             return Ok(Value::NIL);
         }
-        // Others run meanwhile.
-        cx.pending.deadline = crate::io_state::monotonic() + 1_000_000;
-        return Err(Exit::Park);
+        // Others run meanwhile; the longer it takes, the rarer the looks.
+        let now = now_ns();
+        if cx.task.waits != Waits::Child {
+            cx.task.waits = Waits::Child;
+            cx.task.since = now;
+        }
+        let pause = (now.saturating_sub(cx.task.since) / 8).clamp(300_000, 20_000_000);
+        return Err(cx.park(now + pause));
     }
     match io::errno() {
         libc::EINTR => Err(Exit::Again),
