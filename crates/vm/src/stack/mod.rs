@@ -365,6 +365,38 @@ mod tests {
         }
     }
 
+    /// Does a read at that address end a process?
+    fn faults(p: *const u64) -> bool {
+        // SAFETY: the child does one read and leaves without running anything of this process's.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+                libc::signal(libc::SIGBUS, libc::SIG_DFL);
+                std::hint::black_box(p.read_volatile());
+                libc::_exit(0);
+            }
+            let mut status = 0;
+            libc::waitpid(child, &mut status, 0);
+            libc::WIFSIGNALED(status)
+        }
+    }
+
+    #[test]
+    fn stress_makes_the_left_place_and_the_place_behind_the_end_inaccessible() {
+        let z = sizes(1);
+        let mut s = Stack::new();
+        assert!(s.grow(20, 1 << 16, &z));
+        fill(&mut s, 20);
+        let old = s.start_ptr() as *const u64;
+        assert!(!faults(old));
+        assert!(s.grow_stressed(24, 20, 1 << 16, &z, 0));
+        assert!(faults(old));
+        let end = s.start_ptr().wrapping_add(s.capacity()) as *const u64;
+        assert!(!faults(end.wrapping_sub(1)));
+        assert!(faults(end));
+    }
+
     #[test]
     fn the_reserve_opens_once_and_is_kept() {
         let z = sizes(0);
