@@ -8,6 +8,7 @@
 //! noted in the [`LockBook`], so that its death frees the lock.
 
 use crate::native::*;
+use crate::sched::now_ns;
 use crate::task::{State, Waits};
 use crate::{Cx, Ticket};
 use kumi_heap::*;
@@ -147,6 +148,10 @@ impl Held {
         self.noted = true;
         cx.lock_book.note(self.owner, me);
         self.waiters.enter(cx);
+        if !cx.task_lives(self.owner) {
+            // It died after we looked and before it stood in the book.
+            self.free(cx, me);
+        }
         cx.park(u64::MAX)
     }
 }
@@ -196,13 +201,14 @@ impl Cx {
         self.raise_msg(self.k.thread_error, msg)
     }
     /// For natives that wait to be woken, not for something they can look at: `None` on the first run,
-    /// then whether somebody woke the task (false: its time was over).
-    fn was_woken(&mut self) -> Option<bool> {
+    /// then whether the wait ended before `deadline`: somebody woke the task, or a signal's handler ran
+    /// (what was signalled meanwhile may be lost, so that its caller has to look for itself).
+    fn was_woken(&mut self, deadline: u64) -> Option<bool> {
         if self.task.waits != Waits::Signal {
             return None;
         }
         self.task.waits = Waits::Nothing;
-        Some(self.task.woken.load(Relaxed))
+        Some(self.task.woken.load(Relaxed) || deadline == u64::MAX || now_ns() < deadline)
     }
     /// Argument `i`: monotonic nanoseconds, or nil for no limit.
     pub(crate) fn arg_deadline(&mut self, a: &[Value], i: usize) -> Result<u64, Exit> {
@@ -328,10 +334,10 @@ fn mutex_assert(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__mutex_sleep(mutex, deadline)`: frees it and sleeps; true when woken. The caller takes it back.
 fn mutex_sleep(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(woken) = cx.was_woken() {
+    let deadline = cx.arg_deadline(a, 1)?;
+    if let Some(woken) = cx.was_woken(deadline) {
         return Ok(Value::bool(woken));
     }
-    let deadline = cx.arg_deadline(a, 1)?;
     let m = mutex(cx, a[0])?;
     assert_owner(cx, m)?;
     m.free(cx, a[0]);
@@ -350,13 +356,13 @@ fn condvar(cx: &mut Cx, v: Value) -> Result<&'static mut CondVar, Exit> {
 /// `__cv_wait(cv, lock, deadline)`: frees a Mutex or Monitor and waits; true when woken. The caller takes the lock back.
 fn cv_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = condvar(cx, a[0])?;
-    if let Some(woken) = cx.was_woken() {
-        if !woken {
+    let deadline = cx.arg_deadline(a, 2)?;
+    if let Some(woken) = cx.was_woken(deadline) {
+        if !cx.task.woken.load(Relaxed) {
             c.waiters.leave(cx.task.id);
         }
         return Ok(Value::bool(woken));
     }
-    let deadline = cx.arg_deadline(a, 2)?;
     let Some(m) = held(a[1]) else { return Err(cx.type_error("wrong argument type (expected mutex)")) };
     if m.owner != cx.task.id {
         return Err(cx.thread_error("current thread not owner"));
