@@ -109,7 +109,12 @@ module KumiSys
 
   # A constant whose file is known: loads it and gives the value.
   def self.autoload_const(owner, name, path)
-    require_by_main(path)
+    begun = __autoload_begin(owner, name)
+    begin
+      require_by_main(path)
+    ensure
+      __autoload_end(owner, name) if begun
+    end
     v = __const_own(owner, name)
     return v unless __undef?(v)
     __drop_autoload(owner, name)
@@ -129,7 +134,12 @@ module KumiSys
 
   # `class A` where A is to be autoloaded: the file may define it, or leave that to this very definition.
   def self.autoload_open(owner, name, path)
-    require_by_main(path)
+    begun = __autoload_begin(owner, name)
+    begin
+      require_by_main(path)
+    ensure
+      __autoload_end(owner, name) if begun
+    end
     __drop_autoload(owner, name)
     nil
   end

@@ -40,6 +40,8 @@ pub struct Const {
     /// The value; undef while only an autoload path is known.
     pub value: Value,
     pub autoload: Option<Box<[u8]>>,
+    /// Number of the thread that is loading its file, 0 when none is: until that is done, others wait for it.
+    pub loading: u64,
     pub private: bool,
     pub deprecated: bool,
     pub file: Option<std::sync::Arc<str>>,

@@ -915,10 +915,39 @@ fn const_own(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let n = cx.arg_name(a, 1)?;
     Ok(c.data.consts.get(&n).map_or(Value::UNDEF, |k| k.value))
 }
+/// `__autoload_begin(module, name)`: this thread loads the constant's file: true; false when another one does it;
+/// nil when this one is at it already, or there is nothing to load.
+fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut c = cx.arg_class(a, 0)?;
+    let n = cx.arg_name(a, 1)?;
+    let me = cx.task.root;
+    Ok(match c.data.consts.get_mut(&n) {
+        Some(k) if k.autoload.is_none() || k.loading == me => Value::NIL,
+        Some(k) if k.loading != 0 => Value::FALSE,
+        Some(k) => {
+            k.loading = me;
+            Value::TRUE
+        }
+        None => Value::NIL,
+    })
+}
+/// `__autoload_end(module, name)`: what was loaded is for all to see.
+fn autoload_end(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut c = cx.arg_class(a, 0)?;
+    let n = cx.arg_name(a, 1)?;
+    if let Some(k) = c.data.consts.get_mut(&n) {
+        k.loading = 0;
+        if !k.value.is_undef() {
+            k.autoload = None;
+        }
+        cx.const_changed(n);
+    }
+    Ok(Value::NIL)
+}
 fn drop_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
-    if c.data.consts.get(&n).is_some_and(|k| k.value.is_undef()) {
+    if c.data.consts.get(&n).is_some_and(|k| k.value.is_undef() && k.loading == 0) {
         c.data.consts.remove(&n);
         c.data.const_order.retain(|s| *s != n);
         cx.const_changed(n);
@@ -1036,6 +1065,8 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__set_autoload", 3, 3, set_autoload).guard(Guard::Classes),
     intrinsic("__autoload_path", 2, 2, autoload_path).guard(Guard::Classes),
     intrinsic("__const_own", 2, 2, const_own).guard(Guard::Classes),
+    intrinsic("__autoload_begin", 2, 2, autoload_begin).guard(Guard::Classes),
+    intrinsic("__autoload_end", 2, 2, autoload_end).guard(Guard::Classes),
     intrinsic("__drop_autoload", 2, 2, drop_autoload).guard(Guard::Classes),
     n("Method", "to_proc", 0, 0, method_to_proc),
     n("Proc", "lambda?", 0, 0, proc_lambda),

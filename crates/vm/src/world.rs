@@ -265,7 +265,11 @@ impl Cx {
     }
     fn put_const(scope: &mut Gc<ClassObj>, s: Sym, value: Value) {
         let d = &mut scope.data;
-        if d.consts.insert(s, Const { value, autoload: None, private: false, deprecated: false, file: None, line: 0 }).is_none() {
+        let (autoload, loading) = match d.consts.get_mut(&s) {
+            Some(k) if k.loading != 0 => (k.autoload.take(), k.loading),
+            _ => (None, 0),
+        };
+        if d.consts.insert(s, Const { value, autoload, loading, private: false, deprecated: false, file: None, line: 0 }).is_none() {
             d.const_order.push(s);
         }
     }

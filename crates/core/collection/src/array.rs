@@ -275,11 +275,13 @@ fn transpose(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut rows: Vec<Vec<Value>> = (0..n).map(|_| Vec::with_capacity(a.len())).collect();
     for &r in a.as_slice() {
         let r = r.as_array().ok_or(Exit::Miss)?;
+        // One look at it: another thread may change a row.
+        let r = r.as_slice();
         if r.len() != n {
             return Err(cx.index_error(&format!("element size differs ({} should be {})", r.len(), n)));
         }
         for (i, row) in rows.iter_mut().enumerate() {
-            row.push(r.as_slice()[i]);
+            row.push(r[i]);
         }
     }
     let out: Vec<Value> = rows.into_iter().map(|r| cx.array_vec(r)).collect();

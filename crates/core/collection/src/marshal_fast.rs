@@ -127,9 +127,11 @@ impl Writer {
             Kind::Array if class == cx.k.array => {
                 let a = v.as_array()?;
                 self.out.push(b'[');
+                // One look at it: another thread may change what is nested.
+                let a = a.as_slice();
                 push_long(&mut self.out, a.len() as i64);
-                for i in 0..a.len() {
-                    self.write(cx, a.get(i)?, depth)?;
+                for v in a {
+                    self.write(cx, *v, depth)?;
                 }
             }
             Kind::Hash if class == cx.k.hash => {
@@ -139,12 +141,11 @@ impl Writer {
                 }
                 let default = h.h.default;
                 self.out.push(if default.is_nil() { b'{' } else { b'}' });
-                push_long(&mut self.out, h.h.len() as i64);
-                for i in 0..h.h.slots() {
-                    if let Some(e) = h.h.at(i) {
-                        self.write(cx, e.key, depth)?;
-                        self.write(cx, e.val, depth)?;
-                    }
+                let all: Vec<(Value, Value)> = h.h.iter().map(|e| (e.key, e.val)).collect();
+                push_long(&mut self.out, all.len() as i64);
+                for (k, v) in all {
+                    self.write(cx, k, depth)?;
+                    self.write(cx, v, depth)?;
                 }
                 if !default.is_nil() {
                     self.write(cx, default, depth)?;

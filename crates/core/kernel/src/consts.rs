@@ -44,7 +44,7 @@ fn const_get(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let inherit = a.get(1).is_none_or(|v| v.truthy());
     let found = if inherit { cx.find_const(c, name, true).map(|p| p.1) } else { c.data.consts.get(&name).cloned() };
     match found {
-        Some(k) if !k.value.is_undef() && !k.deprecated => Ok(k.value),
+        Some(k) if !k.value.is_undef() && !k.deprecated && !cx.loads_elsewhere(&k) => Ok(k.value),
         _ => Err(Exit::Miss),
     }
 }
@@ -129,7 +129,8 @@ fn const_find(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(p) => cx.str_enc(p, EncIndex::UTF_8),
         None => Value::NIL,
     };
-    Ok(cx.array(&[owner.val(), k.value, Value::bool(k.private), Value::bool(k.deprecated), path]))
+    let value = if cx.loads_elsewhere(&k) { Value::UNDEF } else { k.value };
+    Ok(cx.array(&[owner.val(), value, Value::bool(k.private), Value::bool(k.deprecated), path]))
 }
 /// Own value, undef when not there or only to be autoloaded.
 fn const_own(cx: &mut Cx, _: Value, a: &[Value]) -> R {

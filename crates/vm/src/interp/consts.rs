@@ -81,7 +81,7 @@ impl Cx {
         let epoch = self.const_epoch(name).load(Acquire);
         match self.lookup_const(fp.cref(), name) {
             Some((owner, k)) => {
-                if k.value.is_undef() {
+                if k.value.is_undef() || self.loads_elsewhere(&k) {
                     return self.autoload(owner, name, &k, dst, 2);
                 }
                 if k.deprecated {
@@ -90,7 +90,7 @@ impl Cx {
                 if let Err(x) = self.check_const(fp, owner, name, k.value) {
                     return self.leaf_exit(x, dst);
                 }
-                if self.const_cacheable(k.value) {
+                if k.loading == 0 && self.const_cacheable(k.value) {
                     self.const_fill(fp, epoch, cache, k.value);
                 }
                 fp.set_r(dst, k.value);
@@ -121,7 +121,7 @@ impl Cx {
                     let x = self.private_const(owner, scope, name);
                     return self.leaf_exit(x, dst);
                 }
-                if k.value.is_undef() {
+                if k.value.is_undef() || self.loads_elsewhere(&k) {
                     return self.autoload(owner, name, &k, dst, 2);
                 }
                 if k.deprecated {
@@ -130,7 +130,7 @@ impl Cx {
                 if let Err(x) = self.check_const(fp, owner, name, k.value) {
                     return self.leaf_exit(x, dst);
                 }
-                if let Some(cache) = cache.filter(|_| self.const_cacheable(k.value)) {
+                if let Some(cache) = cache.filter(|_| k.loading == 0 && self.const_cacheable(k.value)) {
                     self.const_fill(fp, epoch, cache, k.value);
                 }
                 fp.set_r(dst, k.value);
@@ -155,6 +155,10 @@ impl Cx {
     fn const_warn(&mut self, owner: Gc<ClassObj>, name: Sym, v: Value, dst: usize) -> Flow {
         let x = self.call_helper("const_deprecated", &[owner.val(), Value::sym(name), v]);
         self.leaf_exit(x, dst)
+    }
+    /// Is another thread loading the file of this constant, so that it may be half made?
+    pub fn loads_elsewhere(&self, k: &Const) -> bool {
+        k.loading != 0 && k.loading != self.task.root
     }
     /// Loads the file of an autoload constant, then runs the instruction of `words` words again.
     fn autoload(&mut self, owner: Gc<ClassObj>, name: Sym, k: &Const, dst: usize, words: usize) -> Flow {
@@ -192,7 +196,9 @@ impl Cx {
         let mut t = target;
         let line = fp.iseq().line_at((((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1));
         if let Some(k) = t.data.consts.get_mut(&name) {
-            k.autoload = None;
+            if k.loading == 0 {
+                k.autoload = None;
+            }
             k.file = (!fp.iseq().system).then(|| fp.iseq().path.clone());
             k.line = line;
             if let Some(o) = &old {

@@ -227,11 +227,13 @@ impl Cx {
             }
         };
         let found = scope.data.consts.get(&name).cloned();
-        if let Some(k) = found {
+        // The file of an autoload constant is being loaded by this thread: here comes its definition.
+        let expected = |k: &Const| k.value.is_undef() && k.loading == self.task.root;
+        if let Some(k) = found.filter(|k| !expected(k)) {
             if k.private && !lexical {
                 return Err(self.private_const(scope, scope.val(), name));
             }
-            if k.value.is_undef() {
+            if k.value.is_undef() || self.loads_elsewhere(&k) {
                 let path = k.autoload.clone().unwrap_or_default();
                 let p = self.str_enc(&path, crate::EncIndex::UTF_8);
                 self.pc = unsafe { self.pc.sub(1) };
