@@ -103,7 +103,7 @@ class Ractor
   def self.current = __current_ractor || KumiSys.main_ractor
   def self.main = KumiSys.main_ractor
   def self.main? = __same(__current_ractor, nil)
-  def self.count = KumiSys::RACTORS.size + 1
+  def self.count = KumiSys::RACTOR_LOCK.synchronize { KumiSys::RACTORS.size } + 1
 
   def self.receive = current.default_port.receive
 
@@ -244,6 +244,8 @@ module KumiSys
   RACTORS = []
   RACTOR_LOCK = Thread::Mutex.new
   RACTOR_IDS = [1, 0]
+  MAIN_RACTOR = []
+  MAIN_LOCK = Thread::Mutex.new
 
   def self.main_ractor
     @__main_ractor || __ivar_init(self, :@__main_ractor, ractor_setup(__allocate(Ractor), 1, nil, nil))
