@@ -326,6 +326,11 @@ fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(Value::FALSE);
     }
     let autoclose = io.autoclose;
+    if io.sync {
+        // What is buffered are writes that wait, and are told that the stream was closed.
+        io.wbuf.clear();
+        io.writers.clear();
+    }
     let r = match crate::io_write::flush_io(cx, io) {
         Err(x @ (Exit::Park | Exit::Again)) => return Err(x),
         r => r,
