@@ -43,9 +43,10 @@ p LIST
 p Ractor.shareable?(LIST), Ractor.shareable?(FROZEN), Ractor.shareable?(1), Ractor.shareable?("a"), Ractor.shareable?(Object)
 x = Ractor.make_shareable([[+"a"], {b: +"c"}])
 p Ractor.shareable?(x), x[0][0].frozen?
-r1 = Ractor.new { sleep 0.05; :slow }
+r1 = Ractor.new { Ractor.receive; :slow }
 r2 = Ractor.new { :fast }
 p Ractor.select(r1, r2)[1]
+r1 << :go
 p Ractor.new { [Ractor.main?, Ractor.current.class, Thread.new { Ractor.current.equal?(Ractor.current) }.value] }.value
 p Ractor.new { Ractor.new { 1 }.value + Ractor.new { 2 }.value }.value
 o = Object.new
