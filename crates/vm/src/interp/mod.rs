@@ -700,9 +700,7 @@ impl Cx {
                             }
                             HotKind::ProcCall if i.x() < 0x80 => {
                                 if let Some((hot, at)) = cx.proc_entry(recv, argc) {
-                                    enter_block(cx, &mut fp, &mut pc, i, &hot, at);
-                                    if fp.0.is_null() {
-                                        load!();
+                                    if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
                                         flow!(cx.stack_overflow());
                                         continue;
                                     }
@@ -777,9 +775,7 @@ impl Cx {
                                 home: Value::fix(off as i64),
                                 flags: ff::BLOCK,
                             };
-                            enter_block(cx, &mut fp, &mut pc, i, &hot, at);
-                            if fp.0.is_null() {
-                                load!();
+                            if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
                                 flow!(cx.stack_overflow());
                                 continue;
                             }
@@ -791,9 +787,7 @@ impl Cx {
                     }
                     if i.x() < 0x80 {
                         if let Some((hot, at)) = cx.proc_entry(blk, site.argc as usize) {
-                            enter_block(cx, &mut fp, &mut pc, i, &hot, at);
-                            if fp.0.is_null() {
-                                load!();
+                            if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
                                 flow!(cx.stack_overflow());
                                 continue;
                             }
@@ -1034,17 +1028,16 @@ pub(crate) struct Outer {
     pub flags: u64,
 }
 
-/// Enters a block. On stack overflow `fp` becomes null and `cx` holds the state.
+/// Enters a block. False: the stack's limit is reached.
 #[inline(always)]
-fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) {
+fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) -> bool {
     let b = i.b();
     let mut nf = fp.add(b);
     if !cx.has_room(nf, h.nregs as usize) {
         cx.pc = *pc;
         cx.fp = fp.0;
         if !cx.grow_stack(b + h.nregs as usize) {
-            *fp = Fp(std::ptr::null_mut());
-            return;
+            return false;
         }
         *fp = Fp(cx.fp);
         nf = fp.add(b);
@@ -1061,4 +1054,5 @@ fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: 
     nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
     *fp = nf;
     *pc = h.code;
+    true
 }
