@@ -41,7 +41,7 @@ module Bench
     found = found.transform_values { |l| suite.best(l) }
     used = lambda do |r, m|
       a, b = found[[r, "flat", 0]], found[[r, m, 1024]]
-      b[1] - a[1] if a.is_a?(Array) && b.is_a?(Array)
+      b[1].to_f - a[1] if a.is_a?(Array) && b.is_a?(Array)
     end
     ruby = suite.rubies.first
     rows = runtimes.flat_map do |r|
@@ -51,7 +51,7 @@ module Bench
         theirs = ruby && used.(ruby, m)
         next [m, r.name, v.is_a?(String) ? v : nil] unless own
         whole = theirs && found[[ruby, m, 1024]]
-        [m, r.name, Bench.mb(own), Bench.mb(v[1]), theirs ? format("%+.0f %%", (own / theirs - 1) * 100) : "-", whole ? format("%+.0f %%", (v[1] / whole[1] - 1) * 100) : "-"]
+        [m, r.name, Bench.mb(own), Bench.mb(v[1]), theirs ? format("%+.0f %%", (own / theirs - 1) * 100) : "-", whole ? format("%+.0f %%", (v[1] / whole[1].to_f - 1) * 100) : "-"]
       end
     end
     report.table(["model", "runtime", "threads' MB", "process MB", "against #{ruby&.name || "CRuby"}", "whole process"], rows.sort_by { |r| models.index(r[0]) })
@@ -61,7 +61,7 @@ module Bench
       share = own / theirs if own && theirs
       report.bound("#{m} model, memory over CRuby's (threads only)", share, m == "linear" ? 1.0 : 0.4, "x")
       whole = found[[suite.kumi, m, 1024]], ruby && found[[ruby, m, 1024]]
-      share = whole[0][1] / whole[1][1] if whole.all?(Array)
+      share = whole[0][1] / whole[1][1].to_f if whole.all?(Array)
       report.bound("#{m} model, memory over CRuby's (whole process)", share, m == "linear" ? 1.0 : 0.4, "x")
     end
     if report

@@ -1,6 +1,6 @@
 # Two threads hand a number back and forth over two queues; prints nanoseconds per round trip.
-# block: both wait in Queue#pop. pairs: two such pairs at once. poll: both look until their queue has something (and
-# pass now and then), so that both stay busy. burn: a blocking pair beside two threads that only compute.
+# block: both wait in Queue#pop. pairs: two such pairs at once. poll: both look until their queue has something, and
+# pass, so that both stay busy. burn: a blocking pair beside two threads that only compute.
 # usage: pingpong.rb block|pairs|poll|burn N
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 mode = ARGV[0] || "block"
@@ -15,8 +15,7 @@ def pair(n)
 end
 
 def await(queue)
-  looks = 0
-  Thread.pass if (looks += 1) % 200 == 0 while queue.empty?
+  Thread.pass while queue.empty?
   queue.pop
 end
 
