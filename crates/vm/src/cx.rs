@@ -49,6 +49,8 @@ pub struct Cx {
     pub(crate) nobody: Box<Task>,
     /// When the running thread has had its turn.
     pub(crate) turn_ends: u64,
+    /// The task that the running one woke first in its turn: it is queued at the front and goes on with that turn. 0: none.
+    pub(crate) front: u64,
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     pub(crate) events: Vec<kumi_sched::Event>,
@@ -74,6 +76,7 @@ impl Cx {
             worker,
             parallel: false,
             turn_ends: 0,
+            front: 0,
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
             states: Default::default(),

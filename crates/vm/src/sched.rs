@@ -341,7 +341,9 @@ impl Cx {
         let root = self.tasks.get(t.root)?;
         self.task = t;
         self.root = root;
-        self.turn_ends = now_ns() + TURN_NS;
+        if std::mem::take(&mut self.front) != id {
+            self.turn_ends = now_ns() + TURN_NS;
+        }
         Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 
@@ -670,15 +672,26 @@ impl Cx {
     /// A task that may run joins a queue: this worker's, or that of the only worker that may run it.
     pub(crate) fn enqueue(&mut self, id: u64, pinned: bool) {
         let w = self.worker;
+        let elsewhere = pinned && w != 0;
+        // Whoever hands work over mostly waits for the answer: it is there before those that only compute have had
+        // their turns. The two share one turn, so that the others are not kept waiting.
+        let front = self.front == 0 && self.task.id != 0 && !elsewhere;
+        if front {
+            self.front = id;
+        }
         let sched = self.sched();
-        if pinned && w != 0 {
+        if elsewhere {
             sched.push(0, id, true);
             sched.wake_worker(0);
             self.poll_worker(0);
             return;
         }
         let crowd = sched.has_ready(w);
-        sched.push(w, id, pinned);
+        if front {
+            sched.push_front(w, id, pinned);
+        } else {
+            sched.push(w, id, pinned);
+        }
         if crowd {
             sched.nudge(w);
         }
