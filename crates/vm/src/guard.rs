@@ -52,10 +52,25 @@ impl Cx {
     fn run_locked(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
         match g {
             Guard::None => f(self, recv, args),
-            Guard::Objects => {
-                let _l = LockSet::new(recv, args);
-                f(self, recv, args)
-            }
+            Guard::Objects => match args {
+                // Most calls lock one cell or two.
+                [] => self.run_one(f, recv, recv, args),
+                [a] if !a.needs_lock() || *a == recv => self.run_one(f, recv, recv, args),
+                [a] if !recv.needs_lock() => self.run_one(f, *a, recv, args),
+                [a] => {
+                    let (first, second) = if recv.bits() < a.bits() { (recv, *a) } else { (*a, recv) };
+                    first.lock();
+                    second.lock();
+                    let r = f(self, recv, args);
+                    second.unlock();
+                    first.unlock();
+                    r
+                }
+                _ => {
+                    let _l = LockSet::new(recv, args);
+                    f(self, recv, args)
+                }
+            },
             Guard::World => {
                 let rt: *const Runtime = Arc::as_ptr(&self.rt);
                 // SAFETY: a worker keeps its runtime.
@@ -68,6 +83,17 @@ impl Cx {
                 f(self, recv, args)
             }
         }
+    }
+    /// With the lock of one cell, if it has one.
+    #[inline]
+    fn run_one(&mut self, f: NativeFn, cell: Value, recv: Value, args: &[Value]) -> R {
+        if !cell.needs_lock() {
+            return f(self, recv, args);
+        }
+        cell.lock();
+        let r = f(self, recv, args);
+        cell.unlock();
+        r
     }
     /// Takes the class lock: method tables, constants and caches do not change under its holder.
     #[inline]
