@@ -111,8 +111,6 @@ class IO
   private :initialize_copy
 
   def close
-    waiters = __io_waiters(self)
-    waiters.each { |t| t.raise(IOError, "stream closed in another thread") } unless waiters.empty?
     return nil unless __io_close(self)
     pid = __io_pid(self)
     KumiSys.reap(pid) if pid

@@ -775,11 +775,17 @@ impl Cx {
             self.task.waits = Waits::Nothing;
         }
     }
-    /// Threads that wait for this descriptor.
-    pub fn waiting_for(&self, fd: i32) -> Vec<Value> {
-        let list = self.sched().waiters(fd);
-        let waits = |(id, seq): (u64, u64)| self.tasks.get(id).filter(|t| t.wait_seq.load(Relaxed) == seq);
-        list.into_iter().filter_map(waits).map(|t| t.thread).filter(|t| !t.is_nil()).collect()
+    /// A descriptor is about to be closed: the natives that wait for it run again, and find out.
+    pub fn closing(&mut self, fd: i32) {
+        for (task, seq) in self.sched().closing(fd) {
+            self.wake(Ticket { task, seq });
+        }
+    }
+    /// Does the running native run again, after [`Cx::park_io_within`]? Ends that wait.
+    pub fn io_waited(&mut self) -> bool {
+        let waited = self.task.waits == Waits::Io;
+        self.io_done();
+        waited
     }
     /// Runs a call that can only block on the pool; the task parks, and the native that is called again gets the value.
     ///

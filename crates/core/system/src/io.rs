@@ -346,7 +346,13 @@ pub fn raw(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
 pub fn open(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
     let io = raw(cx, v)?;
     if io.fd < 0 {
-        return Err(io_error(cx, if io.opened { "closed stream" } else { "uninitialized stream" }));
+        let waited = cx.io_waited();
+        let why = match io.opened {
+            true if waited => "stream closed in another thread",
+            true => "closed stream",
+            false => "uninitialized stream",
+        };
+        return Err(io_error(cx, why));
     }
     Ok(io)
 }

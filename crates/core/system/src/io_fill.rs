@@ -25,10 +25,7 @@ pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
         }
     }
     let fd = if write { io.out_fd() } else { io.fd };
-    match io.limit {
-        None => cx.park_io(fd, read, write),
-        Some(limit) => cx.park_io_within(fd, read, write, limit).unwrap_or_else(|| cx.call_helper("io_timeout", &[])),
-    }
+    cx.park_io_within(fd, read, write, io.limit.unwrap_or(u64::MAX)).unwrap_or_else(|| cx.call_helper("io_timeout", &[]))
 }
 
 /// Reads once into the buffer: false at the end of the file.

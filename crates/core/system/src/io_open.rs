@@ -22,11 +22,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_replace_opts", 5, 5, set_replace),
     intrinsic("__io_bom", 1, 1, bom),
     intrinsic("__io_close", 1, 1, close),
-    intrinsic("__io_waiters", 1, 1, |cx, _, a| {
-        let fd = io::raw(cx, a[0])?.fd;
-        let v = if fd < 0 { Vec::new() } else { cx.waiting_for(fd) };
-        Ok(cx.array_vec(v))
-    }),
     intrinsic("__io_close_half", 2, 2, close_half),
     intrinsic("__io_take_over", 2, 2, take_over),
     intrinsic("__io_reopen_fd", 2, 2, reopen_fd),
@@ -339,6 +334,9 @@ fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (fd, wfd) = (std::mem::replace(&mut io.fd, -1), std::mem::replace(&mut io.wfd, -1));
     io.wbuf = Vec::new();
     io.forget();
+    for fd in [fd, wfd] {
+        cx.closing(fd);
+    }
     let mut e = if autoclose && (fd > 2 || !io.standard) { io::close_fd(fd) } else { 0 };
     if wfd >= 0 {
         e = e.max(io::close_fd(wfd));
