@@ -2,14 +2,15 @@
 class IO
   def write(*args)
     return 0 if args.all? { |x| __is_a(x, String) && x.empty? }
-    n = 0
+    out = nil
     args.each do |x|
       s = KumiSys.to_s(x)
       enc = __io_recode(self, s)
       s = s.encode(enc, **(__io_enc_opts(self) || {})) if enc
-      n += __io_write(self, s)
+      # All of it at once, so that what other threads write does not come in between.
+      out = out ? out << s.b : (args.size > 1 ? s.b : s)
     end
-    n
+    out ? __io_write(self, out) : 0
   end
 
   def <<(x)

@@ -170,9 +170,11 @@ class ObjectSpace::WeakKeyMap
     if __special?(key) || __is_a(key, Symbol)
       raise ArgumentError, "WeakKeyMap keys must be garbage collectable"
     end
-    k = find_key(key)
-    __wkm_store(self, KumiSys.key_hash(key), __undef?(k) ? key : k, value)
-    value
+    while true
+      version = __wkm_version(self)
+      k = find_key(key)
+      return value if __wkm_store(self, KumiSys.key_hash(key), __undef?(k) ? key : k, value, version)
+    end
   end
 
   def key?(key)

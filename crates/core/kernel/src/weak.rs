@@ -16,7 +16,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__weak_pairs", 1, 1, map_pairs),
     intrinsic("__wkm_candidates", 2, 2, candidates),
     intrinsic("__wkm_value", 2, 2, value_at),
-    intrinsic("__wkm_store", 4, 4, store),
+    intrinsic("__wkm_store", 5, 5, store),
+    intrinsic("__wkm_version", 1, 1, |_, _, a| Ok(Value::fix(a[0].as_data::<WeakKeyMap>().map_or(0, |m| m.version as i64)))),
     intrinsic("__wkm_delete", 2, 2, delete_at),
     intrinsic("__wkm_size", 1, 1, |_, _, a| Ok(Value::fix(a[0].as_data::<WeakKeyMap>().map_or(0, |m| m.entries.len() as i64)))),
     intrinsic("__wkm_clear", 1, 1, |_, _, a| {
@@ -43,6 +44,8 @@ impl Payload for WeakMap {
 /// Hash of the key, key (weak), value (strong).
 struct WeakKeyMap {
     entries: Vec<(i64, Value, Value)>,
+    /// Counts new keys: who looked before one came looks again.
+    version: u32,
 }
 impl Payload for WeakKeyMap {
     fn trace(&self, m: &mut Marker) {
@@ -69,7 +72,7 @@ fn map_new(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn key_map_new(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let c = class(cx, recv)?;
-    let v = cx.data(c, WeakKeyMap { entries: Vec::new() });
+    let v = cx.data(c, WeakKeyMap { entries: Vec::new(), version: 0 });
     cx.heap.add_weak(v);
     Ok(v)
 }
@@ -113,18 +116,24 @@ fn value_at(_: &mut Cx, _: Value, a: &[Value]) -> R {
     let m = a[0].as_data::<WeakKeyMap>();
     Ok(m.and_then(|m| m.entries.iter().find(|e| e.1 == a[1]).map(|e| e.2)).unwrap_or(Value::NIL))
 }
-/// `__wkm_store(map, hash, key object, value)`: by identity.
+/// `__wkm_store(map, hash, key object, value, version)`: by identity; false when keys came since that version.
 fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let h = cx.arg_i64(a, 1)?;
     cx.check_frozen(a[0])?;
     if let Some(m) = a[0].as_data::<WeakKeyMap>() {
+        if a[4].as_fix() != Some(m.version as i64) {
+            return Ok(Value::FALSE);
+        }
         match m.entries.iter_mut().find(|e| e.1 == a[2]) {
             Some(e) => e.2 = a[3],
-            None => m.entries.push((h, a[2], a[3])),
+            None => {
+                m.entries.push((h, a[2], a[3]));
+                m.version = m.version.wrapping_add(1);
+            }
         }
         cx.heap.wrote(a[0], a[3]);
     }
-    Ok(a[3])
+    Ok(Value::TRUE)
 }
 /// `__wkm_delete(map, key object)`
 fn delete_at(_: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -384,7 +384,7 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(io::io_error(cx, if write { "closing non-duplex IO for writing" } else { "closing non-duplex IO for reading" }));
     }
     if is_socket(io.fd) {
-        let _ = io.flush();
+        crate::io_write::settle(cx, io)?;
         // SAFETY: touches no memory.
         unsafe { libc::shutdown(io.fd, if write { libc::SHUT_WR } else { libc::SHUT_RD }) };
         if write {
@@ -406,14 +406,14 @@ fn is_socket(fd: i32) -> bool {
 /// __io_take_over(io, other): io's descriptor becomes a duplicate of other's (reopen).
 fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let other = io::open(cx, a[1])?;
-    let _ = other.flush();
+    crate::io_write::settle(cx, other)?;
     other.unread_to_fd();
     let io = io::raw(cx, a[0])?;
     if io.fd < 0 && io.opened {
         return Err(io::io_error(cx, "closed stream"));
     }
     if io.fd >= 0 {
-        let _ = io.flush();
+        crate::io_write::settle(cx, io)?;
     }
     if io.fd == other.fd {
         return Ok(a[0]);
@@ -477,7 +477,7 @@ fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.fd < 0 {
         io.fd = fd;
     } else {
-        let _ = io.flush();
+        crate::io_write::settle(cx, io)?;
         if dup_to(fd, io.fd) < 0 {
             let e = io::errno();
             io::close_fd(fd);
@@ -520,7 +520,7 @@ fn pipe(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// __io_dup(copy, original)
 fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let old = io::open(cx, a[1])?;
-    let _ = old.flush();
+    crate::io_write::settle(cx, old)?;
     old.unread_to_fd();
     let fd = dup_to(old.fd, -1);
     if fd < 0 {

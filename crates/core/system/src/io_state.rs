@@ -80,10 +80,7 @@ fn set_sync(cx: &mut Cx, r: Value, a: &[Value]) -> R {
     let io = io::open(cx, r)?;
     io.sync = a[0].truthy();
     if io.sync {
-        if let Err(e) = io.flush() {
-            let l = io.label();
-            return Err(io::fail_plain(cx, e, &l));
-        }
+        crate::io_write::flush_io(cx, io)?;
     }
     Ok(a[0])
 }

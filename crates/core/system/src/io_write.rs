@@ -28,7 +28,11 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_syswrite", 2, 2, syswrite),
     intrinsic("__io_pwrite", 3, 3, pwrite),
     intrinsic("__io_try_write", 2, 2, try_write),
-    intrinsic("__io_unflushed", 1, 1, |cx, _, a| Ok(Value::fix(io::open(cx, a[0])?.wbuf.len() as i64))),
+    // Bytes of threads that wait to write are on their way, not forgotten in the buffer.
+    intrinsic("__io_unflushed", 1, 1, |cx, _, a| {
+        let io = io::open(cx, a[0])?;
+        Ok(Value::fix(if io.writers.is_empty() { io.wbuf.len() as i64 } else { 0 }))
+    }),
     intrinsic("__io_enc_opts", 1, 1, |cx, _, a| Ok(io::raw(cx, a[0])?.enc_opts)),
 ];
 
@@ -186,6 +190,17 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         io.wbuf = b[at..].to_vec();
     }
     done(cx, io, r)
+}
+/// Writes out what is buffered before something else happens to the stream; parks, but an error is nobody's.
+pub fn settle(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
+    match flush_io(cx, io) {
+        Err(x @ (Exit::Park | Exit::Again)) => Err(x),
+        Err(_) => {
+            cx.pending.call = None;
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
 }
 /// Sends what a socket takes at once.
 fn send(fd: i32, b: &[u8]) -> Result<usize, i32> {
@@ -373,6 +388,13 @@ fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
     io.unread_to_fd();
+    if !io.is_plain() {
+        // A pipe may be full: the task waits, not the worker.
+        let sync = std::mem::replace(&mut io.sync, true);
+        let r = put(cx, io, s.bytes());
+        io.sync = sync;
+        return r.map(|_| Value::fix(s.bytes().len() as i64));
+    }
     let _ = io.flush();
     loop {
         // SAFETY: the bytes are readable for their length.
@@ -414,7 +436,7 @@ fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
     io.unread_to_fd();
-    if io.socket && !io.wbuf.is_empty() {
+    if !io.wbuf.is_empty() && !io.is_plain() {
         // Another thread waits to write: not this one.
         match flush_io(cx, io) {
             Err(Exit::Park) => {
