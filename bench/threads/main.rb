@@ -12,7 +12,7 @@ end
 
 %w[memory stacks speed switching parallel idle server].each { |f| require_relative "experiments/#{f}" }
 
-options = { quick: false, reps: nil, out: nil, kumi: ENV["KUMI"] || "kumi", fixed: nil, linked: nil, rubies: [], json: nil, callgrind: false }
+options = { quick: false, reps: nil, out: nil, kumi: ENV["KUMI"] || "kumi", fixed: nil, linked: nil, rubies: [], json: nil, callgrind: false, scale: nil }
 names = []
 words = ARGV.flat_map { |a| a.start_with?("--") && a.include?("=") ? a.split("=", 2) : [a] }
 while (a = words.shift)
@@ -25,9 +25,10 @@ while (a = words.shift)
   when "--linked" then options[:linked] = words.shift
   when "--ruby" then options[:rubies] << words.shift
   when "--json" then options[:json] = words.shift
+  when "--scale" then options[:scale] = Float(words.shift)
   when "--callgrind" then options[:callgrind] = true
   when "--list", "--help", "-h"
-    puts "usage: bench/threads/run [NAMES...] [--quick] [--reps N] [--out DIR] [--kumi BIN] [--fixed BIN] [--linked BIN] [--ruby BIN]... [--callgrind] [--json FILE]"
+    puts "usage: bench/threads/run [NAMES...] [--quick] [--reps N] [--out DIR] [--kumi BIN] [--fixed BIN] [--linked BIN] [--ruby BIN]... [--callgrind] [--scale X] [--json FILE]"
     puts "experiments (all without NAMES):"
     Bench::EXPERIMENTS.each { |name, (about, _)| puts "  #{name.ljust(14)} #{about}" }
     exit
@@ -45,6 +46,7 @@ end
   options[k] = path
 end
 names = Bench::EXPERIMENTS.keys if names.empty?
+options[:scale] ||= options[:quick] ? 0.3 : 1.0
 options[:reps] ||= options[:quick] ? 1 : 3
 FileUtils.mkdir_p(options[:out]) if options[:out]
 

@@ -22,7 +22,7 @@ module Bench
   def self.counted(suite, runtime, program, counts)
     return [] unless suite.callgrind
     return ["no valgrind"] unless suite.tool("valgrind")
-    a, b = [runtime, suite.fixed].map { |r| instructions(suite, r, program, 0.01, ONE_MB) }
+    a, b = [runtime, suite.fixed].map { |r| instructions(suite, r, program, 0.005, ONE_MB) }
     counts[program] = a / b.to_f if a > 0 && b > 0
     [format("%.4f", a / b.to_f)]
   end
@@ -31,7 +31,7 @@ module Bench
     pairs = suite.quick ? 5 : [suite.reps, 31].max
     report.section("Speed against the fixed build (figures 10 to 12)", <<~TEXT)
       Processor time (user and system) of the extensible build over that of the fixed build, both with an initial size of 1 MB, so that no stack
-      grows, on one worker. #{pairs} pairs, run in turn with the order changing; mean of the logarithms without the fifth at either end, 95 % bootstrap
+      grows, on one worker; programs of #{suite.scale} of their length. #{pairs} pairs, run in turn with the order changing; mean of the logarithms without the fifth at either end, 95 % bootstrap
       interval. Above 1 the extensible build is slower.
     TEXT
     unless suite.fixed
@@ -43,7 +43,7 @@ module Bench
     counts = builds.to_h { |r| [r, {}] }
     rows = Bench.speed_programs.map do |program|
       times = suite.turns([*builds, suite.fixed], pairs) do |r|
-        result = suite.run(r, program, env: ONE_MB)
+        result = suite.run(r, program, suite.scale, env: ONE_MB)
         raise Child::Failed, "#{r.name}: #{result.why}" unless result.ok?
         result.cpu
       end
@@ -86,7 +86,7 @@ module Bench
     programs = programs.first(4) if suite.quick
     found = programs.to_h do |program|
       [program, suite.rounds(sizes.map { |s| [program, s] }, reps: rounds) do |(name, s), _|
-        result = suite.run(suite.kumi, name, env: { INITIAL => s.to_s, "KUMI_WORKERS" => "1" })
+        result = suite.run(suite.kumi, name, suite.scale, env: { INITIAL => s.to_s, "KUMI_WORKERS" => "1" })
         raise Child::Failed, result.why unless result.ok?
         result.cpu
       end]

@@ -49,8 +49,8 @@ module Bench
     report.bound("Queue ping-pong on one worker", own.("block, 1 worker"), 1000, "ns")
     best = ["block, 2 workers", "poll, 2 workers"].filter_map { |c| own.(c) }.min
     if hand.is_a?(Array)
-      report.bound("Queue ping-pong, two workers, over the futex hand-over", own.("block, 2 workers")&./(hand[0]), 1.5, "x")
-      report.bound("Queue ping-pong, two busy workers, over the spin hand-over", own.("poll, 2 workers")&./(hand[1]), 1.5, "x")
+      report.bound("Queue ping-pong, two workers, over the machine's futex hand-over", own.("block, 2 workers")&./(hand[0]), 1.5, "x")
+      report.bound("polled ping-pong, two busy workers, over the machine's spin hand-over (futex or spin is asked)", own.("poll, 2 workers")&./(hand[1]), 1.5, "x")
     end
     names = found.keys.map(&:last).uniq
     rows = cases.first(4).map { |c| [c[0], names.map { |n| (v = found[[c[0], n]]).is_a?(Numeric) ? [Math.log10(v)] : nil }] }

@@ -10,13 +10,14 @@ module Bench
   class Suite
     PROGRAMS = File.join(File.dirname(__dir__), "programs")
 
-    attr_reader :report, :quick, :reps, :kumi, :fixed, :linked, :rubies, :peers, :absent, :callgrind, :cores
+    attr_reader :report, :quick, :reps, :kumi, :fixed, :linked, :rubies, :peers, :absent, :callgrind, :scale, :cores
 
     def initialize(options, report)
       @report = report
       @quick = options[:quick]
       @reps = options[:reps]
       @callgrind = options[:callgrind]
+      @scale = options[:scale]
       @work = Dir.mktmpdir("kumi-bench")
       @cores = Integer(`nproc`.strip.empty? ? "1" : `nproc`)
       @absent = []
