@@ -50,8 +50,9 @@ module KumiSys
   end
 
   # A thread got an exception whose class has an `exception` of its own.
+  # A time limit sends a class and a message.
   def self.raise_sent(e)
-    e = e.exception
+    e = __is_a(e, Array) ? e[0].exception(e[1]) : e.exception
     raise TypeError, "exception object expected" unless __is_a(e, Exception)
     __raise(e)
   end

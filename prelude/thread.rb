@@ -56,7 +56,7 @@ class Thread
     list = __thread_pending(self)
     return !list.empty? if error.nil?
     raise TypeError, "class or module required for rescue clause" unless __is_a(error, Module)
-    list.any? { |e| error === e }
+    list.any? { |e| __is_a(e, Array) ? e[0] <= error : error === e }
   end
 
   def self.report_on_exception = @__report.nil? ? true : @__report

@@ -30,6 +30,7 @@ impl Cx {
         cx.natives(crate::queue::TABLE);
         cx.natives(crate::fiber::TABLE);
         cx.natives(crate::ractor::TABLE);
+        cx.natives(crate::limit::TABLE);
         cx.natives(crate::interrupt::TABLE);
         cx.specials();
         cx.hook_globals();

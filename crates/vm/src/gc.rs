@@ -114,6 +114,7 @@ impl Runtime {
         }
         m.mark_all(&self.kept());
         self.lock_book.trace(m);
+        self.limits.trace(m);
         m.mark(self.main_object);
         m.mark(self.top_cref);
         self.tasks.each(|t| {

@@ -31,13 +31,16 @@ impl Cx {
     fn timing(&self, masks: Value, e: Value) -> i64 {
         // A kill is an Integer to CRuby's masks.
         let e = if e == Value::TRUE { Value::fix(0) } else { e };
+        // A time limit's class and message.
+        let class = e.as_array().and_then(|p| p.get(0)?.as_class());
         let mut at = masks;
         while let Some(m) = at.as_array() {
             let s = m.as_slice();
             let mut best: Option<(Gc<ClassObj>, i64)> = None;
             for pair in s.get(1..).unwrap_or_default().chunks_exact(2) {
                 let Some(c) = pair[0].as_class() else { continue };
-                if self.is_a(e, c) && best.is_none_or(|(b, _)| c.inherits(b)) {
+                let fits = class.map_or_else(|| self.is_a(e, c), |k| k == c || k.inherits(c));
+                if fits && best.is_none_or(|(b, _)| c.inherits(b)) {
                     best = Some((c, pair[1].as_fix().unwrap_or(0)));
                 }
             }
@@ -64,7 +67,7 @@ impl Cx {
             return self.unwind(u.val());
         }
         let hook = self.intern("exception");
-        if !self.builtin(v, hook) {
+        if v.as_array().is_some() || !self.builtin(v, hook) {
             // Its class has a say in what is raised.
             let name = self.intern("raise_sent");
             let call = Call {

@@ -27,6 +27,7 @@ pub mod interp;
 mod interrupt;
 pub mod iseq;
 pub mod library;
+mod limit;
 pub mod method;
 pub mod method_obj;
 pub mod native;

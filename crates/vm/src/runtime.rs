@@ -66,6 +66,8 @@ pub struct Runtime {
     pub stack_sizes: crate::stack::StackSizes,
     pub(crate) tasks: Arc<TaskTable>,
     pub(crate) lock_book: crate::sync::LockBook,
+    /// Time limits that run.
+    pub(crate) limits: crate::limit::Limits,
     /// Made when the first task waits or the first thread starts.
     pub(crate) sched: OnceLock<Arc<Sched>>,
     pub(crate) stop: Stop,
@@ -122,6 +124,7 @@ impl Runtime {
             options: crate::Options::default(),
             tasks: Arc::default(),
             lock_book: Default::default(),
+            limits: Default::default(),
             sched: OnceLock::new(),
             stop: Stop::default(),
             ractors: AtomicBool::new(false),

@@ -85,14 +85,15 @@ impl Cx {
         if let Some(f) = self.stress_switch() {
             return f;
         }
-        if self.tasks.threads.load(Relaxed) > 0 && now_ns() >= self.turn_ends {
+        let watches = self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
+        if watches && now_ns() >= self.turn_ends {
             // The turn is over: whoever is ready by now, waiters included, comes first.
             self.turn_ends = now_ns() + TURN_NS;
             self.take_events();
             if self.sched().has_ready(self.worker) {
                 return self.preempt();
             }
-        } else if self.tasks.threads.load(Relaxed) > 0 {
+        } else if watches {
             self.take_events();
             if self.sched().has_ready(self.worker) {
                 let w = self.worker;
@@ -374,7 +375,7 @@ impl Cx {
         }
     }
     fn is_stuck(&self) -> bool {
-        if self.tasks.sleepers.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed) {
+        if self.tasks.sleepers.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed) {
             return false;
         }
         let s = self.sched();
@@ -426,6 +427,7 @@ impl Cx {
         for e in list.drain(..) {
             match e {
                 Event::Timer(0, _) => self.trim_all(),
+                Event::Timer(crate::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
                 Event::Io { task, seq, .. } => self.end_wait(Ticket { task, seq }, true),
                 Event::Job(task, seq, v) => self.job_done(Ticket { task, seq }, v),
@@ -636,8 +638,8 @@ impl Cx {
         if let (Some((id, pinned)), timed) = ready {
             self.enqueue(id, pinned);
             if timed && self.sched().timer_cancelled() {
-                let table = self.shared_tasks();
-                self.sched().compact_timers(|task, seq| table.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq));
+                let s = self.sched();
+                s.compact_timers(|task, seq| self.timer_lives(task, seq));
             }
         }
         true
@@ -810,9 +812,9 @@ impl Cx {
     pub fn job_ready(&self) -> bool {
         self.task.waits == Waits::Job && self.task.job.is_some()
     }
-    /// Are there other threads that could run while this one waits?
+    /// Are there other threads, or time limits, that have something to do while this one waits?
     pub fn others_alive(&self) -> bool {
-        self.tasks.threads.load(Relaxed) > 0
+        self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0
     }
     /// Parks the running native until a monotonic time.
     pub fn park_until(&mut self, deadline: u64) -> Exit {

@@ -164,7 +164,7 @@ impl Cx {
         s.active += 1;
         self.parallel_mode(s.parallel);
         drop(s);
-        if rt.tasks.threads.load(Relaxed) > 0 {
+        if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 {
             self.sched().ticker_on(true);
         }
     }
@@ -287,14 +287,22 @@ impl Cx {
         rt.workers.truncate(1);
         rt.tasks.threads.store(0, Relaxed);
         rt.tasks.sleepers.store(0, Relaxed);
+        let limits = rt.limits.after_fork(keep);
         rt.tasks.main.store(root, Relaxed);
         if let Some(s) = sched {
             arm_signals(&s);
+            for (at, id) in limits {
+                s.timer(at, crate::limit::LIMIT, id);
+            }
             rt.sched = std::sync::OnceLock::from(s);
         }
         self.root.pinned = true;
         self.task.pinned = true;
         self.thread_is_main(keep);
+        if self.limits.armed.load(Relaxed) > 0 {
+            self.start_ticker();
+            self.sched().ticker_on(true);
+        }
     }
     /// Worker 0 is to look for signals.
     pub fn wake_main_worker(&self) {

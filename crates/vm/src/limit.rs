@@ -1,0 +1,105 @@
+//! Time limits on blocks (`Timeout.timeout`): a timer of the scheduler that interrupts a thread.
+//!
+//! **Invariant.** A limit is armed (it stands in the table, its timer is set, and no deadlock is reported) or
+//! over: left in time, or fired once. One that fired and was not taken yet is taken back when its block is left,
+//! so that it never comes late.
+
+use crate::Cx;
+use crate::native::*;
+use kumi_heap::*;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
+
+/// What the scheduler's timers of limits have instead of a task's number.
+pub(crate) const LIMIT: u64 = u64::MAX;
+
+/// All limits of a runtime. Its lock is innermost.
+#[derive(Default)]
+pub(crate) struct Limits {
+    /// Thread, what is raised there (an exception, or `[class, message]`), when.
+    table: Mutex<FxHashMap<u64, (Value, Value, u64)>>,
+    next: AtomicU64,
+    pub armed: AtomicUsize,
+}
+
+impl Limits {
+    pub(crate) fn trace(&self, m: &mut Marker) {
+        for (t, e, _) in self.table.lock().values() {
+            m.mark(*t);
+            m.mark(*e);
+        }
+    }
+    pub(crate) fn lives(&self, id: u64) -> bool {
+        self.table.lock().contains_key(&id)
+    }
+    /// In a forked child only the limits of `thread` go on: times and numbers for a new scheduler's timers.
+    pub(crate) fn after_fork(&self, thread: Value) -> Vec<(u64, u64)> {
+        let mut t = self.table.lock();
+        t.retain(|_, l| l.0 == thread);
+        self.armed.store(t.len(), Relaxed);
+        t.iter().map(|(id, l)| (l.2, *id)).collect()
+    }
+    fn take(&self, id: u64) -> Option<(Value, Value, u64)> {
+        let t = self.table.lock().remove(&id)?;
+        self.armed.fetch_sub(1, Relaxed);
+        Some(t)
+    }
+}
+
+impl Cx {
+    /// The time of a limit is over.
+    pub(crate) fn limit_due(&mut self, id: u64) -> bool {
+        let Some((thread, what, _)) = self.limits.take(id) else { return false };
+        match self.thread_root(thread) {
+            Some(root) => {
+                self.send_interrupt(root, what);
+                true
+            }
+            None => false,
+        }
+    }
+    /// Is a timer of the scheduler still good for something?
+    pub(crate) fn timer_lives(&self, task: u64, seq: u64) -> bool {
+        match task {
+            LIMIT => self.limits.lives(seq),
+            0 => self.trim_armed.load(Relaxed),
+            _ => self.tasks.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq),
+        }
+    }
+}
+
+/// `__limit(deadline_ns, what)`: has `what` raised in the running thread at that time; the limit's number.
+fn arm(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let deadline = u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0).max(1);
+    let thread = cx.current_thread();
+    let id = cx.limits.next.fetch_add(1, Relaxed);
+    cx.limits.table.lock().insert(id, (thread, a[1], deadline));
+    if cx.limits.armed.fetch_add(1, Relaxed) == 0 {
+        cx.start_ticker();
+        cx.sched().ticker_on(true);
+    }
+    cx.sched().timer(deadline, LIMIT, id);
+    Ok(Value::fix(id as i64))
+}
+/// `__limit_over(number, what)`: the block was left.
+fn over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let id = a[0].as_fix().unwrap_or(-1) as u64;
+    if cx.limits.take(id).is_some() {
+        if cx.sched().timer_cancelled() {
+            let s = cx.sched();
+            s.compact_timers(|task, seq| cx.timer_lives(task, seq));
+        }
+        return Ok(Value::NIL);
+    }
+    let root = cx.root;
+    let mut list = root.interrupts.lock();
+    if let Some(i) = list.iter().position(|v| *v == a[1]) {
+        list.remove(i);
+        root.mail.store(!list.is_empty(), Relaxed);
+    }
+    Ok(Value::NIL)
+}
+
+pub(crate) static TABLE: &[NativeDef] =
+    &[intrinsic("__limit", 2, 2, arm).guard(Guard::None), intrinsic("__limit_over", 2, 2, over).guard(Guard::None)];
