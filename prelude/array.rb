@@ -39,8 +39,8 @@ class Array
   def each
     return to_enum(:each) { size } unless block_given?
     i = 0
-    while i < __ary_len(self)
-      yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      yield item
       i += 1
     end
     self
@@ -60,7 +60,8 @@ class Array
     return to_enum(:reverse_each) { size } unless block_given?
     i = __ary_len(self) - 1
     while i >= 0
-      yield __ary_at(self, i)
+      item = __ary_item(self, i)
+      yield item unless __undef?(item)
       n = __ary_len(self)
       i = n if i > n
       i -= 1
@@ -72,8 +73,8 @@ class Array
     return to_enum(:map) { size } unless block_given?
     out = __ary_new(__ary_len(self))
     i = 0
-    while i < __ary_len(self)
-      v = yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      v = yield item
       __ary_push(out, v)
       i += 1
     end
@@ -85,8 +86,7 @@ class Array
     return to_enum(:select) { size } unless block_given?
     out = __ary_new
     i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       __ary_push(out, v) if yield v
       i += 1
     end
@@ -98,8 +98,7 @@ class Array
     return to_enum(:reject) { size } unless block_given?
     out = __ary_new
     i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       __ary_push(out, v) unless yield v
       i += 1
     end
@@ -113,8 +112,8 @@ class Array
     if __same(n, nil)
       while __ary_len(self) > 0
         i = 0
-        while i < __ary_len(self)
-          yield __ary_at(self, i)
+        until __undef?(item = __ary_item(self, i))
+          yield item
           i += 1
         end
       end
@@ -122,8 +121,8 @@ class Array
       n = KumiSys.to_long(n)
       while n > 0 && __ary_len(self) > 0
         i = 0
-        while i < __ary_len(self)
-          yield __ary_at(self, i)
+        until __undef?(item = __ary_item(self, i))
+          yield item
           i += 1
         end
         n -= 1
@@ -140,8 +139,7 @@ class Array
       r = __ary_index(self, v)
       return r unless __undef?(r)
       i = 0
-      while i < __ary_len(self)
-        e = __ary_at(self, i)
+      until __undef?(e = __ary_item(self, i))
         return i if __same(e, v) || e == v
         i += 1
       end
@@ -149,8 +147,8 @@ class Array
     end
     return to_enum(:find_index) unless block_given?
     i = 0
-    while i < __ary_len(self)
-      return i if yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      return i if yield item
       i += 1
     end
     nil
@@ -186,8 +184,7 @@ class Array
   def find(none = nil)
     return to_enum(:find, none) unless block_given?
     i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       return v if yield v
       i += 1
     end
@@ -210,8 +207,7 @@ class Array
 
   def include?(v)
     i = 0
-    while i < __ary_len(self)
-      e = __ary_at(self, i)
+    until __undef?(e = __ary_item(self, i))
       return true if __same(e, v) || e == v
       i += 1
     end
@@ -224,8 +220,7 @@ class Array
       r = __ary_count(self, v)
       return r unless __undef?(r)
       c = i = 0
-      while i < __ary_len(self)
-        e = __ary_at(self, i)
+      until __undef?(e = __ary_item(self, i))
         c += 1 if __same(e, v) || e == v
         i += 1
       end
@@ -233,8 +228,8 @@ class Array
     end
     return __ary_len(self) unless block_given?
     c = i = 0
-    while i < __ary_len(self)
-      c += 1 if yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      c += 1 if yield item
       i += 1
     end
     c
@@ -244,18 +239,18 @@ class Array
     i = 0
     if !__undef?(pattern)
       warn("given block not used", uplevel: 0) if block_given?
-      while i < __ary_len(self)
-        return true if pattern === __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return true if pattern === item
         i += 1
       end
     elsif block_given?
-      while i < __ary_len(self)
-        return true if yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return true if yield item
         i += 1
       end
     else
-      while i < __ary_len(self)
-        return true if __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return true if item
         i += 1
       end
     end
@@ -266,18 +261,18 @@ class Array
     i = 0
     if !__undef?(pattern)
       warn("given block not used", uplevel: 0) if block_given?
-      while i < __ary_len(self)
-        return false unless pattern === __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false unless pattern === item
         i += 1
       end
     elsif block_given?
-      while i < __ary_len(self)
-        return false unless yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false unless yield item
         i += 1
       end
     else
-      while i < __ary_len(self)
-        return false unless __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false unless item
         i += 1
       end
     end
@@ -288,18 +283,18 @@ class Array
     i = 0
     if !__undef?(pattern)
       warn("given block not used", uplevel: 0) if block_given?
-      while i < __ary_len(self)
-        return false if pattern === __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false if pattern === item
         i += 1
       end
     elsif block_given?
-      while i < __ary_len(self)
-        return false if yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false if yield item
         i += 1
       end
     else
-      while i < __ary_len(self)
-        return false if __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        return false if item
         i += 1
       end
     end
@@ -311,8 +306,7 @@ class Array
     i = 0
     given = block_given?
     warn("given block not used", uplevel: 0) if given && !__undef?(pattern)
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       hit = if !__undef?(pattern) then pattern === v
             elsif given then yield v
             else v
@@ -329,8 +323,8 @@ class Array
   def take_while
     return to_enum(:take_while) unless block_given?
     i = 0
-    while i < __ary_len(self)
-      break unless yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      break unless yield item
       i += 1
     end
     take(i)
@@ -339,8 +333,8 @@ class Array
   def drop_while
     return to_enum(:drop_while) unless block_given?
     i = 0
-    while i < __ary_len(self)
-      break unless yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      break unless yield item
       i += 1
     end
     drop(i)
@@ -380,8 +374,8 @@ class Array
 
   def assoc(key)
     i = 0
-    while i < __ary_len(self)
-      a = KumiSys.try_ary(__ary_at(self, i))
+    until __undef?(item = __ary_item(self, i))
+      a = KumiSys.try_ary(item)
       return a if a && __ary_len(a) > 0 && KumiSys.eq?(__ary_at(a, 0), key)
       i += 1
     end
@@ -390,8 +384,8 @@ class Array
 
   def rassoc(value)
     i = 0
-    while i < __ary_len(self)
-      a = KumiSys.try_ary(__ary_at(self, i))
+    until __undef?(item = __ary_item(self, i))
+      a = KumiSys.try_ary(item)
       return a if a && __ary_len(a) > 1 && KumiSys.eq?(__ary_at(a, 1), value)
       i += 1
     end
@@ -402,8 +396,7 @@ class Array
     h = {}
     i = 0
     given = block_given?
-    while i < __ary_len(self)
-      e = __ary_at(self, i)
+    until __undef?(e = __ary_item(self, i))
       e = yield e if given
       pair = KumiSys.try_ary(e)
       unless pair
@@ -506,14 +499,17 @@ class Array
 
   def shuffle!(random: Random)
     __check_frozen(self)
-    i = len = __ary_len(self)
-    while i > 1
-      j = KumiSys.random_index(random, i)
-      raise RuntimeError, "modified during shuffle!" if __ary_len(self) != len
-      i -= 1
-      __ary_swap(self, i, j)
+    while true
+      picks = __ary_new
+      i = __ary_len(self)
+      while i > 1
+        __ary_push(picks, KumiSys.random_index(random, i))
+        i -= 1
+      end
+      return self if __ary_shuffle(self, picks)
+      # Another thread's change is no concern of a generator that runs no code of the user's.
+      raise RuntimeError, "modified during shuffle!" unless __same(random, Random)
     end
-    self
   end
 
   # --- text ------------------------------------------------------------------

@@ -11,8 +11,7 @@ class Array
     r = KumiSys.guard_pair(:==, self, other) do
       i = 0
       same = true
-      while i < __ary_len(self)
-        a = __ary_at(self, i)
+      until __undef?(a = __ary_item(self, i))
         b = __ary_at(other, i)
         unless __same(a, b) || a == b
           same = false
@@ -36,8 +35,7 @@ class Array
     r = KumiSys.guard_pair(:eql?, self, other) do
       i = 0
       same = true
-      while i < __ary_len(self)
-        a = __ary_at(self, i)
+      until __undef?(a = __ary_item(self, i))
         b = __ary_at(other, i)
         unless __same(a, b) || a.eql?(b)
           same = false
@@ -54,8 +52,8 @@ class Array
     KumiSys.hash_outer(self, __ary_len(self)) do
       hs = __ary_new(__ary_len(self))
       i = 0
-      while i < __ary_len(self)
-        __ary_push(hs, KumiSys.to_int(__ary_at(self, i).hash))
+      until __undef?(item = __ary_item(self, i))
+        __ary_push(hs, KumiSys.to_int(item.hash))
         i += 1
       end
       __ary_hash(hs)
@@ -128,8 +126,7 @@ class Array
     keys = __ary_new(__ary_len(self))
     values = __ary_new(__ary_len(self))
     i = 0
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       k = yield v
       __ary_push(keys, k)
       __ary_push(values, v)
@@ -150,8 +147,7 @@ class Array
     given = block_given?
     best = __ary_at(self, 0)
     i = 1
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       if given
         best = v if KumiSys.cmp_int(yield(v, best), v, best) < 0
       elsif KumiSys.cmp_int(best <=> v, best, v) > 0
@@ -174,8 +170,7 @@ class Array
     given = block_given?
     best = __ary_at(self, 0)
     i = 1
-    while i < __ary_len(self)
-      v = __ary_at(self, i)
+    until __undef?(v = __ary_item(self, i))
       if given
         best = v if KumiSys.cmp_int(yield(v, best), v, best) > 0
       elsif KumiSys.cmp_int(best <=> v, best, v) < 0
@@ -197,8 +192,8 @@ class Array
       i = 0
       if __is_a(init, Integer)
         # Integers are added up as they come; the first other value ends that.
-        while i < __ary_len(self)
-          v = yield __ary_at(self, i)
+        until __undef?(item = __ary_item(self, i))
+          v = yield item
           i += 1
           unless __is_a(v, Integer)
             a = [v]
@@ -210,8 +205,8 @@ class Array
       else
         a = __ary_new(__ary_len(self))
       end
-      while i < __ary_len(self)
-        v = yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        v = yield item
         __ary_push(a, v)
         i += 1
       end

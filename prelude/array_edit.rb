@@ -23,8 +23,8 @@ class Array
     return to_enum(:map!) { size } unless block_given?
     __check_frozen(self)
     i = 0
-    while i < __ary_len(self)
-      v = yield __ary_at(self, i)
+    until __undef?(item = __ary_item(self, i))
+      v = yield item
       __check_frozen(self)
       self[i] = v
       i += 1
@@ -70,8 +70,7 @@ class Array
       r = nil
       kept = __ary_new
       i = 0
-      while i < __ary_len(self)
-        e = __ary_at(self, i)
+      until __undef?(e = __ary_item(self, i))
         if __same(e, v) || e == v
           r = [e]
         else
@@ -139,8 +138,7 @@ class Array
       seen = {}
       out = __ary_new
       i = 0
-      while i < __ary_len(self)
-        v = __ary_at(self, i)
+      until __undef?(v = __ary_item(self, i))
         k = yield v
         unless seen.key?(k)
           seen[k] = true

@@ -45,8 +45,8 @@ module Enumerable
     return to_enum(:each_with_index, *args) { KumiSys.size_of(self) } unless block_given?
     i = 0
     if __ary_plain(self) && __ary_len(args) == 0
-      while i < __ary_len(self)
-        yield __ary_at(self, i), i
+      until __undef?(item = __ary_item(self, i))
+        yield item, i
         i += 1
       end
     elsif __ary_len(args) == 0 && KumiSys.single?(self)
@@ -69,8 +69,8 @@ module Enumerable
     return to_enum(:each_with_object, memo) { KumiSys.size_of(self) } unless block_given?
     if __ary_plain(self)
       i = 0
-      while i < __ary_len(self)
-        yield __ary_at(self, i), memo
+      until __undef?(item = __ary_item(self, i))
+        yield item, memo
         i += 1
       end
     elsif KumiSys.single?(self)
@@ -122,8 +122,8 @@ module Enumerable
     out = __ary_new
     if __ary_plain(self)
       i = 0
-      while i < __ary_len(self)
-        v = yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        v = yield item
         __is_a(v, Array) ? __ary_cat(out, v) : KumiSys.add_flat(out, v)
         i += 1
       end
@@ -155,8 +155,8 @@ module Enumerable
     out = __ary_new
     if __ary_plain(self)
       i = 0
-      while i < __ary_len(self)
-        v = yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        v = yield item
         __ary_push(out, v) if v
         i += 1
       end
@@ -194,8 +194,7 @@ module Enumerable
     no = __ary_new
     if __ary_plain(self)
       i = 0
-      while i < __ary_len(self)
-        v = __ary_at(self, i)
+      until __undef?(v = __ary_item(self, i))
         __ary_push((yield v) ? yes : no, v)
         i += 1
       end
@@ -213,8 +212,7 @@ module Enumerable
     h = {}
     if __ary_plain(self)
       i = 0
-      while i < __ary_len(self)
-        v = __ary_at(self, i)
+      until __undef?(v = __ary_item(self, i))
         k = yield v
         l = h[k]
         l ? __ary_push(l, v) : h[k] = [v]
@@ -238,8 +236,7 @@ module Enumerable
         t = __ary_tally(self)
         return t if t
         i = 0
-        while i < __ary_len(self)
-          v = __ary_at(self, i)
+        until __undef?(v = __ary_item(self, i))
           n = h[v]
           h[v] = n ? n + 1 : 1
           i += 1
@@ -343,13 +340,13 @@ module Enumerable
         i = 1
       end
       if __undef?(op)
-        while i < __ary_len(self)
-          acc = yield acc, __ary_at(self, i)
+        until __undef?(item = __ary_item(self, i))
+          acc = yield acc, item
           i += 1
         end
       else
-        while i < __ary_len(self)
-          acc = acc.__send__(op, __ary_at(self, i))
+        until __undef?(item = __ary_item(self, i))
+          acc = acc.__send__(op, item)
           i += 1
         end
       end
@@ -641,8 +638,8 @@ module Enumerable
       return nil if __ary_len(self) == 0
       keys = __ary_new(__ary_len(self))
       i = 0
-      while i < __ary_len(self)
-        k = yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        k = yield item
         __ary_push(keys, k)
         i += 1
       end
@@ -677,8 +674,8 @@ module Enumerable
       return nil if __ary_len(self) == 0
       keys = __ary_new(__ary_len(self))
       i = 0
-      while i < __ary_len(self)
-        k = yield __ary_at(self, i)
+      until __undef?(item = __ary_item(self, i))
+        k = yield item
         __ary_push(keys, k)
         i += 1
       end

@@ -788,17 +788,18 @@ class Hash
   alias_method :merge!, :update
 
   def rehash
-    raise RuntimeError, "rehash during iteration" if __hash_iterating(self)
-    __check_frozen(self)
-    return self if compare_by_identity?
-    all = __hash_copy(self)
-    r = __hash_like(self)
-    i = -1
-    while i = __hash_next(all, i)
-      KumiSys.hash_put(r, __hash_key(all, i), __hash_val(all, i))
+    while true
+      raise RuntimeError, "rehash during iteration" if __hash_iterating(self)
+      __check_frozen(self)
+      return self if compare_by_identity?
+      version = __hash_version(self)
+      all = __hash_copy(self)
+      r = __hash_like(self)
+      i = -1
+      while i = __hash_next(all, i)
+        KumiSys.hash_put(r, __hash_key(all, i), __hash_val(all, i))
+      end
+      return self if __hash_become(self, r, version)
     end
-    clear
-    KumiSys.hash_update(self, r)
-    self
   end
 end

@@ -10,19 +10,25 @@
 //! under it.
 
 use crate::Cx;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, lock};
 use crate::task::State;
 use kumi_sched::Sched;
-use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
 
-/// See the module.
+/// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
+/// child but in this structure, which it makes anew.
 pub(crate) struct Stop {
     state: Mutex<StopState>,
     changed: Condvar,
     /// Something is asked of active workers.
     asked: AtomicBool,
+}
+
+impl Stop {
+    fn until_changed<'a>(&self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+        self.changed.wait(s).unwrap_or_else(|e| e.into_inner())
+    }
 }
 
 struct StopState {
@@ -68,7 +74,7 @@ pub(crate) fn arm_signals(s: &Sched) {
 impl Runtime {
     /// A tick of the clock: running workers look around; with none the clock stops.
     pub(crate) fn tick(&self) {
-        if self.stop.state.lock().active > 0 {
+        if lock(&self.stop.state).active > 0 {
             self.poll_all();
         } else if let Some(s) = self.sched.get() {
             s.ticker_on(false);
@@ -102,7 +108,7 @@ impl Cx {
     fn stop_here_slow(&mut self) {
         self.show_stack();
         let rt = self.runtime();
-        let mut s = rt.stop.state.lock();
+        let mut s = lock(&rt.stop.state);
         loop {
             if s.want_parallel {
                 s.want_parallel = false;
@@ -113,7 +119,7 @@ impl Cx {
                 s.joining += 1;
                 rt.stop.changed.notify_all();
                 while s.stopping {
-                    rt.stop.changed.wait(&mut s);
+                    s = rt.stop.until_changed(s);
                 }
                 s.joining -= 1;
                 s.active += 1;
@@ -143,16 +149,16 @@ impl Cx {
     /// This worker becomes active.
     fn become_active(&mut self) {
         let rt = self.runtime();
-        let mut s = rt.stop.state.lock();
+        let mut s = lock(&rt.stop.state);
         s.joining += 1;
         loop {
             if s.stopping {
-                rt.stop.changed.wait(&mut s);
+                s = rt.stop.until_changed(s);
             } else if s.active > 0 && !s.parallel {
                 s.want_parallel = true;
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
-                rt.stop.changed.wait(&mut s);
+                s = rt.stop.until_changed(s);
             } else {
                 break;
             }
@@ -171,7 +177,7 @@ impl Cx {
     /// This worker becomes idle.
     fn become_idle(&mut self) {
         let rt = self.runtime();
-        let mut s = rt.stop.state.lock();
+        let mut s = lock(&rt.stop.state);
         s.active -= 1;
         if s.active == 0 && s.joining == 0 {
             s.want_parallel = false;
@@ -202,7 +208,7 @@ impl Cx {
         self.show_stack();
         let rt = self.runtime();
         {
-            let mut s = rt.stop.state.lock();
+            let mut s = lock(&rt.stop.state);
             if s.stopping {
                 drop(s);
                 self.stop_here_slow();
@@ -213,12 +219,12 @@ impl Cx {
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
                 while s.active > 1 {
-                    rt.stop.changed.wait(&mut s);
+                    s = rt.stop.until_changed(s);
                 }
             }
         }
         let v = f(self);
-        let mut s = rt.stop.state.lock();
+        let mut s = lock(&rt.stop.state);
         s.stopping = false;
         rt.stop.changed.notify_all();
         drop(s);

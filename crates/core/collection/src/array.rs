@@ -319,6 +319,11 @@ fn i_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0].as_array().and_then(|a| a.get(args[1].fix_val() as usize)).unwrap_or(Value::NIL))
 }
 
+/// `__ary_item(a, i)`: the element, undef beyond the end.
+fn i_item(_: &mut Cx, _: Value, args: &[Value]) -> R {
+    Ok(args[0].as_array().and_then(|a| a.get(args[1].fix_val() as usize)).unwrap_or(Value::UNDEF))
+}
+
 fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(a) = args[0].as_array() {
         let n = a.len();
@@ -371,6 +376,24 @@ fn i_swap(_: &mut Cx, _: Value, args: &[Value]) -> R {
         }
     }
     Ok(args[0])
+}
+
+/// `__ary_shuffle(a, picks)`: swaps the last element with the one at the first pick, the one before it with the
+/// second, and so on; false, and nothing done, when the picks are not those of an array of this length.
+fn i_shuffle(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let picks = me(cx, args[1])?;
+    if picks.len() != a.len().saturating_sub(1) {
+        return Ok(Value::FALSE);
+    }
+    let (all, n) = (a.as_mut_slice(), picks.len());
+    for (k, p) in picks.as_slice().iter().enumerate() {
+        let (i, j) = (n - k, p.as_fix().unwrap_or(0) as usize);
+        if i < all.len() && j < all.len() {
+            all.swap(i, j);
+        }
+    }
+    Ok(Value::TRUE)
 }
 
 /// `__ary_truncate(a, n)`
@@ -437,6 +460,8 @@ pub static TABLE: &[NativeDef] = &[
     n("Array.", "try_convert", 1, 1, s_try_convert),
     intrinsic("__ary_len", 1, 1, i_len),
     intrinsic("__ary_at", 2, 2, i_at),
+    intrinsic("__ary_item", 2, 2, i_item),
+    intrinsic("__ary_shuffle", 2, 2, i_shuffle),
     intrinsic("__ary_push", 2, 2, i_push),
     intrinsic("__ary_new", 0, 1, i_new).guard(Guard::None),
     intrinsic("__ary_filled", 2, 2, i_filled),

@@ -239,6 +239,17 @@ fn i_uniq(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 
+/// Where all elements are plain, in one step.
+fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let mut a = me_mut(cx, recv)?;
+    let Some(v) = distinct(cx, &[a]) else { return Err(Exit::Miss) };
+    if v.len() == a.len() {
+        return Ok(Value::NIL);
+    }
+    a.vec().assign(&v);
+    Ok(recv)
+}
+
 /// `__ary_tally(a)`: how often each element is there, as a Hash; nil when an element is not plain.
 fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
@@ -436,6 +447,14 @@ fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 
+/// Where all elements are plain, in one step.
+fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let mut a = me_mut(cx, recv)?;
+    let Some(v) = sorted(cx, a.as_slice()) else { return Err(Exit::Miss) };
+    a.vec().assign(&v);
+    Ok(recv)
+}
+
 /// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef.
 fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (k, v) = (me(cx, args[0])?, me(cx, args[1])?);
@@ -505,6 +524,8 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "|", 1, 1, union),
     n("Array", "flatten", 0, 1, flatten),
     n("Array", "flatten!", 0, 1, flatten_bang),
+    n("Array", "sort!", 0, 0, sort_bang),
+    n("Array", "uniq!", 0, 0, uniq_bang),
     intrinsic("__ary_hash", 1, 1, i_hash),
     intrinsic("__ary_index", 2, 2, i_index),
     intrinsic("__ary_rindex", 2, 2, i_rindex),

@@ -187,6 +187,40 @@ fn like(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let d = HashData::comparing(h.h.by_identity);
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())
 }
+/// Where keys hash without user code, in one step.
+fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let mut h = cell(recv)?;
+    if h.h.iterating() > 0 {
+        return Err(cx.runtime_error("rehash during iteration"));
+    }
+    cx.check_frozen(recv)?;
+    if h.h.by_identity {
+        return Ok(recv);
+    }
+    let fresh = like(cx, Value::NIL, &[recv])?;
+    let mut d = cell(fresh)?;
+    let all: Vec<Entry> = h.h.iter().collect();
+    for e in &all {
+        let hv = cx.key_hash(d, e.key)?;
+        match cx.hash_find_with(d, e.key, hv)? {
+            Some(at) => d.h.set_val(at, e.val),
+            None => cx.hash_push(d, hv, e.key, e.val)?,
+        }
+    }
+    h.h.replace_entries(d.h.iter().collect());
+    Ok(recv)
+}
+/// `__hash_become(h, other, version)`: takes over the other's entries; false when h has changed since that version.
+fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (mut h, o) = (cell(args[0])?, cell(args[1])?);
+    cx.check_frozen(args[0])?;
+    if args[2].as_fix() != Some(h.h.version as i64) || h.h.iterating() > 0 {
+        return Ok(Value::FALSE);
+    }
+    h.h.replace_entries(o.h.iter().collect());
+    cx.heap.wrote(args[0], args[1]);
+    Ok(Value::TRUE)
+}
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut h = cell(args[0])?;
     h.h.default = args[1];
@@ -223,6 +257,8 @@ fn id_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// Intrinsics of the prelude's Hash.
 pub static TABLE: &[NativeDef] = &[
+    n("Hash", "rehash", 0, 0, rehash),
+    intrinsic("__hash_become", 3, 3, become_if),
     intrinsic("__hash_len", 1, 1, len),
     intrinsic("__hash_next", 2, 2, next),
     intrinsic("__hash_key", 2, 2, key),

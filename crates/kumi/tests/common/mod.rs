@@ -1,0 +1,125 @@
+//! Runs the programs under tests/ and compares what they print with what stands beside them.
+//!
+//! A program is killed when its time is over. Every failure comes with the line that replays it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Environment variables of a run: the development modes of the runtime.
+pub type Modes = Vec<(&'static str, String)>;
+
+/// One program in one mode.
+pub struct Job {
+    pub program: PathBuf,
+    pub modes: Modes,
+}
+
+/// The programs in a folder of tests/, by name.
+pub fn programs(dir: &str) -> Vec<PathBuf> {
+    let d = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(dir);
+    let mut all: Vec<PathBuf> =
+        std::fs::read_dir(d).unwrap().map(|e| e.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "rb")).collect();
+    all.sort();
+    assert!(!all.is_empty());
+    all
+}
+
+/// Output and exit status, or why there is none.
+fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.arg("-W0").arg(job.program.file_name().unwrap()).current_dir(job.program.parent().unwrap());
+    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE");
+    c.envs(job.modes.iter().map(|(k, v)| (k, v)));
+    c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = c.spawn().map_err(|e| e.to_string())?;
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let out = std::thread::spawn(move || {
+        let mut b = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut out, &mut b);
+        b
+    });
+    let err = std::thread::spawn(move || {
+        let mut b = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut err, &mut b);
+        String::from_utf8_lossy(&b).into_owned()
+    });
+    let start = Instant::now();
+    let status = loop {
+        if let Some(s) = child.try_wait().map_err(|e| e.to_string())? {
+            break s;
+        }
+        if start.elapsed() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("still running after {limit:?}"));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Ok((out.join().unwrap(), err.join().unwrap(), status.code()))
+}
+
+/// The first line that differs.
+fn difference(want: &[u8], got: &[u8]) -> Option<String> {
+    if want == got {
+        return None;
+    }
+    let (w, g) = (String::from_utf8_lossy(want), String::from_utf8_lossy(got));
+    let (mut w, mut g) = (w.lines(), g.lines());
+    let mut n = 0;
+    loop {
+        n += 1;
+        let (a, b) = (w.next(), g.next());
+        if a != b || a.is_none() {
+            return Some(format!("output line {n}\n    want {}\n    got  {}", a.unwrap_or("(end)"), b.unwrap_or("(end)")));
+        }
+    }
+}
+
+/// What is wrong with a run, and how to see it again.
+fn trouble(job: &Job, limit: Duration) -> Option<String> {
+    let want = std::fs::read(job.program.with_extension("out")).unwrap_or_default();
+    let what = match run(job, limit) {
+        Err(e) => e,
+        Ok((out, err, status)) => difference(&want, &out)
+            .or_else(|| (status != Some(0)).then(|| format!("exit status {status:?}")))
+            .map(|d| format!("{d}\n    stderr {}", err.lines().take(3).collect::<Vec<_>>().join(" | ")))?,
+    };
+    let modes: String = job.modes.iter().map(|(k, v)| format!("{k}={v} ")).collect();
+    let mut names: Vec<_> = job.program.iter().rev().take(2).map(|n| n.to_string_lossy()).collect();
+    names.reverse();
+    Some(format!("{}: {what}\n    replay: {modes}kumi -W0 tests/{}", names[1], names.join("/")))
+}
+
+/// Runs all, two at a time.
+pub fn check(jobs: &[Job], limit: Duration) {
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(t) = trouble(job, limit) {
+                        failures.lock().unwrap().push(t);
+                    }
+                }
+            });
+        }
+    });
+    let mut f = failures.into_inner().unwrap();
+    f.sort();
+    assert!(f.is_empty(), "{} of {} runs fail\n{}", f.len(), jobs.len(), f.join("\n"));
+}
+
+/// Every program of some folders in one mode.
+pub fn check_all(dirs: &[&str], modes: &Modes, limit: Duration) {
+    let jobs: Vec<Job> =
+        dirs.iter().flat_map(|d| programs(d)).map(|program| Job { program, modes: modes.clone() }).collect();
+    check(&jobs, limit);
+}
+
+/// `KUMI_TEST_SEED`, which picks another rhythm, or the usual one.
+pub fn seed(default: u32) -> u32 {
+    std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
