@@ -205,6 +205,26 @@ impl Cx {
     ///
     /// Natives that call it must be of [`Guard::None`](crate::Guard::None) and hold no lock: others may wait for it.
     pub fn stop_world<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> Option<T> {
+        if !self.begin_stop() {
+            return None;
+        }
+        let v = f(self);
+        self.end_stop();
+        Some(v)
+    }
+    /// [`stop_world`](Self::stop_world) around a fork: what `f` gives. The child (0) does not touch the stop's lock,
+    /// which another thread may have held just then: [`after_fork`](Self::after_fork) makes it anew.
+    pub fn fork_world(&mut self, f: impl FnOnce() -> i32) -> Option<i32> {
+        if !self.begin_stop() {
+            return None;
+        }
+        let pid = f();
+        if pid != 0 {
+            self.end_stop();
+        }
+        Some(pid)
+    }
+    fn begin_stop(&mut self) -> bool {
         self.show_stack();
         let rt = self.runtime();
         {
@@ -212,7 +232,7 @@ impl Cx {
             if s.stopping {
                 drop(s);
                 self.stop_here_slow();
-                return None;
+                return false;
             }
             s.stopping = true;
             if s.active > 1 {
@@ -223,12 +243,11 @@ impl Cx {
                 }
             }
         }
-        let v = f(self);
-        let mut s = lock(&rt.stop.state);
-        s.stopping = false;
-        rt.stop.changed.notify_all();
-        drop(s);
-        Some(v)
+        true
+    }
+    fn end_stop(&mut self) {
+        lock(&self.stop.state).stopping = false;
+        self.stop.changed.notify_all();
     }
 
     /// Starts the other workers, once.

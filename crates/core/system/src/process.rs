@@ -292,7 +292,7 @@ fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.need_main_worker()?;
     // While the world is stopped no other worker holds a lock of the runtime or of the allocator.
     crate::stdio::flush_std(cx);
-    let forked = cx.stop_world(|_| {
+    let forked = cx.fork_world(|| {
         // SAFETY: the other OS threads stand still; the child goes on with a copy of this one.
         let p = unsafe { libc::fork() };
         if p == 0 {
