@@ -388,7 +388,9 @@ fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
     io.unread_to_fd();
-    if !io.is_plain() {
+    // SAFETY: touches no memory.
+    let refuses = unsafe { libc::fcntl(io.out_fd(), libc::F_GETFL) } & libc::O_NONBLOCK != 0;
+    if !io.is_plain() && !refuses {
         // A pipe may be full: the task waits, not the worker.
         let sync = std::mem::replace(&mut io.sync, true);
         let r = put(cx, io, s.bytes());
