@@ -81,7 +81,7 @@ pub fn run(plan: &Plan, file: &Path, worker: usize) -> Outcome {
         }
     }
     c.arg(file);
-    c.env("RUBY_EXE", &plan.kumi).env("SPEC_TEMP_DIR", &tmp).env_remove("RUBYOPT");
+    c.env("RUBY_EXE", &plan.kumi).env("RUBY_FLAGS", "").env("SPEC_TEMP_DIR", &tmp).env_remove("RUBYOPT");
     c.current_dir(&plan.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut c = limited(c, plan.memory);
     let mut o = Outcome::default();
