@@ -104,6 +104,14 @@ module KumiSys
     true
   end
 
+  # Does this thread load that file right now?
+  def self.loading_here?(path)
+    full = find_feature(path) or return false
+    real = full.start_with?("<internal:") ? full : File.realpath(full)
+    entry = LOAD_LOCK.synchronize { LOADING[real] }
+    entry ? __same(entry[1], Thread.current) : false
+  end
+
   def self.read_source(full)
     text = __lib_file(full)
     return text if text

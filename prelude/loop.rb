@@ -109,12 +109,7 @@ module KumiSys
 
   # A constant whose file is known: loads it and gives the value.
   def self.autoload_const(owner, name, path)
-    begun = __autoload_begin(owner, name)
-    begin
-      require_by_main(path)
-    ensure
-      __autoload_end(owner, name) if begun
-    end
+    autoload_run(owner, name, path)
     v = __const_own(owner, name)
     return v unless __undef?(v)
     __drop_autoload(owner, name)
@@ -126,6 +121,23 @@ module KumiSys
     owner.const_missing(name)
   end
 
+  # Loads the file of a constant, or waits until the thread that does it is done. A thread that loads the file because
+  # it was required is the one that defines the constant, whoever asked for the constant first.
+  def self.autoload_run(owner, name, path)
+    while true
+      begun = __autoload_begin(owner, name)
+      return if __same(begun, nil)
+      return __autoload_take(owner, name) if !begun && loading_here?(path)
+      begin
+        require_by_main(path)
+      ensure
+        __autoload_end(owner, name) if begun
+      end
+      return if begun
+      Thread.pass
+    end
+  end
+
   # A program may have a require of its own.
   def self.require_by_main(path)
     main = __main_object
@@ -134,12 +146,7 @@ module KumiSys
 
   # `class A` where A is to be autoloaded: the file may define it, or leave that to this very definition.
   def self.autoload_open(owner, name, path)
-    begun = __autoload_begin(owner, name)
-    begin
-      require_by_main(path)
-    ensure
-      __autoload_end(owner, name) if begun
-    end
+    autoload_run(owner, name, path)
     __drop_autoload(owner, name)
     nil
   end

@@ -931,6 +931,17 @@ fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => Value::NIL,
     })
 }
+/// `__autoload_take(module, name)`: this thread loads the constant's file, whoever began.
+fn autoload_take(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut c = cx.arg_class(a, 0)?;
+    let n = cx.arg_name(a, 1)?;
+    let me = cx.task.root;
+    if let Some(k) = c.data.consts.get_mut(&n).filter(|k| k.loading != 0) {
+        k.loading = me;
+        cx.const_changed(n);
+    }
+    Ok(Value::NIL)
+}
 /// `__autoload_end(module, name)`: what was loaded is for all to see.
 fn autoload_end(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut c = cx.arg_class(a, 0)?;
@@ -1067,6 +1078,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__const_own", 2, 2, const_own).guard(Guard::Classes),
     intrinsic("__autoload_begin", 2, 2, autoload_begin).guard(Guard::Classes),
     intrinsic("__autoload_end", 2, 2, autoload_end).guard(Guard::Classes),
+    intrinsic("__autoload_take", 2, 2, autoload_take).guard(Guard::Classes),
     intrinsic("__drop_autoload", 2, 2, drop_autoload).guard(Guard::Classes),
     n("Method", "to_proc", 0, 0, method_to_proc),
     n("Proc", "lambda?", 0, 0, proc_lambda),
