@@ -30,7 +30,7 @@ use queue::{Look, Queues, Steal};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Weak};
-use sync::{AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
+use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 
 pub use cores::default_workers;
 pub use pool::Panicked;
@@ -77,6 +77,8 @@ pub struct Sched {
     jobs: AtomicUsize,
     /// Workers inside `wait`.
     waiting: AtomicUsize,
+    /// `stuck` was asked while somebody was on the way to bed.
+    unsure: AtomicBool,
     /// How often a worker has left `wait`.
     left: AtomicU64,
     pid: u32,
@@ -107,6 +109,7 @@ impl Sched {
             pending: AtomicUsize::new(0),
             jobs: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
+            unsure: AtomicBool::new(false),
             left: AtomicU64::new(0),
             pid: std::process::id(),
             me: me.clone(),
@@ -220,15 +223,19 @@ impl Sched {
     pub fn stuck(&self, own: usize) -> bool {
         let left = self.left.load(SeqCst);
         let all = || self.waiting.load(SeqCst) + 1 >= self.config.workers;
-        all()
-            && self.watching() == 0
+        if !all() {
+            self.unsure.store(true, SeqCst);
+            return false;
+        }
+        let quiet = self.watching() == 0
             && self.jobs_running() == 0
             && self.timers.len() <= own
             && lock(&self.inbox).is_empty()
             && self.queues.all_empty()
-            && !self.idle.any_token()
-            && all()
-            && self.left.load(SeqCst) == left
+            && !self.idle.any_token();
+        let still = all() && self.left.load(SeqCst) == left;
+        self.unsure.store(!still, SeqCst);
+        quiet && still
     }
 
     // Timers.
@@ -249,6 +256,11 @@ impl Sched {
     /// Drops the timers of waits that `live` says are over. No lock is held while it is asked.
     pub fn compact_timers(&self, live: impl FnMut(TaskId, u64) -> bool) {
         self.timers.compact(live);
+    }
+
+    /// Could all timers but `own` of them be stale? `compact_timers` tells, and makes the answer no.
+    pub fn timers_may_be_stale(&self, own: usize) -> bool {
+        self.timers.may_be_stale(own)
     }
 
     /// How many timers are set, stale ones included.
@@ -427,8 +439,11 @@ impl Sched {
     /// and spinning has paid, then sleeps: one worker in the kernel's queue until the next timer, the others parked.
     pub fn wait(&self, worker: usize) {
         let w = self.slot(worker);
-        self.waiting.fetch_add(1, SeqCst);
-        self.settle(w);
+        let last = self.waiting.fetch_add(1, SeqCst) + 1 >= self.config.workers;
+        // Whoever lies down last asks `stuck` once more, when the one before could not tell.
+        if !(last && self.unsure.swap(false, SeqCst)) {
+            self.settle(w);
+        }
         self.left.fetch_add(1, SeqCst);
         self.waiting.fetch_sub(1, SeqCst);
     }

@@ -116,6 +116,12 @@ impl Timers {
         self.note(&h);
     }
 
+    /// Could all entries but `own` of them be stale?
+    pub fn may_be_stale(&self, own: usize) -> bool {
+        let n = self.len();
+        n > own && self.stale.load(Relaxed) >= n - own
+    }
+
     /// How many entries, stale ones included.
     pub fn len(&self) -> usize {
         lock(&self.heap).list.len()

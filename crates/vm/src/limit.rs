@@ -86,10 +86,7 @@ fn arm(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = a[0].as_fix().unwrap_or(-1) as u64;
     if cx.limits.take(id).is_some() {
-        if cx.sched().timer_cancelled() {
-            let s = cx.sched();
-            s.compact_timers(|task, seq| cx.timer_lives(task, seq));
-        }
+        cx.timer_over();
         return Ok(Value::NIL);
     }
     let root = cx.root;

@@ -379,6 +379,10 @@ impl Cx {
             return false;
         }
         let s = self.sched();
+        // Waits that ended early and limits that were left in time keep nobody awake.
+        if s.timers_may_be_stale(self.trim_armed.load(Relaxed) as usize) {
+            s.compact_timers(|task, seq| self.timer_lives(task, seq));
+        }
         if self.workers_started() {
             return s.stuck(self.trim_armed.load(Relaxed) as usize);
         }
@@ -637,12 +641,18 @@ impl Cx {
         };
         if let (Some((id, pinned)), timed) = ready {
             self.enqueue(id, pinned);
-            if timed && self.sched().timer_cancelled() {
-                let s = self.sched();
-                s.compact_timers(|task, seq| self.timer_lives(task, seq));
+            if timed {
+                self.timer_over();
             }
         }
         true
+    }
+    /// A timer of the scheduler is good for nothing any more.
+    pub(crate) fn timer_over(&self) {
+        let s = self.sched();
+        if s.timer_cancelled() {
+            s.compact_timers(|task, seq| self.timer_lives(task, seq));
+        }
     }
     /// Under the table's lock: the task may run again.
     fn wait_is_over(&self, t: TaskPtr) {
@@ -716,7 +726,11 @@ impl Cx {
             }
         };
         if ready {
+            let timed = t.timed;
             self.enqueue(t.id, t.pinned);
+            if timed {
+                self.timer_over();
+            }
         } else {
             self.poll_all();
         }
