@@ -81,28 +81,31 @@ pub fn range_part(r: Gc<RangeObj>, len: usize, clip: bool) -> Result<Option<(usi
 }
 
 /// `a[start, len]`
-fn part(cx: &mut Cx, a: Gc<ArrayObj>, start: i64, n: i64) -> Value {
+fn part(cx: &mut Cx, a: &[Value], start: i64, n: i64) -> Value {
     let len = a.len() as i64;
     let s = if start < 0 { start.saturating_add(len) } else { start };
     if s < 0 || s > len || n < 0 {
         return Value::NIL;
     }
     let n = n.min(len - s);
-    cx.array(&a.as_slice()[s as usize..(s + n) as usize])
+    cx.array(&a[s as usize..(s + n) as usize])
 }
+
+// Readers without a lock: they look once, and what they have looked at stays as it was.
 
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
+    let a = a.as_slice();
     if args.len() == 2 {
         let (s, n) = (cx.arg_i64(args, 0)?, cx.arg_i64(args, 1)?);
         return Ok(part(cx, a, s, n));
     }
     if args[0].is_fix() {
-        return Ok(position(args[0].fix_val(), a.len()).and_then(|i| a.get(i)).unwrap_or(Value::NIL));
+        return Ok(position(args[0].fix_val(), a.len()).and_then(|i| a.get(i)).copied().unwrap_or(Value::NIL));
     }
     if let Some(r) = args[0].as_range() {
         return Ok(match range_part(r, a.len(), true)? {
-            Some((s, n)) => cx.array(&a.as_slice()[s..s + n]),
+            Some((s, n)) => cx.array(&a[s..s + n]),
             None => Value::NIL,
         });
     }
@@ -110,7 +113,7 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let i = cx.arg_i64(args, 0)?;
-    Ok(position(i, a.len()).and_then(|i| a.get(i)).unwrap_or(Value::NIL))
+    Ok(position(i, a.len()).and_then(|i| a.get(i)).copied().unwrap_or(Value::NIL))
 }
 
 fn at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -130,8 +133,9 @@ fn first(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.is_empty() {
         return Ok(a.get(0).unwrap_or(Value::NIL));
     }
+    let a = a.as_slice();
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
-    Ok(cx.array(&a.as_slice()[..n]))
+    Ok(cx.array(&a[..n]))
 }
 
 fn last(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -139,20 +143,23 @@ fn last(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.is_empty() {
         return Ok(a.as_slice().last().copied().unwrap_or(Value::NIL));
     }
+    let a = a.as_slice();
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
-    Ok(cx.array(&a.as_slice()[a.len() - n..]))
+    Ok(cx.array(&a[a.len() - n..]))
 }
 
 fn take(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
+    let a = a.as_slice();
     let n = count(cx, args, 0, "attempt to take negative size")?.min(a.len());
-    Ok(cx.array(&a.as_slice()[..n]))
+    Ok(cx.array(&a[..n]))
 }
 
 fn drop(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
+    let a = a.as_slice();
     let n = count(cx, args, 0, "attempt to drop negative size")?.min(a.len());
-    Ok(cx.array(&a.as_slice()[n..]))
+    Ok(cx.array(&a[n..]))
 }
 
 fn length(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -417,10 +424,11 @@ fn i_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_part(a, i, n)`: up to n elements from i on as a new array.
 fn i_part(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
+    let a = a.as_slice();
     let i = (args[1].fix_val().max(0) as usize).min(a.len());
     let n = args[2].as_fix().map_or(usize::MAX, |n| n.max(0) as usize).min(a.len() - i);
     cx.heap.charge(n * 8);
-    Ok(cx.array(&a.as_slice()[i..i + n]))
+    Ok(cx.array(&a[i..i + n]))
 }
 
 /// `__ary_move(a, to, from)`: closes a gap after `reject!`: elements from `from` on move to `to`, the rest is cut off.
@@ -437,17 +445,17 @@ fn i_move(_: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// Natives and intrinsics.
 pub static TABLE: &[NativeDef] = &[
-    n("Array", "[]", 1, 2, aref),
-    n("Array", "at", 1, 1, at),
-    n("Array", "first", 0, 1, first),
-    n("Array", "last", 0, 1, last),
-    n("Array", "take", 1, 1, take),
-    n("Array", "drop", 1, 1, drop),
-    n("Array", "size", 0, 0, length),
-    n("Array", "empty?", 0, 0, is_empty),
-    n("Array", "to_a", 0, 0, to_a),
-    n("Array", "to_ary", 0, 0, to_ary),
-    n("Array", "deconstruct", 0, 0, to_ary),
+    n("Array", "[]", 1, 2, aref).guard(Guard::None),
+    n("Array", "at", 1, 1, at).guard(Guard::None),
+    n("Array", "first", 0, 1, first).guard(Guard::None),
+    n("Array", "last", 0, 1, last).guard(Guard::None),
+    n("Array", "take", 1, 1, take).guard(Guard::None),
+    n("Array", "drop", 1, 1, drop).guard(Guard::None),
+    n("Array", "size", 0, 0, length).guard(Guard::None),
+    n("Array", "empty?", 0, 0, is_empty).guard(Guard::None),
+    n("Array", "to_a", 0, 0, to_a).guard(Guard::None),
+    n("Array", "to_ary", 0, 0, to_ary).guard(Guard::None),
+    n("Array", "deconstruct", 0, 0, to_ary).guard(Guard::None),
     n("Array", "values_at", 0, -1, values_at),
     n("Array", "dig", 1, -1, dig),
     n("Array", "reverse", 0, 0, reverse),
@@ -458,9 +466,9 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "transpose", 0, 0, transpose),
     n("Array.", "[]", 0, -1, s_make),
     n("Array.", "try_convert", 1, 1, s_try_convert),
-    intrinsic("__ary_len", 1, 1, i_len),
-    intrinsic("__ary_at", 2, 2, i_at),
-    intrinsic("__ary_item", 2, 2, i_item),
+    intrinsic("__ary_len", 1, 1, i_len).guard(Guard::None),
+    intrinsic("__ary_at", 2, 2, i_at).guard(Guard::None),
+    intrinsic("__ary_item", 2, 2, i_item).guard(Guard::None),
     intrinsic("__ary_shuffle", 2, 2, i_shuffle),
     intrinsic("__ary_push", 2, 2, i_push),
     intrinsic("__ary_new", 0, 1, i_new).guard(Guard::None),
@@ -468,7 +476,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_set", 3, 3, i_set),
     intrinsic("__ary_swap", 3, 3, i_swap),
     intrinsic("__ary_truncate", 2, 2, i_truncate),
-    intrinsic("__ary_copy", 1, 1, i_copy),
-    intrinsic("__ary_part", 3, 3, i_part),
+    intrinsic("__ary_copy", 1, 1, i_copy).guard(Guard::None),
+    intrinsic("__ary_part", 3, 3, i_part).guard(Guard::None),
     intrinsic("__ary_move", 3, 3, i_move),
 ];

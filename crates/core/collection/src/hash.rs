@@ -23,8 +23,17 @@ pub(crate) fn default_for(cx: &mut Cx, h: Gc<HashObj>, key: Value) -> R {
     Ok(h.h.default)
 }
 
+/// What readers beside other workers find without a lock; they look again with it when that is nothing.
+fn racing(cx: &mut Cx, h: Gc<HashObj>, key: Value) -> Option<Value> {
+    if cx.is_parallel() { cx.hash_get_plain(h, key) } else { None }
+}
+
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
+    if let Some(v) = racing(cx, h, args[0]) {
+        return Ok(v);
+    }
+    let _l = cx.lock_objects(recv, args);
     match cx.hash_find(h, args[0])? {
         Some(i) => Ok(h.h.at(i).map_or(Value::NIL, |e| e.val)),
         None => default_for(cx, h, args[0]),
@@ -40,6 +49,10 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn fetch(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
+    if let Some(v) = racing(cx, h, args[0]) {
+        return Ok(v);
+    }
+    let _l = cx.lock_objects(recv, args);
     match cx.hash_find(h, args[0])? {
         Some(i) => Ok(h.h.at(i).map_or(Value::NIL, |e| e.val)),
         // A block, a default or KeyError: only the prelude sees the block.
@@ -49,6 +62,10 @@ fn fetch(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn has_key(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
+    if racing(cx, h, args[0]).is_some() {
+        return Ok(Value::TRUE);
+    }
+    let _l = cx.lock_objects(recv, args);
     Ok(Value::bool(cx.hash_find(h, args[0])?.is_some()))
 }
 
@@ -321,22 +338,22 @@ fn itself(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 /// Natives of Hash.
 pub static TABLE: &[NativeDef] = &[
-    n("Hash", "[]", 1, 1, aref),
+    n("Hash", "[]", 1, 1, aref).guard(Guard::None),
     n("Hash", "[]=", 2, 2, aset),
     n("Hash", "store", 2, 2, aset),
-    n("Hash", "fetch", 1, 2, fetch),
-    n("Hash", "key?", 1, 1, has_key),
-    n("Hash", "has_key?", 1, 1, has_key),
-    n("Hash", "include?", 1, 1, has_key),
-    n("Hash", "member?", 1, 1, has_key),
+    n("Hash", "fetch", 1, 2, fetch).guard(Guard::None),
+    n("Hash", "key?", 1, 1, has_key).guard(Guard::None),
+    n("Hash", "has_key?", 1, 1, has_key).guard(Guard::None),
+    n("Hash", "include?", 1, 1, has_key).guard(Guard::None),
+    n("Hash", "member?", 1, 1, has_key).guard(Guard::None),
     n("Hash", "delete", 1, 1, delete),
-    n("Hash", "size", 0, 0, size),
-    n("Hash", "length", 0, 0, size),
-    n("Hash", "empty?", 0, 0, empty_p),
+    n("Hash", "size", 0, 0, size).guard(Guard::None),
+    n("Hash", "length", 0, 0, size).guard(Guard::None),
+    n("Hash", "empty?", 0, 0, empty_p).guard(Guard::None),
     n("Hash", "keys", 0, 0, keys),
     n("Hash", "values", 0, 0, values),
     n("Hash", "to_a", 0, 0, to_a),
-    n("Hash", "to_hash", 0, 0, itself),
+    n("Hash", "to_hash", 0, 0, itself).guard(Guard::None),
     n("Hash", "values_at", 0, -1, values_at),
     n("Hash", "clear", 0, 0, clear),
     n("Hash", "shift", 0, 0, shift),
@@ -346,7 +363,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Hash", "replace", 1, 1, replace),
     private("Hash", "initialize_copy", 1, 1, replace),
     n("Hash", "compare_by_identity", 0, 0, by_identity),
-    n("Hash", "compare_by_identity?", 0, 0, by_identity_p),
+    n("Hash", "compare_by_identity?", 0, 0, by_identity_p).guard(Guard::None),
     n("Hash", "==", 1, 1, eq),
     n("Hash", "eql?", 1, 1, eql),
     n("Hash", "hash", 0, 0, hash_hash),

@@ -40,6 +40,10 @@ fn val(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__hash_get(h, key)`: the value, undef when it is absent or user code must look for it.
 fn get(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
+    if let Some(v) = if cx.is_parallel() { cx.hash_get_plain(h, args[1]) } else { None } {
+        return Ok(v);
+    }
+    let _l = cx.lock_objects(args[0], &args[1..]);
     Ok(match cx.hash_find(h, args[1]) {
         Ok(Some(i)) => h.h.at(i).map_or(Value::UNDEF, |e| e.val),
         _ => Value::UNDEF,
@@ -259,12 +263,12 @@ fn id_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("Hash", "rehash", 0, 0, rehash),
     intrinsic("__hash_become", 3, 3, become_if),
-    intrinsic("__hash_len", 1, 1, len),
+    intrinsic("__hash_len", 1, 1, len).guard(Guard::None),
     intrinsic("__hash_next", 2, 2, next),
     intrinsic("__hash_key", 2, 2, key),
     intrinsic("__hash_val", 2, 2, val),
     intrinsic("__hash_pair", 2, 2, pair),
-    intrinsic("__hash_get", 2, 2, get),
+    intrinsic("__hash_get", 2, 2, get).guard(Guard::None),
     intrinsic("__hash_view", 1, 1, view),
     intrinsic("__hash_commit", 6, 6, commit),
     intrinsic("__hash_cut", 3, 3, cut),
