@@ -260,12 +260,15 @@ fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__fiber_rows(fiber)`: the frames it is in, as `__caller` gives them; nil when it is over.
 fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
-    if !cx.task_lives(id) {
-        return Ok(Value::NIL);
+    loop {
+        if !cx.task_lives(id) {
+            return Ok(Value::NIL);
+        }
+        // Another worker may run it: its frames stand still while the world does.
+        if let Some(e) = cx.stop_world(|cx| cx.capture_task(id)) {
+            return cx.location_rows(&e, 0, usize::MAX);
+        }
     }
-    // Its thread may be another one, which runs just now.
-    let Some(e) = cx.stop_world(|cx| cx.capture_task(id)) else { return Err(Exit::Again) };
-    cx.location_rows(&e, 0, usize::MAX)
 }
 /// `__fiber_source(fiber)`: [path, line] of its block, or nil.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -62,6 +62,15 @@ impl Cx {
             _ if t.rewound == 2 => unsafe { (*pc.add(1)).load(Ordering::Relaxed) as u32 },
             _ => NO_METHOD,
         };
+        let native = match t.state.get() {
+            // It stands in the call by which it gave control away.
+            State::Suspended if native == NO_METHOD => {
+                let (of, name) = if t.yielding { (self.class_of(self.k.fiber.val()), "yield") } else { (self.k.fiber, "transfer") };
+                let name = self.intern(name);
+                self.find_method(of, name)
+            }
+            _ => native,
+        };
         pc = pc.wrapping_add(t.rewound as usize);
         if id == me {
             return self.capture_trace(native);
