@@ -25,6 +25,9 @@ p [:locals, r.uniq, Thread.current.keys.size]
 def match(t) = 60.times.all? { |i| "t#{t}i#{i}" =~ /t(\d)i(\d+)/; Thread.pass if i % 9 == 0; $1 == t.to_s && $2 == i.to_s }
 p [:last_match, together(T) { |t| match(t) }.uniq]
 
+ts = T.times.map { |t| Thread.new { 60.times.all? { |i| "t#{t}i#{i}" =~ /t(\d)i(\d+)/; Thread.pass if i % 9 == 0; $1 == t.to_s && $2 == i.to_s } } }
+p [:own_match, ts.map(&:value).uniq]
+
 def sum_to(n) = n == 0 ? 0 : n + sum_to(n - 1)
 p [:deep, together(T) { sum_to(4000) }.uniq]
 def forever(n) = forever(n + 1) + 1

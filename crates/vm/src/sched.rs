@@ -581,6 +581,9 @@ impl Cx {
     /// ThreadError or FiberError when there are too many.
     pub(crate) fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
         let mut t = Task::new();
+        if let (Some(_), Target::Proc(p)) = (thread, &start.target) {
+            t.around = p.as_proc().map_or(Value::NIL, |p| p.env);
+        }
         t.start = Some(Box::new(start));
         t.thread = thread.unwrap_or(self.task.thread);
         t.storage = self.task.storage;

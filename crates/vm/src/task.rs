@@ -167,6 +167,9 @@ pub struct Task {
     /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
     pub storage: Value,
     pub locals: Value,
+    /// Of a first task: the environment of its thread's block (nil: none), and `$~` of the scopes around that block.
+    pub around: Value,
+    pub matched: Value,
     /// A resumed value decides the fused jump before `pc`.
     pub jump: bool,
     pub again: Option<Box<Again>>,
@@ -225,6 +228,8 @@ impl Task {
             rewound: 0,
             storage: Value::NIL,
             locals: Value::NIL,
+            around: Value::NIL,
+            matched: Value::NIL,
             jump: false,
             again: None,
             yielding: false,
@@ -241,7 +246,9 @@ impl Task {
     /// Marks the stack and all else it holds.
     pub fn trace(&self, m: &mut Marker) {
         self.mark_parked_stack(m);
-        for v in [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals, self.masks] {
+        for v in
+            [self.err, self.thread, self.fiber, self.result, self.failed, self.storage, self.locals, self.masks, self.around, self.matched]
+        {
             m.mark(v);
         }
         m.mark_all(&self.interrupts.lock());

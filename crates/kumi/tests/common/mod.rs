@@ -114,8 +114,7 @@ pub fn check(jobs: &[Job], limit: Duration) {
 
 /// Every program of some folders in one mode.
 pub fn check_all(dirs: &[&str], modes: &Modes, limit: Duration) {
-    let jobs: Vec<Job> =
-        dirs.iter().flat_map(|d| programs(d)).map(|program| Job { program, modes: modes.clone() }).collect();
+    let jobs: Vec<Job> = dirs.iter().flat_map(|d| programs(d)).map(|program| Job { program, modes: modes.clone() }).collect();
     check(&jobs, limit);
 }
 

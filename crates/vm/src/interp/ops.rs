@@ -312,9 +312,25 @@ impl Cx {
                 for _ in 0..depth {
                     e = e.parent.cell::<EnvObj>()?;
                 }
+                if !self.root.around.is_nil() && self.around_thread(e) {
+                    let mut t = self.root;
+                    return Some(&mut t.matched);
+                }
                 e.slots_mut().get_mut(slot as usize).map(|v| v as *mut Value)
             }
         }
+    }
+    /// Is it an environment outside of the running thread's block? What such a scope knows as `$~` each thread has
+    /// for itself.
+    fn around_thread(&self, e: Gc<EnvObj>) -> bool {
+        let mut at = self.root.around.cell::<EnvObj>();
+        while let Some(x) = at {
+            if x == e {
+                return true;
+            }
+            at = x.parent.cell::<EnvObj>();
+        }
+        false
     }
     /// `$~` of the nearest user frame.
     pub fn last_match(&self) -> Value {
