@@ -58,8 +58,8 @@ class << ENV
   end
 
   def keys = __env_keys
-  def values = __env_keys.map { |k| __env_get(k) }
-  def to_a = __env_keys.map { |k| [k, __env_get(k)] }
+  def values = __env_pairs.map { |p| p[1] }
+  def to_a = __env_pairs
   def size = __env_keys.size
   alias_method :length, :size
   def empty? = __env_keys.empty?
@@ -67,7 +67,7 @@ class << ENV
 
   def to_hash
     h = {}
-    __env_keys.each { |k| h[k] = __env_get(k) }
+    __env_pairs.each { |k, v| h[k] = v }
     h
   end
 

@@ -62,6 +62,16 @@ fn keys(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(v))
 }
 
+/// `__env_pairs()`: names and values, as they are at one time.
+fn pairs(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let mut v = Vec::new();
+    for (n, x) in std::env::vars_os() {
+        let (n, x) = (frozen_str(cx, n.as_bytes()), frozen_str(cx, x.as_bytes()));
+        v.push(cx.array(&[n, x]));
+    }
+    Ok(cx.array_vec(v))
+}
+
 /// Intrinsics of ENV.
 pub static TABLE: &[NativeDef] =
-    &[intrinsic("__env_get", 1, 1, get).guard(Guard::World), intrinsic("__env_set", 2, 2, set).guard(Guard::World), intrinsic("__env_keys", 0, 0, keys).guard(Guard::World)];
+    &[intrinsic("__env_get", 1, 1, get).guard(Guard::World), intrinsic("__env_set", 2, 2, set).guard(Guard::World), intrinsic("__env_pairs", 0, 0, pairs).guard(Guard::World), intrinsic("__env_keys", 0, 0, keys).guard(Guard::World)];

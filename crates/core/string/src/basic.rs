@@ -238,6 +238,7 @@ fn to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if cx.real_class(recv) == cx.k.string {
         return Ok(recv);
     }
+    let _l = cx.lock_objects(recv, &[]);
     Ok(copy(cx, s))
 }
 fn to_sym(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -287,9 +288,10 @@ fn uminus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn getbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     let i = cx.arg_i64(args, 0)?;
-    let n = s.bytes().len() as i64;
-    let i = if i < 0 { i + n } else { i };
-    Ok(if i < 0 || i >= n { Value::NIL } else { Value::fix(s.bytes()[i as usize] as i64) })
+    // One look: it is read without its lock.
+    let b = s.bytes();
+    let i = if i < 0 { i.saturating_add(b.len() as i64) } else { i };
+    Ok(usize::try_from(i).ok().and_then(|i| b.get(i)).map_or(Value::NIL, |c| Value::fix(*c as i64)))
 }
 fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut s = me(cx, recv)?;
@@ -519,21 +521,21 @@ fn crypt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("String", "length", 0, 0, length),
     n("String", "size", 0, 0, length),
-    n("String", "bytesize", 0, 0, bytesize),
-    n("String", "empty?", 0, 0, is_empty),
+    n("String", "bytesize", 0, 0, bytesize).guard(Guard::None),
+    n("String", "empty?", 0, 0, is_empty).guard(Guard::None),
     n("String", "+", 1, 1, plus),
     n("String", "<<", 1, 1, shl),
     n("String", "concat", 0, -1, concat),
     n("String", "append_as_bytes", 0, -1, append_as_bytes),
     n("String", "prepend", 0, -1, prepend),
     n("String", "*", 1, 1, times),
-    n("String", "==", 1, 1, eq),
-    n("String", "eql?", 1, 1, eql),
-    n("String", "hash", 0, 0, hash),
+    n("String", "==", 1, 1, eq).guard(Guard::None),
+    n("String", "eql?", 1, 1, eql).guard(Guard::None),
+    n("String", "hash", 0, 0, hash).guard(Guard::None),
     n("String", "<=>", 1, 1, cmp),
     n("String", "casecmp", 1, 1, casecmp),
-    n("String", "to_s", 0, 0, to_s),
-    n("String", "to_str", 0, 0, to_s),
+    n("String", "to_s", 0, 0, to_s).guard(Guard::None),
+    n("String", "to_str", 0, 0, to_s).guard(Guard::None),
     n("String", "to_sym", 0, 0, to_sym),
     n("String", "intern", 0, 0, to_sym),
     private("String", "initialize_copy", 1, 1, initialize_copy),
@@ -542,7 +544,7 @@ pub static TABLE: &[NativeDef] = &[
     n("String", "+@", 0, 0, uplus),
     n("String", "-@", 0, 0, uminus),
     n("String", "dedup", 0, 0, uminus),
-    n("String", "getbyte", 1, 1, getbyte),
+    n("String", "getbyte", 1, 1, getbyte).guard(Guard::None),
     n("String", "setbyte", 2, 2, setbyte),
     n("String", "bytes", 0, 0, bytes),
     n("String", "chars", 0, 0, chars),

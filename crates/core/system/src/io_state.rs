@@ -95,6 +95,9 @@ fn set_lineno(cx: &mut Cx, r: Value, a: &[Value]) -> R {
 }
 fn pos(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     let io = io::open(cx, r)?;
+    if !io.is_plain() {
+        crate::io_write::settle(cx, io)?;
+    }
     if let Err(e) = io.flush() {
         let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
@@ -112,6 +115,9 @@ fn seek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let off = cx.arg_i64(a, 1)?;
     let whence = cx.arg_i64(a, 2)? as i32;
     let io = io::open(cx, a[0])?;
+    if !io.is_plain() {
+        crate::io_write::settle(cx, io)?;
+    }
     if let Err(e) = io.flush() {
         let l = io.label();
         return Err(io::fail_plain(cx, e, &l));
