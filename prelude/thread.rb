@@ -205,14 +205,16 @@ class Thread
   end
 
   def backtrace(start = 0, length = nil)
-    return nil unless alive?
-    rows = KumiSys.cut_rows(__thread_rows(self), start, length)
+    # Nil when it has ended, which it may do at any moment.
+    rows = __thread_rows(self) or return nil
+    rows = KumiSys.cut_rows(rows, start, length)
     rows && rows.map { |r| KumiSys.row_text(r) }
   end
 
   def backtrace_locations(start = 0, length = nil)
-    return nil unless alive?
-    rows = KumiSys.cut_rows(__thread_rows(self), start, length)
+    # Nil when it has ended, which it may do at any moment.
+    rows = __thread_rows(self) or return nil
+    rows = KumiSys.cut_rows(rows, start, length)
     rows && rows.map { |r| KumiSys.location(r) }
   end
 
