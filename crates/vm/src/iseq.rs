@@ -266,6 +266,11 @@ pub struct ScopeParam {
     pub slot: u16,
 }
 
+// SAFETY: what changes in it is atomic or behind its lock; values in it are roots, looked at by workers of one runtime.
+unsafe impl Sync for ISeq {}
+// SAFETY: as above.
+unsafe impl Send for ISeq {}
+
 impl ISeq {
     /// The source line of the instruction at or before `pc`.
     pub fn line_at(&self, pc: u32) -> u32 {

@@ -109,7 +109,7 @@ impl Cx {
         }
         self.heap.poll.store(true, Relaxed);
         self.stress = self.stress.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        if (self.stress >> 33) % 4 != 0 {
+        if !(self.stress >> 33).is_multiple_of(4) {
             return None;
         }
         self.take_events();

@@ -12,7 +12,7 @@ use super::looks::Jumps;
 use crate::bytecode::Op;
 use crate::iseq::{Catch, Handler, Kind};
 use ruby_prism::*;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// An active construct.
 pub enum Ctl<'pr> {
@@ -23,7 +23,7 @@ pub enum Ctl<'pr> {
     /// Inside a rescue clause.
     RescueBody { saved: u16, retry: Option<Label> },
     /// Code under an ensure handler.
-    Ensure { node: Arc<EnsureNode<'pr>>, gaps: Vec<(u32, u32)> },
+    Ensure { node: Rc<EnsureNode<'pr>>, gaps: Vec<(u32, u32)> },
     /// Ensure code that runs while something unwinds.
     EnsureBody { saved: Option<u16> },
 }
@@ -247,7 +247,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         });
         let done = self.label();
         let from = self.pc();
-        let e = Arc::new(e);
+        let e = Rc::new(e);
         self.cur.ctl.push(Ctl::Ensure { node: e.clone(), gaps: Vec::new() });
         self.begin_rescue(n, dst);
         let gaps = match self.cur.ctl.pop() {

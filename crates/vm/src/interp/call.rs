@@ -292,12 +292,12 @@ impl Cx {
     pub(crate) fn heat(&mut self, m: u32) {
         let _classes = self.lock_classes();
         let i = m as usize;
-        self.hot.grow_to(self.methods.len().max(i + 1), || Hot::UNSET);
+        self.hot.grow_to(self.methods.len().max(i + 1), Hot::unset);
         if self.hot[i].kind != HotKind::Slow {
             return;
         }
         let e = &self.methods[i];
-        let mut h = Hot::UNSET;
+        let mut h = Hot::unset();
         if let Some(f) = e.native {
             h.kind = HotKind::Native;
             h.native = Some(f);

@@ -80,7 +80,8 @@ pub(crate) enum HotKind {
 }
 
 impl Hot {
-    pub const UNSET: Hot = Hot {
+    pub fn unset() -> Hot {
+        Hot {
         kind: HotKind::Slow,
         argc: 0,
         nregs: 0,
@@ -93,7 +94,8 @@ impl Hot {
         arg: 0,
         seen: AtomicU64::new(0),
         guard: Guard::None,
-    };
+        }
+    }
 }
 
 /// Slot plus one of an attribute in an object of the shape it was last seen in; 0: another shape.

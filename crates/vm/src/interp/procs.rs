@@ -127,7 +127,7 @@ impl Cx {
             code: q.code.as_ptr(),
             iseq: q,
             cref: p.cref,
-            ..super::Hot::UNSET
+            ..super::Hot::unset()
         };
         let flags = ff::BLOCK | if p.is_lambda() { ff::LAMBDA } else { 0 };
         Some((hot, super::Outer { self_val: p.self_val, block: p.block, env: p.env, home: p.home, flags }))
