@@ -59,4 +59,5 @@ fn lib_file_p(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::bool(path.starts_with(LIB_DIR) && cx.library_file(&path).is_some()))
 }
 
-static TABLE: &[NativeDef] = &[intrinsic("__lib_file", 1, 1, lib_file).guard(Guard::None), intrinsic("__lib_file?", 1, 1, lib_file_p).guard(Guard::None)];
+static TABLE: &[NativeDef] =
+    &[intrinsic("__lib_file", 1, 1, lib_file).guard(Guard::None), intrinsic("__lib_file?", 1, 1, lib_file_p).guard(Guard::None)];

@@ -888,6 +888,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__after_signal_drop", 0, 0, |cx, _, _| {
         cx.task.after_signal.pop();
         Ok(Value::NIL)
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__now_ns", 0, 0, |cx, _, _| Ok(cx.uint(now_ns()))).guard(Guard::None),
 ];

@@ -13,8 +13,8 @@ use crate::Cx;
 use crate::runtime::{Runtime, lock};
 use crate::task::State;
 use kumi_sched::Sched;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
 /// child but in this structure, which it makes anew.

@@ -73,5 +73,9 @@ fn pairs(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 
 /// Intrinsics of ENV.
-pub static TABLE: &[NativeDef] =
-    &[intrinsic("__env_get", 1, 1, get).guard(Guard::World), intrinsic("__env_set", 2, 2, set).guard(Guard::World), intrinsic("__env_pairs", 0, 0, pairs).guard(Guard::World), intrinsic("__env_keys", 0, 0, keys).guard(Guard::World)];
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__env_get", 1, 1, get).guard(Guard::World),
+    intrinsic("__env_set", 2, 2, set).guard(Guard::World),
+    intrinsic("__env_pairs", 0, 0, pairs).guard(Guard::World),
+    intrinsic("__env_keys", 0, 0, keys).guard(Guard::World),
+];

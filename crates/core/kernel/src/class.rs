@@ -11,16 +11,19 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__allocate", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         cx.allocate(c)
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__class_link", 2, 2, class_link).guard(Guard::Classes),
     intrinsic("__class_linked", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(Value::bool(c.data.superclass.is_some() || c == cx.k.basic_object))
-    }).guard(Guard::Classes),
+    })
+    .guard(Guard::Classes),
     intrinsic("__attached", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(if c.is_singleton() { c.data.attached } else { Value::UNDEF })
-    }).guard(Guard::Classes),
+    })
+    .guard(Guard::Classes),
 ];
 
 fn allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

@@ -3,7 +3,8 @@
 use kumi_vm::*;
 use libc::*;
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__strerror", 1, 1, strerror).guard(Guard::None), intrinsic("__errno_class", 1, 1, class_of_number).guard(Guard::None)];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__strerror", 1, 1, strerror).guard(Guard::None), intrinsic("__errno_class", 1, 1, class_of_number).guard(Guard::None)];
 
 macro_rules! table {
     ($($n:ident)*) => { &[$((stringify!($n), $n)),*] };

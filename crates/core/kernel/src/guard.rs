@@ -6,12 +6,11 @@
 
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] =
-    &[
-        intrinsic("__guard_enter", 3, 3, enter).guard(Guard::None),
-        intrinsic("__guard_leave", 3, 3, leave).guard(Guard::None),
-        intrinsic("__guard_active", 3, 3, active).guard(Guard::None),
-    ];
+pub static TABLE: &[NativeDef] = &[
+    intrinsic("__guard_enter", 3, 3, enter).guard(Guard::None),
+    intrinsic("__guard_leave", 3, 3, leave).guard(Guard::None),
+    intrinsic("__guard_active", 3, 3, active).guard(Guard::None),
+];
 
 fn key(a: &[Value]) -> (u64, u64, u64) {
     (a[0].bits(), a[1].bits(), a[2].bits())

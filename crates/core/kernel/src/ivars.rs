@@ -25,7 +25,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ivar_raw", 2, 2, |cx, _, a| {
         let s = cx.arg_name(a, 1)?;
         Ok(cx.ivar_get(a[0], s))
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
 ];
 
 /// Is this a variable name after `sigil` (`@`, `@@`)?

@@ -31,14 +31,16 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__name_permanent", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(Value::bool(c.data.name.is_some() && !c.data.temporary))
-    }).guard(Guard::Classes),
+    })
+    .guard(Guard::Classes),
     intrinsic("__module_p", 1, 1, |_, _, a| Ok(Value::bool(a[0].as_class().is_some_and(|c| c.role == Role::Module)))).guard(Guard::None),
     intrinsic("__refine", 2, 2, refine).guard(Guard::Classes),
     intrinsic("__refinements", 1, 1, refinements).guard(Guard::Classes),
     intrinsic("__refined", 1, 1, |cx, _, a| {
         let c = cx.arg_class(a, 0)?;
         Ok(c.data.refined.map_or(Value::NIL, |r| r.val()))
-    }).guard(Guard::Classes),
+    })
+    .guard(Guard::Classes),
     intrinsic("__refinement_owner", 1, 1, |cx, _, a| Ok(cx.arg_class(a, 0)?.data.attached)).guard(Guard::Classes),
     intrinsic("__import_methods", 2, 2, import_methods).guard(Guard::Classes),
 ];

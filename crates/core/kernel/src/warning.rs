@@ -3,7 +3,8 @@
 use kumi_vm::*;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__warning_get", 1, 1, get).guard(Guard::None), intrinsic("__warning_set", 2, 2, set).guard(Guard::None)];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__warning_get", 1, 1, get).guard(Guard::None), intrinsic("__warning_set", 2, 2, set).guard(Guard::None)];
 
 /// Connects `$VERBOSE` and `$DEBUG` with the options.
 pub fn hook(cx: &mut Cx) {

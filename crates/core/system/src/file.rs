@@ -56,7 +56,8 @@ pub static TABLE: &[NativeDef] = &[
             }
         };
         Ok(Value::fix(old as i64))
-    }).guard(Guard::World),
+    })
+    .guard(Guard::World),
     intrinsic("__file_unlink", 1, 1, |cx, _, a| {
         one(cx, a, "apply2files", |p| {
             // SAFETY: p is a terminated string.

@@ -48,7 +48,8 @@ pub static TABLE: &[NativeDef] = &[
         let c = crate::io_open::c_path(cx, u.bytes())?;
         // SAFETY: c is a terminated string.
         check(cx, unsafe { libc::initgroups(c.as_ptr(), g as libc::gid_t) })
-    }).guard(Guard::World),
+    })
+    .guard(Guard::World),
     intrinsic("__user_id", 2, 2, user_id).guard(Guard::World),
     intrinsic("__times", 0, 0, times).guard(Guard::None),
     intrinsic("__fork", 0, 0, fork).guard(Guard::None),
@@ -57,12 +58,14 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__set_last_status", 1, 1, |cx, _, a| {
         set_last(cx, a[0]);
         Ok(a[0])
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__status_new", 2, 2, |cx, _, a| {
         let (p, s) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
         let c = cx.k.process_status;
         Ok(cx.data(c, Status { pid: p as i32, status: s as i32 }))
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     n("Process::Status", "pid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.pid as i64))),
     n("Process::Status", "to_i", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.status as i64))),
     n("Process::Status", "exited?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFEXITED(this(cx, r)?.status)))),

@@ -18,7 +18,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__trap_of", 1, 1, |cx, _, a| {
         let n = cx.arg_i64(a, 0)? as usize;
         Ok(cx.state::<Traps>().commands.get(n).copied().unwrap_or(Value::NIL))
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__kill", 2, 2, kill).guard(Guard::None),
     intrinsic("__signal_poll", 0, 0, |cx, _, _| {
         if PENDING.load(Acquire) == 0 {
@@ -40,7 +41,8 @@ pub static TABLE: &[NativeDef] = &[
             libc::SIG_IGN => 1,
             _ => 2,
         }))
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
 ];
 
 /// Names without SIG; of two names with one number the first is the usual one.

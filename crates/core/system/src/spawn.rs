@@ -9,7 +9,8 @@ use kumi_vm::*;
 use std::ffi::CString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__spawn", 4, 4, spawn).guard(Guard::None), intrinsic("__exec", 4, 4, exec).guard(Guard::None)];
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__spawn", 4, 4, spawn).guard(Guard::None), intrinsic("__exec", 4, 4, exec).guard(Guard::None)];
 
 /// What the child does before its program runs.
 struct Plan {

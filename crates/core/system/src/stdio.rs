@@ -11,18 +11,21 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__stdout_set", 1, 1, |cx, _, a| {
         cx.state::<Stdio>().stdout = Some(a[0]);
         Ok(a[0])
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__stderr_set", 1, 1, |cx, _, a| {
         cx.state::<Stdio>().stderr = Some(a[0]);
         Ok(a[0])
-    }).guard(Guard::None),
+    })
+    .guard(Guard::None),
     intrinsic("__class_called", 2, 2, |cx, _, a| {
         let name = cx.arg_str(a, 1)?;
         if let Some(mut c) = a[0].as_class() {
             c.data.name = Some(name.bytes().into());
         }
         Ok(a[0])
-    }).guard(Guard::Classes),
+    })
+    .guard(Guard::Classes),
     intrinsic("__flush_all", 0, 0, |cx, _, _| {
         flush_all(cx);
         Ok(Value::NIL)
