@@ -85,6 +85,11 @@ impl NativeDef {
 
 /// What the dispatcher locks around a native while several workers are active, so that one
 /// call is one atomic operation. Nothing is locked while one worker runs alone.
+///
+/// Under a guard a native neither blocks (it parks, or gives the call to the pool) nor stops the world nor takes an
+/// object's lock by itself: that is for [`Guard::None`], by [`Cx::lock_objects`](crate::Cx::lock_objects). State of
+/// native crates ([`Cx::state`](crate::Cx::state)) has locks of its own and needs no guard. Readers may be `None` when
+/// they look at a buffer once (`as_slice`, `bytes`) and use only what they saw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Guard {
@@ -92,7 +97,7 @@ pub enum Guard {
     None,
     /// The receiver and its mutable arguments.
     Objects,
-    /// The runtime's leaf lock, then as `Objects`: it touches state of the whole runtime.
+    /// The runtime's leaf lock, then as `Objects`: for the few calls of the whole process that must not overlap.
     World,
     /// The class lock: it reads or changes method tables, constants, modules.
     Classes,

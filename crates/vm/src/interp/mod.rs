@@ -82,18 +82,18 @@ pub(crate) enum HotKind {
 impl Hot {
     pub fn unset() -> Hot {
         Hot {
-        kind: HotKind::Slow,
-        argc: 0,
-        nregs: 0,
-        min: 0,
-        max: 0,
-        code: std::ptr::null(),
-        iseq: std::ptr::null(),
-        cref: Value::NIL,
-        native: None,
-        arg: 0,
-        seen: AtomicU64::new(0),
-        guard: Guard::None,
+            kind: HotKind::Slow,
+            argc: 0,
+            nregs: 0,
+            min: 0,
+            max: 0,
+            code: std::ptr::null(),
+            iseq: std::ptr::null(),
+            cref: Value::NIL,
+            native: None,
+            arg: 0,
+            seen: AtomicU64::new(0),
+            guard: Guard::None,
         }
     }
 }
