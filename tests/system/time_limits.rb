@@ -4,7 +4,7 @@ begin; Timeout.timeout(0.1) { loop {} }; rescue Timeout::Error => e; p e.class; 
 pid = fork { begin; Timeout.timeout(0.1) { Process.wait rescue nil; loop {} }; rescue Timeout::Error; exit! 7; end }
 Process.wait pid; p $?.exitstatus
 begin
-  Timeout.timeout(0.3) { pid = fork { begin; loop {}; rescue Exception => e; exit! 9; end }; Process.wait pid; p $?.exitstatus; sleep }
+  Timeout.timeout(0.3) { pid = fork { begin; loop {}; rescue Exception => e; sleep 1; exit! 9; end }; Process.wait pid; p $?.exitstatus; sleep }
 rescue Timeout::Error
   p :parent
 end
