@@ -50,6 +50,7 @@ impl Cx {
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
+            rt.tasks.bury();
             Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(m));
         });
         if self.heap.shared().has_pending_finalizers() {

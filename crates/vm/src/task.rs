@@ -336,6 +336,8 @@ pub struct TaskTable {
     /// Order of waits and wakes: states, wait numbers and wake flags that belong together change under it. Innermost
     /// but for the scheduler's own locks. Holds the free slots.
     free: parking_lot::Mutex<Vec<u32>>,
+    /// Tasks taken out since the last stop: a worker that found one before may look at it until its next safepoint.
+    dead: parking_lot::Mutex<Vec<Box<Task>>>,
     /// Threads that have not ended.
     pub threads: AtomicUsize,
     /// Waits that are no deadlock however long they last.
@@ -354,6 +356,7 @@ impl Default for TaskTable {
         TaskTable {
             slots: StableVec::new(MOST_TASKS),
             free: Default::default(),
+            dead: Default::default(),
             threads: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
             ignore_deadlock: AtomicBool::new(false),
@@ -389,7 +392,11 @@ impl TaskTable {
         let p = NonNull::new(s.task.load(Acquire))?;
         (s.generation.load(Relaxed) == (id >> 32) as u32).then_some(TaskPtr(p))
     }
-    /// Takes a task out and frees it.
+    /// Frees tasks that were taken out. Only at a stop.
+    pub(crate) fn bury(&self) {
+        self.dead.lock().clear();
+    }
+    /// Takes a task out; it is freed at the next stop.
     pub fn remove(&self, id: u64) {
         let mut free = self.lock();
         let Some(s) = self.slots.get(id as u32 as usize) else { return };
@@ -402,7 +409,9 @@ impl TaskTable {
             free.push(id as u32);
             drop(free);
             // SAFETY: made by `insert`; taken out under the lock, so nobody finds it any more.
-            drop(unsafe { Box::from_raw(p) });
+            let mut t = unsafe { Box::from_raw(p) };
+            t.stack.release();
+            self.dead.lock().push(t);
         }
     }
     /// All tasks there are. Only under the lock or at a stop.
