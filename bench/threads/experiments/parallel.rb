@@ -7,7 +7,7 @@ module Bench
     report.section("Computing on two workers", <<~TEXT)
       `programs/cpu_*.rb`: seconds for two threads in one process on two workers, and for two processes with one thread each that do the same, started
       together. Processes / threads: 1 means the threads lose nothing (on a machine that has two cores free: cores are processor time by
-      elapsed time). cpu_shared shares an Array and a Hash between its threads.
+      elapsed time). The last column is the same ratio of processor times, which other programs on the machine disturb less. cpu_shared shares an Array and a Hash between its threads.
     TEXT
     cases = CPU_PROGRAMS.flat_map { |p, sizes| suite.runtimes(p).map { |r| [p, r, sizes[suite.quick ? 1 : 0]] } }
     found = suite.rounds(cases.flat_map { |c| [[*c, "threads"], [*c, "processes"]] }) do |(program, r, size, mode), _|
@@ -23,20 +23,20 @@ module Bench
         raise Child::Failed, children.first.why("failed") unless ended.all? { |s| s&.success? } && outs.none?(&:empty?)
         taken = Bench.now - from
         after = Process.times
-        [taken, (after.cutime + after.cstime - before.cutime - before.cstime) / taken]
+        [taken, after.cutime + after.cstime - before.cutime - before.cstime]
       ensure
         children.each(&:kill)
       end
     end
-    found = found.transform_values { |l| suite.best(l) }
+    found = found.transform_values { |l| l.find { |r| r.is_a?(String) } || [*l.min_by(&:first), l.map(&:last).min] }
     shares = {}
     rows = cases.map do |c|
       t, pr = found[[*c, "threads"]], found[[*c, "processes"]]
       next [c[0], c[1].name, *[t, pr].find { |x| x.is_a?(String) }] unless t.is_a?(Array) && pr.is_a?(Array)
       shares[[c[0], c[1].name]] = pr[0] / t[0]
-      [c[0], c[1].name, format("%.3f", t[0]), format("%.3f", pr[0]), format("%.2f", t[1]), format("%.2f", pr[1]), format("%.2f", pr[0] / t[0])]
+      [c[0], c[1].name, format("%.3f", t[0]), format("%.3f", pr[0]), format("%.2f", t[1] / t[0]), format("%.2f", pr[1] / pr[0]), format("%.2f", pr[0] / t[0]), format("%.2f", pr[2] / t[2])]
     end
-    report.table(["program", "runtime", "2 threads s", "2 processes s", "threads' cores", "processes' cores", "processes / threads"], rows)
+    report.table(["program", "runtime", "2 threads s", "2 processes s", "threads' cores", "processes' cores", "processes / threads", "processor time"], rows)
     CPU_PROGRAMS.each_key { |p| report.bound("#{p}: two processes' time over two threads'", shares[[p, "kumi"]], 0.9, "x", least: true) }
     names = cases.map { |c| c[1].name }.uniq
     bars = CPU_PROGRAMS.keys.map { |p| [p.delete_prefix("cpu_"), names.map { |n| shares[[p, n]] && [shares[[p, n]]] }] }
