@@ -63,7 +63,8 @@ impl Cx {
     pub(crate) fn timer_lives(&self, task: u64, seq: u64) -> bool {
         match task {
             LIMIT => self.limits.lives(seq),
-            0 => self.trim_armed.load(Relaxed),
+            0 if seq == 0 => self.trim_armed.load(Relaxed),
+            0 => self.look_armed.load(Relaxed),
             _ => self.tasks.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq),
         }
     }

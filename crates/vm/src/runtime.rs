@@ -75,6 +75,8 @@ pub struct Runtime {
     pub(crate) ractors: AtomicBool,
     /// A pass that trims parked stacks is to come.
     pub(crate) trim_armed: AtomicBool,
+    /// A last look for a deadlock is to come.
+    pub(crate) look_armed: AtomicBool,
     /// The other workers were started.
     pub(crate) started: AtomicBool,
     pub(crate) workers: StableVec<WorkerRef>,
@@ -129,6 +131,7 @@ impl Runtime {
             stop: Stop::default(),
             ractors: AtomicBool::new(false),
             trim_armed: AtomicBool::new(false),
+            look_armed: AtomicBool::new(false),
             started: AtomicBool::new(false),
             workers: StableVec::new(4096),
             leaf: Default::default(),

@@ -380,13 +380,13 @@ impl Cx {
         }
         let s = self.sched();
         // Waits that ended early and limits that were left in time keep nobody awake.
-        if s.timers_may_be_stale(self.trim_armed.load(Relaxed) as usize) {
+        if s.timers_may_be_stale(self.own_timers()) {
             s.compact_timers(|task, seq| self.timer_lives(task, seq));
         }
         if self.workers_started() {
-            return s.stuck(self.trim_armed.load(Relaxed) as usize);
+            return s.stuck(self.own_timers());
         }
-        let timers = s.timers() - (self.trim_armed.load(Relaxed) as usize).min(s.timers());
+        let timers = s.timers().saturating_sub(self.own_timers());
         s.watching() == 0 && s.jobs_running() == 0 && timers == 0 && !s.has_ready(self.worker)
     }
     /// The main task is made to run a signal handler: its wait ends for it and begins again afterwards.
@@ -430,7 +430,8 @@ impl Cx {
         let some = !list.is_empty();
         for e in list.drain(..) {
             match e {
-                Event::Timer(0, _) => self.trim_all(),
+                Event::Timer(0, 0) => self.trim_all(),
+                Event::Timer(0, _) => self.look_armed.swap(false, Relaxed),
                 Event::Timer(crate::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
                 Event::Io { task, seq, .. } => self.end_wait(Ticket { task, seq }, true),
@@ -456,6 +457,21 @@ impl Cx {
             self.arm_trim();
         }
         true
+    }
+    /// Timers that are the runtime's own and no task's.
+    fn own_timers(&self) -> usize {
+        self.trim_armed.load(Relaxed) as usize + self.look_armed.load(Relaxed) as usize
+    }
+    /// A worker goes idle and nothing is to come: should the others lie down at the same moment, none of them would
+    /// see that all have. So somebody looks once more in a while.
+    pub(crate) fn arm_look(&self) {
+        let Some(s) = self.sched_cell().get() else { return };
+        let excused =
+            self.tasks.sleepers.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed);
+        let nothing = s.watching() == 0 && s.jobs_running() == 0 && s.timers() <= self.own_timers();
+        if self.workers_started() && !excused && nothing && !self.look_armed.swap(true, Relaxed) {
+            s.timer(now_ns() + 20_000_000, 0, 1);
+        }
     }
     /// A worker goes idle: what its tasks' stacks do not use is looked for in a second.
     pub(crate) fn arm_trim(&self) {

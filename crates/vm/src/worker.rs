@@ -193,6 +193,7 @@ impl Cx {
     /// Nothing to run: waits for something to come.
     pub(crate) fn go_idle(&mut self) {
         self.arm_trim();
+        self.arm_look();
         self.become_idle();
         self.sched().wait(self.worker);
         self.become_active();
@@ -309,6 +310,7 @@ impl Cx {
         rt.stop = Stop::default();
         rt.started = AtomicBool::new(false);
         rt.trim_armed = AtomicBool::new(false);
+        rt.look_armed = AtomicBool::new(false);
         rt.workers.truncate(1);
         rt.tasks.threads.store(0, Relaxed);
         rt.tasks.sleepers.store(0, Relaxed);
