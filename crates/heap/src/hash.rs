@@ -328,35 +328,4 @@ mod tests {
         d.reserve(10_000);
         assert_eq!(d.next_live(0), Some(0));
     }
-
-    /// Speed of a table of a million entries: `cargo test --release -p kumi-heap -- --ignored --nocapture`.
-    #[test]
-    #[ignore]
-    fn timing() {
-        for n in [8u64, 1000, 1_000_000] {
-            let t = std::time::Instant::now();
-            let rounds = 4_000_000 / n;
-            for _ in 0..rounds {
-                let mut d = HashData::default();
-                for i in 0..n {
-                    if d.find(h(i), |k| k == key(i)).is_none() {
-                        d.push(h(i), key(i), key(i));
-                    }
-                }
-                assert_eq!(d.len() as u64, n);
-            }
-            let a = t.elapsed();
-            let mut d = HashData::default();
-            for i in 0..n {
-                d.push(h(i), key(i), key(i));
-            }
-            let t = std::time::Instant::now();
-            let mut sum = 0;
-            for r in 0..rounds * n {
-                let i = r.wrapping_mul(7919) % n;
-                sum += d.find(h(i), |k| k == key(i)).map_or(0, |i| i as u64);
-            }
-            println!("{n}: insert {:?}, find {:?} a million ({sum})", a / 4, t.elapsed() / 4);
-        }
-    }
 }

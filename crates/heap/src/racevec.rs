@@ -615,12 +615,6 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.splice(i, 0, s);
     }
     /// # Panics
-    /// When `i` is beyond the end.
-    pub fn insert_many(&mut self, i: usize, it: impl IntoIterator<Item = T>) {
-        let v: Vec<T> = it.into_iter().collect();
-        self.splice(i, 0, &v);
-    }
-    /// # Panics
     /// When there is no element `i`.
     pub fn remove(&mut self, i: usize) -> T {
         let v = self[i];

@@ -323,9 +323,6 @@ fn allocate(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
     }
 }
-fn block_arity(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::fix(cx.proc_arity(a[0]) as i64))
-}
 fn call_native(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let args = a[2].as_array().map_or(Args::new(), |l| Args::from_slice(l.as_slice()));
     cx.pending.call = Some(Call {
@@ -467,10 +464,6 @@ fn proc_ruby2(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut p = proc_of(cx, a[0])?;
     p.hdr.x |= ProcObj::RUBY2_KEYWORDS;
     Ok(a[0])
-}
-fn symbol_proc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = cx.arg_name(a, 0)?;
-    Ok(cx.symbol_proc(s))
 }
 fn method_proc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.method_proc(a[0]))
@@ -845,15 +838,6 @@ fn mm(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn main_object(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.main_object)
 }
-fn global_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = cx.arg_name(a, 0)?;
-    cx.global_get(s)
-}
-fn global_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = cx.arg_name(a, 0)?;
-    cx.global_set(s, a[1])?;
-    Ok(a[1])
-}
 fn global_names(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let v: Vec<Value> = cx.global_names().into_iter().map(Value::sym).collect();
     Ok(cx.array(&v))
@@ -1024,7 +1008,6 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__raise", 1, 1, raise_i).guard(Guard::None),
     intrinsic("__check_frozen", 1, 1, check_frozen).guard(Guard::None),
     intrinsic("__allocate", 1, 1, allocate).guard(Guard::None),
-    intrinsic("__block_arity", 1, 1, block_arity).guard(Guard::None),
     intrinsic("__call_native", 3, 5, call_native),
     intrinsic("__call_plain", 2, 2, call_plain).guard(Guard::None),
     intrinsic("__block_literal", 0, 0, block_literal).guard(Guard::None),
@@ -1038,7 +1021,6 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__proc_self", 1, 1, proc_self).guard(Guard::None),
     intrinsic("__proc_ruby2", 1, 1, proc_ruby2),
     intrinsic("__proc_binding", 1, 1, proc_binding),
-    intrinsic("__symbol_proc", 1, 1, symbol_proc).guard(Guard::None),
     intrinsic("__method_proc", 1, 1, method_proc).guard(Guard::None),
     intrinsic("__define_method", 3, 4, define_method).guard(Guard::Classes),
     intrinsic("__binding", 0, 0, binding).guard(Guard::None),
@@ -1070,8 +1052,6 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__errinfo", 0, 0, errinfo).guard(Guard::None),
     intrinsic("__set_errinfo", 1, 1, set_errinfo).guard(Guard::None),
     intrinsic("__main_object", 0, 0, main_object).guard(Guard::None),
-    intrinsic("__global_get", 1, 1, global_get).guard(Guard::None),
-    intrinsic("__global_set", 2, 2, global_set).guard(Guard::None),
     intrinsic("__global_names", 0, 0, global_names).guard(Guard::None),
     intrinsic("__set_autoload", 3, 3, set_autoload).guard(Guard::Classes),
     intrinsic("__autoload_path", 2, 2, autoload_path).guard(Guard::Classes),

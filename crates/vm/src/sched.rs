@@ -249,6 +249,10 @@ impl Cx {
         let seq = t.wait_seq.load(Relaxed);
         self.task.forever = forever;
         self.task.timed = deadline != u64::MAX;
+        if let Some((fd, ..)) = io.filter(|_| deadline != u64::MAX) {
+            // The wait may end while the descriptor is still watched.
+            self.task.watched = Some(Box::new((fd, seq)));
+        }
         if deadline == 0 && io.is_none() && job.is_none() {
             // Only gives way.
             self.task.gave_way = true;
@@ -269,11 +273,6 @@ impl Cx {
                 table.sleepers.fetch_add(1, Relaxed);
             }
             t.state.set(State::Waiting);
-        }
-        if let Some((fd, ..)) = io.filter(|_| deadline != u64::MAX) {
-            // The wait may end while the descriptor is still watched.
-            let mut t = t;
-            t.watched = Some(Box::new((fd, seq)));
         }
         // From here on another worker may run it.
         self.leave_task();
@@ -848,10 +847,6 @@ impl Cx {
     /// Are there other threads, or time limits, that have something to do while this one waits?
     pub fn others_alive(&self) -> bool {
         self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0
-    }
-    /// Parks the running native until a monotonic time.
-    pub fn park_until(&mut self, deadline: u64) -> Exit {
-        self.park(deadline)
     }
     /// Makes the running thread worker 0's, the process's first; the native runs again there.
     ///

@@ -458,6 +458,5 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__park", 1, 1, park).guard(Guard::None),
     intrinsic("__park_clear", 0, 0, park_clear).guard(Guard::None),
     intrinsic("__wake", 1, 1, wake).guard(Guard::None),
-    intrinsic("__task_id", 0, 0, |cx, _, _| Ok(Value::fix(cx.task.id as i64))).guard(Guard::None),
     intrinsic("__task_locals", 0, 1, task_locals).guard(Guard::Objects),
 ];

@@ -18,7 +18,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__module_function", 2, 2, module_function).guard(Guard::Classes),
     intrinsic("__attr", 4, 4, attr).guard(Guard::Classes),
     intrinsic("__ruby2_keywords", 2, 2, ruby2_keywords).guard(Guard::Classes),
-    intrinsic("__builtin_method", 2, 2, builtin_method).guard(Guard::Classes),
 ];
 
 /// Bits of the visibilities a list wants.
@@ -296,11 +295,4 @@ fn ruby2_keywords(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None if lookup(cx, c, name) != NO_METHOD => Err(cx.name_error("method accessor is not ruby2_keywords", c.val(), name)),
         None => Err(undefined(cx, c, name)),
     }
-}
-/// Is the method of this class the runtime's own?
-fn builtin_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let c = cx.arg_class(a, 0)?;
-    let name = cx.arg_name(a, 1)?;
-    let i = cx.find_method(c, name);
-    Ok(Value::bool(i != NO_METHOD && cx.method(i).builtin))
 }

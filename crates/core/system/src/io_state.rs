@@ -66,7 +66,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_check_readable", 1, 1, |cx, _, a| io::reader(cx, a[0]).map(|_| Value::NIL)),
     intrinsic("__io_check_writable", 1, 1, |cx, _, a| io::writer(cx, a[0]).map(|_| Value::NIL)),
     intrinsic("__io_check_open", 1, 1, |cx, _, a| io::open(cx, a[0]).map(|_| Value::NIL)),
-    intrinsic("__io_writable", 1, 1, |cx, _, a| Ok(Value::bool(io::open(cx, a[0])?.writable))),
     intrinsic("__io_readable", 1, 1, |cx, _, a| Ok(Value::bool(io::open(cx, a[0])?.readable))),
     intrinsic("__io_fd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.fd as i64)))).guard(Guard::None),
     intrinsic("__io_wfd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.out_fd() as i64))))

@@ -1,7 +1,7 @@
 //! Instructions that make or convert values: literals, splats, interpolation, matches.
 
 use super::Flow;
-use super::frame::{Fp, ff};
+use super::frame::Fp;
 use crate::iseq::{ISeq, Lit, MatchSlot};
 use crate::native::*;
 use crate::{Cx, EncIndex, sym};
@@ -370,15 +370,5 @@ impl Cx {
             Some((f, g)) => self.run_native(f, g, Value::NIL, &[m, Value::fix(b"~&`'+"[(x as usize).min(4)] as i64)]),
             None => Ok(Value::NIL),
         }
-    }
-    /// Number of user frames between the running one and the bottom (for recursion checks).
-    pub fn frame_depth(&self) -> usize {
-        let mut n = 0;
-        let mut f = self.fp();
-        while f.flags() & ff::FINISH == 0 {
-            n += 1;
-            f = f.prev();
-        }
-        n
     }
 }
