@@ -5,10 +5,11 @@
 //! refer to.
 
 use crate::block::Block;
-use crate::gc::{Marker, as_value, drop_cell};
+use crate::gc::{Marking, is_marked};
 use crate::header::Kind;
 use crate::heap::{FIRST_BUDGET, Heap};
 use crate::shared::{HeapShared, lock};
+use crate::trace::{Marker, Visitor, as_value, drop_cell};
 use crate::{ClassObj, DataObj, Value};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;
@@ -69,19 +70,19 @@ impl Heap {
                 unsafe { (*b).clear_marks() };
             }
         }
-        let mut m = Marker::default();
-        roots(&mut m);
+        let mut m = Marking::default();
+        roots(&mut Marker::new(&mut m));
         for (procs, _) in lock(&shared.pending).iter() {
-            m.mark_all(procs);
+            m.visit_all(procs);
         }
         for procs in lock(&shared.finalizers).values() {
-            m.mark_all(procs);
+            m.visit_all(procs);
         }
         {
             let side = shared.ivars.read().unwrap_or_else(PoisonError::into_inner);
-            m.drain(&|v: Value, m: &mut Marker| {
+            m.drain(&|v: Value, m: &mut Marking| {
                 for (_, x) in side.get(&v.bits()).into_iter().flatten() {
-                    m.mark(*x);
+                    m.visit(*x);
                 }
             });
         }
@@ -114,8 +115,8 @@ impl Heap {
                     (**b).unswept = true;
                     (**b).each_live(|h| {
                         // Class tables hold weak lists of dependents.
-                        if (*h).kind == Kind::Class && Marker::is_marked(as_value(h)) {
-                            (*(h as *mut ClassObj)).data.dependents.retain(|d| Marker::is_marked(d.val()));
+                        if (*h).kind == Kind::Class && is_marked(as_value(h)) {
+                            (*(h as *mut ClassObj)).data.dependents.retain(|d| is_marked(d.val()));
                         }
                     });
                 }
@@ -141,7 +142,7 @@ impl Heap {
 
 /// What the tables beside the cells say of dead cells: weak payloads are told, finalizers become pending.
 fn forget_dead(shared: &HeapShared) {
-    let alive = |v: Value| Marker::is_marked(v);
+    let alive = |v: Value| is_marked(v);
     let mut weak = std::mem::take(&mut *lock(&shared.weak));
     weak.retain(|v| alive(*v));
     for v in &weak {

@@ -14,7 +14,7 @@
 
 use crate::header::{Header, Kind, Layout};
 use crate::table::TableRef;
-use crate::{Marker, Value, retire};
+use crate::{Value, Visitor, retire};
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU32, Ordering::*, fence};
 
@@ -233,11 +233,11 @@ impl HashData {
         });
         self.version = self.version.wrapping_add(1);
     }
-    pub(crate) fn trace(&self, m: &mut Marker) {
-        m.mark(self.default);
+    pub(crate) fn trace(&self, to: &mut impl Visitor) {
+        to.visit(self.default);
         for e in self.iter() {
-            m.mark(e.key);
-            m.mark(e.val);
+            to.visit(e.key);
+            to.visit(e.val);
         }
     }
     /// Gives the memory back at once, whatever the mode.

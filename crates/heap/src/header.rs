@@ -42,7 +42,7 @@ pub enum Kind {
 /// Header flags.
 pub mod flag {
     pub const FROZEN: u8 = 1;
-    /// Reachable by a second Thread (set by publication; reserved for the private heap).
+    /// A second Thread may reach it: changes take its lock. Only ever set, with `OUT`, never cleared.
     pub const SHARED: u8 = 2;
     /// Instance variables in the heap's side table.
     pub const IVARS: u8 = 4;
@@ -50,10 +50,11 @@ pub mod flag {
     pub const SINGLETON: u8 = 8;
     /// The per-object lock (`lock.rs`).
     pub const LOCK: u8 = 16;
-    /// Has an object id in the side table.
-    pub const OBJECT_ID: u8 = 32;
-    /// Has a finalizer.
-    pub const FINALIZER: u8 = 64;
+    /// The side tables know it: it has an object id or finalizers.
+    pub const SIDE: u8 = 32;
+    /// Not its worker's window collection's affair: born outside a window, retired or published.
+    /// Only ever set, never cleared.
+    pub const OUT: u8 = 64;
     /// A Hash that was made from keywords (ruby2_keywords), or a String that is a chilled literal.
     pub const KEYWORDS: u8 = 128;
 }

@@ -5,12 +5,12 @@
 //! in it and sweeps it; the collector touches it while the worker is stopped.
 
 use crate::block::Block;
-use crate::gc::drop_cell;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::retire::{self, Retired};
 use crate::shape::Shapes;
 use crate::shared::{Counters, GcStat, HeapShared, lock};
+use crate::trace::drop_cell;
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Sym, Value};
 use kumi_num::BigInt;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -160,13 +160,14 @@ impl Heap {
     pub fn over_limit(&mut self) -> bool {
         self.shared.over_limit()
     }
-    /// The write barrier: `v` was stored into a field of `holder`.
+    /// The write barrier: `v` is about to be stored into a field of `holder`.
     ///
-    /// Every store into a cell that was not just allocated goes through here. The
-    /// first collector marks the whole heap at a stop, so there is nothing to
-    /// record; generations and private windows hang on this call.
+    /// Called before every store into a cell that was not just allocated.
     #[inline(always)]
-    pub fn wrote(&mut self, _holder: Value, _v: Value) {}
+    pub fn before_store(&mut self, _holder: Value, _v: Value) {}
+    /// `v` is about to go where another worker may find it: a structure outside the heap.
+    #[inline(always)]
+    pub fn publish(&mut self, _v: Value) {}
 
     #[inline(always)]
     fn raw(&mut self, bytes: usize) -> *mut u8 {
@@ -479,7 +480,7 @@ impl Heap {
         }
         drop(t);
         h.set(flag::IVARS);
-        self.wrote(v, val);
+        self.before_store(v, val);
     }
 
     // --- identity, weakness, finalizers --------------------------------------
@@ -488,7 +489,7 @@ impl Heap {
     pub fn object_id(&mut self, v: Value) -> u64 {
         let (id, new) = self.shared.id_of(v);
         if new && let Some(h) = v.header() {
-            h.set(flag::OBJECT_ID);
+            h.set(flag::SIDE);
         }
         id
     }
@@ -507,7 +508,7 @@ impl Heap {
     pub fn add_finalizer(&mut self, v: Value, f: Value) {
         if let Some(h) = v.header() {
             lock(&self.shared.finalizers).entry(v.bits()).or_default().push(f);
-            h.set(flag::FINALIZER);
+            h.set(flag::SIDE);
         }
     }
     /// Finalizers of a cell.

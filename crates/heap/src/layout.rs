@@ -359,6 +359,11 @@ pub trait Payload: Any {
     fn bytes(&self) -> usize {
         32
     }
+    /// May its cell be born private? Then what it holds changes only by natives that call
+    /// [`crate::Heap::before_store`] with the cell first, and no table outside the heap knows the cell.
+    fn confined(&self) -> bool {
+        false
+    }
     /// Nothing of it changes in steps once it is made, so that threads use it without its lock.
     fn shares(&self) -> bool {
         false

@@ -28,10 +28,10 @@ pub mod retire;
 mod shape;
 mod shared;
 mod table;
+mod trace;
 mod value;
 
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
-pub use gc::Marker;
 pub use hash::{Busy, Entry, HashData, HashObj, hash_bytes};
 pub use header::{Gc, Header, Kind, Layout, flag};
 pub use heap::Heap;
@@ -40,4 +40,5 @@ pub use lock::LockSet;
 pub use racevec::{Plain, RaceVec};
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use shared::{GcStat, HeapShared};
+pub use trace::{Marker, Visitor};
 pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};

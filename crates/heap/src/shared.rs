@@ -7,8 +7,8 @@
 //! these tables are roots only where the collector says so (`Heap::collect_all`).
 
 use crate::block::Block;
-use crate::gc::drop_cell;
 use crate::retire::Retired;
+use crate::trace::drop_cell;
 use crate::{Sym, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};

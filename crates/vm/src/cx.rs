@@ -222,7 +222,7 @@ impl Cx {
     pub fn push(&mut self, mut a: Gc<ArrayObj>, v: Value) {
         a.push(v);
         self.heap.charge(8);
-        self.heap.wrote(a.val(), v);
+        self.heap.before_store(a.val(), v);
     }
 
     // --- reading arguments -------------------------------------------------------
@@ -484,7 +484,7 @@ impl Cx {
                         }
                     }
                 }
-                self.heap.wrote(v, val);
+                self.heap.before_store(v, val);
             }
             Some(Kind::Class) => {
                 let _classes = self.lock_classes();
@@ -493,7 +493,7 @@ impl Cx {
                         Some(i) => c.data.ivars[i].1 = val,
                         None => c.data.ivars.push((name, val)),
                     }
-                    self.heap.wrote(v, val);
+                    self.heap.before_store(v, val);
                 }
             }
             Some(_) => self.heap.set_side_ivar(v, name, val),

@@ -82,7 +82,7 @@ impl Cx {
             Some(i) => {
                 let mut h = h;
                 h.h.set_val(i, val);
-                self.heap.wrote(h.val(), val);
+                self.heap.before_store(h.val(), val);
                 Ok(())
             }
             None => self.hash_push(h, hv, key, val),
@@ -101,8 +101,8 @@ impl Cx {
         let key = if h.h.by_identity { key } else { self.frozen_key(key) };
         h.h.push(hv, key, val);
         self.heap.charge(24);
-        self.heap.wrote(h.val(), key);
-        self.heap.wrote(h.val(), val);
+        self.heap.before_store(h.val(), key);
+        self.heap.before_store(h.val(), val);
         Ok(())
     }
     /// A String key as a table keeps it: a frozen copy unless it is frozen already.

@@ -651,7 +651,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some((e, i)) = find_local(cx, s, name) {
         let mut e = e;
         e.slots_mut()[i] = a[2];
-        cx.heap.wrote(e.val(), a[2]);
+        cx.heap.before_store(e.val(), a[2]);
         return Ok(a[2]);
     }
     let mut e = cx.heap.env(s.env, 1);
@@ -663,7 +663,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         match_slot: None,
         params: Vec::new(),
     }));
-    cx.heap.wrote(a[0], e.val());
+    cx.heap.before_store(a[0], e.val());
     Ok(a[2])
 }
 /// `__load_text(text, path, wrap_module or nil)`: runs a file's text.
@@ -753,7 +753,7 @@ fn frame_use_refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let v = cx.array(&all);
     c.refinements = v;
-    cx.heap.wrote(f.cref(), v);
+    cx.heap.before_store(f.cref(), v);
     // Cached constants and calls were made without them.
     cx.touch(cx.k.basic_object);
     Ok(Value::NIL)

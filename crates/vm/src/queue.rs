@@ -39,7 +39,7 @@ impl Queue {
     fn put(&mut self, cx: &mut Cx, me: Value, v: Value) {
         self.items.push_back(v);
         cx.heap.charge(8);
-        cx.heap.wrote(me, v);
+        cx.heap.before_store(me, v);
         self.takers.wake_one(cx);
     }
     #[inline]
@@ -192,7 +192,7 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         cx.heap.charge(l.len() * 8);
         for v in l.as_slice() {
             q.items.push_back(*v);
-            cx.heap.wrote(a[0], *v);
+            cx.heap.before_store(a[0], *v);
         }
     }
     Ok(Value::NIL)

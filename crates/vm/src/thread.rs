@@ -128,14 +128,14 @@ impl Cx {
         t.reported = true;
         if failed.is_nil() {
             t.result = result;
-            self.heap.wrote(v, result);
+            self.heap.before_store(v, result);
             return None;
         }
         if failed.is_kind(Kind::Unwind) {
             return None;
         }
         t.failed = failed;
-        self.heap.wrote(v, failed);
+        self.heap.before_store(v, failed);
         self.task.failed = Value::NIL;
         let c = self.call_helper("thread_died", &[v, failed]);
         debug_assert!(c == Exit::Call);
@@ -329,7 +329,7 @@ fn group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn set_group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     thread(cx, a[0])?.group = a[1];
-    cx.heap.wrote(a[0], a[1]);
+    cx.heap.before_store(a[0], a[1]);
     Ok(a[1])
 }
 /// `__thread_source(thread)`: [path, line] of its block, or nil.

@@ -26,7 +26,7 @@ pub fn me_mut(cx: &mut Cx, v: Value) -> Result<Gc<ArrayObj>, Exit> {
 #[inline]
 pub fn wrote_all(cx: &mut Cx, a: Gc<ArrayObj>, added: usize) {
     for &v in a.as_slice() {
-        cx.heap.wrote(a.val(), v);
+        cx.heap.before_store(a.val(), v);
     }
     cx.heap.charge(added * 8);
 }
@@ -369,7 +369,7 @@ fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let (Some(mut a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
         if let Some(slot) = a.as_mut_slice().get_mut(i as usize) {
             *slot = args[2];
-            cx.heap.wrote(args[0], args[2]);
+            cx.heap.before_store(args[0], args[2]);
         }
     }
     Ok(args[2])

@@ -51,7 +51,7 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         let i = args[0].fix_val();
         if let Some(k) = position(i, a.len()) {
             a.as_mut_slice()[k] = args[1];
-            cx.heap.wrote(recv, args[1]);
+            cx.heap.before_store(recv, args[1]);
             return Ok(args[1]);
         }
         if i == a.len() as i64 {
@@ -101,7 +101,7 @@ fn set_at(cx: &mut Cx, mut a: Gc<ArrayObj>, i: i64, v: Value) -> R {
     }
     grow(cx, a, k as usize + 1)?;
     a.as_mut_slice()[k as usize] = v;
-    cx.heap.wrote(a.val(), v);
+    cx.heap.before_store(a.val(), v);
     Ok(v)
 }
 
@@ -159,7 +159,7 @@ fn unshift(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         a.vec().insert_from_slice(0, args);
     }
     for &v in args {
-        cx.heap.wrote(recv, v);
+        cx.heap.before_store(recv, v);
     }
     cx.heap.charge(args.len() * 8);
     Ok(recv)
@@ -301,7 +301,7 @@ fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     a.vec().extend_from_slice(vs.as_slice());
     for &v in vs.as_slice() {
-        cx.heap.wrote(args[0], v);
+        cx.heap.before_store(args[0], v);
     }
     cx.heap.charge(vs.len() * 8);
     Ok(args[0])
@@ -320,7 +320,7 @@ fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     grow(cx, a, end as usize)?;
     a.as_mut_slice()[s as usize..end as usize].fill(args[1]);
-    cx.heap.wrote(args[0], args[1]);
+    cx.heap.before_store(args[0], args[1]);
     Ok(args[0])
 }
 

@@ -143,7 +143,7 @@ fn set_default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut h = cell(recv)?;
     h.h.default = args[0];
     h.h.default_is_proc = false;
-    cx.heap.wrote(recv, args[0]);
+    cx.heap.before_store(recv, args[0]);
     Ok(args[0])
 }
 fn default_proc(_: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -165,7 +165,7 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let d: HashData = (*o.h).clone();
     cx.heap.charge(d.bytes());
     h.h.assign(d);
-    cx.heap.wrote(recv, args[0]);
+    cx.heap.before_store(recv, args[0]);
     Ok(recv)
 }
 

@@ -68,7 +68,7 @@ fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         cx.hash_push(h, table_hash(args[1]), args[2], args[3])?;
     } else {
         h.h.set_val(pos(args, 4), args[3]);
-        cx.heap.wrote(args[0], args[3]);
+        cx.heap.before_store(args[0], args[3]);
     }
     Ok(Value::TRUE)
 }
@@ -91,7 +91,7 @@ fn set_val(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (mut h, i) = (cell(args[0])?, pos(args, 1));
     if h.h.at(i).is_some() {
         h.h.set_val(i, args[2]);
-        cx.heap.wrote(args[0], args[2]);
+        cx.heap.before_store(args[0], args[2]);
     }
     Ok(args[2])
 }
@@ -159,7 +159,7 @@ fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 Ok(Some(at)) => {
                     let mut d = dst;
                     d.h.set_val(at, e.val);
-                    cx.heap.wrote(args[0], e.val);
+                    cx.heap.before_store(args[0], e.val);
                     Ok(true)
                 }
                 Ok(None) => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
@@ -222,14 +222,14 @@ fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Ok(Value::FALSE);
     }
     h.h.replace_entries(o.h.iter().collect());
-    cx.heap.wrote(args[0], args[1]);
+    cx.heap.before_store(args[0], args[1]);
     Ok(Value::TRUE)
 }
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut h = cell(args[0])?;
     h.h.default = args[1];
     h.h.default_is_proc = !args[1].is_nil();
-    cx.heap.wrote(args[0], args[1]);
+    cx.heap.before_store(args[0], args[1]);
     Ok(args[1])
 }
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {

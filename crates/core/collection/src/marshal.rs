@@ -214,7 +214,7 @@ fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if fits {
         if let Some(mut h) = args[0].header_mut() {
             h.class = c.val();
-            cx.heap.wrote(args[0], c.val());
+            cx.heap.before_store(args[0], c.val());
         }
     }
     Ok(Value::bool(fits))

@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
                 if t == b'}' {
                     let d = self.read(cx, depth + 1)?;
                     h.h.default = d;
-                    cx.heap.wrote(v, d);
+                    cx.heap.before_store(v, d);
                 }
                 v
             }
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
                     }
                     let x = self.read(cx, depth + 1)?;
                     s.slots_mut()[i] = x;
-                    cx.heap.wrote(s.val(), x);
+                    cx.heap.before_store(s.val(), x);
                 }
                 if c.inherits(cx.k.data) {
                     s.hdr.set(flag::FROZEN);

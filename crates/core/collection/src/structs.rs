@@ -146,7 +146,7 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let i = slot(cx, recv, args)?;
     cx.check_frozen(recv)?;
     cell(recv)?.slots_mut()[i] = args[1];
-    cx.heap.wrote(recv, args[1]);
+    cx.heap.before_store(recv, args[1]);
     Ok(args[1])
 }
 
@@ -161,7 +161,7 @@ fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let vs = b.slots().to_vec();
     a.slots_mut().copy_from_slice(&vs);
     for v in vs {
-        cx.heap.wrote(recv, v);
+        cx.heap.before_store(recv, v);
     }
     Ok(recv)
 }
@@ -187,7 +187,7 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     s.slots_mut()[..n].copy_from_slice(args);
     s.slots_mut()[n..].fill(Value::NIL);
     for &v in args {
-        cx.heap.wrote(recv, v);
+        cx.heap.before_store(recv, v);
     }
     Ok(Value::NIL)
 }
@@ -218,7 +218,7 @@ fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let i = args[1].as_fix().unwrap_or(-1) as usize;
     if let Some(p) = cell(args[0])?.slots_mut().get_mut(i) {
         *p = args[2];
-        cx.heap.wrote(args[0], args[2]);
+        cx.heap.before_store(args[0], args[2]);
     }
     Ok(args[2])
 }

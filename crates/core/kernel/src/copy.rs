@@ -109,7 +109,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
 
 /// Copies instance variables, hidden ones included, and finalizers.
 pub fn copy_ivars(cx: &mut Cx, from: Value, to: Value) {
-    if from.header().is_some_and(|h| h.has(flag::FINALIZER)) && to.is_heap() {
+    if from.header().is_some_and(|h| h.has(flag::SIDE)) && to.is_heap() {
         for f in cx.heap.finalizers_of(from) {
             cx.heap.add_finalizer(to, f);
         }

@@ -58,7 +58,7 @@ fn set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         Some(i) => h.data.cvars[i].1 = a[1],
         None => h.data.cvars.push((s, a[1])),
     }
-    cx.heap.wrote(h.val(), a[1]);
+    cx.heap.before_store(h.val(), a[1]);
     Ok(a[1])
 }
 fn defined(cx: &mut Cx, recv: Value, a: &[Value]) -> R {

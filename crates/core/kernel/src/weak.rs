@@ -131,7 +131,7 @@ fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 m.version = m.version.wrapping_add(1);
             }
         }
-        cx.heap.wrote(a[0], a[3]);
+        cx.heap.before_store(a[0], a[3]);
     }
     Ok(Value::TRUE)
 }

@@ -273,7 +273,7 @@ fn set_encodings(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn set_replace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let io = io::raw(cx, a[0])?;
     io.enc_opts = a[1];
-    cx.heap.wrote(a[0], a[1]);
+    cx.heap.before_store(a[0], a[1]);
     io.replace = (a[2].truthy(), a[3].truthy());
     io.replace_with = a[4].as_str().map(|s| s.bytes().to_vec());
     if let Some(h) = a[1].as_hash() {

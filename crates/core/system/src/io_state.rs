@@ -55,7 +55,7 @@ pub static TABLE: &[NativeDef] = &[
         let io = io::raw(cx, a[0])?;
         io.timeout = a[1];
         io.limit = if a[1].is_nil() { None } else { Some(a[2].as_fix().map_or(u64::MAX, |n| n.max(0) as u64)) };
-        cx.heap.wrote(a[0], a[1]);
+        cx.heap.before_store(a[0], a[1]);
         Ok(a[1])
     }),
     intrinsic("__io_seek", 3, 3, seek),

@@ -203,9 +203,9 @@ fn set(cx: &mut Cx, v: Value, data: TimeData) -> R {
         Some(t) => {
             let held = (data.beyond, data.zone.clone());
             *t = data;
-            cx.heap.wrote(v, held.0);
+            cx.heap.before_store(v, held.0);
             if let Zone::Object(_, o) | Zone::Exact(_, o) = held.1 {
-                cx.heap.wrote(v, o);
+                cx.heap.before_store(v, o);
             }
             Ok(v)
         }

@@ -706,7 +706,7 @@ impl Cx {
                 if let Some(mut s) = r.recv.cell::<StructObj>() {
                     if let Some(slot) = s.slots_mut().get_mut(k) {
                         *slot = r.args[0];
-                        self.heap.wrote(r.recv, r.args[0]);
+                        self.heap.before_store(r.recv, r.args[0]);
                     }
                 }
                 self.deliver(r.args[0], r.dst, r.flags)

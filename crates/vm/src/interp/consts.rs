@@ -290,7 +290,7 @@ impl Cx {
             Some(i) => o.data.cvars[i].1 = v,
             None => o.data.cvars.push((name, v)),
         }
-        self.heap.wrote(o.val(), v);
+        self.heap.before_store(o.val(), v);
         Ok(())
     }
 
@@ -398,7 +398,7 @@ impl Cx {
         } else {
             o.set_slot(k, v);
         }
-        self.heap.wrote(o.val(), v);
+        self.heap.before_store(o.val(), v);
     }
 
     // --- defined? ---------------------------------------------------------------------

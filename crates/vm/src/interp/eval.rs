@@ -282,7 +282,7 @@ impl Cx {
             }
             s.env = env;
             s.names = q.parent_names.clone();
-            self.heap.wrote(binding, env);
+            self.heap.before_store(binding, env);
         }
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.aux = u32::MAX;

@@ -307,7 +307,7 @@ impl Cx {
                     }
                     let v = fp.r(i.a());
                     unsafe { *e.cell_unchecked::<EnvObj>().slots_mut().get_unchecked_mut(i.b()) = v };
-                    cx.heap.wrote(e, v);
+                    cx.heap.before_store(e, v);
                 }
                 Op::IvarGet => {
                     let c = next_cache!();
@@ -477,7 +477,7 @@ impl Cx {
                                 a.push(y);
                             }
                             cx.heap.charge(8);
-                            cx.heap.wrote(x, y);
+                            cx.heap.before_store(x, y);
                             fp.set_r(i.a(), x);
                             pc = unsafe { pc.add(1) };
                             continue;
@@ -591,7 +591,7 @@ impl Cx {
                         if let Some(mut a) = x.as_array() {
                             let n = y.fix_val();
                             if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 && store_at(cx, &mut a, n as usize, v) {
-                                cx.heap.wrote(x, v);
+                                cx.heap.before_store(x, v);
                                 pc = unsafe { pc.add(1) };
                                 continue;
                             }
@@ -847,7 +847,7 @@ impl Cx {
                         let items: Vec<Value> = b.as_slice().to_vec();
                         cx.heap.charge(items.len() * 8);
                         a.vec().extend_from_slice(&items);
-                        cx.heap.wrote(a.val(), b.val());
+                        cx.heap.before_store(a.val(), b.val());
                     }
                 }
                 Op::Splat => {

@@ -260,7 +260,7 @@ impl Cx {
                 Some(i) => {
                     let mut o = o;
                     o.h.set_val(i, e.val);
-                    self.heap.wrote(h, e.val);
+                    self.heap.before_store(h, e.val);
                 }
                 None => match self.hash_put(o, e.key, e.val) {
                     Ok(()) => {}
