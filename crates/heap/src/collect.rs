@@ -6,6 +6,7 @@
 
 use crate::block::Block;
 use crate::gc::{Marking, is_marked};
+use crate::gclog::Collected;
 use crate::header::Kind;
 use crate::heap::{FIRST_BUDGET, Heap};
 use crate::shared::{HeapShared, lock};
@@ -101,8 +102,7 @@ impl Heap {
         }
         shared.budget.store(budget, Relaxed);
         shared.wants.store(false, Release);
-        shared.count.fetch_add(1, Relaxed);
-        shared.time_ns.fetch_add(t0.elapsed().as_nanos() as u64, Relaxed);
+        shared.stats.marked(Collected::Full, t0.elapsed().as_nanos() as u64, m.bytes as u64, m.cells as u64);
     }
 
     /// Prepares lazy sweeping and drops dead large cells.

@@ -8,38 +8,12 @@
 
 use crate::block::Block;
 use crate::retire::Retired;
+use crate::stat::{Counters, GcStat, Stats};
 use crate::trace::drop_cell;
 use crate::{Sym, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-
-/// Counters for `GC.stat`: a runtime's, summed over its workers.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct GcStat {
-    pub count: u64,
-    pub time_ns: u64,
-    pub live_cells: usize,
-    pub live_bytes: usize,
-    pub heap_bytes: usize,
-    pub allocated_cells: u64,
-    pub allocated_bytes: u64,
-}
-
-/// One worker's counters: written by it alone, read by all; on cache lines of their own.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct Counters {
-    pub allocated_cells: AtomicU64,
-    pub allocated_bytes: AtomicU64,
-}
-
-impl Counters {
-    #[inline(always)]
-    pub(crate) fn add(at: &AtomicU64, n: u64) {
-        at.store(at.load(Relaxed).wrapping_add(n), Relaxed);
-    }
-}
 
 /// Ids both ways.
 #[derive(Default)]
@@ -66,8 +40,6 @@ pub struct HeapShared {
     /// Bytes beyond the limit that are let pass after a NoMemoryError, so that its rescue has
     /// room to work in; none once the heap is below its limit again, never more than the limit.
     grace: AtomicUsize,
-    pub(crate) count: AtomicU64,
-    pub(crate) time_ns: AtomicU64,
     pub(crate) live_cells: AtomicUsize,
     pub(crate) live_bytes: AtomicUsize,
     pub(crate) heap_bytes: AtomicUsize,
@@ -80,7 +52,8 @@ pub struct HeapShared {
     /// Finalizers whose object died: (procs, object id), for the loop to run.
     pub(crate) pending: Mutex<Vec<(Vec<Value>, u64)>>,
     pub(crate) has_pending: AtomicBool,
-    counters: Mutex<Vec<Arc<Counters>>>,
+    /// What is counted, and the collections' log.
+    pub stats: Stats,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
 }
 
@@ -102,8 +75,6 @@ impl HeapShared {
             budget: AtomicIsize::new(budget),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
-            count: AtomicU64::new(0),
-            time_ns: AtomicU64::new(0),
             live_cells: AtomicUsize::new(0),
             live_bytes: AtomicUsize::new(0),
             heap_bytes: AtomicUsize::new(0),
@@ -114,30 +85,21 @@ impl HeapShared {
             finalizers: Mutex::default(),
             pending: Mutex::default(),
             has_pending: AtomicBool::new(false),
-            counters: Mutex::default(),
+            stats: Stats::default(),
             orphans: Mutex::default(),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
-        let c = Arc::new(Counters::default());
-        lock(&self.counters).push(c.clone());
-        c
+        self.stats.register()
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {
-        let mut s = GcStat {
-            count: self.count.load(Relaxed),
-            time_ns: self.time_ns.load(Relaxed),
+        GcStat {
             live_cells: self.live_cells.load(Relaxed),
             live_bytes: self.live_bytes.load(Relaxed),
             heap_bytes: self.heap_bytes.load(Relaxed),
-            ..GcStat::default()
-        };
-        for c in lock(&self.counters).iter() {
-            s.allocated_cells += c.allocated_cells.load(Relaxed);
-            s.allocated_bytes += c.allocated_bytes.load(Relaxed);
+            ..self.stats.sum()
         }
-        s
     }
     /// Asks for a collection; who polls must be told by other means.
     pub fn request_gc(&self) {

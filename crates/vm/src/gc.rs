@@ -46,13 +46,20 @@ impl Cx {
     }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
-        self.stop_world(|cx| {
+        let requested = self.heap.shared().stats.now_ns();
+        let stopped = self.stop_world(|cx| {
+            let stopped = cx.heap.shared().stats.now_ns();
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
             rt.tasks.bury();
             Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(m));
+            stopped
         });
+        if let Some(stopped) = stopped {
+            let stats = &self.heap.shared().stats;
+            stats.resumed(self.worker, requested, stopped, stats.now_ns());
+        }
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }

@@ -1,0 +1,241 @@
+//! What is written down of each collection, and the log that shows it.
+//!
+//! Invariant: nothing is written while the world is stopped: lines are queued, and written by whoever
+//! finds the writer free afterwards. Who queues never waits for a slow reader of the log.
+//!
+//! A line, fields in this order, names and units fixed:
+//! `kumi gc 1.234567s full #12 cause=budget worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms`
+//! For a window collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
+//! and `window-retired` when the window was given up afterwards.
+
+use crate::shared::lock;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// What was collected.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub enum Collected {
+    /// What was born since the last node collection.
+    Young,
+    /// The whole shared heap.
+    #[default]
+    Full,
+    /// One worker's window.
+    Window,
+    /// One worker's window, which retired in place afterwards.
+    Retired,
+}
+
+impl Collected {
+    pub fn name(self) -> &'static str {
+        match self {
+            Collected::Young => "young",
+            Collected::Full => "full",
+            Collected::Window => "window",
+            Collected::Retired => "window-retired",
+        }
+    }
+}
+
+/// Why it was collected. A greater one hides a lesser one that was given for the same collection.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Cause {
+    /// The budget of bytes until the next node collection was spent; of a window: it was full.
+    #[default]
+    Budget,
+    /// The last young one left too much.
+    Promoted,
+    /// The heap comes near its limit.
+    Limit,
+    /// The program asked (`GC.start`).
+    Request,
+    /// `KUMI_GC_STRESS` or a kindred setting.
+    Stress,
+}
+
+impl Cause {
+    pub(crate) fn from_u8(n: u8) -> Cause {
+        [Cause::Budget, Cause::Promoted, Cause::Limit, Cause::Request, Cause::Stress].get(n as usize).copied().unwrap_or_default()
+    }
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Budget => "budget",
+            Cause::Promoted => "promoted",
+            Cause::Limit => "limit",
+            Cause::Request => "request",
+            Cause::Stress => "stress",
+        }
+    }
+}
+
+/// One collection. Times in nanoseconds, `start_ns` since the runtime began.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Collection {
+    pub what: Collected,
+    pub cause: Cause,
+    /// The worker that did it.
+    pub worker: u32,
+    /// Running number among node collections; 0 for those of windows.
+    pub number: u64,
+    /// When it was asked for.
+    pub start_ns: u64,
+    /// Bytes live before, as far as known without marking: live after the last one and allocated since.
+    pub before_bytes: u64,
+    pub after_bytes: u64,
+    pub live_cells: u64,
+    pub freed_cells: u64,
+    /// From request to resume.
+    pub pause_ns: u64,
+    /// From request until all workers stood still.
+    pub to_safepoint_ns: u64,
+    pub mark_ns: u64,
+}
+
+impl Collection {
+    pub fn freed_bytes(&self) -> u64 {
+        self.before_bytes.saturating_sub(self.after_bytes)
+    }
+    /// The log's line, as the module says.
+    pub fn line(&self) -> String {
+        let mut s = format!("kumi gc {:.6}s {}", self.start_ns as f64 / 1e9, self.what.name());
+        let node = matches!(self.what, Collected::Young | Collected::Full);
+        if node {
+            let _ = write!(s, " #{}", self.number);
+        }
+        let cause = if !node && self.cause == Cause::Budget { "full" } else { self.cause.name() };
+        let (before, after, freed) = (bytes(self.before_bytes), bytes(self.after_bytes), bytes(self.freed_bytes()));
+        let _ = write!(s, " cause={cause} worker={} live={before}->{after} freed={freed} cells={}", self.worker, self.freed_cells);
+        let _ = write!(s, " pause={:.3}ms", self.pause_ns as f64 / 1e6);
+        if node {
+            let _ = write!(s, " safepoint={:.3}ms mark={:.3}ms", self.to_safepoint_ns as f64 / 1e6, self.mark_ns as f64 / 1e6);
+        }
+        s
+    }
+}
+
+/// A size with one decimal in K, M or G (powers of 1024).
+pub fn bytes(n: u64) -> String {
+    let x = n as f64;
+    match n {
+        0..1024 => format!("{n}B"),
+        1024..0x10_0000 => format!("{:.1}K", x / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1}M", x / 1_048_576.0),
+        _ => format!("{:.1}G", x / 1_073_741_824.0),
+    }
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    Nothing,
+    /// Node collections.
+    Nodes,
+    /// Window collections too.
+    All,
+}
+
+/// Lines that wait at most for a writer; what is beyond is dropped, and the log says how many.
+const WAITING: usize = 1 << 16;
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<String>,
+    dropped: u64,
+}
+
+/// The log of a runtime.
+#[derive(Default)]
+pub struct Log {
+    level: AtomicU8,
+    waiting: Mutex<Waiting>,
+    /// Where lines go; `None`: standard error.
+    out: Mutex<Option<std::fs::File>>,
+}
+
+impl Log {
+    /// Turns it on: into a file, or to standard error.
+    pub fn open(&self, level: Level, file: Option<std::fs::File>) {
+        *lock(&self.out) = file;
+        self.level.store(level as u8, Relaxed);
+    }
+    #[inline]
+    pub(crate) fn nodes(&self) -> bool {
+        self.level.load(Relaxed) >= Level::Nodes as u8
+    }
+    #[inline]
+    pub(crate) fn windows(&self) -> bool {
+        self.level.load(Relaxed) >= Level::All as u8
+    }
+    pub(crate) fn queue(&self, c: &Collection) {
+        let mut w = lock(&self.waiting);
+        if w.lines.len() < WAITING {
+            w.lines.push(c.line());
+        } else {
+            w.dropped += 1;
+        }
+    }
+    /// Writes what waits, unless somebody else does already.
+    pub(crate) fn write(&self) {
+        loop {
+            let Ok(mut out) = self.out.try_lock() else { return };
+            self.write_to(&mut out);
+            drop(out);
+            // Who queued between our last look and the release found the writer busy.
+            if lock(&self.waiting).lines.is_empty() {
+                return;
+            }
+        }
+    }
+    /// Writes what waits, at the end of a program.
+    pub fn flush(&self) {
+        self.write_to(&mut lock(&self.out));
+    }
+    fn write_to(&self, out: &mut Option<std::fs::File>) {
+        loop {
+            let w = std::mem::take(&mut *lock(&self.waiting));
+            if w.lines.is_empty() {
+                return;
+            }
+            let mut text = w.lines.join("\n");
+            text.push('\n');
+            if w.dropped > 0 {
+                let _ = writeln!(text, "kumi gc: {} lines were dropped: the log is read too slowly", w.dropped);
+            }
+            // A log that cannot be written is no reason to stop the program.
+            let _ = match out {
+                Some(f) => f.write_all(text.as_bytes()),
+                None => std::io::stderr().lock().write_all(text.as_bytes()),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_documented() {
+        let c = Collection {
+            what: Collected::Full,
+            cause: Cause::Request,
+            number: 12,
+            start_ns: 1_234_567_000,
+            before_bytes: 44_144_000,
+            after_bytes: 21_286_000,
+            freed_cells: 213_000,
+            pause_ns: 12_345_000,
+            to_safepoint_ns: 120_000,
+            mark_ns: 11_020_000,
+            ..Collection::default()
+        };
+        let want = "kumi gc 1.234567s full #12 cause=request worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms";
+        assert_eq!(c.line(), want);
+        let w = Collection { what: Collected::Window, before_bytes: 32768, after_bytes: 500, pause_ns: 21_000, ..Collection::default() };
+        assert_eq!(w.line(), "kumi gc 0.000000s window cause=full worker=0 live=32.0K->500B freed=31.5K cells=0 pause=0.021ms");
+    }
+}

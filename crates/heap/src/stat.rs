@@ -1,0 +1,384 @@
+//! What is counted: cells, bytes and collections, by worker and for the whole node.
+//!
+//! Invariant: a [`Counters`] is written by its worker alone, with plain relaxed stores on cache lines of its
+//! own; [`Stats`] is written by whoever collects, at or after a stop. Everybody may read both at any time;
+//! numbers of one reading need not be of one moment. All of them only grow, but for the site counts.
+
+use crate::gclog::{Cause, Collected, Collection, Log};
+use crate::histogram::Histogram;
+use crate::shared::lock;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::*};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Collections that the profiler keeps at most; the oldest go first.
+const PROFILED: usize = 100_000;
+
+/// One worker's counters. See the module.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Counters {
+    /// Its number in order of registration: that of its worker.
+    pub worker: u32,
+    /// Cells handed out, counted by the list or run of free cells that is taken.
+    pub allocated_cells: AtomicU64,
+    /// Bytes charged to the budget: cells and the buffers that hang on them.
+    pub allocated_bytes: AtomicU64,
+    /// Bytes of cells born in this worker's windows.
+    pub private_bytes: AtomicU64,
+    /// Bytes of cells born outside windows: shared births, and sites sent there.
+    pub shared_bytes: AtomicU64,
+    /// Bytes of cells born in a window and published by a barrier, or by `publish`.
+    pub published_bytes: AtomicU64,
+    /// As `published_bytes`, in cells.
+    pub published_cells: AtomicU64,
+    /// Bytes of cells still private when their window retired in place.
+    pub retired_bytes: AtomicU64,
+    /// As `retired_bytes`, in cells.
+    pub retired_cells: AtomicU64,
+    /// Windows retired.
+    pub retirements: AtomicU64,
+    /// Window collections (their number and time are the histogram's), and what they freed.
+    pub window_freed_cells: AtomicU64,
+    pub window_freed_bytes: AtomicU64,
+    /// How long each window collection took.
+    pub window_pauses: Histogram,
+}
+
+/// What a window collection did.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct WindowDone {
+    pub cause: Cause,
+    pub ns: u64,
+    /// Bytes of cells in the window before.
+    pub before_bytes: u64,
+    pub freed_cells: u64,
+    pub freed_bytes: u64,
+    /// The window retired in place afterwards, with that many private cells and bytes.
+    pub retired: bool,
+    pub retired_cells: u64,
+    pub retired_bytes: u64,
+}
+
+impl Counters {
+    /// Adds to one of this worker's own counters.
+    #[inline(always)]
+    pub(crate) fn add(at: &AtomicU64, n: u64) {
+        at.store(at.load(Relaxed).wrapping_add(n), Relaxed);
+    }
+    /// A window collection of this worker is over.
+    pub(crate) fn window(&self, stats: &Stats, w: WindowDone) {
+        self.window_pauses.add_own(w.ns);
+        Counters::add(&self.window_freed_cells, w.freed_cells);
+        Counters::add(&self.window_freed_bytes, w.freed_bytes);
+        if w.retired {
+            self.retire(w.retired_cells, w.retired_bytes);
+        }
+        if stats.log.windows() {
+            stats.log.queue(&Collection {
+                what: if w.retired { Collected::Retired } else { Collected::Window },
+                cause: w.cause,
+                worker: self.worker,
+                start_ns: stats.now_ns().saturating_sub(w.ns),
+                before_bytes: w.before_bytes,
+                after_bytes: w.before_bytes.saturating_sub(w.freed_bytes),
+                freed_cells: w.freed_cells,
+                pause_ns: w.ns,
+                mark_ns: 0,
+                to_safepoint_ns: 0,
+                ..Collection::default()
+            });
+            stats.log.write();
+        }
+    }
+    /// A window of this worker retires in place with so much in it that nobody published.
+    pub(crate) fn retire(&self, cells: u64, bytes: u64) {
+        Counters::add(&self.retirements, 1);
+        Counters::add(&self.retired_cells, cells);
+        Counters::add(&self.retired_bytes, bytes);
+    }
+    fn snapshot(&self) -> WorkerStat {
+        WorkerStat {
+            worker: self.worker,
+            allocated_cells: self.allocated_cells.load(Relaxed),
+            allocated_bytes: self.allocated_bytes.load(Relaxed),
+            private_bytes: self.private_bytes.load(Relaxed),
+            shared_bytes: self.shared_bytes.load(Relaxed),
+            published_bytes: self.published_bytes.load(Relaxed),
+            published_cells: self.published_cells.load(Relaxed),
+            retired_bytes: self.retired_bytes.load(Relaxed),
+            retired_cells: self.retired_cells.load(Relaxed),
+            retirements: self.retirements.load(Relaxed),
+            window_count: self.window_pauses.count(),
+            window_ns: self.window_pauses.total_ns(),
+            window_freed_cells: self.window_freed_cells.load(Relaxed),
+            window_freed_bytes: self.window_freed_bytes.load(Relaxed),
+        }
+    }
+}
+
+/// Allocation by one worker, or by all: fields as in `Counters`.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct WorkerStat {
+    pub worker: u32,
+    pub allocated_cells: u64,
+    pub allocated_bytes: u64,
+    pub private_bytes: u64,
+    pub shared_bytes: u64,
+    pub published_bytes: u64,
+    pub published_cells: u64,
+    pub retired_bytes: u64,
+    pub retired_cells: u64,
+    pub retirements: u64,
+    pub window_count: u64,
+    pub window_ns: u64,
+    pub window_freed_cells: u64,
+    pub window_freed_bytes: u64,
+}
+
+impl WorkerStat {
+    fn add(&mut self, o: &WorkerStat) {
+        self.allocated_cells += o.allocated_cells;
+        self.allocated_bytes += o.allocated_bytes;
+        self.private_bytes += o.private_bytes;
+        self.shared_bytes += o.shared_bytes;
+        self.published_bytes += o.published_bytes;
+        self.published_cells += o.published_cells;
+        self.retired_bytes += o.retired_bytes;
+        self.retired_cells += o.retired_cells;
+        self.retirements += o.retirements;
+        self.window_count += o.window_count;
+        self.window_ns += o.window_ns;
+        self.window_freed_cells += o.window_freed_cells;
+        self.window_freed_bytes += o.window_freed_bytes;
+    }
+    /// Bytes that were allocated in a window for nothing: published or retired later.
+    pub fn misspeculated_bytes(&self) -> u64 {
+        self.published_bytes + self.retired_bytes
+    }
+}
+
+/// A runtime's counters, summed over its workers. Times are in nanoseconds.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct GcStat {
+    /// Node collections, young and full, and their time from request to resume.
+    pub count: u64,
+    pub time_ns: u64,
+    /// Of that, marking.
+    pub mark_ns: u64,
+    pub young_count: u64,
+    pub young_ns: u64,
+    pub full_count: u64,
+    pub full_ns: u64,
+    /// Live after the last node collection.
+    pub live_cells: usize,
+    pub live_bytes: usize,
+    /// Live after the last full one.
+    pub old_cells: usize,
+    /// Memory of blocks.
+    pub heap_bytes: usize,
+    /// Cells that collections of either sort have freed.
+    pub freed_cells: u64,
+    pub allocated_cells: u64,
+    pub allocated_bytes: u64,
+    /// Sites that allocate in windows after their history was decided, and those that were sent to the shared heap.
+    pub sites_window: u64,
+    pub sites_shared: u64,
+    /// The workers' counters, summed.
+    pub all: WorkerStat,
+}
+
+/// Node collections of one sort.
+#[derive(Default)]
+pub struct Pauses {
+    /// From request to resume.
+    pub pauses: Histogram,
+    pub(crate) mark_ns: AtomicU64,
+}
+
+/// The node's counters and the record of its collections.
+pub struct Stats {
+    start: Instant,
+    pub young: Pauses,
+    pub full: Pauses,
+    /// From the request of a node collection until the last worker stood still.
+    pub to_safepoint: Histogram,
+    /// Sites by decided strategy; the one who rewrites an instruction moves the count.
+    pub(crate) sites_window: AtomicI64,
+    pub(crate) sites_shared: AtomicI64,
+    /// Cells freed, as known at the last stop; and what window collections had freed by then.
+    freed_cells: AtomicU64,
+    window_freed_then: AtomicU64,
+    /// Live bytes at the last stop, and bytes allocated (and not freed by windows) by then.
+    live_then: AtomicU64,
+    allocated_then: AtomicU64,
+    pub(crate) old_cells: AtomicU64,
+    cause: AtomicU8,
+    /// The node collection that is under way, or was last.
+    last: Mutex<Collection>,
+    profiling: AtomicBool,
+    profiled: Mutex<VecDeque<Collection>>,
+    /// The collector's log.
+    pub log: Log,
+    workers: Mutex<Vec<Arc<Counters>>>,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Stats {
+            start: Instant::now(),
+            young: Pauses::default(),
+            full: Pauses::default(),
+            to_safepoint: Histogram::default(),
+            sites_window: AtomicI64::new(0),
+            sites_shared: AtomicI64::new(0),
+            freed_cells: AtomicU64::new(0),
+            window_freed_then: AtomicU64::new(0),
+            live_then: AtomicU64::new(0),
+            allocated_then: AtomicU64::new(0),
+            old_cells: AtomicU64::new(0),
+            cause: AtomicU8::new(Cause::Budget as u8),
+            last: Mutex::default(),
+            profiling: AtomicBool::new(false),
+            profiled: Mutex::default(),
+            log: Log::default(),
+            workers: Mutex::default(),
+        }
+    }
+}
+
+impl Stats {
+    /// Nanoseconds since the runtime began.
+    pub fn now_ns(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+    /// `at` as nanoseconds since the runtime began.
+    pub fn since_start(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.start).as_nanos() as u64
+    }
+    pub(crate) fn register(&self) -> Arc<Counters> {
+        let mut all = lock(&self.workers);
+        let c = Arc::new(Counters { worker: all.len() as u32, ..Counters::default() });
+        all.push(c.clone());
+        c
+    }
+    /// Why the next node collection is asked for; until it ran, the strongest reason given counts.
+    pub fn because(&self, c: Cause) {
+        self.cause.fetch_max(c as u8, Relaxed);
+    }
+
+    // --- a node collection, in three steps -----------------------------------------
+
+    /// In the pause, after marking: what was marked, how long that took, and the bytes (cells and what hangs on
+    /// them) and cells that live, old ones included.
+    pub(crate) fn marked(&self, what: Collected, mark_ns: u64, after_bytes: u64, live_cells: u64) {
+        let mut all = WorkerStat::default();
+        lock(&self.workers).iter().for_each(|c| all.add(&c.snapshot()));
+        let freed = all.allocated_cells.saturating_sub(live_cells);
+        let known = self.freed_cells.swap(freed, Relaxed);
+        let window_then = self.window_freed_then.swap(all.window_freed_cells, Relaxed);
+        let by_windows = all.window_freed_cells.saturating_sub(window_then);
+        let allocated = all.allocated_bytes.saturating_sub(all.window_freed_bytes);
+        let since = allocated.saturating_sub(self.allocated_then.swap(allocated, Relaxed));
+        let before_bytes = self.live_then.swap(after_bytes, Relaxed).saturating_add(since).max(after_bytes);
+        if what == Collected::Full {
+            self.old_cells.store(live_cells, Relaxed);
+        }
+        *lock(&self.last) = Collection {
+            what,
+            mark_ns,
+            before_bytes,
+            after_bytes,
+            live_cells,
+            freed_cells: freed.saturating_sub(known).saturating_sub(by_windows),
+            ..Collection::default()
+        };
+    }
+    /// After the world goes on: when the stop was requested, when all stood still, when they were let go, all as
+    /// [`now_ns`](Self::now_ns). Counts the collection and writes its line.
+    pub fn resumed(&self, worker: usize, requested: u64, stopped: u64, resumed: u64) {
+        let c = {
+            let mut last = lock(&self.last);
+            last.cause = Cause::from_u8(self.cause.swap(Cause::Budget as u8, Relaxed));
+            last.worker = worker as u32;
+            last.start_ns = requested;
+            last.pause_ns = resumed.saturating_sub(requested);
+            last.to_safepoint_ns = stopped.saturating_sub(requested);
+            last.number = self.young.pauses.count() + self.full.pauses.count() + 1;
+            *last
+        };
+        let p = if c.what == Collected::Young { &self.young } else { &self.full };
+        p.pauses.add(c.pause_ns);
+        p.mark_ns.fetch_add(c.mark_ns, Relaxed);
+        self.to_safepoint.add(c.to_safepoint_ns);
+        if self.profiling.load(Relaxed) {
+            let mut list = lock(&self.profiled);
+            if list.len() >= PROFILED {
+                list.pop_front();
+            }
+            list.push_back(c);
+        }
+        if self.log.nodes() {
+            self.log.queue(&c);
+            self.log.write();
+        }
+    }
+
+    // --- reading -------------------------------------------------------------------
+
+    /// The last node collection; `None` when there was none.
+    pub fn last(&self) -> Option<Collection> {
+        let c = *lock(&self.last);
+        (c.number > 0).then_some(c)
+    }
+    /// Does the profiler keep what is collected? What it was before.
+    pub fn set_profiling(&self, on: bool) -> bool {
+        self.profiling.swap(on, Relaxed)
+    }
+    pub fn profiling(&self) -> bool {
+        self.profiling.load(Relaxed)
+    }
+    /// The node collections since the profiler was on and last cleared.
+    pub fn profiled(&self) -> Vec<Collection> {
+        lock(&self.profiled).iter().copied().collect()
+    }
+    pub fn clear_profiled(&self) {
+        lock(&self.profiled).clear();
+    }
+    /// Each worker's counters, in order of their numbers.
+    pub fn workers(&self) -> Vec<WorkerStat> {
+        lock(&self.workers).iter().map(|c| c.snapshot()).collect()
+    }
+    /// The window collections' times, of all workers.
+    pub fn window_pauses(&self) -> Histogram {
+        let h = Histogram::default();
+        lock(&self.workers).iter().for_each(|c| h.merge(&c.window_pauses));
+        h
+    }
+    /// Everything that is counted here, summed.
+    pub(crate) fn sum(&self) -> GcStat {
+        let mut all = WorkerStat::default();
+        self.workers().iter().for_each(|w| all.add(w));
+        let (young_ns, full_ns) = (self.young.pauses.total_ns(), self.full.pauses.total_ns());
+        let (young_count, full_count) = (self.young.pauses.count(), self.full.pauses.count());
+        let by_windows = all.window_freed_cells.saturating_sub(self.window_freed_then.load(Relaxed));
+        GcStat {
+            count: young_count + full_count,
+            time_ns: young_ns + full_ns,
+            mark_ns: self.young.mark_ns.load(Relaxed) + self.full.mark_ns.load(Relaxed),
+            young_count,
+            young_ns,
+            full_count,
+            full_ns,
+            old_cells: self.old_cells.load(Relaxed) as usize,
+            freed_cells: self.freed_cells.load(Relaxed) + by_windows,
+            allocated_cells: all.allocated_cells,
+            allocated_bytes: all.allocated_bytes,
+            sites_window: self.sites_window.load(Relaxed).max(0) as u64,
+            sites_shared: self.sites_shared.load(Relaxed).max(0) as u64,
+            all,
+            ..GcStat::default()
+        }
+    }
+}
