@@ -169,6 +169,13 @@ impl Heap {
     /// `v` is about to go where another worker may find it: a structure outside the heap.
     #[inline(always)]
     pub fn publish(&mut self, _v: Value) {}
+    /// [`Heap::before_store`] for each of the values.
+    #[inline]
+    pub fn before_store_all(&mut self, holder: Value, vs: &[Value]) {
+        for &v in vs {
+            self.before_store(holder, v);
+        }
+    }
 
     #[inline(always)]
     fn raw(&mut self, bytes: usize) -> *mut u8 {

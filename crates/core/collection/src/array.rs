@@ -22,13 +22,11 @@ pub fn me_mut(cx: &mut Cx, v: Value) -> Result<Gc<ArrayObj>, Exit> {
     Ok(a)
 }
 
-/// Runs the write barrier for everything an array holds, and accounts its buffer.
+/// Tells the heap what is about to be stored into an array, and accounts its buffer.
 #[inline]
-pub fn wrote_all(cx: &mut Cx, a: Gc<ArrayObj>, added: usize) {
-    for &v in a.as_slice() {
-        cx.heap.before_store(a.val(), v);
-    }
-    cx.heap.charge(added * 8);
+pub fn before_all(cx: &mut Cx, a: Gc<ArrayObj>, vs: &[Value]) {
+    cx.heap.before_store_all(a.val(), vs);
+    cx.heap.charge(vs.len() * 8);
 }
 
 /// An index into `len` elements, negative ones counted from the end.
@@ -304,8 +302,8 @@ fn s_make(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let Some(v) = cx.heap.instance(c) else { return Err(Exit::Miss) };
     let mut a = me(cx, v)?;
+    before_all(cx, a, args);
     a.vec().extend_from_slice(args);
-    wrote_all(cx, a, args.len());
     Ok(v)
 }
 
@@ -368,8 +366,8 @@ fn i_filled(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let (Some(mut a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
         if let Some(slot) = a.as_mut_slice().get_mut(i as usize) {
-            *slot = args[2];
             cx.heap.before_store(args[0], args[2]);
+            *slot = args[2];
         }
     }
     Ok(args[2])

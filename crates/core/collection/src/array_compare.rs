@@ -3,7 +3,7 @@
 //! Methods with a native miss when an element needs Ruby; intrinsics answer undef
 //! then, before anything has changed, and the prelude goes the long way.
 
-use crate::array::{me, me_mut, wrote_all};
+use crate::array::{before_all, me, me_mut};
 use kumi_heap::HashData;
 use kumi_vm::plain::{is_num, num_cmp};
 use kumi_vm::*;
@@ -345,8 +345,8 @@ fn flatten_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !changed {
         return Ok(Value::NIL);
     }
+    before_all(cx, a, &vs);
     a.vec().assign(&vs);
-    wrote_all(cx, a, vs.len());
     Ok(recv)
 }
 

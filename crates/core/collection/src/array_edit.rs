@@ -1,6 +1,6 @@
 //! Array: changing. Every mutator checks frozenness, then arguments, and only then changes.
 
-use crate::array::{me, me_mut, position, range_part, wrote_all};
+use crate::array::{before_all, me, me_mut, position, range_part};
 use kumi_vm::*;
 
 /// The longest array: what an address space could hold.
@@ -22,6 +22,7 @@ pub fn splice(cx: &mut Cx, mut a: Gc<ArrayObj>, start: usize, n: usize, vs: &[Va
         return Err(cx.index_error(&format!("index {start} too big")));
     }
     let vs = vs.to_vec();
+    before_all(cx, a, &vs);
     if start >= a.len() {
         grow(cx, a, start)?;
         a.vec().extend_from_slice(&vs);
@@ -29,7 +30,6 @@ pub fn splice(cx: &mut Cx, mut a: Gc<ArrayObj>, start: usize, n: usize, vs: &[Va
         let n = n.min(a.len() - start);
         a.vec().splice(start, n, &vs);
     }
-    wrote_all(cx, a, vs.len());
     Ok(())
 }
 
@@ -50,8 +50,8 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.len() == 2 && args[0].is_fix() {
         let i = args[0].fix_val();
         if let Some(k) = position(i, a.len()) {
-            a.as_mut_slice()[k] = args[1];
             cx.heap.before_store(recv, args[1]);
+            a.as_mut_slice()[k] = args[1];
             return Ok(args[1]);
         }
         if i == a.len() as i64 {
@@ -100,8 +100,8 @@ fn set_at(cx: &mut Cx, mut a: Gc<ArrayObj>, i: i64, v: Value) -> R {
         return Err(cx.index_error(&format!("index {i} too big")));
     }
     grow(cx, a, k as usize + 1)?;
-    a.as_mut_slice()[k as usize] = v;
     cx.heap.before_store(a.val(), v);
+    a.as_mut_slice()[k as usize] = v;
     Ok(v)
 }
 
@@ -153,15 +153,12 @@ fn shift(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn unshift(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
+    before_all(cx, a, args);
     if args.len() < 1 << 20 {
         a.unshift(args);
     } else {
         a.vec().insert_from_slice(0, args);
     }
-    for &v in args {
-        cx.heap.before_store(recv, v);
-    }
-    cx.heap.charge(args.len() * 8);
     Ok(recv)
 }
 
@@ -190,8 +187,8 @@ fn concat(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         all.extend_from_slice(cx.arg_array(args, i)?.as_slice());
     }
     cx.check_size((a.len() + all.len()) * 8)?;
+    before_all(cx, a, &all);
     a.vec().extend_from_slice(&all);
-    wrote_all(cx, a, all.len());
     Ok(recv)
 }
 
@@ -207,9 +204,10 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     let b = cx.arg_array(args, 0)?;
     if a != b {
-        let vs = b.as_slice().to_vec();
-        a.vec().assign(&vs);
-        wrote_all(cx, a, vs.len());
+        // One look at it: what is told to the heap is what is stored.
+        let vs = b.as_slice();
+        before_all(cx, a, vs);
+        a.vec().assign(vs);
     }
     Ok(recv)
 }
@@ -286,8 +284,10 @@ fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me(cx, args[0])?;
     let b = me(cx, args[1])?;
     if a != b {
-        a.vec().assign(b.as_slice());
-        wrote_all(cx, a, b.len());
+        // One look at it: what is told to the heap is what is stored.
+        let vs = b.as_slice();
+        before_all(cx, a, vs);
+        a.vec().assign(vs);
     }
     Ok(args[0])
 }
@@ -299,11 +299,10 @@ fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if a == vs {
         return Ok(args[0]);
     }
-    a.vec().extend_from_slice(vs.as_slice());
-    for &v in vs.as_slice() {
-        cx.heap.before_store(args[0], v);
-    }
-    cx.heap.charge(vs.len() * 8);
+    // One look at it: what is told to the heap is what is stored.
+    let vs = vs.as_slice();
+    before_all(cx, a, vs);
+    a.vec().extend_from_slice(vs);
     Ok(args[0])
 }
 
@@ -319,8 +318,8 @@ fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Err(cx.arg_error("argument too big"));
     }
     grow(cx, a, end as usize)?;
-    a.as_mut_slice()[s as usize..end as usize].fill(args[1]);
     cx.heap.before_store(args[0], args[1]);
+    a.as_mut_slice()[s as usize..end as usize].fill(args[1]);
     Ok(args[0])
 }
 

@@ -12,6 +12,14 @@ pub(crate) fn cell(v: Value) -> Result<Gc<HashObj>, Exit> {
     v.as_hash().ok_or(Exit::Miss)
 }
 
+/// Tells the heap that `h` is about to take over these entries.
+pub(crate) fn before_entries(cx: &mut Cx, h: Gc<HashObj>, es: impl Iterator<Item = Entry>) {
+    for e in es {
+        cx.heap.before_store(h.val(), e.key);
+        cx.heap.before_store(h.val(), e.val);
+    }
+}
+
 /// What `h[key]` is when the key is absent.
 pub(crate) fn default_for(cx: &mut Cx, h: Gc<HashObj>, key: Value) -> R {
     if !cx.builtin(h.val(), sym::DEFAULT) {
@@ -141,9 +149,9 @@ fn default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn set_default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
     let mut h = cell(recv)?;
+    cx.heap.before_store(recv, args[0]);
     h.h.default = args[0];
     h.h.default_is_proc = false;
-    cx.heap.before_store(recv, args[0]);
     Ok(args[0])
 }
 fn default_proc(_: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -164,8 +172,9 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_size(o.h.bytes())?;
     let d: HashData = (*o.h).clone();
     cx.heap.charge(d.bytes());
+    before_entries(cx, h, d.iter());
+    cx.heap.before_store(recv, d.default);
     h.h.assign(d);
-    cx.heap.before_store(recv, args[0]);
     Ok(recv)
 }
 

@@ -5,7 +5,7 @@
 //! "Plain" results: a position, nil for an absent key, false when user code must
 //! look for the key.
 
-use crate::hash::cell;
+use crate::hash::{before_entries, cell};
 use kumi_vm::hash_key::spread;
 use kumi_vm::*;
 
@@ -67,8 +67,8 @@ fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[4].is_nil() {
         cx.hash_push(h, table_hash(args[1]), args[2], args[3])?;
     } else {
-        h.h.set_val(pos(args, 4), args[3]);
         cx.heap.before_store(args[0], args[3]);
+        h.h.set_val(pos(args, 4), args[3]);
     }
     Ok(Value::TRUE)
 }
@@ -90,8 +90,8 @@ fn set_val(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     cx.check_frozen(args[0])?;
     let (mut h, i) = (cell(args[0])?, pos(args, 1));
     if h.h.at(i).is_some() {
-        h.h.set_val(i, args[2]);
         cx.heap.before_store(args[0], args[2]);
+        h.h.set_val(i, args[2]);
     }
     Ok(args[2])
 }
@@ -158,8 +158,8 @@ fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Ok(hv) => match cx.hash_find_with(dst, e.key, hv) {
                 Ok(Some(at)) => {
                     let mut d = dst;
-                    d.h.set_val(at, e.val);
                     cx.heap.before_store(args[0], e.val);
+                    d.h.set_val(at, e.val);
                     Ok(true)
                 }
                 Ok(None) => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
@@ -211,6 +211,8 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
             None => cx.hash_push(d, hv, e.key, e.val)?,
         }
     }
+    // Own entries, but for copies of keys.
+    before_entries(cx, h, d.h.iter());
     h.h.replace_entries(d.h.iter().collect());
     Ok(recv)
 }
@@ -221,15 +223,16 @@ fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[2].as_fix() != Some(h.h.version as i64) || h.h.iterating() > 0 {
         return Ok(Value::FALSE);
     }
-    h.h.replace_entries(o.h.iter().collect());
-    cx.heap.before_store(args[0], args[1]);
+    let es: Vec<Entry> = o.h.iter().collect();
+    before_entries(cx, h, es.iter().copied());
+    h.h.replace_entries(es);
     Ok(Value::TRUE)
 }
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut h = cell(args[0])?;
+    cx.heap.before_store(args[0], args[1]);
     h.h.default = args[1];
     h.h.default_is_proc = !args[1].is_nil();
-    cx.heap.before_store(args[0], args[1]);
     Ok(args[1])
 }
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {

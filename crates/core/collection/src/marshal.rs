@@ -213,8 +213,8 @@ fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let fits = (c == own || c.inherits(own)) && matches!(args[0].kind(), Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Data));
     if fits {
         if let Some(mut h) = args[0].header_mut() {
-            h.class = c.val();
             cx.heap.before_store(args[0], c.val());
+            h.class = c.val();
         }
     }
     Ok(Value::bool(fits))

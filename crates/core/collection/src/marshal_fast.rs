@@ -347,8 +347,8 @@ impl<'a> Reader<'a> {
                 }
                 if t == b'}' {
                     let d = self.read(cx, depth + 1)?;
-                    h.h.default = d;
                     cx.heap.before_store(v, d);
+                    h.h.default = d;
                 }
                 v
             }
@@ -366,8 +366,8 @@ impl<'a> Reader<'a> {
                         return None;
                     }
                     let x = self.read(cx, depth + 1)?;
-                    s.slots_mut()[i] = x;
                     cx.heap.before_store(s.val(), x);
+                    s.slots_mut()[i] = x;
                 }
                 if c.inherits(cx.k.data) {
                     s.hdr.set(flag::FROZEN);

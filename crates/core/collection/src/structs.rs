@@ -145,8 +145,8 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let i = slot(cx, recv, args)?;
     cx.check_frozen(recv)?;
-    cell(recv)?.slots_mut()[i] = args[1];
     cx.heap.before_store(recv, args[1]);
+    cell(recv)?.slots_mut()[i] = args[1];
     Ok(args[1])
 }
 
@@ -159,10 +159,8 @@ fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(cx.type_error("initialize_copy should take same class object"));
     }
     let vs = b.slots().to_vec();
+    cx.heap.before_store_all(recv, &vs);
     a.slots_mut().copy_from_slice(&vs);
-    for v in vs {
-        cx.heap.before_store(recv, v);
-    }
     Ok(recv)
 }
 
@@ -184,11 +182,9 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(cx.arg_error("struct size differs"));
     }
     let n = args.len();
+    cx.heap.before_store_all(recv, args);
     s.slots_mut()[..n].copy_from_slice(args);
     s.slots_mut()[n..].fill(Value::NIL);
-    for &v in args {
-        cx.heap.before_store(recv, v);
-    }
     Ok(Value::NIL)
 }
 
@@ -204,6 +200,8 @@ fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let mut s = cx.heap.structure(recv, n);
+    // A large cell is not born private.
+    cx.heap.before_store_all(s.val(), args);
     s.slots_mut().copy_from_slice(args);
     s.hdr.set(flag::FROZEN);
     Ok(s.val())
@@ -217,8 +215,8 @@ fn get(_: &mut Cx, _: Value, args: &[Value]) -> R {
 fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let i = args[1].as_fix().unwrap_or(-1) as usize;
     if let Some(p) = cell(args[0])?.slots_mut().get_mut(i) {
-        *p = args[2];
         cx.heap.before_store(args[0], args[2]);
+        *p = args[2];
     }
     Ok(args[2])
 }
