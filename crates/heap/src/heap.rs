@@ -67,6 +67,8 @@ pub struct Heap {
     pub shapes: Shapes,
     counters: Arc<Counters>,
     pub(crate) retired: Box<Retired>,
+    /// Sites of allocation (`site.rs`).
+    pub(crate) sites: crate::site::Sites,
     pub(crate) shared: Arc<HeapShared>,
 }
 
@@ -101,6 +103,7 @@ impl Heap {
             shapes,
             counters: shared.register(),
             retired: Box::default(),
+            sites: crate::site::Sites::new(shared.book.policy),
             shared,
         }
     }

@@ -31,6 +31,8 @@ pub(crate) struct Orphan {
 
 /// The common part.
 pub struct HeapShared {
+    /// Sites of allocation.
+    pub(crate) book: crate::site::SiteBook,
     /// A collection is wished for.
     pub(crate) wants: AtomicBool,
     pub(crate) disabled: AtomicBool,
@@ -70,6 +72,7 @@ pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 impl HeapShared {
     pub(crate) fn new(budget: isize) -> HeapShared {
         HeapShared {
+            book: Default::default(),
             wants: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
             budget: AtomicIsize::new(budget),
