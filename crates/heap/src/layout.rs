@@ -42,7 +42,7 @@ impl ObjectObj {
             self.ext.get((i - self.hdr.x as u32) as usize).copied().unwrap_or(Value::UNDEF)
         }
     }
-    /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::wrote`]).
+    /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::before_store`]) first.
     #[inline(always)]
     pub fn set_slot(&mut self, i: u32, v: Value) {
         if i < self.hdr.x as u32 {

@@ -44,6 +44,26 @@ impl Cx {
         let mut all = all;
         while self.stop_world(&mut all).is_none() {}
     }
+    /// The live cells that `want` picks, published: who asks need not be the one worker that could reach them.
+    /// As [`Cx::each_cell`].
+    pub fn find_cells(&mut self, want: impl Fn(Value) -> bool) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut all = |cx: &mut Cx| {
+            // SAFETY: as in `each_cell`.
+            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+            Heap::each_cell_all(&mut heaps, |v| {
+                if want(v) {
+                    found.push(v);
+                }
+            });
+            // While their workers stand still.
+            for v in &found {
+                cx.heap.publish(*v);
+            }
+        };
+        while self.stop_world(&mut all).is_none() {}
+        found
+    }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();

@@ -36,6 +36,9 @@ impl Payload for MethodObj {
     fn shares(&self) -> bool {
         true
     }
+    fn confined(&self) -> bool {
+        true
+    }
 }
 
 /// What kind of parameter, as `Method#parameters` names it.

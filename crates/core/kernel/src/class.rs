@@ -58,6 +58,7 @@ fn attached_object(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// Puts the fresh class `c` below `sup`.
 pub fn link(cx: &mut Cx, c: Gc<ClassObj>, sup: Gc<ClassObj>) {
     let (mut c, mut sup) = (c, sup);
+    cx.heap.before_store(c.val(), sup.val());
     c.data.superclass = Some(sup);
     c.data.instance = sup.data.instance;
     c.slots = sup.slots;

@@ -83,6 +83,8 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         Some(Kind::Struct) => {
             let Some(s) = v.cell::<StructObj>() else { return Ok(Value::UNDEF) };
             let mut n = cx.heap.structure(cv, s.hdr.x);
+            // A large cell is not born private.
+            cx.heap.before_store_all(n.val(), s.slots());
             n.slots_mut().copy_from_slice(s.slots());
             n.val()
         }
@@ -111,6 +113,8 @@ fn copy(cx: &mut Cx, v: Value) -> R {
 pub fn copy_ivars(cx: &mut Cx, from: Value, to: Value) {
     if from.header().is_some_and(|h| h.has(flag::SIDE)) && to.is_heap() {
         for f in cx.heap.finalizers_of(from) {
+            // The table of finalizers is everybody's.
+            cx.heap.publish(to);
             cx.heap.add_finalizer(to, f);
         }
     }
@@ -149,6 +153,12 @@ fn copy_members(cx: &mut Cx, from: Gc<ClassObj>, to: Gc<ClassObj>) {
             }
         }
         cx.add_method(to, name, m);
+    }
+    for v in from.data.consts.values().map(|k| k.value) {
+        cx.heap.before_store(to.val(), v);
+    }
+    for p in from.data.cvars.iter().chain(&from.data.ivars) {
+        cx.heap.before_store(to.val(), p.1);
     }
     to.data.consts = from.data.consts.clone();
     to.data.const_order = from.data.const_order.clone();

@@ -54,11 +54,11 @@ fn set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let s = name(cx, recv, a)?;
     let mut h = holder(c, s).unwrap_or(c);
     cx.check_frozen(h.val())?;
+    cx.heap.before_store(h.val(), a[1]);
     match h.data.cvars.iter().position(|p| p.0 == s) {
         Some(i) => h.data.cvars[i].1 = a[1],
         None => h.data.cvars.push((s, a[1])),
     }
-    cx.heap.before_store(h.val(), a[1]);
     Ok(a[1])
 }
 fn defined(cx: &mut Cx, recv: Value, a: &[Value]) -> R {

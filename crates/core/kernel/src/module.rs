@@ -245,6 +245,7 @@ fn refine(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     r.hdr.class = cx.k.refinement.val();
     r.data.refined = Some(c);
     r.data.attached = m.val();
+    cx.heap.before_store_all(m.val(), &[c.val(), r.val()]);
     m.data.refinements.push((c, r));
     Ok(r.val())
 }
@@ -273,7 +274,10 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 if let Some(old) = cref.refinements.as_array() {
                     all.extend_from_slice(old.as_slice());
                 }
-                cref.refinements = cx.array_vec(all);
+                let all = cx.array_vec(all);
+                // Such a cell is never private, new as it is.
+                cx.heap.before_store(cref.val(), all);
+                cref.refinements = all;
             }
             m.cref = cref.val();
         }

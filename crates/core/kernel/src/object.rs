@@ -224,6 +224,7 @@ fn word(cx: &mut Cx, w: &'static str, frozen: bool) -> R {
     if let Some(h) = s.header() {
         h.set(flag::FROZEN);
     }
+    cx.heap.publish(s);
     cx.keep(s);
     cx.state::<Words>().made.push((w, s));
     Ok(s)

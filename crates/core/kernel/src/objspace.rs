@@ -21,16 +21,11 @@ fn visible(v: Value) -> bool {
 /// All live objects of a class or module (nil: all), as an Array.
 fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let want = a[0].as_class();
-    let mut found = Vec::new();
-    cx.each_cell(|v| {
-        if visible(v) && v.header().is_some_and(|h| h.class.as_class().is_some()) {
-            found.push(v);
-        }
-    });
     let wants_singleton = want.is_some_and(|w| w.is_singleton());
-    found.retain(|v| {
+    let found = cx.find_cells(|v| {
+        let class = if visible(v) { v.header().and_then(|h| h.class.as_class()) } else { None };
         let hidden = v.as_class().is_some_and(|c| c.is_singleton() && !wants_singleton);
-        !hidden && want.is_none_or(|w| cx.is_a(*v, w))
+        class.is_some_and(|c| !hidden && want.is_none_or(|w| c.inherits(w)))
     });
     Ok(cx.array_vec(found))
 }
@@ -59,6 +54,8 @@ fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(old) = cx.heap.finalizers_of(a[0]).iter().find(|f| cx.plain_eq(**f, a[1]) == Some(true) || **f == a[1]).copied() {
         return Ok(old);
     }
+    // Any worker may come to run it.
+    cx.heap.publish(a[1]);
     cx.heap.add_finalizer(a[0], a[1]);
     Ok(a[1])
 }

@@ -81,6 +81,9 @@ fn map_find(recv: Value, key: Value) -> Option<Value> {
 }
 fn map_set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     cx.check_frozen(recv)?;
+    // Collections of one worker do not look into such tables: neither may be its alone.
+    cx.heap.publish(a[0]);
+    cx.heap.publish(a[1]);
     if let Some(m) = recv.as_data::<WeakMap>() {
         match m.pairs.iter_mut().find(|p| p.0 == a[0]) {
             Some(p) => p.1 = a[1],
@@ -124,6 +127,8 @@ fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if a[4].as_fix() != Some(m.version as i64) {
             return Ok(Value::FALSE);
         }
+        cx.heap.publish(a[2]);
+        cx.heap.before_store(a[0], a[3]);
         match m.entries.iter_mut().find(|e| e.1 == a[2]) {
             Some(e) => e.2 = a[3],
             None => {
@@ -131,7 +136,6 @@ fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 m.version = m.version.wrapping_add(1);
             }
         }
-        cx.heap.before_store(a[0], a[3]);
     }
     Ok(Value::TRUE)
 }

@@ -10,6 +10,10 @@ impl Payload for State {
     fn bytes(&self) -> usize {
         256
     }
+    /// No values in it.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 
 fn fresh(name: &str) -> Option<Box<dyn DynDigest>> {

@@ -18,10 +18,18 @@ impl Payload for Deflater {
     fn bytes(&self) -> usize {
         300_000
     }
+    /// No values in it.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 impl Payload for Inflater {
     fn bytes(&self) -> usize {
         50_000
+    }
+    /// No values in it.
+    fn confined(&self) -> bool {
+        true
     }
 }
 

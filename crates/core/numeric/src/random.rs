@@ -31,6 +31,10 @@ impl Payload for RandomData {
     fn bytes(&self) -> usize {
         2600
     }
+    /// No values in it.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 
 /// The default generator.

@@ -26,6 +26,10 @@ impl Payload for MatchObj {
     fn shares(&self) -> bool {
         true
     }
+    /// Made whole; only `regexp` puts something else in, by the rule.
+    fn confined(&self) -> bool {
+        true
+    }
     fn bytes(&self) -> usize {
         64 + self.region.capacity() * 16
     }
@@ -168,7 +172,9 @@ fn regexp_m(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         let src = kumi_regexp::escape(s.bytes(), enc(s));
         let v = cx.str_enc(&src, enc(s));
         let v = me(cx, v)?;
-        m.re = crate::regexp_methods::literal(cx, v, 0)?;
+        let re = crate::regexp_methods::literal(cx, v, 0)?;
+        cx.heap.before_store(recv, re);
+        m.re = re;
     }
     Ok(m.re)
 }

@@ -84,6 +84,7 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if let Some(h) = v.header() {
         h.set(flag::FROZEN);
     }
+    cx.heap.publish(v);
     cx.keep(v);
     // Another worker may have been faster: its string is the one.
     Ok(Value::from_bits(*st.names.write().unwrap_or_else(|e| e.into_inner()).entry(y).or_insert(v.bits())))

@@ -139,6 +139,10 @@ impl Payload for ConvObj {
     fn bytes(&self) -> usize {
         256
     }
+    /// No values in it.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 fn this(cx: &mut Cx, v: Value) -> Result<&'static mut ConvObj, Exit> {
     match v.as_data::<ConvObj>() {

@@ -272,8 +272,8 @@ fn set_encodings(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// __io_replace_opts(io, options Hash or nil, invalid, undef, replacement or nil)
 fn set_replace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let io = io::raw(cx, a[0])?;
-    io.enc_opts = a[1];
     cx.heap.before_store(a[0], a[1]);
+    io.enc_opts = a[1];
     io.replace = (a[2].truthy(), a[3].truthy());
     io.replace_with = a[4].as_str().map(|s| s.bytes().to_vec());
     if let Some(h) = a[1].as_hash() {
@@ -440,6 +440,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let class = cx.real_class(a[1]).val();
     if let Some(mut h) = a[0].header_mut() {
         if !h.has(flag::SINGLETON) {
+            cx.heap.before_store(a[0], class);
             h.class = class;
         }
     }
@@ -541,6 +542,7 @@ fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     new.crlf = old.crlf;
     new.ext = old.ext;
     new.int = old.int;
+    cx.heap.before_store_all(a[0], &[old.enc_opts, old.timeout]);
     new.enc_opts = old.enc_opts;
     new.lineno = old.lineno;
     new.path = old.path.clone();

@@ -53,9 +53,9 @@ pub static TABLE: &[NativeDef] = &[
     // __io_set_timeout(io, seconds or nil, nanoseconds)
     intrinsic("__io_set_timeout", 3, 3, |cx, _, a| {
         let io = io::raw(cx, a[0])?;
+        cx.heap.before_store(a[0], a[1]);
         io.timeout = a[1];
         io.limit = if a[1].is_nil() { None } else { Some(a[2].as_fix().map_or(u64::MAX, |n| n.max(0) as u64)) };
-        cx.heap.before_store(a[0], a[1]);
         Ok(a[1])
     }),
     intrinsic("__io_seek", 3, 3, seek),

@@ -96,6 +96,9 @@ pub struct Status {
     pub status: i32,
 }
 impl Payload for Status {
+    fn confined(&self) -> bool {
+        true
+    }
     fn shares(&self) -> bool {
         true
     }

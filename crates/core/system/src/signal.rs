@@ -199,6 +199,7 @@ fn trap(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             return Err(crate::io::fail_plain(cx, libc::EINVAL, &format!("SIG{}", name_of(n))));
         }
     }
+    cx.heap.publish(a[2]);
     let list = &mut cx.state::<Traps>().commands;
     let Some(slot) = list.get_mut(n as usize) else { return Ok(Value::NIL) };
     Ok(std::mem::replace(slot, a[2]))

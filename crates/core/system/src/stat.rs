@@ -6,7 +6,11 @@ use kumi_vm::*;
 
 /// The payload of a File::Stat.
 pub struct Stat(pub libc::stat);
-impl Payload for Stat {}
+impl Payload for Stat {
+    fn confined(&self) -> bool {
+        true
+    }
+}
 
 /// Asks by path, or by descriptor for a stream. The error number when that fails.
 fn of(cx: &mut Cx, a: &[Value], i: usize, follow: bool) -> Result<Result<libc::stat, i32>, Exit> {

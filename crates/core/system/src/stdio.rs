@@ -9,11 +9,13 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__stdout_set", 1, 1, |cx, _, a| {
+        cx.heap.publish(a[0]);
         cx.state::<Stdio>().stdout = Some(a[0]);
         Ok(a[0])
     })
     .guard(Guard::None),
     intrinsic("__stderr_set", 1, 1, |cx, _, a| {
+        cx.heap.publish(a[0]);
         cx.state::<Stdio>().stderr = Some(a[0]);
         Ok(a[0])
     })
@@ -33,7 +35,7 @@ pub static TABLE: &[NativeDef] = &[
     .guard(Guard::None),
 ];
 
-/// What `$stdout` and its kin are now.
+/// What `$stdout` and its kin are now. Values are published before they come here.
 #[derive(Default)]
 pub struct Stdio {
     pub stdout: Option<Value>,
@@ -89,6 +91,7 @@ pub fn boot(cx: &mut Cx) {
     if let Some(h) = rs.header() {
         h.set(flag::FROZEN);
     }
+    cx.heap.publish(rs);
     *cx.state::<Stdio>() =
         Stdio { stdout: Some(made[1]), stderr: Some(made[2]), original_stdout: Some(made[1]), rs: Some(rs), ..Stdio::default() };
     cx.boot().tracers.push(trace);
@@ -131,20 +134,24 @@ fn check_write(cx: &mut Cx, a: &[Value]) -> Result<(), Exit> {
 }
 fn set_stdout(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     check_write(cx, a)?;
+    cx.heap.publish(a[1]);
     cx.state::<Stdio>().stdout = Some(a[1]);
     Ok(a[1])
 }
 fn set_stderr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     check_write(cx, a)?;
+    cx.heap.publish(a[1]);
     cx.state::<Stdio>().stderr = Some(a[1]);
     Ok(a[1])
 }
+/// The new value of a variable that holds a String, published.
 fn string_or_nil(cx: &mut Cx, a: &[Value], regexp: bool) -> Result<Option<Value>, Exit> {
     let v = a[1];
     if v.is_nil() {
         return Ok(None);
     }
     if v.as_str().is_some() || regexp && cx.is_a(v, cx.k.regexp) {
+        cx.heap.publish(v);
         return Ok(Some(v));
     }
     let name = a[0].as_sym().map_or(String::new(), |s| cx.sym_name(s));

@@ -47,6 +47,10 @@ impl Payload for TimeData {
     fn bytes(&self) -> usize {
         80
     }
+    /// Values come in by `set` only.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 
 impl TimeData {
@@ -201,12 +205,11 @@ fn zone_arg(cx: &mut Cx, v: Value) -> Result<Zone, Exit> {
 fn set(cx: &mut Cx, v: Value, data: TimeData) -> R {
     match time_of(v) {
         Some(t) => {
-            let held = (data.beyond, data.zone.clone());
-            *t = data;
-            cx.heap.before_store(v, held.0);
-            if let Zone::Object(_, o) | Zone::Exact(_, o) = held.1 {
+            cx.heap.before_store(v, data.beyond);
+            if let Zone::Object(_, o) | Zone::Exact(_, o) = data.zone {
                 cx.heap.before_store(v, o);
             }
+            *t = data;
             Ok(v)
         }
         None => Err(cx.type_error("wrong argument type (expected time)")),
