@@ -69,15 +69,11 @@ impl Block {
         debug_assert!(i < self.count);
         (self as *const Block as usize + FIRST + i * self.cell) as *mut Header
     }
-    /// Sets the mark bit; true when it was clear.
+    /// Where the mark of the cell at this address stands: the word and the bit in it.
     #[inline(always)]
-    pub fn mark(&mut self, cell: u64) -> bool {
+    pub fn mark_word(cell: u64) -> (*mut u64, u64) {
         let bit = (cell as usize & (BLOCK - 1)) / 16;
-        let w = &mut self.marks[bit / 64];
-        let m = 1u64 << (bit % 64);
-        let fresh = *w & m == 0;
-        *w |= m;
-        fresh
+        ((Self::of(cell) as *mut u64).wrapping_add(bit / 64), 1 << (bit % 64))
     }
     #[inline(always)]
     pub fn marked(&self, cell: u64) -> bool {

@@ -5,10 +5,10 @@
 //! refer to.
 
 use crate::block::Block;
-use crate::gc::{Marking, is_marked};
 use crate::gclog::Collected;
 use crate::header::Kind;
 use crate::heap::{FIRST_BUDGET, Heap};
+use crate::mark::{Marking, is_marked};
 use crate::shared::{HeapShared, lock};
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
 use crate::{ClassObj, DataObj, Value};
@@ -71,7 +71,7 @@ impl Heap {
                 unsafe { (*b).clear_marks() };
             }
         }
-        let mut m = Marking::default();
+        let mut m = Marking::new(&shared);
         roots(&mut Marker::new(&mut m));
         for (procs, _) in lock(&shared.pending).iter() {
             m.visit_all(procs);
@@ -79,14 +79,7 @@ impl Heap {
         for procs in lock(&shared.finalizers).values() {
             m.visit_all(procs);
         }
-        {
-            let side = shared.ivars.read().unwrap_or_else(PoisonError::into_inner);
-            m.drain(&|v: Value, m: &mut Marking| {
-                for (_, x) in side.get(&v.bits()).into_iter().flatten() {
-                    m.visit(*x);
-                }
-            });
-        }
+        m.drain(&|v, to| shared.side_ivars_of(v, to));
         forget_dead(&shared);
         for h in heaps.iter_mut() {
             h.after_mark();

@@ -235,10 +235,7 @@ impl HashData {
     }
     pub(crate) fn trace(&self, to: &mut impl Visitor) {
         to.visit(self.default);
-        for e in self.iter() {
-            to.visit(e.key);
-            to.visit(e.val);
-        }
+        to.visit_entries(self);
     }
     /// Gives the memory back at once, whatever the mode.
     ///

@@ -16,7 +16,6 @@
 mod block;
 mod class;
 mod collect;
-mod gc;
 mod gclog;
 mod hash;
 mod header;
@@ -24,6 +23,7 @@ mod heap;
 mod histogram;
 mod layout;
 mod lock;
+mod mark;
 mod published;
 mod racevec;
 pub mod retire;

@@ -57,6 +57,8 @@ pub struct HeapShared {
     /// What is counted, and the collections' log.
     pub stats: Stats,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
+    /// Threads for marking.
+    pub(crate) helpers: crate::mark::Helpers,
 }
 
 // SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
@@ -90,6 +92,7 @@ impl HeapShared {
             has_pending: AtomicBool::new(false),
             stats: Stats::default(),
             orphans: Mutex::default(),
+            helpers: Default::default(),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
@@ -103,6 +106,13 @@ impl HeapShared {
             heap_bytes: self.heap_bytes.load(Relaxed),
             ..self.stats.sum()
         }
+    }
+    /// Threads that mark, the collecting one among them (`KUMI_GC_THREADS`, else the number of cores).
+    pub fn gc_threads(&self) -> usize {
+        self.helpers.threads()
+    }
+    pub fn set_gc_threads(&self, n: usize) {
+        self.helpers.set_threads(n);
     }
     /// Asks for a collection; who polls must be told by other means.
     pub fn request_gc(&self) {
@@ -146,6 +156,14 @@ impl HeapShared {
         }
         self.grace.store((live - max).saturating_add(max / 8).min(max), Relaxed);
         true
+    }
+
+    /// Shows the side-table variables of `v`.
+    pub(crate) fn side_ivars_of(&self, v: Value, to: &mut dyn crate::Visitor) {
+        let t = self.ivars.read().unwrap_or_else(PoisonError::into_inner);
+        for (_, x) in t.get(&v.bits()).into_iter().flatten() {
+            to.visit(*x);
+        }
     }
 
     // --- ids ---------------------------------------------------------------------

@@ -18,6 +18,17 @@ pub trait Visitor {
             self.visit(*v);
         }
     }
+    /// Part of a cell's own memory, which stays as it is until the world goes on: may be looked at later.
+    fn visit_fields(&mut self, vs: &[Value]) {
+        self.visit_all(vs);
+    }
+    /// The entries of a Hash cell, in the same way.
+    fn visit_entries(&mut self, h: &crate::HashData) {
+        for e in h.iter() {
+            self.visit(e.key);
+            self.visit(e.val);
+        }
+    }
 }
 
 /// A visitor as payloads and root tables see it.
@@ -44,6 +55,13 @@ impl<'a> Marker<'a> {
 pub(crate) fn trace_cell<V: Visitor>(v: Value, to: &mut V) {
     let Some(h) = v.header() else { return };
     to.visit(h.class);
+    trace_fields(v, to);
+}
+
+/// As [`trace_cell`], without the class.
+#[inline(always)]
+pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
+    let Some(h) = v.header() else { return };
     // SAFETY: the kind byte names the layout.
     unsafe {
         match h.kind {
@@ -52,9 +70,9 @@ pub(crate) fn trace_cell<V: Visitor>(v: Value, to: &mut V) {
             Kind::Object => {
                 let o = v.cell_unchecked::<ObjectObj>();
                 to.visit_all(o.inline());
-                to.visit_all(o.ext.as_slice());
+                to.visit_fields(o.ext.as_slice());
             }
-            Kind::Array => to.visit_all(v.cell_unchecked::<ArrayObj>().as_slice()),
+            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().as_slice()),
             Kind::Hash => v.cell_unchecked::<HashObj>().h.trace(to),
             Kind::Range => {
                 let r = v.cell_unchecked::<RangeObj>();
@@ -66,7 +84,7 @@ pub(crate) fn trace_cell<V: Visitor>(v: Value, to: &mut V) {
                 to.visit(r.a);
                 to.visit(r.b);
             }
-            Kind::Struct => to.visit_all(v.cell_unchecked::<StructObj>().slots()),
+            Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().slots()),
             Kind::Proc => {
                 let p = v.cell_unchecked::<ProcObj>();
                 to.visit_all(&[p.self_val, p.env, p.cref, p.block, p.home]);
@@ -74,7 +92,7 @@ pub(crate) fn trace_cell<V: Visitor>(v: Value, to: &mut V) {
             Kind::Env => {
                 let e = v.cell_unchecked::<EnvObj>();
                 to.visit(e.parent);
-                to.visit_all(e.slots());
+                to.visit_fields(e.slots());
             }
             Kind::Cref => {
                 let c = v.cell_unchecked::<CrefObj>();

@@ -1,0 +1,169 @@
+//! The grey cells of one marking thread: what it still has to look at.
+//!
+//! Entries are addresses of cells, or of marked cells that are to be looked at once more (`AGAIN`). They need not be
+//! unmarked, and may stand here twice: whoever takes one out tests and sets its mark. A stack of segments, so that
+//! giving away the oldest half moves pointers only; large arrays and tables stand as ranges, cut as they are read.
+
+use crate::{HashData, Value};
+
+/// In an entry: trace it although it is marked.
+pub(crate) const AGAIN: u64 = 1;
+/// Entries of a segment.
+const SEGMENT: usize = 512;
+/// Values that are read from a range at once.
+const STEP: usize = 128;
+/// Ranges shorter than that are entered value by value.
+pub(crate) const LONG: usize = 256;
+
+/// A part of a cell's own memory, which nobody changes before the marking ends.
+#[derive(Clone, Copy)]
+pub(crate) enum Range {
+    Fields(*const Value, usize),
+    Entries(*const HashData, usize, usize),
+}
+
+/// Work that changes hands.
+#[derive(Default)]
+pub(crate) struct Packet {
+    segments: Vec<Vec<u64>>,
+    ranges: Vec<Range>,
+}
+
+// SAFETY: addresses of cells that live until the marking ends.
+unsafe impl Send for Packet {}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Grey {
+    top: Vec<u64>,
+    /// Full segments, oldest first.
+    full: std::collections::VecDeque<Vec<u64>>,
+    spare: Vec<Vec<u64>>,
+    ranges: Vec<Range>,
+}
+
+impl Grey {
+    #[inline(always)]
+    pub fn push(&mut self, entry: u64) {
+        if self.top.len() == self.top.capacity() {
+            self.new_top();
+        }
+        self.top.push(entry);
+    }
+    #[cold]
+    #[inline(never)]
+    fn new_top(&mut self) {
+        let fresh = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(SEGMENT));
+        let old = std::mem::replace(&mut self.top, fresh);
+        if old.capacity() > 0 {
+            self.full.push_back(old);
+        }
+    }
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<u64> {
+        match self.top.pop() {
+            Some(e) => Some(e),
+            None => self.old_top(),
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn old_top(&mut self) -> Option<u64> {
+        let old = std::mem::replace(&mut self.top, self.full.pop_back()?);
+        if self.spare.len() < 8 && old.capacity() > 0 {
+            self.spare.push(old);
+        }
+        self.top.pop()
+    }
+    pub fn push_range(&mut self, r: Range) {
+        self.ranges.push(r);
+    }
+    #[inline(always)]
+    pub fn has_ranges(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+    /// Enters the next few values of the youngest range.
+    pub fn read_range(&mut self) {
+        match self.ranges.pop() {
+            Some(Range::Fields(p, n)) => {
+                let now = n.min(STEP);
+                // SAFETY: `now` values at `p`, and the rest behind them (see `Range`).
+                let vs = unsafe {
+                    if now < n {
+                        self.ranges.push(Range::Fields(p.add(now), n - now));
+                    }
+                    std::slice::from_raw_parts(p, now)
+                };
+                vs.iter().filter(|v| v.is_heap()).for_each(|v| self.push(v.bits()));
+            }
+            Some(Range::Entries(h, from, to)) => {
+                let mid = to.min(from + STEP / 2);
+                if mid < to {
+                    self.ranges.push(Range::Entries(h, mid, to));
+                }
+                // SAFETY: the hash lives (see `Range`).
+                let h = unsafe { &*h };
+                for e in (from..mid).filter_map(|i| h.at(i)) {
+                    for v in [e.key, e.val] {
+                        if v.is_heap() {
+                            self.push(v.bits());
+                        }
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+    /// About half of it, oldest first; `None` when there is too little to share.
+    pub fn split(&mut self) -> Option<Packet> {
+        let mut p = Packet::default();
+        if !self.full.is_empty() {
+            p.segments.extend(self.full.drain(..self.full.len().div_ceil(2)));
+        } else if self.ranges.len() > 1 {
+            p.ranges.extend(self.ranges.drain(..self.ranges.len() / 2));
+        } else if let Some(r) = self.ranges.last_mut().filter(|r| r.len() > LONG) {
+            p.ranges.push(r.halve());
+        } else if self.top.len() > 1 {
+            let n = self.top.len() / 2;
+            p.segments.push(self.top.drain(..n).collect());
+        } else {
+            return None;
+        }
+        Some(p)
+    }
+    /// One entry as work for another.
+    pub fn packet(entry: u64) -> Packet {
+        Packet { segments: vec![vec![entry]], ranges: Vec::new() }
+    }
+    pub fn accept(&mut self, p: Packet) {
+        self.full.extend(p.segments);
+        self.ranges.extend(p.ranges);
+    }
+}
+
+impl Range {
+    fn len(&self) -> usize {
+        match *self {
+            Range::Fields(_, n) => n,
+            Range::Entries(_, a, b) => b - a,
+        }
+    }
+    /// Cuts off the second half.
+    fn halve(&mut self) -> Range {
+        match self {
+            Range::Fields(p, n) => {
+                let keep = *n / 2;
+                // SAFETY: inside the range.
+                let rest = Range::Fields(unsafe { p.add(keep) }, *n - keep);
+                *n = keep;
+                rest
+            }
+            Range::Entries(h, a, b) => {
+                let mid = *a + (*b - *a) / 2;
+                let rest = Range::Entries(*h, mid, *b);
+                *b = mid;
+                rest
+            }
+        }
+    }
+}

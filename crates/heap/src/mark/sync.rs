@@ -1,0 +1,30 @@
+//! Locks, atomics and threads under one name, so that `tests/loom.rs` can put a model checker's in their place.
+//!
+//! Invariant: no lock of this folder is taken while another of it is held, and a panic under one leaves the data
+//! whole (pushes, pops and counts), so poisoning is ignored.
+
+use std::sync::PoisonError;
+
+pub use std::sync::atomic::{AtomicUsize, Ordering};
+pub use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// Looks at a counter before a thread without work goes to sleep: some microseconds.
+pub const SPINS: usize = 2000;
+
+pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn wait<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    cv.wait(g).unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn spin() {
+    std::hint::spin_loop();
+}
+
+/// Starts a thread; false when the system gives none.
+pub fn spawn(f: impl FnOnce() + Send + 'static) -> bool {
+    let t = std::thread::Builder::new().name("kumi-gc".into()).stack_size(1 << 20);
+    t.spawn(f).is_ok()
+}
