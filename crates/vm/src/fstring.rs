@@ -49,6 +49,7 @@ impl Cx {
             return *v;
         }
         let v = self.str_enc(bytes, enc);
+        self.heap.publish(v);
         table.add(key, v)
     }
     /// The one frozen String equal to the plain string `s`: itself when it is frozen and the first.
@@ -59,12 +60,13 @@ impl Cx {
             return *v;
         }
         let v = if s.val().frozen() { s.val() } else { self.str_enc(&key.0, EncIndex::from_u8(key.1)) };
+        self.heap.publish(v);
         table.add(key, v)
     }
 }
 
 impl Table {
-    /// Enters `v` unless another worker was faster: the string that is in the table.
+    /// Enters `v`, which is published, unless another worker was faster: the string that is in the table.
     fn add(&self, key: (Box<[u8]>, u8), v: Value) -> Value {
         if let Some(h) = v.header() {
             h.set(flag::FROZEN);
