@@ -5,7 +5,7 @@ module GcStat
 
   # GC.stat now, and processor time of the process.
   def now
-    stat = GC.stat.to_h { |k, v| [k.to_s, v] }
+    stat = GC.stat.to_h { |k, v| [k.to_s, v.is_a?(Array) && v.all?(Array) ? v.to_h : v] }
     stat["cpu_s"] = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     stat["wall_s"] = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     stat

@@ -3,18 +3,13 @@ module Bench
   GROUPS = { "app" => "fig10-app.svg", "vm" => "fig11-vm.svg", "vm1" => "fig12-vm1.svg" }.freeze
   ONE_MB = { INITIAL => (1 << 20).to_s, "KUMI_WORKERS" => "1" }.freeze
 
-  def self.speed_programs
-    Dir.children(Suite::PROGRAMS).filter_map { |f| f[/\A((?:app|vm1?)_\w+)\.rb\z/, 1] }.sort
+  def self.speed_programs(suite)
+    Dir.children(suite.programs).filter_map { |f| f[/\A((?:app|vm1?)_\w+)\.rb\z/, 1] }.sort
   end
 
-  # Instructions of one run, under callgrind, less those of the same program with no work to do.
+  # Instructions of one run, less those of the same program with no work to do.
   def self.instructions(suite, runtime, program, scale, env)
-    counts = [scale, 0].map do |s|
-      argv = [suite.tool("valgrind"), "--tool=callgrind", "--callgrind-out-file=/dev/null", *suite.argv(runtime, program, s)]
-      result = suite.run_command(argv, env: env, timeout: 600)
-      raise Child::Failed, result.why unless result.ok?
-      File.read(suite.last_errors).scrub("?")[/Collected : (\d+)/, 1].to_i
-    end
+    counts = [scale, 0].map { |s| suite.instructions(runtime, program, s, env: env) }
     counts[0] - counts[1]
   end
 
@@ -41,7 +36,7 @@ module Bench
     builds = [suite.kumi, suite.linked].compact
     ratios = builds.to_h { |r| [r, {}] }
     counts = builds.to_h { |r| [r, {}] }
-    rows = Bench.speed_programs.map do |program|
+    rows = Bench.speed_programs(suite).map do |program|
       times = suite.turns([*builds, suite.fixed], pairs) do |r|
         result = suite.run(r, program, suite.scale, env: ONE_MB)
         raise Child::Failed, "#{r.name}: #{result.why}" unless result.ok?
@@ -82,7 +77,7 @@ module Bench
       interval as above.
     TEXT
     sizes = suite.quick ? [256, 4096, 1 << 20] : [8, 10, 12, 14, 16, 18, 20].map { |e| 1 << e }
-    programs = Bench.speed_programs.grep(/\Aapp_/)
+    programs = Bench.speed_programs(suite).grep(/\Aapp_/)
     programs = programs.first(4) if suite.quick
     found = programs.to_h do |program|
       [program, suite.rounds(sizes.map { |s| [program, s] }, reps: rounds) do |(name, s), _|

@@ -8,11 +8,12 @@ module Bench
   Runtime = Struct.new(:name, :kind, :command, :env)
 
   class Suite
-    PROGRAMS = File.join(File.dirname(__dir__), "programs")
+    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :linked, :rubies, :peers, :absent, :callgrind, :scale, :cores
 
-    attr_reader :report, :quick, :reps, :kumi, :fixed, :linked, :rubies, :peers, :absent, :callgrind, :scale, :cores
-
-    def initialize(options, report)
+    # `programs` is the folder of the programs; `peers` says what to look for beside CRuby: Go, BEAM, JRuby, cc (a C compiler).
+    def initialize(options, report, programs:, peers:)
+      @options = options
+      @programs = programs
       @report = report
       @quick = options[:quick]
       @reps = options[:reps]
@@ -25,15 +26,7 @@ module Bench
       @fixed = Runtime.new("kumi fixed", "rb", [options[:fixed]], {}) if options[:fixed]
       @linked = Runtime.new("kumi linked", "rb", [options[:linked]], {}) if options[:linked]
       find_rubies(options[:rubies])
-      @peers = []
-      go = tool("go", "/usr/local/go/bin/go")
-      @peers << Runtime.new("Go", "go", [go], {}) if go
-      erl = tool("erl")
-      @peers << Runtime.new("BEAM", "erl", [erl], {}) if erl && tool("erlc")
-      @absent << "Go" unless go
-      @absent << "BEAM" if @peers.none? { |p| p.kind == "erl" }
-      @cc = tool("cc")
-      @absent << "cc (no futex, spin and echo client)" unless @cc
+      find_peers(peers)
       @built = {}
     end
 
@@ -46,7 +39,7 @@ module Bench
     end
 
     def source(runtime, program)
-      file = File.join(PROGRAMS, "#{program}.#{runtime.kind}")
+      file = File.join(@programs, "#{program}.#{runtime.kind}")
       file if File.exist?(file)
     end
 
@@ -66,7 +59,7 @@ module Bench
     # A C program's path, or nil without a compiler.
     def c_program(name)
       return unless @cc
-      file = File.join(PROGRAMS, "#{name}.c")
+      file = File.join(@programs, "#{name}.c")
       build(name, file) { |bin| [@cc, "-O2", "-pthread", "-o", bin, file] }
     end
 
@@ -96,6 +89,14 @@ module Bench
     rescue Child::Failed => e
       child&.kill
       Result.new(nil, e.message, nil, nil)
+    end
+
+    # Instructions of one run of a program to its end, under callgrind.
+    def instructions(runtime, program, *args, env: {}, timeout: 600)
+      argv = [tool("valgrind"), "--tool=callgrind", "--callgrind-out-file=/dev/null", *argv(runtime, program, *args)]
+      result = run_command(argv, env: runtime.env.merge(env), timeout: timeout)
+      raise Child::Failed, result.why unless result.ok?
+      File.read(last_errors).scrub("?")[/Collected : (\d+)/, 1].to_i
     end
 
     # Calls the block for each of `items` in each round; gives { item => [results] }. An item that
@@ -199,6 +200,19 @@ module Bench
     end
 
     def errors = File.join(@work, "stderr")
+
+    def find_peers(wanted)
+      @peers = []
+      go = tool("go", "/usr/local/go/bin/go")
+      erl = tool("erl")
+      jruby = tool("jruby")
+      @peers << Runtime.new("Go", "go", [go], {}) if go && wanted.include?("Go")
+      @peers << Runtime.new("BEAM", "erl", [erl], {}) if erl && tool("erlc") && wanted.include?("BEAM")
+      @peers << Runtime.new("JRuby", "rb", [jruby], {}) if jruby && wanted.include?("JRuby")
+      @cc = tool("cc") if wanted.include?("cc")
+      @absent << "cc (no futex, spin and echo client)" if wanted.include?("cc") && !@cc
+      @absent.concat(wanted - ["cc"] - @peers.map(&:name))
+    end
 
     def find_rubies(named)
       named = ["ruby"] if named.empty?

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Finds what runs a measuring command's Ruby: driver.sh FOLDER [ARGUMENTS...] runs FOLDER/main.rb on kumi (--kumi BIN, KUMI, else
+# the release build), or on ruby where no kumi runs it (BENCH_RUBY names another).
+here=$1
+shift
+kumi=${KUMI:-$here/../../target/release/kumi}
+next=
+for a in "$@"; do
+  [ "$next" = kumi ] && kumi=$a
+  case $a in
+    --kumi) next=kumi ;;
+    --kumi=*) kumi=${a#--kumi=} next= ;;
+    *) next= ;;
+  esac
+done
+if [ ! -x "$kumi" ] && ! command -v "$kumi" >/dev/null 2>&1; then
+  cargo build --release -q --manifest-path "$here/../../Cargo.toml" -p kumi || exit 1
+fi
+driver=$BENCH_RUBY
+if [ -z "$driver" ]; then
+  for r in "$kumi" ruby; do
+    if [ "$("$r" -e 'r, w = IO.pipe; w << 1; print IO.select([r], nil, nil, 1) ? 1 : 0' 2>/dev/null)" = 1 ]; then
+      driver=$r
+      break
+    fi
+  done
+fi
+exec "${driver:-$kumi}" "$here/main.rb" --kumi "$kumi" "$@"
