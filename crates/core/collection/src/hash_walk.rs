@@ -51,7 +51,8 @@ fn get(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__hash_view(h)`: what to walk without entering it: itself, or a copy while there are threads that might change it.
 fn view(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    if !cx.others_alive() || args[0].frozen() {
+    // What needs no lock is frozen, or out of other threads' reach.
+    if !cx.others_alive() || !args[0].needs_lock() {
         return Ok(args[0]);
     }
     copy(cx, Value::NIL, args)
