@@ -51,24 +51,24 @@ impl Crew {
 
     /// Has up to `helpers` threads run `job` beside `own`, which the caller runs. Comes back when all of them are out
     /// of it. One caller at a time. A helper that panics ends the process: half a marking would free what lives.
-    pub fn run(self: &Arc<Crew>, helpers: usize, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
+    pub fn run(this: &Arc<Crew>, helpers: usize, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
         // SAFETY: only the lifetime is lost, which the module's invariant keeps.
         let job = Job(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync + 'static)>(job) });
         let grow = {
-            let mut s = lock(&self.state);
+            let mut s = lock(&this.state);
             s.job = Some(job);
             s.open = helpers;
             let grow = helpers.saturating_sub(s.threads);
             s.threads += grow;
             grow
         };
-        let _over = Over(self);
-        self.work.notify_all();
+        let _over = Over(this);
+        this.work.notify_all();
         for _ in 0..grow {
-            let crew = self.clone();
+            let crew = this.clone();
             if !spawn(move || crew.serve()) {
                 // The system gives no thread: those there are do the work.
-                lock(&self.state).threads -= 1;
+                lock(&this.state).threads -= 1;
             }
         }
         own();

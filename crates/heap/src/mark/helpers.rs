@@ -49,7 +49,7 @@ impl Helpers {
                 }
             }
         };
-        crew.run(self.threads().saturating_sub(1), job, own);
+        Crew::run(&crew, self.threads().saturating_sub(1), job, own);
     }
     /// Threads that wait for work.
     #[cfg(test)]
