@@ -11,7 +11,7 @@ use crate::retire::{self, Retired};
 use crate::shape::Shapes;
 use crate::shared::{HeapShared, lock};
 use crate::stat::{Counters, GcStat};
-use crate::trace::drop_cell;
+use crate::trace::{Marker, drop_cell};
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Sym, Value};
 use kumi_num::BigInt;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -172,6 +172,22 @@ impl Heap {
     /// `v` is about to go where another worker may find it: a structure outside the heap.
     #[inline(always)]
     pub fn publish(&mut self, _v: Value) {}
+    /// Publishes all that `roots` shows: what the stacks of a thread hold that stops running here.
+    pub fn publish_roots(&mut self, _roots: impl FnOnce(&mut Marker)) {}
+    /// Takes all that `roots` shows out of the window: stacks that have not run for a while are its roots no more.
+    pub fn retire_roots(&mut self, _roots: impl FnOnce(&mut Marker)) {}
+    /// May there be private cells?
+    #[inline(always)]
+    pub fn has_private(&self) -> bool {
+        true
+    }
+    /// Is a window collection due?
+    #[inline(always)]
+    pub fn wants_window(&self) -> bool {
+        false
+    }
+    /// A window collection. `roots` shows what the running thread's stacks and the worker itself hold.
+    pub fn collect_window(&mut self, _roots: impl FnMut(&mut Marker)) {}
     /// [`Heap::before_store`] for each of the values.
     #[inline]
     pub fn before_store_all(&mut self, holder: Value, vs: &[Value]) {

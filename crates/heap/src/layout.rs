@@ -368,6 +368,11 @@ pub trait Payload: Any {
     fn confined(&self) -> bool {
         false
     }
+    /// What it shows are roots of the worker that may change it: it may hold private values, whatever its cell is
+    /// (a suspended fiber's stack).
+    fn rooted(&self) -> bool {
+        false
+    }
     /// Nothing of it changes in steps once it is made, so that threads use it without its lock.
     fn shares(&self) -> bool {
         false

@@ -57,6 +57,24 @@ pub unsafe fn bind(list: Option<&Retired>) {
     LIST.set(list.map_or(null(), |l| l as *const Retired));
 }
 
+/// Runs `f` as if this thread ran alone: what it replaces is freed at once. For changes of cells that no other
+/// thread can reach, while others run.
+///
+/// What `f` changes must be such cells only.
+#[inline]
+pub fn alone<T>(f: impl FnOnce() -> T) -> T {
+    /// Binds the list again, whatever way `f` ends.
+    struct Back(*const Retired);
+    impl Drop for Back {
+        #[inline]
+        fn drop(&mut self) {
+            LIST.set(self.0);
+        }
+    }
+    let _back = Back(LIST.replace(null()));
+    f()
+}
+
 impl Retired {
     fn put(&self, p: *mut u8, layout: Layout) {
         self.list.borrow_mut().push((p, layout));
@@ -94,5 +112,23 @@ impl Drop for Retired {
     fn drop(&mut self) {
         // SAFETY: whoever drops the list has seen to it that nobody reads (a heap hands its list on instead).
         unsafe { self.free_all() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_frees_at_once_and_binds_again_after_a_panic() {
+        let list = Retired::default();
+        // SAFETY: the list outlives its binding.
+        unsafe { bind(Some(&list)) };
+        assert!(parallel());
+        assert_eq!(alone(|| parallel() as u8 + 1), 1);
+        let caught = std::panic::catch_unwind(|| alone(|| panic!("on purpose")));
+        assert!(caught.is_err() && list.is_bound());
+        // SAFETY: as above.
+        unsafe { bind(None) };
     }
 }

@@ -22,6 +22,7 @@ impl Cx {
         let (object, kernel) = (cx.k.object, cx.k.kernel);
         cx.include_module(object, kernel);
         let main = cx.heap.object(object);
+        cx.heap.publish(main);
         cx.boot().main_object = main;
         cx.natives(crate::natives::TABLE);
         cx.natives(crate::sched::TABLE);

@@ -54,6 +54,8 @@ pub struct Cx {
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     pub(crate) events: Vec<kumi_sched::Event>,
+    /// Tasks of the running thread that may hold private values and do not run now: see `gc`.
+    pub(crate) recent: Vec<u64>,
     /// Where states of native crates are, by type.
     states: rustc_hash::FxHashMap<TypeId, *const ()>,
 }
@@ -79,6 +81,7 @@ impl Cx {
             front: 0,
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
+            recent: Vec::new(),
             states: Default::default(),
             root: task,
             task,
@@ -217,12 +220,17 @@ impl Cx {
     pub fn data<T: Payload>(&mut self, class: Gc<ClassObj>, payload: T) -> Value {
         self.heap.data(class.val(), payload)
     }
+    /// Keeps a value alive for the runtime's life.
+    pub fn keep(&mut self, v: Value) {
+        self.heap.publish(v);
+        self.rt.keep(v);
+    }
     /// Adds to an array, with the barrier.
     #[inline]
     pub fn push(&mut self, mut a: Gc<ArrayObj>, v: Value) {
+        self.heap.before_store(a.val(), v);
         a.push(v);
         self.heap.charge(8);
-        self.heap.before_store(a.val(), v);
     }
 
     // --- reading arguments -------------------------------------------------------
@@ -469,6 +477,7 @@ impl Cx {
         match v.kind() {
             Some(Kind::Object) => {
                 let Some(mut o) = v.cell::<ObjectObj>() else { return };
+                self.heap.before_store(v, val);
                 match self.heap.shapes.slot(o.hdr.aux, name) {
                     Some(i) => o.set_slot(i, val),
                     None => {
@@ -484,16 +493,15 @@ impl Cx {
                         }
                     }
                 }
-                self.heap.before_store(v, val);
             }
             Some(Kind::Class) => {
+                self.heap.before_store(v, val);
                 let _classes = self.lock_classes();
                 if let Some(mut c) = v.as_class() {
                     match c.data.ivars.iter().position(|p| p.0 == name) {
                         Some(i) => c.data.ivars[i].1 = val,
                         None => c.data.ivars.push((name, val)),
                     }
-                    self.heap.before_store(v, val);
                 }
             }
             Some(_) => self.heap.set_side_ivar(v, name, val),

@@ -70,9 +70,14 @@ fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     t.pinned = cx.root.pinned;
     t.nonblocking = true;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
-    let own = Some((t, cx.shared_tasks()));
-    t.fiber = cx.data(c, TaskRef { id: t.id, code, own });
-    Ok(t.fiber)
+    let v = cx.data(c, TaskRef { id: t.id, code, own: None });
+    t.fiber = v;
+    // What the task holds is private as long as its thread runs here: the cell is made without it, and nothing published.
+    if let Some(r) = v.as_data::<TaskRef>() {
+        r.own = Some((t, cx.shared_tasks()));
+    }
+    cx.note_recent(t);
+    Ok(v)
 }
 
 /// `Fiber#resume(*args)`
@@ -209,6 +214,7 @@ fn fiber_kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         _ if t.thread != thread => Err(fiber_error(cx, "attempt to kill a different thread's fiber")),
         State::New => {
             t.state.set(State::Done);
+            t.forget_values();
             Ok(Value::NIL)
         }
         State::Suspended if t.yielding => resume_with(cx, id, Err(u)),
@@ -253,6 +259,8 @@ fn set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
     if let Some(mut t) = cx.task_mut(id) {
+        // It may be another thread's fiber.
+        cx.heap.publish(a[1]);
         t.storage = a[1];
     }
     Ok(a[1])

@@ -1,12 +1,18 @@
 //! Roots: everything the heap must keep, told exactly.
+//!
+//! **Invariant.** Private cells of a worker are reachable from: the task it runs, the tasks in `Cx::recent` (fibers of
+//! the running thread and its first task, suspended now, that ran since their last look), what is `pending`, and other
+//! private cells; from nowhere else. A thread that leaves its worker publishes what its tasks hold and empties the
+//! list, so the tasks in it are always of the running thread. A node collection leaves no private cells, and empties
+//! the lists of all workers: so no list names a fiber that has died.
 
 use crate::Cx;
 use crate::bytecode::Op;
 use crate::iseq::ISeq;
 use crate::method::Body;
-use crate::native::{Call, Target};
+use crate::native::{Call, Pending, Target};
 use crate::runtime::Runtime;
-use crate::task::State;
+use crate::task::{State, TaskPtr, TaskTable, recent};
 use kumi_heap::{Heap, Marker, Value};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -74,6 +80,10 @@ impl Cx {
             let rt = cx.runtime();
             rt.tasks.bury();
             Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(m));
+            for w in &rt.workers {
+                // SAFETY: as above.
+                unsafe { (*w.cx).forget_recent() };
+            }
             stopped
         });
         if let Some(stopped) = stopped {
@@ -83,6 +93,133 @@ impl Cx {
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
+    }
+}
+
+/// Shows the values of a worker that stand in no cell and no task of another thread.
+struct Window<'a> {
+    task: TaskPtr,
+    root: TaskPtr,
+    recent: &'a [u64],
+    tasks: &'a TaskTable,
+}
+
+impl Window<'_> {
+    /// The stack and fields of the running task and of the recent ones.
+    fn stacks(&self, m: &mut Marker) {
+        self.task.trace(m);
+        if self.root != self.task {
+            // Fibers change these of their thread's first task.
+            m.mark(self.root.matched);
+            m.mark(self.root.masks);
+        }
+        for id in self.recent {
+            if let Some(t) = self.tasks.get(*id).filter(|t| *t != self.task) {
+                t.trace(m);
+            }
+        }
+    }
+}
+
+/// Shows what a worker has pending between two bytecodes.
+fn show_pending(pending: &Pending, switch_to: &Option<(u64, Result<Value, Value>)>, m: &mut Marker) {
+    m.mark(pending.exc);
+    if let Some(c) = &pending.call {
+        trace_call(c, m);
+    }
+    if let Some((_, v)) = switch_to {
+        m.mark(v.unwrap_or_else(|e| e));
+    }
+}
+
+impl Cx {
+    // --- the running thread's private values -----------------------------------
+
+    /// A task of the running thread is left, or is new: what it holds may be private.
+    #[inline]
+    pub(crate) fn note_recent(&mut self, mut t: TaskPtr) {
+        if t.recent & recent::LISTED == 0 {
+            self.recent.push(t.id);
+        }
+        t.recent = recent::LISTED | recent::RAN;
+    }
+    /// Empties the list of recent tasks.
+    pub(crate) fn forget_recent(&mut self) {
+        for id in std::mem::take(&mut self.recent) {
+            if let Some(mut t) = self.tasks.get(id) {
+                t.recent = 0;
+            }
+        }
+    }
+    /// The running thread is about to leave this worker: what its tasks hold is published. Its frame must stand in
+    /// `task.base` (`park_state`).
+    #[inline]
+    pub(crate) fn publish_stacks(&mut self) {
+        if self.heap.has_private() {
+            let Cx { heap, task, root, recent, rt, .. } = self;
+            let w = Window { task: *task, root: *root, recent, tasks: &rt.tasks };
+            heap.publish_roots(|m| w.stacks(m));
+        }
+        if !self.recent.is_empty() {
+            self.forget_recent();
+        }
+    }
+    /// As [`Cx::publish_stacks`] at the end of a thread, whose own stack is empty: its fibers may outlive it.
+    pub(crate) fn publish_fibers(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        if self.heap.has_private() {
+            let Cx { heap, task, recent, rt, .. } = self;
+            heap.publish_roots(|m| {
+                for t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
+                    t.trace(m);
+                }
+            });
+        }
+        self.forget_recent();
+    }
+    /// Publishes the values of a call that another task will make.
+    pub(crate) fn publish_call(&mut self, c: &Call) {
+        self.heap.publish_roots(|m| trace_call(c, m));
+    }
+    /// Shows the roots of a window collection.
+    pub fn window_roots(&mut self, m: &mut Marker) {
+        self.show_stack();
+        Window { task: self.task, root: self.root, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
+        show_pending(&self.pending, &self.switch_to, m);
+    }
+    /// Recent tasks that have not run since the last window collection leave the list: what they hold leaves the window.
+    pub fn age_recent(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        let mut old = Vec::new();
+        let (running, tasks) = (self.task, &self.rt.tasks);
+        self.recent.retain(|id| {
+            let Some(mut t) = tasks.get(*id) else { return false };
+            if t.recent & recent::RAN == 0 && t != running {
+                t.recent = 0;
+                old.push(t);
+                return false;
+            }
+            t.recent &= !recent::RAN;
+            true
+        });
+        if !old.is_empty() {
+            self.heap.retire_roots(|m| old.iter().for_each(|t| t.trace(m)));
+        }
+    }
+    /// A window collection, by this worker alone. Only at safepoints.
+    pub(crate) fn collect_window(&mut self) {
+        self.show_stack();
+        self.age_recent();
+        let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;
+        let w = Window { task: *task, root: *root, recent, tasks: &rt.tasks };
+        heap.collect_window(|m| {
+            w.stacks(m);
+            show_pending(pending, switch_to, m);
+        });
     }
 }
 
@@ -132,13 +269,7 @@ impl Runtime {
         for w in &self.workers {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };
-            m.mark(cx.pending.exc);
-            if let Some(c) = &cx.pending.call {
-                trace_call(c, m);
-            }
-            if let Some((_, v)) = cx.switch_to {
-                m.mark(v.unwrap_or_else(|e| e));
-            }
+            show_pending(&cx.pending, &cx.switch_to, m);
         }
         m.mark_all(&self.kept());
         self.lock_book.trace(m);

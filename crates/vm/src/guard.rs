@@ -9,7 +9,7 @@
 use crate::Cx;
 use crate::native::{Guard, NativeFn, R};
 use crate::runtime::Runtime;
-use kumi_heap::{LockSet, Value};
+use kumi_heap::{Kind, LockSet, Value, retire};
 use std::sync::Arc;
 
 impl Guard {
@@ -66,6 +66,7 @@ impl Cx {
                     first.unlock();
                     r
                 }
+                _ if !recv.needs_lock() && !args.iter().any(|a| a.needs_lock()) => self.run_private(f, recv, args),
                 _ => {
                     let _l = LockSet::new(recv, args);
                     f(self, recv, args)
@@ -88,12 +89,22 @@ impl Cx {
     #[inline]
     fn run_one(&mut self, f: NativeFn, cell: Value, recv: Value, args: &[Value]) -> R {
         if !cell.needs_lock() {
-            return f(self, recv, args);
+            return self.run_private(f, recv, args);
         }
         cell.lock();
         let r = f(self, recv, args);
         cell.unlock();
         r
+    }
+    /// Nothing has to be locked: what a plain container replaces is freed at once, since nobody else reads it. Other
+    /// receivers may change objects they hold, which more threads may know than them.
+    #[inline]
+    fn run_private(&mut self, f: NativeFn, recv: Value, args: &[Value]) -> R {
+        let changed = if recv.is_nil() { args.first().copied().unwrap_or(recv) } else { recv };
+        match changed.kind() {
+            Some(Kind::Str | Kind::Array | Kind::Hash) => retire::alone(|| f(self, recv, args)),
+            _ => f(self, recv, args),
+        }
     }
     /// Takes the class lock: method tables, constants and caches do not change under its holder.
     #[inline]

@@ -60,7 +60,7 @@ impl Cx {
     /// Value of a plain key; `None` when it is absent or not plain.
     #[inline]
     pub fn hash_get_plain(&mut self, h: Gc<HashObj>, key: Value) -> Option<Value> {
-        if self.parallel {
+        if self.parallel && h.val().needs_lock() {
             return self.hash_get_racing(h, key);
         }
         let i = self.hash_find(h, key).ok()??;
@@ -81,8 +81,8 @@ impl Cx {
         match self.hash_find_with(h, key, hv)? {
             Some(i) => {
                 let mut h = h;
-                h.h.set_val(i, val);
                 self.heap.before_store(h.val(), val);
+                h.h.set_val(i, val);
                 Ok(())
             }
             None => self.hash_push(h, hv, key, val),
@@ -99,10 +99,10 @@ impl Cx {
             return Err(self.runtime_error("can't add a new key into hash during iteration"));
         }
         let key = if h.h.by_identity { key } else { self.frozen_key(key) };
-        h.h.push(hv, key, val);
-        self.heap.charge(24);
         self.heap.before_store(h.val(), key);
         self.heap.before_store(h.val(), val);
+        h.h.push(hv, key, val);
+        self.heap.charge(24);
         Ok(())
     }
     /// A String key as a table keeps it: a frozen copy unless it is frozen already.

@@ -104,6 +104,8 @@ fn masks(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.root.masks)
 }
 fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    // Who sends an interrupt looks at them.
+    cx.heap.publish(a[0]);
     cx.root.masks = a[0];
     if cx.due_interrupt(cx.root, false).is_some() {
         cx.heap.poll.store(true, Relaxed);

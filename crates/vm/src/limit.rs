@@ -75,6 +75,8 @@ fn arm(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let deadline = u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0).max(1);
     let thread = cx.current_thread();
     let id = cx.limits.next.fetch_add(1, Relaxed);
+    cx.heap.publish(thread);
+    cx.heap.publish(a[1]);
     cx.limits.table.lock().insert(id, (thread, a[1], deadline));
     if cx.limits.armed.fetch_add(1, Relaxed) == 0 {
         cx.start_ticker();

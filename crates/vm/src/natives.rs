@@ -650,12 +650,14 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = cx.arg_name(a, 1)?;
     if let Some((e, i)) = find_local(cx, s, name) {
         let mut e = e;
-        e.slots_mut()[i] = a[2];
         cx.heap.before_store(e.val(), a[2]);
+        e.slots_mut()[i] = a[2];
         return Ok(a[2]);
     }
     let mut e = cx.heap.env(s.env, 1);
+    cx.heap.before_store(e.val(), a[2]);
     e.slots_mut()[0] = a[2];
+    cx.heap.before_store(a[0], e.val());
     s.env = e.val();
     s.names = Some(std::sync::Arc::new(crate::iseq::ScopeNames {
         names: vec![name],
@@ -663,7 +665,6 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         match_slot: None,
         params: Vec::new(),
     }));
-    cx.heap.before_store(a[0], e.val());
     Ok(a[2])
 }
 /// `__load_text(text, path, wrap_module or nil)`: runs a file's text.
@@ -752,8 +753,8 @@ fn frame_use_refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         all.extend_from_slice(old.as_slice());
     }
     let v = cx.array(&all);
-    c.refinements = v;
     cx.heap.before_store(f.cref(), v);
+    c.refinements = v;
     // Cached constants and calls were made without them.
     cx.touch(cx.k.basic_object);
     Ok(Value::NIL)

@@ -37,9 +37,9 @@ impl Payload for Queue {
 impl Queue {
     #[inline]
     fn put(&mut self, cx: &mut Cx, me: Value, v: Value) {
+        cx.heap.before_store(me, v);
         self.items.push_back(v);
         cx.heap.charge(8);
-        cx.heap.before_store(me, v);
         self.takers.wake_one(cx);
     }
     #[inline]
@@ -191,8 +191,8 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(l) = a[1].as_array() {
         cx.heap.charge(l.len() * 8);
         for v in l.as_slice() {
-            q.items.push_back(*v);
             cx.heap.before_store(a[0], *v);
+            q.items.push_back(*v);
         }
     }
     Ok(Value::NIL)

@@ -213,6 +213,9 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
     let mut env = Value::NIL;
     for x in chain.into_iter().rev() {
         let mut c = cx.heap.env(env, x.hdr.aux);
+        for v in x.slots() {
+            cx.heap.before_store(c.val(), *v);
+        }
         c.slots_mut().copy_from_slice(x.slots());
         env = c.val();
     }
@@ -222,6 +225,7 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
 fn proc_share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(mut p) = a[0].as_proc() else { return Ok(a[0]) };
     let env = copied_env(cx, p);
+    cx.heap.before_store(a[0], env);
     p.env = env;
     p.block = Value::NIL;
     p.hdr.x |= SHAREABLE_PROC;
@@ -263,6 +267,8 @@ fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         Some(Kind::Data) => {
             let n = cx.data(class, MovedAway);
+            // The new cell may be known to more than the old one.
+            cx.heap.publish(v);
             if let (Some(mut old), Some(mut new)) = (v.cell::<DataObj>(), n.cell::<DataObj>()) {
                 let d: &mut DataObj = &mut old;
                 std::mem::swap(&mut d.payload, &mut new.payload);

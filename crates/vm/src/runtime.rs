@@ -138,8 +138,8 @@ impl Runtime {
             classes: Default::default(),
         }
     }
-    /// Keeps a value alive for the runtime's life.
-    pub fn keep(&self, v: Value) {
+    /// Keeps a published value alive for the runtime's life.
+    pub(crate) fn keep(&self, v: Value) {
         lock(&self.roots).push(v);
     }
     pub(crate) fn kept(&self) -> MutexGuard<'_, Vec<Value>> {

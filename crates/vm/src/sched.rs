@@ -37,6 +37,9 @@ impl Cx {
         self.heap.poll.swap(false, AcqRel);
         self.stop_here();
         self.shrink_stack();
+        if self.heap.wants_window() {
+            self.collect_window();
+        }
         if self.gc_stress > 0 {
             self.heap.poll.store(true, Relaxed);
             self.gc_tick += 1;
@@ -129,6 +132,9 @@ impl Cx {
     /// Makes a fiber of this thread (or its first task) the running one.
     fn switch_fiber(&mut self, id: u64) {
         let Some(t) = self.tasks.get(id) else { return };
+        if self.task.state.get() != State::Done {
+            self.note_recent(self.task);
+        }
         self.task = t;
         self.root.active.store(id, Release);
         self.stack_end = self.task.stack.resume();
@@ -185,11 +191,17 @@ impl Cx {
     /// A native waits: it is called again when the task is woken.
     pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Flow {
         if x == Exit::Again {
+            // It is the task's meanwhile: a collection may come, or another task's turn.
+            let id = self.task.id;
+            self.task.again = Some(Box::new((again, dst, flags)));
             let f = self.safepoint();
-            if !matches!(f, Flow::Go) {
+            if !matches!(f, Flow::Go) || self.task.id != id {
                 return f;
             }
-            return self.do_call(again, dst, flags);
+            return match self.task.again.take() {
+                Some(a) => self.do_call(a.0, a.1, a.2),
+                None => f,
+            };
         }
         if let Some((fd, events, timeout)) = self.hooked_io() {
             let Target::Method(m) = again.target else { return self.do_call(again, dst, flags) };
@@ -244,6 +256,7 @@ impl Cx {
         let io = self.pending.io.take();
         let job = self.pending.job.take();
         let forever = std::mem::take(&mut self.pending.forever);
+        self.publish_stacks();
         let t = self.task;
         let (id, root, pinned) = (t.id, self.root, t.pinned);
         let seq = t.wait_seq.load(Relaxed);
@@ -293,6 +306,7 @@ impl Cx {
     }
     /// Queues the running task behind the others.
     fn requeue(&mut self) {
+        self.publish_stacks();
         let (id, pinned) = (self.task.id, self.task.pinned);
         self.leave_task();
         self.sched().push(self.worker, id, pinned);
@@ -408,6 +422,7 @@ impl Cx {
         // A native that waits runs again after the handler, and what it gives goes where it would have gone.
         let mut c = c;
         c.target = Target::Helper(self.intern("signal_came_again"));
+        self.publish_call(&c);
         let (call, dst, flags) = match t.again.take() {
             Some(a) => (Some(a.0), a.1, a.2),
             None => (None, 0, ff::DISCARD),
@@ -525,6 +540,7 @@ impl Cx {
         main.held = false;
         let mut t = self.active_of(main);
         let (id, seq) = (t.id, t.wait_seq.load(Relaxed));
+        self.publish_call(&call);
         t.waits = Waits::Nothing;
         t.again = Some(Box::new((call, 0, ff::DISCARD)));
         self.end_wait(Ticket { task: id, seq }, true);
@@ -552,13 +568,13 @@ impl Cx {
         let failed = self.task.failed;
         if !self.task.is_root() {
             self.task.state.set(State::Done);
-            self.task.homes.clear();
             self.free_locks_of(self.task.id);
             self.task.stack.release();
             // A fiber: back to whoever resumed it.
             let to = self.fiber_returns_to();
             let killed = failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == crate::fiber::KILL_FIBER);
             let v = if failed.is_nil() || killed { Ok(self.task.result) } else { Err(failed) };
+            self.task.forget_values();
             self.switch_fiber(to);
             self.task.child = None;
             return self.continue_current(v);
@@ -583,6 +599,7 @@ impl Cx {
         self.task.state.set(State::Done);
         self.free_locks_of(self.task.id);
         self.thread_ended();
+        self.publish_fibers();
         let id = self.task.id;
         self.leave_task();
         self.tasks.remove(id);
@@ -596,8 +613,15 @@ impl Cx {
     /// ThreadError or FiberError when there are too many.
     pub(crate) fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
         let mut t = Task::new();
-        if let (Some(_), Target::Proc(p)) = (thread, &start.target) {
-            t.around = p.as_proc().map_or(Value::NIL, |p| p.env);
+        if thread.is_some() {
+            // Another worker may run it. What a fiber starts with stays its thread's (`note_recent`).
+            self.publish_call(&start);
+            let (storage, masks) = (self.task.storage, self.root.masks);
+            self.heap.publish(storage);
+            self.heap.publish(masks);
+            if let Target::Proc(p) = &start.target {
+                t.around = p.as_proc().map_or(Value::NIL, |p| p.env);
+            }
         }
         t.start = Some(Box::new(start));
         t.thread = thread.unwrap_or(self.task.thread);
@@ -728,6 +752,7 @@ impl Cx {
     }
     /// Sends an exception (or `true`: kill) to a thread.
     pub(crate) fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
+        self.heap.publish(v);
         root.interrupts.lock().push(v);
         root.mail.store(true, Release);
         let t = self.active_of(root);

@@ -146,6 +146,7 @@ impl Held {
     /// Parks until it may be free.
     fn wait(&mut self, cx: &mut Cx, me: Value) -> Exit {
         self.noted = true;
+        cx.heap.publish(me);
         cx.lock_book.note(self.owner, me);
         self.waiters.enter(cx);
         if !cx.task_lives(self.owner) {

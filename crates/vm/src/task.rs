@@ -184,6 +184,16 @@ pub struct Task {
     pub job: Option<Box<dyn std::any::Any + Send>>,
     /// Waits that go on when the signal handler above them is done, innermost last.
     pub after_signal: ThinVec<Interrupted>,
+    /// Its place among the roots of window collections: bits of [`recent`].
+    pub(crate) recent: u8,
+}
+
+/// Bits of [`Task::recent`].
+pub(crate) mod recent {
+    /// It stands in its worker's list.
+    pub const LISTED: u8 = 1;
+    /// It ran since the last window collection.
+    pub const RAN: u8 = 2;
 }
 
 impl Task {
@@ -237,7 +247,28 @@ impl Task {
             held: false,
             job: None,
             after_signal: ThinVec::new(),
+            recent: 0,
         }
+    }
+    /// A fiber that is over holds no values any more: nobody asks for them, and nobody keeps them alive.
+    pub(crate) fn forget_values(&mut self) {
+        for v in [
+            &mut self.err,
+            &mut self.result,
+            &mut self.failed,
+            &mut self.storage,
+            &mut self.locals,
+            &mut self.masks,
+            &mut self.around,
+            &mut self.matched,
+        ] {
+            *v = Value::NIL;
+        }
+        self.catches.clear();
+        self.guards.clear();
+        self.homes.clear();
+        self.after_signal.clear();
+        (self.start, self.again) = (None, None);
     }
     /// Is it a thread's first task (not a fiber)?
     pub fn is_root(&self) -> bool {
@@ -285,6 +316,9 @@ impl kumi_heap::Payload for TaskRef {
         if let Some((t, _)) = &self.own {
             t.trace(m);
         }
+    }
+    fn rooted(&self) -> bool {
+        self.own.is_some()
     }
     fn bytes(&self) -> usize {
         64 + self.own.as_ref().map_or(0, |(t, _)| size_of::<Task>() + t.stack.capacity() * 8)

@@ -127,15 +127,15 @@ impl Cx {
         }
         t.reported = true;
         if failed.is_nil() {
-            t.result = result;
             self.heap.before_store(v, result);
+            t.result = result;
             return None;
         }
         if failed.is_kind(Kind::Unwind) {
             return None;
         }
-        t.failed = failed;
         self.heap.before_store(v, failed);
+        t.failed = failed;
         self.task.failed = Value::NIL;
         let c = self.call_helper("thread_died", &[v, failed]);
         debug_assert!(c == Exit::Call);
@@ -328,8 +328,9 @@ fn group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(thread(cx, a[0])?.group)
 }
 fn set_group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    thread(cx, a[0])?.group = a[1];
+    let t = thread(cx, a[0])?;
     cx.heap.before_store(a[0], a[1]);
+    t.group = a[1];
     Ok(a[1])
 }
 /// `__thread_source(thread)`: [path, line] of its block, or nil.
@@ -431,7 +432,10 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(if kept.is_undef() { cx.hash() } else { kept });
     };
     if t.locals.is_nil() {
-        t.locals = cx.hash();
+        // Other threads may ask for it.
+        let h = cx.hash();
+        cx.heap.publish(h);
+        t.locals = h;
     }
     Ok(t.locals)
 }

@@ -134,7 +134,7 @@ impl Cx {
         self.parallel_mode(s.parallel);
     }
     /// The frames of the running task can be walked by others from here on.
-    fn show_stack(&mut self) {
+    pub(crate) fn show_stack(&mut self) {
         if self.task.id != 0 && self.task.state.get() == State::Ready && !self.fp.is_null() {
             self.task.base = self.slot_of(self.fp());
             self.task.pc = self.pc as usize;

@@ -198,7 +198,8 @@ impl Global {
     pub fn value(&self) -> Value {
         Value::from_bits(self.value.load(Acquire) ^ Value::NIL.bits())
     }
-    pub fn set(&self, v: Value) {
+    /// Sets it to a published value.
+    pub(crate) fn set(&self, v: Value) {
         self.value.store(v.bits() ^ Value::NIL.bits(), Release);
         self.defined.store(true, Relaxed);
     }
@@ -363,6 +364,8 @@ impl Cx {
         let meta = sup.hdr.class;
         let inst = sup.data.instance;
         let mut d = ClassData::new(Some(sup), inst);
+        // Classes are everybody's, and this one refers to its object.
+        self.heap.publish(v);
         d.attached = v;
         let mut s = self.heap.class(meta, Role::Singleton, d);
         s.slots = sup.slots;
@@ -520,6 +523,9 @@ impl Cx {
     pub fn add_method(&mut self, class: Gc<ClassObj>, mid: Sym, m: Method) -> u32 {
         let _classes = self.lock_classes();
         let mut class = class;
+        if let Body::Proc(p) = m.body {
+            self.heap.publish(p);
+        }
         let user = !m.builtin;
         let i = self.methods.push(m) as u32;
         if class.data.methods.insert(mid, i).is_none() {
@@ -676,6 +682,7 @@ impl Cx {
     pub fn set_const(&mut self, scope: Gc<ClassObj>, name: Sym, value: Value) {
         let _classes = self.lock_classes();
         let mut scope = scope;
+        self.heap.publish(value);
         Self::put_const(&mut scope, name, value);
         self.const_changed(name);
         if let Some(mut c) = value.as_class() {
@@ -755,6 +762,7 @@ impl Cx {
     pub fn set_global(&mut self, name: &str, v: Value) {
         let s = self.intern(name);
         let i = self.global_index(s);
+        self.heap.publish(v);
         self.globals[i].set(v);
     }
     /// The value that Ruby code sees: hooks are asked.

@@ -157,6 +157,8 @@ impl Cx {
                     for e in h.h.iter().collect::<Vec<_>>() {
                         if !e.key.as_sym().is_some_and(|s| p.kw.iter().any(|k| k.0 == s)) {
                             if let Some(mut n) = v.as_hash() {
+                                self.heap.before_store(v, e.key);
+                                self.heap.before_store(v, e.val);
                                 n.h.push(e.hash, e.key, e.val);
                             }
                         }

@@ -704,9 +704,9 @@ impl Cx {
                     return self.native_exit_general(x, m, r);
                 }
                 if let Some(mut s) = r.recv.cell::<StructObj>() {
+                    self.heap.before_store(r.recv, r.args[0]);
                     if let Some(slot) = s.slots_mut().get_mut(k) {
                         *slot = r.args[0];
-                        self.heap.before_store(r.recv, r.args[0]);
                     }
                 }
                 self.deliver(r.args[0], r.dst, r.flags)
@@ -1302,14 +1302,20 @@ impl Cx {
         let outer = p.cref.cell::<CrefObj>();
         match definee.as_class() {
             Some(c) if eval => {
+                self.heap.before_store(cref.val(), c.val());
                 cref.module = c.val();
                 if let Some(refined) = c.data.refined {
                     // Inside `refine` the refinement is active already.
-                    cref.refinements = self.refinements_inside(refined, c, cref.refinements);
+                    let list = self.refinements_inside(refined, c, cref.refinements);
+                    self.heap.before_store(cref.val(), list);
+                    cref.refinements = list;
                 }
             }
             _ => {
-                cref.module = outer.map_or(Value::NIL, |o| o.module);
+                let module = outer.map_or(Value::NIL, |o| o.module);
+                self.heap.before_store(cref.val(), module);
+                self.heap.before_store(cref.val(), definee);
+                cref.module = module;
                 cref.definee = definee;
             }
         }

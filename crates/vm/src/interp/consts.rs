@@ -286,11 +286,11 @@ impl Cx {
         let _classes = self.lock_classes();
         let mut o = self.find_cvar(c, name).unwrap_or(c);
         self.check_frozen(o.val())?;
+        self.heap.before_store(o.val(), v);
         match o.data.cvars.iter().position(|x| x.0 == name) {
             Some(i) => o.data.cvars[i].1 = v,
             None => o.data.cvars.push((name, v)),
         }
-        self.heap.before_store(o.val(), v);
         Ok(())
     }
 
@@ -314,6 +314,7 @@ impl Cx {
         match hooks.1 {
             Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
             None => {
+                self.heap.publish(v);
                 self.globals[i].set(v);
                 Ok(())
             }
@@ -377,28 +378,27 @@ impl Cx {
         Flow::Go
     }
 
-    /// Sets an instance variable from the loop: under the object's lock while others run.
+    /// Sets an instance variable from the loop: under the object's lock while others run and may reach it.
     pub(crate) fn ivar_set_locked(&mut self, s: Value, name: Sym, v: Value) {
-        if self.parallel {
+        if !self.parallel {
+            self.ivar_set(s, name, v);
+        } else if s.is_kind(Kind::Object) && !s.needs_lock() {
+            retire::alone(|| self.ivar_set(s, name, v));
+        } else {
             s.lock();
             self.ivar_set(s, name, v);
             s.unlock();
-        } else {
-            self.ivar_set(s, name, v);
         }
     }
     /// Stores into slot `k` of an object whose shape has it.
     #[inline(always)]
     pub(crate) fn slot_set(&mut self, mut o: Gc<ObjectObj>, k: u32, v: Value) {
+        self.heap.before_store(o.val(), v);
         if self.parallel && k >= o.hdr.x as u32 {
-            // Slots outside the cell may be moving.
-            o.val().lock();
-            o.set_slot(k, v);
-            o.val().unlock();
+            slot_set_outside(o, k, v);
         } else {
             o.set_slot(k, v);
         }
-        self.heap.before_store(o.val(), v);
     }
 
     // --- defined? ---------------------------------------------------------------------
@@ -494,4 +494,15 @@ impl Cx {
         }
         v
     }
+}
+
+/// Stores into a slot outside the cell, which may be moving, while others run.
+#[inline(never)]
+fn slot_set_outside(mut o: Gc<ObjectObj>, k: u32, v: Value) {
+    if !o.val().needs_lock() {
+        return retire::alone(|| o.set_slot(k, v));
+    }
+    o.val().lock();
+    o.set_slot(k, v);
+    o.val().unlock();
 }

@@ -24,6 +24,9 @@ pub struct EvalScope {
 }
 
 impl Payload for EvalScope {
+    fn confined(&self) -> bool {
+        true
+    }
     fn trace(&self, m: &mut Marker) {
         for v in [self.self_val, self.env, self.cref, self.block, self.home] {
             m.mark(v);
@@ -280,9 +283,9 @@ impl Cx {
             if let Some(k) = (0..q.code.len()).find(|k| q.insn(*k).op() == Op::EnvNew) {
                 q.code[k].store(crate::bytecode::Insn::new(Op::Nop, 0, 0, 0, 0).0, std::sync::atomic::Ordering::Relaxed);
             }
+            self.heap.before_store(binding, env);
             s.env = env;
             s.names = q.parent_names.clone();
-            self.heap.before_store(binding, env);
         }
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.aux = u32::MAX;

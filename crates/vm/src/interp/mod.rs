@@ -306,8 +306,8 @@ impl Cx {
                         e = unsafe { e.cell_unchecked::<EnvObj>() }.parent;
                     }
                     let v = fp.r(i.a());
-                    unsafe { *e.cell_unchecked::<EnvObj>().slots_mut().get_unchecked_mut(i.b()) = v };
                     cx.heap.before_store(e, v);
+                    unsafe { *e.cell_unchecked::<EnvObj>().slots_mut().get_unchecked_mut(i.b()) = v };
                 }
                 Op::IvarGet => {
                     let c = next_cache!();
@@ -469,15 +469,13 @@ impl Cx {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
                     if let Some(mut a) = x.as_array() {
                         if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() {
+                            cx.heap.before_store(x, y);
                             if cx.parallel {
-                                x.lock();
-                                a.push(y);
-                                x.unlock();
+                                push_beside_others(a, y);
                             } else {
                                 a.push(y);
                             }
                             cx.heap.charge(8);
-                            cx.heap.before_store(x, y);
                             fp.set_r(i.a(), x);
                             pc = unsafe { pc.add(1) };
                             continue;
@@ -590,10 +588,12 @@ impl Cx {
                     if y.is_fix() {
                         if let Some(mut a) = x.as_array() {
                             let n = y.fix_val();
-                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 && store_at(cx, &mut a, n as usize, v) {
+                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 {
                                 cx.heap.before_store(x, v);
-                                pc = unsafe { pc.add(1) };
-                                continue;
+                                if store_at(cx, &mut a, n as usize, v) {
+                                    pc = unsafe { pc.add(1) };
+                                    continue;
+                                }
                             }
                         }
                     }
@@ -845,9 +845,11 @@ impl Cx {
                 Op::ArrCat => {
                     if let (Some(mut a), Some(b)) = (fp.r(i.a()).as_array(), fp.r(i.b()).as_array()) {
                         let items: Vec<Value> = b.as_slice().to_vec();
+                        for v in &items {
+                            cx.heap.before_store(a.val(), *v);
+                        }
                         cx.heap.charge(items.len() * 8);
                         a.vec().extend_from_slice(&items);
-                        cx.heap.before_store(a.val(), b.val());
                     }
                 }
                 Op::Splat => {
@@ -965,7 +967,11 @@ impl Cx {
                         jump!(i.sc());
                     }
                 }
-                Op::OnceSet => fp.iseq().set_once(i.b(), fp.r(i.a())),
+                Op::OnceSet => {
+                    let v = fp.r(i.a());
+                    cx.heap.publish(v);
+                    fp.iseq().set_once(i.b(), v);
+                }
                 Op::NthRef => leaf!(i.a(), cx.nth_ref(i.bc())),
                 Op::BackRef => leaf!(i.a(), cx.back_ref(i.x())),
                 Op::MatchSet => {
@@ -985,7 +991,7 @@ impl Cx {
 /// `a[n] = v` where there is such an element.
 #[inline(always)]
 fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
-    if cx.parallel {
+    if cx.parallel && a.val().needs_lock() {
         return store_beside_others(a, n, v);
     }
     match a.as_mut_slice().get_mut(n) {
@@ -996,7 +1002,17 @@ fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
         None => false,
     }
 }
-/// As above while others run, without the lock where nobody holds it: whoever moves elements takes the lock
+/// `a << v` while others run: under the array's lock when they may reach it.
+#[inline(never)]
+fn push_beside_others(mut a: Gc<ArrayObj>, v: Value) {
+    if !a.val().needs_lock() {
+        return retire::alone(|| a.push(v));
+    }
+    a.val().lock();
+    a.push(v);
+    a.val().unlock();
+}
+/// As `store_at` while others run, without the lock where nobody holds it: whoever moves elements takes the lock
 /// first, so that a store which finds the array unlocked and its elements in place afterwards was not lost.
 #[inline(never)]
 fn store_beside_others(a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {

@@ -14,6 +14,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn make_literal(&mut self, q: &'static ISeq, k: usize) -> R {
         let v = self.literal(&q.lits[k])?;
+        self.heap.publish(v);
         Ok(q.set_value(k, v))
     }
     fn literal(&mut self, l: &Lit) -> R {
@@ -259,8 +260,8 @@ impl Cx {
             match o.h.find(e.hash, |k| k == e.key) {
                 Some(i) => {
                     let mut o = o;
-                    o.h.set_val(i, e.val);
                     self.heap.before_store(h, e.val);
+                    o.h.set_val(i, e.val);
                 }
                 None => match self.hash_put(o, e.key, e.val) {
                     Ok(()) => {}
@@ -304,9 +305,10 @@ impl Cx {
 
     // --- the last match ----------------------------------------------------------
 
-    fn match_place(&self, f: Fp) -> Option<*mut Value> {
+    /// Where the scope of `f` keeps `$~`, and the cell that place is in (nil: the stack, or the thread's first task).
+    fn match_place(&self, f: Fp) -> Option<(Value, *mut Value)> {
         match f.iseq().match_slot? {
-            MatchSlot::Reg(r) => Some(f.add(r as usize).0),
+            MatchSlot::Reg(r) => Some((Value::NIL, f.add(r as usize).0)),
             MatchSlot::Env { depth, slot } => {
                 let mut e = f.env().cell::<EnvObj>()?;
                 for _ in 0..depth {
@@ -314,9 +316,10 @@ impl Cx {
                 }
                 if !self.root.around.is_nil() && self.around_thread(e) {
                     let mut t = self.root;
-                    return Some(&mut t.matched);
+                    return Some((Value::NIL, &mut t.matched));
                 }
-                e.slots_mut().get_mut(slot as usize).map(|v| v as *mut Value)
+                let cell = e.val();
+                e.slots_mut().get_mut(slot as usize).map(|v| (cell, v as *mut Value))
             }
         }
     }
@@ -335,7 +338,7 @@ impl Cx {
     /// `$~` of the nearest user frame.
     pub fn last_match(&self) -> Value {
         // SAFETY: the place lies in a live frame or environment.
-        self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { *p })
+        self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { *p.1 })
     }
     /// Can the nearest user frame look at `$~`? When not, no MatchData need be made for it.
     pub fn keeps_last_match(&self) -> bool {
@@ -344,7 +347,8 @@ impl Cx {
     /// Sets `$~` for the nearest user frame; kept only where that scope can look at it.
     #[inline(never)]
     pub fn set_last_match(&mut self, m: Value) {
-        if let Some(p) = self.user_frame().and_then(|f| self.match_place(f)) {
+        if let Some((holder, p)) = self.user_frame().and_then(|f| self.match_place(f)) {
+            self.heap.before_store(holder, m);
             // SAFETY: as in `last_match`.
             unsafe { *p = m };
         }

@@ -39,6 +39,9 @@ pub struct Backtrace {
     pub entries: Vec<TraceEntry>,
 }
 impl Payload for Backtrace {
+    fn confined(&self) -> bool {
+        true
+    }
     fn bytes(&self) -> usize {
         self.entries.capacity() * 24
     }
