@@ -1,4 +1,4 @@
-# ObjectSpace and GC: walking the heap, weak tables, collections on request.
+# ObjectSpace: walking the heap, weak tables, finalizers.
 module KumiSys
   def self.refers_to?(callable, object)
     if __is_a(callable, Proc)
@@ -20,6 +20,13 @@ module KumiSys
   def self.need_block(pairs)
     raise LocalJumpError, "no block given (yield)" unless pairs.empty?
   end
+
+  # What the library objspace is made of.
+  def self.memsize_of(object) = __memsize_of(object)
+  def self.memsize_of_all(klass) = __memsize_of_all(klass)
+  def self.count_objects_size = __count_objects(true)
+  def self.reachable_from(object) = __reachable_from(object)
+  def self.class_of(object) = __class_of(object)
 
   # Finalizers of everything that is still there, at the end of the program.
   def self.finish_finalizers
@@ -64,18 +71,17 @@ module ObjectSpace
   end
 
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start
+    __gc_start(full_mark)
     nil
   end
 
   def count_objects(result = {})
     raise TypeError, "non-hash given" unless __is_a(result, Hash)
-    counts = __count_objects
-    result[:TOTAL] = counts[0]
+    result.each_key { |k| result[k] = 0 }
+    counts = __count_objects(false)
+    result[:TOTAL] = counts[:TOTAL]
     result[:FREE] = 0
-    [:T_OBJECT, :T_STRING, :T_ARRAY, :T_HASH, :T_CLASS, :T_DATA, :T_IMEMO].each_with_index do |name, i|
-      result[name] = counts[i + 1]
-    end
+    counts.each { |k, n| result[k] = n }
     result
   end
 
@@ -208,111 +214,5 @@ class ObjectSpace::WeakKeyMap
       return k if __same(k, key) || key.eql?(k)
     end
     __undef
-  end
-end
-
-module GC
-  def self.start(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start
-    nil
-  end
-
-  def self.stat(key = nil)
-    rows = __gc_stat
-    if __is_a(key, Symbol)
-      row = rows.find { |r| r[0] == key }
-      raise ArgumentError, "unknown key: #{key}" unless row
-      return row[1]
-    end
-    raise TypeError, "non-hash or symbol given" unless __same(key, nil) || __is_a(key, Hash)
-    h = key || {}
-    rows.each { |k, v| h[k] = v }
-    h
-  end
-
-  def self.stat_heap(heap = nil, key = nil)
-    {}
-  end
-
-  def self.compact
-    nil
-  end
-
-  # Nothing moves here: the switch is kept for programs that set it.
-  def self.auto_compact
-    @__auto_compact ? true : false
-  end
-
-  def self.auto_compact=(flag)
-    @__auto_compact = flag ? true : false
-  end
-
-  def self.measure_total_time
-    !@__time_off
-  end
-
-  def self.measure_total_time=(flag)
-    @__time_off = !flag
-  end
-
-  def self.config(options = nil)
-    unless __same(options, nil)
-      raise ArgumentError, "argument must be hash" unless __is_a(options, Hash)
-      if options.key?(:implementation)
-        raise ArgumentError, "Attempting to set read-only key \"Implementation\""
-      end
-      @__full_mark_off = !options[:rgengc_allow_full_mark] if options.key?(:rgengc_allow_full_mark)
-    end
-    { rgengc_allow_full_mark: !@__full_mark_off, implementation: "kumi" }
-  end
-
-  def self.latest_gc_info(key = nil)
-    info = { major_by: nil, need_major_by: nil, gc_by: :newobj, have_finalizer: false, immediate_sweep: false, state: :none }
-    __is_a(key, Symbol) ? info[key] : info
-  end
-
-  def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start
-    nil
-  end
-end
-
-# Times of collections. Always measured; `enable` only says that somebody looks.
-module GC::Profiler
-  def self.enabled?
-    @__enabled ? true : false
-  end
-
-  def self.enable
-    @__enabled = true
-    nil
-  end
-
-  def self.disable
-    @__enabled = false
-    nil
-  end
-
-  def self.clear
-    @__since = GC.total_time
-    nil
-  end
-
-  def self.total_time
-    (GC.total_time - (@__since || 0)) / 1_000_000_000.0
-  end
-
-  def self.result
-    return "" unless enabled?
-    "GC #{GC.count} invokes.\n"
-  end
-
-  def self.report(out = $stdout)
-    out.write(result)
-    nil
-  end
-
-  def self.raw_data
-    []
   end
 end

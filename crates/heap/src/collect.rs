@@ -95,6 +95,7 @@ impl Heap {
         }
         shared.budget.store(budget, Relaxed);
         shared.wants.store(false, Release);
+        shared.wants_full.store(false, Relaxed);
         shared.stats.marked(Collected::Full, t0.elapsed().as_nanos() as u64, m.bytes as u64, m.cells as u64);
     }
 
@@ -125,6 +126,7 @@ impl Heap {
                 } else {
                     drop_cell(h);
                     self.shared.heap_bytes.fetch_sub((*b).bytes(), Relaxed);
+                    self.shared.stats.released_bytes.fetch_add((*b).bytes() as u64, Relaxed);
                     Block::free(b);
                 }
             }

@@ -129,6 +129,11 @@ impl Heap {
         self.shared.request_gc();
         self.poll.store(true, Relaxed);
     }
+    /// Asks for a full collection at the next safepoint.
+    pub fn request_full(&mut self) {
+        self.shared.request_full();
+        self.poll.store(true, Relaxed);
+    }
     /// Does the heap want a collection?
     #[inline(always)]
     pub fn wants_gc(&self) -> bool {

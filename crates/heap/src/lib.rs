@@ -14,6 +14,7 @@
 //! bytecode, tasks or methods.
 
 mod block;
+mod census;
 mod class;
 mod collect;
 mod gclog;
@@ -35,6 +36,7 @@ mod table;
 mod trace;
 mod value;
 
+pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
 pub use gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
 pub use hash::{Busy, Entry, HashData, HashObj, hash_bytes};

@@ -35,6 +35,8 @@ pub struct HeapShared {
     pub(crate) book: crate::site::SiteBook,
     /// A collection is wished for.
     pub(crate) wants: AtomicBool,
+    /// It is to be a full one, whatever the policy says.
+    pub(crate) wants_full: AtomicBool,
     pub(crate) disabled: AtomicBool,
     /// Bytes until the next wish; workers take it in pieces.
     pub(crate) budget: AtomicIsize,
@@ -76,6 +78,7 @@ impl HeapShared {
         HeapShared {
             book: Default::default(),
             wants: AtomicBool::new(false),
+            wants_full: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
             budget: AtomicIsize::new(budget),
             max: AtomicUsize::new(usize::MAX / 4),
@@ -100,7 +103,10 @@ impl HeapShared {
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {
+        let (window, out) = self.book.counts();
         GcStat {
+            sites_window: window as u64,
+            sites_shared: out as u64,
             live_cells: self.live_cells.load(Relaxed),
             live_bytes: self.live_bytes.load(Relaxed),
             heap_bytes: self.heap_bytes.load(Relaxed),
@@ -117,6 +123,15 @@ impl HeapShared {
     /// Asks for a collection; who polls must be told by other means.
     pub fn request_gc(&self) {
         self.wants.store(true, Release);
+    }
+    /// Asks for a full one.
+    pub fn request_full(&self) {
+        self.wants_full.store(true, Relaxed);
+        self.request_gc();
+    }
+    /// Bytes that may be allocated until a collection is asked for.
+    pub fn left(&self) -> u64 {
+        self.budget.load(Relaxed).max(0) as u64
     }
     /// Is a collection wished for and allowed?
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::gclog::{Cause, Collected, Collection, Log};
 use crate::histogram::Histogram;
 use crate::shared::lock;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -176,8 +176,11 @@ pub struct GcStat {
     pub live_bytes: usize,
     /// Live after the last full one.
     pub old_cells: usize,
-    /// Memory of blocks.
+    /// Memory of blocks, and of those that were given back.
     pub heap_bytes: usize,
+    pub released_bytes: u64,
+    /// Bytes allocated since the last node collection that no window collection freed.
+    pub since_bytes: u64,
     /// Cells that collections of either sort have freed.
     pub freed_cells: u64,
     pub allocated_cells: u64,
@@ -204,9 +207,6 @@ pub struct Stats {
     pub full: Pauses,
     /// From the request of a node collection until the last worker stood still.
     pub to_safepoint: Histogram,
-    /// Sites by decided strategy; the one who rewrites an instruction moves the count.
-    pub(crate) sites_window: AtomicI64,
-    pub(crate) sites_shared: AtomicI64,
     /// Cells freed, as known at the last stop; and what window collections had freed by then.
     freed_cells: AtomicU64,
     window_freed_then: AtomicU64,
@@ -214,6 +214,11 @@ pub struct Stats {
     live_then: AtomicU64,
     allocated_then: AtomicU64,
     pub(crate) old_cells: AtomicU64,
+    /// Memory of blocks given back.
+    pub(crate) released_bytes: AtomicU64,
+    /// Time of collections while it was measured (`GC.measure_total_time`).
+    measured_ns: AtomicU64,
+    unmeasured: AtomicBool,
     cause: AtomicU8,
     /// The node collection that is under way, or was last.
     last: Mutex<Collection>,
@@ -231,13 +236,14 @@ impl Default for Stats {
             young: Pauses::default(),
             full: Pauses::default(),
             to_safepoint: Histogram::default(),
-            sites_window: AtomicI64::new(0),
-            sites_shared: AtomicI64::new(0),
             freed_cells: AtomicU64::new(0),
             window_freed_then: AtomicU64::new(0),
             live_then: AtomicU64::new(0),
             allocated_then: AtomicU64::new(0),
             old_cells: AtomicU64::new(0),
+            released_bytes: AtomicU64::new(0),
+            measured_ns: AtomicU64::new(0),
+            unmeasured: AtomicBool::new(false),
             cause: AtomicU8::new(Cause::Budget as u8),
             last: Mutex::default(),
             profiling: AtomicBool::new(false),
@@ -312,6 +318,9 @@ impl Stats {
         p.pauses.add(c.pause_ns);
         p.mark_ns.fetch_add(c.mark_ns, Relaxed);
         self.to_safepoint.add(c.to_safepoint_ns);
+        if self.measuring() {
+            self.measured_ns.fetch_add(c.pause_ns, Relaxed);
+        }
         if self.profiling.load(Relaxed) {
             let mut list = lock(&self.profiled);
             if list.len() >= PROFILED {
@@ -323,6 +332,18 @@ impl Stats {
             self.log.queue(&c);
             self.log.write();
         }
+    }
+
+    /// Is the time of collections measured for [`measured_ns`](Self::measured_ns)? All other times always are.
+    pub fn measuring(&self) -> bool {
+        !self.unmeasured.load(Relaxed)
+    }
+    pub fn set_measuring(&self, on: bool) {
+        self.unmeasured.store(!on, Relaxed);
+    }
+    /// Time of node collections, of those that were measured.
+    pub fn measured_ns(&self) -> u64 {
+        self.measured_ns.load(Relaxed)
     }
 
     // --- reading -------------------------------------------------------------------
@@ -372,11 +393,11 @@ impl Stats {
             full_count,
             full_ns,
             old_cells: self.old_cells.load(Relaxed) as usize,
+            released_bytes: self.released_bytes.load(Relaxed),
+            since_bytes: all.allocated_bytes.saturating_sub(all.window_freed_bytes).saturating_sub(self.allocated_then.load(Relaxed)),
             freed_cells: self.freed_cells.load(Relaxed) + by_windows,
             allocated_cells: all.allocated_cells,
             allocated_bytes: all.allocated_bytes,
-            sites_window: self.sites_window.load(Relaxed).max(0) as u64,
-            sites_shared: self.sites_shared.load(Relaxed).max(0) as u64,
             all,
             ..GcStat::default()
         }

@@ -40,35 +40,36 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
 
 impl Cx {
     /// Calls `f` with every live cell of the runtime, while the world stands still. Not under a guard: other
-    /// workers must come to their safepoints.
+    /// workers must come to their safepoints. Values it is shown may be another thread's alone: they must not be kept.
     pub fn each_cell(&mut self, mut f: impl FnMut(Value)) {
-        let all = |cx: &mut Cx| {
-            // SAFETY: the world is stopped: no other worker touches its context until this is over.
-            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
-            Heap::each_cell_all(&mut heaps, &mut f);
-        };
-        let mut all = all;
-        while self.stop_world(&mut all).is_none() {}
+        while self.stop_world(|cx| cx.walk_heaps(&mut f)).is_none() {}
     }
-    /// The live cells that `want` picks, published: who asks need not be the one worker that could reach them.
-    /// As [`Cx::each_cell`].
-    pub fn find_cells(&mut self, want: impl Fn(Value) -> bool) -> Vec<Value> {
-        let mut found = Vec::new();
-        let mut all = |cx: &mut Cx| {
-            // SAFETY: as in `each_cell`.
-            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
-            Heap::each_cell_all(&mut heaps, |v| {
-                if want(v) {
-                    found.push(v);
+    /// The live cells that `which` says yes to, for the running thread to keep: they are published.
+    pub fn find_cells(&mut self, mut which: impl FnMut(Value) -> bool) -> Vec<Value> {
+        loop {
+            let found = self.stop_world(|cx| {
+                let mut found = Vec::new();
+                cx.walk_heaps(&mut |v| {
+                    if which(v) {
+                        found.push(v);
+                    }
+                });
+                // At the stop: afterwards the thread that has it to itself may change it without a lock.
+                for v in &found {
+                    cx.heap.publish(*v);
                 }
+                found
             });
-            // While their workers stand still.
-            for v in &found {
-                cx.heap.publish(*v);
+            if let Some(found) = found {
+                return found;
             }
-        };
-        while self.stop_world(&mut all).is_none() {}
-        found
+        }
+    }
+    /// Calls `f` with every live cell. The world is stopped.
+    fn walk_heaps(&mut self, f: &mut dyn FnMut(Value)) {
+        // SAFETY: the world is stopped: no other worker touches its context until this is over.
+        let mut heaps: Vec<&mut Heap> = self.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+        Heap::each_cell_all(&mut heaps, f);
     }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {

@@ -1,10 +1,14 @@
-//! ObjectSpace: walking the heap, ids, finalizers.
+//! ObjectSpace: walking the heap, sizes, ids, finalizers.
 
+use kumi_heap::Role;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__each_object", 1, 1, each_object).guard(Guard::None),
-    intrinsic("__count_objects", 0, 0, count_objects).guard(Guard::None),
+    intrinsic("__count_objects", 1, 1, count_objects).guard(Guard::None),
+    intrinsic("__memsize_of", 1, 1, |cx, _, a| Ok(cx.uint(kumi_heap::memory_of(a[0]) as u64))),
+    intrinsic("__memsize_of_all", 1, 1, memsize_of_all).guard(Guard::None),
+    intrinsic("__reachable_from", 1, 1, reachable_from),
     intrinsic("__add_finalizer", 2, 2, add_finalizer),
     intrinsic("__remove_finalizers", 1, 1, |cx, _, a| {
         cx.heap.remove_finalizers(a[0]);
@@ -17,36 +21,110 @@ pub static TABLE: &[NativeDef] = &[
 /// Can Ruby code hold such a cell?
 fn visible(v: Value) -> bool {
     !matches!(v.kind(), None | Some(Kind::Free | Kind::Env | Kind::Cref | Kind::Home | Kind::Unwind))
+        && v.header().is_some_and(|h| h.class.as_class().is_some())
+}
+/// Is it an object of a class or module (`None`: any), as `each_object` understands it?
+fn wanted(v: Value, want: Option<Gc<ClassObj>>) -> bool {
+    let wants_singleton = want.is_some_and(|w| w.is_singleton());
+    let hidden = v.as_class().is_some_and(|c| c.is_singleton() && !wants_singleton);
+    visible(v) && !hidden && want.is_none_or(|w| under(v, w))
+}
+/// Is the cell an object of a class or module?
+fn under(v: Value, k: Gc<ClassObj>) -> bool {
+    v.header().and_then(|h| h.class.as_class()).is_some_and(|c| c == k || c.inherits(k))
 }
 /// All live objects of a class or module (nil: all), as an Array.
 fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let want = a[0].as_class();
-    let wants_singleton = want.is_some_and(|w| w.is_singleton());
-    let found = cx.find_cells(|v| {
-        let class = if visible(v) { v.header().and_then(|h| h.class.as_class()) } else { None };
-        let hidden = v.as_class().is_some_and(|c| c.is_singleton() && !wants_singleton);
-        class.is_some_and(|c| !hidden && want.is_none_or(|w| c.inherits(w)))
-    });
+    let found = cx.find_cells(|v| wanted(v, want));
     Ok(cx.array_vec(found))
 }
-/// [total, objects, strings, arrays, hashes, classes, data, others]
-fn count_objects(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let mut c = [0i64; 8];
+
+/// The names of sorts of cells, as CRuby calls them; the last are hidden ones.
+const TYPES: [&str; 17] = [
+    "T_OBJECT",
+    "T_CLASS",
+    "T_MODULE",
+    "T_FLOAT",
+    "T_STRING",
+    "T_REGEXP",
+    "T_ARRAY",
+    "T_HASH",
+    "T_STRUCT",
+    "T_BIGNUM",
+    "T_FILE",
+    "T_DATA",
+    "T_MATCH",
+    "T_COMPLEX",
+    "T_RATIONAL",
+    "T_ICLASS",
+    "T_IMEMO",
+];
+
+/// Which of [`TYPES`] a cell is of.
+fn type_of(v: Value, [regexp, io, match_data, complex]: [Gc<ClassObj>; 4]) -> usize {
+    match v.kind() {
+        Some(Kind::Object) => 0,
+        Some(Kind::Class) => 1 + v.as_class().is_some_and(|c| c.role == Role::Module) as usize,
+        Some(Kind::Float) => 3,
+        Some(Kind::Str) => 4,
+        Some(Kind::Array) => 6,
+        Some(Kind::Hash) => 7,
+        Some(Kind::Struct | Kind::Range) => 8,
+        Some(Kind::Big) => 9,
+        Some(Kind::Data) if under(v, regexp) => 5,
+        Some(Kind::Data) if under(v, io) => 10,
+        Some(Kind::Data) if under(v, match_data) => 12,
+        Some(Kind::Data | Kind::Proc) => 11,
+        Some(Kind::Pair) if under(v, complex) => 13,
+        Some(Kind::Pair) => 14,
+        _ => 16,
+    }
+}
+/// Live cells by sort: number, or with a true argument bytes, as a Hash with `:TOTAL`.
+fn count_objects(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let bytes = a[0].truthy();
+    let mut counts = [0u64; TYPES.len()];
+    let classes = [cx.k.regexp, cx.k.io, cx.k.match_data, cx.k.complex];
+    cx.each_cell(|v| counts[type_of(v, classes)] += if bytes { kumi_heap::memory_of(v) as u64 } else { 1 });
+    let out = cx.hash();
+    let mut rows = vec![("TOTAL", counts.iter().sum())];
+    rows.extend(TYPES.into_iter().zip(counts).filter(|r| r.1 > 0));
+    for (name, n) in rows {
+        let (k, n) = (cx.sym(name), cx.uint(n));
+        if let Some(h) = out.as_hash() {
+            cx.hash_put_plain(h, k, n);
+        }
+    }
+    Ok(out)
+}
+/// Bytes of all live objects of a class or module; nil: of all cells.
+fn memsize_of_all(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let want = a[0].as_class();
+    let mut sum = 0u64;
     cx.each_cell(|v| {
-        c[0] += 1;
-        let k = match v.kind() {
-            Some(Kind::Object | Kind::Struct) => 1,
-            Some(Kind::Str) => 2,
-            Some(Kind::Array) => 3,
-            Some(Kind::Hash) => 4,
-            Some(Kind::Class) => 5,
-            Some(Kind::Data) => 6,
-            _ => 7,
-        };
-        c[k] += 1;
+        if want.is_none() || wanted(v, want) {
+            sum += kumi_heap::memory_of(v) as u64;
+        }
     });
-    let v: Vec<Value> = c.iter().map(|x| Value::fix(*x)).collect();
-    Ok(cx.array_vec(v))
+    Ok(cx.uint(sum))
+}
+/// What an object refers to, each once, its class first; nil for values that are no cells. Hidden cells (a proc's
+/// variables) are looked through.
+fn reachable_from(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if !a[0].is_heap() || a[0].as_float().is_some() || a[0].as_big().is_some() {
+        return Ok(Value::NIL);
+    }
+    let (mut out, mut work) = (Vec::new(), vec![a[0]]);
+    let mut seen = std::collections::HashSet::from([a[0].bits()]);
+    while let Some(v) = work.pop() {
+        kumi_heap::each_child(v, &mut |c| {
+            if seen.insert(c.bits()) {
+                if visible(c) { out.push(c) } else { work.push(c) }
+            }
+        });
+    }
+    Ok(cx.array_vec(out))
 }
 fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // The same callable counts once, and the id must be known when the object is gone.
