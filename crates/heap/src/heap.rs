@@ -61,6 +61,8 @@ pub struct Heap {
     pub(crate) large: Vec<*mut Block>,
     /// Bytes until more must be taken from the common budget; checked by `charge` and on slow allocation paths.
     pub(crate) budget: isize,
+    /// How much was taken last.
+    pub(crate) piece: isize,
     /// Something waits for the next safepoint: a wished collection, or whatever the loop's owner put here.
     pub poll: AtomicBool,
     /// This worker's view of the shape tree.
@@ -69,6 +71,8 @@ pub struct Heap {
     pub(crate) retired: Box<Retired>,
     /// Sites of allocation (`site.rs`).
     pub(crate) sites: crate::site::Sites,
+    /// While a profile is made (`sample.rs`).
+    pub(crate) sampler: Option<Box<crate::sample::Sampler>>,
     pub(crate) shared: Arc<HeapShared>,
 }
 
@@ -92,18 +96,24 @@ impl Heap {
     }
     /// Another worker's heap of the same runtime.
     pub fn sibling(&self) -> Heap {
-        Heap::with(self.shared.clone(), self.shapes.sibling())
+        let mut h = Heap::with(self.shared.clone(), self.shapes.sibling());
+        if self.sampler.is_some() {
+            h.start_profile();
+        }
+        h
     }
     fn with(shared: Arc<HeapShared>, shapes: Shapes) -> Heap {
         Heap {
             classes: std::array::from_fn(|_| SizeClass { free: std::ptr::null_mut(), blocks: Vec::new(), cursor: 0 }),
             large: Vec::new(),
             budget: 0,
+            piece: 0,
             poll: AtomicBool::new(false),
             shapes,
             counters: shared.register(),
             retired: Box::default(),
             sites: crate::site::Sites::new(shared.book.policy),
+            sampler: None,
             shared,
         }
     }
@@ -152,11 +162,15 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn more_budget(&mut self) {
-        let used = PIECE.saturating_sub(self.budget);
+        let used = self.piece.saturating_sub(self.budget);
         Counters::add(&self.counters.allocated_bytes, used as u64);
         let need = used.saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
         let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
-        self.budget = PIECE;
+        self.piece = self.sampler.as_mut().map_or(PIECE, |s| s.piece());
+        self.budget = self.piece;
+        if self.sampler.is_some() {
+            self.sample(used as u64);
+        }
         if had.is_ok_and(|b| b < need) {
             self.request_gc();
         }

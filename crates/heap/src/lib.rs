@@ -28,6 +28,7 @@ mod mark;
 mod published;
 mod racevec;
 pub mod retire;
+mod sample;
 mod shape;
 mod shared;
 mod site;
@@ -46,9 +47,12 @@ pub use histogram::Histogram;
 pub use layout::*;
 pub use lock::LockSet;
 pub use racevec::{Plain, RaceVec};
+pub use sample::Sampled;
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use shared::HeapShared;
-pub use site::{Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy};
+pub use site::{
+    Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
+};
 pub use stat::{GcStat, Pauses, Stats, WorkerStat};
 pub use trace::{Marker, Visitor};
 pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};

@@ -120,6 +120,10 @@ impl HeapShared {
     pub fn set_gc_threads(&self, n: usize) {
         self.helpers.set_threads(n);
     }
+    /// The sites of allocation.
+    pub fn book(&self) -> &crate::site::SiteBook {
+        &self.book
+    }
     /// Asks for a collection; who polls must be told by other means.
     pub fn request_gc(&self) {
         self.wants.store(true, Release);
@@ -146,7 +150,7 @@ impl HeapShared {
     pub fn set_disabled(&self, off: bool) -> bool {
         self.disabled.swap(off, Relaxed)
     }
-    /// Limit in bytes (`KUMI_HEAP_MAX`, else the machine's or cgroup's memory).
+    /// Limit in bytes: `KUMI_HEAP_MAX`, else what the machine, the control group and `ulimit -v` leave.
     pub fn max(&self) -> usize {
         self.max.load(Relaxed)
     }

@@ -541,6 +541,10 @@ impl Heap {
         let k = self.sites.probe.key();
         self.sites.table.id(k)
     }
+    /// The running instruction's site.
+    pub fn running_site(&self) -> SiteKey {
+        self.sites.probe.key()
+    }
     /// The worker's table of sites.
     pub fn site_table(&mut self) -> &mut SiteTable {
         &mut self.sites.table

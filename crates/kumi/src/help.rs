@@ -35,6 +35,15 @@ const MORE: &str = "\
   --dump insns    show the compiled program
   --backtrace-limit n
   --verbose, --debug
+  --gc-log[=FILE] a line for each node collection (young, full) on standard error or in FILE;
+                  --gc-log=all[,FILE]: for each window collection too. A line has the time since the start, the kind
+                  and number, the cause, the worker, live bytes before and after, what was freed, and in milliseconds
+                  the pause from request to resume, the time until all workers stood still, and marking
+  --profile=alloc bytes and objects allocated by Ruby line, and what became of them, shown at the end
+  --profile=heap  what lives at the end by class
+  --profile-out FILE
+                  where a profile goes, standard error otherwise; as JSON when the name ends in .json
+  --profile-top n lines shown (30)
 
 Environment:
   RUBYOPT         switches that stand before those of the command line
@@ -45,6 +54,9 @@ Environment:
                   what a stack begins with, in bytes
   KUMI_PRELUDE    folder with the built-in classes' Ruby sources, in place of those in the binary
   KUMI_LIB        folder with the standard library, in place of the one in the binary
+  KUMI_HEAP_MAX   limit of live memory, such as 512M; otherwise what the machine, the control group and
+                  ulimit -v leave
+  KUMI_GC_LOG     as --gc-log: 1, all, FILE or all,FILE
   KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
   KUMI_STACK_STRESS
                   n: move a stack at every n-th point where it could grow

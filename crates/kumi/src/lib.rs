@@ -5,6 +5,7 @@ pub mod options;
 pub mod repl;
 pub mod run;
 mod setup;
+pub mod watch;
 
 pub use setup::{Identity, assemble};
 

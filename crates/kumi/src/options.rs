@@ -66,6 +66,43 @@ pub struct Settings {
     /// `--disable=rubyopt`
     pub no_rubyopt: bool,
     pub color: Option<bool>,
+    /// `--gc-log[=...]`, else `KUMI_GC_LOG`: as [`GcLog::parse`] reads it.
+    pub gc_log: Option<String>,
+    pub profile: Option<Profile>,
+    /// `--profile-out`: the file a profile goes to; standard error otherwise.
+    pub profile_out: Option<String>,
+    /// `--profile-top`: lines of a profile that is shown as text.
+    pub profile_top: usize,
+}
+
+/// `--profile`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Allocation by line.
+    Alloc,
+    /// What lives at the end, by class.
+    Heap,
+}
+
+/// Where the collector's log goes, and whether window collections are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GcLog {
+    pub windows: bool,
+    /// `None`: standard error.
+    pub file: Option<String>,
+}
+
+impl GcLog {
+    /// `""`, `1`, `node`: node collections to standard error; `all`: window collections too; `FILE`, `all,FILE`: to a file.
+    /// `0`: no log.
+    pub fn parse(text: &str) -> Option<GcLog> {
+        let (level, file) = match text.split_once(',') {
+            Some((l @ ("all" | "node"), f)) => (l, f),
+            _ if matches!(text, "" | "1" | "node" | "all" | "0") => (text, ""),
+            _ => ("node", text),
+        };
+        (level != "0").then(|| GcLog { windows: level == "all", file: Some(file.to_string()).filter(|f| !f.is_empty()) })
+    }
 }
 
 impl Default for Settings {
@@ -98,6 +135,10 @@ impl Default for Settings {
             backtrace_limit: -1,
             no_rubyopt: false,
             color: None,
+            gc_log: None,
+            profile: None,
+            profile_out: None,
+            profile_top: 30,
         }
     }
 }
@@ -221,6 +262,20 @@ impl Settings {
                     Ok(n) if n >= -1 => n,
                     _ => return Err(format!("wrong limit for backtrace length ({v})")),
                 };
+            }
+            "gc-log" => self.gc_log = Some(value.unwrap_or_default()),
+            "profile" => {
+                let v = value.map_or_else(|| rest.next("--profile"), Ok)?;
+                self.profile = Some(match v.as_str() {
+                    "alloc" => Profile::Alloc,
+                    "heap" => Profile::Heap,
+                    _ => return Err(format!("don't know how to profile '{v}',\nbut only [alloc, heap].")),
+                });
+            }
+            "profile-out" => self.profile_out = Some(value.map_or_else(|| rest.next("--profile-out"), Ok)?),
+            "profile-top" => {
+                let v = value.map_or_else(|| rest.next("--profile-top"), Ok)?;
+                self.profile_top = v.parse().map_err(|_| format!("wrong number of lines of a profile ({v})"))?;
             }
             "dump" => {
                 let v = value.map_or_else(|| rest.next("--dump"), Ok)?;
@@ -511,6 +566,18 @@ mod tests {
         assert_eq!(parse("-00 -").record_separator, Some(PARAGRAPH));
         assert_eq!(parse("-0777").record_separator, Some(0o777));
         assert_eq!(parse("-0").record_separator, Some(0));
+    }
+
+    #[test]
+    fn logs_and_profiles() {
+        let log = |t: &str| GcLog::parse(t).map(|l| (l.windows, l.file));
+        assert_eq!((log(""), log("0"), log("all")), (Some((false, None)), None, Some((true, None))));
+        assert_eq!((log("x.log"), log("all,x.log")), (Some((false, Some("x.log".into()))), Some((true, Some("x.log".into())))));
+        assert_eq!(log("a,b"), Some((false, Some("a,b".into()))));
+        let s = parse("--gc-log --profile=alloc --profile-out x.json --profile-top=5 f.rb");
+        assert_eq!((s.gc_log.as_deref(), s.profile, s.profile_top), (Some(""), Some(Profile::Alloc), 5));
+        assert_eq!(s.profile_out.as_deref(), Some("x.json"));
+        assert!(Settings::parse(&["--profile=x".into()]).is_err() && Settings::parse(&["--profile-top=x".into()]).is_err());
     }
 
     #[test]

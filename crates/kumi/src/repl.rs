@@ -200,10 +200,14 @@ pub fn run(s: Settings) -> i32 {
             return 70;
         }
     };
+    if let Err(m) = crate::watch::begin(&mut cx, &s) {
+        eprintln!("kumi: {m}");
+        return 1;
+    }
     run::set_up(&mut cx, &s, "irb");
     for r in &s.requires {
         if cx.eval_system(format!("require {}", run::quote(r)).as_bytes(), "<internal:command>", 1).is_err() {
-            return run::finish(&mut cx, Some(kumi_vm::Exit::Raise));
+            return run::finish(&mut cx, &s, Some(kumi_vm::Exit::Raise));
         }
     }
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -237,7 +241,7 @@ pub fn run(s: Settings) -> i32 {
                     continue;
                 }
                 let text = std::mem::take(&mut kept);
-                if let Some(status) = evaluate(&mut cx.borrow_mut(), &text, line) {
+                if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &text, line) {
                     break status;
                 }
                 line += text.lines().count() as i64;
@@ -245,11 +249,11 @@ pub fn run(s: Settings) -> i32 {
             Err(ReadlineError::Interrupted) => kept.clear(),
             Err(ReadlineError::Eof) => {
                 if !kept.trim().is_empty() {
-                    if let Some(status) = evaluate(&mut cx.borrow_mut(), &kept, line) {
+                    if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &kept, line) {
                         break status;
                     }
                 }
-                break run::finish(&mut cx.borrow_mut(), None);
+                break run::finish(&mut cx.borrow_mut(), &s, None);
             }
             Err(e) => {
                 eprintln!("kumi: {e}");
@@ -264,14 +268,14 @@ pub fn run(s: Settings) -> i32 {
 }
 
 /// Runs one input and shows its value; the exit status when it ended the session.
-fn evaluate(cx: &mut Cx, text: &str, line: i64) -> Option<i32> {
+fn evaluate(cx: &mut Cx, s: &Settings, text: &str, line: i64) -> Option<i32> {
     if text.trim().is_empty() {
         return None;
     }
     let src = cx.str(text);
     match cx.call_helper_top("irb_eval", &[src, Value::fix(line)]) {
         Ok(_) => None,
-        Err(e) => Some(run::finish(cx, Some(e))),
+        Err(e) => Some(run::finish(cx, s, Some(e))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::options::{PARAGRAPH, Program, Settings};
 use crate::setup::assemble;
+use crate::watch;
 use kumi_heap::Value;
 use kumi_vm::compile::{self, Options as Compile};
 use kumi_vm::{Cx, Exit};
@@ -61,6 +62,9 @@ pub fn run(mut s: Settings) -> i32 {
             return 70;
         }
     };
+    if let Err(m) = watch::begin(&mut cx, &s) {
+        return fail(&m);
+    }
     let globals = s.take_script_switches();
     set_up(&mut cx, &s, &script.name);
     for (name, value) in globals {
@@ -68,7 +72,7 @@ pub fn run(mut s: Settings) -> i32 {
         cx.set_global(&name, v);
     }
     if let Err(e) = prepare(&mut cx, &s) {
-        return finish(&mut cx, Some(e));
+        return finish(&mut cx, &s, Some(e));
     }
     let mut script = script;
     name_encoding(&mut script, &s);
@@ -81,7 +85,7 @@ pub fn run(mut s: Settings) -> i32 {
         Ok(x) => x,
         Err(e) => {
             // What required files printed comes first.
-            finish(&mut cx, None);
+            finish(&mut cx, &s, None);
             eprintln!("{}", e.rendered.trim_end());
             return 1;
         }
@@ -96,7 +100,7 @@ pub fn run(mut s: Settings) -> i32 {
         return 0;
     }
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
-    finish(&mut cx, done.err())
+    finish(&mut cx, &s, done.err())
 }
 
 fn fail(message: &str) -> i32 {
@@ -334,7 +338,7 @@ fn prepare(cx: &mut Cx, s: &Settings) -> Result<(), Exit> {
 }
 
 /// The end of a program: `at_exit` blocks, the report of an uncaught exception, the exit status.
-pub(crate) fn finish(cx: &mut Cx, exit: Option<Exit>) -> i32 {
+pub(crate) fn finish(cx: &mut Cx, s: &Settings, exit: Option<Exit>) -> i32 {
     let exc = match exit {
         None => Value::NIL,
         Some(_) => cx.pending.exc,
@@ -344,6 +348,7 @@ pub(crate) fn finish(cx: &mut Cx, exit: Option<Exit>) -> i32 {
         Err(_) => last_words(cx, exc),
     };
     kumi_core_system::flush_all(cx);
+    watch::end(cx, s);
     // A negative status: die by that signal, as the default action would have it.
     if status < 0 {
         // SAFETY: plain system calls; nothing runs after them but the exit.

@@ -40,8 +40,7 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
-        let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
-        if let Some(max) = wanted.or_else(machine_memory) {
+        if let Some(max) = crate::memory::limit() {
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);
@@ -111,30 +110,4 @@ fn random_seed() -> u64 {
     let mut b = [0; 8];
     kumi_num::random::os_bytes(&mut b);
     u64::from_le_bytes(b)
-}
-
-/// Memory of this machine, or of the control group if that has less.
-fn machine_memory() -> Option<usize> {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|t| {
-        let line = t.lines().find(|l| l.starts_with("MemTotal:"))?;
-        let kb: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-        kb.checked_mul(1024)
-    });
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|t| t.trim().parse().ok());
-    match (total, group) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// A size with an optional K, M or G.
-fn parse_bytes(v: &str) -> Option<usize> {
-    let v = v.trim();
-    let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
-        'K' => (&v[..v.len() - 1], 1 << 10),
-        'M' => (&v[..v.len() - 1], 1 << 20),
-        'G' => (&v[..v.len() - 1], 1 << 30),
-        _ => (v, 1),
-    };
-    digits.parse::<usize>().ok()?.checked_mul(unit)
 }

@@ -1,0 +1,58 @@
+//! The collector's log and the profiles that the command line asks for.
+
+use crate::options::{GcLog, Profile, Settings};
+use kumi_vm::{Cx, Level};
+use std::fs::File;
+use std::io::Write;
+
+/// Begins what is asked for, before the program.
+///
+/// # Errors
+/// A file that cannot be written, as a message.
+pub fn begin(cx: &mut Cx, s: &Settings) -> Result<(), String> {
+    let wanted = s.gc_log.clone().or_else(|| std::env::var("KUMI_GC_LOG").ok().filter(|t| !t.is_empty()));
+    if let Some(log) = wanted.and_then(|t| GcLog::parse(&t)) {
+        let file = match &log.file {
+            Some(f) => Some(File::options().append(true).create(true).open(f).map_err(|e| format!("{f}: {e} (--gc-log)"))?),
+            None => None,
+        };
+        let level = if log.windows { Level::All } else { Level::Nodes };
+        cx.heap.shared().stats.log.open(level, file);
+    }
+    // Told now, not when the program has run for an hour.
+    if let (Some(_), Some(f)) = (s.profile, &s.profile_out) {
+        File::create(f).map_err(|e| format!("{f}: {e} (--profile-out)"))?;
+    }
+    if s.profile == Some(Profile::Alloc) {
+        cx.start_alloc_profile();
+    }
+    Ok(())
+}
+
+/// Shows what was asked for, after the program.
+pub fn end(cx: &mut Cx, s: &Settings) {
+    let json = s.profile_out.as_ref().is_some_and(|f| f.ends_with(".json"));
+    let text = match s.profile {
+        None => None,
+        Some(Profile::Alloc) => {
+            let p = cx.alloc_profile();
+            Some(if json { p.json() } else { p.text(s.profile_top) })
+        }
+        Some(Profile::Heap) => {
+            // Only what still lives: a collection that fails is no reason to show nothing.
+            let _ = cx.eval_system(b"GC.start", "<internal:command>", 1);
+            let p = cx.heap_profile();
+            Some(if json { p.json() } else { p.text(s.profile_top) })
+        }
+    };
+    cx.heap.shared().stats.log.flush();
+    match (text, &s.profile_out) {
+        (Some(t), Some(f)) => {
+            if let Err(e) = std::fs::write(f, t) {
+                eprintln!("kumi: {f}: {e} (--profile-out)");
+            }
+        }
+        (Some(t), None) => drop(std::io::stderr().lock().write_all(t.as_bytes())),
+        (None, _) => {}
+    }
+}

@@ -1,0 +1,92 @@
+//! How much memory the heap may take when `KUMI_HEAP_MAX` does not say: the machine's, or what the control
+//! group or `ulimit -v` leaves of it, whichever is least.
+
+/// The heap's limit in bytes; `None` when nothing is known.
+pub(crate) fn limit() -> Option<usize> {
+    let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
+    if wanted.is_some() {
+        return wanted;
+    }
+    // Whoever goes beyond the group's limit is killed, and not all memory is the heap's: an eighth is left for the rest.
+    let group = group_limit().map(|n| n - n / 8);
+    machine().into_iter().chain(group).chain(address_space()).min()
+}
+
+/// Memory of this machine.
+fn machine() -> Option<usize> {
+    let t = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = t.lines().find(|l| l.starts_with("MemTotal:"))?;
+    line.split_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(1024)
+}
+
+/// The strictest limit on the way from this process's control group to the root, of either version of control groups.
+fn group_limit() -> Option<usize> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut best: Option<usize> = None;
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let v2 = controllers.is_empty();
+        if !v2 && !controllers.split(',').any(|c| c == "memory") {
+            continue;
+        }
+        let (root, file) = if v2 { ("/sys/fs/cgroup", "memory.max") } else { ("/sys/fs/cgroup/memory", "memory.limit_in_bytes") };
+        let mut at = path.trim_end_matches('/');
+        loop {
+            let here = std::fs::read_to_string(format!("{root}{at}/{file}")).ok().and_then(|t| parse_limit(&t));
+            best = best.into_iter().chain(here).min();
+            match at.rfind('/') {
+                Some(i) => at = &at[..i],
+                None => break,
+            }
+        }
+    }
+    best
+}
+
+/// A control group's number; nothing for `max`, and for the page-rounded greatest number that stands for no limit.
+fn parse_limit(t: &str) -> Option<usize> {
+    t.trim().parse::<usize>().ok().filter(|n| (1..isize::MAX as usize / 2).contains(n))
+}
+
+/// What `ulimit -v` leaves beside all that is mapped by now, less a quarter: blocks, buffers that are being replaced
+/// and threads' stacks need room too.
+fn address_space() -> Option<usize> {
+    let mut r = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes the structure it is given.
+    if unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut r) } != 0 || r.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let all = usize::try_from(r.rlim_cur).ok()?;
+    let mapped = std::fs::read_to_string("/proc/self/statm").ok().and_then(|t| t.split_whitespace().next()?.parse::<usize>().ok());
+    // SAFETY: asks for a number.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let left = all.saturating_sub(mapped.unwrap_or(0).saturating_mul(page));
+    Some((left - left / 4).max(8 << 20))
+}
+
+/// A size with an optional K, M or G.
+fn parse_bytes(v: &str) -> Option<usize> {
+    let v = v.trim();
+    let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
+        'K' => (&v[..v.len() - 1], 1 << 10),
+        'M' => (&v[..v.len() - 1], 1 << 20),
+        'G' => (&v[..v.len() - 1], 1 << 30),
+        _ => (v, 1),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_limits() {
+        assert_eq!((parse_bytes("64M"), parse_bytes(" 1g "), parse_bytes("12")), (Some(64 << 20), Some(1 << 30), Some(12)));
+        assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
+        assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
+        assert_eq!(parse_limit("9223372036854771712"), None);
+        assert!(limit().is_none_or(|n| n > 0));
+    }
+}
