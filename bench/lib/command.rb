@@ -108,7 +108,8 @@ module Bench
     def measure(name, suite, report)
       about, body = EXPERIMENTS[name]
       body.call(suite, report)
-    rescue Child::Failed, SystemCallError => e
+    rescue StandardError => e
+      warn e.full_message unless e.is_a?(Child::Failed) || e.is_a?(SystemCallError)
       report.note("#{name} (#{about}) could not be measured: #{e.message}")
     end
   end

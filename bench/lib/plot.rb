@@ -45,12 +45,13 @@ module Bench
       Plot.document(WIDTH, HEIGHT + legend_height, @title, body + legend)
     end
 
-    # Bars in groups: rows are [label, [value or [value, low, high], ...]], names say what each bar of a group is.
-    def self.bars(title, y:, names:, rows:, base: 0.0, bounds: [])
-      step = [[18 * names.size, 26].max, 60].min
+    # Bars in groups: rows are [label, [value or [value, low, high], ...]], names say what each bar of a group is. Stacked, a group's
+    # values stand on each other.
+    def self.bars(title, y:, names:, rows:, base: 0.0, bounds: [], stacked: false)
+      step = stacked ? 24 : [[18 * names.size, 26].max, 60].min
       width = [LEFT + RIGHT + step * rows.size, WIDTH].max
       height = HEIGHT + 70
-      all = rows.flat_map { |_, vs| vs.flatten.compact } + bounds.map { |b| b[1] } + [base]
+      all = rows.flat_map { |_, vs| stacked ? [vs.sum] : vs.flatten.compact } + bounds.map { |b| b[1] } + [base]
       low, high, ticks = linear_ticks(all.min, all.max)
       bottom = height - BOTTOM - 70
       up = ->(v) { (bottom - (v - low) * (bottom - TOP) / (high - low)).round(1) }
@@ -60,13 +61,15 @@ module Bench
         out << text(LEFT - 8, up.(t) + 4, number(t), "end")
       end
       step = (width - LEFT - RIGHT) / rows.size.to_f
-      bar = step * 0.8 / names.size
+      bar = step * 0.8 / (stacked ? 1 : names.size)
       rows.each_with_index do |(label, values), i|
+        foot = base
         values.each_with_index do |v, k|
           next unless v
           value, from, to = v
-          x = (LEFT + step * (i + 0.1) + bar * k).round(1)
-          y0, y1 = [up.(base), up.(value)].minmax
+          x = (LEFT + step * (i + 0.1) + (stacked ? 0 : bar * k)).round(1)
+          y0, y1 = [up.(foot), up.(stacked ? foot + value : value)].minmax
+          foot += value if stacked
           out << %(<rect x="#{x}" y="#{y0}" width="#{(bar * 0.9).round(1)}" height="#{[y1 - y0, 0.5].max.round(1)}" fill="#{COLOURS[k % COLOURS.size]}"/>)
           next unless from
           middle = (x + bar * 0.45).round(1)
