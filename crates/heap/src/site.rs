@@ -72,11 +72,20 @@ pub struct SitePolicy {
     pub mode: SiteMode,
     /// A site goes out when one in so many of its cells fails (`KUMI_TLH_RATIO`, 4 to 16).
     pub ratio: u64,
+    /// The rule that a store into any field marks what is stored (`KUMI_TLH=paper`): then the compiler is
+    /// certain of more.
+    pub fields: bool,
+    /// `KUMI_TLH_STRESS`: instructions are rewritten by chance, and decisions come soon. 0: off.
+    pub stress: u64,
+    /// Fates known before a site is decided on.
+    enough: u32,
+    /// Ticks of the book (window collections) until a site that went out gets its first new trial.
+    first_trial: u64,
 }
 
 impl Default for SitePolicy {
     fn default() -> Self {
-        SitePolicy { mode: SiteMode::History, ratio: 8 }
+        SitePolicy { mode: SiteMode::History, ratio: 8, fields: false, stress: 0, enough: ENOUGH, first_trial: FIRST_TRIAL }
     }
 }
 
@@ -88,8 +97,21 @@ impl SitePolicy {
             Ok("static") => SiteMode::Static,
             _ => SiteMode::History,
         };
+        let rule = std::env::var("KUMI_TLH").unwrap_or_default();
+        let mode = if rule.trim() == "off" { SiteMode::None } else { mode };
+        // Under stress sites move often.
+        let seed = std::env::var("KUMI_TLH_STRESS").ok().map_or(0, |v| v.trim().parse::<u64>().unwrap_or(1).max(1));
+        let stress = seed != 0;
         let ratio = std::env::var("KUMI_TLH_RATIO").ok().and_then(|v| v.trim().parse::<u64>().ok());
-        SitePolicy { mode, ratio: ratio.unwrap_or(SitePolicy::default().ratio).clamp(2, 64) }
+        let usual = SitePolicy::default();
+        SitePolicy {
+            mode,
+            ratio: ratio.unwrap_or(usual.ratio).clamp(2, 64),
+            fields: rule.trim() == "paper",
+            stress: seed,
+            enough: if stress { 4 } else { ENOUGH },
+            first_trial: if stress { 8 } else { FIRST_TRIAL },
+        }
     }
 }
 
@@ -160,7 +182,7 @@ pub struct SiteTable {
     unsettled: u32,
     /// Windows until the next one that records.
     skip: u32,
-    on: bool,
+    policy: SitePolicy,
     /// Every window records and every birth outside is counted: a profile is being made.
     profile: bool,
 }
@@ -175,7 +197,7 @@ impl SiteTable {
             cells: 0,
             unsettled: 0,
             skip: 0,
-            on: policy.mode == SiteMode::History,
+            policy,
             profile: false,
         }
     }
@@ -192,7 +214,7 @@ impl SiteTable {
         if self.profile {
             return true;
         }
-        if !self.on {
+        if self.policy.mode != SiteMode::History {
             return false;
         }
         // What the last recording window saw says whether there is much to learn.
@@ -221,7 +243,7 @@ impl SiteTable {
             Some(&id) => id,
             None => {
                 let id = self.sites.len() as u32;
-                self.sites.push(Local { key, enough: ENOUGH, ..Local::default() });
+                self.sites.push(Local { key, enough: self.policy.enough, ..Local::default() });
                 self.ids.insert(key, id);
                 id
             }
@@ -273,7 +295,7 @@ impl SiteTable {
             if let Some(to) = b.tell(s.key, &fresh, book.policy, book.clock.load(Relaxed)) {
                 out.push((s.key, to));
             }
-            s.enough = ENOUGH;
+            s.enough = self.policy.enough;
         }
         book.count(&b);
         out
@@ -284,7 +306,7 @@ impl SiteTable {
             let s = &mut self.sites[id as usize];
             s.settled = false;
             s.known = 0;
-            s.enough = ENOUGH_IN_TRIAL;
+            s.enough = ENOUGH_IN_TRIAL.min(self.policy.enough);
         }
     }
     /// Tells the book everything, decided or not: for reports.
@@ -347,7 +369,7 @@ impl Inner {
         e.total.add(fresh);
         e.recent.add(fresh);
         let all = e.recent.all();
-        if policy.mode != SiteMode::History || all < if e.trial { ENOUGH_IN_TRIAL as u64 } else { ENOUGH as u64 } {
+        if policy.mode != SiteMode::History || all < if e.trial { ENOUGH_IN_TRIAL.min(policy.enough) } else { policy.enough } as u64 {
             return None;
         }
         let to = if e.recent.failed() * policy.ratio >= all { Strategy::Out } else { Strategy::Window };
@@ -356,7 +378,7 @@ impl Inner {
         let was = e.strategy.replace(to);
         if e.trial {
             e.trial = false;
-            e.patience = if to == Strategy::Out { e.patience.saturating_mul(2) } else { FIRST_TRIAL };
+            e.patience = if to == Strategy::Out { e.patience.saturating_mul(2) } else { policy.first_trial };
         }
         if was == Some(to) {
             return None;
@@ -365,7 +387,7 @@ impl Inner {
             self.window -= 1;
         }
         if to == Strategy::Out {
-            e.patience = e.patience.max(FIRST_TRIAL);
+            e.patience = e.patience.max(policy.first_trial);
             e.again = now.saturating_add(e.patience);
             self.out.push(key);
             Some(to)
@@ -403,7 +425,7 @@ impl SiteBook {
             inner: Mutex::default(),
             policy,
             clock: AtomicU64::new(0),
-            next_look: AtomicU64::new(FIRST_TRIAL),
+            next_look: AtomicU64::new(policy.first_trial),
             window: AtomicUsize::new(0),
             out: AtomicUsize::new(0),
             epoch: AtomicU64::new(0),
@@ -440,7 +462,7 @@ impl SiteBook {
     #[cold]
     fn take_trials(&self, t: &mut SiteTable, now: u64) -> Vec<SiteKey> {
         let mut b = crate::shared::lock(&self.inner);
-        self.next_look.store(now.saturating_add(FIRST_TRIAL / 4), Relaxed);
+        self.next_look.store(now.saturating_add(self.policy.first_trial / 4), Relaxed);
         let mut due = Vec::new();
         let Inner { sites, out, .. } = &mut *b;
         out.retain(|k| match sites.get_mut(k) {
@@ -560,7 +582,13 @@ impl Heap {
             return SiteNews::default();
         }
         let back = self.shared.book.trials(&mut self.sites.table);
+        let told = self.sites.table.is_due();
         let out = self.sites.table.settle(&self.shared.book).into_iter().map(|s| s.0).collect();
+        if told || !back.is_empty() {
+            let (w, o) = self.shared.book.counts();
+            self.shared.stats.sites_window.store(w as i64, Relaxed);
+            self.shared.stats.sites_shared.store(o as i64, Relaxed);
+        }
         SiteNews { out, back }
     }
     /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
@@ -610,7 +638,7 @@ mod tests {
         SiteKey { at, caller: 0 }
     }
     fn policy(ratio: u64) -> SitePolicy {
-        SitePolicy { mode: SiteMode::History, ratio }
+        SitePolicy { ratio, ..SitePolicy::default() }
     }
     /// `n` cells of a site, of which one in `fails` is published (0: none).
     fn live(t: &mut SiteTable, k: SiteKey, n: u32, fails: u32) {
@@ -710,7 +738,7 @@ mod tests {
             r
         });
         assert_eq!(records.count(), 4);
-        let mut none = SiteTable::new(SitePolicy { mode: SiteMode::Static, ratio: 8 });
+        let mut none = SiteTable::new(SitePolicy { mode: SiteMode::Static, ..SitePolicy::default() });
         assert!(!none.begin_window());
         none.set_profile(true);
         assert!(none.begin_window());

@@ -257,7 +257,19 @@ opcodes! {
     /// An operator instruction (its number in the low 7 bits of x, the jump sense in the top bit) whose
     /// fast path was taken back because a user redefined the operator. Made by the loop, never compiled.
     Generic 1,
+    /// An instruction that makes a value (its number in the low 7 bits of x, whether its own x is 1 in the top bit)
+    /// whose cells are born outside the window. This and the next three are made by `sites.rs`, never compiled.
+    Out 0,
+    /// The same with a cache word: an operator in its general form, `ToS` or `Super`.
+    OutOp 1,
+    /// `Send` whose own cells are born outside the window.
+    SendOut 1,
+    /// `Intrinsic`, the same.
+    IntrinsicOut 0,
 }
+
+/// Numbers of rewritten instructions have seven bits.
+const _: () = assert!(Op::ALL.len() <= 128);
 
 /// What `Op::Defined` tests (its `x`); the result is a frozen string or nil.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -30,6 +30,8 @@ pub struct Cx {
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
+    /// Sites of library code that went out, as this worker knows them.
+    pub(crate) asked: crate::sites::Asked,
     /// The runtime's, copied.
     pub stack_sizes: crate::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
@@ -74,7 +76,7 @@ impl Cx {
         let mut nobody = Box::new(Task::new());
         let task = TaskPtr::of(&mut nobody);
         let stress = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
-        Box::new(Cx {
+        let mut cx = Box::new(Cx {
             worker,
             parallel: false,
             turn_ends: 0,
@@ -99,7 +101,10 @@ impl Cx {
             missing: Default::default(),
             gc_stress: 0,
             gc_tick: 0,
-        })
+            asked: Default::default(),
+        });
+        cx.tell_heap_where();
+        cx
     }
     pub(crate) fn shared_tasks(&self) -> Arc<TaskTable> {
         self.rt.tasks.clone()

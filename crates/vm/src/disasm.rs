@@ -48,7 +48,16 @@ fn list(i: &ISeq, name: &dyn Fn(Sym) -> String, out: &mut String, depth: usize) 
         let l = i.line_at(pc as u32);
         let mark = if l != line { format!("{l:>4}") } else { "    ".into() };
         line = l;
-        let _ = writeln!(out, "{mark} {pc:04} {}", instruction(i, insn, pc, name));
+        let plain = insn.original();
+        let mut text = instruction(i, plain, pc, name);
+        if plain != insn {
+            text += " ; born outside";
+        } else if let Ok(k) = i.births.binary_search_by_key(&(pc as u32), |b| b.made) {
+            let b = &i.births[k];
+            let place = if b.place == crate::iseq::Stored::Shared { "shared" } else { "field" };
+            let _ = write!(text, " ; {place} by {:04}", b.stored);
+        }
+        let _ = writeln!(out, "{mark} {pc:04} {text}");
         pc += 1 + insn.op().cached() as usize;
     }
     for h in &i.handlers {

@@ -183,6 +183,25 @@ pub struct Body {
     pub child: u16,
 }
 
+/// Something that code makes and then certainly stores where it has to leave the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Birth {
+    /// The instruction that makes it.
+    pub made: u32,
+    /// The one that stores it.
+    pub stored: u32,
+    pub place: Stored,
+}
+
+/// Where something is certainly stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stored {
+    /// A field, element or captured variable.
+    Field,
+    /// A constant, global or class variable: all threads see it.
+    Shared,
+}
+
 /// Compiled code.
 pub struct ISeq {
     pub kind: Kind,
@@ -218,6 +237,8 @@ pub struct ISeq {
     pub parent_names: Option<Arc<ScopeNames>>,
     /// Prelude code: invisible in backtraces, system semantics.
     pub system: bool,
+    /// Certain births, by the instruction that makes them.
+    pub births: Box<[Birth]>,
     /// Number of once-slots.
     pub once: Box<[AtomicU64]>,
     /// Materialised `lits`, filled by the loop (roots while the ISeq is registered).

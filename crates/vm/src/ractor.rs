@@ -140,7 +140,7 @@ impl Outer<'_> {
         let mut made = !q.has_env;
         let mut pc = 0;
         while pc < q.code.len() {
-            let i = q.insn(pc);
+            let i = q.insn(pc).original();
             pc += 1 + i.op().cached() as usize;
             match i.op() {
                 Op::EnvNew => made = true,

@@ -33,6 +33,7 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn safepoint(&mut self) -> Flow {
+        self.heap.end_place();
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
         self.stop_here();

@@ -37,8 +37,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let local_names: Box<[Sym]> = an.scopes[s].locals.iter().filter(|n| scope::visible(n)).map(|n| self.env.intern(n)).collect();
         let match_slot = self.match_slot();
         let parent_names = self.chain(s);
+        let new = self.env.intern(b"new");
         let f = &mut self.cur;
         let params = std::mem::take(&mut f.params);
+        let names: Vec<Sym> = f.sites.iter().map(|s| s.mid).collect();
+        let births = super::births::certain(&f.code, &f.handlers, &params.opt, &names, new);
         let nlits = f.lits.len();
         Arc::new(ISeq {
             kind: f.kind,
@@ -63,6 +66,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             match_slot,
             parent_names,
             system: self.opts.system,
+            births: births.into(),
             once: ISeq::undef_cells(f.once as usize),
             values: ISeq::undef_cells(nlits),
             const_cache: Default::default(),

@@ -9,6 +9,7 @@
 //! cache word where there is one.
 
 mod assign;
+mod births;
 mod bodies;
 mod call;
 mod case;

@@ -54,7 +54,7 @@ fn code(src: &str) -> Vec<String> {
         .skip(1)
         .take_while(|l| !l.starts_with("=="))
         .filter(|l| l.len() > 10 && l.as_bytes()[5].is_ascii_digit())
-        .map(|l| l[10..].split_whitespace().collect::<Vec<_>>().join(" "))
+        .map(|l| l[10..].split(" ; ").next().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" "))
         .collect()
 }
 
@@ -455,4 +455,32 @@ fn verify(i: &ISeq, path: &str) {
     for c in &i.children {
         verify(c, path);
     }
+}
+
+/// Listing lines that say where something is certainly born.
+fn births(src: &str) -> Vec<String> {
+    let text = listing(src);
+    let marked = text.lines().filter(|l| l.contains(" ; "));
+    marked.map(|l| l[5..].split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn what_a_block_certainly_stores_is_known() {
+    assert_eq!(births("$a = [1]"), ["0001 Array R1 R2 x1 ; shared by 0002"]);
+    assert_eq!(births("A = {}"), ["0000 Hash R1 R1 x0 ; shared by 0001"]);
+    assert_eq!(births("@a = 'x'"), ["0000 Str R1 \"x\" ; field by 0001"]);
+    assert_eq!(births("@a = $b = ''"), ["0000 Str R1 \"\" ; shared by 0001"]);
+    assert_eq!(births("$a = [['x']]").len(), 3);
+    // Only calls named `new` make something, as far as is known.
+    assert_eq!(births("@a = Foo.new").len(), 1);
+    assert_eq!(births("@a = foo"), [""; 0]);
+}
+
+#[test]
+fn what_may_go_elsewhere_is_not_certain() {
+    assert_eq!(births("x = []; $a = x if y"), [""; 0]);
+    assert_eq!(births("x = []; x = 1; $a = x"), [""; 0]);
+    assert_eq!(births("$a = (y ? [] : 1)"), [""; 0]);
+    assert_eq!(births("begin; x = []; rescue; ensure; $a = x; end"), [""; 0]);
+    assert_eq!(births("x = []; y(x)"), [""; 0]);
 }

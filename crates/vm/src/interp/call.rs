@@ -775,6 +775,13 @@ impl Cx {
             }
             at += if i.op().cached() { 2 } else { 1 };
         }
+        let policy = self.heap.site_book().policy;
+        if policy.mode != SiteMode::None {
+            q.place_births(policy.fields);
+            if policy.stress != 0 {
+                q.place_by_chance(policy.stress);
+            }
+        }
         if self.ops_redefined.load(Relaxed) {
             Self::dequicken(q);
         }
@@ -902,6 +909,7 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Flow {
+        self.heap.end_place();
         if x == Exit::Park {
             // The arguments still stand in their window: the instruction is executed again.
             self.pc = unsafe { self.pc.sub(2) };
@@ -919,6 +927,7 @@ impl Cx {
 
     /// What a native asked for instead of returning a value.
     pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Flow {
+        self.heap.end_place();
         match x {
             Exit::Raise => {
                 // The default method_missing is no frame users know of.
@@ -984,6 +993,7 @@ impl Cx {
         self.leaf_exit_to(x, 0, ff::DISCARD)
     }
     pub(crate) fn leaf_exit_to(&mut self, x: Exit, a: usize, flags: u64) -> Flow {
+        self.heap.end_place();
         match x {
             Exit::Raise => {
                 let e = std::mem::replace(&mut self.pending.exc, Value::NIL);
@@ -1005,7 +1015,7 @@ impl Cx {
             Exit::Convert(k, proto) => {
                 // Only intrinsics convert: their arguments are registers. Convert in place, then again.
                 let i = Insn(unsafe { (*self.pc.sub(1)).load(Relaxed) });
-                if i.op() != Op::Intrinsic {
+                if i.original().op() != Op::Intrinsic {
                     let e = self.type_error("wrong argument for an internal operation");
                     return self.leaf_exit_to(e, a, flags);
                 }

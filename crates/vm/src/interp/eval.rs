@@ -280,7 +280,7 @@ impl Cx {
             let e = self.heap.env(s.env, q.env_names.len() as u32);
             env = e.val();
             // The environment exists already, so that the Binding keeps it.
-            if let Some(k) = (0..q.code.len()).find(|k| q.insn(*k).op() == Op::EnvNew) {
+            if let Some(k) = (0..q.code.len()).find(|k| q.insn(*k).original().op() == Op::EnvNew) {
                 q.code[k].store(crate::bytecode::Insn::new(Op::Nop, 0, 0, 0, 0).0, std::sync::atomic::Ordering::Relaxed);
             }
             self.heap.before_store(binding, env);

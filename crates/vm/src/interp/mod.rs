@@ -107,7 +107,7 @@ fn seen_in(hot: &Hot, o: &ObjectObj) -> u32 {
 
 /// Marks an inline cache hit: the serial in the upper half, the method below.
 #[inline(always)]
-fn hit(cache: u64, class: Gc<ClassObj>) -> bool {
+pub(crate) fn hit(cache: u64, class: Gc<ClassObj>) -> bool {
     (cache >> 32) as u32 == class.serial
 }
 
@@ -183,8 +183,15 @@ impl Cx {
                     }
                 } else if x.is_flo() && y.is_flo() {
                     let f: fn(f64, f64) -> f64 = $flo;
-                    let v = cx.float(f(x.flo_val(), y.flo_val()));
-                    fp.set_r($i.a(), v);
+                    let z = f(x.flo_val(), y.flo_val());
+                    match Value::try_flo(z) {
+                        Some(v) => fp.set_r($i.a(), v),
+                        None => {
+                            save!();
+                            let v = cx.float(z);
+                            fp.set_r($i.a(), v);
+                        }
+                    }
                     pc = unsafe { pc.add(1) };
                     continue;
                 }
@@ -282,11 +289,13 @@ impl Cx {
                     }
                 }
                 Op::Str => {
+                    save!();
                     let v = cx.fresh_string(fp.iseq(), i.bc() as usize);
                     fp.set_r(i.a(), v);
                 }
 
                 Op::EnvNew => {
+                    save!();
                     let e = cx.heap.env(fp.env(), i.a() as u32);
                     fp.set_env(e.val());
                 }
@@ -539,6 +548,7 @@ impl Cx {
                         fp.set_r(i.a(), Value::fix(-x.fix_val()));
                         pc = unsafe { pc.add(1) };
                     } else if x.is_flo() {
+                        save!();
                         let v = cx.float(-x.flo_val());
                         fp.set_r(i.a(), v);
                         pc = unsafe { pc.add(1) };
@@ -713,6 +723,7 @@ impl Cx {
                                 }
                             }
                             HotKind::New => {
+                                save!();
                                 if let Some((obj, init)) = cx.new_fast(recv, argc) {
                                     if init == NO_METHOD {
                                         fp.set_r(i.a(), obj);
@@ -834,6 +845,7 @@ impl Cx {
                 }
 
                 Op::Array => {
+                    save!();
                     let v = cx.heap.array(cx.k.array.val(), fp.slice(i.b(), i.c())).val();
                     fp.set_r(i.a(), v);
                 }
@@ -920,15 +932,8 @@ impl Cx {
                     fp.set_r(i.a(), v);
                 }
                 Op::ArrRest => {
-                    let items: Vec<Value> = match fp.r(i.b()).as_array() {
-                        Some(a) => {
-                            let s = a.as_slice();
-                            let to = s.len().saturating_sub(i.x() as usize);
-                            if i.c() < to { s[i.c()..to].to_vec() } else { Vec::new() }
-                        }
-                        None => Vec::new(),
-                    };
-                    let v = cx.array(&items);
+                    save!();
+                    let v = cx.array_rest(fp.r(i.b()), i.c(), i.x() as usize);
                     fp.set_r(i.a(), v);
                 }
                 Op::ArrPost => {
@@ -983,6 +988,16 @@ impl Cx {
                     let c = next_cache!();
                     flow!(cx.generic_op(i, c));
                 }
+                Op::Out => flow!(cx.out_insn(i)),
+                Op::OutOp => {
+                    let c = next_cache!();
+                    flow!(cx.out_op(i, c));
+                }
+                Op::SendOut => {
+                    let c = next_cache!();
+                    flow!(cx.send_out(i, c));
+                }
+                Op::IntrinsicOut => flow!(cx.intrinsic_out(i)),
             }
         }
     }

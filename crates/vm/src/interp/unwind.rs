@@ -319,7 +319,7 @@ impl Cx {
                     // `initialize` runs in place of `new`: its own result is dropped, a break's is not.
                     // SAFETY: a return address lies behind the call and its cache word.
                     let i = Insn(unsafe { (*f.ret().sub(2)).load(Ordering::Relaxed) });
-                    if i.0 as u8 == Op::Send as u8 {
+                    if i.original().op() == Op::Send {
                         p.set_r(i.a(), v);
                     }
                 }

@@ -1,0 +1,459 @@
+//! Allocation sites in the code: which instruction allocates just now, and instructions rewritten so
+//! that what they make is born outside the window.
+//!
+//! An instruction whose site went out is replaced, by one atomic store at a safepoint, by one of four
+//! general forms (`Op::Out`, `OutOp`, `SendOut`, `IntrinsicOut`) that name the original; the others pay
+//! nothing. Code of the library (`system`) serves many callers: there the rewritten form *asks*
+//! whether the pair of instruction and user's call went out, in a copy of the book that each worker has.
+//! Births of which the compiler was certain are rewritten when code is registered.
+//!
+//! Invariant: cells are born elsewhere only between [`Heap::begin_place`](kumi_heap::Heap) and
+//! `end_place`, and no safepoint lies between them: whatever may reach one ends it first.
+
+use crate::Cx;
+use crate::bytecode::{HEADER, Insn, Op};
+use crate::interp::frame::{Fp, ff};
+use crate::interp::{Flow, HotKind};
+use crate::iseq::{ISeq, Stored};
+use crate::world::NO_METHOD;
+use kumi_heap::*;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+/// A worker's copy of what the book says of sites in library code.
+#[derive(Default)]
+pub(crate) struct Asked {
+    epoch: u64,
+    out: FxHashSet<SiteKey>,
+}
+
+/// One allocation site in a report.
+#[derive(Clone, Debug)]
+pub struct SiteRow {
+    pub path: String,
+    pub line: u32,
+    /// The method (or block) that the line belongs to; in library code, that of the library as well.
+    pub label: String,
+    pub freed: u64,
+    pub published: u64,
+    pub retired: u64,
+    /// Born outside the window; counted while a profile is made.
+    pub shared: u64,
+    pub bytes: u64,
+    pub failed_bytes: u64,
+    pub shared_bytes: u64,
+    /// `window`, `shared`, or `open` when too little is known.
+    pub strategy: &'static str,
+}
+
+/// Frames of the library that are passed by in search of the user's call.
+const DEEP: usize = 24;
+
+/// Where the loop of `cx` is.
+///
+/// # Safety
+/// `cx` is a live worker's context, asked by its own thread; its `fp` and `pc` are those of the running frame
+/// whenever they lie inside the running task's stack.
+unsafe fn probe(cx: *const ()) -> SiteKey {
+    let cx = cx as *const Cx;
+    // SAFETY: plain reads of fields that only this thread writes.
+    let (fp, pc, task) = unsafe { ((&raw const (*cx).fp).read(), (&raw const (*cx).pc).read(), (&raw const (*cx).task).read()) };
+    if fp <= task.stack.start_ptr() || fp >= task.stack.end_ptr() {
+        return SiteKey::default();
+    }
+    key_at(Fp(fp), pc as u64)
+}
+
+/// The site of the instruction that `fp` runs, which ends at `pc` or one word later.
+fn key_at(fp: Fp, pc: u64) -> SiteKey {
+    let mut key = SiteKey { at: pc, caller: 0 };
+    let mut f = fp;
+    for _ in 0..DEEP {
+        if !f.iseq().system {
+            break;
+        }
+        if f.flags() & ff::FINISH != 0 {
+            break;
+        }
+        key.caller = f.ret() as u64;
+        f = f.prev();
+    }
+    key
+}
+
+/// Can the instruction be given an `Out` form, and which? `None` also for those that have one.
+fn out_form(i: Insn) -> Option<Insn> {
+    let op = i.op();
+    let (a, b, c) = (i.a() as u16, i.b() as u16, i.c() as u16);
+    let packed = |to: Op| (i.x() <= 1).then(|| Insn::new(to, op as u8 | i.x() << 7, a, b, c));
+    match op {
+        Op::Send => Some(Insn::new(Op::SendOut, i.x(), a, b, c)),
+        Op::Intrinsic => Some(Insn::new(Op::IntrinsicOut, i.x(), a, b, c)),
+        // An operator taken back earlier keeps its number and runs its general form there too.
+        Op::Generic => {
+            let was = Op::ALL[(i.x() & 0x7f) as usize];
+            let jumps =
+                matches!(was, Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI);
+            (!jumps).then(|| Insn::new(Op::OutOp, i.x(), a, b, c))
+        }
+        Op::Super | Op::ToS | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Shl | Op::Shr | Op::Aref | Op::Neg => packed(Op::OutOp),
+        Op::Str
+        | Op::EnvNew
+        | Op::Array
+        | Op::Hash
+        | Op::Range
+        | Op::Concat
+        | Op::Closure
+        | Op::BlockProc
+        | Op::Splat
+        | Op::ArrRest
+        | Op::NthRef
+        | Op::BackRef => packed(Op::Out),
+        _ => None,
+    }
+}
+
+impl Insn {
+    /// What a rewritten instruction was before.
+    pub(crate) fn original(self) -> Insn {
+        let (a, b, c) = (self.a() as u16, self.b() as u16, self.c() as u16);
+        match self.op() {
+            Op::SendOut => Insn::new(Op::Send, self.x(), a, b, c),
+            Op::IntrinsicOut => Insn::new(Op::Intrinsic, self.x(), a, b, c),
+            Op::Out | Op::OutOp => Insn::new(Op::ALL[(self.x() & 0x7f) as usize], self.x() >> 7, a, b, c),
+            _ => self,
+        }
+    }
+}
+
+impl ISeq {
+    /// Index of the instruction that ends at byte address `pc` or has its cache word there.
+    fn start_of(&self, pc: u64) -> Option<usize> {
+        let from = self.code.as_ptr() as u64;
+        let n = (pc.checked_sub(from)? / 8) as usize;
+        if n == 0 || n > self.code.len() {
+            return None;
+        }
+        let mut at = 0;
+        while at < self.code.len() {
+            let next = at + 1 + self.insn(at).op().cached() as usize;
+            if n <= next {
+                return Some(at);
+            }
+            at = next;
+        }
+        None
+    }
+    fn replace(&self, at: usize, by: impl Fn(Insn) -> Option<Insn>) -> bool {
+        self.code[at].fetch_update(Relaxed, Relaxed, |w| by(Insn(w)).map(|i| i.0)).is_ok()
+    }
+    /// Makes the certain births what the runtime's rule calls for. `fields`: what is stored into any field counts.
+    pub(crate) fn place_births(&self, fields: bool) -> usize {
+        let sure = self.births.iter().filter(|b| fields || b.place == Stored::Shared);
+        sure.filter(|b| self.replace(b.made as usize, out_form)).count()
+    }
+    /// `KUMI_TLH_STRESS`: one in four instructions that may be rewritten is, by chance.
+    pub(crate) fn place_by_chance(&self, seed: u64) {
+        let mut dice = seed ^ (self.code.len() as u64) << 32 ^ self.line as u64;
+        let mut at = 0;
+        while at < self.code.len() {
+            let step = 1 + self.insn(at).op().cached() as usize;
+            dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            if dice >> 62 == 0 {
+                self.replace(at, out_form);
+            }
+            at += step;
+        }
+    }
+    fn birth(&self, pc: u64, fields: bool) -> Option<Stored> {
+        if self.births.is_empty() {
+            return None;
+        }
+        let n = (pc.checked_sub(self.code.as_ptr() as u64)? / 8) as u32;
+        let i = self.births.partition_point(|b| b.made < n);
+        let b = self.births[..i].last()?;
+        let next = b.made + 1 + self.insn(b.made as usize).op().cached() as u32;
+        (n <= next && (fields || b.place == Stored::Shared)).then_some(b.place)
+    }
+}
+
+impl Cx {
+    /// The heap asks this worker where its loop is.
+    pub(crate) fn tell_heap_where(&mut self) {
+        let me = &raw const *self as *const ();
+        // SAFETY: a worker's context is boxed, has its heap inside, and is used by one thread at a time.
+        let p = unsafe { SiteProbe::new(probe, me) };
+        self.heap.set_probe(p);
+    }
+
+    /// What the window collection that just ended has decided: instructions are rewritten. At a safepoint.
+    pub(crate) fn settle_sites(&mut self) {
+        let news = self.heap.settle_sites();
+        if !news.out.is_empty() || !news.back.is_empty() {
+            self.rewrite(&news);
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn rewrite(&mut self, news: &SiteNews) {
+        let redefined = self.ops_redefined.load(Relaxed);
+        for k in &news.out {
+            if let Some((q, at)) = self.code_around(k.at) {
+                q.replace(at, out_form);
+            }
+        }
+        for k in &news.back {
+            // Code of the library goes on asking: other callers may be out.
+            let Some((q, at)) = self.code_around(k.at).filter(|c| !c.0.system) else { continue };
+            q.replace(at, |i| {
+                let was = i.original();
+                match i.op() {
+                    Op::OutOp if redefined && !matches!(was.op(), Op::Super | Op::ToS) => {
+                        Some(Insn::new(Op::Generic, i.x(), i.a() as u16, i.b() as u16, i.c() as u16))
+                    }
+                    Op::Out | Op::OutOp | Op::SendOut | Op::IntrinsicOut => Some(was),
+                    _ => None,
+                }
+            });
+        }
+    }
+    /// The code that a saved program counter lies in, and the start of the instruction before it.
+    fn code_around(&self, pc: u64) -> Option<(Arc<ISeq>, usize)> {
+        crate::runtime::lock(&self.codes).iter().find_map(|q| q.start_of(pc).map(|at| (q.clone(), at)))
+    }
+
+    /// Where the running rewritten instruction's cells are to be born.
+    fn place_here(&mut self, fp: Fp) -> Place {
+        let q = fp.iseq();
+        if q.system {
+            let key = key_at(fp, self.pc as u64);
+            let now = self.heap.site_book().epoch();
+            if now != self.asked.epoch {
+                self.asked.epoch = now;
+                self.asked.out = self.heap.site_book().sites_out().into_iter().filter(|k| k.caller != 0).collect();
+            }
+            let dice = self.heap.site_book().policy.stress != 0 && key.at & 0x100 != 0;
+            return if dice || self.asked.out.contains(&key) { Place::Out } else { Place::Window };
+        }
+        match q.birth(self.pc as u64, self.heap.site_book().policy.fields) {
+            Some(Stored::Shared) => Place::Shared,
+            _ => Place::Out,
+        }
+    }
+
+    /// An instruction that makes a value, its cells born elsewhere.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn out_insn(&mut self, i: Insn) -> Flow {
+        let p = self.place_here(self.fp());
+        self.heap.begin_place(p);
+        let f = self.make_value(i.original());
+        self.heap.end_place();
+        f
+    }
+    fn make_value(&mut self, i: Insn) -> Flow {
+        let fp = self.fp();
+        let (a, b, c) = (i.a(), i.b(), i.c());
+        let r = match i.op() {
+            Op::Str => Ok(self.fresh_string(fp.iseq(), i.bc() as usize)),
+            Op::EnvNew => {
+                let e = self.heap.env(fp.env(), a as u32);
+                fp.set_env(e.val());
+                return Flow::Go;
+            }
+            Op::Array => Ok(self.heap.array(self.k.array.val(), fp.slice(b, c)).val()),
+            Op::Hash => self.hash_literal(fp.slice(b, c)),
+            Op::Range => self.range_literal(fp.r(b), fp.r(c), i.x() != 0),
+            Op::Concat => self.concat_strings(fp.slice(b, c)),
+            Op::Closure => Ok(self.make_closure(fp, b as u16, i.x() != 0)),
+            Op::BlockProc => Ok(self.block_proc(fp)),
+            Op::Splat => return self.splat(a, fp.r(b), i.x() != 0),
+            Op::ArrRest => Ok(self.array_rest(fp.r(b), c, i.x() as usize)),
+            Op::NthRef => self.nth_ref(i.bc()),
+            Op::BackRef => self.back_ref(i.x()),
+            _ => Ok(Value::NIL),
+        };
+        match r {
+            Ok(v) => {
+                fp.set_r(a, v);
+                Flow::Go
+            }
+            Err(x) => self.leaf_exit(x, a),
+        }
+    }
+    /// Such an instruction with a cache word: an operator, interpolation, `super`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn out_op(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        let p = self.place_here(fp);
+        self.heap.begin_place(p);
+        let was = i.original();
+        let f = match was.op() {
+            Op::Super => self.super_slow(was, cache),
+            Op::ToS if fp.r(was.b()).is_kind(Kind::Str) => {
+                fp.set_r(was.a(), fp.r(was.b()));
+                Flow::Go
+            }
+            Op::ToS => self.to_s_op(was.a(), fp.r(was.b()), cache),
+            _ => self.generic_op(i, cache),
+        };
+        self.heap.end_place();
+        f
+    }
+    /// A call whose own cells (of a native, of `new`, of its arguments) are born elsewhere.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn send_out(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+        // Whatever the call's value is, the store's barrier shares it: its own cells only are born outside.
+        let p = match self.place_here(self.fp()) {
+            Place::Shared => Place::Out,
+            p => p,
+        };
+        self.heap.begin_place(p);
+        let f = self.send_placed(i, cache);
+        self.heap.end_place();
+        f
+    }
+    fn send_placed(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        let b = i.b();
+        let recv = fp.r(b);
+        let class = self.class_of(recv);
+        let w = cache.load(Relaxed);
+        if crate::interp::hit(w, class) && i.x() < 0x80 {
+            let m = w as u32;
+            let argc = i.x() as usize;
+            let h = &self.hot[m as usize];
+            match (h.kind, h.native) {
+                (HotKind::Native, Some(f)) if argc >= h.min as usize && (h.max < 0 || argc <= h.max as usize) => {
+                    let g = h.guard;
+                    return match self.run_native(f, g, recv, fp.slice(b + 1, argc)) {
+                        Ok(v) => {
+                            fp.set_r(i.a(), v);
+                            Flow::Go
+                        }
+                        Err(x) => self.native_exit(x, i, m, Value::NIL),
+                    };
+                }
+                // When the result register lies in the window, the frame must not own it.
+                (HotKind::New, _) if i.a() < b - HEADER as usize => {
+                    if let Some((obj, init)) = self.new_fast(recv, argc) {
+                        fp.set_r(i.a(), obj);
+                        if init == NO_METHOD {
+                            return Flow::Go;
+                        }
+                        fp.set_r(b, obj);
+                        return self.enter_placed(i, init);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.send_slow(i, cache)
+    }
+    /// Enters `initialize` of the object in `R[b]`, whose arguments stand in the window.
+    fn enter_placed(&mut self, i: Insn, m: u32) -> Flow {
+        let h = &self.hot[m as usize];
+        let (nregs, argc, code, iseq, cref) = (h.nregs as usize, h.argc as usize, h.code, h.iseq, h.cref);
+        let b = i.b();
+        if !self.has_room(self.fp(), b + nregs) && !self.grow_stack(b + nregs) {
+            return self.stack_overflow();
+        }
+        let fp = self.fp();
+        let nf = fp.add(b);
+        nf.begin(fp);
+        nf.set_link(b, i.a(), ff::DISCARD);
+        nf.set_iseq(iseq);
+        nf.set_ret(self.pc);
+        nf.set_cref(cref);
+        nf.set_block(Value::NIL);
+        nf.set_env(Value::NIL);
+        nf.nil_fill(argc + 1, nregs);
+        self.fp = nf.0;
+        self.pc = code;
+        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go }
+    }
+    /// An intrinsic of the library for a caller whose site may be out.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn intrinsic_out(&mut self, i: Insn) -> Flow {
+        let fp = self.fp();
+        let (_, f, guard) = self.intrinsics[i.c()];
+        let p = self.place_here(fp);
+        self.heap.begin_place(p);
+        let r = self.run_native(f, guard, Value::NIL, fp.slice(i.b(), i.x() as usize));
+        self.heap.end_place();
+        match r {
+            Ok(v) => {
+                fp.set_r(i.a(), v);
+                Flow::Go
+            }
+            Err(x) => self.leaf_exit(x, i.a()),
+        }
+    }
+    /// `R[b][from .. -1 - after]` as an Array.
+    pub(crate) fn array_rest(&mut self, v: Value, from: usize, after: usize) -> Value {
+        let items: Vec<Value> = match v.as_array() {
+            Some(a) => {
+                let s = a.as_slice();
+                let to = s.len().saturating_sub(after);
+                if from < to { s[from..to].to_vec() } else { Vec::new() }
+            }
+            None => Vec::new(),
+        };
+        self.array(&items)
+    }
+
+    /// From now on every window records where its cells come from, on this worker.
+    pub fn profile_sites(&mut self) {
+        self.heap.site_table().set_profile(true);
+    }
+    /// All allocation sites known so far, those that made most bytes first. Not under a guard: it stops the world.
+    pub fn site_rows(&mut self) -> Vec<SiteRow> {
+        let mut flush = |cx: &mut Cx| {
+            for w in &cx.workers {
+                // SAFETY: the world is stopped: no other worker touches its context until this is over.
+                let heap = unsafe { &mut (*w.cx).heap };
+                let book: *const SiteBook = heap.site_book();
+                // SAFETY: the book lives in the part that all heaps share, the table in this heap.
+                heap.site_table().flush(unsafe { &*book });
+            }
+        };
+        while self.stop_world(&mut flush).is_none() {}
+        let mut rows = Vec::new();
+        for r in self.heap.site_book().report() {
+            let own = self.code_around(r.key.at);
+            let user = if r.key.caller != 0 { self.code_around(r.key.caller) } else { own.clone() };
+            let (path, line, mut label) = match &user {
+                Some((q, at)) if !q.system => (q.path.to_string(), q.line_at(*at as u32), q.label.to_string()),
+                _ => ("(runtime)".to_string(), 0, String::new()),
+            };
+            if r.key.caller != 0
+                && let Some((q, _)) = &own
+            {
+                label = if label.is_empty() { q.label.to_string() } else { format!("{label} > {}", q.label) };
+            }
+            rows.push(SiteRow {
+                path,
+                line,
+                label,
+                freed: r.fates.freed,
+                published: r.fates.published,
+                retired: r.fates.retired,
+                shared: r.out,
+                bytes: r.fates.bytes + r.out_bytes,
+                failed_bytes: r.fates.failed_bytes,
+                shared_bytes: r.out_bytes,
+                strategy: match r.strategy {
+                    Some(Strategy::Window) => "window",
+                    Some(Strategy::Out) => "shared",
+                    None => "open",
+                },
+            });
+        }
+        rows.sort_by(|x, y| y.bytes.cmp(&x.bytes).then_with(|| (&x.path, x.line).cmp(&(&y.path, y.line))));
+        rows
+    }
+}
