@@ -582,13 +582,7 @@ impl Heap {
             return SiteNews::default();
         }
         let back = self.shared.book.trials(&mut self.sites.table);
-        let told = self.sites.table.is_due();
         let out = self.sites.table.settle(&self.shared.book).into_iter().map(|s| s.0).collect();
-        if told || !back.is_empty() {
-            let (w, o) = self.shared.book.counts();
-            self.shared.stats.sites_window.store(w as i64, Relaxed);
-            self.shared.stats.sites_shared.store(o as i64, Relaxed);
-        }
         SiteNews { out, back }
     }
     /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
