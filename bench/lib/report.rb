@@ -18,6 +18,7 @@ module Bench
     # The first column is text, the others figures.
     def table(heads, rows)
       reasons = []
+      rows = rows.map { |r| r + [nil] * (heads.size - r.size) }
       cells = rows.map { |r| r.each_with_index.map { |c, i| c.nil? ? "-" : i.zero? ? c.to_s : short(c.to_s, r[0], reasons) } }
       widths = heads.each_index.map { |i| [heads[i].size, 3, *cells.map { |r| r[i].to_s.size }].max }
       line = ->(r) { "| #{r.each_index.map { |i| i.zero? ? r[i].ljust(widths[i]) : r[i].rjust(widths[i]) }.join(" | ")} |" }

@@ -14,11 +14,11 @@ module Bench
         share = ideal(run) if s == "ideal" && run.is_a?(Run)
         [[p, s], share]
       end
-      report.table(["program, strategy", "freed in windows %", "misspeculated %", "shared %", "MB", "young", "full", "retired", "window collections"],
+      report.table(["program, strategy", "freed in windows %", "misspeculated %", "shared %", "MB", "young", "full", "retired", "window collections", "sites in windows", "sites outside"],
                    items.map do |i|
                      run = found[i].first
                      next [i.join(", "), nil] unless run.is_a?(Run)
-                     [i.join(", "), *(shares[i] || [nil] * 3).map { |x| percent(x) }, mb(run), run.young, run.full, run["retirements"], run["window_count"]].map { |c| c.is_a?(Integer) ? Bench.figure(c) : c }
+                     [i.join(", "), *(shares[i] || [nil] * 3).map { |x| percent(x) }, mb(run), run.young, run.full, run["retirements"], run["window_count"], run["sites_window"], run["sites_shared"]].map { |c| c.is_a?(Integer) ? Bench.figure(c) : c }
                    end)
       rows = items.filter_map { |i| shares[i] && [i.join(", "), shares[i].map { |x| x * 100 }] }
       unless rows.empty?

@@ -55,7 +55,7 @@ module Bench
     Heap.failures(report, found)
     rate = lambda do |told|
       gc = told["gc"]
-      ns = gc["mark_ns"] || (gc["marking_time"] && gc["marking_time"] * 1e6)
+      ns = gc["marking_ns"] || (gc["marking_time"] && gc["marking_time"] * 1e6)
       number = gc["full_count"] || gc["count"]
       told["live_bytes"] * number / 1e6 / (ns / 1e9) if ns && ns > 0 && told["live_bytes"]
     end

@@ -1,14 +1,25 @@
 # What the runtime tells of its collections, as plain data: what a program reads before and after the part it measures.
 # Runtimes tell different things; what one doesn't tell is absent.
 module GcStat
+  # kumi's histograms, { upper end in microseconds => count }, which it gives when asked for by name.
+  HISTOGRAMS = %i[pause_young pause_full pause_window time_to_safepoint].freeze
+
   module_function
 
   # GC.stat now, and processor time of the process.
   def now
-    stat = GC.stat.to_h { |k, v| [k.to_s, v.is_a?(Array) && v.all?(Array) ? v.to_h : v] }
+    stat = GC.stat.transform_keys(&:to_s)
+    HISTOGRAMS.each { |k| (h = histogram(k)) && stat[k.to_s] = h }
     stat["cpu_s"] = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     stat["wall_s"] = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     stat
+  end
+
+  # Other runtimes do not know the name.
+  def histogram(name)
+    GC.stat(name)
+  rescue ArgumentError
+    nil
   end
 
   # What came in between. Figures that are levels rather than counts come out as differences, too.
