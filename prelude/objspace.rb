@@ -98,7 +98,9 @@ module ObjectSpace
     if KumiSys.refers_to?(callable, object)
       KumiSys.warning("finalizer references object to be finalized")
     end
-    [0, __add_finalizer(object, callable)]
+    # The same callable counts once.
+    old = __finalizers(object).find { |f| __same(f, callable) || f == callable }
+    [0, old || __add_finalizer(object, callable)]
   end
 
   def undefine_finalizer(object)

@@ -17,11 +17,18 @@ static SMALL_START: extern "C" fn() = {
         const ARENA_EAGER_COMMIT: libmimalloc_sys::mi_option_t = 4;
         // SAFETY: sets a number in a table; any time is right for it.
         unsafe { libmimalloc_sys::mi_option_set(ARENA_EAGER_COMMIT, 0) };
+        // An arena is a gigabyte of address space, which `ulimit -v` may not grant to it and to all else.
+        if let Some(most) = kumi_vm::memory::address_space_limit() {
+            /// `mi_option_arena_reserve`, in KiB.
+            const ARENA_RESERVE: libmimalloc_sys::mi_option_t = 23;
+            // SAFETY: as above.
+            unsafe { libmimalloc_sys::mi_option_set(ARENA_RESERVE, (most / 16 / 1024).clamp(32 << 10, 1 << 20) as _) };
+        }
     }
     lazily
 };
 
-/// Stack of the interpreter's thread: reserved, not used up. Deep recursion of Ruby
+/// Stack of the interpreter's thread (less where `ulimit -v` leaves little): reserved, not used up. Deep recursion of Ruby
 /// methods lives on the task's own stack; this one is for the compiler and regular expressions.
 const STACK: usize = 256 << 20;
 /// Exit status when the runtime itself is at fault (EX_SOFTWARE).
@@ -82,7 +89,8 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());
         }
     }));
-    let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK).spawn(move || {
+    let stack = kumi_vm::memory::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
+    let thread = std::thread::Builder::new().name("main".into()).stack_size(stack).spawn(move || {
         panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
             Program::Repl => repl::run(settings),
             _ => run::run(settings),

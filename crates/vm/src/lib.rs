@@ -28,7 +28,7 @@ mod interrupt;
 pub mod iseq;
 pub mod library;
 mod limit;
-mod memory;
+pub mod memory;
 pub mod method;
 pub mod method_obj;
 pub mod native;

@@ -49,20 +49,25 @@ fn parse_limit(t: &str) -> Option<usize> {
     t.trim().parse::<usize>().ok().filter(|n| (1..isize::MAX as usize / 2).contains(n))
 }
 
-/// What `ulimit -v` leaves beside all that is mapped by now, less a quarter: blocks, buffers that are being replaced
-/// and threads' stacks need room too.
-fn address_space() -> Option<usize> {
+/// What `ulimit -v` says, in bytes. May be called before anything else in the process.
+pub fn address_space_limit() -> Option<usize> {
     let mut r = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: writes the structure it is given.
     if unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut r) } != 0 || r.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
-    let all = usize::try_from(r.rlim_cur).ok()?;
+    usize::try_from(r.rlim_cur).ok()
+}
+
+/// What `ulimit -v` leaves beside all that is mapped by now, less a half: blocks, buffers that are being replaced
+/// and threads' stacks need room too.
+fn address_space() -> Option<usize> {
+    let all = address_space_limit()?;
     let mapped = std::fs::read_to_string("/proc/self/statm").ok().and_then(|t| t.split_whitespace().next()?.parse::<usize>().ok());
     // SAFETY: asks for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let left = all.saturating_sub(mapped.unwrap_or(0).saturating_mul(page));
-    Some((left - left / 4).max(8 << 20))
+    Some((left / 2).max(8 << 20))
 }
 
 /// A size with an optional K, M or G.

@@ -46,6 +46,7 @@ impl Cx {
             self.gc_tick += 1;
             if self.gc_tick >= self.gc_stress {
                 self.gc_tick = 0;
+                self.heap.shared().stats.because(Cause::Stress);
                 self.collect_garbage();
                 self.heap.poll.store(true, Relaxed);
             }

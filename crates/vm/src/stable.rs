@@ -23,9 +23,14 @@ unsafe impl<T: Send + Sync> Sync for StableVec<T> {}
 unsafe impl<T: Send> Send for StableVec<T> {}
 
 impl<T> StableVec<T> {
-    /// Room for `rows` rows of address space (halved until the system grants it).
+    /// Room for `rows` rows of address space: halved until the system grants it, and a 32nd at most of what
+    /// `ulimit -v` allows.
     pub fn new(rows: usize) -> StableVec<T> {
+        let most = crate::memory::address_space_limit().map_or(usize::MAX, |n| n / 32);
         let mut rows = rows.max(1024);
+        while rows > 1024 && rows.saturating_mul(std::mem::size_of::<T>()) > most {
+            rows /= 2;
+        }
         loop {
             let bytes = rows * std::mem::size_of::<T>();
             // SAFETY: a fresh private mapping.

@@ -10,6 +10,10 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__memsize_of_all", 1, 1, memsize_of_all).guard(Guard::None),
     intrinsic("__reachable_from", 1, 1, reachable_from),
     intrinsic("__add_finalizer", 2, 2, add_finalizer),
+    intrinsic("__finalizers", 1, 1, |cx, _, a| {
+        let all = cx.heap.finalizers_of(a[0]);
+        Ok(cx.array_vec(all))
+    }),
     intrinsic("__remove_finalizers", 1, 1, |cx, _, a| {
         cx.heap.remove_finalizers(a[0]);
         Ok(a[0])
@@ -127,12 +131,8 @@ fn reachable_from(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.array_vec(out))
 }
 fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    // The same callable counts once, and the id must be known when the object is gone.
+    // The id must be known when the object is gone; any worker may come to run it.
     crate::basic::id_of(cx, a[0]);
-    if let Some(old) = cx.heap.finalizers_of(a[0]).iter().find(|f| cx.plain_eq(**f, a[1]) == Some(true) || **f == a[1]).copied() {
-        return Ok(old);
-    }
-    // Any worker may come to run it.
     cx.heap.publish(a[1]);
     cx.heap.add_finalizer(a[0], a[1]);
     Ok(a[1])
