@@ -20,7 +20,7 @@ module Bench
       runs = found[i]
       name = %w[default off].include?(i[0].name) ? "kumi, #{i[0].name}" : i[0].name
       [name, i[0].name.start_with?("ruby") ? "-" : i[1].to_s, Bench.figure(Heap.median(runs, &:tps)),
-       (v = Heap.median(runs) { |r| r.cpu && r.cpu / (number * 2) * 1e6 }) && i[0].kind == "rb" ? format("%.1f", v) : "-",
+       (v = Heap.median(runs) { |r| r.cpu && r.cpu / (number * 2) * 1e6 }) ? format("%.1f", v) : "-",
        Bench.mb(Heap.median(runs, &:memory)), Bench.figure(Heap.median(runs, &:stops)), (s = Heap.median(runs, &:stopped)) && format("%.4f", s)]
     end)
     ruby = suite.rubies.first

@@ -74,21 +74,13 @@ module Bench
 
     # Runs the warehouse program; `words` are its arguments. With a fixed number of transactions all runtimes must agree.
     def warehouse(suite, runtime, env: {}, **words)
-      before = Process.times
-      child = suite.start(runtime, "warehouse", *words.map { |k, v| "#{k}=#{v}" }, env: env)
-      line = child.line(timeout: 600)
-      memory = child.memory("VmHWM") rescue nil
-      child.finish
-      after = Process.times
-      told = JSON.parse(line)
+      result = suite.run(runtime, "warehouse", *words.map { |k, v| "#{k}=#{v}" }, env: env, timeout: 600)
+      raise Child::Failed, result.why unless result.ok?
+      told = JSON.parse(result.out)
       agree(["warehouse", words.sort], told["checksum"]) unless words[:seconds]
-      # The program's own reading leaves loading out; Go has none, and gives the whole process's.
-      cpu = told["gc"]["cpu_s"] || after.cutime + after.cstime - before.cutime - before.cstime
-      Run.new(told["gc"], told["seconds"], cpu, told["checksum"], told["tps"], memory, told)
+      Run.new(told["gc"], told["seconds"], told["gc"]["cpu_s"], told["checksum"], told["tps"], told["memory"], told)
     rescue JSON::ParserError
-      raise Child::Failed, "printed #{line.to_s[0, 60].inspect}"
-    ensure
-      child&.kill
+      raise Child::Failed, "printed #{result.out[0, 60].inspect}"
     end
 
     def agree(key, checksum)

@@ -15,6 +15,13 @@ module GcStat
     stat
   end
 
+  # The process's highest resident memory in bytes; nil where the system doesn't tell.
+  def memory
+    File.read("/proc/self/status")[/^VmHWM:\s+(\d+) kB/, 1]&.then { |kb| kb.to_i * 1024 }
+  rescue SystemCallError
+    nil
+  end
+
   # Other runtimes do not know the name.
   def histogram(name)
     GC.stat(name)

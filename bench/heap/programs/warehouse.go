@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -590,6 +591,28 @@ func (c *Company) served() int {
 	return sum
 }
 
+// Seconds of processor time of the process.
+func cpu() float64 {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		return 0
+	}
+	return float64(use.Utime.Nano()+use.Stime.Nano()) / 1e9
+}
+
+// The process's highest resident memory in bytes; nil where the system doesn't tell.
+func memory() any {
+	status, _ := os.ReadFile("/proc/self/status")
+	for _, line := range strings.Split(string(status), "\n") {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "VmHWM:" {
+			if kb, err := strconv.Atoi(words[1]); err == nil {
+				return kb * 1024
+			}
+		}
+	}
+	return nil
+}
+
 func main() {
 	words := map[string]float64{"warehouses": 2, "scale": 1, "transactions": 10000}
 	for _, a := range os.Args[1:] {
@@ -619,7 +642,7 @@ func main() {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	served := company.served()
+	served, used := company.served(), cpu()
 	var taken float64
 	perSecond := []int{}
 	if timed {
@@ -628,6 +651,7 @@ func main() {
 		taken = company.serve(int(words["transactions"]))
 	}
 	runtime.ReadMemStats(&after)
+	used = cpu() - used
 	served = company.served() - served
 	checksum := 7
 	for _, w := range company.warehouses {
@@ -635,7 +659,7 @@ func main() {
 	}
 	out, _ := json.Marshal(map[string]any{"warehouses": count, "scale": scale, "transactions": served, "seconds": taken,
 		"tps": float64(served) / taken, "per_second": perSecond, "checksum": checksum,
-		"gc": map[string]any{"count": after.NumGC - before.NumGC, "time": float64(after.PauseTotalNs-before.PauseTotalNs) / 1e6,
+		"memory": memory(), "gc": map[string]any{"cpu_s": used, "count": after.NumGC - before.NumGC, "time": float64(after.PauseTotalNs-before.PauseTotalNs) / 1e6,
 			"total_allocated_bytes": after.TotalAlloc - before.TotalAlloc}})
 	fmt.Println(string(out))
 }

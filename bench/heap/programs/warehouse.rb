@@ -453,4 +453,4 @@ taken, per_second = seconds ? company.serve_for(seconds) : [company.serve(number
 after = GcStat.now
 served = company.total_served - served
 puts GcStat.json("warehouses" => count, "scale" => scale, "transactions" => served, "seconds" => taken.round(6), "tps" => (served / taken).round(1),
-                 "per_second" => per_second, "checksum" => company.checksum, "gc" => GcStat.between(before, after))
+                 "per_second" => per_second, "checksum" => company.checksum, "memory" => GcStat.memory, "gc" => GcStat.between(before, after))
