@@ -67,7 +67,8 @@ fn the_log_goes_where_it_is_sent() {
 #[test]
 fn an_allocation_profile_names_lines() {
     let (program, out) = (file("p.rb"), file("p.json"));
-    std::fs::write(&program, "def many\n  200_000.times { |i| \"a text that is long enough to have a buffer #{i}\" }\nend\nmany\n").unwrap();
+    std::fs::write(&program, "def many\n  200_000.times { |i| \"a text that is long enough to have a buffer #{i}\" }\nend\nmany\n")
+        .unwrap();
     let (program, out) = (program.display().to_string(), out.display().to_string());
     let (o, _, e) = run(&mut command(&["--profile=alloc", "--profile-top", "3", &program]));
     assert!(o.status.success() && e.starts_with("kumi allocation profile: "), "{e}");
@@ -90,7 +91,8 @@ fn a_heap_profile_counts_what_lives() {
 
 #[test]
 fn the_limit_is_the_least_of_what_binds() {
-    let program = "begin\n  a = []\n  loop { a << \"x\" * 1_000_000 }\nrescue NoMemoryError => e\n  n = a.size\n  a = nil\n  p n, e.class\nend";
+    let program =
+        "begin\n  a = []\n  loop { a << \"x\" * 1_000_000 }\nrescue NoMemoryError => e\n  n = a.size\n  a = nil\n  p n, e.class\nend";
     let (out, o, e) = run(command(&["-e", program]).env("KUMI_HEAP_MAX", "64M"));
     assert!(out.status.success() && o.ends_with("NoMemoryError\n"), "{o}{e}");
     let n: usize = o.lines().next().and_then(|l| l.parse().ok()).unwrap();

@@ -9,7 +9,7 @@
 use crate::Cx;
 use crate::iseq::ISeq;
 use crate::runtime::lock;
-use kumi_heap::{Fates, Heap, SiteKey, memory_of, show_bytes};
+use kumi_heap::{Fates, Heap, SiteKey, Strategy, memory_of, show_bytes};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct AllocLine {
     pub fates: Fates,
     /// Cells born outside by their site's strategy.
     pub out: u64,
+    /// Instructions of the line by strategy: in windows, outside, not decided.
+    pub sites: [u32; 3],
 }
 
 impl AllocLine {
@@ -117,6 +119,12 @@ impl Cx {
             e.bytes = e.bytes.max(r.fates.bytes + r.out_bytes);
             e.fates.add(&r.fates);
             e.out += r.out;
+            let strategy = match r.strategy {
+                Some(Strategy::Window) => 0,
+                Some(Strategy::Out) => 1,
+                None => 2,
+            };
+            e.sites[strategy] += 1;
         }
         let codes = Codes::new(&lock(&self.codes));
         let mut by_line: HashMap<(String, u32, String, String), AllocLine> = HashMap::new();
@@ -139,6 +147,7 @@ impl Cx {
             e.samples += s.samples;
             e.fates.add(&s.fates);
             e.out += s.out;
+            e.sites.iter_mut().zip(s.sites).for_each(|(a, b)| *a += b);
         }
         let mut lines: Vec<AllocLine> = by_line.into_values().filter(|l| l.bytes > 0).collect();
         lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
@@ -233,7 +242,7 @@ impl AllocProfile {
         for (i, l) in self.lines.iter().enumerate() {
             let _ = write!(
                 s,
-                "{}\n{{\"path\":{},\"line\":{},\"method\":{},\"via\":{},\"bytes\":{},\"samples\":{},\"objects\":{},\"freed\":{},\"published\":{},\"retired\":{},\"shared\":{}}}",
+                "{}\n{{\"path\":{},\"line\":{},\"method\":{},\"via\":{},\"bytes\":{},\"samples\":{},\"objects\":{},\"freed\":{},\"published\":{},\"retired\":{},\"shared\":{},\"sites\":{{\"window\":{},\"shared\":{},\"open\":{}}}}}",
                 if i > 0 { "," } else { "" },
                 json(&l.path),
                 l.line,
@@ -245,7 +254,10 @@ impl AllocProfile {
                 l.fates.freed,
                 l.fates.published,
                 l.fates.retired,
-                l.out
+                l.out,
+                l.sites[0],
+                l.sites[1],
+                l.sites[2]
             );
         }
         s.push_str("\n]}\n");
@@ -291,7 +303,7 @@ mod tests {
             bytes: 3 << 20,
             samples: 3,
             fates: Fates { freed: 3, published: 1, ..Fates::default() },
-            out: 0,
+            ..AllocLine::default()
         };
         let p = AllocProfile { lines: vec![l] };
         assert!(p.text(30).lines().nth(2).is_some_and(|l| l.ends_with("a \"b\".rb:3 in block in f (by map)") && l.contains("75.0%")));
