@@ -61,7 +61,7 @@ module Bench
     report.note(format("Throughput of default over off: %.3f (%.3f to %.3f).", m, low, high))
     report.bound("off's node collections over the default's", over.(1, &:stops), 5, "x", least: true)
     report.bound("off's total pause over the default's", over.(1e-6, &:stopped), 3, "x", least: true)
-    report.bound("throughput of the default over off (upper end of the interval)", high, 1, "x", least: true)
+    report.bound("throughput of the default over off (interval #{format("%.3f to %.3f", low, high)})", m, 1, "x", least: true)
     report.data["two-workers"] = { runs: runs.map { |r| r.map(&:raw) }, throughput: [m, low, high] }
   end
 end

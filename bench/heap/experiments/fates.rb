@@ -48,7 +48,7 @@ module Bench
     report.section("Fates of bytes (figures 6 and 7, table 1)", <<~TEXT)
       Each program of the set once under each strategy. Shares of the bytes of all cells: freed by a window collection; allocated in a window and
       later published or retired (misspeculated); allocated outside windows. What is missing from 100 lay in windows at the end. ideal: perfect foresight by counting
-      (what was never published). Strategies: none (all is born in windows), static (stores that are certain go straight to the shared heap), and the sites' history with both thresholds.
+      (what was never published). Strategies: none (all is born in windows), static (stores that are certain go straight to the shared heap), 1/16 and 1/4 (static, and the sites' history with that threshold).
     TEXT
     %w[closure paper].each do |rule|
       report.note("The #{rule} rule:")

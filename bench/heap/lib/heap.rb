@@ -7,12 +7,13 @@ module Bench
 
     OFF = { "KUMI_TLH" => "off" }.freeze
 
-    # Strategies of allocation: what is decided where an object is born, in the order of the paper's figure 6.
+    # Strategies of allocation: what is decided where an object is born, in the order of the paper's figure 6. The last two are
+    # static and history, by the failure ratio from which on a site goes to the shared heap.
     STRATEGIES = {
       "none" => { "KUMI_TLH_SITES" => "none" },
       "static" => { "KUMI_TLH_SITES" => "static" },
-      "static, history 1/16" => { "KUMI_TLH_SITES" => "history", "KUMI_TLH_RATIO" => "16" },
-      "static, history 1/4" => { "KUMI_TLH_SITES" => "history", "KUMI_TLH_RATIO" => "4" }
+      "1/16" => { "KUMI_TLH_SITES" => "history", "KUMI_TLH_RATIO" => "16" },
+      "1/4" => { "KUMI_TLH_SITES" => "history", "KUMI_TLH_RATIO" => "4" }
     }.freeze
 
     # Perfect foresight, by counting: everything is born in the widest windows, no site is ever sent elsewhere, and what dies
