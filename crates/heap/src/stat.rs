@@ -23,7 +23,8 @@ pub(crate) struct Counters {
     pub worker: u32,
     /// Cells handed out, counted by the list or run of free cells that is taken.
     pub allocated_cells: AtomicU64,
-    /// Bytes charged to the budget: cells and the buffers that hang on them.
+    /// Bytes taken from the budget between node collections, buffers included: cells born outside windows and
+    /// those that left theirs. What window collections free is not among them.
     pub allocated_bytes: AtomicU64,
     /// Bytes of cells born in this worker's windows.
     pub private_bytes: AtomicU64,
@@ -102,7 +103,7 @@ impl Counters {
         WorkerStat {
             worker: self.worker,
             allocated_cells: self.allocated_cells.load(Relaxed),
-            allocated_bytes: self.allocated_bytes.load(Relaxed),
+            allocated_bytes: self.allocated_bytes.load(Relaxed) + self.window_freed_bytes.load(Relaxed),
             private_bytes: self.private_bytes.load(Relaxed),
             shared_bytes: self.shared_bytes.load(Relaxed),
             published_bytes: self.published_bytes.load(Relaxed),
@@ -118,7 +119,8 @@ impl Counters {
     }
 }
 
-/// Allocation by one worker, or by all: fields as in `Counters`.
+/// Allocation by one worker, or by all: fields as in `Counters`, but for `allocated_bytes`, which has in it what
+/// window collections freed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WorkerStat {
     pub worker: u32,
