@@ -58,7 +58,6 @@ pub use method_obj::{MethodObj, Param};
 pub use native::*;
 pub use runtime::StateRef;
 pub use sched::now_ns;
-pub use sites::SiteRow;
 pub use symbols::sym;
 pub use task::Ticket;
 pub use world::{Known, NO_METHOD};

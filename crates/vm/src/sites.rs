@@ -28,25 +28,6 @@ pub(crate) struct Asked {
     out: FxHashSet<SiteKey>,
 }
 
-/// One allocation site in a report.
-#[derive(Clone, Debug)]
-pub struct SiteRow {
-    pub path: String,
-    pub line: u32,
-    /// The method (or block) that the line belongs to; in library code, that of the library as well.
-    pub label: String,
-    pub freed: u64,
-    pub published: u64,
-    pub retired: u64,
-    /// Born outside the window; counted while a profile is made.
-    pub shared: u64,
-    pub bytes: u64,
-    pub failed_bytes: u64,
-    pub shared_bytes: u64,
-    /// `window`, `shared`, or `open` when too little is known.
-    pub strategy: &'static str,
-}
-
 /// Frames of the library that are passed by in search of the user's call.
 const DEEP: usize = 24;
 
@@ -404,56 +385,5 @@ impl Cx {
             None => Vec::new(),
         };
         self.array(&items)
-    }
-
-    /// From now on every window records where its cells come from, on this worker.
-    pub fn profile_sites(&mut self) {
-        self.heap.site_table().set_profile(true);
-    }
-    /// All allocation sites known so far, those that made most bytes first. Not under a guard: it stops the world.
-    pub fn site_rows(&mut self) -> Vec<SiteRow> {
-        let mut flush = |cx: &mut Cx| {
-            for w in &cx.workers {
-                // SAFETY: the world is stopped: no other worker touches its context until this is over.
-                let heap = unsafe { &mut (*w.cx).heap };
-                let book: *const SiteBook = heap.site_book();
-                // SAFETY: the book lives in the part that all heaps share, the table in this heap.
-                heap.site_table().flush(unsafe { &*book });
-            }
-        };
-        while self.stop_world(&mut flush).is_none() {}
-        let mut rows = Vec::new();
-        for r in self.heap.site_book().report() {
-            let own = self.code_around(r.key.at);
-            let user = if r.key.caller != 0 { self.code_around(r.key.caller) } else { own.clone() };
-            let (path, line, mut label) = match &user {
-                Some((q, at)) if !q.system => (q.path.to_string(), q.line_at(*at as u32), q.label.to_string()),
-                _ => ("(runtime)".to_string(), 0, String::new()),
-            };
-            if r.key.caller != 0
-                && let Some((q, _)) = &own
-            {
-                label = if label.is_empty() { q.label.to_string() } else { format!("{label} > {}", q.label) };
-            }
-            rows.push(SiteRow {
-                path,
-                line,
-                label,
-                freed: r.fates.freed,
-                published: r.fates.published,
-                retired: r.fates.retired,
-                shared: r.out,
-                bytes: r.fates.bytes + r.out_bytes,
-                failed_bytes: r.fates.failed_bytes,
-                shared_bytes: r.out_bytes,
-                strategy: match r.strategy {
-                    Some(Strategy::Window) => "window",
-                    Some(Strategy::Out) => "shared",
-                    None => "open",
-                },
-            });
-        }
-        rows.sort_by(|x, y| y.bytes.cmp(&x.bytes).then_with(|| (&x.path, x.line).cmp(&(&y.path, y.line))));
-        rows
     }
 }
