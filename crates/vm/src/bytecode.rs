@@ -74,7 +74,7 @@ opcodes! {
     CvarSet 0,
     /// R[a] = global syms[bc]
     GlobalGet 0,
-    /// global syms[bc] = R[a]
+    /// global syms[bc] = R[a] (x = 1, made by `sites.rs`: a value that was born shared, without a barrier)
     GlobalSet 0,
     /// R[a] = constant syms[bc] by lexical scope, then ancestors; const_missing
     ConstGet 1,

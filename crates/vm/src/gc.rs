@@ -13,7 +13,7 @@ use crate::method::Body;
 use crate::native::{Call, Pending, Target};
 use crate::runtime::Runtime;
 use crate::task::{State, TaskPtr, TaskTable, recent};
-use kumi_heap::{Heap, Marker, Value};
+use kumi_heap::{Heap, Marker, Value, NODE_TICKS};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -91,6 +91,7 @@ impl Cx {
             let stats = &self.heap.shared().stats;
             stats.resumed(self.worker, requested, stopped, stats.now_ns());
         }
+        self.settle_sites(NODE_TICKS);
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
@@ -221,6 +222,7 @@ impl Cx {
             w.stacks(m);
             show_pending(pending, switch_to, m);
         });
+        self.settle_sites(1);
     }
 }
 

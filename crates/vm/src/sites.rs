@@ -129,10 +129,17 @@ impl ISeq {
     fn replace(&self, at: usize, by: impl Fn(Insn) -> Option<Insn>) -> bool {
         self.code[at].fetch_update(Relaxed, Relaxed, |w| by(Insn(w)).map(|i| i.0)).is_ok()
     }
-    /// Makes the certain births what the runtime's rule calls for. `fields`: what is stored into any field counts.
-    pub(crate) fn place_births(&self, fields: bool) -> usize {
-        let sure = self.births.iter().filter(|b| fields || b.place == Stored::Shared);
-        sure.filter(|b| self.replace(b.made as usize, out_form)).count()
+    /// Makes the certain births what the runtime's rule calls for: they are born outside, and the store into a
+    /// global loses its barrier. (A store into a cell keeps it: it also tells the collector of old holders.)
+    /// `fields`: what is stored into any field counts.
+    pub(crate) fn place_births(&self, fields: bool) {
+        for b in self.births.iter().filter(|b| fields || b.place == Stored::Shared) {
+            // What a call gives need not be what it made; a Hash or Range may come out of the library.
+            let own = matches!(self.insn(b.made as usize).op(), Op::Str | Op::Array | Op::Concat | Op::Closure);
+            if self.replace(b.made as usize, out_form) && own && self.insn(b.stored as usize).op() == Op::GlobalSet {
+                self.replace(b.stored as usize, |i| Some(Insn(i.0 | 1 << 8)));
+            }
+        }
     }
     /// `KUMI_TLH_STRESS`: one in four instructions that may be rewritten is, by chance.
     pub(crate) fn place_by_chance(&self, seed: u64) {
@@ -168,8 +175,9 @@ impl Cx {
         self.heap.set_probe(p);
     }
 
-    /// What the window collection that just ended has decided: instructions are rewritten. At a safepoint.
-    pub(crate) fn settle_sites(&mut self) {
+    /// What is known of sites after a collection, which counts `ticks`: instructions are rewritten. At a safepoint.
+    pub(crate) fn settle_sites(&mut self, ticks: u64) {
+        self.heap.site_book().tick(ticks);
         let news = self.heap.settle_sites();
         if !news.out.is_empty() || !news.back.is_empty() {
             self.rewrite(&news);

@@ -308,13 +308,17 @@ impl Cx {
     }
     #[inline(never)]
     pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
+        self.heap.publish(v);
+        self.global_set_shared(name, v)
+    }
+    /// The same of a value that was born shared, without the barrier.
+    pub(crate) fn global_set_shared(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
         let i = self.global_index(name);
         let hooks = self.globals[i].hooks();
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
         match hooks.1 {
             Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
             None => {
-                self.heap.publish(v);
                 self.globals[i].set(v);
                 Ok(())
             }

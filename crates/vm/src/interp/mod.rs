@@ -358,7 +358,9 @@ impl Cx {
                 Op::GlobalSet => {
                     save!();
                     let v = fp.r(i.a());
-                    if let Err(x) = cx.global_set(fp.iseq().syms[i.bc() as usize], v) {
+                    let name = fp.iseq().syms[i.bc() as usize];
+                    let r = if i.x() == 0 { cx.global_set(name, v) } else { cx.global_set_shared(name, v) };
+                    if let Err(x) = r {
                         flow!(cx.leaf_exit(x, i.a()));
                     }
                 }
