@@ -540,7 +540,7 @@ impl Cx {
             return None;
         }
         match v.kind() {
-            Some(Kind::Object) if self.parallel => {
+            Some(Kind::Object) if self.parallel && v.needs_lock() => {
                 // Its place stays, so that who stores into another slot just now is not in the wrong one.
                 let mut o = v.cell::<ObjectObj>()?;
                 let i = self.heap.shapes.slot(o.hdr.aux, name)?;

@@ -80,10 +80,11 @@ impl Cx {
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
             rt.tasks.bury();
-            Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(m));
+            Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(false, m));
+            rt.tasks.each(|mut t| t.recent = 0);
             for w in &rt.workers {
                 // SAFETY: as above.
-                unsafe { (*w.cx).forget_recent() };
+                unsafe { (*w.cx).recent.clear() };
             }
             stopped
         });
@@ -98,10 +99,15 @@ impl Cx {
     }
 }
 
+/// Stacks above that many slots are looked at in parts.
+const LONG: usize = 1024;
+
 /// Shows the values of a worker that stand in no cell and no task of another thread.
 struct Window<'a> {
     task: TaskPtr,
     root: TaskPtr,
+    /// All is published afterwards.
+    shared: bool,
     recent: &'a [u64],
     tasks: &'a TaskTable,
 }
@@ -109,15 +115,15 @@ struct Window<'a> {
 impl Window<'_> {
     /// The stack and fields of the running task and of the recent ones.
     fn stacks(&self, m: &mut Marker) {
-        self.task.trace(m);
+        let mut task = self.task;
+        task.show(self.shared, m);
         if self.root != self.task {
-            // Fibers change these of their thread's first task.
+            // Fibers change it in their thread's first task.
             m.mark(self.root.matched);
-            m.mark(self.root.masks);
         }
         for id in self.recent {
-            if let Some(t) = self.tasks.get(*id).filter(|t| *t != self.task) {
-                t.trace(m);
+            if let Some(mut t) = self.tasks.get(*id).filter(|t| *t != self.task) {
+                t.show(self.shared, m);
             }
         }
     }
@@ -143,13 +149,13 @@ impl Cx {
         if t.recent & recent::LISTED == 0 {
             self.recent.push(t.id);
         }
-        t.recent = recent::LISTED | recent::RAN;
+        t.recent = recent::LISTED | recent::RAN | recent::TOUCHED;
     }
     /// Empties the list of recent tasks.
     pub(crate) fn forget_recent(&mut self) {
         for id in std::mem::take(&mut self.recent) {
             if let Some(mut t) = self.tasks.get(id) {
-                t.recent = 0;
+                t.recent &= recent::TOUCHED;
             }
         }
     }
@@ -159,7 +165,7 @@ impl Cx {
     pub(crate) fn publish_stacks(&mut self) {
         if self.heap.has_private() {
             let Cx { heap, task, root, recent, rt, .. } = self;
-            let w = Window { task: *task, root: *root, recent, tasks: &rt.tasks };
+            let w = Window { task: *task, root: *root, shared: true, recent, tasks: &rt.tasks };
             heap.publish_roots(|m| w.stacks(m));
         }
         if !self.recent.is_empty() {
@@ -174,8 +180,8 @@ impl Cx {
         if self.heap.has_private() {
             let Cx { heap, task, recent, rt, .. } = self;
             heap.publish_roots(|m| {
-                for t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
-                    t.trace(m);
+                for mut t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
+                    t.show(true, m);
                 }
             });
         }
@@ -188,7 +194,7 @@ impl Cx {
     /// Shows the roots of a window collection.
     pub fn window_roots(&mut self, m: &mut Marker) {
         self.show_stack();
-        Window { task: self.task, root: self.root, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
+        Window { task: self.task, root: self.root, shared: false, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
         show_pending(&self.pending, &self.switch_to, m);
     }
     /// Recent tasks that have not run since the last window collection leave the list: what they hold leaves the window.
@@ -201,7 +207,7 @@ impl Cx {
         self.recent.retain(|id| {
             let Some(mut t) = tasks.get(*id) else { return false };
             if t.recent & recent::RAN == 0 && t != running {
-                t.recent = 0;
+                t.recent &= recent::TOUCHED;
                 old.push(t);
                 return false;
             }
@@ -209,7 +215,7 @@ impl Cx {
             true
         });
         if !old.is_empty() {
-            self.heap.retire_roots(|m| old.iter().for_each(|t| t.trace(m)));
+            self.heap.retire_roots(|m| old.iter_mut().for_each(|t| t.show(false, m)));
         }
     }
     /// A window collection, by this worker alone. Only at safepoints.
@@ -217,7 +223,10 @@ impl Cx {
         self.show_stack();
         self.age_recent();
         let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;
-        let w = Window { task: *task, root: *root, recent, tasks: &rt.tasks };
+        if task.base > LONG {
+            heap.retire_roots(|m| task.show_aged(m));
+        }
+        let w = Window { task: *task, root: *root, shared: false, recent, tasks: &rt.tasks };
         heap.collect_window(|m| {
             w.stacks(m);
             show_pending(pending, switch_to, m);
@@ -245,7 +254,9 @@ impl Runtime {
         t.retain(|e| named.contains(&(&**e as *const _ as u64)));
     }
 
-    fn mark_roots(&self, m: &mut Marker) {
+    /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
+    /// since the last one; a fiber's stack changes without such a note.
+    fn mark_roots(&self, young: bool, m: &mut Marker) {
         self.k.trace(m);
         for x in &self.methods {
             m.mark(x.cref);
@@ -281,7 +292,8 @@ impl Runtime {
         m.mark(self.top_cref);
         self.tasks.each(|t| {
             // A fiber that waits to be resumed lives as long as its object.
-            let kept = t.is_root() || !matches!(t.state.get(), State::New | State::Suspended | State::Done);
+            let held = matches!(t.state.get(), State::New | State::Suspended | State::Done);
+            let kept = t.is_root() || !held || young && t.recent & recent::TOUCHED != 0;
             if kept && t.state.get() != State::Done {
                 t.trace(m);
             }

@@ -584,7 +584,9 @@ impl Cx {
         if let Some(c) = self.report_death(failed) {
             // What was sent to it comes too late.
             let all = [Value::NIL, self.k.object.val(), Value::fix(2)];
-            self.task.masks = self.array(&all);
+            let masks = self.array(&all);
+            self.heap.publish(masks);
+            self.task.masks = masks;
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
             self.enter_bottom(&q, me, cref);

@@ -186,6 +186,8 @@ pub struct Task {
     pub after_signal: ThinVec<Interrupted>,
     /// Its place among the roots of window collections: bits of [`recent`].
     pub(crate) recent: u8,
+    /// A frame of it may have `ff::SHOWN` or `ff::AGED`: who writes into frames below the running one publishes.
+    pub(crate) marked: bool,
 }
 
 /// Bits of [`Task::recent`].
@@ -194,6 +196,8 @@ pub(crate) mod recent {
     pub const LISTED: u8 = 1;
     /// It ran since the last window collection.
     pub const RAN: u8 = 2;
+    /// It ran since the last node collection: a young one looks at it whoever holds its object.
+    pub const TOUCHED: u8 = 4;
 }
 
 impl Task {
@@ -248,6 +252,7 @@ impl Task {
             job: None,
             after_signal: ThinVec::new(),
             recent: 0,
+            marked: false,
         }
     }
     /// A fiber that is over holds no values any more: nobody asks for them, and nobody keeps them alive.
@@ -283,6 +288,9 @@ impl Task {
             m.mark(v);
         }
         m.mark_all(&self.interrupts.lock());
+        self.show_lists(m);
+    }
+    pub(crate) fn show_lists(&self, m: &mut Marker) {
         for (t, _, e) in &self.catches {
             m.mark(*t);
             m.mark(*e);

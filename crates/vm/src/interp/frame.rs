@@ -8,6 +8,7 @@
 #[cfg(feature = "linked-frames")]
 pub(crate) use super::header::Records;
 use crate::Cx;
+use crate::bytecode::HEADER;
 use crate::iseq::ISeq;
 use crate::stack::{Stack, StackSizes};
 use crate::task::{State, Task};
@@ -32,8 +33,12 @@ pub mod ff {
     pub const BMETHOD: u64 = 64;
     /// Called by a retried native: hidden from everything.
     pub const HIDDEN: u64 = 128;
+    /// What lies below this frame is in nobody's window any more ...
+    pub const AGED: u64 = 256;
+    /// ... and even published: its slots need not be looked at again. A frame that is left hands both to its caller.
+    pub const SHOWN: u64 = 512;
     /// A leave needs more than a store.
-    pub const SLOW: u64 = DISCARD | HOMES | FINISH | JUMP;
+    pub const SLOW: u64 = DISCARD | HOMES | FINISH | JUMP | AGED | SHOWN;
 }
 
 /// Address of a frame's base inside a live stack.
@@ -271,7 +276,97 @@ pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
     }
 }
 
+/// Stacks with fewer slots to look at are not marked with `ff::SHOWN` or `ff::AGED`: returns stay quick.
+const SHORT: usize = 256;
+
+/// The slots of a stack that may hold values that `ff` flag `mark` does not vouch for: from which one, up to which one.
+/// (An inner frame may end below its caller's registers, so all frames count for the end.) And: has any frame a mark?
+fn fresh_slots(stack: &Stack, fp: Fp, mark: u64) -> (usize, usize, bool) {
+    let start = stack.start_ptr() as usize;
+    let (mut f, mut from, mut top, mut marks) = (fp, None, 0, 0);
+    loop {
+        let at = (f.0 as usize - start) / 8;
+        top = top.max(at + f.iseq().nregs as usize);
+        let flags = f.flags();
+        marks |= flags & (ff::SHOWN | ff::AGED);
+        if flags & mark != 0 && from.is_none() {
+            from = Some(at.saturating_sub(HEADER as usize));
+        }
+        if flags & ff::FINISH != 0 {
+            return (from.unwrap_or(0), top, marks != 0);
+        }
+        f = f.prev();
+    }
+}
+
 impl Task {
+    /// Shows the values of a task that does not run, or whose frame stands in `base`, to whoever publishes them or
+    /// looks for private ones. `shared`: all are published afterwards. What is published wherever it is set (class
+    /// cells, interrupts, masks, locals) is left out, and so are slots that are known to be published, or for the
+    /// window's roots to be in no window.
+    pub(crate) fn show(&mut self, shared: bool, m: &mut Marker) {
+        if let Some(fp) = self.parked_frame() {
+            let mark = if shared { ff::SHOWN } else { ff::SHOWN | ff::AGED };
+            let (from, to, marked) = fresh_slots(&self.stack, fp, mark);
+            self.marked = marked;
+            let slots = self.stack.slots(to);
+            m.mark_all(slots.get(from..).unwrap_or_default());
+            #[cfg(feature = "linked-frames")]
+            {
+                let mut f = fp;
+                loop {
+                    f.mark_header(m);
+                    if f.flags() & (mark | ff::FINISH) != 0 {
+                        break;
+                    }
+                    f = f.prev();
+                }
+            }
+            if shared && to - from > SHORT {
+                fp.add_flags(ff::SHOWN);
+                self.marked = true;
+            }
+        }
+        m.mark_all(&[self.err, self.result, self.failed, self.storage, self.around, self.matched]);
+        self.show_lists(m);
+    }
+    /// The slots of a long stack that its running frame did not lie in since the last look leave the window: shows
+    /// them, and notes it. Nothing to do for short ones.
+    pub(crate) fn show_aged(&mut self, m: &mut Marker) {
+        let Some(fp) = self.parked_frame() else { return };
+        let (from, to, marked) = fresh_slots(&self.stack, fp, ff::SHOWN | ff::AGED);
+        self.marked = marked;
+        if to - from <= 4 * SHORT {
+            return;
+        }
+        // The innermost frames stay: they change soon.
+        let start = self.stack.start_ptr() as usize;
+        let mut f = fp;
+        let at = loop {
+            let at = ((f.0 as usize - start) / 8).saturating_sub(HEADER as usize);
+            if at + SHORT <= to || f.flags() & ff::FINISH != 0 {
+                break at;
+            }
+            f = f.prev();
+        };
+        if at <= from {
+            return;
+        }
+        m.mark_all(self.stack.slots(at).get(from..).unwrap_or_default());
+        #[cfg(feature = "linked-frames")]
+        {
+            let mut f = f.prev();
+            loop {
+                f.mark_header(m);
+                if f.flags() & (ff::SHOWN | ff::AGED | ff::FINISH) != 0 {
+                    break;
+                }
+                f = f.prev();
+            }
+        }
+        f.add_flags(ff::AGED);
+        self.marked = true;
+    }
     /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
     fn parked_frame(&self) -> Option<Fp> {
         if matches!(self.state.get(), State::New | State::Done) || self.stack.capacity() == 0 {

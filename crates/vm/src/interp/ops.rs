@@ -349,6 +349,10 @@ impl Cx {
     pub fn set_last_match(&mut self, m: Value) {
         if let Some((holder, p)) = self.user_frame().and_then(|f| self.match_place(f)) {
             self.heap.before_store(holder, m);
+            if self.task.marked {
+                // The frame may lie where nothing private is.
+                self.heap.publish(m);
+            }
             // SAFETY: as in `last_match`.
             unsafe { *p = m };
         }

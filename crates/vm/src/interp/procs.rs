@@ -64,6 +64,10 @@ impl Cx {
         let (off, child) = literal_parts(w);
         let home = self.frame_at(off);
         let p = self.make_closure(home, child as u16, false);
+        if self.task.marked {
+            // Frames below may be known to hold nothing private.
+            self.heap.publish(p);
+        }
         // Every frame that holds this word from here up gets the Proc, so that identity is kept.
         let mut f = self.fp();
         loop {

@@ -247,11 +247,20 @@ impl Cx {
                 self.task.failed = what;
                 return self.finish_task();
             }
+            self.hand_down(fp, flags);
             self.pc = fp.ret();
             self.fp = fp.prev().0;
         }
     }
 
+    /// The frame is left: what was known of the slots below it holds for those below its caller.
+    #[inline]
+    fn hand_down(&mut self, fp: Fp, flags: u64) {
+        let known = flags & (ff::AGED | ff::SHOWN);
+        if known != 0 {
+            fp.prev().add_flags(known);
+        }
+    }
     /// The frame is left: its Home cells tell it.
     fn kill_homes(&mut self, fp: Fp) {
         let slot = self.slot_of(fp);
@@ -278,6 +287,7 @@ impl Cx {
             self.task.result = v;
             return self.finish_task();
         }
+        self.hand_down(fp, flags);
         let d = fp.dst();
         self.pc = fp.ret();
         self.fp = fp.prev().0;
