@@ -13,7 +13,7 @@ module Bench
   experiment "pauses", "pauses of young and full node collections with 200 MB live, and time to safepoint beside long operations" do |suite, report|
     live = suite.quick ? 50 : 200
     count = suite.quick ? 50 : 500
-    limit = suite.quick ? 15 : 120
+    limit = suite.quick ? 15 : 180
     report.section("Pauses", <<~TEXT)
       `programs/pauses.rb live=#{live}`: two threads on two workers allocate beside #{live} MB that stay alive, until there were #{count} node collections of the sort (or #{limit} s have passed).
       Milliseconds from request to resume, and of that from the request until the last worker stood still; upper ends of the histogram's buckets. Beside them a third thread runs a

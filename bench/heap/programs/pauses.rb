@@ -5,7 +5,7 @@
 # beside: what a further thread does over and over meanwhile: none, sort (a long Array#sort), regexp (a long match), bignum (a
 # long product), json (a long JSON.parse). mode=full asks for full collections with GC.start, every few milliseconds; mode=mark
 # has no allocating threads and asks for 20 full ones, one after the other.
-# usage: pauses.rb [mode=young|full|mark] [live=200] [pauses=500] [beside=none] [limit=SECONDS]
+# usage: pauses.rb [mode=young|full|mark] [live=200] [pauses=500] [beside=none] [keep=2] [limit=SECONDS]
 require "json"
 require_relative "gcstat"
 
@@ -44,8 +44,8 @@ def build(megabytes)
   lists
 end
 
-# Allocates until told to stop. Of what it makes, most is dropped at once; one in eight goes to a ring, one in 64 to an old entry.
-def worker(lists, ring, seed, stop)
+# Allocates until told to stop. Of the entries it makes, one in `keep` goes to a ring, one in 64 to an old entry; the rest is dropped at once.
+def worker(lists, ring, seed, stop, keep)
   state = seed
   made = 0
   until stop[0]
@@ -54,7 +54,7 @@ def worker(lists, ring, seed, stop)
       entry = Entry.new(state, "made #{i}", nil)
       words = entry.text.split(" ")
       made += words.size
-      ring[(state >> 8) % ring.size] = entry if i % 8 == 0
+      ring[(state >> 8) % ring.size] = entry if i % keep == 0
       if i % 64 == 0
         old = lists[(state >> 8) % lists.size]
         old.extra = [entry, words] if old.is_a?(Entry)
@@ -95,6 +95,7 @@ mode = words["mode"] || "young"
 live = Integer(words["live"] || 200)
 pauses = Integer(words["pauses"] || 500)
 limit = Float(words["limit"] || 120)
+keep = Integer(words["keep"] || 2)
 kind = words["beside"] || "none"
 lists = build(live)
 alive = live_bytes
@@ -108,7 +109,7 @@ if mode == "mark"
 else
   threads = Array.new(2) do |k|
     ring = Array.new(20_000)
-    Thread.new { worker(lists, ring, k + 1, stop) }
+    Thread.new { worker(lists, ring, k + 1, stop, keep) }
   end
   work = burden(kind)
   if work
