@@ -586,6 +586,9 @@ impl Heap {
         SiteNews { out, back }
     }
     /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
+    ///
+    /// Allocation gives them `OUT` alone and notes them in `born`, whatever `p` is: were they `SHARED` already,
+    /// a publication would stop at them before what they hold is published.
     #[inline]
     pub fn begin_place(&mut self, p: Place) {
         self.sites.place = p;
@@ -594,13 +597,13 @@ impl Heap {
     /// cell, without a barrier: what they hold now gets their flags.
     #[inline]
     pub fn end_place(&mut self) {
-        self.sites.place = Place::Window;
+        let p = std::mem::take(&mut self.sites.place);
         if !self.sites.born.is_empty() {
-            self.seal_born();
+            self.seal_born(p == Place::Shared || self.shared.book.policy.fields);
         }
     }
     #[inline(never)]
-    fn seal_born(&mut self) {
+    fn seal_born(&mut self, shared: bool) {
         struct Fields<'a>(&'a mut Vec<Value>);
         impl Visitor for Fields<'_> {
             fn visit(&mut self, v: Value) {
@@ -613,6 +616,9 @@ impl Heap {
         let profile = self.sites.table.profiles();
         let key = self.sites.probe.key();
         for c in std::mem::take(&mut self.sites.born) {
+            if shared {
+                self.publish(c);
+            }
             trace_cell(c, &mut Fields(&mut fields));
             for v in fields.drain(..) {
                 self.before_store(c, v);

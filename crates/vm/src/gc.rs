@@ -13,7 +13,7 @@ use crate::method::Body;
 use crate::native::{Call, Pending, Target};
 use crate::runtime::Runtime;
 use crate::task::{State, TaskPtr, TaskTable, recent};
-use kumi_heap::{Heap, Marker, Value, NODE_TICKS};
+use kumi_heap::{Heap, Marker, NODE_TICKS, Value};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 

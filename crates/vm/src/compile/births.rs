@@ -38,6 +38,33 @@ fn jump(i: Insn) -> Option<i64> {
     })
 }
 
+/// Does the code store what it makes at all? Most bodies do not, and need no walk.
+pub(super) fn worth_it(code: &[u64]) -> bool {
+    let (mut makes, mut stores) = (false, false);
+    let mut pc = 0;
+    while let Some(&w) = code.get(pc) {
+        let op = Insn(w).op();
+        pc += 1 + op.cached() as usize;
+        let made = matches!(op, Op::Str | Op::Closure | Op::Concat | Op::Range | Op::Array | Op::Hash | Op::Send);
+        stores |= makes
+            && matches!(
+                op,
+                Op::IvarSet
+                    | Op::EnvSet
+                    | Op::GlobalSet
+                    | Op::CvarSet
+                    | Op::ConstSet
+                    | Op::ArrPush
+                    | Op::HashPut
+                    | Op::Array
+                    | Op::Hash
+                    | Op::Range
+            );
+        makes |= made;
+    }
+    stores
+}
+
 /// The certain births of a body. `names`: of its call sites; `new`: the name of `Class#new`.
 pub(super) fn certain(code: &[u64], handlers: &[Handler], opt: &[u32], names: &[Sym], new: Sym) -> Vec<Birth> {
     let ends = leaders(code, handlers, opt);

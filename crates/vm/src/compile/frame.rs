@@ -37,11 +37,16 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let local_names: Box<[Sym]> = an.scopes[s].locals.iter().filter(|n| scope::visible(n)).map(|n| self.env.intern(n)).collect();
         let match_slot = self.match_slot();
         let parent_names = self.chain(s);
-        let new = self.env.intern(b"new");
+        let worth = super::births::worth_it(&self.cur.code);
+        let new = if worth { self.env.intern(b"new") } else { Sym(0) };
         let f = &mut self.cur;
         let params = std::mem::take(&mut f.params);
-        let names: Vec<Sym> = f.sites.iter().map(|s| s.mid).collect();
-        let births = super::births::certain(&f.code, &f.handlers, &params.opt, &names, new);
+        let births = if worth {
+            let names: Vec<Sym> = f.sites.iter().map(|s| s.mid).collect();
+            super::births::certain(&f.code, &f.handlers, &params.opt, &names, new)
+        } else {
+            Vec::new()
+        };
         let nlits = f.lits.len();
         Arc::new(ISeq {
             kind: f.kind,
