@@ -1,17 +1,14 @@
 //! How large cells are, for those who count what lives.
 
 use crate::Value;
-use crate::heap::SIZES;
 use crate::trace::{Visitor, cell_bytes, outside_bytes, trace_cell};
 
-/// The sizes of slots in bytes; a larger cell has a block of its own.
-pub const SLOT_SIZES: [usize; SIZES.len()] = SIZES;
+/// Sizes in bytes by which cells are counted; a larger one than the last has a block of its own.
+pub const SLOT_SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, 2048];
 
-/// Bytes of the slot a cell lies in; 0 for values that are no cells.
+/// Bytes of a cell; 0 for values that are no cells.
 pub fn slot_size(v: Value) -> usize {
-    let Some(h) = v.header() else { return 0 };
-    let n = cell_bytes(h);
-    SIZES.iter().copied().find(|s| *s >= n).unwrap_or(n)
+    v.header().map_or(0, |h| cell_bytes(h))
 }
 
 /// Bytes a cell takes: its slot, and the buffers that are its alone.

@@ -133,7 +133,6 @@ impl ClassData {
         for c in self.includes.iter().chain(&self.prepends).chain(self.mro.iter()) {
             m.mark(c.val());
         }
-        self.mro.forget_old();
         m.mark(self.attached);
         for (a, b) in &self.refinements {
             m.mark(a.val());

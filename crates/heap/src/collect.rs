@@ -1,36 +1,76 @@
-//! The collection of all heaps of a runtime, and walks over them.
+//! The node collection: over all heaps of a runtime, young or full; and walks over them.
 //!
-//! One thread does it while every other is stopped at a safepoint, with the heaps
+//! One thread directs it while every worker is stopped at a safepoint, with the heaps
 //! of all of them in hand: a heap left out would keep unmarked cells that others
 //! refer to.
+//!
+//! Generations: marks are *sticky*. A cell that a node collection marked is old and
+//! stays marked until a full one begins; a young collection enters only unmarked
+//! cells, from the roots and from old cells that were stored into since
+//! (`remembered`). Windows end at every node collection: what lives in them leaves.
+//!
+//! Policy (as in "Scheduling local collections", section 3.2, with f = 1): a full
+//! collection comes when as many bytes as were live after the last one, H, and at
+//! least [`YOUNG`], have grown old since; a young one each [`YOUNG`] bytes, or H / 8
+//! where that is more, so that their number stays in proportion.
 
 use crate::block::Block;
-use crate::gclog::Collected;
-use crate::header::Kind;
-use crate::heap::{FIRST_BUDGET, Heap};
 use crate::mark::{Marking, is_marked};
-use crate::shared::{HeapShared, lock};
+use crate::gclog::{Cause, Collected};
+use crate::heap::Heap;
+use crate::shared::{HeapShared, YOUNG, lock};
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
-use crate::{ClassObj, DataObj, Value};
+use crate::{DataObj, Value};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
 
 impl Heap {
-    fn blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
-        self.classes.iter().flat_map(|c| &c.blocks).chain(&self.large).copied()
-    }
-
     /// Takes over what workers that are gone have left. The world is stopped.
     fn adopt(&mut self) {
         let orphans = std::mem::take(&mut *lock(&self.shared.orphans));
         for o in orphans {
-            for (c, bs) in o.blocks {
-                // Their free cells are found again when they are swept: the sweep of a block that is
-                // swept already finds nothing, so they wait for the collection that follows.
-                self.classes[c].blocks.extend(bs);
+            for b in &o.blocks {
+                // SAFETY: a live block; the world is stopped.
+                unsafe { (**b).owner = self.id };
             }
-            self.large.extend(o.large);
+            self.lists.young_full.extend(o.blocks);
+            self.lists.young_large.extend(o.large);
+            self.remembered.extend(o.remembered);
+            drop(o.retired);
+        }
+    }
+    /// Takes over another heap's cells: its worker is gone (a fork). Its own thread must not exist any more.
+    pub fn absorb(&mut self, other: &mut Heap) {
+        other.close();
+        other.retire_window(|_| true);
+        let all: Vec<_> = other.lists.each().collect();
+        self.lists.unswept.append(&mut other.lists.unswept);
+        other.lists.recycled.clear();
+        other.lists.full.clear();
+        other.lists.young_recycled.clear();
+        other.lists.young_full.clear();
+        self.lists.young_full.extend(all.iter().filter(|b| !self.lists.unswept.contains(b)));
+        self.lists.young_full.append(&mut other.window.blocks);
+        self.lists.young_large.append(&mut other.lists.large);
+        self.lists.young_large.append(&mut other.lists.young_large);
+        self.remembered.append(&mut other.remembered);
+    }
+    /// Ends all cursors: every block stands in a list.
+    pub(crate) fn close(&mut self) {
+        self.seal_born();
+        for p in 0..2 {
+            self.settle(p);
+        }
+        // The window's blocks stand in its own list.
+        self.cursors[0].leave();
+        for _ in 0..2 {
+            self.settle(1);
+            let b = self.cursors[1].leave();
+            if !b.is_null() {
+                self.lists.young(b);
+            }
+            std::mem::swap(&mut self.cursors[1], &mut self.medium);
         }
     }
 
@@ -45,34 +85,54 @@ impl Heap {
         }
         for h in heaps.iter_mut() {
             h.sweep_all();
+            h.seal();
             for b in h.blocks() {
-                // SAFETY: blocks in the lists are live; swept, so what is not free is live.
-                unsafe { (*b).each_live(|h| f(as_value(h))) };
+                // SAFETY: blocks in the lists are live and walkable; swept, so what is not free is a cell.
+                unsafe { (*b).each(|h, _| f(as_value(h))) };
             }
         }
     }
 
-    /// A whole collection for a runtime of one worker. `roots` marks everything the caller holds.
+    /// A full collection for a runtime of one worker. `roots` marks everything the caller holds.
     pub fn collect(&mut self, roots: &mut dyn FnMut(&mut Marker)) {
-        Heap::collect_all(&mut [self], roots)
+        self.shared.wants_full.store(true, Relaxed);
+        Heap::collect_all(&mut [self], &mut |_, m| roots(m))
     }
 
-    /// A whole collection over all heaps of a runtime, by one thread while all others are stopped.
-    /// `roots` marks everything that any worker holds.
-    pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(&mut Marker)) {
+    /// A node collection over all heaps of a runtime, while all workers but the calling one are stopped.
+    /// `roots` marks everything that any worker holds; it is told whether the collection is a full one, where
+    /// what did not change since the last one must be shown too.
+    pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(bool, &mut Marker)) {
         let t0 = Instant::now();
         let Some(first) = heaps.first_mut() else { return };
         first.adopt();
         let shared = first.shared.clone();
+        let full = shared.is_full();
+        let mut m = Marking::new(&shared);
         for h in heaps.iter_mut() {
-            h.sweep_all();
-            for b in h.blocks() {
-                // SAFETY: live blocks.
-                unsafe { (*b).clear_marks() };
+            h.close();
+            if full {
+                for b in h.blocks() {
+                    // SAFETY: live blocks.
+                    unsafe { (*b).clear_marks() };
+                }
+                h.remembered.clear();
             }
         }
-        let mut m = Marking::new(&shared);
-        roots(&mut Marker::new(&mut m));
+        if !full {
+            for h in heaps.iter_mut() {
+                for v in std::mem::take(&mut h.remembered) {
+                    // SAFETY: an old cell of a live block.
+                    unsafe { (*Block::of(v.bits())).unlog(v.bits()) };
+                    m.rescan(v);
+                }
+            }
+            // Tables of classes change by many ways: they are all looked at.
+            for c in lock(&shared.classes).iter().filter(|c| is_marked(c.val())) {
+                m.rescan(c.val());
+            }
+        }
+        roots(full, &mut Marker::new(&mut m));
         for (procs, _) in lock(&shared.pending).iter() {
             m.visit_all(procs);
         }
@@ -80,63 +140,91 @@ impl Heap {
             m.visit_all(procs);
         }
         m.drain(&|v, to| shared.side_ivars_of(v, to));
-        forget_dead(&shared);
+        forget_dead(&shared, full);
         for h in heaps.iter_mut() {
-            h.after_mark();
+            h.after_mark(full);
             // SAFETY: the world is stopped.
             unsafe { h.retired.free_all() };
         }
-        shared.live_cells.store(m.cells, Relaxed);
-        shared.live_bytes.store(m.bytes, Relaxed);
-        let mut budget = FIRST_BUDGET.max(m.bytes as isize);
-        let max = shared.max();
-        if max < usize::MAX / 8 {
-            budget = budget.min((max as isize - m.bytes as isize).max(1 << 20));
+        shared.next_budget(full, m.cells, m.bytes);
+        let what = if full { Collected::Full } else { Collected::Young };
+        let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
+        shared.stats.marked(what, t0.elapsed().as_nanos() as u64, bytes, cells);
+        // What is left to sweep is swept as the next budget is spent.
+        for h in heaps.iter_mut() {
+            let pieces = (shared.budget.load(Relaxed) / crate::space::PIECE).max(1) as usize;
+            h.lists.pace = h.lists.unswept.len().div_ceil(pieces / 2 + 1);
         }
-        shared.budget.store(budget, Relaxed);
-        shared.wants.store(false, Release);
-        shared.wants_full.store(false, Relaxed);
-        shared.stats.marked(Collected::Full, t0.elapsed().as_nanos() as u64, m.bytes as u64, m.cells as u64);
     }
 
     /// Prepares lazy sweeping and drops dead large cells.
-    fn after_mark(&mut self) {
-        for sc in &mut self.classes {
-            sc.restart();
-            for b in &sc.blocks {
-                // SAFETY: live block; the world is stopped.
-                unsafe {
-                    (**b).unswept = true;
-                    (**b).each_live(|h| {
-                        // Class tables hold weak lists of dependents.
-                        if (*h).kind == Kind::Class && is_marked(as_value(h)) {
-                            (*(h as *mut ClassObj)).data.dependents.retain(|d| is_marked(d.val()));
-                        }
-                    });
-                }
-            }
-        }
-        let mut kept = Vec::with_capacity(self.large.len());
-        for b in std::mem::take(&mut self.large) {
+    fn after_mark(&mut self, full: bool) {
+        self.give_up_window();
+        self.lists.restart(full);
+        let mut old = std::mem::take(&mut self.lists.large);
+        let young = std::mem::take(&mut self.lists.young_large);
+        let look = if full { std::mem::take(&mut old) } else { Vec::new() };
+        for b in look.into_iter().chain(young) {
             // SAFETY: live block with one cell; dropped and freed only when unmarked.
             unsafe {
-                let h = (*b).at(0);
-                if (*b).marked(h as u64) {
-                    kept.push(b);
+                let h = (*b).first();
+                if (*b).marked(h) {
+                    old.push(b);
                 } else {
-                    drop_cell(h);
+                    drop_cell(h as *mut _);
                     self.shared.heap_bytes.fetch_sub((*b).bytes(), Relaxed);
                     self.shared.stats.released_bytes.fetch_add((*b).bytes() as u64, Relaxed);
                     Block::free(b);
                 }
             }
         }
-        self.large = kept;
+        self.lists.large = old;
+    }
+}
+
+impl HeapShared {
+    /// Is the collection that begins to be a full one? Answers once for each request.
+    fn is_full(&self) -> bool {
+        if self.wants_full.swap(false, Relaxed) {
+            return true;
+        }
+        let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
+        if new >= old.max(YOUNG as usize) {
+            self.stats.because(Cause::Promoted);
+            return true;
+        }
+        let limit = self.max();
+        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(YOUNG as usize / 2) > limit {
+            self.stats.because(Cause::Limit);
+            return true;
+        }
+        false
+    }
+    /// A collection marked so much: how much may be allocated until the next.
+    fn next_budget(&self, full: bool, cells: usize, bytes: usize) {
+        if full {
+            self.live_cells.store(cells, Relaxed);
+            self.live_bytes.store(bytes, Relaxed);
+            self.old_bytes.store(bytes, Relaxed);
+            self.promoted.store(0, Relaxed);
+        } else {
+            self.live_cells.fetch_add(cells, Relaxed);
+            self.live_bytes.fetch_add(bytes, Relaxed);
+            self.promoted.fetch_add(bytes, Relaxed);
+        }
+        let live = self.live_bytes.load(Relaxed) as isize;
+        let mut budget = YOUNG.max(self.old_bytes.load(Relaxed) as isize / 8);
+        let max = self.max();
+        if max < usize::MAX / 8 {
+            budget = budget.min((max as isize - live).max(1 << 20));
+        }
+        self.budget.store(budget, Relaxed);
+        self.wants.store(false, Release);
     }
 }
 
 /// What the tables beside the cells say of dead cells: weak payloads are told, finalizers become pending.
-fn forget_dead(shared: &HeapShared) {
+fn forget_dead(shared: &HeapShared, full: bool) {
     let alive = |v: Value| is_marked(v);
     let mut weak = std::mem::take(&mut *lock(&shared.weak));
     weak.retain(|v| alive(*v));
@@ -152,6 +240,16 @@ fn forget_dead(shared: &HeapShared) {
         lock(&shared.pending).push((p, id));
         shared.has_pending.store(true, Relaxed);
     }
-    shared.ivars.write().unwrap_or_else(PoisonError::into_inner).retain(|b, _| alive(Value::from_bits(*b)));
-    shared.forget_ids(alive);
+    shared.ivars.write().unwrap_or_else(PoisonError::into_inner).forget(full, alive);
+    shared.forget_ids(full, alive);
+    let mut classes = lock(&shared.classes);
+    let before = classes.len();
+    classes.retain(|c| alive(c.val()));
+    if full || classes.len() < before {
+        for c in classes.iter_mut() {
+            // Class tables hold weak lists of dependents.
+            c.data.dependents.retain(|d| alive(d.val()));
+            c.data.mro.forget_old();
+        }
+    }
 }

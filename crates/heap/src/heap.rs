@@ -1,65 +1,78 @@
-//! One worker's heap: allocation by size class, the barrier, lazy sweeping; and
-//! the collection of all workers' heaps together (`collect.rs`).
+//! One worker's heap: making cells, and the tables beside them. Where the memory comes
+//! from: `space.rs`; private cells and the barrier: `window.rs`; the collection of all
+//! workers' heaps together: `collect.rs`.
 //!
-//! Invariant: a block belongs to one heap, and only that heap's worker allocates
-//! in it and sweeps it; the collector touches it while the worker is stopped.
+//! Invariant: a new cell's flags say where it was born, and what it is made with is
+//! raised to them before anybody sees it ([`Heap::born`]).
 
-use crate::block::Block;
+use crate::block::{Block, MAX_CELL};
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::retire::{self, Retired};
 use crate::shape::Shapes;
 use crate::shared::{HeapShared, lock};
+use crate::site::{Place, Sites};
+use crate::space::{Cursor, IN, Lists, OUTSIDE};
 use crate::stat::{Counters, GcStat};
-use crate::trace::{Marker, drop_cell};
+use crate::trace::{Visitor, trace_cell};
+use crate::window::{LEAVE, Window};
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Sym, Value};
 use kumi_num::BigInt;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::{Arc, PoisonError};
 
-/// Cell sizes in bytes. A cell beyond the last is a large object.
-pub(crate) const SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, 2048];
-/// Size class by (bytes + 15) / 16.
-const CLASS_OF: [u8; 129] = {
-    let mut t = [0u8; 129];
-    let mut i = 0;
-    while i < 129 {
-        let mut k = 0;
-        while SIZES[k] < i * 16 {
-            k += 1;
-        }
-        t[i] = k as u8;
-        i += 1;
-    }
-    t
-};
-
-#[repr(C)]
-struct FreeCell {
-    hdr: Header,
-    next: *mut FreeCell,
+/// What makes a private cell leave its window (`KUMI_TLH`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// No windows: every cell is born shared.
+    Off,
+    /// The paper's: being stored in any field.
+    Paper,
+    /// Being stored in a field of a cell that has left.
+    Closure,
 }
 
-pub(crate) struct SizeClass {
-    free: *mut FreeCell,
-    pub blocks: Vec<*mut Block>,
-    /// Blocks before this one are swept.
-    cursor: usize,
+/// How a runtime's heaps are to work.
+#[derive(Clone, Copy, Debug)]
+pub struct HeapConfig {
+    pub rule: Rule,
+    /// Bytes of a window.
+    pub window: usize,
+    /// Seed of random publishing, retirement and window sizes; 0: none.
+    pub stress: u64,
 }
 
-impl SizeClass {
-    /// Every block is to be swept again.
-    pub fn restart(&mut self) {
-        self.free = std::ptr::null_mut();
-        self.cursor = 0;
+impl Default for HeapConfig {
+    fn default() -> Self {
+        HeapConfig { rule: Rule::Closure, window: 32 << 10, stress: 0 }
     }
 }
 
 /// One worker's heap.
 pub struct Heap {
-    pub(crate) classes: [SizeClass; SIZES.len()],
-    pub(crate) large: Vec<*mut Block>,
-    /// Bytes until more must be taken from the common budget; checked by `charge` and on slow allocation paths.
+    /// Where cells are born: in the window, outside.
+    pub(crate) cursors: [Cursor; 2],
+    /// The cursor in use: [`IN`] or [`OUTSIDE`].
+    pub(crate) place: usize,
+    /// Flags of cells born there.
+    birth: u8,
+    /// Flags that a stored cell gets whatever it is stored into.
+    pub(crate) always: u8,
+    /// What a new cell is made with must be looked at.
+    attend: bool,
+    pub(crate) rule: Rule,
+    pub(crate) window: Window,
+    /// For cells of middling size outside the window.
+    pub(crate) medium: Cursor,
+    pub(crate) lists: Lists,
+    /// Old cells that were stored into since the last node collection.
+    pub(crate) remembered: Vec<Value>,
+    /// A worklist, kept for its memory.
+    pub(crate) grey: Vec<Value>,
+    /// Bytes outside cells that were charged and belong to nobody yet.
+    pub(crate) outside: usize,
+    pub(crate) outside_limit: usize,
+    /// Bytes until more must be taken from the common budget.
     pub(crate) budget: isize,
     /// How much was taken last.
     pub(crate) piece: isize,
@@ -67,21 +80,19 @@ pub struct Heap {
     pub poll: AtomicBool,
     /// This worker's view of the shape tree.
     pub shapes: Shapes,
-    counters: Arc<Counters>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) retired: Box<Retired>,
     /// Sites of allocation (`site.rs`).
-    pub(crate) sites: crate::site::Sites,
+    pub(crate) sites: Sites,
     /// While a profile is made (`sample.rs`).
     pub(crate) sampler: Option<Box<crate::sample::Sampler>>,
     pub(crate) shared: Arc<HeapShared>,
+    /// Its number, that of its worker.
+    pub(crate) id: u32,
 }
 
 // SAFETY: its blocks are its own; a heap moves to another thread as a whole, between safepoints.
 unsafe impl Send for Heap {}
-
-pub(crate) const FIRST_BUDGET: isize = 24 << 20;
-/// How much of the common budget a worker takes at a time.
-const PIECE: isize = 256 << 10;
 
 impl Default for Heap {
     fn default() -> Self {
@@ -90,36 +101,99 @@ impl Default for Heap {
 }
 
 impl Heap {
-    /// The first heap of a runtime.
+    /// The first heap of a runtime, as configured by default.
     pub fn new() -> Heap {
-        Heap::with(Arc::new(HeapShared::new(FIRST_BUDGET)), Shapes::default())
+        Heap::configured(HeapConfig::default())
+    }
+    /// The first heap of a runtime.
+    pub fn configured(c: HeapConfig) -> Heap {
+        Heap::with(Arc::new(HeapShared::new()), Shapes::default(), c)
     }
     /// Another worker's heap of the same runtime.
     pub fn sibling(&self) -> Heap {
-        let mut h = Heap::with(self.shared.clone(), self.shapes.sibling());
+        let seed = self.window.stress();
+        let stress = if seed == 0 { 0 } else { seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
+        let c = HeapConfig { rule: self.rule, window: self.window.size(), stress };
+        let mut h = Heap::with(self.shared.clone(), self.shapes.sibling(), c);
         if self.sampler.is_some() {
             h.start_profile();
         }
         h
     }
-    fn with(shared: Arc<HeapShared>, shapes: Shapes) -> Heap {
+    fn with(shared: Arc<HeapShared>, shapes: Shapes, c: HeapConfig) -> Heap {
+        let window = Window::new(c.window.clamp(1 << 10, 16 << 20).next_multiple_of(1 << 10), c.stress);
+        let (place, birth, always) = match c.rule {
+            Rule::Off => (OUTSIDE, LEAVE, 0),
+            Rule::Paper => (IN, 0, LEAVE),
+            Rule::Closure => (IN, 0, 0),
+        };
+        let counters = shared.register();
+        let id = counters.worker;
         Heap {
-            classes: std::array::from_fn(|_| SizeClass { free: std::ptr::null_mut(), blocks: Vec::new(), cursor: 0 }),
-            large: Vec::new(),
+            cursors: Default::default(),
+            place,
+            birth,
+            always,
+            attend: c.rule == Rule::Paper || c.stress != 0,
+            rule: c.rule,
+            outside_limit: window.outside_limit(),
+            window,
+            medium: Cursor::default(),
+            lists: Lists::default(),
+            remembered: Vec::new(),
+            grey: Vec::new(),
+            outside: 0,
             budget: 0,
             piece: 0,
             poll: AtomicBool::new(false),
             shapes,
-            counters: shared.register(),
+            counters,
             retired: Box::default(),
-            sites: crate::site::Sites::new(shared.book.policy),
+            sites: Sites::new(shared.book.policy),
             sampler: None,
             shared,
+            id,
         }
     }
     /// What all heaps of the runtime have in common.
     pub fn shared(&self) -> &Arc<HeapShared> {
         &self.shared
+    }
+    /// Flags of a cell that is born at `p`.
+    fn birth_at(&self, p: Place) -> u8 {
+        match (self.rule, p) {
+            (Rule::Off, _) | (_, Place::Shared) | (Rule::Paper, Place::Out) => LEAVE,
+            (Rule::Closure, Place::Out) => flag::OUT,
+            (_, Place::Window) => 0,
+        }
+    }
+    /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
+    ///
+    /// They get `OUT` alone and are noted in `born`, whatever `p` is: were they `SHARED` already, a publication
+    /// would stop at them before what they hold is published.
+    #[inline]
+    pub fn begin_place(&mut self, p: Place) {
+        if self.rule != Rule::Off && p != Place::Window {
+            self.sites.place = p;
+            (self.birth, self.place, self.attend) = (flag::OUT, OUTSIDE, true);
+        }
+    }
+    /// Cells are born in the window again. Those born since [`Heap::begin_place`] were filled like any new
+    /// cell, without a barrier: what they hold now gets their flags.
+    #[inline]
+    pub fn end_place(&mut self) {
+        if self.sites.place != Place::Window {
+            let shared = std::mem::take(&mut self.sites.place) == Place::Shared || self.rule == Rule::Paper;
+            (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
+            self.raise_born(shared);
+        }
+    }
+    /// Large cells, which are born outside and filled like any new one, get their flags to all they hold. At safepoints.
+    #[inline]
+    pub fn seal_born(&mut self) {
+        if !self.sites.born.is_empty() {
+            self.raise_born(self.rule == Rule::Paper);
+        }
     }
     /// Tells the calling thread, which is to run with this heap, whether others run beside it.
     /// In parallel mode what is replaced is kept until the next collection.
@@ -149,32 +223,6 @@ impl Heap {
     pub fn wants_gc(&self) -> bool {
         self.shared.wants_gc()
     }
-    /// Counts bytes outside cells (string and array buffers) towards the next collection.
-    #[inline]
-    pub fn charge(&mut self, bytes: usize) {
-        // The budget is not negative here, so that no request of a possible size overflows.
-        self.budget = self.budget.wrapping_sub(bytes as isize);
-        if self.budget < 0 {
-            self.more_budget();
-        }
-    }
-    /// Takes a piece of the common budget; asks for a collection when there is none left.
-    #[cold]
-    #[inline(never)]
-    fn more_budget(&mut self) {
-        let used = self.piece.saturating_sub(self.budget);
-        Counters::add(&self.counters.allocated_bytes, used as u64);
-        let need = used.saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
-        let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
-        self.piece = self.sampler.as_mut().map_or(PIECE, |s| s.piece());
-        self.budget = self.piece;
-        if self.sampler.is_some() {
-            self.sample(used as u64);
-        }
-        if had.is_ok_and(|b| b < need) {
-            self.request_gc();
-        }
-    }
     /// May `bytes` more be allocated at once? Natives ask before large requests.
     pub fn can_allocate(&self, bytes: usize) -> bool {
         self.shared.can_allocate(bytes)
@@ -183,157 +231,93 @@ impl Heap {
     pub fn over_limit(&mut self) -> bool {
         self.shared.over_limit()
     }
-    /// The write barrier: `v` is about to be stored into a field of `holder`.
-    ///
-    /// Called before every store into a cell that was not just allocated.
+    /// Raises what a new cell was made with to the cell's own flags.
     #[inline(always)]
-    pub fn before_store(&mut self, _holder: Value, _v: Value) {}
-    /// `v` is about to go where another worker may find it: a structure outside the heap.
-    #[inline(always)]
-    pub fn publish(&mut self, _v: Value) {}
-    /// Publishes all that `roots` shows: what the stacks of a thread hold that stops running here.
-    pub fn publish_roots(&mut self, _roots: impl FnOnce(&mut Marker)) {}
-    /// Takes all that `roots` shows out of the window: stacks that have not run for a while are its roots no more.
-    pub fn retire_roots(&mut self, _roots: impl FnOnce(&mut Marker)) {}
-    /// May there be private cells?
-    #[inline(always)]
-    pub fn has_private(&self) -> bool {
-        true
-    }
-    /// Is a window collection due?
-    #[inline(always)]
-    pub fn wants_window(&self) -> bool {
-        false
-    }
-    /// A window collection. `roots` shows what the running thread's stacks and the worker itself hold.
-    pub fn collect_window(&mut self, _roots: impl FnMut(&mut Marker)) {}
-    /// [`Heap::before_store`] for each of the values.
-    #[inline]
-    pub fn before_store_all(&mut self, holder: Value, vs: &[Value]) {
-        for &v in vs {
-            self.before_store(holder, v);
+    fn born(&mut self, v: Value) -> Value {
+        if self.attend {
+            self.born_slow(v, true);
         }
+        v
     }
-
-    #[inline(always)]
-    fn raw(&mut self, bytes: usize) -> *mut u8 {
-        let k = bytes.div_ceil(16);
-        if k < CLASS_OF.len() {
-            let c = CLASS_OF[k] as usize;
-            let f = self.classes[c].free;
-            if !f.is_null() {
-                // SAFETY: free-list cells are unused cells of at least `bytes`.
-                self.classes[c].free = unsafe { (*f).next };
-                return f as *mut u8;
-            }
-            return self.refill(c);
-        }
-        self.raw_large(bytes)
-    }
-
-    #[cold]
     #[inline(never)]
-    fn refill(&mut self, c: usize) -> *mut u8 {
-        loop {
-            let sc = &mut self.classes[c];
-            if sc.cursor < sc.blocks.len() {
-                let b = sc.blocks[sc.cursor];
-                sc.cursor += 1;
-                // SAFETY: blocks in the list are live.
-                let got = unsafe { self.sweep(b, c) };
-                let f = self.classes[c].free;
-                if got > 0 {
-                    Counters::add(&self.counters.allocated_cells, got as u64);
-                    self.charge(got * SIZES[c]);
-                    // SAFETY: as in `raw`.
-                    self.classes[c].free = unsafe { (*f).next };
-                    return f as *mut u8;
+    fn born_slow(&mut self, v: Value, filled_later: bool) {
+        struct Children(Vec<Value>);
+        impl Visitor for Children {
+            fn visit(&mut self, v: Value) {
+                if v.header().is_some_and(|h| h.flags.load(Relaxed) & LEAVE != LEAVE) {
+                    self.0.push(v);
                 }
-                continue;
             }
-            let Some(b) = Block::new(SIZES[c]) else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
-            self.shared.heap_bytes.fetch_add(crate::block::BLOCK, Relaxed);
-            // SAFETY: just made.
-            unsafe { (*b).unswept = true };
-            self.classes[c].blocks.push(b);
         }
-    }
-
-    fn raw_large(&mut self, bytes: usize) -> *mut u8 {
-        let Some(b) = Block::new(bytes) else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
-        self.large.push(b);
-        // SAFETY: just made, one cell.
-        unsafe {
-            self.shared.heap_bytes.fetch_add((*b).bytes(), Relaxed);
-            self.charge((*b).bytes());
-            (*b).at(0) as *mut u8
-        }
-    }
-
-    /// Drops dead cells of a block and links its free cells; returns their number.
-    ///
-    /// # Safety
-    /// `b` is a live block of size class `c` whose marks are those of the last collection.
-    unsafe fn sweep(&mut self, b: *mut Block, c: usize) -> usize {
-        let mut n = 0;
-        // SAFETY: the caller's promise; cells not marked are dead.
-        unsafe {
-            if !(*b).unswept {
-                return 0;
-            }
-            (*b).unswept = false;
-            let mut list = self.classes[c].free;
-            for i in (0..(*b).count).rev() {
-                let h = (*b).at(i);
-                if (*h).kind != Kind::Free {
-                    if (*b).marked(h as u64) {
-                        continue;
-                    }
-                    drop_cell(h);
+        let Some(h) = v.header() else { return };
+        let own = h.flags.load(Relaxed) & LEAVE;
+        let need = own | self.always;
+        if need != 0 {
+            let mut c = Children(Vec::new());
+            trace_cell(v, &mut c);
+            for x in c.0 {
+                if x.header().is_some_and(|h| h.flags.load(Relaxed) & need != need) {
+                    self.raise(x, need);
                 }
-                let f = h as *mut FreeCell;
-                (*f).next = list;
-                list = f;
-                n += 1;
-            }
-            self.classes[c].free = list;
-        }
-        n
-    }
-
-    /// Finishes all lazy sweeping.
-    pub fn sweep_all(&mut self) {
-        for c in 0..SIZES.len() {
-            while self.classes[c].cursor < self.classes[c].blocks.len() {
-                let b = self.classes[c].blocks[self.classes[c].cursor];
-                self.classes[c].cursor += 1;
-                // SAFETY: as in refill.
-                unsafe { self.sweep(b, c) };
             }
         }
+        if filled_later && own != 0 && self.rule != Rule::Off {
+            // It may yet be filled without a barrier, as new cells are.
+            self.sites.born.push(v);
+        }
+        self.stress_publish(v);
     }
 
     #[inline(always)]
     fn put<T>(&mut self, v: T) -> Gc<T> {
-        let p = self.raw(std::mem::size_of::<T>()) as *mut T;
-        // SAFETY: fresh cell of T's size.
-        unsafe { p.write(v) };
+        let p = self.raw(std::mem::size_of::<T>(), self.place) as *mut T;
+        // SAFETY: fresh cell of T's size, which starts with a Header.
+        unsafe {
+            p.write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= self.birth;
+        }
+        Gc::from_ptr(p)
+    }
+    /// A cell that others than this worker know from the start.
+    fn put_shared<T>(&mut self, v: T) -> Gc<T> {
+        let p = self.raw(std::mem::size_of::<T>(), OUTSIDE) as *mut T;
+        // SAFETY: as in `put`.
+        unsafe {
+            p.write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= LEAVE;
+        }
+        self.born_slow(Value::from_bits(p as u64), false);
         Gc::from_ptr(p)
     }
 
     #[inline(always)]
     fn put_slots<T>(&mut self, v: T, n: usize, fill: Value) -> Gc<T> {
         let head = std::mem::size_of::<T>();
-        let p = self.raw(head + n * 8);
-        // SAFETY: fresh cell of head and n words.
+        let p = self.raw(head + n * 8, self.place);
+        // SAFETY: fresh cell of head and n words; T starts with a Header.
         unsafe {
             (p as *mut T).write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= self.birth;
             let s = p.add(head) as *mut Value;
             for i in 0..n {
                 s.add(i).write(fill);
             }
         }
+        if self.attend || head + n * 8 > MAX_CELL {
+            self.slots_born(p, head + n * 8);
+        }
         Gc::from_ptr(p as *mut T)
+    }
+    /// A cell with slots was made, that is large (so it lies outside the window), or must be looked at.
+    #[cold]
+    #[inline(never)]
+    fn slots_born(&mut self, p: *mut u8, bytes: usize) {
+        if bytes > MAX_CELL {
+            // SAFETY: a cell that was just written.
+            unsafe { *(*(p as *mut Header)).flags.get_mut() |= flag::OUT };
+            self.poll.store(true, Relaxed);
+        }
+        self.born_slow(Value::from_bits(p as u64), true);
     }
 
     // --- making cells ---------------------------------------------------
@@ -356,7 +340,10 @@ impl Heap {
     pub fn float(&mut self, class: Value, f: f64) -> Value {
         match Value::try_flo(f) {
             Some(v) => v,
-            None => self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val(),
+            None => {
+                let f = self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val();
+                self.born(f)
+            }
         }
     }
     /// An Integer from a big one: a fixnum where it fits. `class`: Integer.
@@ -365,7 +352,8 @@ impl Heap {
             return v;
         }
         self.charge(n.heap_size());
-        self.put(BigObj { hdr: Header::with(class, Kind::Big, flag::FROZEN), n }).val()
+        let b = self.put(BigObj { hdr: Header::with(class, Kind::Big, flag::FROZEN), n }).val();
+        self.born(b)
     }
     /// A string from bytes; `enc` is the encoding index.
     #[inline]
@@ -373,14 +361,16 @@ impl Heap {
         if bytes.len() > 24 {
             self.charge(bytes.len());
         }
-        let p = self.raw(std::mem::size_of::<StrObj>()) as *mut StrObj;
+        let p = self.raw(std::mem::size_of::<StrObj>(), self.place) as *mut StrObj;
         let mut hdr = Header::new(class, Kind::Str);
         hdr.x = enc as u16;
         // SAFETY: a fresh cell of that size.
         unsafe {
+            *hdr.flags.get_mut() |= self.birth;
             (&raw mut (*p).hdr).write(hdr);
             RaceVec::write(&raw mut (*p).buf, bytes);
         }
+        self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
     }
     /// A string that takes over a buffer.
@@ -391,16 +381,22 @@ impl Heap {
         }
         let mut hdr = Header::new(class, Kind::Str);
         hdr.x = enc as u16;
-        self.put(StrObj { hdr, buf })
+        let s = self.put(StrObj { hdr, buf });
+        self.born(s.val());
+        s
     }
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
         if elems.len() > 3 {
             self.charge(elems.len() * 8);
         }
-        let p = self.raw(std::mem::size_of::<ArrayObj>()) as *mut ArrayObj;
+        let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
-        unsafe { ArrayObj::write(p, class, elems) };
+        unsafe {
+            ArrayObj::write(p, class, elems);
+            *(*p).hdr.flags.get_mut() |= self.birth;
+        }
+        self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
     }
     /// An array that takes over a buffer.
@@ -409,20 +405,26 @@ impl Heap {
         if buf.spilled() {
             self.charge(buf.capacity() * 8);
         }
-        self.put(ArrayObj::new(class, buf))
+        let a = self.put(ArrayObj::new(class, buf));
+        self.born(a.val());
+        a
     }
     pub fn hash(&mut self, class: Value, h: HashData) -> Gc<HashObj> {
         self.charge(128);
-        self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) })
+        let h = self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) });
+        self.born(h.val());
+        h
     }
     pub fn range(&mut self, class: Value, lo: Value, hi: Value, exclusive: bool) -> Value {
         let mut hdr = Header::with(class, Kind::Range, flag::FROZEN);
         hdr.x = exclusive as u16;
-        self.put(RangeObj { hdr, lo, hi }).val()
+        let r = self.put(RangeObj { hdr, lo, hi }).val();
+        self.born(r)
     }
     /// A Rational or Complex (by class).
     pub fn pair(&mut self, class: Value, a: Value, b: Value) -> Value {
-        self.put(PairObj { hdr: Header::with(class, Kind::Pair, flag::FROZEN), a, b }).val()
+        let p = self.put(PairObj { hdr: Header::with(class, Kind::Pair, flag::FROZEN), a, b }).val();
+        self.born(p)
     }
     /// A Struct or Data instance of `n` nil members.
     pub fn structure(&mut self, class: Value, n: u16) -> Gc<StructObj> {
@@ -435,7 +437,9 @@ impl Heap {
         unsafe { g.val().cell_unchecked() }
     }
     pub fn proc(&mut self, p: ProcObj) -> Gc<ProcObj> {
-        self.put(p)
+        let p = self.put(p);
+        self.born(p.val());
+        p
     }
     #[inline(always)]
     pub fn env(&mut self, parent: Value, n: u32) -> Gc<EnvObj> {
@@ -451,29 +455,42 @@ impl Heap {
         unsafe { g.val().cell_unchecked() }
     }
     pub fn cref(&mut self, c: CrefObj) -> Gc<CrefObj> {
-        self.put(c)
+        self.put_shared(c)
     }
     pub fn home(&mut self, base: u64, task: u64, at: u32, outer: Value) -> Gc<HomeObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Home);
         hdr.x = 1;
         hdr.aux = at;
-        self.put(HomeObj { hdr, base, task, outer })
+        let h = self.put(HomeObj { hdr, base, task, outer });
+        self.born(h.val());
+        h
     }
     pub fn unwind(&mut self, what: u16, value: Value, target: Value) -> Gc<UnwindObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Unwind);
         hdr.x = what;
-        self.put(UnwindObj { hdr, value, target })
+        let u = self.put(UnwindObj { hdr, value, target });
+        self.born(u.val());
+        u
     }
     /// A Rust payload with a class.
     pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {
         self.charge(payload.bytes());
         let mut hdr = Header::new(class, Kind::Data);
         hdr.x = payload.shares() as u16;
-        self.put(DataObj { hdr, payload: Box::new(payload) }).val()
+        let confined = payload.confined();
+        let cell = DataObj { hdr, payload: Box::new(payload) };
+        if confined {
+            let d = self.put(cell).val();
+            self.born(d)
+        } else {
+            self.put_shared(cell).val()
+        }
     }
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);
-        self.put(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Box::new(data) })
+        let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Box::new(data) });
+        lock(&self.shared.classes).push(c);
+        c
     }
     /// An instance that is empty in the way of `class`; `None` for `Instance::None` and `Data`.
     pub fn instance(&mut self, class: Gc<ClassObj>) -> Option<Value> {
@@ -513,8 +530,11 @@ impl Heap {
     /// Sets a side-table variable; an undef value removes it.
     pub fn set_side_ivar(&mut self, v: Value, name: Sym, val: Value) {
         let Some(h) = v.header() else { return };
+        // Tables know shared cells only.
+        self.publish(v);
+        self.publish(val);
         let mut t = self.shared.ivars.write().unwrap_or_else(PoisonError::into_inner);
-        let e = t.entry(v.bits()).or_default();
+        let e = t.entry(v.bits());
         let at = e.iter().position(|p| p.0 == name);
         match (at, val.is_undef()) {
             (Some(i), true) => {
@@ -526,13 +546,14 @@ impl Heap {
         }
         drop(t);
         h.set(flag::IVARS);
-        self.before_store(v, val);
+        self.remember(v);
     }
 
     // --- identity, weakness, finalizers --------------------------------------
 
     /// `object_id` of a heap cell: a running number, given when first asked for.
     pub fn object_id(&mut self, v: Value) -> u64 {
+        self.publish(v);
         let (id, new) = self.shared.id_of(v);
         if new && let Some(h) = v.header() {
             h.set(flag::SIDE);
@@ -549,9 +570,12 @@ impl Heap {
     }
     /// Registers a Data cell whose payload's `weak` is called at each collection it survives.
     pub fn add_weak(&mut self, v: Value) {
+        self.publish(v);
         lock(&self.shared.weak).push(v);
     }
     pub fn add_finalizer(&mut self, v: Value, f: Value) {
+        self.publish(v);
+        self.publish(f);
         if let Some(h) = v.header() {
             lock(&self.shared.finalizers).entry(v.bits()).or_default().push(f);
             h.set(flag::SIDE);
@@ -577,9 +601,19 @@ impl Drop for Heap {
         if self.retired.is_bound() {
             self.set_parallel(false);
         }
-        let blocks = self.classes.iter_mut().enumerate().map(|(c, k)| (c, std::mem::take(&mut k.blocks))).collect();
-        let large = std::mem::take(&mut self.large);
-        lock(&self.shared.orphans).push(crate::shared::Orphan { blocks, large, _retired: std::mem::take(&mut self.retired) });
+        self.close();
+        let mut blocks: Vec<*mut Block> = self.lists.each().collect();
+        self.retire_window(|_| true);
+        blocks.append(&mut self.window.blocks);
+        let mut large = std::mem::take(&mut self.lists.large);
+        large.append(&mut self.lists.young_large);
+        let orphan = crate::shared::Orphan {
+            blocks,
+            large,
+            remembered: std::mem::take(&mut self.remembered),
+            retired: std::mem::take(&mut self.retired),
+        };
+        lock(&self.shared.orphans).push(orphan);
     }
 }
 
@@ -589,7 +623,7 @@ mod tests {
 
     #[test]
     fn keeps_what_roots_reach_and_reuses_the_rest() {
-        let mut h = Heap::new();
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
         let keep = h.array(Value::FALSE, &[]).val();
         for i in 0..10_000 {
             let s = h.str(Value::FALSE, format!("a string that is long enough {i}").as_bytes(), 1).val();

@@ -54,10 +54,13 @@ impl Value {
     /// Can operations on this value change it in steps that others must not see half done?
     #[inline(always)]
     pub fn needs_lock(self) -> bool {
-        self.header().is_some_and(|h| match h.kind {
-            Kind::Data => h.x == 0,
-            Kind::Object | Kind::Str | Kind::Array | Kind::Hash | Kind::Struct => !h.frozen(),
-            _ => false,
+        self.header().is_some_and(|h| {
+            h.has(flag::SHARED)
+                && match h.kind {
+                    Kind::Data => h.x == 0,
+                    Kind::Object | Kind::Str | Kind::Array | Kind::Hash | Kind::Struct => !h.frozen(),
+                    _ => false,
+                }
         })
     }
 }

@@ -10,23 +10,61 @@ use crate::block::Block;
 use crate::retire::Retired;
 use crate::stat::{Counters, GcStat, Stats};
 use crate::trace::drop_cell;
-use crate::{Sym, Value};
+use crate::{ClassObj, Gc, Sym, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Bytes that may be allocated outside windows between two node collections, at least.
+pub(crate) const YOUNG: isize = 24 << 20;
 
 /// Ids both ways.
 #[derive(Default)]
 struct Ids {
     ids: FxHashMap<u64, u64>,
     by_id: FxHashMap<u64, Value>,
+    /// Cells that got one since the last node collection: the others are old while they are here.
+    fresh: Vec<u64>,
+}
+
+/// Instance variables of cells that are neither Object nor Class.
+#[derive(Default)]
+pub(crate) struct SideIvars {
+    map: FxHashMap<u64, Vec<(Sym, Value)>>,
+    /// As in [`Ids`].
+    fresh: Vec<u64>,
+}
+
+impl SideIvars {
+    pub fn get(&self, cell: &u64) -> Option<&Vec<(Sym, Value)>> {
+        self.map.get(cell)
+    }
+    pub fn entry(&mut self, cell: u64) -> &mut Vec<(Sym, Value)> {
+        self.map.entry(cell).or_insert_with(|| {
+            self.fresh.push(cell);
+            Vec::new()
+        })
+    }
+    /// Drops what belonged to cells that a node collection found dead.
+    pub fn forget(&mut self, full: bool, alive: impl Fn(Value) -> bool) {
+        if full {
+            self.map.retain(|b, _| alive(Value::from_bits(*b)));
+        } else {
+            for b in self.fresh.iter().filter(|b| !alive(Value::from_bits(**b))) {
+                self.map.remove(b);
+            }
+        }
+        self.fresh.clear();
+    }
 }
 
 /// Memory of a worker that is gone.
 pub(crate) struct Orphan {
-    pub blocks: Vec<(usize, Vec<*mut Block>)>,
+    pub blocks: Vec<*mut Block>,
     pub large: Vec<*mut Block>,
-    pub _retired: Box<Retired>,
+    pub remembered: Vec<Value>,
+    /// Freed with this, at a stop.
+    pub retired: Box<Retired>,
 }
 
 /// The common part.
@@ -49,8 +87,7 @@ pub struct HeapShared {
     pub(crate) heap_bytes: AtomicUsize,
     next_id: AtomicU64,
     ids: Mutex<Ids>,
-    /// Instance variables of cells that are neither Object nor Class.
-    pub(crate) ivars: RwLock<FxHashMap<u64, Vec<(Sym, Value)>>>,
+    pub(crate) ivars: RwLock<SideIvars>,
     pub(crate) weak: Mutex<Vec<Value>>,
     pub(crate) finalizers: Mutex<FxHashMap<u64, Vec<Value>>>,
     /// Finalizers whose object died: (procs, object id), for the loop to run.
@@ -61,6 +98,13 @@ pub struct HeapShared {
     pub(crate) orphans: Mutex<Vec<Orphan>>,
     /// Threads for marking.
     pub(crate) helpers: crate::mark::Helpers,
+    /// Empty blocks.
+    pub(crate) spare: Mutex<Vec<*mut Block>>,
+    /// Every class there is.
+    pub(crate) classes: Mutex<Vec<Gc<ClassObj>>>,
+    /// Live bytes after the last full collection, and bytes that young ones let live since.
+    pub(crate) old_bytes: AtomicUsize,
+    pub(crate) promoted: AtomicUsize,
 }
 
 // SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
@@ -74,13 +118,13 @@ pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl HeapShared {
-    pub(crate) fn new(budget: isize) -> HeapShared {
+    pub(crate) fn new() -> HeapShared {
         HeapShared {
             book: Default::default(),
             wants: AtomicBool::new(false),
             wants_full: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
-            budget: AtomicIsize::new(budget),
+            budget: AtomicIsize::new(YOUNG),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),
@@ -96,6 +140,10 @@ impl HeapShared {
             stats: Stats::default(),
             orphans: Mutex::default(),
             helpers: Default::default(),
+            spare: Mutex::default(),
+            classes: Mutex::default(),
+            old_bytes: AtomicUsize::new(0),
+            promoted: AtomicUsize::new(0),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
@@ -124,7 +172,7 @@ impl HeapShared {
     pub fn book(&self) -> &crate::site::SiteBook {
         &self.book
     }
-    /// Asks for a collection; who polls must be told by other means.
+    /// Asks for a collection, young or full as policy says; who polls must be told by other means.
     pub fn request_gc(&self) {
         self.wants.store(true, Release);
     }
@@ -196,6 +244,7 @@ impl HeapShared {
         let id = self.next_id.fetch_add(8, Relaxed);
         t.ids.insert(v.bits(), id);
         t.by_id.insert(id, v);
+        t.fresh.push(v.bits());
         (id, true)
     }
     /// The live cell with that object id.
@@ -206,10 +255,20 @@ impl HeapShared {
     pub fn id_was_used(&self, id: u64) -> bool {
         id >= 8 && id < self.next_id.load(Relaxed) && id.is_multiple_of(8)
     }
-    pub(crate) fn forget_ids(&self, alive: impl Fn(Value) -> bool) {
+    pub(crate) fn forget_ids(&self, full: bool, alive: impl Fn(Value) -> bool) {
         let mut t = lock(&self.ids);
-        t.ids.retain(|b, _| alive(Value::from_bits(*b)));
-        t.by_id.retain(|_, v| alive(*v));
+        let t = &mut *t;
+        if full {
+            t.ids.retain(|b, _| alive(Value::from_bits(*b)));
+            t.by_id.retain(|_, v| alive(*v));
+        } else {
+            for b in t.fresh.iter().filter(|b| !alive(Value::from_bits(**b))) {
+                if let Some(id) = t.ids.remove(b) {
+                    t.by_id.remove(&id);
+                }
+            }
+        }
+        t.fresh.clear();
     }
 
     // --- finalizers -----------------------------------------------------------------
@@ -242,14 +301,18 @@ impl HeapShared {
 impl Drop for HeapShared {
     fn drop(&mut self) {
         for o in std::mem::take(&mut *lock(&self.orphans)) {
-            for b in o.blocks.iter().flat_map(|c| &c.1).chain(&o.large).copied() {
+            for b in o.blocks.iter().chain(&o.large).copied() {
                 // SAFETY: the last heap is gone and with it every value.
-                unsafe { (*b).each_live(|h| drop_cell(h)) };
+                unsafe { (*b).each(|h, _| drop_cell(h)) };
             }
-            for b in o.blocks.iter().flat_map(|c| &c.1).chain(&o.large).copied() {
+            for b in o.blocks.iter().chain(&o.large).copied() {
                 // SAFETY: as above.
                 unsafe { Block::free(b) };
             }
+        }
+        for b in std::mem::take(&mut *lock(&self.spare)) {
+            // SAFETY: empty.
+            unsafe { Block::free(b) };
         }
     }
 }

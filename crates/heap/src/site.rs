@@ -585,25 +585,9 @@ impl Heap {
         let out = self.sites.table.settle(&self.shared.book).into_iter().map(|s| s.0).collect();
         SiteNews { out, back }
     }
-    /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
-    ///
-    /// Allocation gives them `OUT` alone and notes them in `born`, whatever `p` is: were they `SHARED` already,
-    /// a publication would stop at them before what they hold is published.
-    #[inline]
-    pub fn begin_place(&mut self, p: Place) {
-        self.sites.place = p;
-    }
-    /// Cells are born in the window again. Those born since [`Heap::begin_place`] were filled like any new
-    /// cell, without a barrier: what they hold now gets their flags.
-    #[inline]
-    pub fn end_place(&mut self) {
-        let p = std::mem::take(&mut self.sites.place);
-        if !self.sites.born.is_empty() {
-            self.seal_born(p == Place::Shared || self.shared.book.policy.fields);
-        }
-    }
+    /// What cells that were born outside hold by now gets their flags.
     #[inline(never)]
-    fn seal_born(&mut self, shared: bool) {
+    pub(crate) fn raise_born(&mut self, shared: bool) {
         struct Fields<'a>(&'a mut Vec<Value>);
         impl Visitor for Fields<'_> {
             fn visit(&mut self, v: Value) {

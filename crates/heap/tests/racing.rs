@@ -2,7 +2,7 @@
 //! without. What is seen must always have been stored there, and nothing may crash.
 //! Workers stop at a barrier for collections, as they do at safepoints.
 
-use kumi_heap::{Gc, HashData, Heap, Layout, LockSet, Marker, Value, retire};
+use kumi_heap::{Gc, HashData, Heap, HeapConfig, Layout, LockSet, Marker, Rule, Value, retire};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Barrier, Mutex};
 
@@ -77,13 +77,14 @@ fn race(rounds: usize, roots: &[Shared], heap: &mut Heap, write: impl Fn(&mut He
             }
         });
         let [a, b] = &mut others;
-        Heap::collect_all(&mut [heap, a, b], &mut |m: &mut Marker| roots.iter().for_each(|r| m.mark(r.val())));
+        heap.request_full();
+        Heap::collect_all(&mut [heap, a, b], &mut |_, m: &mut Marker| roots.iter().for_each(|r| m.mark(r.val())));
     }
 }
 
 #[test]
 fn readers_of_an_array_see_stored_elements() {
-    let mut heap = Heap::new();
+    let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let a = Shared::of(heap.array(Value::FALSE, &[token(1), token(2)]).val());
     race(
         30,
@@ -126,7 +127,7 @@ fn readers_of_an_array_see_stored_elements() {
 
 #[test]
 fn readers_of_a_string_see_stored_bytes() {
-    let mut heap = Heap::new();
+    let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let s = Shared::of(heap.str(Value::FALSE, b"aaa", 1).val());
     race(
         20,
@@ -167,7 +168,7 @@ fn spread(k: usize) -> u64 {
 
 #[test]
 fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
-    let mut heap = Heap::new();
+    let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     const STAY: usize = 40;
     let mut d = HashData::default();
     for k in 0..STAY {
@@ -241,7 +242,7 @@ fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
 
 #[test]
 fn lock_sets_keep_moves_between_arrays_whole() {
-    let mut heap = Heap::new();
+    let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let arrays: Vec<Shared> = (0..5).map(|i| Shared::of(heap.array(Value::FALSE, &[token(i); 20]).val())).collect();
     let lists = [retire::Retired::default(), retire::Retired::default(), retire::Retired::default()];
     std::thread::scope(|s| {
@@ -280,7 +281,7 @@ fn lock_sets_keep_moves_between_arrays_whole() {
 #[test]
 fn worker_heaps_are_collected_together() {
     const WORKERS: usize = 3;
-    let mut first = Heap::new();
+    let mut first = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let common = Shared::of(first.array(Value::FALSE, &[]).val());
     let mut heaps: Vec<Heap> = (0..WORKERS).map(|_| first.sibling()).collect();
     for round in 0..12usize {
@@ -326,7 +327,8 @@ fn worker_heaps_are_collected_together() {
             heaps.push(first.sibling());
         }
         let mut all: Vec<&mut Heap> = std::iter::once(&mut first).chain(&mut heaps).collect();
-        Heap::collect_all(&mut all, &mut |m| m.mark(common.val()));
+        all[0].request_full();
+        Heap::collect_all(&mut all, &mut |_, m| m.mark(common.val()));
         let kept = (round % 5 + 1) % 5 * WORKERS * 100;
         assert_eq!(all[0].stat().live_cells, 1 + kept, "round {round}");
         let mut n = 0;
@@ -337,5 +339,5 @@ fn worker_heaps_are_collected_together() {
             assert!(is_token(first.side_ivar(*v, kumi_heap::Sym(7))));
         }
     }
-    assert!(first.stat().allocated_cells > 0 && first.stat().count == 12);
+    assert!(first.stat().allocated_cells > 0);
 }

@@ -12,7 +12,7 @@ impl Cx {
     /// A runtime with its classes, but without natives and prelude.
     pub fn new() -> Box<Cx> {
         let rt = Arc::new(Runtime::empty(random_seed()));
-        let mut cx = Cx::worker(rt, Heap::new(), 0);
+        let mut cx = Cx::worker(rt, Heap::configured(heap_config()), 0);
         cx.register();
         cx.first_task();
         // The classes take the place of pointers that nothing has followed yet.
@@ -110,4 +110,21 @@ fn random_seed() -> u64 {
     let mut b = [0; 8];
     kumi_num::random::os_bytes(&mut b);
     u64::from_le_bytes(b)
+}
+
+/// How the heap is to work: `KUMI_TLH`, `KUMI_WINDOW` (KB), `KUMI_TLH_STRESS` (a seed).
+fn heap_config() -> HeapConfig {
+    let var = |name| std::env::var(name).ok();
+    let number = |name| var(name).and_then(|v| v.trim().parse::<u64>().ok());
+    let d = HeapConfig::default();
+    HeapConfig {
+        rule: match var("KUMI_TLH").as_deref().map(str::trim) {
+            Some("off") => Rule::Off,
+            Some("paper") => Rule::Paper,
+            Some("closure") => Rule::Closure,
+            _ => Rule::Off,
+        },
+        window: number("KUMI_WINDOW").map_or(d.window, |kb| (kb.clamp(8, 256) as usize) << 10),
+        stress: number("KUMI_TLH_STRESS").map_or(0, |seed| seed.wrapping_mul(2).wrapping_add(1)),
+    }
 }

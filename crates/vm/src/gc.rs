@@ -80,7 +80,7 @@ impl Cx {
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
             rt.tasks.bury();
-            Heap::collect_all(&mut heaps, &mut |m| rt.mark_roots(false, m));
+            Heap::collect_all(&mut heaps, &mut |full, m| rt.mark_roots(!full, m));
             rt.tasks.each(|mut t| t.recent = 0);
             for w in &rt.workers {
                 // SAFETY: as above.

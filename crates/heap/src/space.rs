@@ -1,0 +1,451 @@
+//! Where cells are born: cursors that bump through the gaps of a worker's blocks,
+//! lazy sweeping, and the accounts that say when to collect.
+//!
+//! Invariant: a block is in exactly one of its heap's [`Lists`], in its window, or held
+//! by a cursor outside it; only its heap's worker allocates in it and sweeps it, and
+//! the collector touches it while that worker is stopped. Blocks that were allocated
+//! in since the last node collection are in the window or a `young` list: only they
+//! can hold cells that died since.
+
+use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, MAX_CELL, State};
+use crate::header::{Header, Kind};
+use crate::heap::Heap;
+use crate::shared::lock;
+use crate::stat::Counters;
+use crate::trace::{cell_bytes, drop_cell, owns};
+use crate::Value;
+use std::sync::atomic::Ordering::*;
+
+/// How much of the common budget a worker takes at a time.
+pub(crate) const PIECE: isize = 256 << 10;
+/// Empty blocks a runtime keeps for reuse; more go back to the system.
+const SPARE: usize = 64;
+/// A gap with more left than this is kept for smaller cells when a large one does not fit.
+const KEEP_GAP: usize = 512;
+/// Free bytes that make a block worth entering.
+const WORTH: usize = 1024;
+
+/// The cursor in the worker's window, where cells are born private.
+pub(crate) const IN: usize = 0;
+/// The cursor outside: what is born there lives until a node collection.
+pub(crate) const OUTSIDE: usize = 1;
+
+/// A gap that is being filled.
+pub(crate) struct Cursor {
+    pub at: u64,
+    pub end: u64,
+    /// Where the filling of this gap began.
+    start: u64,
+    /// The gap after it in the block.
+    next: u64,
+    /// Null: none.
+    pub block: *mut Block,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Cursor { at: 0, end: 0, start: 0, next: 0, block: std::ptr::null_mut() }
+    }
+}
+
+impl Cursor {
+    /// Makes the block walkable. The cursor stays where it is.
+    pub fn seal(&self) {
+        if self.at < self.end {
+            // SAFETY: what is left of the gap holds no cell.
+            unsafe { Gap::write(self.at, (self.end - self.at) as usize, self.next) };
+        }
+    }
+    /// Enters the gaps of a block.
+    pub fn enter(&mut self, b: *mut Block) {
+        // SAFETY: a live block of this heap, its gaps listed.
+        let gap = unsafe { std::mem::take(&mut (*b).gap) };
+        *self = Cursor { at: 0, end: 0, start: 0, next: gap, block: b };
+    }
+    /// Goes on to the next gap of the block with room for `bytes`; false: there is none.
+    /// At most `most` of a gap are taken at once; the rest stays a gap.
+    pub fn advance(&mut self, bytes: usize, most: usize) -> bool {
+        // What is left of this gap is lost until the block is swept again.
+        self.seal();
+        while self.next != 0 {
+            let g = self.next as *const Gap;
+            // SAFETY: a gap of the block this cursor holds.
+            let (mut n, mut next) = unsafe { ((*g).bytes as usize, (*g).next) };
+            if n > most.saturating_add(GRANULE) {
+                let rest = g as u64 + most.next_multiple_of(GRANULE) as u64;
+                let end = g as u64 + n as u64;
+                if rest < end {
+                    // SAFETY: the end of the gap, at least a granule.
+                    unsafe { Gap::write(rest, (end - rest) as usize, next) };
+                    (n, next) = ((rest - g as u64) as usize, rest);
+                }
+            }
+            (self.at, self.start, self.end, self.next) = (g as u64, g as u64, g as u64 + n as u64, next);
+            if n >= bytes {
+                return true;
+            }
+            // Lost likewise.
+            self.at = self.end;
+            self.start = self.end;
+        }
+        false
+    }
+    /// Leaves the block; what was left of its gaps is listed again.
+    pub fn leave(&mut self) -> *mut Block {
+        self.seal();
+        let b = self.block;
+        if !b.is_null() {
+            // SAFETY: this cursor holds the block.
+            unsafe { (*b).gap = if self.at < self.end { self.at } else { self.next } };
+        }
+        *self = Cursor::default();
+        b
+    }
+}
+
+/// The blocks of one heap that hold cells outside its window.
+#[derive(Default)]
+pub(crate) struct Lists {
+    /// To be swept before use.
+    pub unswept: Vec<*mut Block>,
+    /// Swept, with gaps.
+    pub recycled: Vec<*mut Block>,
+    /// Swept, without gaps worth a look.
+    pub full: Vec<*mut Block>,
+    /// As the two above, but allocated in since the last node collection.
+    pub young_recycled: Vec<*mut Block>,
+    pub young_full: Vec<*mut Block>,
+    pub large: Vec<*mut Block>,
+    /// Large cells since the last node collection.
+    pub young_large: Vec<*mut Block>,
+    /// Blocks to sweep with each piece of budget, so that all are before the next collection.
+    pub pace: usize,
+}
+
+impl Lists {
+    pub fn each(&self) -> impl Iterator<Item = *mut Block> + '_ {
+        self.unswept.iter().chain(&self.recycled).chain(&self.full).chain(&self.young_recycled).chain(&self.young_full).copied()
+    }
+    /// Takes a block that was allocated in since the last node collection; its gaps are listed.
+    pub fn young(&mut self, b: *mut Block) {
+        // SAFETY: a live block of this heap.
+        if unsafe { (*b).gap != 0 && (*b).free_bytes as usize >= WORTH } {
+            self.young_recycled.push(b);
+        } else {
+            self.young_full.push(b);
+        }
+    }
+    /// A node collection is over: blocks that may hold dead cells wait to be swept.
+    pub fn restart(&mut self, full: bool) {
+        self.unswept.append(&mut self.young_recycled);
+        self.unswept.append(&mut self.young_full);
+        if full {
+            self.unswept.append(&mut self.recycled);
+            self.unswept.append(&mut self.full);
+        }
+    }
+}
+
+/// Sweeps a block by its marks: drops the dead, lists the gaps. Returns free bytes.
+///
+/// # Safety
+/// The block can be walked, is this worker's (or the world is stopped), and what is not marked is dead.
+pub(crate) unsafe fn sweep(b: *mut Block) -> usize {
+    let mut free = 0;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let end = b as u64 + BLOCK as u64;
+        let mut at = (*b).first();
+        let (mut first, mut last): (u64, u64) = (0, 0);
+        let mut run: u64 = 0;
+        loop {
+            let dead = at < end && {
+                let h = at as *mut Header;
+                (*h).kind == Kind::Free || !(*b).marked(at)
+            };
+            if dead {
+                let h = at as *mut Header;
+                let n = cell_bytes(&*h) as u64;
+                if owns((*h).kind) {
+                    drop_cell(h);
+                }
+                if run == 0 {
+                    run = at;
+                }
+                at += n;
+                continue;
+            }
+            if run != 0 {
+                free += (at - run) as usize;
+                Gap::write(run, (at - run) as usize, 0);
+                if last == 0 {
+                    first = run;
+                } else {
+                    (*(last as *mut Gap)).next = run;
+                }
+                last = run;
+                run = 0;
+            }
+            if at >= end {
+                break;
+            }
+            at += cell_bytes(&*(at as *mut Header)) as u64;
+        }
+        (*b).gap = first;
+        (*b).free_bytes = free as u32;
+        (*b).state = State::Common;
+    }
+    free
+}
+
+impl Heap {
+    /// Counts bytes outside cells (string and array buffers) towards the next collection.
+    #[inline]
+    pub fn charge(&mut self, bytes: usize) {
+        self.outside = self.outside.wrapping_add(bytes);
+        if self.outside > self.outside_limit {
+            self.outside_full();
+        }
+    }
+    /// Private cells hold much outside the window: it is time to look which are dead.
+    #[cold]
+    #[inline(never)]
+    fn outside_full(&mut self) {
+        if self.windows() && !self.window.blocks.is_empty() {
+            self.wish_window();
+            // Until the safepoint, and in case it frees nothing, count on.
+            self.outside_limit = self.outside_limit.saturating_mul(2);
+        } else {
+            let n = std::mem::take(&mut self.outside);
+            self.outside_limit = self.window.outside_limit();
+            self.spend(n);
+        }
+    }
+    /// Takes bytes from the budget between two node collections.
+    #[inline]
+    pub(crate) fn spend(&mut self, bytes: usize) {
+        // The budget is not negative here, so that no request of a possible size overflows.
+        self.budget = self.budget.wrapping_sub_unsigned(bytes);
+        if self.budget < 0 {
+            self.more_budget();
+        }
+    }
+    /// Takes a piece of the common budget; asks for a collection when there is none left.
+    #[cold]
+    #[inline(never)]
+    fn more_budget(&mut self) {
+        let used = self.piece.saturating_sub(self.budget);
+        Counters::add(&self.counters.allocated_bytes, used as u64);
+        let need = used.saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
+        let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
+        self.piece = self.sampler.as_mut().map_or(PIECE, |s| s.piece());
+        self.budget = self.piece;
+        if self.sampler.is_some() {
+            self.sample(used as u64);
+        }
+        if had.is_ok_and(|b| b < need) {
+            self.shared.request_gc();
+            self.poll.store(true, Relaxed);
+        }
+        for _ in 0..self.lists.pace {
+            if !self.sweep_one() {
+                break;
+            }
+        }
+    }
+    /// Sweeps one block that waits for it; false: none does.
+    pub(crate) fn sweep_one(&mut self) -> bool {
+        let Some(b) = self.lists.unswept.pop() else {
+            self.lists.pace = 0;
+            return false;
+        };
+        self.sweep_block(b);
+        true
+    }
+    /// Finishes all lazy sweeping.
+    pub fn sweep_all(&mut self) {
+        while self.sweep_one() {}
+    }
+    fn sweep_block(&mut self, b: *mut Block) {
+        // SAFETY: a block of this heap that waits to be swept: no cursor is in it, what is unmarked is dead.
+        let free = unsafe { sweep(b) };
+        if free == BLOCK - FIRST {
+            self.give_block(b);
+        } else if free >= WORTH {
+            self.lists.recycled.push(b);
+        } else {
+            self.lists.full.push(b);
+        }
+    }
+    /// Takes back an empty block.
+    pub(crate) fn give_block(&mut self, b: *mut Block) {
+        let mut spare = lock(&self.shared.spare);
+        if spare.len() < SPARE {
+            // SAFETY: an empty block of this heap.
+            unsafe { (*b).clear_marks() };
+            spare.push(b);
+            return;
+        }
+        drop(spare);
+        self.shared.heap_bytes.fetch_sub(BLOCK, Relaxed);
+        // SAFETY: it is empty.
+        unsafe { Block::free(b) };
+    }
+    /// Are there empty blocks to take?
+    pub(crate) fn spare_blocks(&self) -> bool {
+        !lock(&self.shared.spare).is_empty()
+    }
+    /// An empty block.
+    pub(crate) fn take_block(&mut self) -> *mut Block {
+        let b = lock(&self.shared.spare).pop();
+        let b = b.unwrap_or_else(|| {
+            let Some(b) = Block::new() else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
+            self.shared.heap_bytes.fetch_add(BLOCK, Relaxed);
+            b
+        });
+        // SAFETY: nobody else's.
+        unsafe {
+            (*b).owner = self.id;
+            (*b).state = State::Common;
+            }
+        b
+    }
+
+    /// Memory for a cell of `bytes` where `place` says.
+    #[inline(always)]
+    pub(crate) fn raw(&mut self, bytes: usize, place: usize) -> *mut u8 {
+        let n = bytes.next_multiple_of(GRANULE) as u64;
+        let c = &mut self.cursors[place & 1];
+        let p = c.at;
+        if n <= c.end.wrapping_sub(p) {
+            c.at = p + n;
+            return p as *mut u8;
+        }
+        self.raw_slow(bytes, place)
+    }
+    #[cold]
+    #[inline(never)]
+    fn raw_slow(&mut self, bytes: usize, place: usize) -> *mut u8 {
+        let n = bytes.next_multiple_of(GRANULE);
+        if n > MAX_CELL {
+            return self.raw_large(bytes);
+        }
+        if place & 1 == IN {
+            self.window_refill(n);
+        } else if n > KEEP_GAP && self.cursors[1].end - self.cursors[1].at > KEEP_GAP as u64 {
+            // A cell for which the gap is too short, though it is a good one for others.
+            return self.raw_medium(n);
+        } else {
+            self.out_refill(n);
+        }
+        let c = &mut self.cursors[place & 1];
+        let p = c.at;
+        c.at += n as u64;
+        p as *mut u8
+    }
+    /// Accounts for what the cursor has filled since this was last done.
+    pub(crate) fn settle(&mut self, place: usize) {
+        let c = &mut self.cursors[place & 1];
+        let (from, to) = (c.start, c.at);
+        c.start = to;
+        if to <= from {
+            return;
+        }
+        let bytes = (to - from) as usize;
+        if place & 1 == OUTSIDE {
+            let mut n = 0;
+            let mut at = from;
+            while at < to {
+                // SAFETY: cells written one after another by this worker.
+                at += unsafe { cell_bytes(&*(at as *const Header)) } as u64;
+                n += 1;
+            }
+            Counters::add(&self.counters.allocated_cells, n);
+            Counters::add(&self.counters.shared_bytes, bytes as u64);
+            self.spend(bytes);
+        } else {
+            Counters::add(&self.counters.private_bytes, bytes as u64);
+            self.window.filled(bytes);
+        }
+    }
+    /// Finds a gap for `n` bytes outside the window.
+    fn out_refill(&mut self, n: usize) {
+        self.settle(OUTSIDE);
+        loop {
+            if self.cursors[1].advance(n, usize::MAX) {
+                return;
+            }
+            let b = self.cursors[1].leave();
+            if !b.is_null() {
+                self.lists.young_full.push(b);
+            }
+            let b = match self.lists.young_recycled.pop().or_else(|| self.lists.recycled.pop()) {
+                Some(b) => b,
+                None if self.sweep_one() => continue,
+                None => self.take_block(),
+            };
+            self.cursors[1].enter(b);
+        }
+    }
+    /// A cell of middling size outside the current gap: from a block of such cells.
+    fn raw_medium(&mut self, n: usize) -> *mut u8 {
+        std::mem::swap(&mut self.cursors[1], &mut self.medium);
+        // What was taken before is written by now.
+        self.settle(OUTSIDE);
+        let c = &self.cursors[1];
+        if (c.end - c.at) < n as u64 {
+            if !self.cursors[1].advance(n, usize::MAX) {
+                let b = self.cursors[1].leave();
+                if !b.is_null() {
+                    self.lists.young(b);
+                }
+                let b = self.take_block();
+                self.cursors[1].enter(b);
+                self.cursors[1].advance(n, usize::MAX);
+            }
+        }
+        let c = &mut self.cursors[1];
+        let p = c.at;
+        c.at += n as u64;
+        std::mem::swap(&mut self.cursors[1], &mut self.medium);
+        p as *mut u8
+    }
+    fn raw_large(&mut self, bytes: usize) -> *mut u8 {
+        let Some(b) = Block::large(bytes) else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Block>()) };
+        self.lists.young_large.push(b);
+        // SAFETY: just made, one cell.
+        unsafe {
+            (*b).owner = self.id;
+            let n = (*b).bytes();
+            self.shared.heap_bytes.fetch_add(n, Relaxed);
+            Counters::add(&self.counters.allocated_cells, 1);
+            Counters::add(&self.counters.shared_bytes, n as u64);
+            self.spend(n);
+            // A walk may come before the cell is written.
+            Gap::write((*b).first(), GRANULE, 0);
+            (*b).first() as *mut u8
+        }
+    }
+    /// Makes all blocks of this heap walkable.
+    pub(crate) fn seal(&mut self) {
+        for p in 0..2 {
+            self.settle(p);
+            self.cursors[p].seal();
+        }
+        self.medium.seal();
+    }
+    /// Every block of this heap, large ones included.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
+        let held = [self.cursors[1].block, self.medium.block];
+        self.lists
+            .each()
+            .chain(self.lists.large.iter().copied())
+            .chain(self.lists.young_large.iter().copied())
+            .chain(held.into_iter().filter(|b| !b.is_null()))
+            .chain(self.window.blocks.iter().copied())
+    }
+    /// Is `v` a cell of this heap's window, private or published there?
+    pub fn in_window(&self, v: Value) -> bool {
+        v.is_heap() && self.window.blocks.contains(&Block::of(v.bits()))
+    }
+}

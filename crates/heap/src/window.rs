@@ -1,0 +1,515 @@
+//! A worker's window: where its private cells are born, and how they die there.
+//!
+//! Invariants (the paper's speculation, section 2 of "Speculative Allocation"):
+//! - A cell without `OUT` lies in a block of its worker's current window, and only the tasks of the thread that
+//!   this worker runs can reach it.
+//! - Along every reference the flags `OUT` and `SHARED` only grow: what a cell outside the window refers to is
+//!   outside, what a shared cell refers to is shared. [`Heap::before_store`] keeps it, for each store; under the
+//!   paper's rule a stored cell is shared whatever it is stored into, so that no closure is ever walked.
+//! - So a window collection, marking from the running thread's stacks through private cells, sees every reference
+//!   to a private cell there is.
+//!
+//! A cell that leaves (is *published*) stays where it is; so does a window in which too little comes free: it
+//! *retires*, what lives in it leaves, and a fresh window is taken. Nothing moves and nobody else is stopped.
+
+use crate::Value;
+use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
+use crate::header::{Header, Kind, flag};
+use crate::heap::{Heap, Rule};
+use crate::space::IN;
+use crate::stat::{Counters, WindowDone};
+use crate::trace::{Marker, Visitor, cell_bytes, drop_cell, outside_bytes, owns, trace_cell};
+use std::sync::atomic::Ordering::*;
+use std::time::Instant;
+
+/// Bytes of window that pay for the look at one root: deep stacks get larger windows, so that
+/// looking at them stays a small part of the work.
+const BYTES_PER_ROOT: usize = 16;
+/// Outside bytes (buffers of private cells) that may gather for each byte of window.
+const OUTSIDE: usize = 16;
+
+/// See the module.
+pub(crate) struct Window {
+    /// Blocks in which private cells lie, or may be born.
+    pub blocks: Vec<*mut Block>,
+    /// The next of them to be filled.
+    next: usize,
+    /// Configured bytes of a window.
+    size: usize,
+    /// Filled since the last window collection.
+    filled: usize,
+    /// What `filled` may reach.
+    limit: usize,
+    /// A window collection waits for the next safepoint.
+    wanted: bool,
+    /// Outside bytes of private cells that the last window collection kept.
+    kept_outside: usize,
+    /// Outside bytes of cells published since, counted when that happened.
+    published_outside: usize,
+    /// `KUMI_TLH_STRESS`: state of the random choices; 0: off.
+    stress: u64,
+}
+
+// SAFETY: its blocks are its heap's.
+unsafe impl Send for Window {}
+
+impl Window {
+    pub fn new(size: usize, stress: u64) -> Window {
+        Window {
+            blocks: Vec::new(),
+            next: 0,
+            size,
+            filled: 0,
+            limit: size,
+            wanted: false,
+            kept_outside: 0,
+            published_outside: 0,
+            stress,
+        }
+    }
+    pub fn size(&self) -> usize {
+        self.size
+    }
+    pub fn stress(&self) -> u64 {
+        self.stress
+    }
+    pub fn filled(&mut self, bytes: usize) {
+        self.filled += bytes;
+    }
+    pub fn outside_limit(&self) -> usize {
+        (self.size * OUTSIDE).max(256 << 10) + self.kept_outside
+    }
+    /// A random number below `n`.
+    fn random(&mut self, n: u64) -> u64 {
+        self.stress = self.stress.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.stress >> 33) % n.max(1)
+    }
+    /// Nothing is private any more, or nothing is left.
+    fn reset(&mut self) {
+        (self.next, self.filled, self.wanted) = (0, 0, false);
+        (self.kept_outside, self.published_outside) = (0, 0);
+    }
+}
+
+/// Marks private cells.
+struct Reach {
+    grey: Vec<Value>,
+    seen: usize,
+}
+
+impl Visitor for Reach {
+    #[inline]
+    fn visit(&mut self, v: Value) {
+        self.seen += 1;
+        if let Some(h) = v.header()
+            && h.flags.load(Relaxed) & flag::OUT == 0
+        {
+            // SAFETY: a private cell lies in a block of this worker's window.
+            if unsafe { (*Block::of(v.bits())).set_live(v.bits()) } {
+                self.grey.push(v);
+            }
+        }
+    }
+}
+
+/// Gives flags to a closure.
+struct Raise<'a> {
+    heap: &'a mut Heap,
+    need: u8,
+    grey: Vec<Value>,
+}
+
+impl Visitor for Raise<'_> {
+    #[inline]
+    fn visit(&mut self, v: Value) {
+        if let Some(h) = v.header() {
+            let f = h.flags.load(Relaxed);
+            if f & self.need != self.need {
+                self.heap.raise_one(v, h, f, self.need);
+                self.grey.push(v);
+            }
+        }
+    }
+}
+
+pub(crate) const LEAVE: u8 = flag::OUT | flag::SHARED;
+
+impl Heap {
+    /// Is there a window at all (`KUMI_TLH` is not `off`)?
+    #[inline]
+    pub fn windows(&self) -> bool {
+        self.rule != Rule::Off
+    }
+    /// May cells that are private or confined exist?
+    #[inline]
+    pub fn has_private(&self) -> bool {
+        self.windows()
+    }
+    /// Is a window collection due at the next safepoint?
+    #[inline(always)]
+    pub fn wants_window(&self) -> bool {
+        self.window.wanted
+    }
+    pub(crate) fn wish_window(&mut self) {
+        self.window.wanted = true;
+        self.poll.store(true, Relaxed);
+    }
+
+    // --- the barrier ----------------------------------------------------------------
+
+    /// The write barrier: `v` is about to be stored into a field of `holder`.
+    ///
+    /// Called before every store into a cell that was not just allocated.
+    #[inline(always)]
+    pub fn before_store(&mut self, holder: Value, v: Value) {
+        #[cfg(feature = "barrier-twice")]
+        self.barrier(std::hint::black_box(holder), std::hint::black_box(v));
+        self.barrier(holder, v);
+    }
+    #[inline(always)]
+    fn barrier(&mut self, holder: Value, v: Value) {
+        if v.is_heap()
+            && let Some(h) = holder.header()
+        {
+            let f = h.flags.load(Relaxed) | self.always;
+            if f & flag::OUT != 0 {
+                self.barrier_out(holder, f & LEAVE, v);
+            }
+        }
+    }
+    /// The holder is outside the window (or the rule does not ask where it is).
+    #[inline(never)]
+    fn barrier_out(&mut self, holder: Value, need: u8, v: Value) {
+        if let Some(h) = v.header()
+            && h.flags.load(Relaxed) & need != need
+        {
+            self.raise(v, need);
+        }
+        self.remember(holder);
+    }
+    /// Notes that a cell outside the window is stored into: an old one is looked at by the next young collection.
+    #[inline]
+    pub(crate) fn remember(&mut self, holder: Value) {
+        let b = Block::of(holder.bits());
+        // SAFETY: a heap value lies in a live block.
+        unsafe {
+            if (*b).marked(holder.bits()) && (*b).log(holder.bits()) {
+                self.remembered.push(holder);
+            }
+        }
+    }
+    /// [`Heap::before_store`] for each of the values.
+    #[inline]
+    pub fn before_store_all(&mut self, holder: Value, vs: &[Value]) {
+        for &v in vs {
+            self.before_store(holder, v);
+        }
+    }
+    /// `v` is about to go where another worker may find it: a structure outside the heap.
+    #[inline]
+    pub fn publish(&mut self, v: Value) {
+        if let Some(h) = v.header()
+            && h.flags.load(Relaxed) & LEAVE != LEAVE
+        {
+            self.raise(v, LEAVE);
+        }
+    }
+    /// Publishes everything that `roots` shows: the running thread stops running.
+    pub fn publish_roots(&mut self, roots: impl FnOnce(&mut Marker)) {
+        self.raise_roots(LEAVE, roots);
+    }
+    /// As [`publish_roots`](Self::publish_roots), but the cells stay this thread's: they only leave the window.
+    pub fn retire_roots(&mut self, roots: impl FnOnce(&mut Marker)) {
+        self.raise_roots(flag::OUT, roots);
+    }
+    fn raise_roots(&mut self, need: u8, roots: impl FnOnce(&mut Marker)) {
+        if !self.windows() {
+            return;
+        }
+        let grey = std::mem::take(&mut self.grey);
+        let mut r = Raise { heap: self, need, grey };
+        roots(&mut Marker::new(&mut r));
+        r.close();
+    }
+    /// Gives `v` and all it reaches the flags `need`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise(&mut self, v: Value, need: u8) {
+        let grey = std::mem::take(&mut self.grey);
+        let mut r = Raise { heap: self, need, grey };
+        r.visit(v);
+        r.close();
+    }
+    /// Gives one cell flags, and accounts for its leaving the window.
+    #[inline]
+    fn raise_one(&mut self, v: Value, h: &Header, old: u8, need: u8) {
+        // Until now only this worker could reach the cell: nobody else changes its flags.
+        h.flags.store(old | need, Release);
+        if old & flag::OUT == 0 {
+            let (n, o) = (cell_bytes(h), outside_bytes(v));
+            Counters::add(&self.counters.published_cells, 1);
+            Counters::add(&self.counters.allocated_cells, 1);
+            Counters::add(&self.counters.published_bytes, (n + o) as u64);
+            self.window.published_outside += o;
+            self.spend(n + o);
+        }
+    }
+
+    // --- filling --------------------------------------------------------------------
+
+    /// Finds room for `n` bytes in the window; asks for a window collection when it is full, and goes on
+    /// beyond it until the safepoint comes.
+    pub(crate) fn window_refill(&mut self, n: usize) {
+        self.settle(IN);
+        loop {
+            let room = self.window.limit.saturating_sub(self.window.filled);
+            if room == 0 && !self.window.wanted {
+                self.wish_window();
+            }
+            if self.cursors[IN].advance(n, room.max(self.window.size).max(n)) {
+                return;
+            }
+            // The block stays in the window's list.
+            self.cursors[IN].leave();
+            if let Some(&b) = self.window.blocks.get(self.window.next) {
+                self.window.next += 1;
+                self.cursors[IN].enter(b);
+                continue;
+            }
+            // Blocks that wait to be swept may turn out empty.
+            for _ in 0..4 {
+                if self.spare_blocks() || !self.sweep_one() {
+                    break;
+                }
+            }
+            let b = self.take_block();
+            // SAFETY: an empty block of this heap.
+            unsafe { (*b).state = State::Window };
+            self.window.blocks.push(b);
+            self.window.next = self.window.blocks.len();
+            self.cursors[IN].enter(b);
+        }
+    }
+
+    // --- the window collection --------------------------------------------------------
+
+    /// A window collection: frees this worker's private cells that `roots` does not reach. `roots` shows what the
+    /// running thread holds: its stacks, and what else of this worker refers to cells between two bytecodes.
+    pub fn collect_window(&mut self, mut roots: impl FnMut(&mut Marker)) {
+        if !self.windows() {
+            return;
+        }
+        let t0 = Instant::now();
+        self.seal_born();
+        self.settle(IN);
+        self.cursors[IN].leave();
+        let mut r = Reach { grey: std::mem::take(&mut self.grey), seen: 0 };
+        roots(&mut Marker::new(&mut r));
+        let roots_seen = r.seen;
+        while let Some(v) = r.grey.pop() {
+            trace_cell(v, &mut r);
+        }
+        self.grey = r.grey;
+
+        let mut done = WindowDone { before_bytes: self.window.filled as u64, ..WindowDone::default() };
+        let (mut kept, mut kept_outside, mut freed_outside, mut free) = (0, 0, 0, 0);
+        for i in 0..self.window.blocks.len() {
+            // SAFETY: a block of this window, walkable, since its cursor has left.
+            let s = unsafe { sweep_window(self.window.blocks[i], self.window.stress != 0) };
+            kept += s.kept;
+            kept_outside += s.kept_outside;
+            freed_outside += s.freed_outside;
+            free += s.free;
+            done.freed_cells += s.freed_cells;
+            done.freed_bytes += (s.freed + s.freed_outside) as u64;
+        }
+        let normal = self.window.size.div_ceil(BLOCK).max(1);
+        let whole = self.window.blocks.len().max(1) * (BLOCK - FIRST);
+        // Too little came free: what survives is taken to live on.
+        let mut retire = kept > 0 && (free * 2 < whole || kept * 2 > self.window.size);
+        if self.window.stress != 0 {
+            retire |= kept > 0 && self.window.random(4) == 0;
+        }
+        // What the buffers of shared cells grew by counts towards the next node collection.
+        let grown = (std::mem::take(&mut self.outside) + self.window.kept_outside)
+            .saturating_sub(freed_outside + kept_outside + self.window.published_outside);
+        self.window.reset();
+        Counters::add(&self.counters.allocated_cells, done.freed_cells);
+        if retire {
+            let (cells, bytes) = self.retire_window(|_| true);
+            (done.retired, done.retired_cells, done.retired_bytes) = (true, cells, bytes);
+        } else {
+            self.window.kept_outside = kept_outside;
+        }
+        let mut stay = Vec::with_capacity(normal);
+        let mut gone = std::mem::take(&mut self.window.blocks);
+        // Emptier blocks first: the window is to stay in as few, and as near, as it can.
+        gone.retain(|&b| {
+            // SAFETY: as above.
+            let (private, f) = unsafe { (!retire && (*b).has_live(), (*b).free_bytes as usize) };
+            let keep = private || (stay.len() < normal && f * 2 > BLOCK);
+            if keep {
+                stay.push(b);
+            }
+            !keep
+        });
+        for b in gone {
+            // SAFETY: as above: swept, nothing private in it.
+            unsafe {
+                (*b).clear_live();
+                (*b).state = State::Common;
+                if (*b).free_bytes as usize == BLOCK - FIRST {
+                    self.give_block(b);
+                } else {
+                    self.lists.young(b);
+                }
+            }
+        }
+        for &b in &stay {
+            // SAFETY: as above.
+            unsafe { (*b).clear_live() };
+        }
+        self.window.blocks = stay;
+        self.window.limit = self.window.size.max(roots_seen * BYTES_PER_ROOT);
+        if self.window.stress != 0 {
+            let n = self.window.size as u64 / 64;
+            self.window.limit = 64 + self.window.random(n) as usize * 64;
+        }
+        self.outside_limit = self.window.outside_limit();
+        self.spend(grown);
+        done.ns = t0.elapsed().as_nanos() as u64;
+        let shared = self.shared.clone();
+        self.counters.window(&shared.stats, done);
+    }
+
+    /// Private cells of the window's blocks that `alive` names leave the window. Returns their number and bytes.
+    pub(crate) fn retire_window(&mut self, alive: impl Fn(u64) -> bool) -> (u64, u64) {
+        let (mut cells, mut bytes) = (0, 0);
+        for &b in &self.window.blocks {
+            // SAFETY: a block of this window, walkable; its private cells are this worker's, which stands here.
+            unsafe {
+                (*b).each(|h, n| {
+                    let f = (*h).flags.load(Relaxed);
+                    if f & flag::OUT == 0 && alive(h as u64) {
+                        (*h).flags.store(f | flag::OUT, Relaxed);
+                        cells += 1;
+                        bytes += (n + outside_bytes(Value::from_bits(h as u64))) as u64;
+                    }
+                });
+            }
+        }
+        Counters::add(&self.counters.allocated_cells, cells);
+        self.spend(bytes as usize);
+        (cells, bytes)
+    }
+    /// At a node collection, after marking: what lives in the window leaves it, and its blocks wait to be swept.
+    pub(crate) fn give_up_window(&mut self) {
+        let (cells, bytes) = self.retire_window(|c| {
+            // SAFETY: a cell of a live block.
+            unsafe { (*Block::of(c)).marked(c) }
+        });
+        if cells > 0 {
+            self.counters.retire(cells, bytes);
+        }
+        for b in std::mem::take(&mut self.window.blocks) {
+            self.lists.unswept.push(b);
+        }
+        self.window.reset();
+        self.window.limit = self.window.size;
+        self.outside = 0;
+        self.outside_limit = self.window.outside_limit();
+    }
+    /// `KUMI_TLH_STRESS`: now and then a cell is published for no reason.
+    pub(crate) fn stress_publish(&mut self, v: Value) {
+        if self.window.stress != 0 && self.window.random(16) == 0 {
+            self.publish(v);
+        }
+    }
+}
+
+impl Raise<'_> {
+    fn close(mut self) {
+        while let Some(v) = self.grey.pop() {
+            trace_cell(v, &mut self);
+        }
+        self.heap.grey = self.grey;
+    }
+}
+
+/// What a sweep of one of the window's blocks found.
+#[derive(Default)]
+struct Swept {
+    free: usize,
+    freed: usize,
+    freed_cells: u64,
+    freed_outside: usize,
+    kept: usize,
+    kept_outside: usize,
+}
+
+/// Frees private cells that are not live, lists the gaps.
+///
+/// # Safety
+/// The block is of this worker's window and can be walked; its `live` bits are those of a finished marking.
+unsafe fn sweep_window(b: *mut Block, poison: bool) -> Swept {
+    let mut s = Swept::default();
+    // SAFETY: the caller's promise; what is private and not live is reached by nothing.
+    unsafe {
+        let end = b as u64 + BLOCK as u64;
+        let mut at = (*b).first();
+        let (mut first, mut last): (u64, u64) = (0, 0);
+        let mut run: u64 = 0;
+        loop {
+            let stop = at >= end;
+            if !stop {
+                let h = at as *mut Header;
+                let k = (*h).kind;
+                let n = cell_bytes(&*h);
+                if k == Kind::Free || ((*h).flags.load(Relaxed) & flag::OUT == 0 && !(*b).is_live(at)) {
+                    if k != Kind::Free {
+                        s.freed += n;
+                        s.freed_cells += 1;
+                        if owns(k) {
+                            s.freed_outside += outside_bytes(Value::from_bits(at));
+                            drop_cell(h);
+                        }
+                    }
+                    if run == 0 {
+                        run = at;
+                    }
+                    at += n as u64;
+                    continue;
+                }
+                if run == 0 {
+                    if (*h).flags.load(Relaxed) & flag::OUT == 0 {
+                        s.kept += n;
+                        s.kept_outside += outside_bytes(Value::from_bits(at));
+                    }
+                    at += n as u64;
+                    continue;
+                }
+            }
+            if run != 0 {
+                let n = (at - run) as usize;
+                s.free += n;
+                if poison && n > GRANULE {
+                    std::ptr::write_bytes((run + GRANULE as u64) as *mut u8, 0xd7, n - GRANULE);
+                }
+                Gap::write(run, n, 0);
+                if last == 0 {
+                    first = run;
+                } else {
+                    (*(last as *mut Gap)).next = run;
+                }
+                last = run;
+                run = 0;
+            }
+            if stop {
+                break;
+            }
+        }
+        (*b).gap = first;
+        (*b).free_bytes = s.free as u32;
+    }
+    s
+}
