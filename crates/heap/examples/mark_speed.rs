@@ -79,7 +79,10 @@ fn main() {
     }
     let shapes: [(&str, fn(&mut Heap, usize) -> Value); 4] =
         [("strings and arrays", strings_and_arrays), ("trees", trees), ("one list", list), ("one long array", long_array)];
-    println!("{:<20} {:>7} {:>8} {:>9} {:>9} {:>8} {:>12} {:>9}", "heap", "threads", "live MB", "Mcells", "ms", "ns/cell", "MB/s", "a thread");
+    println!(
+        "{:<20} {:>7} {:>8} {:>9} {:>9} {:>8} {:>12} {:>9}",
+        "heap", "threads", "live MB", "Mcells", "ms", "ns/cell", "MB/s", "a thread"
+    );
     for (name, make) in shapes {
         let mut h = Heap::new();
         let root = make(&mut h, mb << 20);

@@ -15,9 +15,9 @@
 //! where that is more, so that their number stays in proportion.
 
 use crate::block::Block;
-use crate::mark::{Marking, is_marked};
 use crate::gclog::{Cause, Collected};
 use crate::heap::Heap;
+use crate::mark::{Marking, is_marked};
 use crate::shared::{HeapShared, YOUNG, lock};
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
 use crate::{DataObj, Value};

@@ -7,13 +7,13 @@
 //! in since the last node collection are in the window or a `young` list: only they
 //! can hold cells that died since.
 
+use crate::Value;
 use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, MAX_CELL, State};
 use crate::header::{Header, Kind};
 use crate::heap::Heap;
 use crate::shared::lock;
 use crate::stat::Counters;
 use crate::trace::{cell_bytes, drop_cell, owns};
-use crate::Value;
 use std::sync::atomic::Ordering::*;
 
 /// How much of the common budget a worker takes at a time.
@@ -307,7 +307,7 @@ impl Heap {
         unsafe {
             (*b).owner = self.id;
             (*b).state = State::Common;
-            }
+        }
         b
     }
 

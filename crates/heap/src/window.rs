@@ -55,17 +55,7 @@ unsafe impl Send for Window {}
 
 impl Window {
     pub fn new(size: usize, stress: u64) -> Window {
-        Window {
-            blocks: Vec::new(),
-            next: 0,
-            size,
-            filled: 0,
-            limit: size,
-            wanted: false,
-            kept_outside: 0,
-            published_outside: 0,
-            stress,
-        }
+        Window { blocks: Vec::new(), next: 0, size, filled: 0, limit: size, wanted: false, kept_outside: 0, published_outside: 0, stress }
     }
     pub fn size(&self) -> usize {
         self.size
