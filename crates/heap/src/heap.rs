@@ -159,14 +159,6 @@ impl Heap {
     pub fn shared(&self) -> &Arc<HeapShared> {
         &self.shared
     }
-    /// Flags of a cell that is born at `p`.
-    fn birth_at(&self, p: Place) -> u8 {
-        match (self.rule, p) {
-            (Rule::Off, _) | (_, Place::Shared) | (Rule::Paper, Place::Out) => LEAVE,
-            (Rule::Closure, Place::Out) => flag::OUT,
-            (_, Place::Window) => 0,
-        }
-    }
     /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
     ///
     /// They get `OUT` alone and are noted in `born`, whatever `p` is: were they `SHARED` already, a publication
