@@ -171,6 +171,10 @@ impl Block {
         let (w, m) = bit(cell);
         self.logged[w].load(Relaxed) & m == 0 && self.logged[w].fetch_or(m, Relaxed) & m == 0
     }
+    pub fn logged(&self, cell: u64) -> bool {
+        let (w, m) = bit(cell);
+        self.logged[w].load(Relaxed) & m != 0
+    }
     pub fn unlog(&self, cell: u64) {
         let (w, m) = bit(cell);
         self.logged[w].fetch_and(!m, Relaxed);

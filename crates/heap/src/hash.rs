@@ -65,13 +65,13 @@ pub struct HashData {
 }
 
 impl Clone for HashData {
-    /// The same entries and settings; nobody iterates over the copy.
+    /// The same entries and settings; nobody iterates over the copy, so its version begins anew.
     fn clone(&self) -> Self {
         HashData {
             table: self.table.clone(),
             seq: AtomicU32::new(0),
             iterating: AtomicU32::new(0),
-            version: self.version,
+            version: 0,
             by_identity: self.by_identity,
             default: self.default,
             default_is_proc: self.default_is_proc,

@@ -242,6 +242,7 @@ impl Heap {
             }
         }
         let Some(h) = v.header() else { return };
+        self.stress_publish(v);
         let own = h.flags.load(Relaxed) & LEAVE;
         let need = own | self.always;
         if need != 0 {
@@ -257,7 +258,6 @@ impl Heap {
             // It may yet be filled without a barrier, as new cells are.
             self.sites.born.push(v);
         }
-        self.stress_publish(v);
     }
 
     #[inline(always)]

@@ -94,7 +94,7 @@ impl StrObj {
     /// Encoding index (`kumi_text::encoding::EncIndex`).
     #[inline]
     pub fn enc(&self) -> u8 {
-        self.hdr.x as u8
+        self.x().load(Relaxed) as u8
     }
     #[inline]
     pub fn set_enc(&mut self, e: u8) {
@@ -103,7 +103,7 @@ impl StrObj {
     /// Cached code range: 0 unknown, 1 seven bit, 2 valid, 3 broken.
     #[inline]
     pub fn range(&self) -> u8 {
-        (self.hdr.x >> 8) as u8 & 3
+        (self.x().load(Relaxed) >> 8) as u8 & 3
     }
     /// What is known of the bytes that were just written. For the writer; readers use [`StrObj::cache_range`].
     #[inline]
@@ -118,7 +118,7 @@ impl StrObj {
     /// Sets encoding and range, and counts the change in the six bits left over.
     #[inline]
     fn know(&mut self, e: u8, r: u8) {
-        let turn = (self.hdr.x >> 10).wrapping_add(1) << 10;
+        let turn = (self.x().load(Relaxed) >> 10).wrapping_add(1) << 10;
         self.x().store(turn | ((r & 3) as u16) << 8 | e as u16, Release);
     }
     #[inline]

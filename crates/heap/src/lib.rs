@@ -37,6 +37,7 @@ mod stat;
 mod table;
 mod trace;
 mod value;
+mod verify;
 mod window;
 
 pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
@@ -58,3 +59,4 @@ pub use site::{
 pub use stat::{GcStat, Pauses, Stats, WorkerStat};
 pub use trace::{Marker, Visitor};
 pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
+pub use verify::{Moment, verify};

@@ -244,13 +244,12 @@ fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
 fn lock_sets_keep_moves_between_arrays_whole() {
     let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let arrays: Vec<Shared> = (0..5).map(|i| Shared::of(heap.array(Value::FALSE, &[token(i); 20]).val())).collect();
-    let lists = [retire::Retired::default(), retire::Retired::default(), retire::Retired::default()];
+    let mut lists = [retire::Retired::default(), retire::Retired::default(), retire::Retired::default()];
     std::thread::scope(|s| {
-        for (t, list) in lists.into_iter().enumerate() {
+        for (t, list) in lists.iter_mut().enumerate() {
             let arrays = &arrays;
             s.spawn(move || {
-                let list = Box::leak(Box::new(list));
-                // SAFETY: leaked, and this thread's alone.
+                // SAFETY: outlives the threads, and is this one's alone.
                 unsafe { retire::bind(Some(list)) };
                 let mut r = Rng::new(t as u64 + 900);
                 for _ in 0..20_000 {

@@ -181,7 +181,7 @@ fn the_child_of_a_fork_marks_with_threads_of_its_own() {
     let mut h = Heap::new();
     h.shared().set_gc_threads(3);
     let all = graph(&mut h, &mut Rng(5), 2000);
-    let mut mark = |h: &mut Heap| {
+    let mark = |h: &mut Heap| {
         h.collect(&mut |m: &mut Marker| m.mark_all(&all));
         h.stat().live_cells
     };

@@ -1,0 +1,409 @@
+//! The heap verifier: looks at every cell that is reachable, at a stop, and says which
+//! edge breaks a rule.
+//!
+//! The rules are those of `window.rs` and `collect.rs`. For each reference: what a
+//! cell outside the window refers to is outside, what a shared cell refers to is
+//! shared; tables of the runtime hold shared cells only; a private cell lies in the
+//! window of the one worker whose roots reach it, and no cell that is not shared is
+//! reached from two workers; a reference names the start of a cell of this runtime.
+//! For each collection: an old cell that refers to a young one is remembered, and
+//! after marking what is reachable is marked, what is free is not.
+//!
+//! It has visited sets of its own and changes nothing, so that a fault is found where
+//! it was made, not where it kills. It is for the stress modes: a walk costs about a
+//! tenth of a microsecond a cell.
+
+use crate::block::{BLOCK, Block, FIRST, GRANULE, State};
+use crate::header::{Header, Kind, flag};
+use crate::heap::Heap;
+use crate::layout::DataObj;
+use crate::mark::is_marked;
+use crate::trace::{Marker, Visitor, cell_bytes, trace_cell};
+use crate::window::LEAVE;
+use crate::{ClassObj, Value};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+use std::mem::offset_of;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What besides the rules that always hold is to be true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// Nothing more: roots may have been told incompletely, tables may not be cleaned yet.
+    Anytime,
+    /// A young collection could begin now: old cells that refer to young ones are remembered.
+    BeforeYoung,
+    /// A node collection has just marked: what is reachable is marked.
+    Marked,
+}
+
+/// Faults that are told in full.
+const TOLD: usize = 6;
+/// Steps of a path that are told at each of its ends.
+const STEPS: usize = 6;
+/// Field numbers from here on are side-table variables.
+const SIDE: u32 = 1 << 30;
+
+/// A reachable cell, and by what it was first reached.
+struct Seen {
+    /// Address of the holder; 0: a root.
+    holder: u64,
+    field: u32,
+    /// 0: the runtime's roots; else one more than the number of a worker.
+    from: u32,
+}
+
+struct Place {
+    /// Index of the heap.
+    heap: u32,
+    window: bool,
+    /// Where cells start, a bit for each granule.
+    starts: Option<Box<[u64; BLOCK / GRANULE / 64]>>,
+}
+
+struct Verifier<'a> {
+    blocks: FxHashMap<u64, Place>,
+    seen: FxHashMap<u64, Seen>,
+    todo: Vec<u64>,
+    moment: Moment,
+    /// Does every young collection look at this old cell, stored into or not?
+    shown: &'a dyn Fn(Value) -> bool,
+    faults: Vec<String>,
+    more: usize,
+}
+
+/// Keeps what it is shown, with its number.
+#[derive(Default)]
+struct Listing {
+    n: u32,
+    all: Vec<(u32, Value)>,
+}
+
+impl Visitor for Listing {
+    fn visit(&mut self, v: Value) {
+        if v.is_heap() {
+            self.all.push((self.n, v));
+        }
+        self.n += 1;
+    }
+}
+
+/// Verifies all heaps of a runtime while the world is stopped. `heaps` are all of them, in the order of the workers.
+///
+/// `roots` shows what any part of the runtime holds that is not the running thread of a worker: tables, globals,
+/// parked tasks. `own(i, ..)` shows what the worker of `heaps[i]` holds: the stack of the thread it runs and of that
+/// thread's fibers. `shown` names old cells, other than classes, that young collections look at anyway. The error
+/// names each fault with the path from a root.
+pub fn verify(
+    heaps: &mut [&mut Heap],
+    roots: &mut dyn FnMut(&mut Marker),
+    own: &mut dyn FnMut(usize, &mut Marker),
+    moment: Moment,
+    shown: &dyn Fn(Value) -> bool,
+) -> Result<(), String> {
+    let Some(first) = heaps.first() else { return Ok(()) };
+    let shared = first.shared().clone();
+    let mut w = Verifier {
+        blocks: FxHashMap::default(),
+        seen: FxHashMap::default(),
+        todo: Vec::new(),
+        moment,
+        shown,
+        faults: Vec::new(),
+        more: 0,
+    };
+    for (i, h) in heaps.iter_mut().enumerate() {
+        h.seal_born();
+        h.seal();
+        for b in h.blocks() {
+            // SAFETY: a live block of this heap.
+            let window = unsafe { (*b).state == State::Window };
+            w.add_block(b, i as u32, window);
+        }
+    }
+    for o in crate::shared::lock(&shared.orphans).iter() {
+        for &b in o.blocks.iter().chain(&o.large) {
+            w.add_block(b, u32::MAX, false);
+        }
+    }
+    w.walk_roots(0, &shared, |m| roots(m));
+    for i in 0..heaps.len() {
+        w.walk_roots(i as u32 + 1, &shared, |m| own(i, m));
+    }
+    if w.faults.is_empty() {
+        return Ok(());
+    }
+    let mut text = w.faults.join("\n");
+    if w.more > 0 {
+        let _ = write!(text, "\nand {} more", w.more);
+    }
+    Err(text)
+}
+
+impl Verifier<'_> {
+    fn fault(&mut self, text: impl FnOnce(&Self) -> String) {
+        if self.faults.len() < TOLD {
+            let t = text(self);
+            self.faults.push(t);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Notes where the cells of a block start.
+    fn add_block(&mut self, b: *mut Block, heap: u32, window: bool) {
+        let base = b as u64;
+        let mut place = Place { heap, window, starts: None };
+        // SAFETY: a live block that was sealed: its memory can be read, whatever stands there.
+        unsafe {
+            if (*b).state == State::Large {
+                self.blocks.insert(base, place);
+                return;
+            }
+            let mut starts = Box::new([0u64; BLOCK / GRANULE / 64]);
+            let mut at = (*b).first();
+            let mut last = 0;
+            while at < base + BLOCK as u64 {
+                let Some(n) = size_at(at).filter(|n| at + n <= base + BLOCK as u64) else {
+                    let before = if last == 0 { "its head".to_string() } else { format!("{:?}@{last:x}", (*(last as *const Header)).kind) };
+                    self.fault(|_| {
+                        format!("the block at {base:x} of worker {heap} cannot be walked: no cell and no gap at {at:x}, after {before}")
+                    });
+                    break;
+                };
+                let free = (*(at as *const Header)).kind == Kind::Free;
+                let i = (at - base) as usize / GRANULE;
+                if !free {
+                    starts[i / 64] |= 1 << (i % 64);
+                }
+                let inside = if free { at } else { at + GRANULE as u64 };
+                if let Some(g) = (inside..at + n).step_by(GRANULE).find(|g| (*b).marked(*g)) {
+                    let what = if free { "free space" } else { "the inside of a cell" };
+                    self.fault(|_| format!("a mark at {g:x} on {what} that starts at {at:x} (block of worker {heap})"));
+                }
+                (last, at) = (at, at + n);
+            }
+            place.starts = Some(starts);
+        }
+        self.blocks.insert(base, place);
+    }
+
+    /// The place of the cell at `at`; an error says what is there instead.
+    fn locate(&self, at: u64) -> Result<&Place, &'static str> {
+        let base = at & !(BLOCK as u64 - 1);
+        let p = self.blocks.get(&base).ok_or("no block of this runtime")?;
+        let off = (at - base) as usize;
+        match &p.starts {
+            None if off != FIRST => Err("the inside of a large cell"),
+            // SAFETY: a live block's memory.
+            None if unsafe { kind_at(at).is_none_or(|k| k == 0) } => Err("a large cell that was freed"),
+            None => Ok(p),
+            Some(s) if off.is_multiple_of(GRANULE) && s[off / GRANULE / 64] & 1 << (off / GRANULE % 64) != 0 => Ok(p),
+            Some(_) => Err("free space or the inside of a cell"),
+        }
+    }
+
+    fn walk_roots(&mut self, from: u32, shared: &Arc<crate::HeapShared>, show: impl FnOnce(&mut Marker)) {
+        let mut l = Listing::default();
+        show(&mut Marker::new(&mut l));
+        for (i, v) in l.all {
+            self.edge(0, i, v, from);
+        }
+        while let Some(at) = self.todo.pop() {
+            let v = Value::from_bits(at);
+            let mut l = Listing::default();
+            trace_cell(v, &mut l);
+            if v.header().is_some_and(|h| h.has(flag::IVARS)) {
+                l.n = SIDE;
+                shared.side_ivars_of(v, &mut l);
+            }
+            for (i, x) in l.all {
+                self.edge(at, i, x, from);
+            }
+        }
+    }
+
+    /// Looks at one reference.
+    fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32) {
+        let at = v.bits();
+        let (heap, window) = match self.locate(at) {
+            Ok(p) => (p.heap, p.window),
+            Err(what) => return self.fault(|w| format!("{} refers to {what}: {at:x}", w.path(holder, field, from))),
+        };
+        let Some(h) = v.header() else { return };
+        let f = h.flags.load(Relaxed);
+        let say = |w: &Self, rule: &str| format!("{rule}: {} -> {}", w.path(holder, field, from), describe(v));
+        let out = f & flag::OUT != 0;
+        let shared = f & flag::SHARED != 0;
+        if holder == 0 {
+            if from == 0 && !shared {
+                self.fault(|w| say(w, "the runtime holds a cell that is not shared"));
+            }
+        } else {
+            // SAFETY: a cell that was looked at before.
+            let hf = unsafe { (*(holder as *const Header)).flags.load(Relaxed) };
+            let lacks = hf & LEAVE & !f;
+            if lacks & flag::OUT != 0 {
+                self.fault(|w| say(w, "a cell outside the window refers to a private one"));
+            } else if lacks != 0 {
+                self.fault(|w| say(w, "a shared cell refers to a confined one"));
+            } else if field >= SIDE && !shared {
+                self.fault(|w| say(w, "a side table holds a cell that is not shared"));
+            } else if field == 0 && h.kind != Kind::Class {
+                self.fault(|w| say(w, "a class that is none"));
+            }
+            if self.moment == Moment::BeforeYoung && !is_marked(v) {
+                let hv = Value::from_bits(holder);
+                // SAFETY: a live block.
+                let logged = unsafe { (*Block::of(holder)).logged(holder) };
+                if is_marked(hv) && !logged && !hv.is_kind(Kind::Class) && !(self.shown)(hv) {
+                    self.fault(|w| say(w, "an old cell that is not remembered refers to a young one"));
+                }
+            }
+        }
+        if let Some(s) = self.seen.get(&at) {
+            if !shared && s.from != from {
+                let other = self.path_to(at);
+                self.fault(|w| format!("{}; and {other}", say(w, "two workers reach a cell that is not shared")));
+            }
+            return;
+        }
+        self.seen.insert(at, Seen { holder, field, from });
+        if shared && !out {
+            self.fault(|w| say(w, "a cell is shared, yet in the window"));
+        } else if !out && from != 0 && (!window || heap + 1 != from) {
+            let place = if window { format!("the window of worker {heap}") } else { "no window".to_string() };
+            self.fault(|w| say(w, &format!("a private cell lies in {place}")));
+        }
+        if !shared && f & (flag::IVARS | flag::SIDE) != 0 {
+            self.fault(|w| say(w, "side tables know a cell that is not shared"));
+        }
+        if !shared && born_shared(v, h) {
+            self.fault(|w| say(w, "a cell of a kind that is born shared is not"));
+        }
+        if self.moment == Moment::Marked && !is_marked(v) {
+            self.fault(|w| say(w, "a reachable cell is not marked"));
+        }
+        self.todo.push(at);
+    }
+
+    /// Says by which way a root reaches the cell at `at`.
+    fn path_to(&self, at: u64) -> String {
+        match self.seen.get(&at) {
+            Some(s) => format!("{} -> {}", self.path(s.holder, s.field, s.from), describe(Value::from_bits(at))),
+            None => describe(Value::from_bits(at)),
+        }
+    }
+    /// Says by which way a root reaches field `field` of the cell at `holder`.
+    fn path(&self, holder: u64, field: u32, from: u32) -> String {
+        let mut steps = Vec::new();
+        let (mut at, mut field, mut from) = (holder, field, from);
+        while at != 0 {
+            let v = Value::from_bits(at);
+            steps.push(format!("{}{}", describe(v), field_name(v, field)));
+            let Some(s) = self.seen.get(&at) else { break };
+            (at, field, from) = (s.holder, s.field, s.from);
+        }
+        steps.push(match from {
+            0 => format!("the runtime's root {field}"),
+            w => format!("root {field} of worker {}", w - 1),
+        });
+        steps.reverse();
+        if steps.len() > 2 * STEPS {
+            let left_out = steps.len() - 2 * STEPS;
+            steps.splice(STEPS..STEPS + left_out, [format!("… {left_out} more …")]);
+        }
+        steps.join(" -> ")
+    }
+}
+
+/// The kind byte at `at` when it names a kind.
+///
+/// # Safety
+/// Readable memory.
+unsafe fn kind_at(at: u64) -> Option<u8> {
+    // SAFETY: the caller's promise; any byte is a u8.
+    let k = unsafe { *((at as usize + offset_of!(Header, kind)) as *const u8) };
+    (k <= Kind::Data as u8).then_some(k)
+}
+
+/// Bytes of the cell or gap at `at`; `None` when neither is there.
+///
+/// # Safety
+/// Readable memory.
+unsafe fn size_at(at: u64) -> Option<u64> {
+    // SAFETY: the caller's promise; the kind byte was looked at before it is read as one.
+    let n = unsafe {
+        kind_at(at)?;
+        cell_bytes(&*(at as *const Header)) as u64
+    };
+    (n > 0 && n.is_multiple_of(GRANULE as u64)).then_some(n)
+}
+
+/// Is it of a kind whose cells are born shared?
+fn born_shared(v: Value, h: &Header) -> bool {
+    match h.kind {
+        Kind::Class | Kind::Cref => true,
+        Kind::Data => v.cell::<DataObj>().is_some_and(|d| !d.payload.confined()),
+        _ => false,
+    }
+}
+
+fn class_name(c: Value) -> Option<String> {
+    let c = c.cell::<ClassObj>()?;
+    match &c.data.name {
+        Some(n) => Some(String::from_utf8_lossy(n).into_owned()),
+        None => c.data.attached.cell::<ClassObj>().and_then(|a| a.data.name.as_ref().map(|n| format!("singleton of {}", String::from_utf8_lossy(n)))),
+    }
+}
+
+/// Kind, class, address and flags of a cell.
+fn describe(v: Value) -> String {
+    let Some(h) = v.header() else { return format!("{v:?}") };
+    let f = h.flags.load(Relaxed);
+    let mut s = format!("{:?}", h.kind);
+    let name = if h.kind == Kind::Class { class_name(v) } else { class_name(h.class) };
+    if let Some(n) = name {
+        let _ = write!(s, " {n}");
+    }
+    let state = match (f & flag::OUT != 0, f & flag::SHARED != 0) {
+        (false, false) => "private",
+        (true, false) => "confined",
+        (true, true) => "shared",
+        (false, true) => "shared without OUT",
+    };
+    let age = if is_marked(v) { "old" } else { "young" };
+    let _ = write!(s, "@{:x} ({state}, {age}, flags {f:02x})", v.bits());
+    s
+}
+
+/// The name of a field by its number in the order of `trace_cell`.
+fn field_name(v: Value, n: u32) -> String {
+    if n >= SIDE {
+        return format!(" side variable {}", n - SIDE);
+    }
+    let names: &[&str] = match v.kind() {
+        _ if n == 0 => &["class"],
+        Some(Kind::Range) => &["", "begin", "end"],
+        Some(Kind::Proc) => &["", "self", "env", "cref", "block", "home"],
+        Some(Kind::Cref) => &["", "module", "parent", "refinements", "definee"],
+        Some(Kind::Unwind) => &["", "value", "target"],
+        Some(Kind::Home) => &["", "outer"],
+        Some(Kind::Env) => &["", "parent"],
+        Some(Kind::Hash) => &["", "default"],
+        _ => &[],
+    };
+    if let Some(n) = names.get(n as usize) {
+        return format!(".{n}");
+    }
+    match v.kind() {
+        Some(Kind::Hash) => format!("[{} {}]", if n % 2 == 0 { "key" } else { "value" }, (n - 2) / 2),
+        Some(Kind::Env) => format!("[{}]", n - 2),
+        Some(Kind::Data | Kind::Class) => format!(" value {}", n - 1),
+        _ => format!("[{}]", n - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;
