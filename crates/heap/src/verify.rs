@@ -104,15 +104,8 @@ pub fn verify(
 ) -> Result<(), String> {
     let Some(first) = heaps.first() else { return Ok(()) };
     let shared = first.shared().clone();
-    let mut w = Verifier {
-        blocks: FxHashMap::default(),
-        seen: FxHashMap::default(),
-        todo: Vec::new(),
-        moment,
-        shown,
-        faults: Vec::new(),
-        more: 0,
-    };
+    let mut w =
+        Verifier { blocks: FxHashMap::default(), seen: FxHashMap::default(), todo: Vec::new(), moment, shown, faults: Vec::new(), more: 0 };
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();
         h.seal();
@@ -354,7 +347,11 @@ fn class_name(c: Value) -> Option<String> {
     let c = c.cell::<ClassObj>()?;
     match &c.data.name {
         Some(n) => Some(String::from_utf8_lossy(n).into_owned()),
-        None => c.data.attached.cell::<ClassObj>().and_then(|a| a.data.name.as_ref().map(|n| format!("singleton of {}", String::from_utf8_lossy(n)))),
+        None => c
+            .data
+            .attached
+            .cell::<ClassObj>()
+            .and_then(|a| a.data.name.as_ref().map(|n| format!("singleton of {}", String::from_utf8_lossy(n)))),
     }
 }
 

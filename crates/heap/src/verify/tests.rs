@@ -95,7 +95,10 @@ fn a_shared_cell_does_not_hold_a_confined_one() {
 fn the_runtime_holds_shared_cells_only() {
     let mut h = heap();
     let s = text(&mut h, "private");
-    faulty(check(&mut [&mut h], &[Value::NIL, s], &[&[]], Moment::Anytime), &["the runtime holds a cell that is not shared: the runtime's root 1 -> Str"]);
+    faulty(
+        check(&mut [&mut h], &[Value::NIL, s], &[&[]], Moment::Anytime),
+        &["the runtime holds a cell that is not shared: the runtime's root 1 -> Str"],
+    );
 }
 
 #[test]
@@ -173,7 +176,10 @@ fn large_cells_and_unknown_kinds() {
     check(&mut [&mut h], &[], &[&[e]], Moment::Anytime).unwrap();
     let s = text(&mut h, "private");
     e.cell::<crate::EnvObj>().unwrap().slots_mut()[8999] = s;
-    faulty(check(&mut [&mut h], &[], &[&[e]], Moment::Anytime), &["a cell outside the window refers to a private one", "Env", "[8999] -> Str"]);
+    faulty(
+        check(&mut [&mut h], &[], &[&[e]], Moment::Anytime),
+        &["a cell outside the window refers to a private one", "Env", "[8999] -> Str"],
+    );
     // SAFETY: a cell of this test's; its kind byte is put back before anybody else looks.
     unsafe {
         let k = (s.bits() + offset_of!(Header, kind) as u64) as *mut u8;
