@@ -36,6 +36,8 @@ pub(crate) struct Cursor {
     pub end: u64,
     /// Where the filling of this gap began.
     start: u64,
+    /// Where it ends, while `end` hides it from the quick path: each birth is recorded. Else 0.
+    hidden: u64,
     /// The gap after it in the block.
     next: u64,
     /// Null: none.
@@ -44,23 +46,32 @@ pub(crate) struct Cursor {
 
 impl Default for Cursor {
     fn default() -> Self {
-        Cursor { at: 0, end: 0, start: 0, next: 0, block: std::ptr::null_mut() }
+        Cursor { at: 0, end: 0, start: 0, hidden: 0, next: 0, block: std::ptr::null_mut() }
     }
 }
 
 impl Cursor {
+    /// Every birth takes the slow path from now on.
+    pub fn hide(&mut self) {
+        (self.hidden, self.end) = (self.end, self.at);
+    }
+    /// Undoes `hide`.
+    pub fn show(&mut self) {
+        self.end = self.end.max(std::mem::take(&mut self.hidden));
+    }
     /// Makes the block walkable. The cursor stays where it is.
     pub fn seal(&self) {
-        if self.at < self.end {
+        let end = self.end.max(self.hidden);
+        if self.at < end {
             // SAFETY: what is left of the gap holds no cell.
-            unsafe { Gap::write(self.at, (self.end - self.at) as usize, self.next) };
+            unsafe { Gap::write(self.at, (end - self.at) as usize, self.next) };
         }
     }
     /// Enters the gaps of a block.
     pub fn enter(&mut self, b: *mut Block) {
         // SAFETY: a live block of this heap, its gaps listed.
         let gap = unsafe { std::mem::take(&mut (*b).gap) };
-        *self = Cursor { at: 0, end: 0, start: 0, next: gap, block: b };
+        *self = Cursor { next: gap, block: b, ..Cursor::default() };
     }
     /// Goes on to the next gap of the block with room for `bytes`; false: there is none.
     /// At most `most` of a gap are taken at once; the rest stays a gap.
@@ -92,6 +103,7 @@ impl Cursor {
     }
     /// Leaves the block; what was left of its gaps is listed again.
     pub fn leave(&mut self) -> *mut Block {
+        self.show();
         self.seal();
         let b = self.block;
         if !b.is_null() {
@@ -331,6 +343,9 @@ impl Heap {
             return self.raw_large(bytes);
         }
         if place & 1 == IN {
+            if self.window.records() {
+                return self.raw_recorded(n);
+            }
             self.window_refill(n);
         } else if n > KEEP_GAP && self.cursors[1].end - self.cursors[1].at > KEEP_GAP as u64 {
             // A cell for which the gap is too short, though it is a good one for others.

@@ -16,6 +16,7 @@ use crate::Value;
 use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::header::{Header, Kind, flag};
 use crate::heap::{Heap, Rule};
+use crate::site::Fate;
 use crate::space::IN;
 use crate::stat::{Counters, WindowDone};
 use crate::trace::{Marker, Visitor, cell_bytes, drop_cell, outside_bytes, owns, trace_cell};
@@ -46,6 +47,10 @@ pub(crate) struct Window {
     kept_outside: usize,
     /// Outside bytes of cells published since, counted when that happened.
     published_outside: usize,
+    /// The sites of the cells born now are recorded.
+    recording: bool,
+    /// Cells whose fate is not known yet, and their sites.
+    births: Vec<(u64, u32)>,
     /// `KUMI_TLH_STRESS`: state of the random choices; 0: off.
     stress: u64,
 }
@@ -55,7 +60,19 @@ unsafe impl Send for Window {}
 
 impl Window {
     pub fn new(size: usize, stress: u64) -> Window {
-        Window { blocks: Vec::new(), next: 0, size, filled: 0, limit: size, wanted: false, kept_outside: 0, published_outside: 0, stress }
+        Window {
+            blocks: Vec::new(),
+            next: 0,
+            size,
+            filled: 0,
+            limit: size,
+            wanted: false,
+            kept_outside: 0,
+            published_outside: 0,
+            recording: false,
+            births: Vec::new(),
+            stress,
+        }
     }
     pub fn size(&self) -> usize {
         self.size
@@ -65,6 +82,9 @@ impl Window {
     }
     pub fn filled(&mut self, bytes: usize) {
         self.filled += bytes;
+    }
+    pub fn records(&self) -> bool {
+        self.recording
     }
     pub fn outside_limit(&self) -> usize {
         (self.size * OUTSIDE).max(256 << 10) + self.kept_outside
@@ -281,6 +301,45 @@ impl Heap {
         }
     }
 
+    /// As the quick path, while sites are recorded.
+    pub(crate) fn raw_recorded(&mut self, n: usize) -> *mut u8 {
+        self.cursors[IN].show();
+        if self.cursors[IN].end - self.cursors[IN].at < n as u64 {
+            self.window_refill(n);
+        }
+        let c = &mut self.cursors[IN];
+        let p = c.at;
+        c.at += n as u64;
+        c.hide();
+        let site = self.site_now();
+        self.window.births.push((p, site));
+        p as *mut u8
+    }
+    /// Tells the sites what became of their cells. `lives`: is a private cell still reached? `retire`: and what is,
+    /// leaves the window now.
+    fn tell_fates(&mut self, lives: impl Fn(u64) -> bool, retire: bool) {
+        let mut births = std::mem::take(&mut self.window.births);
+        births.retain(|&(at, site)| {
+            // SAFETY: a cell of the window, or freed space that was a cell: told before its block is swept.
+            let h = unsafe { &*(at as *const Header) };
+            let out = h.flags.load(Relaxed) & flag::OUT != 0;
+            let fate = match (out, lives(at)) {
+                (true, _) => Fate::Published,
+                (false, false) => Fate::Freed,
+                (false, true) if retire => Fate::Retired,
+                (false, true) => return true,
+            };
+            let bytes = cell_bytes(h) + outside_bytes(Value::from_bits(at));
+            self.sites.table.fate(site, fate, bytes.min(u32::MAX as usize) as u32);
+            false
+        });
+        self.window.births = births;
+    }
+    /// A window begins, or begins anew: are sites recorded?
+    fn begin_recording(&mut self) {
+        self.window.recording = self.sites.table.begin_window();
+    }
+
     // --- the window collection --------------------------------------------------------
 
     /// A window collection: frees this worker's private cells that `roots` does not reach. `roots` shows what the
@@ -300,6 +359,10 @@ impl Heap {
             trace_cell(v, &mut r);
         }
         self.grey = r.grey;
+        if !self.window.births.is_empty() {
+            // SAFETY: cells of this window's blocks.
+            self.tell_fates(|c| unsafe { (*Block::of(c)).is_live(c) }, false);
+        }
 
         let mut done = WindowDone { before_bytes: self.window.filled as u64, ..WindowDone::default() };
         let (mut kept, mut kept_outside, mut freed_outside, mut free) = (0, 0, 0, 0);
@@ -326,6 +389,7 @@ impl Heap {
         self.window.reset();
         Counters::add(&self.counters.allocated_cells, done.freed_cells);
         if retire {
+            self.tell_fates(|_| true, true);
             let (cells, bytes) = self.retire_window(|_| true);
             (done.retired, done.retired_cells, done.retired_bytes) = (true, cells, bytes);
         } else {
@@ -366,6 +430,7 @@ impl Heap {
             self.window.limit = 64 + self.window.random(n) as usize * 64;
         }
         self.outside_limit = self.window.outside_limit();
+        self.begin_recording();
         self.spend(grown);
         done.ns = t0.elapsed().as_nanos() as u64;
         let shared = self.shared.clone();
@@ -394,10 +459,10 @@ impl Heap {
     }
     /// At a node collection, after marking: what lives in the window leaves it, and its blocks wait to be swept.
     pub(crate) fn give_up_window(&mut self) {
-        let (cells, bytes) = self.retire_window(|c| {
-            // SAFETY: a cell of a live block.
-            unsafe { (*Block::of(c)).marked(c) }
-        });
+        // SAFETY: cells of live blocks.
+        let marked = |c: u64| unsafe { (*Block::of(c)).marked(c) };
+        self.tell_fates(marked, true);
+        let (cells, bytes) = self.retire_window(marked);
         if cells > 0 {
             self.counters.retire(cells, bytes);
         }
@@ -408,6 +473,7 @@ impl Heap {
         self.window.limit = self.window.size;
         self.outside = 0;
         self.outside_limit = self.window.outside_limit();
+        self.begin_recording();
     }
     /// `KUMI_TLH_STRESS`: now and then a cell is published for no reason.
     pub(crate) fn stress_publish(&mut self, v: Value) {

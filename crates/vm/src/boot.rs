@@ -121,8 +121,7 @@ fn heap_config() -> HeapConfig {
         rule: match var("KUMI_TLH").as_deref().map(str::trim) {
             Some("off") => Rule::Off,
             Some("paper") => Rule::Paper,
-            Some("closure") => Rule::Closure,
-            _ => Rule::Off,
+            _ => Rule::Closure,
         },
         window: number("KUMI_WINDOW").map_or(d.window, |kb| (kb.clamp(8, 256) as usize) << 10),
         stress: number("KUMI_TLH_STRESS").map_or(0, |seed| seed.wrapping_mul(2).wrapping_add(1)),
