@@ -59,4 +59,4 @@ pub use site::{
 pub use stat::{GcStat, Pauses, Stats, WorkerStat};
 pub use trace::{Marker, Visitor};
 pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
-pub use verify::{Moment, verify};
+pub use verify::{Look, Moment, verify};

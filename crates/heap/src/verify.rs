@@ -38,6 +38,17 @@ pub enum Moment {
     Marked,
 }
 
+/// What the verifier must know of a Data cell whose payload is changed in ways of its own: a task's stack.
+#[derive(Clone, Copy, Default)]
+pub struct Look {
+    /// Every young collection looks at it, stored into or not.
+    pub shown: bool,
+    /// What it holds is held by the running thread of this worker, whatever the flags of the cell.
+    pub of: Option<usize>,
+    /// Its fields are among the roots of that worker's window collections.
+    pub window: bool,
+}
+
 /// Faults that are told in full.
 const TOLD: usize = 6;
 /// Steps of a path that are told at each of its ends.
@@ -67,8 +78,9 @@ struct Verifier<'a> {
     seen: FxHashMap<u64, Seen>,
     todo: Vec<u64>,
     moment: Moment,
-    /// Does every young collection look at this old cell, stored into or not?
-    shown: &'a dyn Fn(Value) -> bool,
+    look: &'a dyn Fn(Value) -> Look,
+    /// Cells whose fields are roots of a worker, met elsewhere.
+    later: Vec<(u32, u64)>,
     faults: Vec<String>,
     more: usize,
 }
@@ -93,19 +105,18 @@ impl Visitor for Listing {
 ///
 /// `roots` shows what any part of the runtime holds that is not the running thread of a worker: tables, globals,
 /// parked tasks. `own(i, ..)` shows what the worker of `heaps[i]` holds: the stack of the thread it runs and of that
-/// thread's fibers. `shown` names old cells, other than classes, that young collections look at anyway. The error
-/// names each fault with the path from a root.
+/// thread's fibers. `look` is asked of Data cells. The error names each fault with the path from a root.
 pub fn verify(
     heaps: &mut [&mut Heap],
     roots: &mut dyn FnMut(&mut Marker),
     own: &mut dyn FnMut(usize, &mut Marker),
     moment: Moment,
-    shown: &dyn Fn(Value) -> bool,
+    look: &dyn Fn(Value) -> Look,
 ) -> Result<(), String> {
     let Some(first) = heaps.first() else { return Ok(()) };
     let shared = first.shared().clone();
     let mut w =
-        Verifier { blocks: FxHashMap::default(), seen: FxHashMap::default(), todo: Vec::new(), moment, shown, faults: Vec::new(), more: 0 };
+        Verifier { blocks: FxHashMap::default(), seen: FxHashMap::default(), todo: Vec::new(), moment, look, later: Vec::new(), faults: Vec::new(), more: 0 };
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();
         h.seal();
@@ -201,10 +212,17 @@ impl Verifier<'_> {
         let mut l = Listing::default();
         show(&mut Marker::new(&mut l));
         for (i, v) in l.all {
-            self.edge(0, i, v, from);
+            self.edge(0, i, v, from, Look::default());
         }
+        let mine = self.later.extract_if(.., |(w, _)| *w == from).map(|(_, at)| at);
+        self.todo.extend(mine);
         while let Some(at) = self.todo.pop() {
             let v = Value::from_bits(at);
+            let look = if v.is_kind(Kind::Data) { (self.look)(v) } else { Look::default() };
+            if let Some(w) = look.of.map(|w| w as u32 + 1).filter(|w| *w != from) {
+                self.later.push((w, at));
+                continue;
+            }
             let mut l = Listing::default();
             trace_cell(v, &mut l);
             if v.header().is_some_and(|h| h.has(flag::IVARS)) {
@@ -212,13 +230,13 @@ impl Verifier<'_> {
                 shared.side_ivars_of(v, &mut l);
             }
             for (i, x) in l.all {
-                self.edge(at, i, x, from);
+                self.edge(at, i, x, from, look);
             }
         }
     }
 
     /// Looks at one reference.
-    fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32) {
+    fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32, look: Look) {
         let at = v.bits();
         let (heap, window) = match self.locate(at) {
             Ok(p) => (p.heap, p.window),
@@ -234,9 +252,12 @@ impl Verifier<'_> {
                 self.fault(|w| say(w, "the runtime holds a cell that is not shared"));
             }
         } else {
+            if look.of.is_some() && !look.window && !out {
+                self.fault(|w| say(w, "a task that no window collection looks at holds a private cell"));
+            }
             // SAFETY: a cell that was looked at before.
             let hf = unsafe { (*(holder as *const Header)).flags.load(Relaxed) };
-            let lacks = hf & LEAVE & !f;
+            let lacks = if look.of.is_some() { 0 } else { hf & LEAVE & !f };
             if lacks & flag::OUT != 0 {
                 self.fault(|w| say(w, "a cell outside the window refers to a private one"));
             } else if lacks != 0 {
@@ -250,7 +271,7 @@ impl Verifier<'_> {
                 let hv = Value::from_bits(holder);
                 // SAFETY: a live block.
                 let logged = unsafe { (*Block::of(holder)).logged(holder) };
-                if is_marked(hv) && !logged && !hv.is_kind(Kind::Class) && !(self.shown)(hv) {
+                if is_marked(hv) && !logged && !hv.is_kind(Kind::Class) && !look.shown {
                     self.fault(|w| say(w, "an old cell that is not remembered refers to a young one"));
                 }
             }

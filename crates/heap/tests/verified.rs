@@ -1,7 +1,7 @@
 //! Random programs on the heaps of two workers, one step at a time, with window, young and full collections between;
 //! the verifier looks after each collection.
 
-use kumi_heap::{HashData, Heap, HeapConfig, Marker, Moment, Rule, Sym, Value, verify};
+use kumi_heap::{HashData, Heap, HeapConfig, Look, Marker, Moment, Rule, Sym, Value, verify};
 
 /// Small random numbers.
 struct Rng(u64);
@@ -155,7 +155,7 @@ impl World {
     fn check(&mut self, moment: Moment) {
         let (a, b) = self.heaps.split_at_mut(1);
         let (table, own) = (&self.table, &self.own);
-        let r = verify(&mut [&mut a[0], &mut b[0]], &mut |m| m.mark_all(table), &mut |i, m| m.mark_all(&own[i]), moment, &|_| false);
+        let r = verify(&mut [&mut a[0], &mut b[0]], &mut |m| m.mark_all(table), &mut |i, m| m.mark_all(&own[i]), moment, &|_| Look::default());
         if let Err(e) = r {
             panic!("{moment:?}: {e}");
         }
