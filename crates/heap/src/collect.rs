@@ -143,8 +143,10 @@ impl Heap {
         forget_dead(&shared, full);
         for h in heaps.iter_mut() {
             h.after_mark(full);
-            // SAFETY: the world is stopped.
-            unsafe { h.retired.free_all() };
+            if !shared.read_detached() {
+                // SAFETY: the world is stopped.
+                unsafe { h.retired.free_all() };
+            }
         }
         shared.next_budget(full, m.cells, m.bytes);
         let what = if full { Collected::Full } else { Collected::Young };

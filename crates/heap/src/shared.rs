@@ -105,6 +105,8 @@ pub struct HeapShared {
     /// Live bytes after the last full collection, and bytes that young ones let live since.
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
+    /// Workers that read cells beside a stop.
+    detached: AtomicUsize,
 }
 
 // SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
@@ -144,10 +146,20 @@ impl HeapShared {
             classes: Mutex::default(),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
+            detached: AtomicUsize::new(0),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
         self.stats.register()
+    }
+    /// `n` workers read cells outside the stop protocol: what was replaced is not freed meanwhile, stop or not. Told
+    /// before the first of them begins and after the last has ended, and to nobody during a stop.
+    pub fn reads_detached(&self, n: usize) {
+        self.detached.store(n, Release);
+    }
+    /// Does anybody?
+    pub fn read_detached(&self) -> bool {
+        self.detached.load(Acquire) > 0
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {

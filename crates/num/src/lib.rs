@@ -7,6 +7,7 @@
 
 pub mod big;
 mod big_bits;
+pub mod cost;
 pub mod float;
 pub mod format;
 pub mod int;

@@ -58,6 +58,8 @@ pub struct Cx {
     pub(crate) events: Vec<kumi_sched::Event>,
     /// Tasks of the running thread that may hold private values and do not run now: see `gc`.
     pub(crate) recent: Vec<u64>,
+    /// Long work of the running task's native.
+    pub(crate) detour: crate::detach::Detour,
     /// Where states of native crates are, by type.
     states: rustc_hash::FxHashMap<TypeId, *const ()>,
 }
@@ -84,6 +86,7 @@ impl Cx {
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
             recent: Vec::new(),
+            detour: Default::default(),
             states: Default::default(),
             root: task,
             task,

@@ -284,6 +284,14 @@ impl Runtime {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };
             show_pending(&cx.pending, &cx.switch_to, m);
+            m.mark(cx.pending.exc);
+            m.mark(cx.detour.kept());
+            if let Some(c) = &cx.pending.call {
+                trace_call(c, m);
+            }
+            if let Some((_, v)) = cx.switch_to {
+                m.mark(v.unwrap_or_else(|e| e));
+            }
         }
         m.mark_all(&self.kept());
         self.lock_book.trace(m);

@@ -17,6 +17,7 @@ mod boot;
 pub mod bytecode;
 pub mod compile;
 mod cx;
+mod detach;
 pub mod disasm;
 mod fiber;
 mod fstring;

@@ -23,7 +23,7 @@ pub enum Exit {
     Raise,
     /// Run the prelude method of the same name with the same arguments.
     Miss,
-    /// Poll, then run me once more.
+    /// Poll, or do the work I gave to [`Cx::detach`], then run me once more.
     Again,
     /// Convert argument `i` by protocol and run me once more.
     Convert(u8, Proto),

@@ -192,6 +192,14 @@ impl Cx {
 
     /// A native waits: it is called again when the task is woken.
     pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Flow {
+        if x == Exit::Again && self.detour.is_waiting() {
+            self.pending.call = Some(again);
+            let goes_on = self.work_detached();
+            return match self.pending.call.take() {
+                Some(again) if goes_on => self.do_call(again, dst, flags),
+                _ => self.take_interrupt(false),
+            };
+        }
         if x == Exit::Again {
             // It is the task's meanwhile: a collection may come, or another task's turn.
             let id = self.task.id;
@@ -204,6 +212,8 @@ impl Cx {
                 Some(a) => self.do_call(a.0, a.1, a.2),
                 None => f,
             };
+            // Whoever is ready comes first, and signal handlers run.
+            self.pending.deadline = 0;
         }
         if let Some((fd, events, timeout)) = self.hooked_io() {
             let Target::Method(m) = again.target else { return self.do_call(again, dst, flags) };
@@ -221,6 +231,14 @@ impl Cx {
     }
     /// As above for an instruction of `words` words that is executed again: `pc` stands before it.
     pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Flow {
+        if x == Exit::Again && self.detour.is_waiting() {
+            if self.work_detached() {
+                return Flow::Go;
+            }
+            // It is raised by the instruction that was at work.
+            self.pc = self.pc.wrapping_add(words as usize);
+            return self.take_interrupt(false);
+        }
         if x == Exit::Again {
             return self.safepoint();
         }

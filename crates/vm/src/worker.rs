@@ -2,12 +2,25 @@
 //! at which one of them has the runtime to itself.
 //!
 //! **Invariant.** A worker is *active* while it runs bytecode or natives, and passes
-//! [`Cx::stop_here`] between bytecodes whenever `asked` is set; otherwise it is idle
-//! and touches nothing of the runtime. While `stopping` is set nobody becomes active.
+//! [`Cx::stop_here`] between bytecodes whenever `asked` is set; it is *detached* while
+//! it does a long native's work (`detach.rs`), and idle otherwise. An idle worker
+//! touches nothing of the runtime, a detached one changes nothing of it: it reads
+//! what its work owns, and cells that are kept alive for it. So a stop waits for the
+//! active ones only. While `stopping` is set nobody becomes active, neither an idle
+//! worker nor a detached one whose work is done.
+//!
 //! `parallel` is true whenever two workers are active: the one that ran alone agrees
 //! at its next safepoint before the second begins, since it locked nothing until
-//! then. The state's lock is held only for these changes; nothing else is taken
-//! under it.
+//! then. It is true also while anybody is detached, be nobody active or one: who runs
+//! alone moves elements in place and frees buffers at once, under a detached reader's
+//! feet. A worker detaches at a safepoint, where it may agree for itself; when it is
+//! back and alone, it runs alone again.
+//!
+//! What is kept until nobody reads it (`retire`) is not freed by a stop during which
+//! somebody is detached. A fork waits until nobody is, since the child has no thread
+//! to end that work with, nor to drop the allocator's locks it may hold.
+//!
+//! The state's lock is held only for these changes; nothing else is taken under it.
 
 use crate::Cx;
 use crate::runtime::{Runtime, lock};
@@ -33,6 +46,10 @@ impl Stop {
 
 struct StopState {
     active: usize,
+    /// Workers that do a long native's work.
+    detached: usize,
+    /// Workers that wait to fork: nobody detaches.
+    forking: usize,
     stopping: bool,
     /// Workers lock what they share.
     parallel: bool,
@@ -42,11 +59,26 @@ struct StopState {
     joining: usize,
 }
 
+impl StopState {
+    /// May an only active worker lock nothing?
+    fn nobody_else(&self) -> bool {
+        self.joining == 0 && self.detached == 0
+    }
+}
+
 impl Default for Stop {
     fn default() -> Self {
         Stop {
             // The worker that boots the runtime.
-            state: Mutex::new(StopState { active: 1, stopping: false, parallel: false, want_parallel: false, joining: 0 }),
+            state: Mutex::new(StopState {
+                active: 1,
+                detached: 0,
+                forking: 0,
+                stopping: false,
+                parallel: false,
+                want_parallel: false,
+                joining: 0,
+            }),
             changed: Condvar::new(),
             asked: AtomicBool::new(false),
         }
@@ -74,7 +106,10 @@ pub(crate) fn arm_signals(s: &Sched) {
 impl Runtime {
     /// A tick of the clock: running workers look around; with none the clock stops.
     pub(crate) fn tick(&self) {
-        if lock(&self.stop.state).active > 0 {
+        let s = lock(&self.stop.state);
+        let some = s.active + s.detached > 0;
+        drop(s);
+        if some {
             self.poll_all();
         } else if let Some(s) = self.sched.get() {
             s.ticker_on(false);
@@ -127,7 +162,7 @@ impl Cx {
                 break;
             }
         }
-        if s.active == 1 && s.joining == 0 {
+        if s.active == 1 && s.nobody_else() {
             s.parallel = false;
         }
         rt.stop.asked.store(false, Release);
@@ -164,7 +199,7 @@ impl Cx {
             }
         }
         s.joining -= 1;
-        if s.active == 0 && s.joining == 0 {
+        if s.active == 0 && s.nobody_else() {
             s.parallel = false;
         }
         s.active += 1;
@@ -179,16 +214,74 @@ impl Cx {
         let rt = self.runtime();
         let mut s = lock(&rt.stop.state);
         s.active -= 1;
-        if s.active == 0 && s.joining == 0 {
+        if s.active == 0 && s.nobody_else() {
             s.want_parallel = false;
             s.parallel = false;
-        } else if s.active == 1 && s.joining == 0 && s.parallel && !s.stopping {
+        } else if s.active == 1 && s.nobody_else() && s.parallel && !s.stopping {
             // The one that is left may stop locking.
             rt.stop.asked.store(true, Release);
             rt.poll_all();
         }
         self.parallel_mode(false);
         rt.stop.changed.notify_all();
+    }
+    /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
+    pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        self.show_stack();
+        let rt = self.runtime();
+        {
+            let mut s = lock(&rt.stop.state);
+            if s.forking > 0 {
+                drop(s);
+                return work();
+            }
+            s.active -= 1;
+            s.detached += 1;
+            s.parallel = true;
+            s.want_parallel = false;
+            self.heap.shared().reads_detached(s.detached);
+            rt.stop.changed.notify_all();
+        }
+        let done = work();
+        let mut s = lock(&rt.stop.state);
+        while s.stopping {
+            s = rt.stop.until_changed(s);
+        }
+        s.detached -= 1;
+        s.active += 1;
+        self.heap.shared().reads_detached(s.detached);
+        if s.active == 1 && s.nobody_else() {
+            s.parallel = false;
+        }
+        self.parallel_mode(s.parallel);
+        if s.forking > 0 {
+            rt.stop.changed.notify_all();
+        }
+        done
+    }
+    /// How many workers are detached just now. At a stop it does not grow.
+    pub fn detached_now(&self) -> usize {
+        lock(&self.stop.state).detached
+    }
+    /// Waits until nobody is detached, and keeps it so until [`forked`](Self::forked).
+    fn before_fork(&mut self) {
+        self.show_stack();
+        let rt = self.runtime();
+        let mut s = lock(&rt.stop.state);
+        s.forking += 1;
+        if s.detached > 0 {
+            s.active -= 1;
+            s.joining += 1;
+            rt.stop.changed.notify_all();
+            while s.detached > 0 || s.stopping {
+                s = rt.stop.until_changed(s);
+            }
+            s.joining -= 1;
+            s.active += 1;
+        }
+    }
+    fn forked(&self) {
+        lock(&self.stop.state).forking -= 1;
     }
     /// Nothing to run: waits for something to come.
     pub(crate) fn go_idle(&mut self) {
@@ -216,12 +309,15 @@ impl Cx {
     /// [`stop_world`](Self::stop_world) around a fork: what `f` gives. The child (0) does not touch the stop's lock,
     /// which another thread may have held just then: [`after_fork`](Self::after_fork) makes it anew.
     pub fn fork_world(&mut self, f: impl FnOnce() -> i32) -> Option<i32> {
+        self.before_fork();
         if !self.begin_stop() {
+            self.forked();
             return None;
         }
         let pid = f();
         if pid != 0 {
             self.end_stop();
+            self.forked();
         }
         Some(pid)
     }

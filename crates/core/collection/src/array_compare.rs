@@ -1,13 +1,12 @@
-//! Array: everything that compares elements (equality, sets, order), for plain elements.
+//! Array: everything that compares elements (equality, sets), for plain elements. Their order: `array_order`.
 //!
 //! Methods with a native miss when an element needs Ruby; intrinsics answer undef
 //! then, before anything has changed, and the prelude goes the long way.
 
 use crate::array::{before_all, me, me_mut};
 use kumi_heap::HashData;
-use kumi_vm::plain::{is_num, num_cmp};
 use kumi_vm::*;
-use std::cmp::Ordering;
+use rustc_hash::FxHashMap;
 
 const MISS: R = Ok(Value::UNDEF);
 
@@ -233,15 +232,81 @@ fn union(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// `__ary_uniq(a)`: a new array, or undef.
 fn i_uniq(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
+    if let Some(v) = long_uniq(cx, a)? {
+        return Ok(v);
+    }
     match distinct(cx, &[a]) {
         Some(v) => Ok(cx.array_vec(v)),
         None => MISS,
     }
 }
 
+/// What came out of the elements that `of` had, the array `copy`; `None`: not all are of a kind that can be told apart
+/// without the worker.
+struct Distinct {
+    of: Value,
+    out: Option<ArrayBuf>,
+}
+
+/// Nanoseconds to look an element up.
+const LOOK_UP: u64 = 60;
+
+/// The different elements of an array so long that the work is detached.
+fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<Value>, Exit> {
+    if !cx.worth_detaching(a.len() as u64 * LOOK_UP) {
+        return Ok(None);
+    }
+    match cx.detached::<Distinct>() {
+        Some(d) if d.of == a.val() => Ok(d.out.map(|b| cx.heap.array_buf(cx.k.array.val(), b).val())),
+        Some(_) => Ok(None),
+        None => {
+            let (of, string, seed) = (a.val(), cx.k.string.val(), cx.hash_seed);
+            // Others may change the array meanwhile: the copy keeps its elements.
+            let copy = cx.array(a.as_slice());
+            Err(cx.detach(copy, move || Distinct { of, out: distinct_alone(copy, string, seed) }))
+        }
+    }
+}
+
+/// [`distinct`] without the worker: for immediates but floats, and for Strings of one encoding.
+fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
+    let all = copy.as_array()?;
+    let all = all.as_slice();
+    let mut out: Vec<Value> = Vec::new();
+    // By hash the first element that has it, and for each the next one.
+    let mut first: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut next: Vec<usize> = Vec::new();
+    let enc = all.iter().find_map(|v| v.as_str()).map(|s| s.enc());
+    for &v in all {
+        let text = match v.as_str() {
+            Some(s) if s.hdr.class == string && Some(s.enc()) == enc => Some(s),
+            None if !v.is_heap() && !v.is_flo() => None,
+            _ => return None,
+        };
+        let hash = text.map_or(v.bits(), |s| kumi_vm::plain::hash_bytes(seed, s.bytes()));
+        let head = first.entry(hash).or_insert(usize::MAX);
+        let mut at = *head;
+        while let Some(&k) = out.get(at) {
+            if k == v || text.is_some_and(|s| k.as_str().is_some_and(|t| t.bytes() == s.bytes())) {
+                break;
+            }
+            at = next[at];
+        }
+        if at == usize::MAX {
+            next.push(*head);
+            *head = out.len();
+            out.push(v);
+        }
+    }
+    Some(ArrayBuf::from_slice(&out))
+}
+
 /// Where all elements are plain, in one step.
 fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
+    if cx.worth_detaching(a.len() as u64 * LOOK_UP) {
+        return Err(Exit::Miss);
+    }
     let Some(v) = distinct(cx, &[a]) else { return Err(Exit::Miss) };
     if v.len() == a.len() {
         return Ok(Value::NIL);
@@ -350,168 +415,6 @@ fn flatten_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(recv)
 }
 
-// --- order -------------------------------------------------------------------------------
-
-/// How all of these values can be compared without Ruby.
-#[derive(Clone, Copy, PartialEq)]
-enum Order {
-    Fixnums,
-    Numbers,
-    Strings,
-    General,
-}
-
-fn order_of(cx: &mut Cx, vs: &[Value]) -> Option<Order> {
-    let head = *vs.first()?;
-    if vs.iter().all(|v| v.is_fix()) {
-        return cx.builtin(head, sym::CMP).then_some(Order::Fixnums);
-    }
-    if vs.iter().all(|v| is_num(*v)) {
-        let nan = vs.iter().any(|v| v.as_float().is_some_and(f64::is_nan));
-        let (i, f) = (Value::fix(0), cx.float(1.0));
-        return (!nan && cx.builtin(i, sym::CMP) && cx.builtin(f, sym::CMP)).then_some(Order::Numbers);
-    }
-    if let Some(s) = head.as_str() {
-        let enc = s.enc();
-        let mut class = Value::NIL;
-        for v in vs {
-            let s = v.as_str().filter(|s| s.enc() == enc)?;
-            if s.hdr.class != class {
-                class = s.hdr.class;
-                if !cx.builtin(*v, sym::CMP) {
-                    return None;
-                }
-            }
-        }
-        return Some(Order::Strings);
-    }
-    Some(Order::General)
-}
-
-fn compare(cx: &mut Cx, o: Order, a: Value, b: Value) -> Option<Ordering> {
-    match o {
-        Order::Fixnums => Some(a.fix_val().cmp(&b.fix_val())),
-        Order::Numbers => num_cmp(a, b),
-        Order::Strings => Some(a.as_str()?.bytes().cmp(b.as_str()?.bytes())),
-        Order::General => cx.plain_cmp(a, b),
-    }
-}
-
-/// Sorts positions by a comparison that may give up.
-fn merge_sort(n: usize, mut less_eq: impl FnMut(usize, usize) -> Option<bool>) -> Option<Vec<usize>> {
-    let mut a: Vec<usize> = (0..n).collect();
-    let mut b = a.clone();
-    let mut width = 1;
-    while width < n {
-        let mut lo = 0;
-        while lo < n {
-            let (mid, hi) = ((lo + width).min(n), (lo + 2 * width).min(n));
-            let (mut i, mut j) = (lo, mid);
-            for slot in b[lo..hi].iter_mut() {
-                let left = i < mid && (j >= hi || less_eq(a[i], a[j])?);
-                *slot = if left { a[i] } else { a[j] };
-                if left { i += 1 } else { j += 1 }
-            }
-            lo = hi;
-        }
-        std::mem::swap(&mut a, &mut b);
-        width *= 2;
-    }
-    Some(a)
-}
-
-/// The values in order; `None` when Ruby must compare.
-fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
-    if vs.len() < 2 {
-        return Some(vs.to_vec());
-    }
-    let mut out = vs.to_vec();
-    match order_of(cx, vs)? {
-        Order::Fixnums => out.sort_unstable_by_key(|v| v.fix_val()),
-        // Neither fails: NaN was excluded and every value is a string.
-        o @ (Order::Numbers | Order::Strings) => out.sort_by(|a, b| compare(cx, o, *a, *b).unwrap_or(Ordering::Equal)),
-        o => {
-            let at = merge_sort(vs.len(), |i, j| Some(compare(cx, o, vs[i], vs[j])? != Ordering::Greater))?;
-            out = at.into_iter().map(|i| vs[i]).collect();
-        }
-    }
-    Some(out)
-}
-
-/// `__ary_sort(a)`: a sorted copy, or undef.
-fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me(cx, args[0])?;
-    match sorted(cx, a.as_slice()) {
-        Some(v) => Ok(cx.array_vec(v)),
-        None => MISS,
-    }
-}
-
-/// Where all elements are plain, in one step.
-fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let mut a = me_mut(cx, recv)?;
-    let Some(v) = sorted(cx, a.as_slice()) else { return Err(Exit::Miss) };
-    a.vec().assign(&v);
-    Ok(recv)
-}
-
-/// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef.
-fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (k, v) = (me(cx, args[0])?, me(cx, args[1])?);
-    let (k, v) = (k.as_slice().to_vec(), v.as_slice().to_vec());
-    if k.len() != v.len() {
-        return MISS;
-    }
-    if k.len() < 2 {
-        return Ok(cx.array_vec(v));
-    }
-    let Some(o) = order_of(cx, &k) else { return MISS };
-    let at = match o {
-        Order::General => merge_sort(k.len(), |i, j| Some(compare(cx, o, k[i], k[j])? != Ordering::Greater)),
-        _ => {
-            let mut at: Vec<usize> = (0..k.len()).collect();
-            at.sort_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal));
-            Some(at)
-        }
-    };
-    match at {
-        Some(at) => Ok(cx.array_vec(at.into_iter().map(|i| v[i]).collect())),
-        None => MISS,
-    }
-}
-
-/// The least (`want` Less) or greatest value: position; `None` when Ruby must compare.
-fn extreme(cx: &mut Cx, vs: &[Value], want: Ordering) -> Option<usize> {
-    let o = order_of(cx, vs)?;
-    let mut best = 0;
-    for i in 1..vs.len() {
-        if compare(cx, o, vs[i], vs[best])? == want {
-            best = i;
-        }
-    }
-    Some(best)
-}
-
-/// `__ary_min(a)`, `__ary_max(a)` of at least one element; undef otherwise.
-fn i_min(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me(cx, args[0])?;
-    Ok(extreme(cx, a.as_slice(), Ordering::Less).map_or(Value::UNDEF, |i| a.as_slice()[i]))
-}
-fn i_max(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me(cx, args[0])?;
-    Ok(extreme(cx, a.as_slice(), Ordering::Greater).map_or(Value::UNDEF, |i| a.as_slice()[i]))
-}
-
-/// `__ary_min_at(keys)`, `__ary_max_at(keys)`: where the extreme of at least one key is, or undef.
-fn i_min_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me(cx, args[0])?;
-    Ok(extreme(cx, a.as_slice(), Ordering::Less).map_or(Value::UNDEF, |i| Value::fix(i as i64)))
-}
-fn i_max_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me(cx, args[0])?;
-    Ok(extreme(cx, a.as_slice(), Ordering::Greater).map_or(Value::UNDEF, |i| Value::fix(i as i64)))
-}
-
 /// Natives and intrinsics.
 pub static TABLE: &[NativeDef] = &[
     n("Array", "==", 1, 1, eq),
@@ -524,7 +427,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "|", 1, 1, union),
     n("Array", "flatten", 0, 1, flatten),
     n("Array", "flatten!", 0, 1, flatten_bang),
-    n("Array", "sort!", 0, 0, sort_bang),
     n("Array", "uniq!", 0, 0, uniq_bang),
     intrinsic("__ary_hash", 1, 1, i_hash),
     intrinsic("__ary_index", 2, 2, i_index),
@@ -533,10 +435,4 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_delete", 2, 2, i_delete),
     intrinsic("__ary_tally", 1, 1, i_tally),
     intrinsic("__ary_uniq", 1, 1, i_uniq),
-    intrinsic("__ary_sort", 1, 1, i_sort),
-    intrinsic("__ary_sort_by", 2, 2, i_sort_by),
-    intrinsic("__ary_min", 1, 1, i_min),
-    intrinsic("__ary_max", 1, 1, i_max),
-    intrinsic("__ary_min_at", 1, 1, i_min_at),
-    intrinsic("__ary_max_at", 1, 1, i_max_at),
 ];

@@ -7,6 +7,7 @@ pub mod array;
 mod array_combine;
 mod array_compare;
 mod array_edit;
+mod array_order;
 mod array_text;
 mod range;
 
@@ -41,6 +42,7 @@ pub fn register(cx: &mut Cx) {
     cx.natives(array::TABLE);
     cx.natives(array_edit::TABLE);
     cx.natives(array_compare::TABLE);
+    cx.natives(array_order::TABLE);
     cx.natives(array_combine::TABLE);
     cx.natives(array_text::TABLE);
     for table in KEYED {

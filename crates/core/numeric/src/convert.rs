@@ -27,7 +27,9 @@ fn x_parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if !parse::valid_base(base) {
         return Err(cx.arg_error(&format!("invalid radix {base}")));
     }
-    match parse::integer(s.bytes(), base, args[2].truthy()) {
+    let strict = args[2].truthy();
+    let ns = kumi_num::cost::reading(s.bytes().len());
+    match cx.detach_on_bytes(s.bytes(), ns, move |b| parse::integer(b, base, strict))? {
         Some(n) => Ok(int_value(cx, n)),
         None => Ok(Value::NIL),
     }
@@ -87,8 +89,11 @@ fn k_integer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         if let Some(f) = args[0].as_float() {
             return float_to_int(cx, f);
         }
-        if let Some(n) = args[0].as_str().and_then(|s| parse::integer(s.bytes(), 0, true)) {
-            return Ok(int_value(cx, n));
+        if let Some(s) = args[0].as_str() {
+            let ns = kumi_num::cost::reading(s.bytes().len());
+            if let Some(n) = cx.detach_on_bytes(s.bytes(), ns, |b| parse::integer(b, 0, true))? {
+                return Ok(int_value(cx, n));
+            }
         }
     }
     Err(Exit::Miss)

@@ -1,6 +1,7 @@
 //! Integer: text, characters, digits, rounding, divisors, conversion.
 
 use crate::integer::num_self;
+use crate::long;
 use crate::real::*;
 use kumi_num::float::Rounding;
 use kumi_num::{BigInt, int};
@@ -81,7 +82,10 @@ fn int_to_s(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !(2..=36).contains(&radix) {
         return Err(cx.arg_error(&format!("invalid radix {radix}")));
     }
-    let t = int_text(recv, radix as u32);
+    let t = match recv.as_fix() {
+        Some(i) => int::to_string_radix(i, radix as u32),
+        None => long::to_text(cx, recv, radix as u32)?,
+    };
     Ok(cx.str_ascii(&t))
 }
 fn out_of_char_range(cx: &mut Cx, v: Value) -> Exit {
@@ -149,7 +153,12 @@ fn int_digits(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         let out = int::digits(n, b).unwrap_or_default();
         return Ok(cx.array_vec(out.into_iter().map(Value::fix).collect()));
     }
-    let out = big(recv).digits(&big(base)).unwrap_or_default();
+    // A base that was converted is no argument: nobody would hold it.
+    let out = if base == args.first().copied().unwrap_or(base) {
+        long::digits(cx, recv, base)?
+    } else {
+        big(recv).digits(&big(base)).unwrap_or_default()
+    };
     let out = out.into_iter().map(|d| cx.big(d)).collect();
     Ok(cx.array_vec(out))
 }
@@ -159,7 +168,10 @@ fn other_int(cx: &mut Cx, args: &[Value]) -> R {
 }
 fn int_gcd(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let o = other_int(cx, args)?;
-    Ok(igcd(cx, recv, o))
+    match long::gcd(cx, recv, o)? {
+        Some(n) => Ok(n),
+        None => Ok(igcd(cx, recv, o)),
+    }
 }
 fn lcm(cx: &mut Cx, a: Value, b: Value) -> Value {
     if let (Some(x), Some(y)) = (a.as_fix(), b.as_fix()) {
@@ -210,6 +222,7 @@ fn int_sqrt(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let v = cx.arg_int(args, 0)?;
     let r = match v.as_fix() {
         Some(i) => int::isqrt(i).map(BigInt::from_i64),
+        None if v == args[0] => long::isqrt(cx, v)?,
         None => big(v).isqrt(),
     };
     match r {

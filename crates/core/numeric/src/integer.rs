@@ -4,6 +4,7 @@
 //! for mixed kinds. What is no built-in real number goes to the prelude twin, which
 //! coerces.
 
+use crate::long;
 use crate::real::{self, *};
 use kumi_num::{BigInt, int};
 use kumi_vm::*;
@@ -31,6 +32,44 @@ pub(crate) fn num_divmod(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         Some((q, r)) => Ok(cx.array(&[q, r])),
         None => Err(Exit::Miss),
     }
+}
+fn int_mul(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match long::mul(cx, recv, args[0])? {
+        Some(n) => Ok(n),
+        None => num_mul(cx, recv, args),
+    }
+}
+fn int_div(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match long::div_mod(cx, recv, args[0])? {
+        Some((q, _)) => Ok(q),
+        None => num_div(cx, recv, args),
+    }
+}
+fn int_mod(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match long::div_mod(cx, recv, args[0])? {
+        Some((_, r)) => Ok(r),
+        None => num_mod(cx, recv, args),
+    }
+}
+fn int_idiv(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match long::div_mod(cx, recv, args[0])? {
+        Some((q, _)) => Ok(q),
+        None => num_idiv(cx, recv, args),
+    }
+}
+fn int_divmod(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match long::div_mod(cx, recv, args[0])? {
+        Some((q, r)) => Ok(cx.array(&[q, r])),
+        None => num_divmod(cx, recv, args),
+    }
+}
+fn int_power(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if let Some(e @ 3..) = args[0].as_fix() {
+        if let Some(n) = long::pow(cx, recv, e as u64)? {
+            return Ok(n);
+        }
+    }
+    num_pow(cx, recv, args)
 }
 fn order(cx: &mut Cx, recv: Value, args: &[Value], f: fn(Ordering) -> bool) -> R {
     match real::cmp(cx, recv, args[0]) {
@@ -140,7 +179,7 @@ pub(crate) fn num_nonzero_p(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 fn int_pow(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.len() == 1 {
-        return num_pow(cx, recv, args);
+        return int_power(cx, recv, args);
     }
     let (e, m) = (args[0], args[1]);
     if !is_int(e) {
@@ -160,8 +199,7 @@ fn int_pow(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             return Ok(cx.int(r));
         }
     }
-    let r = big(recv).modpow(&big(e), &big(m));
-    match r {
+    match long::modpow(cx, recv, e, m)? {
         Some(n) => Ok(cx.big(n)),
         None => Err(zero_div(cx)),
     }
@@ -298,14 +336,14 @@ fn int_pred(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     n("Integer", "+", 1, 1, num_add),
     n("Integer", "-", 1, 1, num_sub),
-    n("Integer", "*", 1, 1, num_mul),
-    n("Integer", "/", 1, 1, num_div),
-    n("Integer", "%", 1, 1, num_mod),
-    n("Integer", "div", 1, 1, num_idiv),
-    n("Integer", "divmod", 1, 1, num_divmod),
+    n("Integer", "*", 1, 1, int_mul),
+    n("Integer", "/", 1, 1, int_div),
+    n("Integer", "%", 1, 1, int_mod),
+    n("Integer", "div", 1, 1, int_idiv),
+    n("Integer", "divmod", 1, 1, int_divmod),
     n("Integer", "remainder", 1, 1, num_remainder),
     n("Integer", "fdiv", 1, 1, num_fdiv),
-    n("Integer", "**", 1, 1, num_pow),
+    n("Integer", "**", 1, 1, int_power),
     n("Integer", "pow", 1, 2, int_pow),
     n("Integer", "-@", 0, 0, num_neg),
     n("Integer", "~", 0, 0, int_not),

@@ -7,12 +7,14 @@
 //! - `integer`, `int_convert`, `float`, `rational`, `complex`: the classes' methods
 //! - `convert`: reading numbers from text (`Integer()` and its kin)
 //! - `math`, `random`
+//! - `long`: what may take long
 
 mod complex;
 mod convert;
 mod float;
 mod int_convert;
 mod integer;
+mod long;
 mod math;
 mod random;
 mod rational;

@@ -32,20 +32,23 @@ fn to_i(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(cx.arg_error(&format!("invalid radix {base}")));
     }
     ascii_checked(cx, s)?;
-    Ok(match parse::integer(s.bytes(), base, false) {
-        Some(n) => int(cx, n),
-        None => Value::fix(0),
-    })
+    read(cx, s, base)
+}
+/// The Integer that the string begins with, 0 if it does not.
+fn read(cx: &mut Cx, s: Str, base: i64) -> R {
+    let ns = kumi_num::cost::reading(s.bytes().len());
+    let n = cx.detach_on_bytes(s.bytes(), ns, move |b| parse::integer(b, base, false))?;
+    Ok(n.map_or(Value::fix(0), |n| int(cx, n)))
 }
 fn hex(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
-    Ok(parse::integer(s.bytes(), 16, false).map_or(Value::fix(0), |n| int(cx, n)))
+    read(cx, s, 16)
 }
 fn oct(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
-    Ok(parse::integer(s.bytes(), -8, false).map_or(Value::fix(0), |n| int(cx, n)))
+    read(cx, s, -8)
 }
 fn to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;

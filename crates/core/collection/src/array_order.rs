@@ -1,0 +1,420 @@
+//! Array: order. Sorting, least and greatest, for plain elements.
+//!
+//! Intrinsics answer undef when Ruby must compare, before anything has changed, and
+//! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
+//! the worker is detached; what is read then is an array that nobody else has, or a
+//! copy, so that its elements live.
+
+use crate::array::{me, me_mut};
+use kumi_vm::plain::{is_num, num_cmp};
+use kumi_vm::*;
+use std::cmp::Ordering;
+
+const MISS: R = Ok(Value::UNDEF);
+
+/// How all of these values can be compared without Ruby.
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Fixnums,
+    Numbers,
+    Strings,
+    General,
+}
+
+fn order_of(cx: &mut Cx, vs: &[Value]) -> Option<Order> {
+    let head = *vs.first()?;
+    if vs.iter().all(|v| v.is_fix()) {
+        return cx.builtin(head, sym::CMP).then_some(Order::Fixnums);
+    }
+    if vs.iter().all(|v| is_num(*v)) {
+        let nan = vs.iter().any(|v| v.as_float().is_some_and(f64::is_nan));
+        let (i, f) = (Value::fix(0), cx.float(1.0));
+        return (!nan && cx.builtin(i, sym::CMP) && cx.builtin(f, sym::CMP)).then_some(Order::Numbers);
+    }
+    if let Some(s) = head.as_str() {
+        let enc = s.enc();
+        let mut class = Value::NIL;
+        for v in vs {
+            let s = v.as_str().filter(|s| s.enc() == enc)?;
+            if s.hdr.class != class {
+                class = s.hdr.class;
+                if !cx.builtin(*v, sym::CMP) {
+                    return None;
+                }
+            }
+        }
+        return Some(Order::Strings);
+    }
+    Some(Order::General)
+}
+
+fn compare(cx: &mut Cx, o: Order, a: Value, b: Value) -> Option<Ordering> {
+    match o {
+        Order::Fixnums => Some(a.fix_val().cmp(&b.fix_val())),
+        Order::Numbers => num_cmp(a, b),
+        Order::Strings => Some(a.as_str()?.bytes().cmp(b.as_str()?.bytes())),
+        Order::General => cx.plain_cmp(a, b),
+    }
+}
+
+/// Sorts positions by a comparison that may give up.
+fn merge_sort(n: usize, mut less_eq: impl FnMut(usize, usize) -> Option<bool>) -> Option<Vec<usize>> {
+    let mut a: Vec<usize> = (0..n).collect();
+    let mut b = a.clone();
+    let mut width = 1;
+    while width < n {
+        let mut lo = 0;
+        while lo < n {
+            let (mid, hi) = ((lo + width).min(n), (lo + 2 * width).min(n));
+            let (mut i, mut j) = (lo, mid);
+            for slot in b[lo..hi].iter_mut() {
+                let left = i < mid && (j >= hi || less_eq(a[i], a[j])?);
+                *slot = if left { a[i] } else { a[j] };
+                if left { i += 1 } else { j += 1 }
+            }
+            lo = hi;
+        }
+        std::mem::swap(&mut a, &mut b);
+        width *= 2;
+    }
+    Some(a)
+}
+
+/// The values in order; `None` when Ruby must compare.
+fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
+    if vs.len() < 2 {
+        return Some(vs.to_vec());
+    }
+    let mut out = vs.to_vec();
+    match order_of(cx, vs)? {
+        Order::Fixnums => out.sort_unstable_by_key(|v| v.fix_val()),
+        // Neither fails: NaN was excluded and every value is a string.
+        o @ (Order::Numbers | Order::Strings) => out.sort_by(|a, b| compare(cx, o, *a, *b).unwrap_or(Ordering::Equal)),
+        o => {
+            let at = merge_sort(vs.len(), |i, j| Some(compare(cx, o, vs[i], vs[j])? != Ordering::Greater))?;
+            out = at.into_iter().map(|i| vs[i]).collect();
+        }
+    }
+    Some(out)
+}
+
+/// `__ary_sort(a)`: a sorted copy, or undef. `a` is the caller's own.
+fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    if let Some(v) = long_sort(cx, a, None)? {
+        return Ok(v);
+    }
+    match sorted(cx, a.as_slice()) {
+        Some(v) => Ok(cx.array_vec(v)),
+        None => MISS,
+    }
+}
+
+/// Where all elements are plain, in one step.
+fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let mut a = me_mut(cx, recv)?;
+    if cx.worth_detaching(sort_ns(a.len())) {
+        // The twin sorts a copy, and puts it in place in one step.
+        return Err(Exit::Miss);
+    }
+    let Some(v) = sorted(cx, a.as_slice()) else { return Err(Exit::Miss) };
+    a.vec().assign(&v);
+    Ok(recv)
+}
+
+/// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef. Both are the caller's own.
+fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (k, v) = (me(cx, args[0])?, me(cx, args[1])?);
+    if k.len() == v.len() {
+        if let Some(v) = long_sort(cx, k, Some(v))? {
+            return Ok(v);
+        }
+    }
+    let (k, v) = (k.as_slice().to_vec(), v.as_slice().to_vec());
+    if k.len() != v.len() {
+        return MISS;
+    }
+    if k.len() < 2 {
+        return Ok(cx.array_vec(v));
+    }
+    let Some(o) = order_of(cx, &k) else { return MISS };
+    let at = match o {
+        Order::General => merge_sort(k.len(), |i, j| Some(compare(cx, o, k[i], k[j])? != Ordering::Greater)),
+        _ => {
+            let mut at: Vec<usize> = (0..k.len()).collect();
+            at.sort_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal));
+            Some(at)
+        }
+    };
+    match at {
+        Some(at) => Ok(cx.array_vec(at.into_iter().map(|i| v[i]).collect())),
+        None => MISS,
+    }
+}
+
+/// The least (`want` Less) or greatest value: position; `None` when Ruby must compare.
+fn extreme(cx: &mut Cx, vs: &[Value], want: Ordering) -> Option<usize> {
+    let o = order_of(cx, vs)?;
+    let mut best = 0;
+    for i in 1..vs.len() {
+        if compare(cx, o, vs[i], vs[best])? == want {
+            best = i;
+        }
+    }
+    Some(best)
+}
+
+/// As above for the elements of `a`, which others may change: the value, and where it stood.
+fn extreme_of(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(Value, usize)>, Exit> {
+    if let Some((copy, at)) = long_extreme(cx, a, want)? {
+        return Ok(copy.as_array().and_then(|c| c.get(at)).map(|v| (v, at)));
+    }
+    let vs = a.as_slice();
+    Ok(extreme(cx, vs, want).map(|i| (vs[i], i)))
+}
+
+/// `__ary_min(a)`, `__ary_max(a)` of at least one element; undef otherwise.
+fn i_min(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme_of(cx, a, Ordering::Less)?.map_or(Value::UNDEF, |x| x.0))
+}
+fn i_max(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme_of(cx, a, Ordering::Greater)?.map_or(Value::UNDEF, |x| x.0))
+}
+
+/// `__ary_min_at(keys)`, `__ary_max_at(keys)`: where the extreme of at least one key is, or undef.
+fn i_min_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme_of(cx, a, Ordering::Less)?.map_or(Value::UNDEF, |x| Value::fix(x.1 as i64)))
+}
+fn i_max_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let a = me(cx, args[0])?;
+    Ok(extreme_of(cx, a, Ordering::Greater)?.map_or(Value::UNDEF, |x| Value::fix(x.1 as i64)))
+}
+
+// --- long arrays, while the worker is detached ---------------------------------------------
+
+/// Nanoseconds to sort so many elements, roughly.
+fn sort_ns(n: usize) -> u64 {
+    n as u64 * (n.max(2).ilog2() as u64) * 4
+}
+
+/// Which comparisons are Ruby's own.
+#[derive(Clone, Copy)]
+struct Own {
+    ints: bool,
+    floats: bool,
+    /// The class of the first element, a String, whose `<=>` is; else nil.
+    text: Value,
+    enc: u8,
+}
+
+impl Own {
+    fn of(cx: &mut Cx, head: Value) -> Own {
+        let (i, f) = (Value::fix(0), cx.float(1.0));
+        let (ints, floats) = (cx.builtin(i, sym::CMP), cx.builtin(f, sym::CMP));
+        match head.as_str() {
+            Some(s) if cx.builtin(head, sym::CMP) => Own { ints, floats, text: s.hdr.class, enc: s.enc() },
+            _ => Own { ints, floats, text: Value::NIL, enc: 0 },
+        }
+    }
+    /// How these can be compared without the worker.
+    fn order(&self, vs: &[Value]) -> Option<Order> {
+        let head = *vs.first()?;
+        if vs.iter().all(|v| v.is_fix()) {
+            return self.ints.then_some(Order::Fixnums);
+        }
+        if is_num(head) {
+            let all = vs.iter().all(|v| is_num(*v) && !v.as_float().is_some_and(f64::is_nan));
+            return (all && self.ints && self.floats).then_some(Order::Numbers);
+        }
+        let text = |v: &Value| v.as_str().is_some_and(|s| s.hdr.class == self.text && s.enc() == self.enc);
+        (!self.text.is_nil() && vs.iter().all(text)).then_some(Order::Strings)
+    }
+}
+
+/// An element with what decides most of its comparisons.
+#[derive(Clone, Copy)]
+struct Keyed {
+    head: u64,
+    v: Value,
+    at: usize,
+}
+
+impl Keyed {
+    fn text(v: Value, at: usize) -> Keyed {
+        let mut head = [0; 8];
+        if let Some(s) = v.as_str() {
+            let b = s.bytes();
+            let n = b.len().min(8);
+            head[..n].copy_from_slice(&b[..n]);
+        }
+        Keyed { head: u64::from_be_bytes(head), v, at }
+    }
+    fn cmp(&self, o: &Keyed) -> Ordering {
+        self.head.cmp(&o.head).then_with(|| match (self.v.as_str(), o.v.as_str()) {
+            (Some(x), Some(y)) => x.bytes().cmp(y.bytes()),
+            _ => Ordering::Equal,
+        })
+    }
+}
+
+/// Sorts elements that others may change meanwhile: whatever the comparisons say, it ends, with all of them.
+fn merge_keyed(mut a: Vec<Keyed>) -> Vec<Keyed> {
+    const RUN: usize = 16;
+    for run in a.chunks_mut(RUN) {
+        for i in 1..run.len() {
+            let x = run[i];
+            let mut j = i;
+            while j > 0 && x.cmp(&run[j - 1]) == Ordering::Less {
+                run[j] = run[j - 1];
+                j -= 1;
+            }
+            run[j] = x;
+        }
+    }
+    let n = a.len();
+    let mut b = a.clone();
+    let mut width = RUN;
+    while width < n {
+        let mut lo = 0;
+        while lo < n {
+            let (mid, hi) = ((lo + width).min(n), (lo + 2 * width).min(n));
+            let (mut i, mut j) = (lo, mid);
+            for slot in b[lo..hi].iter_mut() {
+                let left = i < mid && (j >= hi || a[i].cmp(&a[j]) != Ordering::Greater);
+                *slot = if left { a[i] } else { a[j] };
+                if left { i += 1 } else { j += 1 }
+            }
+            lo = hi;
+        }
+        std::mem::swap(&mut a, &mut b);
+        width *= 2;
+    }
+    a
+}
+
+/// `values` (or the keys themselves) in the order of `keys`, without the worker.
+fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> {
+    let keys = keys.as_array()?;
+    let mut ks = keys.as_slice().to_vec();
+    let order = own.order(&ks)?;
+    let Some(values) = values else {
+        match order {
+            Order::Fixnums => ks.sort_unstable_by_key(|v| v.fix_val()),
+            Order::Strings => {
+                let all = ks.iter().enumerate().map(|(i, v)| Keyed::text(*v, i)).collect();
+                ks = merge_keyed(all).into_iter().map(|k| k.v).collect();
+            }
+            // Numbers never change, and none is NaN.
+            _ => ks.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
+        }
+        return Some(ArrayBuf::from_slice(&ks));
+    };
+    let values = values.as_array()?;
+    let vs = values.as_slice();
+    if vs.len() != ks.len() {
+        return None;
+    }
+    let out: Vec<Value> = match order {
+        Order::Strings => {
+            let all = ks.iter().enumerate().map(|(i, v)| Keyed::text(*v, i)).collect();
+            merge_keyed(all).into_iter().map(|k| vs[k.at]).collect()
+        }
+        Order::Fixnums => {
+            let mut all: Vec<(i64, Value)> = ks.iter().zip(vs).map(|(k, v)| (k.fix_val(), *v)).collect();
+            all.sort_by_key(|p| p.0);
+            all.into_iter().map(|p| p.1).collect()
+        }
+        _ => {
+            let mut all: Vec<(Value, Value)> = ks.iter().copied().zip(vs.iter().copied()).collect();
+            all.sort_by(|a, b| num_cmp(a.0, b.0).unwrap_or(Ordering::Equal));
+            all.into_iter().map(|p| p.1).collect()
+        }
+    };
+    Some(ArrayBuf::from_slice(&out))
+}
+
+/// What sorting gave; `None`: it needs the worker.
+struct Sorted {
+    of: Value,
+    out: Option<ArrayBuf>,
+}
+
+/// Sorts arrays of the calling method's own, which nobody else changes, when they are long.
+fn long_sort(cx: &mut Cx, keys: Gc<ArrayObj>, values: Option<Gc<ArrayObj>>) -> Result<Option<Value>, Exit> {
+    if !cx.worth_detaching(sort_ns(keys.len())) {
+        return Ok(None);
+    }
+    match cx.detached::<Sorted>() {
+        Some(s) if s.of == keys.val() => Ok(s.out.map(|b| cx.heap.array_buf(cx.k.array.val(), b).val())),
+        Some(_) => Ok(None),
+        None => {
+            let Some(head) = keys.get(0) else { return Ok(None) };
+            if !is_num(head) && head.as_str().is_none() {
+                return Ok(None);
+            }
+            let own = Own::of(cx, head);
+            let (of, values) = (keys.val(), values.map(|v| v.val()));
+            Err(cx.detach(of, move || Sorted { of, out: sort_alone(own, of, values) }))
+        }
+    }
+}
+
+/// The extreme of a copy; `None`: it needs the worker.
+struct Extreme {
+    of: Value,
+    copy: Value,
+    at: Option<usize>,
+}
+
+fn extreme_alone(own: Own, copy: Value, want: Ordering) -> Option<usize> {
+    let all = copy.as_array()?;
+    let vs = all.as_slice();
+    let order = own.order(vs)?;
+    let mut best = 0;
+    for i in 1..vs.len() {
+        let o = match order {
+            Order::Fixnums => vs[i].fix_val().cmp(&vs[best].fix_val()),
+            Order::Strings => vs[i].as_str()?.bytes().cmp(vs[best].as_str()?.bytes()),
+            _ => num_cmp(vs[i], vs[best])?,
+        };
+        if o == want {
+            best = i;
+        }
+    }
+    Some(best)
+}
+
+/// The least or greatest element of a long array: a copy of the array and a place in it.
+fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(Value, usize)>, Exit> {
+    if !cx.worth_detaching(a.len() as u64 * 4) {
+        return Ok(None);
+    }
+    match cx.detached::<Extreme>() {
+        Some(x) if x.of == a.val() => Ok(x.at.map(|i| (x.copy, i))),
+        Some(_) => Ok(None),
+        None => {
+            let Some(head) = a.get(0) else { return Ok(None) };
+            if !is_num(head) && head.as_str().is_none() {
+                return Ok(None);
+            }
+            let own = Own::of(cx, head);
+            let of = a.val();
+            // Others may change the array meanwhile: the copy keeps its elements.
+            let copy = cx.array(a.as_slice());
+            Err(cx.detach(copy, move || Extreme { of, copy, at: extreme_alone(own, copy, want) }))
+        }
+    }
+}
+
+pub static TABLE: &[NativeDef] = &[
+    n("Array", "sort!", 0, 0, sort_bang),
+    intrinsic("__ary_sort", 1, 1, i_sort),
+    intrinsic("__ary_sort_by", 2, 2, i_sort_by),
+    intrinsic("__ary_min", 1, 1, i_min),
+    intrinsic("__ary_max", 1, 1, i_max),
+    intrinsic("__ary_min_at", 1, 1, i_min_at),
+    intrinsic("__ary_max_at", 1, 1, i_max_at),
+];

@@ -1,0 +1,148 @@
+//! Long work of natives: done while the worker is detached, so that a stop need not
+//! wait for it.
+//!
+//! A native that finds that it would compute for long gives the work away
+//! ([`Cx::detach`]) and returns; once its guard is dropped the worker detaches (see
+//! `worker.rs`), does the work, becomes active again and calls the native anew,
+//! from its start, which then finds what came out ([`Cx::detached`]). So long work
+//! holds no lock, its native's receiver and arguments are roots like those of any
+//! call that waits, and interrupts are taken before the native goes on.
+//!
+//! **Invariant.** Work gets no [`Cx`]: it makes and changes no cell, and drops no buffer of one. It computes with
+//! what it owns, and may read cells that the call or `keep` holds; others may change
+//! these meanwhile, so it reads a buffer by one look and believes nothing that a
+//! second look would have to confirm. What came out belongs to the native that is
+//! called next, or to nobody: a native knows its own by the type, and looks whether
+//! it was computed from what stands there now. If not, it computes by itself, so
+//! that no call detaches for ever.
+
+use crate::Cx;
+use crate::native::Exit;
+use kumi_heap::Value;
+use std::any::Any;
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a worker has to do, or has done, while it is detached.
+#[derive(Default)]
+pub(crate) struct Detour {
+    work: Option<Box<dyn FnOnce() -> Box<dyn Any>>>,
+    /// A value that must live until the native has what it wants.
+    keep: Option<Value>,
+    /// Whose native gets `done`: task, frame, next instruction.
+    asker: (u64, usize, usize),
+    done: Option<Box<dyn Any>>,
+}
+
+impl Detour {
+    /// A root, while the work or its result is there.
+    pub(crate) fn kept(&self) -> Value {
+        self.keep.unwrap_or(Value::NIL)
+    }
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.work.is_some()
+    }
+    /// The native that asked is not called again.
+    pub(crate) fn forget(&mut self) {
+        *self = Detour::default();
+    }
+}
+
+/// What work of the kind `F` made of cells that never change, or of bytes.
+struct Made<F, I, T> {
+    of: I,
+    out: T,
+    kind: PhantomData<F>,
+}
+
+/// Shorter work stays where it is, in nanoseconds.
+const LONG: u64 = 100_000;
+/// As above when stress is on, so that small programs detach.
+const LONG_UNDER_STRESS: u64 = 500;
+
+impl Cx {
+    /// Should work of about `ns` nanoseconds be detached? Not while there is one worker: nobody waits for it.
+    #[inline]
+    pub fn worth_detaching(&self, ns: u64) -> bool {
+        ns >= LONG_UNDER_STRESS && self.started.load(Relaxed) && self.long_enough(ns)
+    }
+    #[cold]
+    fn long_enough(&self, ns: u64) -> bool {
+        self.workers.len() > 1 && (ns >= LONG || self.stress != 0 || self.gc_stress != 0)
+    }
+    /// Ends the native: it is called again, from its start, when `work` is done. It has changed nothing so far.
+    /// `keep` is for cells that the work reads and the native's arguments do not hold.
+    pub fn detach<T: 'static>(&mut self, keep: Value, work: impl FnOnce() -> T + 'static) -> Exit {
+        let work = Box::new(move || Box::new(work()) as Box<dyn Any>);
+        self.detour = Detour { work: Some(work), keep: Some(keep), asker: self.asker(), done: None };
+        Exit::Again
+    }
+    fn asker(&self) -> (u64, usize, usize) {
+        (self.task.id, self.fp.addr(), self.pc.addr())
+    }
+    /// What this native's work gave, when it is called again. A native that gives away several kinds of work names
+    /// each by a type of its own.
+    #[inline]
+    pub fn detached<T: 'static>(&mut self) -> Option<T> {
+        if self.detour.done.is_none() { None } else { self.take_detached() }
+    }
+    #[cold]
+    fn take_detached<T: 'static>(&mut self) -> Option<T> {
+        if self.detour.asker != self.asker() {
+            self.detour.forget();
+            return None;
+        }
+        match self.detour.done.take()?.downcast::<T>() {
+            Ok(v) => {
+                self.detour.forget();
+                Some(*v)
+            }
+            Err(other) => {
+                self.detour.done = Some(other);
+                None
+            }
+        }
+    }
+    /// `f()`, detached when it takes about `ns` nanoseconds or more and that is long. It reads the immutable cells `of`, which
+    /// the native's arguments hold, and nothing else of the heap; a native may so do one piece of work of a kind.
+    pub fn detach_on_cells<T, F, const N: usize>(&mut self, of: [Value; N], ns: u64, f: F) -> Result<T, Exit>
+    where
+        T: 'static,
+        F: FnOnce() -> T + 'static,
+    {
+        if !self.worth_detaching(ns) {
+            return Ok(f());
+        }
+        match self.detached::<Made<F, [Value; N], T>>() {
+            Some(m) if m.of == of => Ok(m.out),
+            Some(_) => Ok(f()),
+            None => Err(self.detach(Value::NIL, move || Made { of, out: f(), kind: PhantomData::<F> })),
+        }
+    }
+    /// `f(bytes)`, as above: it gets a copy, and what it made counts if the bytes are the same afterwards.
+    pub fn detach_on_bytes<T: 'static, F: FnOnce(&[u8]) -> T + 'static>(&mut self, bytes: &[u8], ns: u64, f: F) -> Result<T, Exit> {
+        if !self.worth_detaching(ns) {
+            return Ok(f(bytes));
+        }
+        match self.detached::<Made<F, Vec<u8>, T>>() {
+            Some(m) if m.of == bytes => Ok(m.out),
+            Some(_) => Ok(f(bytes)),
+            None => {
+                let of = bytes.to_vec();
+                Err(self.detach(Value::NIL, move || Made { out: f(&of), of, kind: PhantomData::<F> }))
+            }
+        }
+    }
+    /// Does the work that a native left behind. False when an interrupt came meanwhile, so that the native is not
+    /// called again. The native's call is a root: it stands in `pending.call`, or in registers before the next instruction.
+    pub(crate) fn work_detached(&mut self) -> bool {
+        if let Some(work) = self.detour.work.take() {
+            self.detour.done = Some(self.while_detached(work));
+        }
+        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
+            self.detour.forget();
+            return false;
+        }
+        true
+    }
+}
