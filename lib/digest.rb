@@ -118,7 +118,8 @@ module Digest
       unless s.is_a?(String)
         s = String.try_convert(s) or raise TypeError, "no implicit conversion into String"
       end
-      __digest_update(@__state, s)
+      from = 0
+      from = __digest_update(@__state, s, from) while from
       self
     end
     alias << update

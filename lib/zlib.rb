@@ -45,14 +45,20 @@ module Zlib
     return start if s.nil?
     s = s.read if s.respond_to?(:read)
     raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
-    __crc32(s, start & 0xffff_ffff)
+    start &= 0xffff_ffff
+    from = 0
+    start, from = __crc32(s, start, from) while from
+    start
   end
 
   def self.adler32(s = nil, start = 1)
     return start if s.nil?
     s = s.read if s.respond_to?(:read)
     raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
-    __adler32(s, start & 0xffff_ffff)
+    start &= 0xffff_ffff
+    from = 0
+    start, from = __adler32(s, start, from) while from
+    start
   end
 
   def self.crc_table
@@ -218,7 +224,11 @@ module Zlib
         @head = true
       end
       @crc = Zlib.crc32(s, @crc) if @gzip
-      part = __deflate_run(@state, s, flush)
+      part, from = __deflate_run(@state, s, flush, 0)
+      while from
+        more, from = __deflate_run(@state, s, flush, from)
+        part << more
+      end
       @total_in += s.bytesize
       @total_out += part.bytesize
       @out << part
@@ -315,7 +325,12 @@ module Zlib
         end
         @raw = true
       end
-      part, used, done = __inflate_run(@state, s)
+      part, used, done, more = __inflate_run(@state, s, 0)
+      while more && !done
+        piece, n, done, more = __inflate_run(@state, s, used)
+        part << piece
+        used += n
+      end
       @out << part
       @total_in += used
       @total_out += part.bytesize

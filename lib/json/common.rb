@@ -85,8 +85,12 @@ module JSON
       if o[:symbolize_names] && create
         raise ArgumentError, "options :symbolize_names and :create_additions cannot be used in conjunction"
       end
-      result = __json_parse(@source, o[:symbolize_names], o[:allow_nan], nesting, o[:freeze],
-                                 o[:allow_trailing_comma], o[:allow_control_characters])
+      read = __json_read(@source, o[:symbolize_names], o[:allow_nan], nesting, o[:freeze],
+                         o[:allow_trailing_comma], o[:allow_control_characters])
+      # Built piece by piece, so that nobody waits long for this thread.
+      work = [nil, []]
+      until __json_build(read, work); end
+      result = __ary_at(work, 0)
       if create || o[:object_class] || o[:array_class] || o[:decimal_class]
         result = Rebuild.new(o).call(result)
       end

@@ -180,8 +180,11 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
 
     // --- buffers --------------------------------------------------------------
 
+    /// Behind bytes there is room for the rest of a character that is cut off: who reads text while others write it
+    /// (`kumi-regexp` does) may look that far.
     fn layout(cap: usize) -> Layout {
-        let bytes = cap.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(HEAD));
+        let more = if size_of::<T>() == 1 { HEAD + 8 } else { HEAD };
+        let bytes = cap.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(more));
         match bytes.and_then(|b| Layout::from_size_align(b, align_of::<Head>()).ok()) {
             Some(l) => l,
             // No machine has that much: the same end as when the allocator refuses.

@@ -20,6 +20,8 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// Backtracking steps after which to give up; for chunked work.
     pub steps: Option<u64>,
+    /// Places to come back to that are remembered at once, after which to give up (0: the engine's own bound).
+    pub depth: u32,
 }
 
 /// Backtracking steps after which any search gives up, when nothing else was asked for.
@@ -56,6 +58,7 @@ pub(crate) const MULTILINE: u32 = 4;
 const MISMATCH: c_int = -1;
 const RETRY_IN_MATCH: c_int = -17;
 const RETRY_IN_SEARCH: c_int = -18;
+const STACK_LIMIT: c_int = -15;
 
 /// `\o{...}`, `\x{...}` are not Ruby's.
 const OP_ESC_BRACES: u32 = 1 << 30 | 1 << 31;
@@ -295,6 +298,7 @@ impl Program {
         match code {
             MISMATCH => Ok(None),
             RETRY_IN_MATCH | RETRY_IN_SEARCH => Err(SearchError::Steps),
+            STACK_LIMIT if limits.depth > 0 => Err(SearchError::Steps),
             n if n < 0 => Err(SearchError::Engine(message(n, ptr::null_mut()))),
             n => {
                 region.copy_to(out);
@@ -311,10 +315,11 @@ impl Program {
     fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits) -> Result<c_int, SearchError> {
         let total = limits.steps.unwrap_or(u64::MAX);
         let mut chunk: u64 = if limits.deadline.is_some() { 100_000.min(total) } else { total };
-        let param = Param::new()?;
+        let param = Param::take()?;
         loop {
             // SAFETY: `param` is live.
             unsafe {
+                onig::onig_set_match_stack_limit_size_of_match_param(param.0, limits.depth);
                 onig::onig_set_retry_limit_in_search_of_match_param(param.0, chunk as _);
                 onig::onig_set_retry_limit_in_match_of_match_param(param.0, chunk as _);
             }
@@ -373,10 +378,31 @@ impl Program {
     }
 }
 
+/// The library's bounds of a search, kept per thread between searches.
 struct Param(*mut onig::OnigMatchParam);
 
+struct SpareParam(std::cell::Cell<*mut onig::OnigMatchParam>);
+
+impl Drop for SpareParam {
+    fn drop(&mut self) {
+        let raw = self.0.get();
+        if !raw.is_null() {
+            // SAFETY: the thread ends; nobody else knows the pointer.
+            unsafe { onig::onig_free_match_param(raw) }
+        }
+    }
+}
+
+thread_local! {
+    static SPARE_PARAM: SpareParam = const { SpareParam(std::cell::Cell::new(ptr::null_mut())) };
+}
+
 impl Param {
-    fn new() -> Result<Param, SearchError> {
+    fn take() -> Result<Param, SearchError> {
+        let spare = SPARE_PARAM.try_with(|s| s.0.replace(ptr::null_mut())).unwrap_or(ptr::null_mut());
+        if !spare.is_null() {
+            return Ok(Param(spare));
+        }
         // SAFETY: a fresh parameter block is initialised before use.
         unsafe {
             let p = onig::onig_new_match_param();
@@ -391,8 +417,11 @@ impl Param {
 
 impl Drop for Param {
     fn drop(&mut self) {
-        // SAFETY: made by `onig_new_match_param`, freed once.
-        unsafe { onig::onig_free_match_param(self.0) }
+        let old = SPARE_PARAM.try_with(|s| s.0.replace(self.0)).unwrap_or(self.0);
+        if !old.is_null() {
+            // SAFETY: taken out of the spare place; nobody else knows it.
+            unsafe { onig::onig_free_match_param(old) }
+        }
     }
 }
 

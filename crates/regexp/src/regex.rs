@@ -346,6 +346,44 @@ impl Regex {
         let found = self.with_program(subject, |p| p.search(subject.bytes, Walk::At(at), limits, &mut region.groups))?;
         Ok(found.is_some())
     }
+
+    /// A search that gives up when it seems to take long: `None`. In text of up to some 100 KB it has done at most some tenths of
+    /// a millisecond of work, but for patterns that run through the text again and again without coming back.
+    pub fn search_briefly(&self, subject: &Subject<'_>, start: usize, region: &mut Region) -> Option<Result<Option<usize>, SearchError>> {
+        let rest = subject.bytes.len().saturating_sub(start);
+        brief(self.search(subject, start, Limits::brief(rest), region))
+    }
+
+    /// A match at one place, likewise.
+    pub fn match_briefly(&self, subject: &Subject<'_>, at: usize, region: &mut Region) -> Option<Result<bool, SearchError>> {
+        let rest = subject.bytes.len().saturating_sub(at);
+        brief(self.match_at(subject, at, Limits::brief(rest.min(8192)), region))
+    }
+
+    /// The last match that begins at or before `start`, likewise.
+    pub fn search_back_briefly(
+        &self,
+        subject: &Subject<'_>,
+        start: usize,
+        region: &mut Region,
+    ) -> Option<Result<Option<usize>, SearchError>> {
+        brief(self.search_back(subject, start, Limits::brief(start), region))
+    }
+}
+
+impl Limits {
+    /// Bounds of a search of no more than some 100 microseconds in a text of so many bytes: each step may run through all of it.
+    fn brief(bytes: usize) -> Limits {
+        Limits { deadline: None, steps: Some((200_000 / (bytes as u64 + 1)).clamp(32, 4000)), depth: 20_000 }
+    }
+}
+
+/// No answer where the bounds were too narrow.
+fn brief<T>(r: Result<T, SearchError>) -> Option<Result<T, SearchError>> {
+    match r {
+        Err(SearchError::Steps) => None,
+        r => Some(r),
+    }
 }
 
 /// An encoding's name in messages.

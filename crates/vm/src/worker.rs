@@ -238,9 +238,12 @@ impl Cx {
             s.active -= 1;
             s.detached += 1;
             s.parallel = true;
+            let waited_for = s.stopping || s.want_parallel;
             s.want_parallel = false;
             self.heap.shared().reads_detached(s.detached);
-            rt.stop.changed.notify_all();
+            if waited_for {
+                rt.stop.changed.notify_all();
+            }
         }
         let done = work();
         let mut s = lock(&rt.stop.state);

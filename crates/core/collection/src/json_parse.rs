@@ -1,400 +1,81 @@
-//! JSON text to values: `__json_parse`.
+//! JSON text to values, in two steps: `__json_read` makes a tape of a text, with the worker
+//! detached if it is long; `__json_build` makes values of a tape, a piece at a time.
 //!
-//! One pass over bytes with a stack of open containers, so that nesting costs heap,
-//! not native stack. Strings are checked for UTF-8 by the caller. Keys are shared: the
-//! same key text gives the same frozen String within one document.
+//! Invariant: between two pieces, all values made so far are reached from the caller's array
+//! `work`: the document at 0, the keys' strings and symbols in the array at 1, then what is open,
+//! outermost first, each object followed by the key that waits for its value. Keys are
+//! shared: the same key text gives the same frozen String within one document.
 
+use crate::json_tape::{Fault, Item, Options, Tape};
 use kumi_vm::*;
-use rustc_hash::FxHashMap;
+use std::time::{Duration, Instant};
 
-struct Options {
-    symbols: bool,
-    allow_nan: bool,
-    max_nesting: usize,
-    freeze: bool,
-    trailing_comma: bool,
-    control_chars: bool,
+/// A tape and how far it was built.
+struct Reading {
+    t: Tape,
+    /// The next item.
+    at: usize,
+    /// What is open: is it an object, and how many values are to come.
+    open: Vec<(bool, u32)>,
+}
+impl Payload for Reading {
+    fn bytes(&self) -> usize {
+        self.t.size()
+    }
+    /// It holds no value.
+    fn confined(&self) -> bool {
+        true
+    }
 }
 
-/// What is open around the current position.
-enum Open {
-    Array(Vec<Value>),
-    /// The hash and the key that waits for its value.
-    Object(Gc<HashObj>, Value),
-}
+/// What a detached worker read.
+struct Read(Result<Tape, Fault>);
 
-struct Parser<'a> {
-    s: &'a [u8],
-    i: usize,
-    o: Options,
-    keys: FxHashMap<Vec<u8>, Value>,
-}
+/// How long a piece takes.
+const PIECE: Duration = Duration::from_micros(150);
+/// Items between two looks at the clock.
+const LOOK: usize = 64;
 
-fn fail(cx: &mut Cx, class: &str, msg: &str, line: usize, column: usize) -> Exit {
-    let c = cx.const_path(class).and_then(|v| v.as_class()).unwrap_or(cx.k.standard_error);
-    let e = cx.make_exc(c, msg);
-    if line > 0 {
+fn fault(cx: &mut Cx, f: Fault) -> Exit {
+    let c = cx.const_path(f.class).and_then(|v| v.as_class()).unwrap_or(cx.k.standard_error);
+    let e = cx.make_exc(c, &f.message);
+    if f.line > 0 {
         let (l, k) = (cx.intern("@line"), cx.intern("@column"));
-        cx.ivar_set(e, l, Value::fix(line as i64));
-        cx.ivar_set(e, k, Value::fix(column as i64));
+        cx.ivar_set(e, l, Value::fix(f.line as i64));
+        cx.ivar_set(e, k, Value::fix(f.column as i64));
     }
     cx.raise(e)
 }
 
-impl Parser<'_> {
-    fn error(&self, cx: &mut Cx, what: &str, at: usize) -> Exit {
-        let at = at.min(self.s.len());
-        let before = &self.s[..at];
-        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-        let column = at - before.iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1) + 1;
-        fail(cx, "JSON::ParserError", &format!("{what} at line {line} column {column}"), line, column)
-    }
-    fn snippet(&self, at: usize) -> String {
-        let rest = &self.s[at.min(self.s.len())..];
-        let mut end = rest.len().min(32);
-        while end > 0 && end < rest.len() && rest[end] & 0xc0 == 0x80 {
-            end -= 1;
-        }
-        format!("'{}'", String::from_utf8_lossy(&rest[..end]))
-    }
-    fn unexpected(&self, cx: &mut Cx) -> Exit {
-        if self.i >= self.s.len() {
-            return self.error(cx, "unexpected end of input", self.i);
-        }
-        let t = format!("unexpected character: {}", self.snippet(self.i));
-        self.error(cx, &t, self.i)
-    }
-    /// Skips white space and comments.
-    fn space(&mut self, cx: &mut Cx) -> Result<(), Exit> {
-        while let Some(&c) = self.s.get(self.i) {
-            match c {
-                b' ' | b'\t' | b'\n' | b'\r' => self.i += 1,
-                b'/' => {
-                    let from = self.i;
-                    match self.s.get(self.i + 1) {
-                        Some(b'/') => {
-                            while self.s.get(self.i).is_some_and(|c| *c != b'\n') {
-                                self.i += 1;
-                            }
-                        }
-                        Some(b'*') => match self.s[self.i + 2..].windows(2).position(|w| w == b"*/") {
-                            Some(p) => self.i += p + 4,
-                            None => {
-                                return Err(self.error(cx, "unexpected end of input, expected closing '*/'", from));
-                            }
-                        },
-                        _ => return Err(self.unexpected(cx)),
-                    }
-                }
-                _ => break,
+/// `__json_read(text, symbolize, allow_nan, max_nesting, freeze, trailing_comma, control_chars)`
+fn read(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = cx.arg_str(args, 0)?;
+    let o = Options {
+        symbols: args[1].truthy(),
+        allow_nan: args[2].truthy(),
+        max_nesting: args[3].as_fix().unwrap_or(0).max(0) as usize,
+        freeze: args[4].truthy(),
+        trailing_comma: args[5].truthy(),
+        control_chars: args[6].truthy(),
+    };
+    let read = if cx.worth_detaching(s.bytes().len() as u64 * 6) {
+        match cx.detached::<Read>() {
+            // The text may have changed since, as it may the moment after.
+            Some(r) => r.0,
+            None => {
+                let v = args[0];
+                return Err(cx.detach(v, move || {
+                    let text = v.as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
+                    Read(Tape::read(text, o))
+                }));
             }
         }
-        Ok(())
-    }
-    fn word(&mut self, w: &[u8]) -> bool {
-        if self.s[self.i..].starts_with(w) {
-            self.i += w.len();
-            return true;
-        }
-        false
-    }
-
-    fn number(&mut self, cx: &mut Cx) -> R {
-        let from = self.i;
-        let s = self.s;
-        let digits = |mut i: usize| {
-            while s.get(i).is_some_and(u8::is_ascii_digit) {
-                i += 1;
-            }
-            i
-        };
-        let mut i = from;
-        if s[i] == b'-' {
-            i += 1;
-            if s[i..].starts_with(b"Infinity") {
-                if !self.o.allow_nan {
-                    let t = format!("unexpected token {}", self.snippet(from));
-                    return Err(self.error(cx, &t, from));
-                }
-                self.i = i + 8;
-                return Ok(cx.float(f64::NEG_INFINITY));
-            }
-        }
-        let int_from = i;
-        i = digits(i);
-        let bad = |p: &Self, cx: &mut Cx, end: usize| {
-            let t = format!("invalid number: '{}'", String::from_utf8_lossy(&p.s[from..end]));
-            p.error(cx, &t, from)
-        };
-        if i == int_from || (s[int_from] == b'0' && i > int_from + 1) {
-            return Err(bad(self, cx, i));
-        }
-        let mut float = false;
-        if s.get(i) == Some(&b'.') {
-            let k = digits(i + 1);
-            if k == i + 1 {
-                return Err(bad(self, cx, k));
-            }
-            float = true;
-            i = k;
-        }
-        if matches!(s.get(i), Some(b'e' | b'E')) {
-            let mut k = i + 1;
-            if matches!(s.get(k), Some(b'+' | b'-')) {
-                k += 1;
-            }
-            let e = digits(k);
-            if e == k {
-                return Err(bad(self, cx, e));
-            }
-            float = true;
-            i = e;
-        }
-        self.i = i;
-        let text = std::str::from_utf8(&s[from..i]).unwrap_or("0");
-        if float {
-            return Ok(cx.float(text.parse::<f64>().unwrap_or(f64::NAN)));
-        }
-        if let Ok(n) = text.parse::<i64>() {
-            return Ok(cx.int(n));
-        }
-        let (neg, d) = match text.strip_prefix('-') {
-            Some(d) => (true, d),
-            None => (false, text),
-        };
-        match kumi_num::BigInt::from_str_radix(d.as_bytes(), 10) {
-            Some(n) => Ok(cx.big(if neg { n.neg() } else { n })),
-            None => Err(bad(self, cx, i)),
-        }
-    }
-
-    /// The bytes of a string literal; `self.i` is behind the opening quote.
-    fn text(&mut self, cx: &mut Cx) -> Result<std::borrow::Cow<'static, [u8]>, Exit> {
-        let from = self.i;
-        let mut i = from;
-        loop {
-            match self.s.get(i) {
-                None => return Err(self.error(cx, "unexpected end of input, expected closing \"", i)),
-                Some(b'"') => {
-                    self.i = i + 1;
-                    return Ok(std::borrow::Cow::Owned(self.s[from..i].to_vec()));
-                }
-                Some(b'\\') => break,
-                Some(c) if *c < 0x20 && !self.o.control_chars => {
-                    self.i = i;
-                    let t = format!("invalid ASCII control character in string: {}", self.snippet(i));
-                    return Err(self.error(cx, &t, i));
-                }
-                Some(_) => i += 1,
-            }
-        }
-        let mut out = self.s[from..i].to_vec();
-        loop {
-            match self.s.get(i) {
-                None => return Err(self.error(cx, "unexpected end of input, expected closing \"", i)),
-                Some(b'"') => {
-                    self.i = i + 1;
-                    return Ok(std::borrow::Cow::Owned(out));
-                }
-                Some(b'\\') => {
-                    let Some(&c) = self.s.get(i + 1) else {
-                        return Err(self.error(cx, "unexpected end of input, expected closing \"", i));
-                    };
-                    i += 2;
-                    match c {
-                        b'b' => out.push(8),
-                        b'f' => out.push(12),
-                        b'n' => out.push(b'\n'),
-                        b'r' => out.push(b'\r'),
-                        b't' => out.push(b'\t'),
-                        b'"' | b'\\' | b'/' => out.push(c),
-                        b'u' => {
-                            let Some(mut u) = hex4(self.s, i) else {
-                                let t = format!("incomplete unicode character escape sequence at {}", self.snippet(i - 2));
-                                return Err(self.error(cx, &t, i - 2));
-                            };
-                            i += 4;
-                            if (0xd800..0xdc00).contains(&u) && self.s[i..].starts_with(b"\\u") {
-                                if let Some(low) = hex4(self.s, i + 2).filter(|l| (0xdc00..0xe000).contains(l)) {
-                                    u = 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
-                                    i += 6;
-                                }
-                            }
-                            push_utf8(&mut out, u);
-                        }
-                        _ => {
-                            // As CRuby's parser: an unknown escape is the character itself.
-                            out.push(c);
-                        }
-                    }
-                }
-                Some(c) if *c < 0x20 && !self.o.control_chars => {
-                    let t = format!("invalid ASCII control character in string: {}", self.snippet(i));
-                    return Err(self.error(cx, &t, i));
-                }
-                Some(&c) => {
-                    out.push(c);
-                    i += 1;
-                }
-            }
-        }
-    }
-    fn key(&mut self, cx: &mut Cx) -> R {
-        let b = self.text(cx)?;
-        if self.o.symbols {
-            return Ok(Value::sym(cx.syms.intern(&b)));
-        }
-        if b.len() <= 55 {
-            if let Some(&v) = self.keys.get(&*b) {
-                return Ok(v);
-            }
-        }
-        let v = frozen(cx.str_enc(&b, EncIndex::UTF_8));
-        if b.len() <= 55 {
-            self.keys.insert(b.into_owned(), v);
-        }
-        Ok(v)
-    }
-    /// A key and its colon.
-    fn member(&mut self, cx: &mut Cx) -> R {
-        if self.s.get(self.i) != Some(&b'"') {
-            if self.i >= self.s.len() {
-                return Err(self.unexpected(cx));
-            }
-            let t = format!("expected object key, got {}", self.snippet(self.i));
-            return Err(self.error(cx, &t, self.i));
-        }
-        self.i += 1;
-        let k = self.key(cx)?;
-        self.space(cx)?;
-        if self.s.get(self.i) != Some(&b':') {
-            return Err(self.error(cx, "expected ':' after object key", self.i));
-        }
-        self.i += 1;
-        Ok(k)
-    }
-
-    fn document(&mut self, cx: &mut Cx) -> R {
-        let mut stack: Vec<Open> = Vec::new();
-        'value: loop {
-            self.space(cx)?;
-            let Some(&c) = self.s.get(self.i) else { return Err(self.unexpected(cx)) };
-            let mut v = match c {
-                b'"' => {
-                    self.i += 1;
-                    let b = self.text(cx)?;
-                    let v = cx.str_vec(b.into_owned(), EncIndex::UTF_8);
-                    if self.o.freeze { frozen(v) } else { v }
-                }
-                b'-' | b'0'..=b'9' => self.number(cx)?,
-                b'[' | b'{' => {
-                    if self.o.max_nesting > 0 && stack.len() >= self.o.max_nesting {
-                        let t = format!("nesting of {} is too deep", stack.len() + 1);
-                        return Err(fail(cx, "JSON::NestingError", &t, 0, 0));
-                    }
-                    self.i += 1;
-                    self.space(cx)?;
-                    if c == b'[' {
-                        if self.s.get(self.i) == Some(&b']') {
-                            self.i += 1;
-                            let v = cx.array(&[]);
-                            if self.o.freeze { frozen(v) } else { v }
-                        } else {
-                            stack.push(Open::Array(Vec::new()));
-                            continue 'value;
-                        }
-                    } else {
-                        let h = cx.hash();
-                        if self.s.get(self.i) == Some(&b'}') {
-                            self.i += 1;
-                            if self.o.freeze { frozen(h) } else { h }
-                        } else {
-                            let k = self.member(cx)?;
-                            if let Some(h) = h.as_hash() {
-                                stack.push(Open::Object(h, k));
-                            }
-                            continue 'value;
-                        }
-                    }
-                }
-                b't' if self.word(b"true") => Value::TRUE,
-                b'f' if self.word(b"false") => Value::FALSE,
-                b'n' if self.word(b"null") => Value::NIL,
-                b'N' | b'I' if self.s[self.i..].starts_with(b"NaN") || self.s[self.i..].starts_with(b"Infinity") => {
-                    if !self.o.allow_nan {
-                        let t = format!("unexpected token {}", self.snippet(self.i));
-                        return Err(self.error(cx, &t, self.i));
-                    }
-                    if self.word(b"NaN") {
-                        cx.float(f64::NAN)
-                    } else {
-                        self.word(b"Infinity");
-                        cx.float(f64::INFINITY)
-                    }
-                }
-                _ => return Err(self.unexpected(cx)),
-            };
-            // The value is complete: hand it to what is open around it.
-            loop {
-                self.space(cx)?;
-                let next = self.s.get(self.i).copied();
-                match stack.last_mut() {
-                    None => {
-                        if self.i < self.s.len() {
-                            return Err(self.unexpected(cx));
-                        }
-                        return Ok(v);
-                    }
-                    Some(Open::Array(a)) => {
-                        a.push(v);
-                        match next {
-                            Some(b',') => {
-                                self.i += 1;
-                                if self.o.trailing_comma {
-                                    self.space(cx)?;
-                                }
-                                if !(self.o.trailing_comma && self.s.get(self.i) == Some(&b']')) {
-                                    continue 'value;
-                                }
-                                self.i += 1;
-                            }
-                            Some(b']') => self.i += 1,
-                            _ => return Err(self.error(cx, "expected ',' or ']' after array value", self.i)),
-                        }
-                        let Some(Open::Array(a)) = stack.pop() else { continue };
-                        v = cx.array_vec(a);
-                        if self.o.freeze {
-                            v = frozen(v);
-                        }
-                    }
-                    Some(Open::Object(h, k)) => {
-                        let (h, key) = (*h, *k);
-                        cx.hash_put(h, key, v)?;
-                        match next {
-                            Some(b',') => {
-                                self.i += 1;
-                                self.space(cx)?;
-                                if !(self.o.trailing_comma && self.s.get(self.i) == Some(&b'}')) {
-                                    let k = self.member(cx)?;
-                                    if let Some(Open::Object(_, slot)) = stack.last_mut() {
-                                        *slot = k;
-                                    }
-                                    continue 'value;
-                                }
-                                self.i += 1;
-                            }
-                            Some(b'}') => self.i += 1,
-                            _ => return Err(self.error(cx, "expected ',' or '}' after object value", self.i)),
-                        }
-                        stack.pop();
-                        v = h.val();
-                        if self.o.freeze {
-                            v = frozen(v);
-                        }
-                    }
-                }
-            }
-        }
+    } else {
+        Tape::read(s.bytes().to_vec(), o)
+    };
+    match read {
+        Ok(t) => Ok(cx.data(cx.k.object, Reading { t, at: 0, open: Vec::new() })),
+        Err(f) => Err(fault(cx, f)),
     }
 }
 
@@ -404,36 +85,102 @@ fn frozen(v: Value) -> Value {
     }
     v
 }
-fn hex4(s: &[u8], i: usize) -> Option<u32> {
-    let t = s.get(i..i + 4)?;
-    t.iter().try_fold(0, |n, c| Some(n * 16 + (*c as char).to_digit(16)?))
-}
-/// UTF-8 of a code point; a lone surrogate too, as three bytes.
-fn push_utf8(out: &mut Vec<u8>, u: u32) {
-    match char::from_u32(u) {
-        Some(c) => {
-            let mut b = [0; 4];
-            out.extend_from_slice(c.encode_utf8(&mut b).as_bytes());
-        }
-        None => out.extend_from_slice(&[0xe0 | (u >> 12) as u8, 0x80 | (u >> 6 & 63) as u8, 0x80 | (u & 63) as u8]),
+
+/// The value of key `k`, made when first needed.
+fn key(cx: &mut Cx, t: &Tape, keys: Gc<ArrayObj>, k: u32) -> R {
+    if t.options.symbols {
+        let y = cx.syms.intern(t.key(k));
+        return Ok(Value::sym(y));
     }
+    if let Some(v) = keys.get(k as usize).filter(|v| !v.is_nil()) {
+        return Ok(v);
+    }
+    let v = frozen(cx.str_enc(t.key(k), EncIndex::UTF_8));
+    // Keys are numbered in the order in which they come.
+    if keys.len() == k as usize {
+        cx.push(keys, v);
+    }
+    Ok(v)
 }
 
-/// `__json_parse(text, symbolize, allow_nan, max_nesting, freeze, trailing_comma, control_chars)`
-fn parse(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = cx.arg_str(args, 0)?;
-    let text = s.bytes().to_vec();
-    let o = Options {
-        symbols: args[1].truthy(),
-        allow_nan: args[2].truthy(),
-        max_nesting: args[3].as_fix().unwrap_or(0).max(0) as usize,
-        freeze: args[4].truthy(),
-        trailing_comma: args[5].truthy(),
-        control_chars: args[6].truthy(),
-    };
-    let mut p = Parser { s: &text, i: 0, o, keys: FxHashMap::default() };
-    p.document(cx)
+/// `__json_build(reading, work)`: builds a piece; is the document there?
+fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let wrong = |cx: &mut Cx| Err(cx.type_error("reading expected"));
+    let Some(r) = args[0].as_data::<Reading>() else { return wrong(cx) };
+    let Some(mut work) = args[1].as_array() else { return wrong(cx) };
+    let Some(keys) = work.get(1).and_then(|v| v.as_array()) else { return wrong(cx) };
+    let freeze = r.t.options.freeze;
+    let began = Instant::now();
+    let mut left = LOOK;
+    while let Some(&item) = r.t.items.get(r.at) {
+        if left == 0 {
+            if began.elapsed() > PIECE {
+                return Ok(Value::FALSE);
+            }
+            left = LOOK;
+        }
+        left -= 1;
+        r.at += 1;
+        let mut v = match item {
+            Item::Nil => Value::NIL,
+            Item::Bool(b) => Value::bool(b),
+            Item::Int(n) => cx.int(n),
+            Item::Float(f) => cx.float(f),
+            Item::Big(i) => match r.t.bigs.get(i as usize) {
+                Some(n) => cx.big(n.clone()),
+                None => Value::NIL,
+            },
+            Item::Text(p) => {
+                let v = cx.str_enc(r.t.bytes(p), EncIndex::UTF_8);
+                if freeze { frozen(v) } else { v }
+            }
+            Item::Key(k) => {
+                let k = key(cx, &r.t, keys, k)?;
+                cx.push(work, k);
+                continue;
+            }
+            Item::Array(n) | Item::Object(n) => {
+                let object = matches!(item, Item::Object(_));
+                let v = if object { cx.hash() } else { cx.array(&[]) };
+                if let Some(mut a) = v.as_array().filter(|_| n > 3) {
+                    a.vec().reserve(n as usize);
+                }
+                if n > 0 {
+                    cx.push(work, v);
+                    r.open.push((object, n));
+                    continue;
+                }
+                if freeze { frozen(v) } else { v }
+            }
+        };
+        // The value is complete: into what is open around it.
+        loop {
+            let Some(open) = r.open.last_mut() else {
+                cx.heap.before_store(work.val(), v);
+                if let Some(first) = work.as_mut_slice().first_mut() {
+                    *first = v;
+                }
+                return Ok(Value::TRUE);
+            };
+            open.1 -= 1;
+            let (object, done) = (open.0, open.1 == 0);
+            let k = if object { work.pop() } else { None };
+            let Some(around) = work.as_slice().last().copied() else { return wrong(cx) };
+            if let (Some(h), Some(k)) = (around.as_hash(), k) {
+                cx.hash_put(h, k, v)?;
+            } else if let Some(a) = around.as_array() {
+                cx.push(a, v);
+            }
+            if !done {
+                break;
+            }
+            r.open.pop();
+            work.pop();
+            v = if freeze { frozen(around) } else { around };
+        }
+    }
+    wrong(cx)
 }
 
-/// The parser as an intrinsic.
-pub static TABLE: &[NativeDef] = &[intrinsic("__json_parse", 7, 7, parse)];
+/// The parser as intrinsics.
+pub static TABLE: &[NativeDef] = &[intrinsic("__json_read", 7, 7, read), intrinsic("__json_build", 2, 2, build)];

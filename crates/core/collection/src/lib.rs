@@ -15,6 +15,7 @@ mod env;
 mod hash;
 mod hash_walk;
 mod json_parse;
+mod json_tape;
 mod json_write;
 pub mod key;
 mod marshal;

@@ -42,11 +42,17 @@ fn new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         None => Err(cx.arg_error(&format!("unknown digest {name}"))),
     }
 }
-/// `__digest_update(state, bytes)`
+/// Bytes that one call takes, so that nobody waits long for its end.
+const PIECE: usize = 64 << 10;
+
+/// `__digest_update(state, bytes, from)`: takes a piece from byte `from` on; where the next one begins, nil at the end.
 fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = cx.arg_str(args, 1)?;
-    state(cx, args[0])?.d.update(s.bytes());
-    Ok(args[0])
+    let from = args[2].as_fix().unwrap_or(0).max(0) as usize;
+    let Some(rest) = s.bytes().get(from..) else { return Ok(Value::NIL) };
+    let piece = &rest[..rest.len().min(PIECE)];
+    state(cx, args[0])?.d.update(piece);
+    Ok(if piece.len() < rest.len() { Value::fix((from + PIECE) as i64) } else { Value::NIL })
 }
 /// `__digest_value(state)`: the digest so far; the state goes on.
 fn value(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -66,7 +72,7 @@ fn reset(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// Intrinsics of digests.
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__digest_new", 1, 1, new),
-    intrinsic("__digest_update", 2, 2, update),
+    intrinsic("__digest_update", 3, 3, update),
     intrinsic("__digest_value", 1, 1, value),
     intrinsic("__digest_copy", 1, 1, copy),
     intrinsic("__digest_reset", 1, 1, reset),

@@ -1,7 +1,8 @@
 //! Deflate streams and checksums for lib/zlib.rb.
 //!
 //! A stream takes bytes and gives what it can; it keeps no input beyond a call
-//! except what the format needs. Output of one call is limited by the heap limit.
+//! except what the format needs. A call takes or gives a piece, so that nobody waits
+//! long for its end; lib/zlib.rb goes on with the next.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use kumi_vm::*;
@@ -45,18 +46,37 @@ fn deflate_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let z = Compress::new(c, args[1].truthy());
     Ok(cx.data(cx.k.object, Deflater { z, done: false }))
 }
-/// `__deflate_run(state, bytes, flush)`: flush 0 none, 2 sync, 3 full, 4 finish.
+/// Bytes to compress in a call.
+const DEFLATED: usize = 16 << 10;
+/// Bytes to decompress in a call, or a little more.
+const INFLATED: usize = 128 << 10;
+/// Bytes to sum up in a call.
+const SUMMED: usize = 256 << 10;
+
+/// The bytes of argument `i` from that of argument `k` on.
+fn rest(cx: &mut Cx, args: &[Value], i: usize, k: usize) -> Result<&'static [u8], Exit> {
+    let s = cx.arg_str(args, i)?;
+    let from = args[k].as_fix().unwrap_or(0).max(0) as usize;
+    let b = s.bytes().get(from..).unwrap_or(&[]);
+    // SAFETY: the caller's argument holds the string while the native runs, and what replaces its buffer keeps the old one.
+    Ok(unsafe { std::slice::from_raw_parts(b.as_ptr(), b.len()) })
+}
+
+/// `__deflate_run(state, bytes, flush, from)`: flush 0 none, 2 sync, 3 full, 4 finish, for the last piece. `[output, from]`: where
+/// the next piece begins, nil at the end.
 fn deflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = cx.arg_str(args, 1)?;
+    let all = rest(cx, args, 1, 3)?;
+    let last = all.len() <= DEFLATED;
+    let piece = &all[..all.len().min(DEFLATED)];
     let Some(d) = args[0].as_data::<Deflater>() else { return Err(cx.type_error("deflate state expected")) };
-    let flush = match args[2].as_fix() {
+    let flush = match args[2].as_fix().filter(|_| last) {
         Some(2) => FlushCompress::Sync,
         Some(3) => FlushCompress::Full,
         Some(4) => FlushCompress::Finish,
         _ => FlushCompress::None,
     };
-    let mut out: Vec<u8> = Vec::with_capacity(s.bytes().len() / 2 + 64);
-    let mut input = s.bytes();
+    let mut out: Vec<u8> = Vec::with_capacity(piece.len() / 2 + 64);
+    let mut input = piece;
     while !d.done {
         if out.len() == out.capacity() {
             cx.check_size(out.capacity() * 2)?;
@@ -74,19 +94,22 @@ fn deflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Err(_) => return Err(zlib_error(cx, "Zlib::StreamError", "stream error")),
         }
     }
-    Ok(cx.str_vec(out, EncIndex::BINARY))
+    let out = cx.str_vec(out, EncIndex::BINARY);
+    let from = args[3].as_fix().unwrap_or(0);
+    let next = if last { Value::NIL } else { Value::fix(from + DEFLATED as i64) };
+    Ok(cx.array(&[out, next]))
 }
 /// `__inflate_new(zlib_header)`
 fn inflate_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(cx.data(cx.k.object, Inflater { z: Decompress::new(args[0].truthy()), done: false }))
 }
-/// `__inflate_run(state, bytes)`: `[output, bytes used, finished?]`.
+/// `__inflate_run(state, bytes, from)`: `[output, bytes used, finished?, is there more to come?]`.
 fn inflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = cx.arg_str(args, 1)?;
+    let all = rest(cx, args, 1, 2)?;
     let Some(d) = args[0].as_data::<Inflater>() else { return Err(cx.type_error("inflate state expected")) };
-    let mut out: Vec<u8> = Vec::with_capacity(s.bytes().len() * 3 + 64);
-    let mut input = s.bytes();
-    while !d.done {
+    let mut out: Vec<u8> = Vec::with_capacity((all.len() * 3 + 64).min(INFLATED));
+    let mut input = all;
+    while !d.done && out.len() < INFLATED {
         if out.len() == out.capacity() {
             cx.check_size(out.capacity() * 2)?;
             out.reserve(out.capacity().max(1024));
@@ -106,39 +129,49 @@ fn inflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Err(_) => return Err(zlib_error(cx, "Zlib::DataError", "invalid data")),
         }
     }
-    let used = s.bytes().len() - input.len();
+    let used = all.len() - input.len();
+    let more = out.len() >= INFLATED;
     let o = cx.str_vec(out, EncIndex::BINARY);
-    Ok(cx.array(&[o, Value::fix(used as i64), Value::bool(d.done)]))
+    Ok(cx.array(&[o, Value::fix(used as i64), Value::bool(d.done), Value::bool(more)]))
 }
-/// `__crc32(bytes, start)`
+/// `__crc32(bytes, start, from)`: `[sum, from]` after a piece: where the next one begins, nil at the end.
 fn crc32(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = cx.arg_str(args, 0)?;
-    let mut h = crc32fast::Hasher::new_with_initial(args[1].as_fix().unwrap_or(0) as u32);
-    h.update(s.bytes());
-    Ok(Value::fix(h.finalize() as i64))
+    summed(cx, args, |b, start| {
+        let mut h = crc32fast::Hasher::new_with_initial(start);
+        h.update(b);
+        h.finalize()
+    })
 }
-/// `__adler32(bytes, start)`
+/// `__adler32(bytes, start, from)`: likewise.
 fn adler32(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let s = cx.arg_str(args, 0)?;
-    let start = args[1].as_fix().unwrap_or(1) as u32;
-    let (mut a, mut b) = (start & 0xffff, start >> 16 & 0xffff);
-    for chunk in s.bytes().chunks(5000) {
-        for &x in chunk {
-            a += x as u32;
-            b += a;
+    summed(cx, args, |bytes, start| {
+        let (mut a, mut b) = (start & 0xffff, start >> 16 & 0xffff);
+        for chunk in bytes.chunks(5000) {
+            for &x in chunk {
+                a += x as u32;
+                b += a;
+            }
+            a %= 65521;
+            b %= 65521;
         }
-        a %= 65521;
-        b %= 65521;
-    }
-    Ok(Value::fix((b << 16 | a) as i64))
+        b << 16 | a
+    })
+}
+fn summed(cx: &mut Cx, args: &[Value], sum: impl Fn(&[u8], u32) -> u32) -> R {
+    let all = rest(cx, args, 0, 2)?;
+    let piece = &all[..all.len().min(SUMMED)];
+    let sum = sum(piece, args[1].as_fix().unwrap_or(0) as u32);
+    let from = args[2].as_fix().unwrap_or(0);
+    let next = if piece.len() < all.len() { Value::fix(from + SUMMED as i64) } else { Value::NIL };
+    Ok(cx.array(&[Value::fix(sum as i64), next]))
 }
 
 /// Intrinsics of zlib.
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__deflate_new", 2, 2, deflate_new),
-    intrinsic("__deflate_run", 3, 3, deflate_run),
+    intrinsic("__deflate_run", 4, 4, deflate_run),
     intrinsic("__inflate_new", 1, 1, inflate_new),
-    intrinsic("__inflate_run", 2, 2, inflate_run),
-    intrinsic("__crc32", 2, 2, crc32),
-    intrinsic("__adler32", 2, 2, adler32),
+    intrinsic("__inflate_run", 3, 3, inflate_run),
+    intrinsic("__crc32", 3, 3, crc32),
+    intrinsic("__adler32", 3, 3, adler32),
 ];

@@ -14,6 +14,7 @@ pub mod matchdata;
 mod pack;
 pub mod regexp;
 mod regexp_methods;
+mod regexp_search;
 mod search;
 mod slice;
 mod split;

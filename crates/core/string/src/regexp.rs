@@ -1,19 +1,17 @@
-//! Regexp: the cell, and searching with it.
+//! Regexp: the cell, and matching with it. The search itself: `regexp_search`.
 //!
 //! Invariant: every search that Ruby can see sets the last match (`$~`) of the caller's frame,
 //! to nil when nothing matched; `match?` sets nothing.
 
 use crate::matchdata::MatchObj;
 use crate::text::*;
-use kumi_regexp::show;
-use kumi_regexp::{Limits, Options, Regex, Region, SearchError, Subject};
-use kumi_text::encoding::{CodeRange, EncIndex};
+use kumi_regexp::{Options, Regex, Region};
+use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, RwLock};
-use std::time::{Duration, Instant};
 
 /// The payload of a Regexp; `re` is none until `initialize` ran.
 #[derive(Default)]
@@ -89,62 +87,7 @@ pub fn set_last(cx: &mut Cx, m: Value) {
     cx.set_last_match(m);
 }
 
-/// Where a search looks.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Mode {
-    /// From a byte on.
-    From(usize),
-    /// Backwards from a byte.
-    Back(usize),
-    /// At that byte only.
-    At(usize),
-}
-
-/// Searches `s`; nothing but the answer.
-pub fn search(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
-    let r = regex(cx, re)?;
-    let own = re.as_data::<ReObj>().and_then(|o| o.timeout);
-    search_regex(cx, &r, own, s, mode, region)
-}
-/// [`search`] for a compiled pattern.
-pub fn search_regex(cx: &mut Cx, r: &Regex, own: Option<f64>, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
-    let cr = range(s);
-    if cr == CodeRange::Broken {
-        return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(s).name())));
-    }
-    let subject = Subject::with_range(s.bytes(), enc(s), cr);
-    if r.is_fixed_encoding() || cr != CodeRange::SevenBit {
-        if let Err(m) = r.check_encoding(&subject) {
-            return Err(cx.raise_msg(cx.k.compatibility_error, &m));
-        }
-    }
-    let limit = own.or(cx.shared_state::<ReState>().timeout());
-    let deadline = limit.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
-    let limits = Limits { deadline, steps: None };
-    let found = match mode {
-        Mode::From(i) => r.search(&subject, i, limits, region).map(|f| f.is_some()),
-        Mode::Back(i) => match r.match_at(&subject, i, limits, region) {
-            // The engine looks before the start it is given, and for some patterns not right before it.
-            Ok(false) => match enc(s).prev_char(s.bytes(), i) {
-                None => Ok(false),
-                Some(p) => match r.match_at(&subject, p, limits, region) {
-                    Ok(false) => r.search_back(&subject, i, limits, region).map(|f| f.is_some()),
-                    other => other,
-                },
-            },
-            other => other,
-        },
-        Mode::At(i) => r.match_at(&subject, i, limits, region),
-    };
-    match found {
-        Ok(f) => Ok(f),
-        Err(SearchError::Timeout | SearchError::Steps) => Err(cx.raise_msg(cx.k.regexp_timeout_error, "regexp match timeout")),
-        Err(SearchError::Engine(m)) => {
-            let shown = show::expression(r.source(), r.encoding());
-            Err(cx.raise_msg(cx.k.regexp_error, &format!("{m}: /{}/", String::from_utf8_lossy(&shown))))
-        }
-    }
-}
+pub use crate::regexp_search::{Finder, Mode, search};
 
 /// A frozen string with the bytes of `s`: what a MatchData keeps.
 pub fn frozen_copy(cx: &mut Cx, s: Str) -> Value {

@@ -1,6 +1,7 @@
 //! Cutting a string into pieces: `split` and lines.
 
-use crate::regexp::{self, Mode, ReObj};
+use crate::regexp::{Finder, ReObj};
+use crate::regexp_search::Rest;
 use crate::text::*;
 use kumi_regexp::Region;
 use kumi_text::encoding::CodeRange;
@@ -115,7 +116,8 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         let (mut at, mut from, mut last_null, mut fields) = (0, 0, false, 1i64);
         let mut region = Region::new();
         let char_at = |i: usize| if single_byte(s) { 1 } else { enc(s).char_len(&b[i..]).step().max(1) };
-        while !b.is_empty() && from <= b.len() && regexp::search(cx, pat, s, Mode::From(from), &mut region)? {
+        let mut finder = Finder::new(cx, pat, s, Rest::Split)?;
+        while !b.is_empty() && from <= b.len() && finder.find(cx, s, from, &mut region)? {
             let Some(m) = region.get(0) else { break };
             if m.is_empty() && m.start == from {
                 if !last_null {

@@ -29,7 +29,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     let own = args[0].as_data::<ReObj>().and_then(|o| o.timeout);
     let deadline = own.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
-    let limits = Limits { deadline, steps: None };
+    let limits = Limits { deadline, steps: None, depth: 0 };
     let mut region = Region::new();
     let found = if anchored {
         r.match_at(&subject, at, limits, &mut region)

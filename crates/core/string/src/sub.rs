@@ -3,7 +3,8 @@
 //! Invariant: `$~` is set to the last match that was replaced or found, nil when there was none.
 
 use crate::matchdata::MatchObj;
-use crate::regexp::{self, Mode, ReObj};
+use crate::regexp::{self, Finder, Mode, ReObj};
+use crate::regexp_search::Rest;
 use crate::text::*;
 use kumi_regexp::{Regex, Region};
 use kumi_text::encoding::CodeRange;
@@ -26,11 +27,19 @@ fn pattern(cx: &mut Cx, v: Value) -> Result<Pat, Exit> {
     Err(cx.type_error(&format!("wrong argument type {t} (expected Regexp)")))
 }
 impl Pat {
-    /// The next match at or after `from`.
-    fn find(&self, cx: &mut Cx, s: Str, from: usize, region: &mut Region) -> Result<bool, Exit> {
+    /// What finds one match after the other.
+    fn finder(&self, cx: &mut Cx, s: Str) -> Result<Option<Finder>, Exit> {
         match self {
-            Pat::Re(v) => regexp::search(cx, *v, s, Mode::From(from), region),
-            Pat::Text(o) => Ok(match crate::search::find(cx, s, *o, from)? {
+            Pat::Re(v) => Finder::new(cx, *v, s, Rest::Next).map(Some),
+            Pat::Text(_) => Ok(None),
+        }
+    }
+    /// The next match at or after `from`.
+    fn find(&self, cx: &mut Cx, s: Str, from: usize, finder: Option<&mut Finder>, region: &mut Region) -> Result<bool, Exit> {
+        match (self, finder) {
+            (Pat::Re(_), Some(f)) => f.find(cx, s, from, region),
+            (Pat::Re(v), None) => regexp::search(cx, *v, s, Mode::From(from), region),
+            (Pat::Text(o), _) => Ok(match crate::search::find(cx, s, *o, from)? {
                 Some(at) => {
                     region.groups.clear();
                     region.groups.push((at as isize, (at + o.bytes().len()) as isize));
@@ -167,7 +176,8 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
         }
     }
     let mut has_rest_check = false;
-    while from <= b.len() && pat.find(cx, s, from, &mut region)? {
+    let mut finder = if all { pat.finder(cx, s)? } else { None };
+    while from <= b.len() && pat.find(cx, s, from, finder.as_mut(), &mut region)? {
         let Some(m) = region.get(0) else { break };
         if !any {
             any = true;
@@ -279,7 +289,8 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut last = Region::new();
     let mut out: Vec<Value> = Vec::new();
     let mut from = 0;
-    while from <= b.len() && pat.find(cx, s, from, &mut region)? {
+    let mut finder = pat.finder(cx, s)?;
+    while from <= b.len() && pat.find(cx, s, from, finder.as_mut(), &mut region)? {
         let Some(m) = region.get(0) else { break };
         if region.groups.len() <= 1 {
             let v = piece(cx, s, m.clone());
@@ -312,7 +323,7 @@ fn find_match(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let pat = pattern(cx, args[1])?;
     let from = args[2].as_fix().unwrap_or(0).max(0) as usize;
     let mut region = Region::new();
-    if from > s.bytes().len() || !pat.find(cx, s, from, &mut region)? {
+    if from > s.bytes().len() || !pat.find(cx, s, from, None, &mut region)? {
         return Ok(Value::NIL);
     }
     let text = regexp::frozen_copy(cx, s);
