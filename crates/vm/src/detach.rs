@@ -27,24 +27,14 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Default)]
 pub(crate) struct Detour {
     work: Option<Box<dyn FnOnce() -> Box<dyn Any>>>,
-    /// A value that must live until the native has what it wants.
-    keep: Option<Value>,
     /// Whose native gets `done`: task, frame, next instruction.
     asker: (u64, usize, usize),
     done: Option<Box<dyn Any>>,
 }
 
 impl Detour {
-    /// A root, while the work or its result is there.
-    pub(crate) fn kept(&self) -> Value {
-        self.keep.unwrap_or(Value::NIL)
-    }
     pub(crate) fn is_waiting(&self) -> bool {
         self.work.is_some()
-    }
-    /// The native that asked is not called again.
-    pub(crate) fn forget(&mut self) {
-        *self = Detour::default();
     }
 }
 
@@ -74,8 +64,14 @@ impl Cx {
     /// `keep` is for cells that the work reads and the native's arguments do not hold.
     pub fn detach<T: 'static>(&mut self, keep: Value, work: impl FnOnce() -> T + 'static) -> Exit {
         let work = Box::new(move || Box::new(work()) as Box<dyn Any>);
-        self.detour = Detour { work: Some(work), keep: Some(keep), asker: self.asker(), done: None };
+        self.detour = Detour { work: Some(work), asker: self.asker(), done: None };
+        self.pending.keep = keep;
         Exit::Again
+    }
+    /// Nobody wants what comes out.
+    fn forget_detour(&mut self) {
+        self.detour = Detour::default();
+        self.pending.keep = Value::NIL;
     }
     fn asker(&self) -> (u64, usize, usize) {
         (self.task.id, self.fp.addr(), self.pc.addr())
@@ -89,12 +85,12 @@ impl Cx {
     #[cold]
     fn take_detached<T: 'static>(&mut self) -> Option<T> {
         if self.detour.asker != self.asker() {
-            self.detour.forget();
+            self.forget_detour();
             return None;
         }
         match self.detour.done.take()?.downcast::<T>() {
             Ok(v) => {
-                self.detour.forget();
+                self.forget_detour();
                 Some(*v)
             }
             Err(other) => {
@@ -136,11 +132,12 @@ impl Cx {
     /// Does the work that a native left behind. False when an interrupt came meanwhile, so that the native is not
     /// called again. The native's call is a root: it stands in `pending.call`, or in registers before the next instruction.
     pub(crate) fn work_detached(&mut self) -> bool {
+        self.heap.end_place();
         if let Some(work) = self.detour.work.take() {
             self.detour.done = Some(self.while_detached(work));
         }
         if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
-            self.detour.forget();
+            self.forget_detour();
             return false;
         }
         true

@@ -132,6 +132,7 @@ impl Window<'_> {
 /// Shows what a worker has pending between two bytecodes.
 fn show_pending(pending: &Pending, switch_to: &Option<(u64, Result<Value, Value>)>, m: &mut Marker) {
     m.mark(pending.exc);
+    m.mark(pending.keep);
     if let Some(c) = &pending.call {
         trace_call(c, m);
     }
@@ -284,14 +285,6 @@ impl Runtime {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };
             show_pending(&cx.pending, &cx.switch_to, m);
-            m.mark(cx.pending.exc);
-            m.mark(cx.detour.kept());
-            if let Some(c) = &cx.pending.call {
-                trace_call(c, m);
-            }
-            if let Some((_, v)) = cx.switch_to {
-                m.mark(v.unwrap_or_else(|e| e));
-            }
         }
         m.mark_all(&self.kept());
         self.lock_book.trace(m);

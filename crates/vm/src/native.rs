@@ -167,6 +167,8 @@ pub enum Target {
 pub struct Pending {
     pub exc: Value,
     pub call: Option<Call>,
+    /// What work that was given to [`Cx::detach`] reads, until its native has the result.
+    pub(crate) keep: Value,
     /// Wake-up time (monotonic nanoseconds) of a parked task, `u64::MAX` for none.
     pub deadline: u64,
     /// Poll events of a parked task: descriptor and whether to wait for reading, writing.
@@ -184,6 +186,6 @@ pub(crate) type Job = Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>;
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { exc: Value::NIL, call: None, deadline: u64::MAX, io: None, ticketed: false, forever: false, job: None }
+        Pending { exc: Value::NIL, call: None, keep: Value::NIL, deadline: u64::MAX, io: None, ticketed: false, forever: false, job: None }
     }
 }

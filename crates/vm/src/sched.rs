@@ -201,17 +201,6 @@ impl Cx {
             };
         }
         if x == Exit::Again {
-            // It is the task's meanwhile: a collection may come, or another task's turn.
-            let id = self.task.id;
-            self.task.again = Some(Box::new((again, dst, flags)));
-            let f = self.safepoint();
-            if !matches!(f, Flow::Go) || self.task.id != id {
-                return f;
-            }
-            return match self.task.again.take() {
-                Some(a) => self.do_call(a.0, a.1, a.2),
-                None => f,
-            };
             // Whoever is ready comes first, and signal handlers run.
             self.pending.deadline = 0;
         }

@@ -910,7 +910,6 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Flow {
         self.heap.end_place();
-        if x == Exit::Park {
         if x == Exit::Park || x == Exit::Again && self.detour.is_waiting() {
             // The arguments still stand in their window: the instruction is executed again.
             self.pc = unsafe { self.pc.sub(2) };
