@@ -372,6 +372,7 @@ impl Cx {
         if h.has(kumi_heap::flag::FROZEN) {
             s.hdr.set(kumi_heap::flag::FROZEN);
         }
+        self.heap.before_store(v, s.val());
         h.class = s.val();
         h.set(kumi_heap::flag::SINGLETON);
         self.link_class(s);
@@ -431,8 +432,16 @@ impl Cx {
         if let Some(mut s) = c.data.superclass {
             s.data.dependents.push(c);
         }
-        c.data.mro.set(Self::linearise(c));
+        self.order(c);
         c.serial = self.next_serial();
+    }
+    /// Sets the method resolution order of `c`.
+    fn order(&mut self, c: Gc<ClassObj>) {
+        let (mut c, mro) = (c, Self::linearise(c));
+        for m in &mro {
+            self.heap.before_store(c.val(), m.val());
+        }
+        c.data.mro.set(mro);
     }
     fn next_serial(&mut self) -> u32 {
         self.serial.fetch_add(1, Relaxed) + 1
@@ -462,7 +471,7 @@ impl Cx {
     pub fn relink(&mut self, c: Gc<ClassObj>) {
         let _classes = self.lock_classes();
         let mut c = c;
-        c.data.mro.set(Self::linearise(c));
+        self.order(c);
         c.serial = self.next_serial();
         for d in c.data.dependents.clone() {
             if d != c {
@@ -488,6 +497,7 @@ impl Cx {
         if c.data.includes.contains(&m) {
             return;
         }
+        self.heap.before_store(c.val(), m.val());
         c.data.includes.push(m);
         m.data.dependents.push(c);
         self.relink(c);
@@ -508,6 +518,7 @@ impl Cx {
         if c.data.prepends.contains(&m) {
             return;
         }
+        self.heap.before_store(c.val(), m.val());
         c.data.prepends.push(m);
         m.data.dependents.push(c);
         self.relink(c);
