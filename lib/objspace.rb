@@ -38,16 +38,45 @@ module ObjectSpace
   # The objects it refers to, its class first; nil for values that refer to nothing.
   def reachable_objects_from(obj) = KumiSys.reachable_from(obj)
 
-  # Where single objects came from is not recorded: `kumi --profile=alloc` tells it by line.
-  def trace_object_allocations = yield
-  def trace_object_allocations_start = nil
-  def trace_object_allocations_stop = nil
-  def trace_object_allocations_clear = nil
-  def allocation_sourcefile(_obj) = nil
-  def allocation_sourceline(_obj) = nil
+  # While tracing is on, the place of each allocation is known for as long as the object lives. It makes allocation
+  # several times slower.
+  def trace_object_allocations
+    trace_object_allocations_start
+    begin
+      yield
+    ensure
+      trace_object_allocations_stop
+    end
+  end
+
+  def trace_object_allocations_start
+    @tracing = (@tracing || 0) + 1
+    KumiSys.trace_births(true) if @tracing == 1
+    nil
+  end
+
+  def trace_object_allocations_stop
+    @tracing = @tracing.to_i - 1
+    @tracing = 0 if @tracing < 0
+    KumiSys.trace_births(false) if @tracing == 0
+    nil
+  end
+
+  def trace_object_allocations_clear
+    KumiSys.forget_births
+    nil
+  end
+
+  def allocation_sourcefile(obj) = KumiSys.birth(obj)&.at(0)
+  def allocation_sourceline(obj) = KumiSys.birth(obj)&.at(1)
+  def allocation_generation(obj) = KumiSys.birth(obj)&.at(3)
   def allocation_class_path(_obj) = nil
-  def allocation_method_id(_obj) = nil
-  def allocation_generation(_obj) = nil
+
+  def allocation_method_id(obj)
+    label = KumiSys.birth(obj)&.at(2)
+    name = label && label[/[^ ]+\z/]
+    name.to_sym if name && !name.end_with?(">")
+  end
 
   # One object as JSON: to a String, a temporary file, standard output or an IO.
   def dump(obj, output: :string)

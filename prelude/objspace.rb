@@ -26,6 +26,9 @@ module KumiSys
   def self.memsize_of_all(klass) = __memsize_of_all(klass)
   def self.count_objects_size = __count_objects(true)
   def self.reachable_from(object) = __reachable_from(object)
+  def self.trace_births(on) = __trace_births(on)
+  def self.forget_births = __forget_births
+  def self.birth(object) = __birth(object)
   def self.class_of(object) = __class_of(object)
 
   # Finalizers of everything that is still there, at the end of the program.

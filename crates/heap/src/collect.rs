@@ -161,6 +161,7 @@ impl Heap {
 
     /// Prepares lazy sweeping and drops dead large cells.
     fn after_mark(&mut self, full: bool) {
+        self.sift_marked();
         self.give_up_window();
         self.lists.restart(full);
         let mut old = std::mem::take(&mut self.lists.large);
@@ -244,6 +245,7 @@ fn forget_dead(shared: &HeapShared, full: bool) {
     }
     shared.ivars.write().unwrap_or_else(PoisonError::into_inner).forget(full, alive);
     shared.forget_ids(full, alive);
+    shared.sift_births(alive);
     let mut classes = lock(&shared.classes);
     let before = classes.len();
     classes.retain(|c| alive(c.val()));

@@ -115,9 +115,7 @@ impl Heap {
         let stress = if seed == 0 { 0 } else { seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
         let c = HeapConfig { rule: self.rule, window: self.window.size(), stress };
         let mut h = Heap::with(self.shared.clone(), self.shapes.sibling(), c);
-        if self.sampler.is_some() {
-            h.start_profile();
-        }
+        h.sample_like(self);
         h
     }
     fn with(shared: Arc<HeapShared>, shapes: Shapes, c: HeapConfig) -> Heap {

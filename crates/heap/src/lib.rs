@@ -50,7 +50,7 @@ pub use histogram::Histogram;
 pub use layout::*;
 pub use lock::LockSet;
 pub use racevec::{Plain, RaceVec};
-pub use sample::Sampled;
+pub use sample::{Birth, Sampled};
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use shared::HeapShared;
 pub use site::{

@@ -95,6 +95,8 @@ pub struct HeapShared {
     pub(crate) has_pending: AtomicBool,
     /// What is counted, and the collections' log.
     pub stats: Stats,
+    /// Samples of an allocation profile whose cells left their windows, by address.
+    pub(crate) births: Mutex<FxHashMap<u64, crate::sample::Birth>>,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
     /// Threads for marking.
     pub(crate) helpers: crate::mark::Helpers,
@@ -140,6 +142,7 @@ impl HeapShared {
             pending: Mutex::default(),
             has_pending: AtomicBool::new(false),
             stats: Stats::default(),
+            births: Mutex::default(),
             orphans: Mutex::default(),
             helpers: Default::default(),
             spare: Mutex::default(),

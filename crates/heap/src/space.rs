@@ -101,6 +101,13 @@ impl Cursor {
         }
         false
     }
+    /// Gives back what is left of the gap: the next cell is born on a slow path.
+    pub fn cut(&mut self) {
+        if self.at < self.end {
+            self.seal();
+            (self.next, self.end) = (self.at, self.at);
+        }
+    }
     /// Leaves the block; what was left of its gaps is listed again.
     pub fn leave(&mut self) -> *mut Block {
         self.show();
@@ -223,15 +230,25 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn outside_full(&mut self) {
+        if self.sampler.is_some() && self.outside_sampled() {
+            return;
+        }
         if self.windows() && !self.window.blocks.is_empty() {
             self.wish_window();
             // Until the safepoint, and in case it frees nothing, count on.
-            self.outside_limit = self.outside_limit.saturating_mul(2);
+            self.limit_outside(self.outside_limit.max(self.outside).saturating_mul(2));
         } else {
             let n = std::mem::take(&mut self.outside);
-            self.outside_limit = self.window.outside_limit();
+            self.limit_outside(self.window.outside_limit());
             self.spend(n);
         }
+    }
+    /// `outside` may grow to `n` from now on.
+    pub(crate) fn limit_outside(&mut self, n: usize) {
+        self.outside_limit = match &mut self.sampler {
+            None => n,
+            Some(s) => s.outside(n, self.outside),
+        };
     }
     /// Takes bytes from the budget between two node collections.
     #[inline]
@@ -250,11 +267,8 @@ impl Heap {
         Counters::add(&self.counters.allocated_bytes, used as u64);
         let need = used.saturating_add_unsigned(self.retired.take_fresh()).min(isize::MAX / 4);
         let had = self.shared.budget.fetch_update(Relaxed, Relaxed, |b| Some(b.saturating_sub(need)));
-        self.piece = self.sampler.as_mut().map_or(PIECE, |s| s.piece());
+        self.piece = PIECE;
         self.budget = self.piece;
-        if self.sampler.is_some() {
-            self.sample(used as u64);
-        }
         if had.is_ok_and(|b| b < need) {
             self.shared.request_gc();
             self.poll.store(true, Relaxed);
@@ -339,6 +353,17 @@ impl Heap {
     #[inline(never)]
     fn raw_slow(&mut self, bytes: usize, place: usize) -> *mut u8 {
         let n = bytes.next_multiple_of(GRANULE);
+        let p = self.find_room(bytes, n, place);
+        if self.sampler.is_some() {
+            self.sample_cell(p as u64, n);
+        }
+        p
+    }
+    /// How much of a gap is taken for cells of which the first has `n` bytes, `most` at most.
+    pub(crate) fn piece_for(&mut self, n: usize, most: usize) -> usize {
+        self.sampler.as_mut().map_or(most, |s| s.piece(n).min(most))
+    }
+    fn find_room(&mut self, bytes: usize, n: usize, place: usize) -> *mut u8 {
         if n > MAX_CELL {
             return self.raw_large(bytes);
         }
@@ -367,6 +392,9 @@ impl Heap {
             return;
         }
         let bytes = (to - from) as usize;
+        if let Some(s) = &mut self.sampler {
+            s.filled(bytes);
+        }
         if place & 1 == OUTSIDE {
             let mut n = 0;
             let mut at = from;
@@ -387,7 +415,8 @@ impl Heap {
     fn out_refill(&mut self, n: usize) {
         self.settle(OUTSIDE);
         loop {
-            if self.cursors[1].advance(n, usize::MAX) {
+            let most = self.piece_for(n, usize::MAX);
+            if self.cursors[1].advance(n, most) {
                 return;
             }
             let b = self.cursors[1].leave();
@@ -435,6 +464,9 @@ impl Heap {
             self.shared.heap_bytes.fetch_add(n, Relaxed);
             Counters::add(&self.counters.allocated_cells, 1);
             Counters::add(&self.counters.shared_bytes, n as u64);
+            if let Some(s) = &mut self.sampler {
+                s.filled(n);
+            }
             self.spend(n);
             // A walk may come before the cell is written.
             Gap::write((*b).first(), GRANULE, 0);

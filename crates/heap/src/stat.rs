@@ -52,7 +52,7 @@ pub(crate) struct Counters {
 pub(crate) struct WindowDone {
     pub cause: Cause,
     pub ns: u64,
-    /// Bytes of cells in the window before.
+    /// Bytes of private cells and their buffers before.
     pub before_bytes: u64,
     pub freed_cells: u64,
     pub freed_bytes: u64,
@@ -222,6 +222,8 @@ pub struct Stats {
     measured_ns: AtomicU64,
     unmeasured: AtomicBool,
     cause: AtomicU8,
+    /// Node collections that are over.
+    number: AtomicU64,
     /// The node collection that is under way, or was last.
     last: Mutex<Collection>,
     profiling: AtomicBool,
@@ -247,6 +249,7 @@ impl Default for Stats {
             measured_ns: AtomicU64::new(0),
             unmeasured: AtomicBool::new(false),
             cause: AtomicU8::new(Cause::Budget as u8),
+            number: AtomicU64::new(0),
             last: Mutex::default(),
             profiling: AtomicBool::new(false),
             profiled: Mutex::default(),
@@ -313,7 +316,7 @@ impl Stats {
             last.start_ns = requested;
             last.pause_ns = resumed.saturating_sub(requested);
             last.to_safepoint_ns = stopped.saturating_sub(requested);
-            last.number = self.young.pauses.count() + self.full.pauses.count() + 1;
+            last.number = self.number.fetch_add(1, Relaxed) + 1;
             *last
         };
         let p = if c.what == Collected::Young { &self.young } else { &self.full };
@@ -350,6 +353,10 @@ impl Stats {
 
     // --- reading -------------------------------------------------------------------
 
+    /// Node collections so far.
+    pub fn number(&self) -> u64 {
+        self.number.load(Relaxed)
+    }
     /// The last node collection; `None` when there was none.
     pub fn last(&self) -> Option<Collection> {
         let c = *lock(&self.last);

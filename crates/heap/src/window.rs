@@ -276,7 +276,8 @@ impl Heap {
             if room == 0 && !self.window.wanted {
                 self.wish_window();
             }
-            if self.cursors[IN].advance(n, room.max(self.window.size).max(n)) {
+            let most = self.piece_for(n, room.max(self.window.size).max(n));
+            if self.cursors[IN].advance(n, most) {
                 return;
             }
             // The block stays in the window's list.
@@ -363,8 +364,9 @@ impl Heap {
             // SAFETY: cells of this window's blocks.
             self.tell_fates(|c| unsafe { (*Block::of(c)).is_live(c) }, false);
         }
+        self.sift_private();
 
-        let mut done = WindowDone { before_bytes: self.window.filled as u64, ..WindowDone::default() };
+        let mut done = WindowDone::default();
         let (mut kept, mut kept_outside, mut freed_outside, mut free) = (0, 0, 0, 0);
         for i in 0..self.window.blocks.len() {
             // SAFETY: a block of this window, walkable, since its cursor has left.
@@ -376,6 +378,7 @@ impl Heap {
             done.freed_cells += s.freed_cells;
             done.freed_bytes += (s.freed + s.freed_outside) as u64;
         }
+        done.before_bytes = done.freed_bytes + (kept + kept_outside) as u64;
         let normal = self.window.size.div_ceil(BLOCK).max(1);
         let whole = self.window.blocks.len().max(1) * (BLOCK - FIRST);
         // Too little came free: what survives is taken to live on.
@@ -429,7 +432,7 @@ impl Heap {
             let n = self.window.size as u64 / 64;
             self.window.limit = 64 + self.window.random(n) as usize * 64;
         }
-        self.outside_limit = self.window.outside_limit();
+        self.limit_outside(self.window.outside_limit());
         self.begin_recording();
         self.spend(grown);
         done.ns = t0.elapsed().as_nanos() as u64;
@@ -472,7 +475,7 @@ impl Heap {
         self.window.reset();
         self.window.limit = self.window.size;
         self.outside = 0;
-        self.outside_limit = self.window.outside_limit();
+        self.limit_outside(self.window.outside_limit());
         self.begin_recording();
     }
     /// `KUMI_TLH_STRESS`: now and then a cell is published for no reason.

@@ -40,7 +40,7 @@ const MORE: &str = "\
                   and number, the cause, the worker, live bytes before and after, what was freed, and in milliseconds
                   the pause from request to resume, the time until all workers stood still, and marking
   --profile=alloc bytes and objects allocated by Ruby line, and what became of them, shown at the end
-  --profile=heap  what lives at the end by class
+  --profile=heap  what lives at the end, by class and by the line that allocated it
   --profile-out FILE
                   where a profile goes, standard error otherwise; as JSON when the name ends in .json
   --profile-top n lines shown (30)

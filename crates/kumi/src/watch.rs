@@ -23,7 +23,7 @@ pub fn begin(cx: &mut Cx, s: &Settings) -> Result<(), String> {
     if let (Some(_), Some(f)) = (s.profile, &s.profile_out) {
         File::create(f).map_err(|e| format!("{f}: {e} (--profile-out)"))?;
     }
-    if s.profile == Some(Profile::Alloc) {
+    if s.profile.is_some() {
         cx.start_alloc_profile();
     }
     Ok(())

@@ -87,6 +87,12 @@ fn a_heap_profile_counts_what_lives() {
     assert!(out.status.success() && e.starts_with("kumi heap profile: "), "{e}");
     let line = e.lines().find(|l| l.ends_with("  Thing")).unwrap_or_else(|| panic!("{e}"));
     assert_eq!(line.split_whitespace().nth(2), Some("1000"), "{line}");
+    let program = "$kept = (1..100_000).map { |i| \"a text that is long enough to have a buffer #{i}\" }\n100_000.times { |i| \"x#{i}\" }";
+    let (_, _, e) = run(&mut command(&["--profile=heap", "--profile-top", "2", "-e", program]));
+    let line = e.lines().find(|l| l.contains("-e:1 in block in ")).unwrap_or_else(|| panic!("{e}"));
+    let objects: u64 = line.split_whitespace().nth(2).and_then(|n| n.parse().ok()).unwrap();
+    assert!((80_000..120_000).contains(&objects), "{e}");
+    assert!(!e.contains("-e:2"), "{e}");
 }
 
 #[test]

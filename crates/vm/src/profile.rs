@@ -9,7 +9,7 @@
 use crate::Cx;
 use crate::iseq::ISeq;
 use crate::runtime::lock;
-use kumi_heap::{Fates, Heap, SiteKey, Strategy, memory_of, show_bytes};
+use kumi_heap::{Birth, Fates, Heap, SiteKey, Strategy, Value, memory_of, show_bytes};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -54,11 +54,27 @@ pub struct ClassLine {
     pub bytes: u64,
 }
 
-/// What lives, by class, the most bytes first.
+/// Live objects that were allocated on a line, estimated from samples.
+#[derive(Clone, Debug, Default)]
+pub struct LiveLine {
+    pub path: String,
+    /// 0: not known.
+    pub line: u32,
+    pub method: String,
+    pub via: String,
+    pub objects: u64,
+    pub bytes: u64,
+}
+
+/// What lives, by class and by the line that allocated it, the most bytes first.
 #[derive(Clone, Debug, Default)]
 pub struct HeapProfile {
-    pub lines: Vec<ClassLine>,
+    pub classes: Vec<ClassLine>,
+    pub lines: Vec<LiveLine>,
 }
+
+/// A line of a program, as profiles name it: path, line, method, library method that acts for it.
+type Place = (String, u32, String, String);
 
 /// Where code lies, for finding it by address.
 struct Codes(Vec<(usize, Arc<ISeq>)>);
@@ -77,6 +93,17 @@ impl Codes {
         let (start, q) = &self.0[i];
         let pc = (at - start) / 8;
         (pc < q.code.len()).then(|| (&**q, q.line_at(pc as u32)))
+    }
+    /// The line of a site.
+    fn place(&self, site: SiteKey) -> Place {
+        let named = |at: u64| self.find(at).map(|(q, line)| (q.path.to_string(), line, label(q)));
+        let (mut place, mut via) = (named(site.at), String::new());
+        if site.caller != 0 {
+            via = place.map_or_else(String::new, |p| p.2);
+            place = named(site.caller);
+        }
+        let (path, line, method) = place.unwrap_or_else(|| ("(runtime)".into(), 0, String::new()));
+        (path, line, method, via)
     }
 }
 
@@ -100,9 +127,7 @@ impl Cx {
         let entry = |k: SiteKey| (k.at, k.caller);
         while self
             .stop_world(|cx| {
-                // SAFETY: the world is stopped: no other worker touches its context until this is over.
-                let heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
-                for h in heaps {
+                cx.heaps(|h| {
                     for (k, s) in h.take_samples() {
                         let e = sites.entry(entry(k)).or_default();
                         e.bytes += s.bytes;
@@ -110,7 +135,7 @@ impl Cx {
                     }
                     let shared = h.shared().clone();
                     h.site_table().flush(shared.book());
-                }
+                });
             })
             .is_none()
         {}
@@ -127,15 +152,9 @@ impl Cx {
             e.sites[strategy] += 1;
         }
         let codes = Codes::new(&lock(&self.codes));
-        let mut by_line: HashMap<(String, u32, String, String), AllocLine> = HashMap::new();
+        let mut by_line: HashMap<Place, AllocLine> = HashMap::new();
         for ((at, caller), s) in sites {
-            let named = |at: u64| codes.find(at).map(|(q, line)| (q.path.to_string(), line, label(q)));
-            let (mut place, mut via) = (named(at), String::new());
-            if caller != 0 {
-                via = place.map_or_else(String::new, |p| p.2);
-                place = named(caller);
-            }
-            let (path, line, method) = place.unwrap_or_else(|| ("(runtime)".into(), 0, String::new()));
+            let (path, line, method, via) = codes.place(SiteKey { at, caller });
             let e = by_line.entry((path.clone(), line, method.clone(), via.clone())).or_insert_with(|| AllocLine {
                 path,
                 line,
@@ -153,26 +172,93 @@ impl Cx {
         lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
         AllocProfile { lines }
     }
-    /// What lives now, by class; call after a full collection.
+    /// What lives now, by class, and by line where an allocation profile was made; call after a full collection.
     pub fn heap_profile(&mut self) -> HeapProfile {
         let mut by: HashMap<u64, (u64, u64)> = HashMap::new();
         self.each_cell(|v| {
-            let mut class = v.header().map_or(kumi_heap::Value::NIL, |h| h.class);
+            let mut class = v.header().map_or(Value::NIL, |h| h.class);
             while let Some(c) = class.as_class().filter(|c| c.is_singleton()) {
-                class = c.data.superclass.map_or(kumi_heap::Value::NIL, |s| s.val());
+                class = c.data.superclass.map_or(Value::NIL, |s| s.val());
             }
             let e = by.entry(class.bits()).or_default();
             e.0 += 1;
             e.1 += memory_of(v) as u64;
         });
-        let mut lines: Vec<ClassLine> = Vec::with_capacity(by.len());
+        let mut classes: Vec<ClassLine> = Vec::with_capacity(by.len());
         for (bits, (objects, bytes)) in by {
-            let class = kumi_heap::Value::from_bits(bits).as_class();
+            let class = Value::from_bits(bits).as_class();
             let class = class.map_or_else(|| "(internal)".into(), |c| self.class_name(c));
-            lines.push(ClassLine { class, objects, bytes });
+            classes.push(ClassLine { class, objects, bytes });
         }
-        lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
-        HeapProfile { lines }
+        classes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+
+        // A sample stands for as many cells of its size as fit into what it counts for.
+        let mut sites: HashMap<(u64, u64), (f64, f64)> = HashMap::new();
+        let mut see = |v: Value, n: usize, b: &Birth| {
+            let e = sites.entry((b.site.at, b.site.caller)).or_default();
+            let cells = (b.weight as f64 / n.max(1) as f64).max(1.0);
+            e.0 += cells;
+            e.1 += cells * memory_of(v) as f64;
+        };
+        while self
+            .stop_world(|cx| {
+                cx.heaps(|h| h.each_birth(&mut see));
+                cx.heap.shared().each_birth(&mut see);
+            })
+            .is_none()
+        {}
+        let codes = Codes::new(&lock(&self.codes));
+        let mut by_line: HashMap<Place, (f64, f64)> = HashMap::new();
+        for ((at, caller), (objects, bytes)) in sites {
+            let e = by_line.entry(codes.place(SiteKey { at, caller })).or_default();
+            e.0 += objects;
+            e.1 += bytes;
+        }
+        let named = by_line.into_iter().map(|((path, line, method, via), (objects, bytes))| LiveLine {
+            path,
+            line,
+            method,
+            via,
+            objects: objects.round() as u64,
+            bytes: bytes.round() as u64,
+        });
+        let mut lines: Vec<LiveLine> = named.collect();
+        lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
+        HeapProfile { classes, lines }
+    }
+    /// Calls `f` with the heap of each worker. The world is stopped.
+    fn heaps(&mut self, mut f: impl FnMut(&mut Heap)) {
+        for w in &self.workers {
+            // SAFETY: the world is stopped: no other worker touches its context until this is over.
+            f(unsafe { &mut (*w.cx).heap });
+        }
+    }
+
+    // --- single objects ----------------------------------------------------------
+
+    /// From now on it is known of every object where it was allocated, or no longer; what is known stays so. Not
+    /// under a guard.
+    pub fn trace_births(&mut self, on: bool) {
+        while self.stop_world(|cx| cx.heaps(|h| h.trace_births(on))).is_none() {}
+    }
+    /// Forgets what [`trace_births`](Self::trace_births) has told.
+    pub fn forget_births(&mut self) {
+        while self.stop_world(|cx| cx.heaps(|h| h.forget_births())).is_none() {}
+    }
+    /// The line that allocated an object, and how many node collections there had been; `None` when it is not known.
+    pub fn birth_line(&mut self, v: Value) -> Option<(LiveLine, u64)> {
+        let birth = loop {
+            let found = self.stop_world(|cx| {
+                let mut found = None;
+                cx.heaps(|h| found = found.or_else(|| h.birth_of(v)));
+                found
+            });
+            if let Some(f) = found {
+                break f?;
+            }
+        };
+        let (path, line, method, via) = Codes::new(&lock(&self.codes)).place(birth.site);
+        Some((LiveLine { path, line, method, via, ..LiveLine::default() }, birth.generation))
     }
 }
 
@@ -266,23 +352,50 @@ impl AllocProfile {
 }
 
 impl HeapProfile {
-    /// A table of the first `top` classes.
+    /// A table of the first `top` classes, and one of as many lines.
     pub fn text(&self, top: usize) -> String {
-        let bytes: u64 = self.lines.iter().map(|l| l.bytes).sum();
-        let objects: u64 = self.lines.iter().map(|l| l.objects).sum();
-        let mut s = format!("kumi heap profile: {} in {objects} objects of {} classes\n", show_bytes(bytes), self.lines.len());
+        let bytes: u64 = self.classes.iter().map(|l| l.bytes).sum();
+        let objects: u64 = self.classes.iter().map(|l| l.objects).sum();
+        let mut s = format!("kumi heap profile: {} in {objects} objects of {} classes\n", show_bytes(bytes), self.classes.len());
         let _ = writeln!(s, "{:>10} {:>6} {:>10}  class", "bytes", "share", "objects");
-        for l in self.lines.iter().take(top) {
+        for l in self.classes.iter().take(top) {
             let _ = writeln!(s, "{:>10} {:>6} {:>10}  {}", show_bytes(l.bytes), percent(l.bytes, bytes), l.objects, l.class);
+        }
+        if !self.lines.is_empty() {
+            let _ = writeln!(s, "{:>10} {:>6} {:>10}  line (estimated from samples)", "bytes", "share", "objects");
+        }
+        for l in self.lines.iter().take(top) {
+            let _ = write!(s, "{:>10} {:>6} {:>10}  {}", show_bytes(l.bytes), percent(l.bytes, bytes), l.objects, l.path);
+            if l.line > 0 {
+                let _ = write!(s, ":{} in {}", l.line, l.method);
+            }
+            if !l.via.is_empty() {
+                let _ = write!(s, " (by {})", l.via);
+            }
+            s.push('\n');
         }
         s
     }
-    /// All classes as one JSON object.
+    /// All classes and lines as one JSON object.
     pub fn json(&self) -> String {
         let mut s = String::from("{\"profile\":\"heap\",\"classes\":[");
-        for (i, l) in self.lines.iter().enumerate() {
+        for (i, l) in self.classes.iter().enumerate() {
             let comma = if i > 0 { "," } else { "" };
             let _ = write!(s, "{comma}\n{{\"class\":{},\"objects\":{},\"bytes\":{}}}", json(&l.class), l.objects, l.bytes);
+        }
+        s.push_str("\n],\"lines\":[");
+        for (i, l) in self.lines.iter().enumerate() {
+            let _ = write!(
+                s,
+                "{}\n{{\"path\":{},\"line\":{},\"method\":{},\"via\":{},\"objects\":{},\"bytes\":{}}}",
+                if i > 0 { "," } else { "" },
+                json(&l.path),
+                l.line,
+                json(&l.method),
+                json(&l.via),
+                l.objects,
+                l.bytes
+            );
         }
         s.push_str("\n]}\n");
         s

@@ -9,6 +9,17 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__memsize_of", 1, 1, |cx, _, a| Ok(cx.uint(kumi_heap::memory_of(a[0]) as u64))),
     intrinsic("__memsize_of_all", 1, 1, memsize_of_all).guard(Guard::None),
     intrinsic("__reachable_from", 1, 1, reachable_from),
+    intrinsic("__trace_births", 1, 1, |cx, _, a| {
+        cx.trace_births(a[0].truthy());
+        Ok(Value::NIL)
+    })
+    .guard(Guard::None),
+    intrinsic("__forget_births", 0, 0, |cx, _, _| {
+        cx.forget_births();
+        Ok(Value::NIL)
+    })
+    .guard(Guard::None),
+    intrinsic("__birth", 1, 1, birth).guard(Guard::None),
     intrinsic("__add_finalizer", 2, 2, add_finalizer),
     intrinsic("__finalizers", 1, 1, |cx, _, a| {
         let all = cx.heap.finalizers_of(a[0]);
@@ -129,6 +140,15 @@ fn reachable_from(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         });
     }
     Ok(cx.array_vec(out))
+}
+/// [path, line, method, node collections before] of an object's allocation; nil when it is not known.
+fn birth(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if !a[0].is_heap() {
+        return Ok(Value::NIL);
+    }
+    let Some((l, generation)) = cx.birth_line(a[0]) else { return Ok(Value::NIL) };
+    let row = [cx.str(&l.path), Value::fix(l.line as i64), cx.str(&l.method), cx.uint(generation)];
+    Ok(cx.array(&row))
 }
 fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // The id must be known when the object is gone; any worker may come to run it.
