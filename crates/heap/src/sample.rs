@@ -99,6 +99,7 @@ impl Heap {
     pub fn start_profile(&mut self) {
         self.sampler.get_or_insert_default().mode = Mode::Pieces;
         self.site_table().set_profile(true);
+        self.begin_recording();
         self.cut_cursors();
     }
     /// Samples as `other` does.
@@ -107,6 +108,7 @@ impl Heap {
         *self.sampler.get_or_insert_default() = Box::new(Sampler { mode: o.mode, before: o.before, ..Sampler::default() });
         if o.mode == Mode::Pieces || o.before == Mode::Pieces {
             self.site_table().set_profile(true);
+            self.begin_recording();
         }
         self.cut_cursors();
     }

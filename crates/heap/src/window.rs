@@ -337,7 +337,7 @@ impl Heap {
         self.window.births = births;
     }
     /// A window begins, or begins anew: are sites recorded?
-    fn begin_recording(&mut self) {
+    pub(crate) fn begin_recording(&mut self) {
         self.window.recording = self.sites.table.begin_window();
     }
 
