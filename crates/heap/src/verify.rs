@@ -115,8 +115,16 @@ pub fn verify(
 ) -> Result<(), String> {
     let Some(first) = heaps.first() else { return Ok(()) };
     let shared = first.shared().clone();
-    let mut w =
-        Verifier { blocks: FxHashMap::default(), seen: FxHashMap::default(), todo: Vec::new(), moment, look, later: Vec::new(), faults: Vec::new(), more: 0 };
+    let mut w = Verifier {
+        blocks: FxHashMap::default(),
+        seen: FxHashMap::default(),
+        todo: Vec::new(),
+        moment,
+        look,
+        later: Vec::new(),
+        faults: Vec::new(),
+        more: 0,
+    };
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();
         h.seal();

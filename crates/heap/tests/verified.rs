@@ -155,7 +155,8 @@ impl World {
     fn check(&mut self, moment: Moment) {
         let (a, b) = self.heaps.split_at_mut(1);
         let (table, own) = (&self.table, &self.own);
-        let r = verify(&mut [&mut a[0], &mut b[0]], &mut |m| m.mark_all(table), &mut |i, m| m.mark_all(&own[i]), moment, &|_| Look::default());
+        let r =
+            verify(&mut [&mut a[0], &mut b[0]], &mut |m| m.mark_all(table), &mut |i, m| m.mark_all(&own[i]), moment, &|_| Look::default());
         if let Err(e) = r {
             panic!("{moment:?}: {e}");
         }

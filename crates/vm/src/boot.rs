@@ -40,6 +40,7 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
+        cx.verifies = crate::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
         if let Some(max) = crate::memory::limit() {
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);

@@ -42,6 +42,8 @@ pub struct Cx {
     pub(crate) missing: crate::interp::Missing,
     /// `KUMI_GC_STRESS`: collect at every k-th safepoint.
     pub gc_stress: u32,
+    /// The heap is verified at collections: see `verify`.
+    pub(crate) verifies: bool,
     pub(crate) gc_tick: u32,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: TaskPtr,
@@ -103,6 +105,7 @@ impl Cx {
             switch_to: None,
             missing: Default::default(),
             gc_stress: 0,
+            verifies: false,
             gc_tick: 0,
             asked: Default::default(),
         });

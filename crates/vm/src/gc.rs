@@ -13,7 +13,7 @@ use crate::method::Body;
 use crate::native::{Call, Pending, Target};
 use crate::runtime::Runtime;
 use crate::task::{State, TaskPtr, TaskTable, recent};
-use kumi_heap::{Heap, Marker, NODE_TICKS, Value};
+use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -80,11 +80,17 @@ impl Cx {
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
             rt.tasks.bury();
+            if cx.verifies {
+                cx.verify_heap(Moment::BeforeYoung, "before a node collection");
+            }
             Heap::collect_all(&mut heaps, &mut |full, m| rt.mark_roots(!full, m));
             rt.tasks.each(|mut t| t.recent = 0);
             for w in &rt.workers {
                 // SAFETY: as above.
                 unsafe { (*w.cx).recent.clear() };
+            }
+            if cx.verifies {
+                cx.verify_heap(Moment::Marked, "after a node collection");
             }
             stopped
         });
@@ -130,7 +136,7 @@ impl Window<'_> {
 }
 
 /// Shows what a worker has pending between two bytecodes.
-fn show_pending(pending: &Pending, switch_to: &Option<(u64, Result<Value, Value>)>, m: &mut Marker) {
+pub(crate) fn show_pending(pending: &Pending, switch_to: &Option<(u64, Result<Value, Value>)>, m: &mut Marker) {
     m.mark(pending.exc);
     m.mark(pending.keep);
     if let Some(c) = &pending.call {
@@ -232,6 +238,9 @@ impl Cx {
             w.stacks(m);
             show_pending(pending, switch_to, m);
         });
+        if self.verifies {
+            self.stop_world(|cx| cx.verify_heap(Moment::BeforeYoung, "after a window collection"));
+        }
         self.settle_sites(1);
     }
 }
@@ -255,55 +264,68 @@ impl Runtime {
         t.retain(|e| named.contains(&(&**e as *const _ as u64)));
     }
 
+    /// What the tables of the runtime hold, table by table.
+    pub(crate) fn table_roots(&self, f: &mut dyn FnMut(&str, &mut dyn FnMut(&mut Marker))) {
+        f("known classes", &mut |m| self.k.trace(m));
+        f("methods", &mut |m| {
+            for x in &self.methods {
+                m.mark(x.cref);
+                if let Some((_, c)) = x.forced.get() {
+                    m.mark(*c);
+                }
+                m.mark(x.owner.val());
+                if let Body::Proc(p) = x.body {
+                    m.mark(p);
+                }
+            }
+        });
+        f("globals", &mut |m| {
+            for g in &self.globals {
+                m.mark(g.value());
+            }
+        });
+        for c in crate::runtime::lock(&self.codes).iter() {
+            f("code", &mut |m| {
+                for v in c.values.iter().chain(c.once.iter()) {
+                    m.mark(Value::from_bits(v.load(Relaxed)));
+                }
+                self.drop_stale(c);
+                for e in crate::runtime::lock(&c.const_cache).iter() {
+                    m.mark(e.value);
+                }
+            });
+        }
+        f("kept values", &mut |m| m.mark_all(&self.kept()));
+        f("locks that threads hold", &mut |m| self.lock_book.trace(m));
+        f("time limits", &mut |m| self.limits.trace(m));
+        f("main object and its place", &mut |m| m.mark_all(&[self.main_object, self.top_cref]));
+        let Some(first) = self.workers.first() else { return };
+        // SAFETY: as in `collect_garbage`.
+        let cx = unsafe { &*first.cx };
+        for (i, t) in self.tracers.iter().enumerate() {
+            f(&format!("native crate's table {i}"), &mut |m| t(cx, m));
+        }
+    }
+    /// Is the task kept by the table of tasks (not by a fiber's object)? `young` as for `mark_roots`.
+    pub(crate) fn is_kept(t: TaskPtr, young: bool) -> bool {
+        // A fiber that waits to be resumed lives as long as its object.
+        let held = matches!(t.state.get(), State::New | State::Suspended | State::Done);
+        (t.is_root() || !held || young && t.recent & recent::TOUCHED != 0) && t.state.get() != State::Done
+    }
+
     /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
     /// since the last one; a fiber's stack changes without such a note.
     fn mark_roots(&self, young: bool, m: &mut Marker) {
-        self.k.trace(m);
-        for x in &self.methods {
-            m.mark(x.cref);
-            if let Some((_, c)) = x.forced.get() {
-                m.mark(*c);
-            }
-            m.mark(x.owner.val());
-            if let Body::Proc(p) = x.body {
-                m.mark(p);
-            }
-        }
-        for g in &self.globals {
-            m.mark(g.value());
-        }
-        for c in crate::runtime::lock(&self.codes).iter() {
-            for v in c.values.iter().chain(c.once.iter()) {
-                m.mark(Value::from_bits(v.load(std::sync::atomic::Ordering::Relaxed)));
-            }
-            self.drop_stale(c);
-            for e in crate::runtime::lock(&c.const_cache).iter() {
-                m.mark(e.value);
-            }
-        }
+        self.table_roots(&mut |_, show| show(m));
         for w in &self.workers {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };
             show_pending(&cx.pending, &cx.switch_to, m);
         }
-        m.mark_all(&self.kept());
-        self.lock_book.trace(m);
-        self.limits.trace(m);
-        m.mark(self.main_object);
-        m.mark(self.top_cref);
         self.tasks.each(|t| {
-            // A fiber that waits to be resumed lives as long as its object.
-            let held = matches!(t.state.get(), State::New | State::Suspended | State::Done);
-            let kept = t.is_root() || !held || young && t.recent & recent::TOUCHED != 0;
-            if kept && t.state.get() != State::Done {
+            if Runtime::is_kept(t, young) {
                 t.trace(m);
             }
         });
-        let Some(first) = self.workers.first() else { return };
-        // SAFETY: as in `collect_garbage`.
-        let cx = unsafe { &*first.cx };
-        for f in &self.tracers {
-            f(cx, m);
-        }
     }
 }

@@ -48,6 +48,7 @@ mod symbols;
 mod sync;
 pub mod task;
 mod thread;
+mod verify;
 pub mod worker;
 mod world;
 

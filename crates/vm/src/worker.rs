@@ -358,11 +358,12 @@ impl Cx {
             return;
         }
         for w in 1..n {
-            let (rt, heap, stress) = (rt.clone(), self.heap.sibling(), self.gc_stress);
+            let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
             let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(16 << 20);
             let made = main.spawn(move || {
                 let mut cx = Cx::worker(rt, heap, w);
                 cx.gc_stress = stress;
+                cx.verifies = verifies;
                 cx.register_first();
                 while let crate::interp::Flow::Go = cx.run_next() {
                     cx.run();
