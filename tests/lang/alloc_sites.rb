@@ -21,7 +21,7 @@ $keep = []
 def keep(x) = $keep << x
 def round(n)
   n.times do |i|
-    $keep.clear if i % 5000 == 4999
+    $keep.clear if i % 300 == 299
     yield i
   end
 end
@@ -40,7 +40,7 @@ def total(x)
   else 0
   end
 end
-N = 3000
+N = 400
 
 # Literals of every kind, with private things in them.
 round(N) do |i|
@@ -103,10 +103,10 @@ p total($keep), n
 $keep.clear
 make = ->(i) { [i, [i, i]] }
 3.times do |phase|
-  20_000.times do |i|
+  3000.times do |i|
     x = make.(i)
     $keep << x if phase != 1 && i % 2 == 0
-    $keep.clear if $keep.size > 2000
+    $keep.clear if $keep.size > 500
   end
 end
 p total($keep)
