@@ -87,7 +87,10 @@ impl Window {
         self.recording
     }
     pub fn outside_limit(&self) -> usize {
-        (self.size * OUTSIDE).max(256 << 10) + self.kept_outside
+        self.outside_share() + self.kept_outside
+    }
+    fn outside_share(&self) -> usize {
+        (self.size * OUTSIDE).max(256 << 10)
     }
     /// A random number below `n`.
     fn random(&mut self, n: u64) -> u64 {
@@ -381,8 +384,10 @@ impl Heap {
         done.before_bytes = done.freed_bytes + (kept + kept_outside) as u64;
         let normal = self.window.size.div_ceil(BLOCK).max(1);
         let whole = self.window.blocks.len().max(1) * (BLOCK - FIRST);
-        // Too little came free: what survives is taken to live on.
-        let mut retire = kept > 0 && (free * 2 < whole || kept * 2 > self.window.size);
+        // Too little came free: what survives is taken to live on. So are large buffers that are there a second
+        // time: they count towards the heap's limit only when their cells have left.
+        let large = kept_outside.min(self.window.kept_outside) * 2 > self.window.outside_share();
+        let mut retire = kept > 0 && (large || free * 2 < whole || kept * 2 > self.window.size);
         if self.window.stress != 0 {
             retire |= kept > 0 && self.window.random(4) == 0;
         }
