@@ -47,6 +47,8 @@ pub struct Look {
     pub of: Option<usize>,
     /// Its fields are among the roots of that worker's window collections.
     pub window: bool,
+    /// It is a task of one thread: what it holds is in no window, but need not be shared.
+    pub task: bool,
 }
 
 /// Faults that are told in full.
@@ -265,7 +267,11 @@ impl Verifier<'_> {
             }
             // SAFETY: a cell that was looked at before.
             let hf = unsafe { (*(holder as *const Header)).flags.load(Relaxed) };
-            let lacks = if look.of.is_some() { 0 } else { hf & LEAVE & !f };
+            let lacks = match look {
+                Look { of: Some(_), .. } => 0,
+                Look { task: true, .. } => flag::OUT & !f,
+                _ => hf & LEAVE & !f,
+            };
             if lacks & flag::OUT != 0 {
                 self.fault(|w| say(w, "a cell outside the window refers to a private one"));
             } else if lacks != 0 {

@@ -17,7 +17,7 @@ use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::header::{Header, Kind, flag};
 use crate::heap::{Heap, Rule};
 use crate::site::Fate;
-use crate::space::IN;
+use crate::space::{self, IN};
 use crate::stat::{Counters, WindowDone};
 use crate::trace::{Marker, Visitor, cell_bytes, drop_cell, outside_bytes, owns, trace_cell};
 use std::sync::atomic::Ordering::*;
@@ -53,6 +53,10 @@ pub(crate) struct Window {
     births: Vec<(u64, u32)>,
     /// `KUMI_TLH_STRESS`: state of the random choices; 0: off.
     stress: u64,
+    /// Counts collections.
+    turn: u64,
+    /// The births after which the running thread last published all it held.
+    shown: [u64; 5],
 }
 
 // SAFETY: its blocks are its heap's.
@@ -72,6 +76,8 @@ impl Window {
             recording: false,
             births: Vec::new(),
             stress,
+            turn: 0,
+            shown: [0; 5],
         }
     }
     pub fn size(&self) -> usize {
@@ -101,6 +107,7 @@ impl Window {
     fn reset(&mut self) {
         (self.next, self.filled, self.wanted) = (0, 0, false);
         (self.kept_outside, self.published_outside) = (0, 0);
+        self.turn += 1;
     }
 }
 
@@ -153,10 +160,22 @@ impl Heap {
     pub fn windows(&self) -> bool {
         self.rule != Rule::Off
     }
-    /// May cells that are private or confined exist?
+    /// May the running thread reach cells that are not shared? Not when nothing was born here since it, or the one
+    /// before it, published what it held ([`Heap::all_shown`]): fibers that ran since are the caller's affair.
     #[inline]
     pub fn has_private(&self) -> bool {
-        self.windows()
+        self.windows() && self.births() != self.window.shown
+    }
+    /// The running thread has published all that it can reach.
+    #[inline]
+    pub fn all_shown(&mut self) {
+        self.window.shown = self.births();
+    }
+    /// Names the births so far: every cursor only goes on until a collection begins a new turn.
+    #[inline]
+    fn births(&self) -> [u64; 5] {
+        let large = self.lists.young_large.len() as u64;
+        [self.window.turn, self.cursors[IN].at, self.cursors[space::OUTSIDE].at, self.medium.at, large]
     }
     /// Is a window collection due at the next safepoint?
     #[inline(always)]

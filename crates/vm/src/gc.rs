@@ -126,12 +126,34 @@ impl Window<'_> {
         if self.root != self.task {
             // Fibers change it in their thread's first task.
             m.mark(self.root.matched);
+            if self.shared {
+                self.resumers(m);
+            }
         }
         for id in self.recent {
             if let Some(mut t) = self.tasks.get(*id).filter(|t| *t != self.task) {
                 t.show(self.shared, m);
             }
         }
+    }
+}
+
+impl Window<'_> {
+    /// The tasks that wait for the running fiber. They may have left the list, and go with their thread.
+    fn resumers(&self, m: &mut Marker) {
+        let mut at = self.task.resumer;
+        let mut show = |mut t: TaskPtr| {
+            if t.recent & recent::LISTED == 0 {
+                t.show(true, m);
+            }
+        };
+        while let Some(t) = at.and_then(|id| self.tasks.get(id)) {
+            if t != self.root {
+                show(t);
+            }
+            at = t.resumer;
+        }
+        show(self.root);
     }
 }
 
@@ -170,21 +192,23 @@ impl Cx {
     /// `task.base` (`park_state`).
     #[inline]
     pub(crate) fn publish_stacks(&mut self) {
-        if self.heap.has_private() {
-            let Cx { heap, task, root, recent, rt, .. } = self;
+        if self.recent.is_empty() && !self.heap.has_private() {
+            return;
+        }
+        let Cx { heap, task, root, recent, rt, .. } = self;
+        if heap.windows() {
             let w = Window { task: *task, root: *root, shared: true, recent, tasks: &rt.tasks };
             heap.publish_roots(|m| w.stacks(m));
+            heap.all_shown();
         }
-        if !self.recent.is_empty() {
-            self.forget_recent();
-        }
+        self.forget_recent();
     }
     /// As [`Cx::publish_stacks`] at the end of a thread, whose own stack is empty: its fibers may outlive it.
     pub(crate) fn publish_fibers(&mut self) {
         if self.recent.is_empty() {
             return;
         }
-        if self.heap.has_private() {
+        if self.heap.windows() {
             let Cx { heap, task, recent, rt, .. } = self;
             heap.publish_roots(|m| {
                 for mut t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
