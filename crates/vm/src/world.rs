@@ -437,7 +437,7 @@ impl Cx {
     }
     /// Sets the method resolution order of `c`.
     fn order(&mut self, c: Gc<ClassObj>) {
-        let (mut c, mro) = (c, Self::linearise(c));
+        let mro = Self::linearise(c);
         for m in &mro {
             self.heap.before_store(c.val(), m.val());
         }
