@@ -314,6 +314,13 @@ fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     a.vec().assign(&v);
     Ok(recv)
 }
+/// `__ary_uniq_now(a)`: in place in one step, however long that takes; false where elements are not plain.
+fn i_uniq_now(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let Some(v) = distinct(cx, &[a]) else { return Ok(Value::FALSE) };
+    a.vec().assign(&v);
+    Ok(Value::TRUE)
+}
 
 /// `__ary_tally(a)`: how often each element is there, as a Hash; nil when an element is not plain.
 fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -434,5 +441,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_count", 2, 2, i_count),
     intrinsic("__ary_delete", 2, 2, i_delete),
     intrinsic("__ary_tally", 1, 1, i_tally),
+    intrinsic("__ary_uniq_now", 1, 1, i_uniq_now),
     intrinsic("__ary_uniq", 1, 1, i_uniq),
 ];

@@ -121,6 +121,13 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     a.vec().assign(&v);
     Ok(recv)
 }
+/// `__ary_sort_now(a)`: sorts in place in one step, however long that takes; false where elements are not plain.
+fn i_sort_now(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let Some(v) = sorted(cx, a.as_slice()) else { return Ok(Value::FALSE) };
+    a.vec().assign(&v);
+    Ok(Value::TRUE)
+}
 
 /// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef. Both are the caller's own.
 fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -411,6 +418,7 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
 
 pub static TABLE: &[NativeDef] = &[
     n("Array", "sort!", 0, 0, sort_bang),
+    intrinsic("__ary_sort_now", 1, 1, i_sort_now),
     intrinsic("__ary_sort", 1, 1, i_sort),
     intrinsic("__ary_sort_by", 2, 2, i_sort_by),
     intrinsic("__ary_min", 1, 1, i_min),
