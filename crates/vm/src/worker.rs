@@ -405,6 +405,12 @@ impl Cx {
                 t.state.set(State::Done);
             }
         }
+        // The cells of workers that are not there any more are this one's: a collection must know of all blocks.
+        let me = std::ptr::from_mut(self);
+        for other in self.workers.iter().map(|w| w.cx).filter(|c| !std::ptr::eq(*c, me)).collect::<Vec<_>>() {
+            // SAFETY: the process forked at a stop, and the other threads are not in the child: nobody else uses it.
+            self.heap.absorb(unsafe { &mut (*other).heap });
+        }
         let sched = self.sched_cell().get().map(|s| s.after_fork_child());
         let rt = self.boot();
         rt.stop = Stop::default();
