@@ -103,6 +103,8 @@ check "gsub text", long.gsub(/b(c)/, '<\1>').size, long.size + 10_000
 check "gsub hash", long.gsub(/[af]/, "a" => "1", "f" => "").size, long.size - 10_000
 check "gsub!", long.dup.gsub!(/zz/, ""), nil
 check "split", long.split(/\s+/).size, 20_002
+check "many pieces", long.split("c").size, 10_001
+check "letters", long.scan(/./).size, long.size
 check "umlauts", ("äöü " * 10_000).scan(/ö/).size, 10_000
 check "\\G", ("a" * 70_000 + "b" + "a" * 10).scan(/\Ga/).size, 70_000
 begin
@@ -123,6 +125,7 @@ end
   raise "found #{m}" if m
   racing.scan(/key/)
   racing.gsub(/value/, "v")
+  racing.split(/;/)
 end
 puts "changed subject: whole"
 

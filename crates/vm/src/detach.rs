@@ -22,6 +22,7 @@ use kumi_heap::Value;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 /// What a worker has to do, or has done, while it is detached.
 #[derive(Default)]
@@ -45,6 +46,32 @@ struct Made<F, I, T> {
     kind: PhantomData<F>,
 }
 
+/// Tells a native that makes many things when to [`pause`](Cx::pause).
+pub struct Pace {
+    began: Instant,
+    steps: u32,
+}
+
+impl Pace {
+    /// Some 150 microseconds from now.
+    pub fn new() -> Pace {
+        Pace { began: Instant::now(), steps: 0 }
+    }
+    /// A step is done: was it one too many?
+    #[inline]
+    pub fn is_over(&mut self) -> bool {
+        self.steps += 1;
+        self.steps.is_multiple_of(128) && self.began.elapsed() > PAUSE_AFTER
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace::new()
+    }
+}
+
+const PAUSE_AFTER: Duration = Duration::from_micros(150);
 /// Shorter work stays where it is, in nanoseconds.
 const LONG: u64 = 100_000;
 /// As above when stress is on, so that small programs detach.
@@ -75,6 +102,11 @@ impl Cx {
     }
     fn asker(&self) -> (u64, usize, usize) {
         (self.task.id, self.fp.addr(), self.pc.addr())
+    }
+    /// Ends the native for a moment in which others may stop: called again at once, it gets `state` from
+    /// [`detached`](Cx::detached) and goes on. Its guard was dropped in between. `keep` is for cells that the state names.
+    pub fn pause<T: 'static>(&mut self, keep: Value, state: T) -> Exit {
+        self.detach(keep, move || state)
     }
     /// What this native's work gave, when it is called again. A native that gives away several kinds of work names
     /// each by a type of its own.

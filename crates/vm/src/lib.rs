@@ -53,6 +53,7 @@ pub mod worker;
 mod world;
 
 pub use cx::{Cx, Options};
+pub use detach::Pace;
 pub use iseq::ISeq;
 pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;

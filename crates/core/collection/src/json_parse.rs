@@ -8,7 +8,6 @@
 
 use crate::json_tape::{Fault, Item, Options, Tape};
 use kumi_vm::*;
-use std::time::{Duration, Instant};
 
 /// A tape and how far it was built.
 struct Reading {
@@ -30,11 +29,6 @@ impl Payload for Reading {
 
 /// What a detached worker read.
 struct Read(Result<Tape, Fault>);
-
-/// How long a piece takes.
-const PIECE: Duration = Duration::from_micros(150);
-/// Items between two looks at the clock.
-const LOOK: usize = 64;
 
 fn fault(cx: &mut Cx, f: Fault) -> Exit {
     let c = cx.const_path(f.class).and_then(|v| v.as_class()).unwrap_or(cx.k.standard_error);
@@ -110,16 +104,11 @@ fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(mut work) = args[1].as_array() else { return wrong(cx) };
     let Some(keys) = work.get(1).and_then(|v| v.as_array()) else { return wrong(cx) };
     let freeze = r.t.options.freeze;
-    let began = Instant::now();
-    let mut left = LOOK;
+    let mut pace = Pace::new();
     while let Some(&item) = r.t.items.get(r.at) {
-        if left == 0 {
-            if began.elapsed() > PIECE {
-                return Ok(Value::FALSE);
-            }
-            left = LOOK;
+        if pace.is_over() {
+            return Ok(Value::FALSE);
         }
-        left -= 1;
         r.at += 1;
         let mut v = match item {
             Item::Nil => Value::NIL,

@@ -87,19 +87,12 @@ impl Tape {
         t.text = text;
         Ok(t)
     }
-    pub fn text(&self) -> &[u8] {
-        &self.text
-    }
     pub fn bytes(&self, p: Piece) -> &[u8] {
         let all = if p.escaped { &self.unescaped } else { &self.text };
         all.get(p.from..p.from + p.len as usize).unwrap_or(&[])
     }
     pub fn key(&self, k: u32) -> &[u8] {
         self.keys.get(k as usize).map_or(&[], |p| self.bytes(*p))
-    }
-    /// How many keys there are.
-    pub fn key_count(&self) -> usize {
-        self.keys.len()
     }
     /// Bytes it takes.
     pub fn size(&self) -> usize {

@@ -113,8 +113,8 @@ impl Search {
 }
 
 /// The text that a detached search reads, in place.
-#[derive(PartialEq)]
-struct Text {
+#[derive(Clone, PartialEq)]
+pub struct Text {
     /// The String, which the work keeps.
     cell: Value,
     /// Where its bytes were and how many, and what it says of its changes.
@@ -124,7 +124,8 @@ struct Text {
 }
 
 impl Text {
-    fn of(s: Str) -> Text {
+    /// What `s` holds now.
+    pub fn of(s: Str) -> Text {
         let state = s.state();
         let b = s.bytes();
         Text { cell: s.val(), at: b.as_ptr().addr(), len: b.len(), state }
@@ -246,9 +247,17 @@ impl Finder {
         }
         Ok(f)
     }
-    /// The pattern.
-    pub fn regex(&self) -> &Regex {
-        &self.search.r
+    /// For searches that are made where they are asked for, however long they take.
+    pub fn here(cx: &mut Cx, re: Value, s: Str, rest: Rest) -> Result<Finder, Exit> {
+        Ok(Finder { search: Search::new(cx, re, s)?, ahead: None, next: (0, 0), gives: false, rest })
+    }
+    /// Were all matches found, in the text that `s` still has?
+    pub fn holds(&self, s: Str) -> bool {
+        self.ahead.as_ref().is_some_and(|a| a.text == Text::of(s))
+    }
+    /// Were all matches found?
+    pub fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
     }
     /// The next match at or after byte `from`.
     pub fn find(&mut self, cx: &mut Cx, s: Str, from: usize, region: &mut Region) -> Result<bool, Exit> {

@@ -1,7 +1,8 @@
 //! Cutting a string into pieces: `split` and lines.
 
 use crate::regexp::{Finder, ReObj};
-use crate::regexp_search::Rest;
+use crate::regexp_search::{Rest, Text};
+use crate::sub::gather;
 use crate::text::*;
 use kumi_regexp::Region;
 use kumi_text::encoding::CodeRange;
@@ -68,6 +69,10 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if i32::try_from(limit).is_err() {
         let side = if limit < 0 { "small" } else { "big" };
         return Err(cx.range_error(&format!("integer {limit} too {side} to convert to 'int'")));
+    }
+    match cx.detached::<Splitting>() {
+        Some(p) if p.of == [args[0], args[1]] && p.text == Text::of(s) => return pieces(cx, s, args[1], p.ranges, p.at, p.out.as_array()),
+        _ => {}
     }
     let b = s.bytes();
     if limit == 1 {
@@ -152,9 +157,30 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             out.pop();
         }
     }
-    let v: Vec<Value> = out.into_iter().map(|r| piece(cx, s, r)).collect();
-    cx.heap.charge(v.len() * 8);
-    Ok(cx.array_vec(v))
+    pieces(cx, s, pat, out, 0, None)
+}
+/// A `split` that paused: of a string and a pattern, where to cut, how far it is, and the array of what it has.
+struct Splitting {
+    of: [Value; 2],
+    text: Text,
+    ranges: Vec<Range<usize>>,
+    at: usize,
+    out: Value,
+}
+/// The pieces of `s` from that at `at` on, behind those that are made.
+fn pieces(cx: &mut Cx, s: Str, pat: Value, ranges: Vec<Range<usize>>, at: usize, made: Option<Gc<ArrayObj>>) -> R {
+    let long = cx.worth_detaching(ranges.len() as u64 * 40);
+    let mut pace = Pace::new();
+    let mut out = Vec::with_capacity(if long { 0 } else { ranges.len() });
+    for at in at..ranges.len() {
+        if long && pace.is_over() {
+            let out = gather(cx, made, out);
+            return Err(cx.pause(out, Splitting { of: [s.val(), pat], text: Text::of(s), ranges, at, out }));
+        }
+        let r = ranges[at].clone();
+        out.push(piece(cx, s, r));
+    }
+    Ok(gather(cx, made, out))
 }
 fn push_groups(region: &Region, out: &mut Vec<Range<usize>>) {
     for i in 1..region.groups.len() {

@@ -34,6 +34,13 @@ impl Pat {
             Pat::Text(_) => Ok(None),
         }
     }
+    /// As above, when the string was changed while its matches were gone through.
+    fn finder_here(&self, cx: &mut Cx, s: Str) -> Result<Option<Finder>, Exit> {
+        match self {
+            Pat::Re(v) => Finder::here(cx, *v, s, Rest::Next).map(Some),
+            Pat::Text(_) => Ok(None),
+        }
+    }
     /// The next match at or after `from`.
     fn find(&self, cx: &mut Cx, s: Str, from: usize, finder: Option<&mut Finder>, region: &mut Region) -> Result<bool, Exit> {
         match (self, finder) {
@@ -143,6 +150,18 @@ enum With {
     Map(Gc<HashObj>),
 }
 
+/// A `gsub` that paused: of receiver and arguments, its matches, and how far it is.
+struct Substituting {
+    of: [Value; 3],
+    finder: Finder,
+    out: Vec<u8>,
+    last: Region,
+    at: usize,
+    from: usize,
+    enc: kumi_text::EncIndex,
+    checked: bool,
+}
+
 /// `sub` (`all` false) and `gsub`: the new string, nil when nothing matched. Natives of the
 /// four methods share it; a block, an odd replacement or pattern is for the prelude.
 fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Option<(Vec<u8>, kumi_text::EncIndex, CodeRange)>, Exit> {
@@ -152,12 +171,17 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
         Some(h) => With::Map(h),
         None => With::Text(cx.arg_str(args, 1)?),
     };
+    let (is_re, pair) = (matches!(pat, Pat::Re(_)), [recv, args[0], args[1]]);
+    let (paused, changed) = match if all && is_re { cx.detached::<Substituting>() } else { None } {
+        Some(p) if p.of == pair && p.finder.holds(s) => (Some(p), false),
+        p => (None, p.is_some()),
+    };
     let b = s.bytes();
     let mut region = Region::new();
-    let mut last = Region::new();
-    let mut out: Vec<u8> = Vec::new();
-    let (mut at, mut from, mut any) = (0, 0, false);
+    let (mut out, mut last, mut at, mut from, mut any) = (Vec::new(), Region::new(), 0, 0, false);
+    let mut finder = None;
     let mut e = enc(s);
+    let mut has_rest_check = false;
     let plain = match &with {
         With::Text(t) => !t.bytes().contains(&b'\\'),
         With::Map(_) => false,
@@ -175,8 +199,13 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
             };
         }
     }
-    let mut has_rest_check = false;
-    let mut finder = if all { pat.finder(cx, s)? } else { None };
+    if let Some(p) = paused {
+        (out, last, at, from, any) = (p.out, p.last, p.at, p.from, true);
+        (finder, e, has_rest_check) = (Some(p.finder), p.enc, p.checked);
+    } else if all {
+        finder = if changed { pat.finder_here(cx, s)? } else { pat.finder(cx, s)? };
+    }
+    let mut pace = Pace::new();
     while from <= b.len() && pat.find(cx, s, from, finder.as_mut(), &mut region)? {
         let Some(m) = region.get(0) else { break };
         if !any {
@@ -230,6 +259,16 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
             from = at;
         } else {
             from = m.end;
+        }
+        if pace.is_over() {
+            finder = match finder {
+                Some(f) if f.is_ahead() => {
+                    let state = Substituting { of: pair, finder: f, out, last, at, from, enc: e, checked: has_rest_check };
+                    return Err(cx.pause(Value::NIL, state));
+                }
+                f => f,
+            };
+            pace = Pace::new();
         }
     }
     if !any {
@@ -286,10 +325,17 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let pat = pattern(cx, args[1])?;
     let b = s.bytes();
     let mut region = Region::new();
-    let mut last = Region::new();
     let mut out: Vec<Value> = Vec::new();
-    let mut from = 0;
-    let mut finder = pat.finder(cx, s)?;
+    let (mut from, mut last, mut made) = (0, Region::new(), None);
+    let mut finder = match cx.detached::<Scanning>() {
+        Some(p) if p.of == [args[0], args[1]] && p.finder.holds(s) => {
+            (from, last, made) = (p.from, p.last, p.out.as_array());
+            Some(p.finder)
+        }
+        Some(_) => pat.finder_here(cx, s)?,
+        None => pat.finder(cx, s)?,
+    };
+    let mut pace = Pace::new();
     while from <= b.len() && pat.find(cx, s, from, finder.as_mut(), &mut region)? {
         let Some(m) = region.get(0) else { break };
         if region.groups.len() <= 1 {
@@ -307,14 +353,46 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
         from = if m.is_empty() { m.end + if m.end < b.len() { enc(s).char_len(&b[m.end..]).step().max(1) } else { 1 } } else { m.end };
         std::mem::swap(&mut last, &mut region);
+        if pace.is_over() {
+            finder = match finder {
+                Some(f) if f.is_ahead() => {
+                    let all = gather(cx, made, out);
+                    return Err(cx.pause(all, Scanning { of: [args[0], args[1]], finder: f, from, last, out: all }));
+                }
+                f => f,
+            };
+            pace = Pace::new();
+        }
     }
-    if out.is_empty() {
+    if out.is_empty() && made.is_none() {
         regexp::set_last(cx, Value::NIL);
     } else {
         remember(cx, s, &pat, last);
     }
-    cx.heap.charge(out.len() * 8);
-    Ok(cx.array_vec(out))
+    Ok(gather(cx, made, out))
+}
+/// A `scan` that paused: of a string and a pattern, its matches, how far it is, and the array of what it has.
+struct Scanning {
+    of: [Value; 2],
+    finder: Finder,
+    from: usize,
+    last: Region,
+    out: Value,
+}
+/// An array of what was made before, if anything was, and `more`.
+pub fn gather(cx: &mut Cx, made: Option<Gc<ArrayObj>>, more: Vec<Value>) -> Value {
+    match made {
+        Some(a) => {
+            for v in more {
+                cx.push(a, v);
+            }
+            a.val()
+        }
+        None => {
+            cx.heap.charge(more.len() * 8);
+            cx.array_vec(more)
+        }
+    }
 }
 /// `__str_find_match(s, pattern, from)`: the MatchData of the next match at or after byte `from`, or nil;
 /// `$~` untouched.
