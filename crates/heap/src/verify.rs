@@ -430,7 +430,7 @@ fn field_name(v: Value, n: u32) -> String {
         return format!(".{n}");
     }
     match v.kind() {
-        Some(Kind::Hash) => format!("[{} {}]", if n % 2 == 0 { "key" } else { "value" }, (n - 2) / 2),
+        Some(Kind::Hash) => format!("[{} {}]", if n.is_multiple_of(2) { "key" } else { "value" }, (n - 2) / 2),
         Some(Kind::Env) => format!("[{}]", n - 2),
         Some(Kind::Data | Kind::Class) => format!(" value {}", n - 1),
         _ => format!("[{}]", n - 1),

@@ -205,7 +205,13 @@ fn what_a_task_holds_is_its_threads() {
     d.as_data::<Holder>().unwrap().0 = s;
     let mut look = |l: Look| verify(&mut [&mut h], &mut |m| m.mark(d), &mut |_, _| (), Moment::BeforeYoung, &|_| l);
     faulty(look(Look::default()), &["a cell outside the window refers to a private one"]);
-    faulty(look(Look { of: Some(0), window: true, shown: false }), &["an old cell that is not remembered refers to a young one"]);
-    faulty(look(Look { of: Some(0), window: false, shown: true }), &["a task that no window collection looks at holds a private cell"]);
-    look(Look { of: Some(0), window: true, shown: true }).unwrap();
+    faulty(
+        look(Look { of: Some(0), window: true, shown: false, ..Look::default() }),
+        &["an old cell that is not remembered refers to a young one"],
+    );
+    faulty(
+        look(Look { of: Some(0), window: false, shown: true, ..Look::default() }),
+        &["a task that no window collection looks at holds a private cell"],
+    );
+    look(Look { of: Some(0), window: true, shown: true, ..Look::default() }).unwrap();
 }
