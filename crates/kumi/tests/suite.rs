@@ -1,5 +1,7 @@
 //! Every program in tests/lang and tests/system prints what stands beside it, with the collector idle and
-//! with the collector running at seeded safepoints, and with stacks that move wherever they could grow.
+//! with the collector running at seeded safepoints, with windows that retire and objects that are published by
+//! chance (the heap is verified at each collection), under each publishing rule, and with stacks that move wherever
+//! they could grow.
 
 mod common;
 use common::{Modes, check_all, seed};
@@ -33,4 +35,21 @@ fn the_kernel_suite_holds_with_a_collection_at_every_safepoint() {
 fn programs_print_the_same_while_stacks_move_at_every_call() {
     check_all(&["lang", "kernel", "system"], &stack(1), LIMIT);
     check_all(&["stack"], &stack(seed(5)), LIMIT);
+}
+
+fn windows(n: u32) -> Modes {
+    vec![("KUMI_TLH_STRESS", n.to_string())]
+}
+
+#[test]
+fn programs_print_the_same_while_windows_retire_and_objects_are_published_by_chance() {
+    check_all(&["lang", "kernel", "system"], &windows(seed(7)), LIMIT);
+}
+
+#[test]
+fn programs_print_the_same_under_every_publishing_rule() {
+    let mut paper = windows(seed(23));
+    paper.push(("KUMI_TLH", "paper".into()));
+    check_all(&["lang", "kernel", "system"], &paper, LIMIT);
+    check_all(&["lang", "kernel"], &vec![("KUMI_TLH", "off".into())], LIMIT);
 }
