@@ -8,7 +8,7 @@ pub const SLOT_SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512
 
 /// Bytes of a cell; 0 for values that are no cells.
 pub fn slot_size(v: Value) -> usize {
-    v.header().map_or(0, |h| cell_bytes(h))
+    v.header().map_or(0, cell_bytes)
 }
 
 /// Bytes a cell takes: its slot, and the buffers that are its alone.

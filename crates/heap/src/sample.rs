@@ -105,7 +105,7 @@ impl Heap {
     /// Samples as `other` does.
     pub(crate) fn sample_like(&mut self, other: &Heap) {
         let Some(o) = &other.sampler else { return };
-        *self.sampler.get_or_insert_default() = Box::new(Sampler { mode: o.mode, before: o.before, ..Sampler::default() });
+        **self.sampler.get_or_insert_default() = Sampler { mode: o.mode, before: o.before, ..Sampler::default() };
         if o.mode == Mode::Pieces || o.before == Mode::Pieces {
             self.site_table().set_profile(true);
             self.begin_recording();

@@ -42,7 +42,12 @@ impl Cx {
             let Some((t, _)) = v.as_data::<TaskRef>().and_then(|r| r.own.as_ref()) else { return Look::default() };
             let of = running.iter().position(|(task, root)| task.id != 0 && root.id == t.root);
             let runs = running.iter().any(|(task, _)| task == t);
-            Look { shown: runs || t.recent & recent::TOUCHED != 0 || Runtime::is_kept(*t, false), of, window: runs || t.recent & recent::LISTED != 0, task: true }
+            Look {
+                shown: runs || t.recent & recent::TOUCHED != 0 || Runtime::is_kept(*t, false),
+                of,
+                window: runs || t.recent & recent::LISTED != 0,
+                task: true,
+            }
         };
         let runs_its_thread = |t: &TaskPtr| running.iter().any(|(task, root)| task.id != 0 && root.id == t.root);
         let mut roots = |m: &mut Marker| rt.shared_roots(&runs_its_thread, &mut |_, show| show(m));
