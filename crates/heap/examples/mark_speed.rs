@@ -45,7 +45,7 @@ fn strings_and_arrays(h: &mut Heap, bytes: usize) -> Value {
 /// Binary trees of pairs and small environments, made in random order so that neighbours lie apart.
 fn trees(h: &mut Heap, bytes: usize) -> Value {
     let mut r = Rng(9);
-    let mut pool: Vec<Value> = (0..10_000).map(|i| Value::fix(i)).collect();
+    let mut pool: Vec<Value> = (0..10_000).map(Value::fix).collect();
     let mut made = 0;
     while made < bytes {
         let (i, j) = (r.below(pool.len()), r.below(pool.len()));
