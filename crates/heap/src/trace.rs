@@ -18,6 +18,8 @@ pub trait Visitor {
             self.visit(*v);
         }
     }
+    /// Finding what is shown took a walk over so many frames.
+    fn walked(&mut self, _frames: usize) {}
     /// Part of a cell's own memory, which stays as it is until the world goes on: may be looked at later.
     fn visit_fields(&mut self, vs: &[Value]) {
         self.visit_all(vs);
@@ -47,6 +49,10 @@ impl<'a> Marker<'a> {
     }
     pub fn mark_all(&mut self, vs: &[Value]) {
         self.0.visit_all(vs);
+    }
+    /// Finding what is shown took a walk over so many frames.
+    pub fn walked(&mut self, frames: usize) {
+        self.0.walked(frames);
     }
 }
 

@@ -26,6 +26,8 @@ use std::time::Instant;
 /// Bytes of window that pay for the look at one root: deep stacks get larger windows, so that
 /// looking at them stays a small part of the work.
 const BYTES_PER_ROOT: usize = 16;
+/// The walk over a frame costs as much as the look at so many roots.
+const ROOTS_PER_FRAME: usize = 4;
 /// Outside bytes (buffers of private cells) that may gather for each byte of window.
 const OUTSIDE: usize = 16;
 
@@ -118,6 +120,9 @@ struct Reach {
 }
 
 impl Visitor for Reach {
+    fn walked(&mut self, frames: usize) {
+        self.seen += frames * ROOTS_PER_FRAME;
+    }
     #[inline]
     fn visit(&mut self, v: Value) {
         self.seen += 1;

@@ -8,6 +8,7 @@
 
 use crate::Cx;
 use crate::bytecode::Op;
+use crate::interp::frame::Fresh;
 use crate::iseq::ISeq;
 use crate::method::Body;
 use crate::native::{Call, Pending, Target};
@@ -114,6 +115,8 @@ struct Window<'a> {
     root: TaskPtr,
     /// All is published afterwards.
     shared: bool,
+    /// What is known of the running task's stack.
+    known: Option<Fresh>,
     recent: &'a [u64],
     tasks: &'a TaskTable,
 }
@@ -122,7 +125,7 @@ impl Window<'_> {
     /// The stack and fields of the running task and of the recent ones.
     fn stacks(&self, m: &mut Marker) {
         let mut task = self.task;
-        task.show(self.shared, m);
+        task.show(self.shared, self.known, m);
         if self.root != self.task {
             // Fibers change it in their thread's first task.
             m.mark(self.root.matched);
@@ -132,7 +135,7 @@ impl Window<'_> {
         }
         for id in self.recent {
             if let Some(mut t) = self.tasks.get(*id).filter(|t| *t != self.task) {
-                t.show(self.shared, m);
+                t.show(self.shared, None, m);
             }
         }
     }
@@ -144,7 +147,7 @@ impl Window<'_> {
         let mut at = self.task.resumer;
         let mut show = |mut t: TaskPtr| {
             if t.recent & recent::LISTED == 0 {
-                t.show(true, m);
+                t.show(true, None, m);
             }
         };
         while let Some(t) = at.and_then(|id| self.tasks.get(id)) {
@@ -197,7 +200,7 @@ impl Cx {
         }
         let Cx { heap, task, root, recent, rt, .. } = self;
         if heap.windows() {
-            let w = Window { task: *task, root: *root, shared: true, recent, tasks: &rt.tasks };
+            let w = Window { task: *task, root: *root, shared: true, known: None, recent, tasks: &rt.tasks };
             heap.publish_roots(|m| w.stacks(m));
             heap.all_shown();
         }
@@ -212,7 +215,7 @@ impl Cx {
             let Cx { heap, task, recent, rt, .. } = self;
             heap.publish_roots(|m| {
                 for mut t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
-                    t.show(true, m);
+                    t.show(true, None, m);
                 }
             });
         }
@@ -225,7 +228,7 @@ impl Cx {
     /// Shows the roots of a window collection.
     pub fn window_roots(&mut self, m: &mut Marker) {
         self.show_stack();
-        Window { task: self.task, root: self.root, shared: false, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
+        Window { task: self.task, root: self.root, shared: false, known: None, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
         show_pending(&self.pending, &self.switch_to, m);
     }
     /// Recent tasks that have not run since the last window collection leave the list: what they hold leaves the window.
@@ -246,7 +249,7 @@ impl Cx {
             true
         });
         if !old.is_empty() {
-            self.heap.retire_roots(|m| old.iter_mut().for_each(|t| t.show(false, m)));
+            self.heap.retire_roots(|m| old.iter_mut().for_each(|t| t.show(false, None, m)));
         }
     }
     /// A window collection, by this worker alone. Only at safepoints.
@@ -254,10 +257,11 @@ impl Cx {
         self.show_stack();
         self.age_recent();
         let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;
+        let mut known = None;
         if task.base > LONG {
-            heap.retire_roots(|m| task.show_aged(m));
+            heap.retire_roots(|m| known = task.show_aged(m));
         }
-        let w = Window { task: *task, root: *root, shared: false, recent, tasks: &rt.tasks };
+        let w = Window { task: *task, root: *root, shared: false, known, recent, tasks: &rt.tasks };
         heap.collect_window(|m| {
             w.stacks(m);
             show_pending(pending, switch_to, m);

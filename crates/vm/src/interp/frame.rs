@@ -279,21 +279,32 @@ pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
 /// Stacks with fewer slots to look at are not marked with `ff::SHOWN` or `ff::AGED`: returns stay quick.
 const SHORT: usize = 256;
 
-/// The slots of a stack that may hold values that `ff` flag `mark` does not vouch for: from which one, up to which one.
-/// (An inner frame may end below its caller's registers, so all frames count for the end.) And: has any frame a mark?
-fn fresh_slots(stack: &Stack, fp: Fp, mark: u64) -> (usize, usize, bool) {
+/// The slots of a stack that may hold values that no mark vouches for.
+#[derive(Clone, Copy)]
+pub(crate) struct Fresh {
+    from: usize,
+    /// An inner frame may end below its caller's registers: all frames count for the end.
+    to: usize,
+    frames: usize,
+    /// Has any frame a mark?
+    marked: bool,
+}
+
+/// The slots above the innermost frame with a flag of `mark`.
+fn fresh_slots(stack: &Stack, fp: Fp, mark: u64) -> Fresh {
     let start = stack.start_ptr() as usize;
-    let (mut f, mut from, mut top, mut marks) = (fp, None, 0, 0);
+    let (mut f, mut from, mut to, mut marks, mut frames) = (fp, None, 0, 0, 0);
     loop {
+        frames += 1;
         let at = (f.0 as usize - start) / 8;
-        top = top.max(at + f.iseq().nregs as usize);
+        to = to.max(at + f.iseq().nregs as usize);
         let flags = f.flags();
         marks |= flags & (ff::SHOWN | ff::AGED);
         if flags & mark != 0 && from.is_none() {
             from = Some(at.saturating_sub(HEADER as usize));
         }
         if flags & ff::FINISH != 0 {
-            return (from.unwrap_or(0), top, marks != 0);
+            return Fresh { from: from.unwrap_or(0), to, frames, marked: marks != 0 };
         }
         f = f.prev();
     }
@@ -303,12 +314,13 @@ impl Task {
     /// Shows the values of a task that does not run, or whose frame stands in `base`, to whoever publishes them or
     /// looks for private ones. `shared`: all are published afterwards. What is published wherever it is set (class
     /// cells, interrupts, masks, locals) is left out, and so are slots that are known to be published, or for the
-    /// window's roots to be in no window.
-    pub(crate) fn show(&mut self, shared: bool, m: &mut Marker) {
+    /// window's roots to be in no window. `known`: what `show_aged` has found just now.
+    pub(crate) fn show(&mut self, shared: bool, known: Option<Fresh>, m: &mut Marker) {
         if let Some(fp) = self.parked_frame() {
             let mark = if shared { ff::SHOWN } else { ff::SHOWN | ff::AGED };
-            let (from, to, marked) = fresh_slots(&self.stack, fp, mark);
+            let Fresh { from, to, frames, marked } = known.unwrap_or_else(|| fresh_slots(&self.stack, fp, mark));
             self.marked = marked;
+            m.walked(frames);
             let slots = self.stack.slots(to);
             m.mark_all(slots.get(from..).unwrap_or_default());
             #[cfg(feature = "linked-frames")]
@@ -331,13 +343,13 @@ impl Task {
         self.show_lists(m);
     }
     /// The slots of a long stack that its running frame did not lie in since the last look leave the window: shows
-    /// them, and notes it. Nothing to do for short ones.
-    pub(crate) fn show_aged(&mut self, m: &mut Marker) {
-        let Some(fp) = self.parked_frame() else { return };
-        let (from, to, marked) = fresh_slots(&self.stack, fp, ff::SHOWN | ff::AGED);
-        self.marked = marked;
+    /// them, and notes it. What is left to be shown.
+    pub(crate) fn show_aged(&mut self, m: &mut Marker) -> Option<Fresh> {
+        let fp = self.parked_frame()?;
+        let fresh = fresh_slots(&self.stack, fp, ff::SHOWN | ff::AGED);
+        let Fresh { from, to, .. } = fresh;
         if to - from <= 4 * SHORT {
-            return;
+            return Some(fresh);
         }
         // The innermost frames stay: they change soon.
         let start = self.stack.start_ptr() as usize;
@@ -350,7 +362,7 @@ impl Task {
             f = f.prev();
         };
         if at <= from {
-            return;
+            return Some(fresh);
         }
         m.mark_all(self.stack.slots(at).get(from..).unwrap_or_default());
         #[cfg(feature = "linked-frames")]
@@ -365,7 +377,7 @@ impl Task {
             }
         }
         f.add_flags(ff::AGED);
-        self.marked = true;
+        Some(Fresh { from: at, marked: true, ..fresh })
     }
     /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
     fn parked_frame(&self) -> Option<Fp> {
