@@ -84,9 +84,9 @@ module GC
       if options.key?(:implementation)
         raise ArgumentError, "Attempting to set read-only key \"Implementation\""
       end
-      @__full_mark_off = !options[:rgengc_allow_full_mark] if options.key?(:rgengc_allow_full_mark)
+      __gc_young_only(!options[:rgengc_allow_full_mark]) if options.key?(:rgengc_allow_full_mark)
     end
-    { rgengc_allow_full_mark: !@__full_mark_off, implementation: "kumi" }
+    { rgengc_allow_full_mark: !__gc_young_only(nil), implementation: "kumi" }
   end
 
   def self.latest_gc_info(key = nil)

@@ -48,10 +48,10 @@ rescue ArgumentError => e
 end
 
 allocated = GC.stat(:total_allocated_objects)
-keep = Array.new(20_000) { Object.new }
-p GC.stat(:total_allocated_objects) - allocated >= 10_000
+keep = Array.new(500) { Object.new }
+p GC.stat(:total_allocated_objects) - allocated >= 500
 GC.start
-p GC.stat(:heap_live_slots) >= 20_000
+p GC.stat(:heap_live_slots) >= 500
 keep = nil
 
 # --- the rest of GC ---------------------------------------------------------
@@ -91,13 +91,25 @@ GC.auto_compact = false
 p GC::INTERNAL_CONSTANTS.frozen?, GC::INTERNAL_CONSTANTS[:HEAP_PAGE_SIZE].is_a?(Integer), GC::OPTS
 p GC.config[:implementation], GC.config(foo: 1) == GC.config
 p GC.disable, GC.disable, GC.enable, GC.enable
+# Without full ones of its own accord: what is asked for is done.
+GC.config(rgengc_allow_full_mark: false)
+before = GC.stat(:full_count)
+kept = []
+80.times { kept << "x" * 1_000_000 }
+p GC.stat(:full_count) - before, GC.config[:rgengc_allow_full_mark]
+GC.start
+p GC.stat(:full_count) > before, GC.config(rgengc_allow_full_mark: true)[:rgengc_allow_full_mark]
+kept = nil
 
 p GC::Profiler.enabled?, GC::Profiler.result, GC::Profiler.enable, GC::Profiler.enabled?
 3.times { GC.start }
+GC::Profiler.disable
 raw = GC::Profiler.raw_data
 p raw.size >= 3, raw.last.keys.first(4), GC::Profiler.total_time > 0.0
-p raw.sum { |r| r[:GC_TIME] } <= GC::Profiler.total_time
-p GC::Profiler.result.lines.first =~ /\AGC \d+ invokes\.\n\z/, GC::Profiler.result.lines.size >= 5
+p raw.sum { |r| r[:GC_TIME] } <= GC::Profiler.total_time + 1e-9
+GC::Profiler.enable
+text = GC::Profiler.result
+p text.lines.first =~ /\AGC \d+ invokes\.\n\z/, text.lines.size >= 5
 p GC::Profiler.disable, GC::Profiler.clear, GC::Profiler.raw_data, GC::Profiler.total_time
 
 # --- ObjectSpace ------------------------------------------------------------
@@ -142,7 +154,7 @@ p ObjectSpace.dump("q\"\n").include?('"value":"q\"\u000a"'), ObjectSpace.dump(ni
 # --- finalizers and weak references --------------------------------------------
 log = []
 def finalizer(log) = proc { |id| log << id }
-ids = 50.times.map do
+ids = 20.times.map do
   o = Object.new
   f = finalizer(log)
   ObjectSpace.define_finalizer(o, f)
@@ -155,23 +167,23 @@ ObjectSpace.undefine_finalizer(undone)
 undone = nil
 GC.start
 GC.start
-p log.size >= 45, (log - ids).empty?, log.uniq.size == log.size
+p log.size >= 15, (log - ids).empty?, log.uniq.size == log.size
 
 map = ObjectSpace::WeakMap.new
 kept = Object.new
 map[kept] = "v".dup
 held = map[kept]
-100.times { map[Object.new] = Object.new }
+40.times { map[Object.new] = Object.new }
 GC.start
 p map.size < 20, map[kept], map.key?(kept)
 keys = ObjectSpace::WeakKeyMap.new
 name = "a key".dup
 keys[name] = [1]
-100.times { |i| keys["other #{i}"] = [i] }
+40.times { |i| keys["other #{i}"] = [i] }
 GC.start
 p keys["a key"], keys.getkey("a key").equal?(name)
 require "weakref"
 strong = "still here".dup
-refs = [WeakRef.new(strong)] + Array.new(50) { |i| WeakRef.new("gone #{i}") }
+refs = [WeakRef.new(strong)] + Array.new(25) { |i| WeakRef.new("gone #{i}") }
 GC.start
 p refs[0].weakref_alive?, refs[0].to_s, refs.count(&:weakref_alive?) < 20

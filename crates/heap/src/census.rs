@@ -1,7 +1,10 @@
 //! How large cells are, for those who count what lives.
 
 use crate::Value;
-use crate::trace::{Visitor, cell_bytes, outside_bytes, trace_cell};
+use crate::header::flag;
+use crate::heap::Heap;
+use crate::trace::{Visitor, as_value, cell_bytes, outside_bytes, trace_cell};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Sizes in bytes by which cells are counted; a larger one than the last has a block of its own.
 pub const SLOT_SIZES: [usize; 12] = [32, 48, 64, 80, 96, 128, 192, 256, 384, 512, 1024, 2048];
@@ -14,6 +17,27 @@ pub fn slot_size(v: Value) -> usize {
 /// Bytes a cell takes: its slot, and the buffers that are its alone.
 pub fn memory_of(v: Value) -> usize {
     slot_size(v) + outside_bytes(v)
+}
+
+impl Heap {
+    /// Number and bytes of this worker's private cells, which the counters know only when they leave their window
+    /// or are freed. Between two bytecodes.
+    pub fn private_now(&mut self) -> (u64, u64) {
+        self.seal();
+        let (mut cells, mut bytes) = (0, 0);
+        for &b in &self.window.blocks {
+            // SAFETY: a block of this worker's window, walkable now.
+            unsafe {
+                (*b).each(|h, n| {
+                    if (*h).flags.load(Relaxed) & flag::OUT == 0 {
+                        cells += 1;
+                        bytes += (n + outside_bytes(as_value(h))) as u64;
+                    }
+                });
+            }
+        }
+        (cells, bytes)
+    }
 }
 
 /// Calls `f` with each cell that `v`'s cell refers to, its class among them; none for values that are no cells.

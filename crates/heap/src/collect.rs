@@ -188,13 +188,17 @@ impl Heap {
 impl HeapShared {
     /// Is the collection that begins to be a full one? Answers once for each request.
     fn is_full(&self) -> bool {
+        self.full_due.store(false, Relaxed);
         if self.wants_full.swap(false, Relaxed) {
             return true;
         }
         let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
         if new >= old.max(YOUNG as usize) {
-            self.stats.because(Cause::Promoted);
-            return true;
+            if !self.young_only() {
+                self.stats.because(Cause::Promoted);
+                return true;
+            }
+            self.full_due.store(true, Relaxed);
         }
         let limit = self.max();
         if new > 0 && self.live_bytes.load(Relaxed).saturating_add(YOUNG as usize / 2) > limit {

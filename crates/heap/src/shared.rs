@@ -75,6 +75,10 @@ pub struct HeapShared {
     pub(crate) wants: AtomicBool,
     /// It is to be a full one, whatever the policy says.
     pub(crate) wants_full: AtomicBool,
+    /// Only who asks gets a full one, and who comes to the limit (`GC.config(rgengc_allow_full_mark: false)`).
+    pub(crate) young_only: AtomicBool,
+    /// ... though it was time for one.
+    pub(crate) full_due: AtomicBool,
     pub(crate) disabled: AtomicBool,
     /// Bytes until the next wish; workers take it in pieces.
     pub(crate) budget: AtomicIsize,
@@ -127,6 +131,8 @@ impl HeapShared {
             book: Default::default(),
             wants: AtomicBool::new(false),
             wants_full: AtomicBool::new(false),
+            young_only: AtomicBool::new(false),
+            full_due: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
             budget: AtomicIsize::new(YOUNG),
             max: AtomicUsize::new(usize::MAX / 4),
@@ -195,6 +201,17 @@ impl HeapShared {
     pub fn request_full(&self) {
         self.wants_full.store(true, Relaxed);
         self.request_gc();
+    }
+    /// Are full collections left to the program, but for the heap's limit?
+    pub fn young_only(&self) -> bool {
+        self.young_only.load(Relaxed)
+    }
+    pub fn set_young_only(&self, on: bool) {
+        self.young_only.store(on, Relaxed);
+    }
+    /// Would the last collection have been a full one, had it been allowed?
+    pub fn full_due(&self) -> bool {
+        self.full_due.load(Relaxed)
     }
     /// Bytes that may be allocated until a collection is asked for.
     pub fn left(&self) -> u64 {

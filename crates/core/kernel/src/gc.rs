@@ -18,6 +18,13 @@ pub static TABLE: &[NativeDef] = &[
         Ok(a[0])
     })
     .guard(Guard::None),
+    intrinsic("__gc_young_only", 1, 1, |cx, _, a| {
+        if !a[0].is_nil() {
+            cx.heap.shared().set_young_only(a[0].truthy());
+        }
+        Ok(Value::bool(cx.heap.shared().young_only()))
+    })
+    .guard(Guard::None),
     intrinsic("__gc_stat", 1, 1, stat).guard(Guard::None),
     intrinsic("__gc_workers", 0, 0, workers).guard(Guard::None),
     intrinsic("__gc_last", 0, 0, last).guard(Guard::None),
@@ -53,9 +60,14 @@ fn set_stress(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 const PAGE: u64 = 32 * 1024;
 
 /// The whole numbers of `GC.stat`, in the order it shows: CRuby's keys, then ours.
-fn rows(cx: &Cx) -> Vec<(&'static str, u64)> {
+fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
+    // What stands in other workers' windows is told when it leaves them.
+    let (cells, bytes) = cx.heap.private_now();
     let shared = cx.heap.shared();
-    let (s, stats): (GcStat, _) = (shared.stat(), &shared.stats);
+    let (mut s, stats): (GcStat, _) = (shared.stat(), &shared.stats);
+    s.allocated_cells += cells;
+    s.all.allocated_cells += cells;
+    s.all.allocated_bytes += bytes;
     let pages = s.heap_bytes as u64 / PAGE;
     let live = s.allocated_cells.saturating_sub(s.freed_cells);
     let ms = |ns: u64| ns / 1_000_000;
@@ -210,6 +222,10 @@ fn last(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let major = if full { cx.sym(major) } else { Value::NIL };
     let by = cx.sym(by);
     put(cx, h, "major_by", major);
+    if cx.heap.shared().full_due() {
+        let need = cx.sym("oldgen");
+        put(cx, h, "need_major_by", need);
+    }
     put(cx, h, "gc_by", by);
     collection_rows(cx, h, &c);
     Ok(h)
@@ -234,6 +250,7 @@ fn sizes(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let mut by = std::collections::BTreeMap::<usize, u64>::new();
     cx.each_cell(|v| {
         let size = kumi_heap::slot_size(v);
+        let size = kumi_heap::SLOT_SIZES.into_iter().find(|s| *s >= size).unwrap_or(size);
         *by.entry(size).or_default() += 1;
     });
     for s in kumi_heap::SLOT_SIZES {
