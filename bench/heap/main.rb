@@ -5,4 +5,4 @@ require_relative "lib/heap"
 
 method = "Figures are medians of %<reps>d interleaved rounds unless their section says otherwise. `off` is the same build with KUMI_TLH=off: per-worker buffers, the same generations, the same limit."
 Bench::Command.new("bench/heap/run", "A heap that collects in private", method, programs: File.join(__dir__, "programs"),
-                   peers: %w[Go JRuby], values: { "budget" => :Integer, "rounds" => :Integer }, flags: %w[callgrind]).run(ARGV)
+                   peers: %w[Go JRuby], binaries: %w[twice], values: { "budget" => :Integer, "rounds" => :Integer }, flags: %w[callgrind]).run(ARGV)
