@@ -155,24 +155,16 @@ class Array
 
   def uniq!
     __check_frozen(self)
-    was = __ary_copy(self)
-    r = block_given? ? was.uniq { |v| yield v } : was.uniq
-    return nil if __ary_len(r) == __ary_len(was)
+    r = block_given? ? uniq { |v| yield v } : uniq
+    return nil if __ary_len(r) == __ary_len(self)
     __check_frozen(self)
-    return self if __ary_become_if(self, was, r)
-    # It was changed meanwhile: where nothing is Ruby it is done in one step, so that no change of another thread is lost.
-    return self if !block_given? && __ary_uniq_now(self)
     __ary_become(self, r)
   end
 
   def sort!(&)
     __check_frozen(self)
-    was = __ary_copy(self)
-    r = block_given? ? was.sort(&) : was.sort
+    r = block_given? ? sort(&) : sort
     __check_frozen(self)
-    return self if __ary_become_if(self, was, r)
-    # As in uniq!.
-    return self if !block_given? && __ary_sort_now(self)
     __ary_become(self, r)
   end
 

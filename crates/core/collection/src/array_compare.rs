@@ -232,8 +232,8 @@ fn union(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// `__ary_uniq(a)`: a new array, or undef.
 fn i_uniq(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    if let Some(v) = long_uniq(cx, a)? {
-        return Ok(v);
+    if let Some((_, b)) = long_uniq(cx, a)? {
+        return Ok(cx.heap.array_buf(cx.k.array.val(), b).val());
     }
     match distinct(cx, &[a]) {
         Some(v) => Ok(cx.array_vec(v)),
@@ -245,25 +245,26 @@ fn i_uniq(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// without the worker.
 struct Distinct {
     of: Value,
+    copy: Value,
     out: Option<ArrayBuf>,
 }
 
 /// Nanoseconds to look an element up.
 const LOOK_UP: u64 = 60;
 
-/// The different elements of an array so long that the work is detached.
-fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<Value>, Exit> {
+/// For an array so long that the work is detached: a copy and its different elements.
+fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, Exit> {
     if !cx.worth_detaching(a.len() as u64 * LOOK_UP) {
         return Ok(None);
     }
     match cx.detached::<Distinct>() {
-        Some(d) if d.of == a.val() => Ok(d.out.map(|b| cx.heap.array_buf(cx.k.array.val(), b).val())),
+        Some(d) if d.of == a.val() => Ok(d.out.map(|b| (d.copy, b))),
         Some(_) => Ok(None),
         None => {
             let (of, string, seed) = (a.val(), cx.k.string.val(), cx.hash_seed);
             // Others may change the array meanwhile: the copy keeps its elements.
             let copy = cx.array(a.as_slice());
-            Err(cx.detach(copy, move || Distinct { of, out: distinct_alone(copy, string, seed) }))
+            Err(cx.detach(copy, move || Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
         }
     }
 }
@@ -301,11 +302,16 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
     Some(ArrayBuf::from_slice(&out))
 }
 
-/// Where all elements are plain, in one step.
+/// Where all elements are plain, in one step: as in `sort!`.
 fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
-    if cx.worth_detaching(a.len() as u64 * LOOK_UP) {
-        return Err(Exit::Miss);
+    let old = |copy: Value, a: Gc<ArrayObj>| copy.as_array().is_some_and(|c| c.as_slice() == a.as_slice());
+    if let Some((_, b)) = long_uniq(cx, a)?.filter(|d| old(d.0, a)) {
+        if b.len() == a.len() {
+            return Ok(Value::NIL);
+        }
+        a.vec().assign(b.as_slice());
+        return Ok(recv);
     }
     let Some(v) = distinct(cx, &[a]) else { return Err(Exit::Miss) };
     if v.len() == a.len() {
@@ -313,13 +319,6 @@ fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
     a.vec().assign(&v);
     Ok(recv)
-}
-/// `__ary_uniq_now(a)`: in place in one step, however long that takes; false where elements are not plain.
-fn i_uniq_now(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me_mut(cx, args[0])?;
-    let Some(v) = distinct(cx, &[a]) else { return Ok(Value::FALSE) };
-    a.vec().assign(&v);
-    Ok(Value::TRUE)
 }
 
 /// `__ary_tally(a)`: how often each element is there, as a Hash; nil when an element is not plain.
@@ -441,6 +440,5 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_count", 2, 2, i_count),
     intrinsic("__ary_delete", 2, 2, i_delete),
     intrinsic("__ary_tally", 1, 1, i_tally),
-    intrinsic("__ary_uniq_now", 1, 1, i_uniq_now),
     intrinsic("__ary_uniq", 1, 1, i_uniq),
 ];

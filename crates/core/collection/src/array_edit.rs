@@ -292,18 +292,6 @@ fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0])
 }
 
-/// `__ary_become_if(a, was, b)`: as `__ary_become`, if a still has the elements of `was`; else false.
-fn i_become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (mut a, was, b) = (me(cx, args[0])?, me(cx, args[1])?, me(cx, args[2])?);
-    if a.as_slice() != was.as_slice() {
-        return Ok(Value::FALSE);
-    }
-    let vs = b.as_slice();
-    before_all(cx, a, vs);
-    a.vec().assign(vs);
-    Ok(Value::TRUE)
-}
-
 /// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
 fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me(cx, args[0])?;
@@ -355,7 +343,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "compact!", 0, 0, compact_bang),
     intrinsic("__ary_splice", 4, 4, i_splice),
     intrinsic("__ary_become", 2, 2, i_become),
-    intrinsic("__ary_become_if", 3, 3, i_become_if),
     intrinsic("__ary_cat", 2, 2, i_cat),
     intrinsic("__ary_fill", 4, 4, i_fill),
 ];

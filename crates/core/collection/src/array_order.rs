@@ -110,23 +110,28 @@ fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 
-/// Where all elements are plain, in one step.
+/// Where all elements are plain, in one step: a long array is sorted as a copy, which takes its place if nobody has
+/// changed it meanwhile.
 fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     if cx.worth_detaching(sort_ns(a.len())) {
-        // The twin sorts a copy, and puts it in place in one step.
-        return Err(Exit::Miss);
+        match cx.detached::<SortedCopy>() {
+            Some(SortedCopy { copy, out: Some(b) }) if copy.as_array().is_some_and(|c| c.as_slice() == a.as_slice()) => {
+                a.vec().assign(b.as_slice());
+                return Ok(recv);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) {
+                    let copy = cx.array(a.as_slice());
+                    return Err(cx.detach(copy, move || SortedCopy { copy, out: sort_alone(own, copy, None) }));
+                }
+            }
+        }
     }
     let Some(v) = sorted(cx, a.as_slice()) else { return Err(Exit::Miss) };
     a.vec().assign(&v);
     Ok(recv)
-}
-/// `__ary_sort_now(a)`: sorts in place in one step, however long that takes; false where elements are not plain.
-fn i_sort_now(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me_mut(cx, args[0])?;
-    let Some(v) = sorted(cx, a.as_slice()) else { return Ok(Value::FALSE) };
-    a.vec().assign(&v);
-    Ok(Value::TRUE)
 }
 
 /// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef. Both are the caller's own.
@@ -218,13 +223,17 @@ struct Own {
 }
 
 impl Own {
-    fn of(cx: &mut Cx, head: Value) -> Own {
+    /// For an array that begins with `head`, if there is a chance.
+    fn of(cx: &mut Cx, head: Value) -> Option<Own> {
+        if !is_num(head) && head.as_str().is_none() {
+            return None;
+        }
         let (i, f) = (Value::fix(0), cx.float(1.0));
         let (ints, floats) = (cx.builtin(i, sym::CMP), cx.builtin(f, sym::CMP));
-        match head.as_str() {
+        Some(match head.as_str() {
             Some(s) if cx.builtin(head, sym::CMP) => Own { ints, floats, text: s.hdr.class, enc: s.enc() },
             _ => Own { ints, floats, text: Value::NIL, enc: 0 },
-        }
+        })
     }
     /// How these can be compared without the worker.
     fn order(&self, vs: &[Value]) -> Option<Order> {
@@ -343,6 +352,12 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     Some(ArrayBuf::from_slice(&out))
 }
 
+/// What sorting a copy gave.
+struct SortedCopy {
+    copy: Value,
+    out: Option<ArrayBuf>,
+}
+
 /// What sorting gave; `None`: it needs the worker.
 struct Sorted {
     of: Value,
@@ -358,11 +373,7 @@ fn long_sort(cx: &mut Cx, keys: Gc<ArrayObj>, values: Option<Gc<ArrayObj>>) -> R
         Some(s) if s.of == keys.val() => Ok(s.out.map(|b| cx.heap.array_buf(cx.k.array.val(), b).val())),
         Some(_) => Ok(None),
         None => {
-            let Some(head) = keys.get(0) else { return Ok(None) };
-            if !is_num(head) && head.as_str().is_none() {
-                return Ok(None);
-            }
-            let own = Own::of(cx, head);
+            let Some(own) = keys.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
             let (of, values) = (keys.val(), values.map(|v| v.val()));
             Err(cx.detach(of, move || Sorted { of, out: sort_alone(own, of, values) }))
         }
@@ -403,11 +414,7 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
         Some(x) if x.of == a.val() => Ok(x.at.map(|i| (x.copy, i))),
         Some(_) => Ok(None),
         None => {
-            let Some(head) = a.get(0) else { return Ok(None) };
-            if !is_num(head) && head.as_str().is_none() {
-                return Ok(None);
-            }
-            let own = Own::of(cx, head);
+            let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
             let of = a.val();
             // Others may change the array meanwhile: the copy keeps its elements.
             let copy = cx.array(a.as_slice());
@@ -418,7 +425,6 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
 
 pub static TABLE: &[NativeDef] = &[
     n("Array", "sort!", 0, 0, sort_bang),
-    intrinsic("__ary_sort_now", 1, 1, i_sort_now),
     intrinsic("__ary_sort", 1, 1, i_sort),
     intrinsic("__ary_sort_by", 2, 2, i_sort_by),
     intrinsic("__ary_min", 1, 1, i_min),
