@@ -85,7 +85,7 @@ pub struct SitePolicy {
 
 impl Default for SitePolicy {
     fn default() -> Self {
-        SitePolicy { mode: SiteMode::History, ratio: 8, fields: false, stress: 0, enough: ENOUGH, first_trial: FIRST_TRIAL }
+        SitePolicy { mode: SiteMode::History, ratio: 4, fields: false, stress: 0, enough: ENOUGH, first_trial: FIRST_TRIAL }
     }
 }
 
