@@ -239,6 +239,11 @@ impl Heap {
                 }
             }
         }
+        if self.sites.place != Place::Window && filled_later {
+            // All it will hold is looked at when this place ends.
+            self.sites.born.push(v);
+            return;
+        }
         let Some(h) = v.header() else { return };
         self.stress_publish(v);
         let own = h.flags.load(Relaxed) & LEAVE;

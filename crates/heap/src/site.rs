@@ -10,7 +10,6 @@
 //! something to decide. A site whose strategy is [`Strategy::Out`] stays so until its time for
 //! another trial comes; each trial that fails doubles that time.
 
-use crate::trace::{Visitor, trace_cell};
 use crate::{Heap, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
@@ -588,29 +587,16 @@ impl Heap {
     /// What cells that were born outside hold by now gets their flags.
     #[inline(never)]
     pub(crate) fn raise_born(&mut self, shared: bool) {
-        struct Fields<'a>(&'a mut Vec<Value>);
-        impl Visitor for Fields<'_> {
-            fn visit(&mut self, v: Value) {
-                if v.is_heap() {
-                    self.0.push(v);
-                }
-            }
-        }
-        let mut fields = Vec::new();
-        let profile = self.sites.table.profiles();
-        let key = self.sites.probe.key();
-        for c in std::mem::take(&mut self.sites.born) {
-            if shared {
-                self.publish(c);
-            }
-            trace_cell(c, &mut Fields(&mut fields));
-            for v in fields.drain(..) {
-                self.before_store(c, v);
-            }
-            if profile && let Some(h) = c.header() {
+        let mut born = std::mem::take(&mut self.sites.born);
+        self.raise_held(&born, shared);
+        if self.sites.table.profiles() {
+            let key = self.sites.probe.key();
+            for h in born.iter().filter_map(|c| c.header()) {
                 self.sites.table.born_out(key, crate::trace::cell_bytes(h) as u32);
             }
         }
+        born.clear();
+        self.sites.born = born;
     }
 }
 

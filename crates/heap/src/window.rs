@@ -277,6 +277,23 @@ impl Heap {
         r.visit(v);
         r.close();
     }
+    /// Gives what new cells outside the window hold their flags, and those themselves when they are to be shared.
+    /// They are young: no young collection has to be told.
+    pub(crate) fn raise_held(&mut self, cells: &[Value], shared: bool) {
+        let need = if shared { LEAVE } else { flag::OUT | self.always };
+        let grey = std::mem::take(&mut self.grey);
+        let mut r = Raise { heap: self, need, grey };
+        for &c in cells {
+            if shared {
+                r.visit(c);
+            }
+            // One that was published in the meantime may have been filled after that.
+            r.need = need | c.header().map_or(0, |h| h.flags.load(Relaxed) & LEAVE);
+            trace_cell(c, &mut r);
+            r.drain();
+        }
+        r.close();
+    }
     /// Gives one cell flags, and accounts for its leaving the window.
     #[inline]
     fn raise_one(&mut self, v: Value, h: &Header, old: u8, need: u8) {
@@ -516,10 +533,13 @@ impl Heap {
 }
 
 impl Raise<'_> {
-    fn close(mut self) {
+    fn drain(&mut self) {
         while let Some(v) = self.grey.pop() {
-            trace_cell(v, &mut self);
+            trace_cell(v, self);
         }
+    }
+    fn close(mut self) {
+        self.drain();
         self.heap.grey = self.grey;
     }
 }
