@@ -84,7 +84,12 @@ impl Cx {
             if cx.verifies {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
-            Heap::collect_all(&mut heaps, &mut |full, m| rt.mark_roots(!full, m));
+            Heap::collect_all(&mut heaps, &mut |full, m| {
+                if full {
+                    crate::runtime::lock(&rt.codes).iter().for_each(|c| rt.drop_stale(c));
+                }
+                rt.mark_roots(!full, m);
+            });
             rt.tasks.each(|mut t| t.recent = 0);
             for w in &rt.workers {
                 // SAFETY: as above.
@@ -317,7 +322,6 @@ impl Runtime {
                 for v in c.values.iter().chain(c.once.iter()) {
                     m.mark(Value::from_bits(v.load(Relaxed)));
                 }
-                self.drop_stale(c);
                 for e in crate::runtime::lock(&c.const_cache).iter() {
                     m.mark(e.value);
                 }
