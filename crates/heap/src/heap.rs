@@ -311,6 +311,7 @@ impl Heap {
             // SAFETY: a cell that was just written.
             unsafe { *(*(p as *mut Header)).flags.get_mut() |= flag::OUT };
             self.poll.store(true, Relaxed);
+            self.confined_born();
         }
         self.born_slow(Value::from_bits(p as u64), true);
     }

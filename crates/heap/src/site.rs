@@ -595,6 +595,9 @@ impl Heap {
                 self.sites.table.born_out(key, crate::trace::cell_bytes(h) as u32);
             }
         }
+        if !shared && !born.is_empty() {
+            self.confined_born();
+        }
         born.clear();
         self.sites.born = born;
     }

@@ -17,7 +17,7 @@ use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::header::{Header, Kind, flag};
 use crate::heap::{Heap, Rule};
 use crate::site::Fate;
-use crate::space::{self, IN};
+use crate::space::IN;
 use crate::stat::{Counters, WindowDone};
 use crate::trace::{Marker, Visitor, cell_bytes, drop_cell, outside_bytes, owns, trace_cell};
 use std::sync::atomic::Ordering::*;
@@ -55,10 +55,10 @@ pub(crate) struct Window {
     births: Vec<(u64, u32)>,
     /// `KUMI_TLH_STRESS`: state of the random choices; 0: off.
     stress: u64,
-    /// Counts collections.
+    /// Counts collections, and births of confined cells.
     turn: u64,
     /// The births after which the running thread last published all it held.
-    shown: [u64; 5],
+    shown: (u64, u64),
 }
 
 // SAFETY: its blocks are its heap's.
@@ -79,7 +79,7 @@ impl Window {
             births: Vec::new(),
             stress,
             turn: 0,
-            shown: [0; 5],
+            shown: (0, 0),
         }
     }
     pub fn size(&self) -> usize {
@@ -176,11 +176,14 @@ impl Heap {
     pub fn all_shown(&mut self) {
         self.window.shown = self.births();
     }
-    /// Names the births so far: every cursor only goes on until a collection begins a new turn.
+    /// Names the births of private and confined cells so far: the window's cursor only goes on until a new turn begins.
     #[inline]
-    fn births(&self) -> [u64; 5] {
-        let large = self.lists.young_large.len() as u64;
-        [self.window.turn, self.cursors[IN].at, self.cursors[space::OUTSIDE].at, self.medium.at, large]
+    fn births(&self) -> (u64, u64) {
+        (self.window.turn, self.cursors[IN].at)
+    }
+    /// Cells were born that are neither private nor shared.
+    pub(crate) fn confined_born(&mut self) {
+        self.window.turn += 1;
     }
     /// Is a window collection due at the next safepoint?
     #[inline(always)]
