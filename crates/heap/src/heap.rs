@@ -175,8 +175,19 @@ impl Heap {
         if self.sites.place != Place::Window {
             let shared = std::mem::take(&mut self.sites.place) == Place::Shared || self.rule == Rule::Paper;
             (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
-            self.raise_born(shared);
+            if !self.sites.born.is_empty() {
+                self.raise_born(shared);
+            }
         }
+    }
+    /// As [`Heap::end_place`] where one cell was born, which is empty yet: later stores have their barriers.
+    #[inline]
+    pub fn end_place_empty(&mut self) {
+        let place = self.sites.place;
+        if place == Place::Out && self.rule == Rule::Closure && self.sites.born.len() == 1 && !self.sites.table.profiles() {
+            self.sites.born.clear();
+        }
+        self.end_place();
     }
     /// Large cells, which are born outside and filled like any new one, get their flags to all they hold. At safepoints.
     #[inline]

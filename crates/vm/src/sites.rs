@@ -329,6 +329,7 @@ impl Cx {
                 // When the result register lies in the window, the frame must not own it.
                 (HotKind::New, _) if i.a() < b - HEADER as usize => {
                     if let Some((obj, init)) = self.new_fast(recv, argc) {
+                        self.heap.end_place_empty();
                         fp.set_r(i.a(), obj);
                         if init == NO_METHOD {
                             return Flow::Go;
