@@ -83,6 +83,8 @@ struct Verifier<'a> {
     look: &'a dyn Fn(Value) -> Look,
     /// Cells whose fields are roots of a worker, met elsewhere.
     later: Vec<(u32, u64)>,
+    /// Cells there are, dead ones included.
+    cells: usize,
     faults: Vec<String>,
     more: usize,
 }
@@ -124,6 +126,7 @@ pub fn verify(
         moment,
         look,
         later: Vec::new(),
+        cells: 0,
         faults: Vec::new(),
         more: 0,
     };
@@ -141,9 +144,14 @@ pub fn verify(
             w.add_block(b, u32::MAX, false);
         }
     }
+    w.seen.reserve(w.cells);
     w.walk_roots(0, &shared, |m| roots(m));
     for i in 0..heaps.len() {
         w.walk_roots(i as u32 + 1, &shared, |m| own(i, m));
+    }
+    // A worker's walk may have come by a task of one that was walked before.
+    while let Some(from) = w.later.first().map(|l| l.0) {
+        w.walk_roots(from, &shared, |_| ());
     }
     if w.faults.is_empty() {
         return Ok(());
@@ -189,6 +197,7 @@ impl Verifier<'_> {
                 let free = (*(at as *const Header)).kind == Kind::Free;
                 let i = (at - base) as usize / GRANULE;
                 if !free {
+                    self.cells += 1;
                     starts[i / 64] |= 1 << (i % 64);
                 }
                 let inside = if free { at } else { at + GRANULE as u64 };
@@ -221,7 +230,7 @@ impl Verifier<'_> {
     fn walk_roots(&mut self, from: u32, shared: &Arc<crate::HeapShared>, show: impl FnOnce(&mut Marker)) {
         let mut l = Listing::default();
         show(&mut Marker::new(&mut l));
-        for (i, v) in l.all {
+        for (i, v) in l.all.drain(..) {
             self.edge(0, i, v, from, Look::default());
         }
         let mine = self.later.extract_if(.., |(w, _)| *w == from).map(|(_, at)| at);
@@ -233,13 +242,13 @@ impl Verifier<'_> {
                 self.later.push((w, at));
                 continue;
             }
-            let mut l = Listing::default();
+            l.n = 0;
             trace_cell(v, &mut l);
             if v.header().is_some_and(|h| h.has(flag::IVARS)) {
                 l.n = SIDE;
                 shared.side_ivars_of(v, &mut l);
             }
-            for (i, x) in l.all {
+            for (i, x) in l.all.drain(..) {
                 self.edge(at, i, x, from, look);
             }
         }
@@ -248,8 +257,9 @@ impl Verifier<'_> {
     /// Looks at one reference.
     fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32, look: Look) {
         let at = v.bits();
-        let (heap, window) = match self.locate(at) {
-            Ok(p) => (p.heap, p.window),
+        let before = self.seen.get(&at).map(|s| s.from);
+        let (heap, window) = match before.map_or_else(|| self.locate(at).map(|p| (p.heap, p.window)), |_| Ok((0, false))) {
+            Ok(p) => p,
             Err(what) => return self.fault(|w| format!("{} refers to {what}: {at:x}", w.path(holder, field, from))),
         };
         let Some(h) = v.header() else { return };
@@ -290,8 +300,8 @@ impl Verifier<'_> {
                 }
             }
         }
-        if let Some(s) = self.seen.get(&at) {
-            if !shared && s.from != from {
+        if let Some(other_from) = before {
+            if !shared && other_from != from {
                 let other = self.path_to(at);
                 self.fault(|w| format!("{}; and {other}", say(w, "two workers reach a cell that is not shared")));
             }

@@ -1,7 +1,7 @@
 //! The heap verifier over a runtime: whose roots are whose, and what is said when a rule is broken.
 //!
-//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after each window collection, and before and
-//! after each node collection. `KUMI_VERIFY=0` leaves it out there; `KUMI_VERIFY=1` puts it in anywhere.
+//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after each window and node collection, and before
+//! every eighth node collection. `KUMI_VERIFY=0` leaves it out there; `KUMI_VERIFY=1` puts it in anywhere.
 //!
 //! The tasks of the thread that a worker runs are that worker's roots; everything else is the runtime's.
 
