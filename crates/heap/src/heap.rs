@@ -186,6 +186,7 @@ impl Heap {
         let place = self.sites.place;
         if place == Place::Out && self.rule == Rule::Closure && self.sites.born.len() == 1 && !self.sites.table.profiles() {
             self.sites.born.clear();
+            self.confined_born();
         }
         self.end_place();
     }
