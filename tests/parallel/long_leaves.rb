@@ -96,6 +96,7 @@ check "backtracking", /^(a|aa)+$/.match?(slow), false
 long = "abc def " * WORDS + "the end"
 check "long subject", long =~ /the\s(e)nd/, 8 * WORDS
 check "groups", [$1, $~.pre_match.size, $~.end(0)], ["e", 8 * WORDS, 8 * WORDS + 7]
+check "start", [slow.start_with?(/(a|aa)+$/, /(aa|a)+$/, /(a|aa)+!/), slow.start_with?(/(a|aa)+$/)], [true, false]
 check "backwards", long.rindex(/a\w+c/), 8 * WORDS - 8
 check "nothing", [/xyz+/.match(long), $~], [nil, nil]
 check "frozen", long.dup.freeze.match?(/d\z/), true

@@ -141,12 +141,11 @@ impl Heap {
         }
         m.drain(&|v, to| shared.side_ivars_of(v, to));
         forget_dead(&shared, full);
+        let (stop, oldest) = shared.stop_for_readers();
         for h in heaps.iter_mut() {
             h.after_mark(full);
-            if !shared.read_detached() {
-                // SAFETY: the world is stopped.
-                unsafe { h.retired.free_all() };
-            }
+            // SAFETY: the world is stopped.
+            unsafe { h.retired.free_old(stop, oldest) };
         }
         shared.next_budget(full, m.cells, m.bytes);
         let what = if full { Collected::Full } else { Collected::Young };

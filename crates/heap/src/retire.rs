@@ -1,9 +1,11 @@
 //! Buffers that were replaced while other workers may still read them.
 //!
 //! Invariant: memory given to [`free_later`] by a thread that is bound to a
-//! [`Retired`] list stays readable until the list's owner calls
-//! [`Retired::free_all`], which happens only while the world is stopped; no
-//! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then.
+//! [`Retired`] list stays readable until a collection frees it
+//! ([`Retired::free_old`]), which happens only while the world is stopped; no
+//! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then,
+//! but for readers that a stop does not wait for: what was replaced before the last
+//! stop that such a reader has seen is nothing to it, later things stay.
 //! A thread that is bound to no list runs alone (or owns what it frees): there
 //! the memory goes back at once.
 
@@ -15,6 +17,8 @@ use std::ptr::null;
 #[derive(Default)]
 pub struct Retired {
     list: RefCell<Vec<(*mut u8, Layout)>>,
+    /// What was replaced before a stop, by the stop's number, that a reader may still look at.
+    old: RefCell<Vec<(u64, Vec<(*mut u8, Layout)>)>>,
     bytes: Cell<usize>,
     /// Bytes not yet counted towards the next collection.
     fresh: Cell<usize>,
@@ -94,12 +98,41 @@ impl Retired {
     pub fn is_bound(&self) -> bool {
         std::ptr::eq(LIST.get(), self)
     }
+    /// At stop number `stop`: frees what nobody reads, `oldest` being the last stop that every reader beside the stops has
+    /// seen (`None`: there is none).
+    ///
+    /// # Safety
+    /// Every other thread that may read cells of this heap is stopped at a safepoint.
+    pub unsafe fn free_old(&self, stop: u64, oldest: Option<u64>) {
+        let Some(oldest) = oldest else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.free_all() };
+        };
+        let mut old = self.old.borrow_mut();
+        let fresh = std::mem::take(&mut *self.list.borrow_mut());
+        if !fresh.is_empty() {
+            old.push((stop, fresh));
+        }
+        old.retain(|(at, list)| {
+            if *at > oldest {
+                return true;
+            }
+            for &(p, l) in list {
+                // SAFETY: `free_later`'s promise; whoever could have found it before that stop has seen the stop.
+                unsafe { dealloc(p, l) };
+                self.bytes.set(self.bytes.get().saturating_sub(l.size()));
+            }
+            false
+        });
+        self.fresh.set(0);
+    }
     /// Frees everything.
     ///
     /// # Safety
     /// Every thread that may read cells of this heap is stopped at a safepoint.
     pub unsafe fn free_all(&self) {
-        for (p, l) in self.list.borrow_mut().drain(..) {
+        let old = std::mem::take(&mut *self.old.borrow_mut());
+        for (p, l) in self.list.borrow_mut().drain(..).chain(old.into_iter().flat_map(|o| o.1)) {
             // SAFETY: `free_later`'s promise; no reader by this function's.
             unsafe { dealloc(p, l) };
         }
@@ -118,6 +151,26 @@ impl Drop for Retired {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_reader_may_have_seen_outlasts_stops() {
+        let list = Retired::default();
+        let l = Layout::new::<[u64; 4]>();
+        // SAFETY: a size that is not zero, of the layout it is freed with.
+        let more = || list.put(unsafe { std::alloc::alloc(l) }, l);
+        more();
+        // SAFETY: nobody reads.
+        unsafe { list.free_old(6, Some(5)) };
+        assert_eq!(list.bytes(), l.size());
+        more();
+        // SAFETY: as above.
+        unsafe { list.free_old(7, Some(6)) };
+        assert_eq!(list.bytes(), l.size());
+        more();
+        // SAFETY: as above.
+        unsafe { list.free_old(8, None) };
+        assert_eq!(list.bytes(), 0);
+    }
 
     #[test]
     fn alone_frees_at_once_and_binds_again_after_a_panic() {

@@ -67,6 +67,13 @@ pub(crate) struct Orphan {
     pub retired: Box<Retired>,
 }
 
+/// Stops that freed buffers, and for each reader beside them how many there were when it began.
+#[derive(Default)]
+struct Readers {
+    stops: u64,
+    seen: Vec<u64>,
+}
+
 /// The common part.
 pub struct HeapShared {
     /// Sites of allocation.
@@ -111,8 +118,8 @@ pub struct HeapShared {
     /// Live bytes after the last full collection, and bytes that young ones let live since.
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
-    /// Workers that read cells beside a stop.
-    detached: AtomicUsize,
+    /// Who reads cells beside the stops.
+    readers: Mutex<Readers>,
 }
 
 // SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
@@ -155,20 +162,32 @@ impl HeapShared {
             classes: Mutex::default(),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
-            detached: AtomicUsize::new(0),
+            readers: Mutex::default(),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
         self.stats.register()
     }
-    /// `n` workers read cells outside the stop protocol: what was replaced is not freed meanwhile, stop or not. Told
-    /// before the first of them begins and after the last has ended, and to nobody during a stop.
-    pub fn reads_detached(&self, n: usize) {
-        self.detached.store(n, Release);
+    /// Somebody begins to read cells whatever stops come, up to [`reader_ends`](Self::reader_ends), to which the number goes
+    /// back: buffers that are replaced meanwhile are not freed. Not during a stop.
+    pub fn reader_begins(&self) -> u64 {
+        let mut r = lock(&self.readers);
+        let seen = r.stops;
+        r.seen.push(seen);
+        seen
     }
-    /// Does anybody?
-    pub fn read_detached(&self) -> bool {
-        self.detached.load(Acquire) > 0
+    /// See [`reader_begins`](Self::reader_begins). Not during a stop.
+    pub fn reader_ends(&self, seen: u64) {
+        let mut r = lock(&self.readers);
+        if let Some(i) = r.seen.iter().position(|s| *s == seen) {
+            r.seen.swap_remove(i);
+        }
+    }
+    /// A stop that frees replaced buffers: its number, and the last one that all readers have seen, if there are any.
+    pub(crate) fn stop_for_readers(&self) -> (u64, Option<u64>) {
+        let mut r = lock(&self.readers);
+        r.stops += 1;
+        (r.stops, r.seen.iter().copied().min())
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {

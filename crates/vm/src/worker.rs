@@ -16,11 +16,12 @@
 //! feet. A worker detaches at a safepoint, where it may agree for itself; when it is
 //! back and alone, it runs alone again.
 //!
-//! What is kept until nobody reads it (`retire`) is not freed by a stop during which
-//! somebody is detached. A fork waits until nobody is, since the child has no thread
+//! What is kept until nobody reads it (`retire`) outlasts the stops during which somebody
+//! is detached who may have seen it. A fork waits until nobody is, since the child has no thread
 //! to end that work with, nor to drop the allocator's locks it may hold.
 //!
-//! The state's lock is held only for these changes; nothing else is taken under it.
+//! The state's lock is held only for these changes; nothing is taken under it but the
+//! heap's list of such readers.
 
 use crate::Cx;
 use crate::runtime::{Runtime, lock};
@@ -229,6 +230,7 @@ impl Cx {
     pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> T {
         self.show_stack();
         let rt = self.runtime();
+        let seen;
         {
             let mut s = lock(&rt.stop.state);
             if s.forking > 0 {
@@ -240,7 +242,7 @@ impl Cx {
             s.parallel = true;
             let waited_for = s.stopping || s.want_parallel;
             s.want_parallel = false;
-            self.heap.shared().reads_detached(s.detached);
+            seen = self.heap.shared().reader_begins();
             if waited_for {
                 rt.stop.changed.notify_all();
             }
@@ -252,7 +254,7 @@ impl Cx {
         }
         s.detached -= 1;
         s.active += 1;
-        self.heap.shared().reads_detached(s.detached);
+        self.heap.shared().reader_ends(seen);
         if s.active == 1 && s.nobody_else() {
             s.parallel = false;
         }
@@ -261,10 +263,6 @@ impl Cx {
             rt.stop.changed.notify_all();
         }
         done
-    }
-    /// How many workers are detached just now. At a stop it does not grow.
-    pub fn detached_now(&self) -> usize {
-        lock(&self.stop.state).detached
     }
     /// Waits until nobody is detached, and keeps it so until [`forked`](Self::forked).
     fn before_fork(&mut self) {

@@ -87,7 +87,7 @@ pub fn set_last(cx: &mut Cx, m: Value) {
     cx.set_last_match(m);
 }
 
-pub use crate::regexp_search::{Finder, Mode, search};
+pub use crate::regexp_search::{Finder, Mode, search, search_here};
 
 /// A frozen string with the bytes of `s`: what a MatchData keeps.
 pub fn frozen_copy(cx: &mut Cx, s: Str) -> Value {
@@ -116,6 +116,10 @@ pub fn match_set(cx: &mut Cx, re: Value, s: Str, mode: Mode) -> R {
 fn match_bytes(cx: &mut Cx, re: Value, s: Str, mode: Mode) -> Result<Option<Range<usize>>, Exit> {
     let mut region = Region::new();
     let found = search(cx, re, s, mode, &mut region)?;
+    remember(cx, re, s, found, region)
+}
+/// Sets `$~` where it can be seen: the bytes of the match.
+fn remember(cx: &mut Cx, re: Value, s: Str, found: bool, region: Region) -> Result<Option<Range<usize>>, Exit> {
     let all = if found { region.get(0) } else { None };
     if cx.keeps_last_match() {
         let m = if found { match_value(cx, re, s, region) } else { Value::NIL };
@@ -136,9 +140,14 @@ pub fn match_from(cx: &mut Cx, re: Value, s: Str, from: usize) -> Result<Option<
 pub fn match_back(cx: &mut Cx, re: Value, s: Str, from: usize) -> Result<Option<usize>, Exit> {
     Ok(match_bytes(cx, re, s, Mode::Back(from))?.map(|r| r.start))
 }
-/// Matches at the start of `s`.
-pub fn match_here(cx: &mut Cx, re: Value, s: Str) -> Result<bool, Exit> {
-    Ok(match_bytes(cx, re, s, Mode::At(0))?.is_some())
+/// Matches at the start of `s`; `only`: the native asks no other pattern.
+pub fn match_start(cx: &mut Cx, re: Value, s: Str, only: bool) -> Result<bool, Exit> {
+    if only {
+        return Ok(match_bytes(cx, re, s, Mode::At(0))?.is_some());
+    }
+    let mut region = Region::new();
+    let found = search_here(cx, re, s, Mode::At(0), &mut region)?;
+    Ok(remember(cx, re, s, found, region)?.is_some())
 }
 /// The bytes of a match, searched from `from`.
 pub fn match_span(cx: &mut Cx, re: Value, s: Str, from: usize, back: bool) -> Result<Option<Range<usize>>, Exit> {

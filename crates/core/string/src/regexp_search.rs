@@ -7,7 +7,7 @@
 //! callers see one search in one state of the string, under the guard of their native.
 //!
 //! Invariant: whoever searches has changed nothing so far, since the native may be
-//! called again; one that searches more than once uses a [`Finder`].
+//! called again; one that searches more than once uses a [`Finder`] or [`search_here`].
 
 use crate::regexp::{ReObj, ReState, regex};
 use crate::text::*;
@@ -150,13 +150,18 @@ struct Found {
     region: Region,
 }
 
-/// Searches `s`; nothing but the answer.
-pub fn search(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
+/// Searches `s` where it is asked for, however long it takes; nothing but the answer.
+pub fn search_here(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
     let search = Search::new(cx, re, s)?;
+    let a = search.run(s.bytes(), mode, region);
+    search.answer(cx, a)
+}
+/// Searches `s`, for a native's only search; nothing but the answer.
+pub fn search(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
     if !cx.worth_detaching(u64::MAX) {
-        let a = search.run(s.bytes(), mode, region);
-        return search.answer(cx, a);
+        return search_here(cx, re, s, mode, region);
     }
+    let search = Search::new(cx, re, s)?;
     if let Some(f) = cx.detached::<Found>() {
         let same = Arc::ptr_eq(&f.search.r, &search.r) && f.mode == mode && f.search.enc == search.enc && f.text == Text::of(s);
         let a = if same {

@@ -142,7 +142,7 @@ fn start_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
     for i in 0..args.len() {
         if args[i].as_data::<ReObj>().is_some() {
-            if regexp::match_here(cx, args[i], s)? {
+            if regexp::match_start(cx, args[i], s, args.len() == 1)? {
                 return Ok(Value::TRUE);
             }
             continue;
