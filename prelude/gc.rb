@@ -14,7 +14,7 @@ module GC
   OPTS = [].freeze
 
   def self.start(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark)
+    __gc_start(full_mark, immediate_sweep)
     nil
   end
 
@@ -66,7 +66,7 @@ module GC
   end
 
   def self.verify_compaction_references(toward: nil, double_heap: false, expand_heap: false)
-    __gc_start(true)
+    __gc_start(true, true)
     latest_compact_info
   end
 
@@ -113,7 +113,7 @@ module GC
   end
 
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark)
+    __gc_start(full_mark, immediate_sweep)
     nil
   end
 end

@@ -74,7 +74,7 @@ module ObjectSpace
   end
 
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark)
+    __gc_start(full_mark, immediate_sweep)
     nil
   end
 

@@ -288,6 +288,11 @@ impl Heap {
         self.sweep_block(b);
         true
     }
+    /// Sweeps a few blocks that wait for it: for a worker that has nothing else to do. False: none waits.
+    #[inline]
+    pub fn sweep_some(&mut self, most: usize) -> bool {
+        (0..most).all(|_| self.sweep_one())
+    }
     /// Finishes all lazy sweeping.
     pub fn sweep_all(&mut self) {
         while self.sweep_one() {}
@@ -314,6 +319,7 @@ impl Heap {
         }
         drop(spare);
         self.shared.heap_bytes.fetch_sub(BLOCK, Relaxed);
+        self.shared.stats.released_bytes.fetch_add(BLOCK as u64, Relaxed);
         // SAFETY: it is empty.
         unsafe { Block::free(b) };
     }

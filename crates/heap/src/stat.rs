@@ -218,6 +218,8 @@ pub struct Stats {
     pub(crate) old_cells: AtomicU64,
     /// Memory of blocks given back.
     pub(crate) released_bytes: AtomicU64,
+    /// What of it was told to [`take_released`](Self::take_released).
+    released_then: AtomicU64,
     /// Time of collections while it was measured (`GC.measure_total_time`).
     measured_ns: AtomicU64,
     unmeasured: AtomicBool,
@@ -246,6 +248,7 @@ impl Default for Stats {
             allocated_then: AtomicU64::new(0),
             old_cells: AtomicU64::new(0),
             released_bytes: AtomicU64::new(0),
+            released_then: AtomicU64::new(0),
             measured_ns: AtomicU64::new(0),
             unmeasured: AtomicBool::new(false),
             cause: AtomicU8::new(Cause::Budget as u8),
@@ -356,6 +359,11 @@ impl Stats {
     /// Node collections so far.
     pub fn number(&self) -> u64 {
         self.number.load(Relaxed)
+    }
+    /// Memory of blocks given back to the allocator since this was last asked: it may go on to the system.
+    pub fn take_released(&self) -> u64 {
+        let now = self.released_bytes.load(Relaxed);
+        now.saturating_sub(self.released_then.swap(now, Relaxed))
     }
     /// The last node collection; `None` when there was none.
     pub fn last(&self) -> Option<Collection> {

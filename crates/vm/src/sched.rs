@@ -23,6 +23,8 @@ use std::sync::atomic::Ordering::*;
 
 /// Turn length of a thread while others are ready.
 const TURN_NS: u64 = 10_000_000;
+/// Blocks that a worker sweeps before it looks again whether there is something to run: a tenth of a millisecond or so.
+const IDLE_SWEEP: usize = 16;
 /// How often running workers are asked to look around while there is a reason.
 const TICK_NS: u64 = 2_000_000;
 
@@ -372,6 +374,7 @@ impl Cx {
 
     /// Finds a task that may run and goes on with it; sleeps while there is none.
     pub(crate) fn run_next(&mut self) -> Flow {
+        let mut swept = false;
         loop {
             self.stop_here();
             if let Some(id) = self.sched().pop(self.worker) {
@@ -392,6 +395,15 @@ impl Cx {
             if self.is_stuck() {
                 self.deadlock();
                 continue;
+            }
+            // What waits to be swept would stay until this worker allocates again.
+            if self.heap.sweep_some(IDLE_SWEEP) {
+                swept = true;
+                continue;
+            }
+            if std::mem::take(&mut swept) {
+                let bytes = self.heap.shared().stats.take_released();
+                self.trimmed(bytes as usize);
             }
             self.go_idle();
         }

@@ -5,7 +5,7 @@ use kumi_vm::task::Waits;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__gc_start", 1, 1, start).guard(Guard::None),
+    intrinsic("__gc_start", 2, 2, start).guard(Guard::None),
     n("GC.", "count", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().count))).guard(Guard::None),
     n("GC.", "enable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(false)))),
     n("GC.", "disable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(true)))),
@@ -33,7 +33,11 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__gc_profiled", 0, 0, profiled).guard(Guard::None),
 ];
 
-/// `__gc_start(full)`: collects now: asks once, and is called again after the next safepoint.
+/// Freed bytes for which it is worth to give memory back at once.
+const MUCH: u64 = 4 << 20;
+
+/// `__gc_start(full, sweep)`: collects now: asks once, and is called again after the next safepoint. Then, the world
+/// going on, it sweeps what is this worker's and gives memory back to the system.
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let again = std::mem::replace(&mut cx.task.waits, Waits::Nothing) == Waits::Collect;
     if !again && !cx.heap.shared().disabled() {
@@ -45,6 +49,13 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             cx.heap.request_gc();
         }
         return Err(Exit::Again);
+    }
+    if again && a[1].truthy() {
+        cx.heap.sweep_all();
+        let freed = cx.heap.shared().stats.last().map_or(0, |c| c.freed_bytes());
+        if freed >= MUCH {
+            cx.trimmed(freed as usize);
+        }
     }
     Ok(Value::NIL)
 }
