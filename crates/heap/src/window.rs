@@ -306,7 +306,7 @@ impl Heap {
             let (n, o) = (cell_bytes(h), outside_bytes(v));
             Counters::add(&self.counters.published_cells, 1);
             Counters::add(&self.counters.allocated_cells, 1);
-            Counters::add(&self.counters.published_bytes, (n + o) as u64);
+            Counters::add(&self.counters.published_bytes, n as u64);
             self.window.published_outside += o;
             self.spend(n + o);
         }
@@ -423,7 +423,7 @@ impl Heap {
             freed_outside += s.freed_outside;
             free += s.free;
             done.freed_cells += s.freed_cells;
-            done.freed_bytes += (s.freed + s.freed_outside) as u64;
+            done.freed_bytes += s.freed as u64;
         }
         done.before_bytes = done.freed_bytes + (kept + kept_outside) as u64;
         let normal = self.window.size.div_ceil(BLOCK).max(1);
@@ -491,7 +491,7 @@ impl Heap {
 
     /// Private cells of the window's blocks that `alive` names leave the window. Returns their number and bytes.
     pub(crate) fn retire_window(&mut self, alive: impl Fn(u64) -> bool) -> (u64, u64) {
-        let (mut cells, mut bytes) = (0, 0);
+        let (mut cells, mut bytes, mut outside) = (0, 0, 0);
         for &b in &self.window.blocks {
             // SAFETY: a block of this window, walkable; its private cells are this worker's, which stands here.
             unsafe {
@@ -500,13 +500,14 @@ impl Heap {
                     if f & flag::OUT == 0 && alive(h as u64) {
                         (*h).flags.store(f | flag::OUT, Relaxed);
                         cells += 1;
-                        bytes += (n + outside_bytes(Value::from_bits(h as u64))) as u64;
+                        bytes += n as u64;
+                        outside += outside_bytes(Value::from_bits(h as u64));
                     }
                 });
             }
         }
         Counters::add(&self.counters.allocated_cells, cells);
-        self.spend(bytes as usize);
+        self.spend(bytes as usize + outside);
         (cells, bytes)
     }
     /// At a node collection, after marking: what lives in the window leaves it, and its blocks wait to be swept.
