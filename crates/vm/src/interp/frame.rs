@@ -276,8 +276,10 @@ pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
     }
 }
 
-/// Stacks with fewer slots to look at are not marked with `ff::SHOWN` or `ff::AGED`: returns stay quick.
+/// Stacks with fewer slots to look at are not marked with `ff::AGED`: returns stay quick.
 const SHORT: usize = 256;
+/// The same for `ff::SHOWN`: threads that wait often wait at the same depth.
+const FEW: usize = 64;
 
 /// The slots of a stack that may hold values that no mark vouches for.
 #[derive(Clone, Copy)]
@@ -334,7 +336,7 @@ impl Task {
                     f = f.prev();
                 }
             }
-            if shared && to - from > SHORT {
+            if shared && to - from > FEW {
                 fp.add_flags(ff::SHOWN);
                 self.marked = true;
             }

@@ -347,9 +347,10 @@ impl Cx {
     /// Sets `$~` for the nearest user frame; kept only where that scope can look at it.
     #[inline(never)]
     pub fn set_last_match(&mut self, m: Value) {
-        if let Some((holder, p)) = self.user_frame().and_then(|f| self.match_place(f)) {
+        let Some(f) = self.user_frame() else { return };
+        if let Some((holder, p)) = self.match_place(f) {
             self.heap.before_store(holder, m);
-            if self.task.marked {
+            if self.task.marked && f != self.fp() {
                 // The frame may lie where nothing private is.
                 self.heap.publish(m);
             }

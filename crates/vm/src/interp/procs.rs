@@ -64,20 +64,22 @@ impl Cx {
         let (off, child) = literal_parts(w);
         let home = self.frame_at(off);
         let p = self.make_closure(home, child as u16, false);
-        if self.task.marked {
-            // Frames below may be known to hold nothing private.
-            self.heap.publish(p);
-        }
         // Every frame that holds this word from here up gets the Proc, so that identity is kept.
         let mut f = self.fp();
+        let mut below = false;
         loop {
             if f.block() == w {
                 f.set_block(p);
+                below |= f != self.fp();
             }
             if self.slot_of(f) <= off || f.flags() & ff::FINISH != 0 {
                 break;
             }
             f = f.prev();
+        }
+        if below && self.task.marked {
+            // Frames below may be known to hold nothing private.
+            self.heap.publish(p);
         }
         p
     }
