@@ -44,6 +44,8 @@ pub struct Cx {
     pub gc_stress: u32,
     /// The heap is verified at collections: see `verify`.
     pub(crate) verifies: bool,
+    /// Window collections until the next look.
+    pub(crate) verify_pause: u32,
     pub(crate) gc_tick: u32,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: TaskPtr,
@@ -106,6 +108,7 @@ impl Cx {
             missing: Default::default(),
             gc_stress: 0,
             verifies: false,
+            verify_pause: 0,
             gc_tick: 0,
             asked: Default::default(),
         });

@@ -82,7 +82,7 @@ impl Cx {
             let rt = cx.runtime();
             rt.tasks.bury();
             // What was not remembered shows afterwards too; before, it shows by whom.
-            if cx.verifies && cx.heap.shared().stat().count.is_multiple_of(8) {
+            if cx.verifies && cx.verify_pause == 0 && cx.heap.shared().stat().count.is_multiple_of(8) {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
             Heap::collect_all(&mut heaps, &mut |full, m| {
@@ -96,8 +96,12 @@ impl Cx {
                 // SAFETY: as above.
                 unsafe { (*w.cx).recent.clear() };
             }
-            if cx.verifies {
+            if cx.verifies && cx.verify_pause > 0 {
+                cx.verify_pause -= 1;
+            } else if cx.verifies {
+                let t0 = std::time::Instant::now();
                 cx.verify_heap(Moment::Marked, "after a node collection");
+                cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
             }
             stopped
         });
@@ -272,8 +276,13 @@ impl Cx {
             w.stacks(m);
             show_pending(pending, switch_to, m);
         });
-        if self.verifies {
+        if self.verifies && self.verify_pause > 0 {
+            self.verify_pause -= 1;
+        } else if self.verifies {
+            let t0 = std::time::Instant::now();
             self.stop_world(|cx| cx.verify_heap(Moment::BeforeYoung, "after a window collection"));
+            // Where a look takes long, it is taken less often: five window collections are let pass for a millisecond.
+            self.verify_pause = (t0.elapsed().as_micros() / 200).min(256) as u32;
         }
         self.settle_sites(1);
     }

@@ -1,7 +1,8 @@
 //! The heap verifier over a runtime: whose roots are whose, and what is said when a rule is broken.
 //!
-//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after each window and node collection, and before
-//! every eighth node collection. `KUMI_VERIFY=0` leaves it out there; `KUMI_VERIFY=1` puts it in anywhere.
+//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after window and node collections, and before
+//! some of the latter: after each of them while the heap is small, less often where a look takes long, so that it takes a
+//! steady part of the time. `KUMI_VERIFY=0` leaves it out there; `KUMI_VERIFY=1` puts it in anywhere.
 //!
 //! The tasks of the thread that a worker runs are that worker's roots; everything else is the runtime's.
 
