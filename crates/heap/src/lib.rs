@@ -2,11 +2,14 @@
 //!
 //! A [`Heap`] is one worker's; the heaps of a runtime's workers share a
 //! [`HeapShared`]. Nothing here is global. Cells never move. Collections happen
-//! only when the owner calls [`Heap::collect_all`] with exact roots while every
-//! worker is stopped, so code between two safepoints may hold raw [`Value`]s
-//! freely. The heap never asks for a collection by itself: it raises
-//! [`Heap::wants_gc`] and the loop polls it.
+//! only when the owner calls them with exact roots, between two safepoints of its
+//! own: [`Heap::collect_window`] for one worker's private cells, beside running
+//! workers, [`Heap::collect_all`] for all heaps while every worker is stopped. So
+//! code between two safepoints may hold raw [`Value`]s freely. The heap never asks
+//! for a collection by itself: it raises [`Heap::wants_window`] or
+//! [`Heap::wants_gc`] and the loop polls them.
 //!
+//! Before a store into a cell that is not new: [`Heap::before_store`] (`window.rs`).
 //! Who may change a cell while others run: `lock.rs`. What may be read without a
 //! lock: `racevec.rs` and `table.rs`. Where replaced memory goes: `retire.rs`.
 //!

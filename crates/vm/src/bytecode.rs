@@ -306,6 +306,17 @@ pub enum Defined {
 #[repr(transparent)]
 pub struct Insn(pub u64);
 
+impl Op {
+    /// Is it an operator with a quick form for core classes and a send behind it? The result goes to R[a].
+    pub fn is_operator(self) -> bool {
+        use Op::*;
+        matches!(
+            self,
+            Add | Sub | Mul | Div | Mod | AddI | SubI | Lt | Le | Gt | Ge | Eq | Neq | Shl | Shr | And | Or | Xor | Neg | Not | Aref
+        )
+    }
+}
+
 impl Insn {
     #[inline(always)]
     pub const fn new(op: Op, x: u8, a: u16, b: u16, c: u16) -> Insn {

@@ -312,13 +312,7 @@ impl AllocProfile {
                 percent(l.out, all),
                 l.path
             );
-            if l.line > 0 {
-                let _ = write!(s, ":{} in {}", l.line, l.method);
-            }
-            if !l.via.is_empty() {
-                let _ = write!(s, " (by {})", l.via);
-            }
-            s.push('\n');
+            end_of_line(&mut s, l.line, &l.method, &l.via);
         }
         s
     }
@@ -366,13 +360,7 @@ impl HeapProfile {
         }
         for l in self.lines.iter().take(top) {
             let _ = write!(s, "{:>10} {:>6} {:>10}  {}", show_bytes(l.bytes), percent(l.bytes, bytes), l.objects, l.path);
-            if l.line > 0 {
-                let _ = write!(s, ":{} in {}", l.line, l.method);
-            }
-            if !l.via.is_empty() {
-                let _ = write!(s, " (by {})", l.via);
-            }
-            s.push('\n');
+            end_of_line(&mut s, l.line, &l.method, &l.via);
         }
         s
     }
@@ -400,6 +388,17 @@ impl HeapProfile {
         s.push_str("\n]}\n");
         s
     }
+}
+
+/// What stands behind a line's path: its number and method, the library method that allocated for it.
+fn end_of_line(s: &mut String, line: u32, method: &str, via: &str) {
+    if line > 0 {
+        let _ = write!(s, ":{line} in {method}");
+    }
+    if !via.is_empty() {
+        let _ = write!(s, " (by {via})");
+    }
+    s.push('\n');
 }
 
 #[cfg(test)]

@@ -147,28 +147,10 @@ pub(super) fn certain(code: &[u64], handlers: &[Handler], opt: &[u32], names: &[
             | Op::ConstTop
             | Op::ToS
             | Op::Intern
-            | Op::Intrinsic
-            | Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::Div
-            | Op::Mod
-            | Op::AddI
-            | Op::SubI
-            | Op::Lt
-            | Op::Le
-            | Op::Gt
-            | Op::Ge
-            | Op::Eq
-            | Op::Neq
-            | Op::Shl
-            | Op::Shr
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Neg
-            | Op::Not
-            | Op::Aref => {
+            | Op::Intrinsic => {
+                holds.remove(&a);
+            }
+            o if o.is_operator() => {
                 holds.remove(&a);
             }
             Op::Aset => {}

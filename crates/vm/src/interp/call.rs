@@ -549,42 +549,22 @@ impl Cx {
         while at < q.code.len() {
             let i = q.insn(at);
             let op = i.op();
-            let generic = matches!(
-                op,
-                Op::Add
-                    | Op::Sub
-                    | Op::Mul
-                    | Op::Div
-                    | Op::Mod
-                    | Op::AddI
-                    | Op::SubI
-                    | Op::Lt
-                    | Op::Le
-                    | Op::Gt
-                    | Op::Ge
-                    | Op::Eq
-                    | Op::Neq
-                    | Op::Shl
-                    | Op::Shr
-                    | Op::And
-                    | Op::Or
-                    | Op::Xor
-                    | Op::Neg
-                    | Op::Not
-                    | Op::Aref
-                    | Op::Aset
-                    | Op::CaseEq
-                    | Op::JLt
-                    | Op::JLe
-                    | Op::JGt
-                    | Op::JGe
-                    | Op::JEq
-                    | Op::JLtI
-                    | Op::JLeI
-                    | Op::JGtI
-                    | Op::JGeI
-                    | Op::JEqI
-            );
+            let generic = op.is_operator()
+                || matches!(
+                    op,
+                    Op::Aset
+                        | Op::CaseEq
+                        | Op::JLt
+                        | Op::JLe
+                        | Op::JGt
+                        | Op::JGe
+                        | Op::JEq
+                        | Op::JLtI
+                        | Op::JLeI
+                        | Op::JGtI
+                        | Op::JGeI
+                        | Op::JEqI
+                );
             if generic && !q.system {
                 let x = op as u8 | if i.x() != 0 { 0x80 } else { 0 };
                 let w = Insn::new(Op::Generic, x, i.a() as u16, i.b() as u16, i.c() as u16);
