@@ -1,0 +1,96 @@
+//! What can be wrong with a document, and where.
+//!
+//! An error is a function of the document alone: the same bytes cut into other pieces give the
+//! same kind at the same position, after the same events.
+
+use std::fmt;
+
+/// A place in the document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// From 1; CR LF, CR and LF each end one line.
+    pub line: u64,
+    /// From 1, in characters.
+    pub column: u64,
+    /// From 0, in bytes of the document as UTF-8 with line ends normalised to LF, without a byte order mark:
+    /// for a UTF-8 file without CR or mark, the offset in the file.
+    pub offset: u64,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Which limit was reached: one for every field of [`Limits`](crate::Limits) that refuses documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LimitKind {
+    Depth,
+    Name,
+    Attributes,
+    TagBytes,
+    MarkupBytes,
+    DoctypeBytes,
+    Entities,
+    EntityExpansion,
+    EntityDepth,
+    Namespaces,
+}
+
+/// What is wrong. The message of an [`Error`] says it in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input ended before the document did.
+    UnexpectedEnd,
+    /// A character that XML forbids.
+    Character,
+    /// Not a name where one must stand.
+    Name,
+    /// Something else was expected here.
+    Syntax,
+    /// An end tag that isn't that of the innermost open element.
+    MismatchedTag,
+    DuplicateAttribute,
+    /// `<` in an attribute's value, or a value without quotes.
+    AttributeValue,
+    /// `&` that begins no reference, or a reference to a forbidden character.
+    Reference,
+    UndeclaredEntity,
+    /// An entity that contains itself.
+    RecursiveEntity,
+    /// A reference to something outside the document, which is never read.
+    ExternalEntity,
+    /// An element, comment or other markup that begins in one entity and ends in another.
+    EntityBoundary,
+    /// The XML declaration.
+    Declaration,
+    /// The document type declaration or what stands in it.
+    Doctype,
+    /// A rule of Namespaces in XML 1.0.
+    Namespace,
+    /// No root element, two of them, or text outside it.
+    Structure,
+    /// Bytes that are no text in the document's encoding, or an encoding that is unknown or contradicted.
+    Encoding,
+    /// Well-formed perhaps, but larger than [`Limits`](crate::Limits) allow.
+    Limit(LimitKind),
+}
+
+/// Why a document was refused, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub position: Position,
+    /// What is wrong, for a person; without the position.
+    pub message: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.position)
+    }
+}
+
+impl std::error::Error for Error {}

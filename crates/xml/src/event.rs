@@ -1,0 +1,92 @@
+//! What the tokeniser reports. Everything borrows from it until the next call.
+
+use crate::tokenizer::Tokenizer;
+
+/// One event. `<a/>` gives `Start` and then `End`, as `<a></a>` does.
+#[derive(Debug)]
+pub enum Event<'a> {
+    XmlDecl {
+        version: &'a str,
+        encoding: Option<&'a str>,
+        standalone: Option<bool>,
+    },
+    /// At the end of the declaration, internal subset included.
+    Doctype {
+        name: &'a str,
+        public: Option<&'a str>,
+        system: Option<&'a str>,
+    },
+    Start(Start<'a>),
+    End(Name<'a>),
+    /// A text node, or a CDATA section ([`Tokenizer::cdata`] tells), references resolved and line ends
+    /// normalised. A node longer than [`text_piece`](crate::Limits::text_piece) comes in pieces of that size, cut before the
+    /// character that would pass it, and a rest.
+    Text(&'a str),
+    Comment(&'a str),
+    Pi {
+        target: &'a str,
+        data: &'a str,
+    },
+}
+
+/// A start tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    pub(crate) tokenizer: &'a Tokenizer,
+}
+
+/// A name with its namespace.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'a> {
+    pub(crate) raw: &'a str,
+    /// Bytes before the local part: the prefix and its colon, or 0.
+    pub(crate) local: usize,
+    pub(crate) namespace: Option<&'a str>,
+}
+
+impl<'a> Name<'a> {
+    /// As it stands in the document.
+    pub fn raw(&self) -> &'a str {
+        self.raw
+    }
+
+    pub fn prefix(&self) -> Option<&'a str> {
+        self.raw[..self.local].strip_suffix(':')
+    }
+
+    pub fn local(&self) -> &'a str {
+        &self.raw[self.local..]
+    }
+
+    /// The namespace's name, `None` for no namespace (and always when namespaces are turned off).
+    pub fn namespace(&self) -> Option<&'a str> {
+        self.namespace
+    }
+}
+
+/// An attribute.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute<'a> {
+    pub name: Name<'a>,
+    /// References resolved, normalised by the attribute's declared type.
+    pub value: &'a str,
+    /// False when the value is a default from the document type.
+    pub specified: bool,
+}
+
+impl<'a> Start<'a> {
+    pub fn name(&self) -> Name<'a> {
+        self.tokenizer.element_name()
+    }
+
+    /// In document order, then defaults; namespace declarations among them.
+    pub fn attributes(&self) -> impl ExactSizeIterator<Item = Attribute<'a>> + use<'a> {
+        let tokenizer = self.tokenizer;
+        (0..tokenizer.attribute_count()).map(move |i| tokenizer.attribute_at(i))
+    }
+
+    /// The value of the attribute whose name as it stands in the document is `raw`.
+    pub fn attribute(&self, raw: &str) -> Option<&'a str> {
+        self.attributes().find(|a| a.name.raw == raw).map(|a| a.value)
+    }
+}
