@@ -249,10 +249,11 @@ fn absolute(d: &str) -> String {
 }
 
 /// Where the standard library is: `KUMI_LIB`, `lib/kumi` beside the executable's folder, or inside the binary.
-fn library_dir() -> String {
+pub(crate) fn library_dir() -> String {
     if let Ok(d) = std::env::var("KUMI_LIB") {
         if !d.is_empty() {
-            return absolute(&d);
+            // As `require` will name its files.
+            return std::fs::canonicalize(&d).map_or_else(|_| absolute(&d), |p| p.to_string_lossy().into_owned());
         }
     }
     let near = std::env::current_exe().ok().and_then(|e| Some(e.parent()?.parent()?.join("lib/kumi")));

@@ -50,7 +50,9 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     let mut cx = Cx::new();
     // SAFETY: the allocator may be told so at any time.
     cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) });
-    cx.boot().options = options;
+    let dir = crate::run::library_dir();
+    let library = if dir == kumi_vm::library::LIB_DIR { String::new() } else { dir };
+    cx.boot().options = Options { library, ..options };
     kumi_core_kernel::register(&mut cx);
     kumi_core_numeric::register(&mut cx);
     kumi_core_string::register(&mut cx);

@@ -22,6 +22,14 @@ fn programs_print_what_is_recorded() {
 }
 
 #[test]
+fn the_library_in_a_folder_works_as_the_one_in_the_binary() {
+    let lib = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib/");
+    let program = "require 'json'; require 'timeout'; p JSON.parse('[1]'), (Timeout.timeout(0.01) { sleep 9 } rescue $!.class)";
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_kumi")).args(["-e", program]).env("KUMI_LIB", lib).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "[1]\nTimeout::Error\n", "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
 fn programs_print_the_same_under_collector_stress() {
     check_all(&["lang", "system"], &collector(seed(97)), LIMIT);
 }

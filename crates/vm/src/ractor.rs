@@ -78,7 +78,7 @@ impl Cx {
     pub(crate) fn isolated_code(&self, fp: Fp) -> bool {
         self.task.isolated && {
             let q = fp.iseq();
-            !q.system && !q.path.starts_with("<internal:")
+            !q.system && !self.options.is_own(&q.path)
         }
     }
     #[cold]

@@ -31,7 +31,7 @@ pub fn programs(dir: &str) -> Vec<PathBuf> {
 fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
     c.arg("-W0").arg(job.program.file_name().unwrap()).current_dir(job.program.parent().unwrap());
-    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE");
+    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
     c.envs(job.modes.iter().map(|(k, v)| (k, v)));
     c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = c.spawn().map_err(|e| e.to_string())?;

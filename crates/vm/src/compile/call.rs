@@ -181,7 +181,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.emit(Op::BlockGiven, 0, d, 0, 0);
             return true;
         }
-        if !name.starts_with(b"__") || !(self.opts.system || self.opts.own_library()) {
+        if !name.starts_with(b"__") || !(self.opts.system || self.opts.library) {
             return false;
         }
         let Some(i) = std::str::from_utf8(name).ok().and_then(|s| self.env.intrinsic(s)) else { return false };

@@ -68,6 +68,9 @@ pub struct Options {
     pub label: Arc<str>,
     /// Prelude code: intrinsics, invisible frames.
     pub system: bool,
+    /// A file of the standard library that comes with the runtime: it may use intrinsics,
+    /// but is Ruby like any other otherwise.
+    pub library: bool,
     /// String literals are frozen unless a magic comment says otherwise.
     pub frozen_strings: bool,
     /// `eval`: names of the binding's environments, innermost first.
@@ -83,11 +86,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// A file of the standard library that comes with the runtime: it may use intrinsics,
-    /// but is Ruby like any other otherwise.
-    pub(crate) fn own_library(&self) -> bool {
-        self.kind == Kind::Top && self.path.starts_with("<internal:")
-    }
     /// Options for a file.
     pub fn file(path: &str) -> Options {
         Options {
@@ -96,6 +94,7 @@ impl Options {
             kind: Kind::Top,
             label: "<main>".into(),
             system: false,
+            library: false,
             frozen_strings: false,
             scope: None,
             encoding: None,

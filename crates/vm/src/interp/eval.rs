@@ -318,6 +318,7 @@ impl Cx {
     pub fn load_text(&mut self, src: &[u8], path: &str, self_val: Value, cref: Value) -> Exit {
         let opts = compile::Options {
             label: "<top (required)>".into(),
+            library: self.options.is_own(path),
             frozen_strings: self.options.frozen_strings,
             ..compile::Options::file(path)
         };
