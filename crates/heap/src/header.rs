@@ -37,6 +37,8 @@ pub enum Kind {
     Unwind,
     /// Anything with a Rust payload: Regexp, MatchData, IO, Time, Thread, ...
     Data,
+    /// A packed row and the values of those of its fields that were asked for.
+    Record,
 }
 
 /// Header flags.
@@ -66,9 +68,9 @@ pub struct Header {
     pub class: Value,
     pub kind: Kind,
     pub flags: AtomicU8,
-    /// Object: inline slot count. Str: encoding (low byte) and code range (high byte). Others: free use.
+    /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Others: free use.
     pub x: u16,
-    /// Object: shape. Others: free use.
+    /// Object: shape. Record: bytes of its row. Others: free use.
     pub aux: u32,
 }
 

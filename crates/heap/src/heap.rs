@@ -55,11 +55,11 @@ pub struct Heap {
     /// The cursor in use: [`IN`] or [`OUTSIDE`].
     pub(crate) place: usize,
     /// Flags of cells born there.
-    birth: u8,
+    pub(crate) birth: u8,
     /// Flags that a stored cell gets whatever it is stored into.
     pub(crate) always: u8,
     /// What a new cell is made with must be looked at.
-    attend: bool,
+    pub(crate) attend: bool,
     pub(crate) rule: Rule,
     pub(crate) window: Window,
     /// For cells of middling size outside the window.
@@ -318,7 +318,7 @@ impl Heap {
     /// A cell with slots was made, that is large (so it lies outside the window), or must be looked at.
     #[cold]
     #[inline(never)]
-    fn slots_born(&mut self, p: *mut u8, bytes: usize) {
+    pub(crate) fn slots_born(&mut self, p: *mut u8, bytes: usize) {
         if bytes > MAX_CELL {
             // SAFETY: a cell that was just written.
             unsafe { *(*(p as *mut Header)).flags.get_mut() |= flag::OUT };

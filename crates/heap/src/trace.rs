@@ -7,7 +7,7 @@
 
 use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
-use crate::{ClassObj, HashObj, Value};
+use crate::{ClassObj, HashObj, RecordObj, Value};
 use std::mem::size_of;
 
 /// Is shown every value that something refers to.
@@ -91,6 +91,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 to.visit(r.b);
             }
             Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().slots()),
+            Kind::Record => to.visit_fields(v.cell_unchecked::<RecordObj>().slots()),
             Kind::Proc => {
                 let p = v.cell_unchecked::<ProcObj>();
                 to.visit_all(&[p.self_val, p.env, p.cref, p.block, p.home]);
@@ -158,6 +159,7 @@ pub(crate) fn cell_bytes(h: &Header) -> usize {
         Kind::Home => size_of::<HomeObj>(),
         Kind::Unwind => size_of::<UnwindObj>(),
         Kind::Data => size_of::<DataObj>(),
+        Kind::Record => RecordObj::size(h),
     };
     n.next_multiple_of(16)
 }

@@ -4,7 +4,7 @@
 //! ...xxxx xxx1   fixnum, 63 bits signed
 //! ...xxxx xx10   flonum (a rotated double)
 //! ...0000 1100   static symbol (id in the upper 32 bits, low byte 0x0c)
-//! 0x00 false   0x04 nil   0x14 true   0x24 undef
+//! 0x00 false   0x04 nil   0x14 true   0x24 undef   0x34 removed
 //! ...xxxx x000   pointer to a heap cell (16-byte aligned)
 //! ```
 //! Invariant: a word that is none of the immediates is the address of a live
@@ -35,6 +35,8 @@ impl Value {
     pub const TRUE: Value = Value(0x14, PhantomData);
     /// No value: an argument not given, a constant not set. Never seen by Ruby code.
     pub const UNDEF: Value = Value(0x24, PhantomData);
+    /// A record's field that was removed. Never seen by Ruby code.
+    pub const REMOVED: Value = Value(0x34, PhantomData);
 
     #[inline(always)]
     pub const fn from_bits(b: u64) -> Value {
@@ -165,6 +167,7 @@ impl std::fmt::Debug for Value {
             Value::TRUE => f.write_str("true"),
             Value::FALSE => f.write_str("false"),
             Value::UNDEF => f.write_str("undef"),
+            Value::REMOVED => f.write_str("removed"),
             v if v.is_fix() => write!(f, "{}", v.fix_val()),
             v if v.is_flo() => write!(f, "{:?}", v.flo_val()),
             v if v.is_sym() => write!(f, "sym#{}", v.0 >> 32),
@@ -194,6 +197,7 @@ mod tests {
     fn tags_do_not_overlap() {
         assert!(Value::fix(-3).is_fix() && Value::fix(-3).fix_val() == -3);
         assert!(!Value::NIL.is_heap() && !Value::FALSE.is_heap() && !Value::TRUE.is_heap());
+        assert!(!Value::REMOVED.is_heap() && !Value::REMOVED.is_sym() && !Value::REMOVED.is_flo());
         assert!(!Value::UNDEF.is_heap() && !Value::sym(Sym(7)).is_heap());
         assert!(!Value::NIL.truthy() && !Value::FALSE.truthy() && Value::fix(0).truthy());
         assert_eq!(Value::sym(Sym(9)).as_sym(), Some(Sym(9)));

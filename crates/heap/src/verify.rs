@@ -363,7 +363,7 @@ impl Verifier<'_> {
 unsafe fn kind_at(at: u64) -> Option<u8> {
     // SAFETY: the caller's promise; any byte is a u8.
     let k = unsafe { *((at as usize + offset_of!(Header, kind)) as *const u8) };
-    (k <= Kind::Data as u8).then_some(k)
+    (k <= Kind::Record as u8).then_some(k)
 }
 
 /// Bytes of the cell or gap at `at`; `None` when neither is there.

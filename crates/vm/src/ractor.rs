@@ -67,6 +67,7 @@ impl Cx {
             }
             Some(Kind::Range) => out.extend(v.cell::<RangeObj>().iter().flat_map(|r| [r.lo, r.hi])),
             Some(Kind::Struct) => out.extend(v.cell::<StructObj>().iter().flat_map(|s| s.slots().iter().copied())),
+            Some(Kind::Record) => out.extend(v.as_record().iter().flat_map(|r| (0..r.fields()).map(|i| r.slot(i)))),
             _ => {}
         }
         if !matches!(v.kind(), Some(Kind::Class)) {

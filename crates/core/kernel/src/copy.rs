@@ -1,6 +1,6 @@
 //! Shallow copies by layout, for `dup` and `clone`.
 //!
-//! Invariant: a copy starts unfrozen, without singleton class, and shares no mutable buffer.
+//! Invariant: a copy starts unfrozen (but a record's), without singleton class, and shares no mutable buffer.
 
 use kumi_vm::*;
 
@@ -87,6 +87,11 @@ fn copy(cx: &mut Cx, v: Value) -> R {
             cx.heap.before_store_all(n.val(), s.slots());
             n.slots_mut().copy_from_slice(s.slots());
             n.val()
+        }
+        Some(Kind::Record) => {
+            // Frozen like every record.
+            let Some(r) = v.as_record() else { return Ok(Value::UNDEF) };
+            cx.heap.copy_record(class, r).val()
         }
         Some(Kind::Proc) => {
             let Some(p) = v.as_proc() else { return Ok(Value::UNDEF) };

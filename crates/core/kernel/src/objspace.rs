@@ -90,7 +90,7 @@ fn type_of(v: Value, [regexp, io, match_data, complex]: [Gc<ClassObj>; 4]) -> us
         Some(Kind::Data) if under(v, regexp) => 5,
         Some(Kind::Data) if under(v, io) => 10,
         Some(Kind::Data) if under(v, match_data) => 12,
-        Some(Kind::Data | Kind::Proc) => 11,
+        Some(Kind::Data | Kind::Proc | Kind::Record) => 11,
         Some(Kind::Pair) if under(v, complex) => 13,
         Some(Kind::Pair) => 14,
         _ => 16,
