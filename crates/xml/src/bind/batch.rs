@@ -1,0 +1,103 @@
+//! What a binder delivers: items in document order, and the bytes they refer to.
+
+use super::BindError;
+use crate::row::RowView;
+use crate::schema::ClassId;
+
+/// A packed row in [`Batch::bytes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowRef {
+    pub start: u32,
+    pub len: u32,
+}
+
+/// Bytes in [`Batch::bytes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteRange {
+    pub start: u32,
+    pub len: u32,
+}
+
+/// One thing bound. `slot` is the field of the enclosing node that it belongs to; 0 at the top, where it is the
+/// document's element or a row of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// The start tag of a streaming element. Its row holds what is known by then: attributes and outer values, the
+    /// position and the ordinal. Its fields, lists and nested elements follow, up to its [`Item::Close`].
+    Open { class: ClassId, slot: u16, row: RowRef },
+    /// A whole element; in a list or, when the slot's field is no list, as that field of the enclosing node.
+    Row { class: ClassId, slot: u16, row: RowRef },
+    /// The text of a field of the innermost open node, or one of a list of texts.
+    Field { slot: u16, text: ByteRange },
+    /// The end tag of the innermost open node.
+    Close,
+}
+
+/// Items with their bytes; cleared and used again.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    pub items: Vec<Item>,
+    pub bytes: Vec<u8>,
+}
+
+impl Batch {
+    pub fn new() -> Batch {
+        Batch::default()
+    }
+
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.bytes.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The row's bytes; none for a reference that isn't into this batch.
+    pub fn row_bytes(&self, row: RowRef) -> &[u8] {
+        self.text(ByteRange { start: row.start, len: row.len })
+    }
+
+    pub fn row(&self, row: RowRef) -> RowView<'_> {
+        const EMPTY: &[u8] = &[0; crate::row::HEADER];
+        match RowView::new(self.row_bytes(row)) {
+            Some(view) => view,
+            None => RowView::empty(EMPTY),
+        }
+    }
+
+    /// UTF-8, when the range is one that the binder gave.
+    pub fn text(&self, range: ByteRange) -> &[u8] {
+        self.bytes.get(range.start as usize..range.start as usize + range.len as usize).unwrap_or(b"")
+    }
+}
+
+/// When [`Binder::bind`](super::Binder::bind) is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// So many items, closes not counted.
+    pub rows: usize,
+    /// So many bytes of output, exceeded by at most one item.
+    pub bytes: usize,
+}
+
+impl Default for Limit {
+    fn default() -> Limit {
+        Limit { rows: usize::MAX, bytes: 256 << 10 }
+    }
+}
+
+/// Why [`Binder::bind`](super::Binder::bind) stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Everything fed is bound: feed more or finish.
+    NeedInput,
+    /// The batch has reached the limit: call again with room.
+    Full,
+    /// The document is complete.
+    End,
+}
+
+/// What `bind` gives.
+pub type Bound = Result<Progress, BindError>;

@@ -1,0 +1,62 @@
+//! What can be wrong with a document that is bound: what the tokeniser finds, and what the schema excludes.
+
+use crate::error::{Error, ErrorKind, Position};
+use std::fmt;
+
+/// What is wrong. The message of a [`BindError`] says it in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BindErrorKind {
+    /// The document is malformed, wrongly encoded or over one of the tokeniser's limits.
+    Xml(ErrorKind),
+    /// A field that must be there isn't.
+    MissingField {
+        class: String,
+        field: String,
+    },
+    /// A second value of a field that is no list.
+    Repeated {
+        class: String,
+        field: String,
+    },
+    /// The root element isn't what the schema says.
+    Root {
+        expected: String,
+        found: String,
+    },
+    /// A field, or a row, is larger than the binder's limits allow.
+    FieldSize,
+    RowSize,
+    /// Whole elements of a recursive class are nested too deeply.
+    Nesting,
+}
+
+/// Why a document was refused, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindError {
+    pub kind: BindErrorKind,
+    pub position: Position,
+    /// The element that it concerns, such as `/table/T[17]/l_quantity`; the elements open at the position for what
+    /// the tokeniser finds. A number is the element's ordinal in its list.
+    pub path: String,
+    /// What is wrong, for a person; without position and path.
+    pub message: String,
+}
+
+impl BindError {
+    pub(crate) fn xml(error: Error, path: String) -> BindError {
+        BindError { kind: BindErrorKind::Xml(error.kind), position: error.position, path, message: error.message }
+    }
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}", self.message, self.position)?;
+        if !self.path.is_empty() {
+            write!(f, ", in {}", self.path)?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl std::error::Error for BindError {}
