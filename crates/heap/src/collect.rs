@@ -47,6 +47,7 @@ impl Heap {
         let all: Vec<_> = other.lists.each().collect();
         self.lists.unswept.append(&mut other.lists.unswept);
         other.lists.recycled.clear();
+        other.lists.roomy.clear();
         other.lists.full.clear();
         other.lists.young_recycled.clear();
         other.lists.young_full.clear();

@@ -41,6 +41,21 @@ pub enum Kind {
     Record,
 }
 
+impl Kind {
+    /// All kinds, each at its own number.
+    pub(crate) const ALL: [Kind; 18] = {
+        use Kind::*;
+        [Free, Object, Class, Float, Big, Str, Array, Hash, Range, Pair, Struct, Proc, Env, Cref, Home, Unwind, Data, Record]
+    };
+}
+const _: () = {
+    let mut i = 0;
+    while i < Kind::ALL.len() {
+        assert!(Kind::ALL[i] as usize == i);
+        i += 1;
+    }
+};
+
 /// Header flags.
 pub mod flag {
     pub const FROZEN: u8 = 1;

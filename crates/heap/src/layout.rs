@@ -151,6 +151,7 @@ pub struct ArrayObj {
 }
 
 impl ArrayObj {
+    pub(crate) const BUFFER: usize = std::mem::offset_of!(ArrayObj, buf);
     pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
         ArrayObj { hdr: Header::new(class, Kind::Array), buf }
     }

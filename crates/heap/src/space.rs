@@ -13,7 +13,7 @@ use crate::header::{Header, Kind};
 use crate::heap::Heap;
 use crate::shared::lock;
 use crate::stat::Counters;
-use crate::trace::{cell_bytes, drop_cell, owns};
+use crate::trace::{cell_bytes, release};
 use std::sync::atomic::Ordering::*;
 
 /// How much of the common budget a worker takes at a time.
@@ -24,6 +24,8 @@ const SPARE: usize = 64;
 const KEEP_GAP: usize = 512;
 /// Free bytes that make a block worth entering.
 const WORTH: usize = 1024;
+/// Free bytes with which a block may become a window's: fewer would make a window of many small gaps.
+const ROOMY: usize = BLOCK / 2;
 
 /// The cursor in the worker's window, where cells are born private.
 pub(crate) const IN: usize = 0;
@@ -129,6 +131,8 @@ pub(crate) struct Lists {
     pub unswept: Vec<*mut Block>,
     /// Swept, with gaps.
     pub recycled: Vec<*mut Block>,
+    /// Swept, at least half free: for windows first.
+    pub roomy: Vec<*mut Block>,
     /// Swept, without gaps worth a look.
     pub full: Vec<*mut Block>,
     /// As the two above, but allocated in since the last node collection.
@@ -143,7 +147,7 @@ pub(crate) struct Lists {
 
 impl Lists {
     pub fn each(&self) -> impl Iterator<Item = *mut Block> + '_ {
-        self.unswept.iter().chain(&self.recycled).chain(&self.full).chain(&self.young_recycled).chain(&self.young_full).copied()
+        self.unswept.iter().chain(&self.recycled).chain(&self.roomy).chain(&self.full).chain(&self.young_recycled).chain(&self.young_full).copied()
     }
     /// Takes a block that was allocated in since the last node collection; its gaps are listed.
     pub fn young(&mut self, b: *mut Block) {
@@ -160,6 +164,7 @@ impl Lists {
         self.unswept.append(&mut self.young_full);
         if full {
             self.unswept.append(&mut self.recycled);
+            self.unswept.append(&mut self.roomy);
             self.unswept.append(&mut self.full);
         }
     }
@@ -185,9 +190,7 @@ pub(crate) unsafe fn sweep(b: *mut Block) -> usize {
             if dead {
                 let h = at as *mut Header;
                 let n = cell_bytes(&*h) as u64;
-                if owns((*h).kind) {
-                    drop_cell(h);
-                }
+                release(h);
                 if run == 0 {
                     run = at;
                 }
@@ -302,6 +305,8 @@ impl Heap {
         let free = unsafe { sweep(b) };
         if free == BLOCK - FIRST {
             self.give_block(b);
+        } else if free >= ROOMY {
+            self.lists.roomy.push(b);
         } else if free >= WORTH {
             self.lists.recycled.push(b);
         } else {
@@ -432,7 +437,10 @@ impl Heap {
             let b = match self.lists.young_recycled.pop().or_else(|| self.lists.recycled.pop()) {
                 Some(b) => b,
                 None if self.sweep_one() => continue,
-                None => self.take_block(),
+                None => match self.lists.roomy.pop() {
+                    Some(b) => b,
+                    None => self.take_block(),
+                },
             };
             self.cursors[1].enter(b);
         }

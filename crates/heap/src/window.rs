@@ -19,7 +19,7 @@ use crate::heap::{Heap, Rule};
 use crate::site::Fate;
 use crate::space::IN;
 use crate::stat::{Counters, WindowDone};
-use crate::trace::{Marker, Visitor, cell_bytes, drop_cell, outside_bytes, owns, trace_cell};
+use crate::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
 
@@ -334,14 +334,16 @@ impl Heap {
                 self.cursors[IN].enter(b);
                 continue;
             }
-            // Blocks that wait to be swept may turn out empty.
+            // Blocks that wait to be swept may turn out empty, or at least half so: what lives in them stays what it
+            // is, outside the window.
             for _ in 0..4 {
-                if self.spare_blocks() || !self.sweep_one() {
+                if self.spare_blocks() || !self.lists.roomy.is_empty() || !self.sweep_one() {
                     break;
                 }
             }
-            let b = self.take_block();
-            // SAFETY: an empty block of this heap.
+            let b = if self.spare_blocks() { None } else { self.lists.roomy.pop() };
+            let b = b.unwrap_or_else(|| self.take_block());
+            // SAFETY: a swept block of this heap that no list and no cursor holds.
             unsafe { (*b).state = State::Window };
             self.window.blocks.push(b);
             self.window.next = self.window.blocks.len();
@@ -431,7 +433,9 @@ impl Heap {
         // Too little came free: what survives is taken to live on. So are large buffers that are there a second
         // time: they count towards the heap's limit only when their cells have left.
         let large = kept_outside.min(self.window.kept_outside) * 2 > self.window.outside_share();
-        let mut retire = kept > 0 && (large || free * 2 < whole || kept * 2 > self.window.size);
+        // A window spread over many blocks that others' cells fill ends too.
+        let crowded = self.window.blocks.len() > 2 * normal && free * 2 < whole;
+        let mut retire = kept > 0 && (large || crowded || kept as u64 > done.freed_bytes || kept * 2 > self.window.size);
         if self.window.stress != 0 {
             retire |= kept > 0 && self.window.random(4) == 0;
         }
@@ -581,10 +585,7 @@ unsafe fn sweep_window(b: *mut Block, poison: bool) -> Swept {
                     if k != Kind::Free {
                         s.freed += n;
                         s.freed_cells += 1;
-                        if owns(k) {
-                            s.freed_outside += outside_bytes(Value::from_bits(at));
-                            drop_cell(h);
-                        }
+                        s.freed_outside += release(h);
                     }
                     if run == 0 {
                         run = at;
