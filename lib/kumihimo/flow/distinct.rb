@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Flow
+    # The first element of each key, at once. Over its bound, the largest partition's keys go to disk; an element whose key is
+    # not among that partition's newer ones then waits on disk until the end, when it is known whether its key was there.
+    class Distinct < Operator
+      # Keys in memory that came out, then on disk: keys that came out, elements that wait.
+      Part = Struct.new(:keys, :known, :waiting)
+
+      def initialize(input, key, options)
+        super(input)
+        @key = key
+        @options = options
+      end
+
+      def start
+        return @seen = {} unless @options
+        @budget = Budget.new(@options)
+        @spill = Spill.new(@options.codec)
+        @parts = Array.new(Partition::COUNT) { Part.new({}) }
+        @held = 0
+        @work = nil
+      end
+
+      def stop = @spill&.close
+
+      def each(&block)
+        return super if @options || !block
+        seen = {}
+        key = @key
+        @input.each do |element|
+          value = key.call(element)
+          next if seen[value]
+          seen[value] = true
+          yield element
+        end
+        self
+      end
+
+      def process(element)
+        value = @key.call(element)
+        return bounded(value, element) { yield element } if @options
+        return if @seen[value]
+        @seen[value] = true
+        yield element
+      end
+
+      # What waited, partition by partition; one too large to hold is cut again.
+      def drain(out, max)
+        return false unless @options
+        @work ||= @parts.filter_map { |part| [part, 1] if part.waiting }
+        until @work.empty? || out.size >= max
+          part, depth = @work.shift
+          settle(part)
+          if part.known.count + part.waiting.count > @budget.limit && depth <= Partition::DEEPEST
+            @work.concat(cut(part, depth))
+          else
+            seen = {}
+            part.known.each { |_, value| seen[value] = true }
+            part.waiting.each do |_, element|
+              value = @key.call(element)
+              out << element unless seen[value]
+              seen[value] = true
+            end
+          end
+        end
+        !@work.empty?
+      end
+
+      private
+
+      def bounded(value, element)
+        part = @parts[Partition.of(value)]
+        return if part.keys[value]
+        return part.waiting.add(0, element) if part.known
+        part.keys[value] = true
+        @held += 1
+        @budget.see(element)
+        spill if @held > @budget.limit
+        yield
+      end
+
+      def spill
+        part = @parts.max_by { |candidate| candidate.keys.size }
+        part.known = Shelf.new(@spill)
+        part.waiting = Shelf.new(@spill)
+        settle(part)
+      end
+
+      def settle(part)
+        part.keys.each_key { |value| part.known.add(0, value) }
+        @held -= part.keys.size
+        part.keys = {}
+        part.known.flush
+      end
+
+      def cut(part, depth)
+        pieces = Array.new(Partition::COUNT) { Part.new({}, Shelf.new(@spill), Shelf.new(@spill)) }
+        part.known.each { |_, value| pieces[Partition.of(value, depth)].known.add(0, value) }
+        part.waiting.each { |_, element| pieces[Partition.of(@key.call(element), depth)].waiting.add(0, element) }
+        pieces.reject { |piece| piece.waiting.empty? }.map { |piece| [piece, depth + 1] }
+      end
+    end
+  end
+end

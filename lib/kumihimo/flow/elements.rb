@@ -1,0 +1,175 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Flow
+    # Operators that look at one element at a time. Those that are used most have an `each` of their own: a call less.
+
+    class Map < Operator
+      def initialize(input, block)
+        super(input)
+        @block = block
+      end
+
+      def process(element) = yield(@block.call(element))
+
+      def each
+        return to_enum(:each) unless block_given?
+        block = @block
+        @input.each { |element| yield block.call(element) }
+        self
+      end
+    end
+
+    class Select < Map
+      def process(element)
+        yield element if @block.call(element)
+      end
+
+      def each
+        return to_enum(:each) unless block_given?
+        block = @block
+        @input.each { |element| yield element if block.call(element) }
+        self
+      end
+    end
+
+    class Reject < Map
+      def process(element)
+        yield element unless @block.call(element)
+      end
+
+      def each
+        return to_enum(:each) unless block_given?
+        block = @block
+        @input.each { |element| yield element unless block.call(element) }
+        self
+      end
+    end
+
+    class FilterMap < Map
+      def process(element)
+        result = @block.call(element)
+        yield result if result
+      end
+
+      def each(&block)
+        return to_enum(:each) unless block
+        @input.each { |element| process(element, &block) }
+        self
+      end
+    end
+
+    class FlatMap < FilterMap
+      def process(element, &)
+        results = @block.call(element)
+        if results.is_a?(Flow) || Array === results
+          results.each(&)
+        elsif results.respond_to?(:to_ary)
+          results.to_ary.each(&)
+        else
+          yield results
+        end
+      end
+    end
+
+    # The inner lists stay lazy.
+    class ListMap < FilterMap
+      def initialize(input, list, block)
+        super(input, block)
+        @list = list
+      end
+
+      def process(element)
+        block = @block
+        yield Flow.from(@list.call(element)).map { |nested| block.call(nested, element) }
+      end
+
+      # A block that wants one argument is given the nested element, a lambda too.
+      def start
+        return unless @block.lambda? && @block.arity == 1
+        one = @block
+        @block = ->(nested, _outer) { one.call(nested) }
+      end
+
+      def each(&block)
+        return to_enum(:each) unless block
+        run = reading
+        @input.each { |element| run.process(element, &block) }
+        self
+      end
+    end
+
+    class Take < Operator
+      def initialize(input, count)
+        super(input)
+        raise ArgumentError, "attempt to take negative size" if count.negative?
+        @count = count
+      end
+
+      def start = @left = @count
+      def full? = @left <= 0
+
+      def process(element)
+        @left -= 1
+        yield element
+      end
+    end
+
+    class TakeWhile < Map
+      def start = @over = false
+      def full? = @over
+
+      def process(element)
+        @block.call(element) ? yield(element) : @over = true
+      end
+
+      def each
+        return to_enum(:each) unless block_given?
+        block = @block
+        @input.each do |element|
+          break unless block.call(element)
+          yield element
+        end
+        self
+      end
+    end
+
+    class Drop < Operator
+      def initialize(input, count)
+        super(input)
+        raise ArgumentError, "attempt to drop negative size" if count.negative?
+        @count = count
+      end
+
+      def start = @left = @count
+
+      def process(element)
+        @left.positive? ? @left -= 1 : yield(element)
+      end
+    end
+
+    class DropWhile < Operator
+      def initialize(input, block)
+        super(input)
+        @block = block
+      end
+
+      def start = @dropping = true
+
+      def process(element)
+        @dropping &&= @block.call(element)
+        yield element unless @dropping
+      end
+    end
+
+    class WithIndex < Operator
+      def initialize(input, offset)
+        super(input)
+        @offset = offset || 0
+      end
+
+      def start = @index = @offset - 1
+      def process(element) = yield([element, @index += 1])
+    end
+  end
+end

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Flow
+    # What an element is joined, grouped or sorted by, as a lambda of one argument.
+    module Key
+      ITSELF = ->(element) { element }
+      METHOD_NAME = /\A[A-Za-z_]\w*[?!]?\z/
+      @accessors = {}
+
+      # nil: the element itself. A Symbol: that method of the element, or that key of a Hash. An Integer or String: `element[it]`.
+      # An Array of these: all of them; with `nils: false` nil when one of them is. Anything with `call`: what it returns.
+      def self.of(spec, nils: true)
+        case spec
+        when nil then ITSELF
+        when Symbol then @accessors[spec] ||= accessor(spec)
+        when Integer, String then ->(element) { element[spec] }
+        when Array then composite(spec.map { |part| of(part) }, nils)
+        else
+          raise ArgumentError, "a key is a Symbol, an Integer, a String, an Array of these or a proc, not #{spec.inspect}" unless spec.respond_to?(:call)
+          spec.is_a?(Proc) ? spec : spec.method(:call).to_proc
+        end
+      end
+
+      # The two keys of an operator over two inputs: `[left, right]` or one for both.
+      def self.pair(spec, nils: false)
+        return [of(spec, nils: nils)] * 2 unless spec.is_a?(Array)
+        unless spec.size == 2
+          raise ArgumentError, "on: takes one key for both sides or [left, right], not #{spec.inspect}; several fields: [[:a, :b], [:a, :b]]"
+        end
+        spec.map { |side| of(side, nils: nils) }
+      end
+
+      # Compiled, so that a field costs a call of its reader and not a `public_send`.
+      def self.accessor(name)
+        if METHOD_NAME.match?(name)
+          eval("->(element) { ::Hash === element ? element[:#{name}] : element.#{name} }", TOPLEVEL_BINDING.dup, __FILE__, __LINE__)
+        else
+          ->(element) { Hash === element ? element[name] : element.public_send(name) }
+        end
+      end
+
+      def self.composite(parts, nils)
+        return ->(element) { parts.map { |part| part.call(element) } } if nils
+        ->(element) do
+          key = parts.map { |part| part.call(element) }
+          key unless key.include?(nil)
+        end
+      end
+      private_class_method :accessor, :composite
+    end
+  end
+end
