@@ -11,14 +11,14 @@
 //!
 //! Policy (as in "Scheduling local collections", section 3.2, with f = 1): a full
 //! collection comes when as many bytes as were live after the last one, H, and at
-//! least [`YOUNG`], have grown old since; a young one each [`YOUNG`] bytes, or H / 8
+//! least a young space, have grown old since; a young one each young space of bytes, or H / 8
 //! where that is more, so that their number stays in proportion.
 
 use crate::block::Block;
 use crate::gclog::{Cause, Collected};
 use crate::heap::Heap;
 use crate::mark::{Marking, is_marked};
-use crate::shared::{HeapShared, YOUNG, lock};
+use crate::shared::{HeapShared, lock};
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
 use crate::{DataObj, Value};
 use std::sync::PoisonError;
@@ -193,7 +193,7 @@ impl HeapShared {
             return true;
         }
         let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
-        if new >= old.max(YOUNG as usize) {
+        if new >= old.max(self.young as usize) {
             if !self.young_only() {
                 self.stats.because(Cause::Promoted);
                 return true;
@@ -201,7 +201,7 @@ impl HeapShared {
             self.full_due.store(true, Relaxed);
         }
         let limit = self.max();
-        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(YOUNG as usize / 2) > limit {
+        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young as usize / 2) > limit {
             self.stats.because(Cause::Limit);
             return true;
         }
@@ -220,7 +220,7 @@ impl HeapShared {
             self.promoted.fetch_add(bytes, Relaxed);
         }
         let live = self.live_bytes.load(Relaxed) as isize;
-        let mut budget = YOUNG.max(self.old_bytes.load(Relaxed) as isize / 8);
+        let mut budget = self.young.max(self.old_bytes.load(Relaxed) as isize / 8);
         let max = self.max();
         if max < usize::MAX / 8 {
             budget = budget.min((max as isize - live).max(1 << 20));

@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Bytes that may be allocated outside windows between two node collections, at least.
-pub(crate) const YOUNG: isize = 24 << 20;
+/// The default of [`HeapShared::young`].
+pub(crate) const YOUNG: usize = 24 << 20;
 
 /// Ids both ways.
 #[derive(Default)]
@@ -76,6 +76,8 @@ struct Readers {
 
 /// The common part.
 pub struct HeapShared {
+    /// Bytes that may be allocated outside windows between two node collections, at least.
+    pub(crate) young: isize,
     /// Sites of allocation.
     pub(crate) book: crate::site::SiteBook,
     /// A collection is wished for.
@@ -133,15 +135,16 @@ pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl HeapShared {
-    pub(crate) fn new() -> HeapShared {
+    pub(crate) fn new(young: isize) -> HeapShared {
         HeapShared {
+            young,
             book: Default::default(),
             wants: AtomicBool::new(false),
             wants_full: AtomicBool::new(false),
             young_only: AtomicBool::new(false),
             full_due: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
-            budget: AtomicIsize::new(YOUNG),
+            budget: AtomicIsize::new(young),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),

@@ -25,7 +25,7 @@ struct World {
 
 impl World {
     fn new(rule: Rule, stress: u64, seed: u64) -> World {
-        let mut a = Heap::configured(HeapConfig { rule, window: 8 << 10, stress });
+        let mut a = Heap::configured(HeapConfig { rule, window: 8 << 10, stress, ..HeapConfig::default() });
         let b = a.sibling();
         a.shared().set_gc_threads(1 + seed as usize % 3);
         let t = a.array(Value::FALSE, &[]).val();

@@ -113,7 +113,7 @@ fn random_seed() -> u64 {
     u64::from_le_bytes(b)
 }
 
-/// How the heap is to work: `KUMI_TLH`, `KUMI_WINDOW` (KB), `KUMI_TLH_STRESS` (a seed).
+/// How the heap is to work: `KUMI_TLH`, `KUMI_WINDOW` (KB), `KUMI_YOUNG` (MB), `KUMI_TLH_STRESS` (a seed).
 fn heap_config() -> HeapConfig {
     let var = |name| std::env::var(name).ok();
     let number = |name| var(name).and_then(|v| v.trim().parse::<u64>().ok());
@@ -125,6 +125,7 @@ fn heap_config() -> HeapConfig {
             _ => Rule::Closure,
         },
         window: number("KUMI_WINDOW").map_or(d.window, |kb| (kb.clamp(8, 256) as usize) << 10),
+        young: number("KUMI_YOUNG").map_or(d.young, |mb| (mb.clamp(1, 1024) as usize) << 20),
         stress: number("KUMI_TLH_STRESS").map_or(0, |seed| seed.wrapping_mul(2).wrapping_add(1)),
     }
 }

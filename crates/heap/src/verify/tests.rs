@@ -4,7 +4,7 @@ use super::*;
 use crate::heap::{HeapConfig, Rule};
 
 fn heap() -> Heap {
-    Heap::configured(HeapConfig { rule: Rule::Closure, window: 32 << 10, stress: 0 })
+    Heap::configured(HeapConfig { rule: Rule::Closure, ..HeapConfig::default() })
 }
 fn text(h: &mut Heap, s: &str) -> Value {
     h.str(Value::FALSE, s.as_bytes(), 1).val()
