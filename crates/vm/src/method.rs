@@ -2,7 +2,7 @@
 //! compiled prelude body is put beside it once.
 
 use crate::iseq::ISeq;
-use crate::native::{Guard, NativeFn, Vis};
+use crate::native::{Guard, IndexedFn, NativeFn, Vis};
 use kumi_heap::{ClassObj, Gc, Sym, Value};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +21,8 @@ pub enum Body {
     /// Struct members by index.
     MemberGet(u16),
     MemberSet(u16),
+    /// A native that is told which method it is.
+    Indexed(Indexed),
     /// define_method with a Proc.
     Proc(Value),
     /// Gets the whole call, keywords and block included (`send`, `Proc#call`, ...).
@@ -29,6 +31,21 @@ pub enum Body {
     Undef,
     /// Visibility change only: go on with the next definition up.
     Zsuper,
+}
+
+/// What [`Body::Indexed`] runs.
+#[derive(Clone, Copy)]
+pub struct Indexed {
+    pub f: IndexedFn,
+    pub index: u32,
+    /// A record whose field `index` is decoded answers with it, without a call of `f`.
+    pub field: bool,
+}
+
+impl PartialEq for Indexed {
+    fn eq(&self, o: &Indexed) -> bool {
+        std::ptr::fn_addr_eq(self.f, o.f) && self.index == o.index
+    }
 }
 
 /// Methods the loop performs itself.

@@ -114,7 +114,7 @@ impl Cx {
         }
         let m = self.method(index);
         Ok(match m.body {
-            Body::AttrGet(_) | Body::MemberGet(_) => 0,
+            Body::AttrGet(_) | Body::MemberGet(_) | Body::Indexed(_) => 0,
             Body::AttrSet(_) | Body::MemberSet(_) => 1,
             _ if m.max == m.min as i8 => m.min as i32,
             _ => -1,
@@ -135,7 +135,7 @@ impl Cx {
         }
         let m = self.method(index);
         let (min, max) = match m.body {
-            Body::AttrGet(_) | Body::MemberGet(_) => (0, 0),
+            Body::AttrGet(_) | Body::MemberGet(_) | Body::Indexed(_) => (0, 0),
             Body::AttrSet(_) => return Ok(vec![(Param::Req, None)]),
             Body::MemberSet(_) => return Ok(vec![(Param::Req, Some(self.intern("_")))]),
             _ => (m.min as i32, m.max as i32),

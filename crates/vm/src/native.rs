@@ -61,6 +61,11 @@ pub enum Proto {
 /// a native never sees a block (methods with blocks are prelude Ruby).
 pub type NativeFn = fn(&mut Cx, Value, &[Value]) -> R;
 
+/// A native of many methods that differ by a number alone (the fields of records): context, receiver, number. It takes no
+/// arguments, runs without a lock, and has no twin: instead of `Miss` and `Convert` it returns
+/// [`Cx::call_helper`](crate::Cx::call_helper).
+pub type IndexedFn = fn(&mut Cx, Value, u32) -> R;
+
 /// One row of a native table.
 pub struct NativeDef {
     /// `"Array"`, `"File::Stat"`; with a trailing dot the singleton class (`"File."`); empty: an intrinsic.

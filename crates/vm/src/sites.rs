@@ -326,6 +326,18 @@ impl Cx {
                         Err(x) => self.native_exit(x, i, m, Value::NIL),
                     };
                 }
+                (HotKind::Indexed, _) if argc == 0 => {
+                    if let Some(f) = h.indexed {
+                        let index = h.arg;
+                        return match f(self, recv, index) {
+                            Ok(v) => {
+                                fp.set_r(i.a(), v);
+                                Flow::Go
+                            }
+                            Err(x) => self.native_exit(x, i, m, Value::NIL),
+                        };
+                    }
+                }
                 // When the result register lies in the window, the frame must not own it.
                 (HotKind::New, _) if i.a() < b - HEADER as usize => {
                     if let Some((obj, init)) = self.new_fast(recv, argc) {

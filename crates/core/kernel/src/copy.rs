@@ -1,6 +1,6 @@
 //! Shallow copies by layout, for `dup` and `clone`.
 //!
-//! Invariant: a copy starts unfrozen (but a record's), without singleton class, and shares no mutable buffer.
+//! Invariant: a copy starts unfrozen, without singleton class, and shares no mutable buffer.
 
 use kumi_vm::*;
 
@@ -27,6 +27,14 @@ fn dup(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
     let plain = match recv.kind() {
         Some(Kind::Str | Kind::Array | Kind::Hash) => true,
+        // Nothing can be done to it that would need it unfrozen.
+        Some(Kind::Record) => {
+            let new = copy(cx, recv)?;
+            if let Some(h) = new.header() {
+                h.set(flag::FROZEN);
+            }
+            return Ok(new);
+        }
         // initialize_copy of a built-in class over plain objects (Set, Enumerator, ...) has work to do.
         Some(Kind::Object) => {
             let c = cx.class_of(recv);
@@ -89,9 +97,10 @@ fn copy(cx: &mut Cx, v: Value) -> R {
             n.val()
         }
         Some(Kind::Record) => {
-            // Frozen like every record.
             let Some(r) = v.as_record() else { return Ok(Value::UNDEF) };
-            cx.heap.copy_record(class, r).val()
+            let new = cx.heap.copy_record(class, r);
+            new.hdr.clear(flag::FROZEN);
+            new.val()
         }
         Some(Kind::Proc) => {
             let Some(p) = v.as_proc() else { return Ok(Value::UNDEF) };

@@ -135,6 +135,7 @@ fn same_definition(cx: &Cx, a: u32, b: u32) -> bool {
         (Body::Native, Body::Native) => x.native.map(|f| f as usize) == y.native.map(|f| f as usize),
         (Body::AttrGet(p), Body::AttrGet(q)) | (Body::AttrSet(p), Body::AttrSet(q)) => p == q,
         (Body::Proc(p), Body::Proc(q)) => p == q,
+        (Body::Indexed(p), Body::Indexed(q)) => p == q,
         (Body::Special(p), Body::Special(q)) => p == q,
         _ => false,
     }

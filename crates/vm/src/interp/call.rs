@@ -324,6 +324,11 @@ impl Cx {
                     h.kind = HotKind::AttrSet;
                     h.arg = s.0;
                 }
+                Body::Indexed(x) => {
+                    h.kind = if x.field { HotKind::Field } else { HotKind::Indexed };
+                    h.indexed = Some(x.f);
+                    h.arg = x.index;
+                }
                 Body::Special(crate::method::Special::New) => h.kind = HotKind::New,
                 Body::Special(crate::method::Special::ProcCall) => h.kind = HotKind::ProcCall,
                 Body::MemberGet(k) => {
@@ -633,10 +638,7 @@ impl Cx {
                 self.push_code(&q, r, cref, Value::NIL, Value::NIL, Strict::Yes, 0)
             }
             Body::Native => {
-                let name = self.sym_name(e.called);
-                let owner = e.owner;
-                let on = self.class_name(owner);
-                let x = self.runtime_error(&format!("{on}#{name} has no general form for these arguments"));
+                let x = self.no_general_form(m);
                 self.leaf_exit_to(x, r.dst, r.flags)
             }
             Body::Special(s) => {
@@ -674,6 +676,19 @@ impl Cx {
                 let v = r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k).copied()).unwrap_or(Value::NIL);
                 self.deliver(v, r.dst, r.flags)
             }
+            Body::Indexed(x) => {
+                let x = *x;
+                let given = r.args.len() + r.kw.as_hash().is_some_and(|h| h.h.len() > 0) as usize;
+                if given > 0 {
+                    let x = self.arity_error(given, 0, Some(0));
+                    return self.native_exit_general(x, m, r);
+                }
+                let known = if x.field { super::decoded(r.recv, x.index) } else { None };
+                match known.map_or_else(|| (x.f)(self, r.recv, x.index), Ok) {
+                    Ok(v) => self.deliver(v, r.dst, r.flags),
+                    Err(x) => self.native_exit_general(x, m, r),
+                }
+            }
             Body::MemberSet(k) => {
                 let k = *k as usize;
                 if r.args.len() != 1 {
@@ -708,6 +723,12 @@ impl Cx {
                 self.dispatch(real, r)
             }
         }
+    }
+
+    fn no_general_form(&mut self, m: u32) -> Exit {
+        let (name, owner) = (self.sym_name(self.methods[m as usize].called), self.methods[m as usize].owner);
+        let on = self.class_name(owner);
+        self.runtime_error(&format!("{on}#{name} has no general form for these arguments"))
     }
 
     /// ruby2_keywords: keywords arrive as a flagged hash in the rest array.
@@ -917,6 +938,10 @@ impl Cx {
                 let f = self.raise_exc(e);
                 self.raising_native = NO_METHOD;
                 f
+            }
+            Exit::Miss | Exit::Convert(..) if matches!(self.methods[m as usize].body, Body::Indexed(_)) => {
+                let x = self.no_general_form(m);
+                self.leaf_exit_to(x, r.dst, r.flags)
             }
             Exit::Miss => self.dispatch_body(m, r),
             Exit::Convert(k, proto) => {

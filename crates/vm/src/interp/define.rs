@@ -6,7 +6,7 @@ use super::call::Ready;
 use super::frame::Fp;
 use crate::bytecode::Insn;
 use crate::iseq::ISeq;
-use crate::method::{Body, Method};
+use crate::method::{Body, Indexed, Method};
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
@@ -335,6 +335,23 @@ impl Cx {
             called: name,
             forced: Default::default(),
         }
+    }
+
+    /// Defines a method without arguments that runs `f` with the receiver and `index`, for about as much as an
+    /// `attr_reader` costs.
+    pub fn define_indexed(&mut self, class: Gc<ClassObj>, name: Sym, f: IndexedFn, index: u32, vis: Vis) {
+        let body = Body::Indexed(Indexed { f, index, field: false });
+        self.add_indexed(class, name, body, vis);
+    }
+    /// As [`Cx::define_indexed`], for field `index` of records: where it is decoded already its value is the answer; `f` runs
+    /// for one that is pending or removed, and for receivers that are no records.
+    pub fn define_field(&mut self, class: Gc<ClassObj>, name: Sym, f: IndexedFn, index: u32, vis: Vis) {
+        let body = Body::Indexed(Indexed { f, index, field: true });
+        self.add_indexed(class, name, body, vis);
+    }
+    fn add_indexed(&mut self, class: Gc<ClassObj>, name: Sym, body: Body, vis: Vis) {
+        let m = Method { vis, min: 0, max: 0, ..self.plain_entry(class, name, body) };
+        self.add_method(class, name, m);
     }
 
     #[inline(never)]

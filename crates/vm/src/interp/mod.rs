@@ -43,6 +43,13 @@ pub(crate) enum Flow {
     Done,
 }
 
+/// The value of a record's field that was decoded before.
+#[inline(always)]
+pub(crate) fn decoded(recv: Value, field: u32) -> Option<Value> {
+    let v = recv.as_record()?.slot(field as usize);
+    (!v.is_undef() && v != Value::REMOVED).then_some(v)
+}
+
 /// What the loop needs of a method, in one cache line.
 pub(crate) struct Hot {
     pub kind: HotKind,
@@ -54,7 +61,8 @@ pub(crate) struct Hot {
     pub iseq: *const crate::ISeq,
     pub cref: Value,
     pub native: Option<crate::NativeFn>,
-    /// Attribute's name, member index.
+    pub indexed: Option<crate::native::IndexedFn>,
+    /// Attribute's name, member index, number.
     pub arg: u32,
     /// Attribute: shape it was last seen in (upper half) and its slot plus one.
     pub seen: AtomicU64,
@@ -73,6 +81,9 @@ pub(crate) enum HotKind {
     AttrGet,
     AttrSet,
     MemberGet,
+    /// A native that is told its number; a record's field.
+    Indexed,
+    Field,
     /// Class#new
     New,
     /// Proc#call and its other names
@@ -91,6 +102,7 @@ impl Hot {
             iseq: std::ptr::null(),
             cref: Value::NIL,
             native: None,
+            indexed: None,
             arg: 0,
             seen: AtomicU64::new(0),
             guard: Guard::None,
@@ -700,6 +712,26 @@ impl Cx {
                                     continue;
                                 }
                             }
+                            HotKind::Indexed | HotKind::Field if argc == 0 => {
+                                if let Some(f) = hot.indexed {
+                                    if hot.kind == HotKind::Field
+                                        && let Some(v) = decoded(recv, hot.arg)
+                                    {
+                                        fp.set_r(i.a(), v);
+                                        continue;
+                                    }
+                                    save!();
+                                    match f(cx, recv, hot.arg) {
+                                        Ok(v) => {
+                                            fp.set_r(i.a(), v);
+                                        }
+                                        Err(x) => {
+                                            flow!(cx.native_exit(x, i, w as u32, blk));
+                                        }
+                                    }
+                                    continue;
+                                }
+                            }
                             HotKind::AttrSet if argc == 1 && !recv.frozen() => {
                                 let v = fp.r(b + 1);
                                 match recv.cell::<ObjectObj>() {
@@ -779,6 +811,7 @@ impl Cx {
                                 iseq: code,
                                 cref: home.cref(),
                                 native: None,
+                                indexed: None,
                                 arg: 0,
                                 seen: AtomicU64::new(0),
                                 guard: Guard::None,

@@ -1,0 +1,178 @@
+//! What the virtual machine offers to native crates and no Ruby program sees by itself: records and methods by number,
+//! waits for several descriptors, wakers, jobs, watchers of what hangs on cells. Natives made here stand for theirs.
+
+use kumi_vm::*;
+
+/// Runs a program on a runtime of its own, with the natives of this file. What it gives, inspected.
+fn run(src: &str) -> String {
+    // Its workers go on: they are never dropped while their runtime lives.
+    let cx = Box::leak(kumi::assemble(kumi_vm::Options::default()).unwrap());
+    cx.natives(TABLE);
+    let (object, name) = (cx.k.object, "Row");
+    let mut row = cx.define_class(object, name, object);
+    row.data.instance = Instance::None;
+    let program = cx.str(src);
+    cx.set_global("$program", program);
+    match cx.eval_system(b"TOPLEVEL_BINDING.eval($program).inspect", "<internal:doors>", 1) {
+        Ok(v) => cx.text(v),
+        Err(_) => {
+            let e = cx.pending.exc;
+            cx.set_global("$program", e);
+            let told = cx.eval_system(b"$program.full_message(highlight: false)", "<internal:doors>", 1).unwrap_or(Value::NIL);
+            panic!("{src}: {}", cx.text(told))
+        }
+    }
+}
+
+/// Fields of rows here are texts with commas between; some words are orders.
+fn field(cx: &mut Cx, recv: Value, i: u32) -> R {
+    let Some(r) = recv.as_record() else { return Err(cx.type_error("no row")) };
+    if r.slot(i as usize) == Value::REMOVED {
+        return Err(cx.runtime_error("removed"));
+    }
+    let part = r.row().split(|b| *b == b',').nth(i as usize).unwrap_or_default().to_vec();
+    match &part[..] {
+        b"call" => return Err(cx.call_helper("inspect", &[recv])),
+        b"raise" => return Err(cx.arg_error("raised")),
+        b"miss" => return Err(Exit::Miss),
+        b"again" if !cx.io_waited() => return cx.park_io_within(-1, true, false, 1_000_000).map_or(Ok(Value::TRUE), Err),
+        _ => {}
+    }
+    let s = cx.str_enc(&part, EncIndex::UTF_8);
+    if let Some(h) = s.header() {
+        h.set(flag::FROZEN);
+    }
+    cx.heap.fill_record(r, i as usize, s);
+    Ok(s)
+}
+fn number(_: &mut Cx, _: Value, i: u32) -> R {
+    Ok(Value::fix(i as i64))
+}
+/// `define_fields(class, names)`
+fn define_fields(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.arg_class(a, 0)?;
+    let names = cx.arg_array(a, 1)?;
+    for (i, n) in names.as_slice().iter().enumerate() {
+        let Some(n) = n.as_sym() else { continue };
+        cx.define_field(c, n, field, i as u32, Vis::Public);
+    }
+    let n = cx.intern("number");
+    cx.define_indexed(c, n, number, 7, Vis::Public);
+    Ok(Value::NIL)
+}
+/// `make_row(class, text)`: of three fields.
+fn make_row(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.arg_class(a, 0)?;
+    let text = cx.arg_str(a, 1)?;
+    Ok(cx.heap.record(c, text.bytes(), 3).val())
+}
+fn remove_field(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let i = cx.arg_i64(a, 1)?;
+    if let Some(r) = a[0].as_record() {
+        cx.heap.fill_record(r, i as usize, Value::REMOVED);
+    }
+    Ok(Value::NIL)
+}
+
+static TABLE: &[NativeDef] = &[
+    private("Kernel", "define_fields", 2, 2, define_fields).guard(Guard::Classes),
+    private("Kernel", "make_row", 2, 2, make_row),
+    private("Kernel", "remove_field", 2, 2, remove_field),
+];
+
+/// Before the programs about rows.
+const ROWS: &str = "define_fields(Row, [:a, :b, :c])\n";
+
+fn rows(src: &str) -> String {
+    run(&format!("{ROWS}{src}"))
+}
+
+#[test]
+fn fields_are_methods_like_others() {
+    let got = rows(
+        "r = make_row(Row, 'x,y,z')
+         m = r.method(:b)
+         class << (alien = Object.new); end
+         [r.a, r.a.equal?(r.a), r.b { }, r.send(:c), r.public_send(:a), m.call, m.arity, m.parameters, m.owner, m == r.method(:b), m == r.method(:c),
+          r.respond_to?(:c), r.respond_to?(:d), [r, r].map(&:c), r.number, Row.instance_methods(false),
+          (r.a(1) rescue $!.message), (r.a(x: 1) rescue $!.message), (r.nothing rescue $!.class),
+          (m.unbind.bind(alien).call rescue $!.class)]",
+    );
+    assert_eq!(
+        got,
+        "[\"x\", true, \"y\", \"z\", \"x\", \"y\", 0, [], Row, true, false, true, false, [\"z\", \"z\"], 7, [:a, :b, :c, :number], \
+         \"wrong number of arguments (given 1, expected 0)\", \"wrong number of arguments (given 1, expected 0)\", NoMethodError, TypeError]"
+    );
+}
+
+#[test]
+fn fields_are_redefined_overridden_and_aliased() {
+    let got = rows(
+        "sub = Class.new(Row) { def a = super + '!'; def b = super() * 2; alias_method :e, :c; private :c }
+         r = make_row(sub, 'x,y,z')
+         first = 3.times.map { [r.a, r.b, r.e] }.last
+         Row.class_eval { def b = 'new' ; remove_method :a }
+         s = make_row(Row, 'x,y,z')
+         Row.send(:undef_method, :c)
+         [first, r.b, (r.c rescue $!.class), (s.a rescue $!.class), s.b, (s.c rescue $!.class), r.method(:e).name]",
+    );
+    assert_eq!(got, "[[\"x!\", \"yy\", \"z\"], \"newnew\", NoMethodError, NoMethodError, \"new\", NoMethodError, :e]");
+}
+
+#[test]
+fn a_field_may_leave_by_every_exit() {
+    let got = rows(
+        "out = 3.times.map do
+           r = make_row(Row, 'raise,miss,again')
+           call = make_row(Row, 'call,,')
+           fresh = -> { make_row(Row, ',,again') }
+           t = Thread.new { fresh.().c }
+           [(r.a rescue $!.message), (r.b rescue $!.message), r.c, fresh.().send(:c), fresh.().method(:c).call, t.value, call.a.class]
+         end
+         out.uniq",
+    );
+    assert_eq!(got, "[[\"raised\", \"Row#b has no general form for these arguments\", \"again\", \"again\", \"again\", \"again\", String]]");
+}
+
+#[test]
+fn records_are_frozen_and_removed_fields_stay_removed() {
+    let got = rows(
+        "r = make_row(Row, 'x,y,z'); r.a
+         d = r.dup; c = r.clone; u = r.clone(freeze: false)
+         removed = 3.times.map { remove_field(r, 0); r.a rescue $!.message }.uniq
+         [r.frozen?, d.frozen?, c.frozen?, d.a, c.b, u.c, removed, d.class, r == r, r == d, r.hash == r.hash, [r].include?(r),
+          (r.instance_variable_set(:@a, 1) rescue $!.class), (r.define_singleton_method(:x) { } rescue $!.class), (r.singleton_class.frozen?),
+          (Row.new rescue $!.class), (Row.allocate rescue $!.class), (Marshal.dump(r) rescue $!.class), r.inspect[0, 5], r.instance_variables,
+          Ractor.shareable?(d)]",
+    );
+    assert_eq!(
+        got,
+        "[true, true, true, \"x\", \"y\", \"z\", [\"removed\"], Row, true, false, true, true, FrozenError, FrozenError, true, \
+         TypeError, TypeError, TypeError, \"#<Row\", [], true]"
+    );
+}
+
+#[test]
+fn many_records_live_and_die() {
+    let got = rows(
+        "kept = []
+         20_000.times do |i|
+           r = make_row(Row, \"#{i},#{'x' * (i % 97)},#{'y' * (i % 11 == 0 ? 3000 : 3)}\")
+           r.a if i.odd?
+           kept << r if i % 10 == 0
+         end
+         GC.start
+         [kept.each_with_index.all? { |r, i| r.a == (i * 10).to_s && r.b.size == i * 10 % 97 && r.c.size >= 3 }, kept.size,
+          ObjectSpace.each_object(Row).count >= 2000, ObjectSpace.count_objects[:T_DATA] >= 2000]",
+    );
+    assert_eq!(got, "[true, 2000, true, true]");
+}
+
+#[test]
+fn threads_read_the_same_records() {
+    let got = rows(
+        "all = 3000.times.map { |i| make_row(Row, \"#{i},b,c\") }
+         4.times.map { Thread.new { all.each_with_index.all? { |r, i| r.a == i.to_s && r.b == 'b' && r.number == 7 } } }.map(&:value)",
+    );
+    assert_eq!(got, "[true, true, true, true]");
+}
