@@ -46,7 +46,7 @@ impl Cx {
     /// Calls a native with what has to be locked around it.
     #[inline(always)]
     pub(crate) fn run_native(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
-        if self.parallel { self.run_locked(f, g, recv, args) } else { f(self, recv, args) }
+        if self.parallel && g != Guard::None { self.run_locked(f, g, recv, args) } else { f(self, recv, args) }
     }
     #[inline(never)]
     fn run_locked(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
