@@ -176,7 +176,12 @@ module KumiSys
     __call_native(method, recv, args, nil, block)
   end
 
+  # Of several descriptors: those to read from, those to write to, and when the time is over. No hook waits for those.
   def self.hooked_io_wait(fd, events, timeout, recv = nil)
+    if __is_a(fd, Array)
+      hooked_wait(fd) { __select(fd, events, [], timeout) }
+      return nil
+    end
     io = __is_a(recv, IO) && recv.fileno == fd ? recv : IO.for_fd(fd, autoclose: false)
     Fiber.scheduler.io_wait(io, events, timeout)
     nil

@@ -337,8 +337,8 @@ class IO
     ready = []
     ios[0].each_with_index { |io, i| ready << lists[0][i] if __io_pending(io) > 0 }
     deadline = __now_ns unless ready.empty?
-    hit = KumiSys.select(ios[0].map { |io| __io_fd(io) }, ios[1].map { |io| __io_wfd(io) },
-                         ios[2].map { |io| __io_fd(io) }, deadline)
+    hit = __select(ios[0].map { |io| __io_fd(io) }, ios[1].map { |io| __io_wfd(io) },
+                   ios[2].map { |io| __io_fd(io) }, deadline)
     if __same(hit, nil)
       return nil if ready.empty?
       return [ready, [], []]
@@ -482,19 +482,6 @@ module KumiSys
     io.close unless io.__send__(:closed?)
   rescue IOError => e
     raise unless e.message == "closed stream"
-  end
-
-  # Positions of the descriptors that are ready, or nil at the end of the time.
-  def self.select(reads, writes, errors, deadline)
-    return __select(reads, writes, errors, deadline, nil) if reads.size + writes.size + errors.size < 2
-    hit = __select(reads, writes, errors, 0, nil)
-    return hit if hit || deadline && __now_ns >= deadline
-    begin
-      set = __poll_set(reads, writes, errors)
-      __select(reads, writes, errors, deadline, set)
-    ensure
-      __poll_set_close(set)
-    end
   end
 
   # A wait took longer than IO#timeout.

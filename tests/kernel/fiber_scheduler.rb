@@ -50,3 +50,14 @@ all = Array.new(log.size) { log.pop }
 p all.first(4), all.map(&:inspect).sort
 order = ->(*names) { names.map { |n| all.index(n) }.then { |l| l == l.sort } }
 p order.(:a1, :a2, 1, :b2), order.(:m1, :m2)
+
+# Of several descriptors the one that comes first ends the wait; the thread's other fibers go on meanwhile.
+said = []
+Thread.new do
+  Fiber.set_scheduler(Sched.new)
+  a, wa = IO.pipe
+  b, wb = IO.pipe
+  Fiber.schedule { said << :waits; said << (IO.select([a, b], nil, nil, 20).first == [b]) << IO.select([a, b], [wa]).map(&:size) }
+  Fiber.schedule { said << :other; sleep 0.01; wb << "x" }
+end.join
+p said

@@ -176,8 +176,8 @@ pub struct Pending {
     pub(crate) keep: Value,
     /// Wake-up time (monotonic nanoseconds) of a parked task, `u64::MAX` for none.
     pub deadline: u64,
-    /// Poll events of a parked task: descriptor and whether to wait for reading, writing.
-    pub io: Option<(i32, bool, bool)>,
+    /// Descriptors that a parked task waits for, each with whether for reading, for writing.
+    pub io: Watches,
     /// The wait was named by [`Cx::ticket`] already.
     pub(crate) ticketed: bool,
     /// It is no deadlock however long it lasts.
@@ -186,11 +186,23 @@ pub struct Pending {
     pub(crate) job: Option<Job>,
 }
 
+/// Descriptors to wait for, each with whether for reading, for writing.
+pub type Watches = SmallVec<[(i32, bool, bool); 2]>;
+
 /// Work for the pool.
 pub(crate) type Job = Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>;
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { exc: Value::NIL, call: None, keep: Value::NIL, deadline: u64::MAX, io: None, ticketed: false, forever: false, job: None }
+        Pending {
+            exc: Value::NIL,
+            call: None,
+            keep: Value::NIL,
+            deadline: u64::MAX,
+            io: Watches::new(),
+            ticketed: false,
+            forever: false,
+            job: None,
+        }
     }
 }

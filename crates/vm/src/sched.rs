@@ -15,7 +15,7 @@ use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::native::*;
-use crate::task::{Interrupted, State, Task, TaskPtr, Ticket, Waits};
+use crate::task::{Interrupted, State, Task, TaskPtr, Ticket, Waits, Watched};
 use kumi_heap::*;
 pub use kumi_sched::now_ns;
 use kumi_sched::{Config, Event, Sched};
@@ -242,13 +242,21 @@ impl Cx {
         self.wait_and_run()
     }
 
-    /// A wait for a descriptor that goes to a fiber scheduler: descriptor, events, seconds.
+    /// A wait for descriptors that goes to a fiber scheduler: descriptor, events, seconds; of several lists of them to
+    /// read from, to write to, and when the time is over.
     fn hooked_io(&mut self) -> Option<(Value, Value, Value)> {
-        if !self.hooked() {
+        if !self.hooked() || self.pending.io.is_empty() {
             return None;
         }
-        let (fd, read, write) = self.pending.io.take()?;
+        let io = std::mem::take(&mut self.pending.io);
         let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        let &[(fd, read, write)] = &io[..] else {
+            let of = |which: fn(&&(i32, bool, bool)) -> bool| io.iter().filter(which).map(|w| Value::fix(w.0 as i64)).collect::<Vec<_>>();
+            let (reads, writes) = (self.array_vec(of(|w| w.1)), self.array_vec(of(|w| w.2)));
+            let deadline = if deadline == u64::MAX { Value::NIL } else { self.uint(deadline) };
+            self.task.waits = Waits::Nothing;
+            return Some((reads, writes, deadline));
+        };
         let timeout = match deadline {
             u64::MAX => Value::NIL,
             d => self.float(d.saturating_sub(now_ns()) as f64 / 1e9),
@@ -259,12 +267,13 @@ impl Cx {
 
     /// The running task parks with what `pending` says; something else runs.
     fn wait_and_run(&mut self) -> Flow {
-        if !std::mem::take(&mut self.pending.ticketed) {
+        let named = std::mem::take(&mut self.pending.ticketed);
+        if !named {
             self.ticket();
             self.pending.ticketed = false;
         }
         let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
-        let io = self.pending.io.take();
+        let io = std::mem::take(&mut self.pending.io);
         let job = self.pending.job.take();
         let forever = std::mem::take(&mut self.pending.forever);
         self.publish_stacks();
@@ -273,11 +282,11 @@ impl Cx {
         let seq = t.wait_seq.load(Relaxed);
         self.task.forever = forever;
         self.task.timed = deadline != u64::MAX;
-        if let Some((fd, ..)) = io.filter(|_| deadline != u64::MAX) {
-            // The wait may end while the descriptor is still watched.
-            self.task.watched = Some(Box::new((fd, seq)));
+        if !io.is_empty() && (named || io.len() > 1 || deadline != u64::MAX) {
+            // The wait may end while a descriptor is still watched.
+            self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.0).collect() }));
         }
-        if deadline == 0 && io.is_none() && job.is_none() {
+        if deadline == 0 && io.is_empty() && job.is_none() {
             // Only gives way.
             self.task.gave_way = true;
             self.leave_task();
@@ -304,10 +313,15 @@ impl Cx {
         if deadline != u64::MAX {
             sched.timer(deadline, id, seq);
         }
-        if let Some((fd, r, w)) = io {
-            if self.sched().watch(fd, r, w, id, seq).is_err() {
+        if !io.is_empty() {
+            let wait = Ticket { task: id, seq };
+            if io.iter().any(|&(fd, r, w)| self.sched().watch(fd, r, w, id, seq).is_err()) {
                 // The native finds out by itself what is wrong with the descriptor.
-                self.wake(Ticket { task: id, seq });
+                self.wake(wait);
+            }
+            if !self.waits(wait) {
+                // It was over before all were watched: whoever ran the task may have looked before the last of them.
+                io.iter().for_each(|w| self.sched().unwatch(w.0, id, seq));
             }
         }
         if let Some(job) = job {
@@ -340,7 +354,7 @@ impl Cx {
         self.take_up();
         if let Some(w) = self.task.watched.take() {
             let id = self.task.id;
-            self.sched().unwatch(w.0, id, w.1);
+            w.fds.iter().for_each(|fd| self.sched().unwatch(*fd, id, w.seq));
         }
         let woken = self.task.woken.load(Relaxed);
         let waited = !std::mem::take(&mut self.task.gave_way);
@@ -832,7 +846,15 @@ impl Cx {
 
     /// Parks the running native until `fd` is ready; it is called again then.
     pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
-        self.pending.io = Some((fd, read, write));
+        self.pending.io.clear();
+        self.pending.io.push((fd, read, write));
+        Exit::Park
+    }
+    /// Parks the running native until one of several descriptors is ready, each for reading or writing as told, or until a
+    /// monotonic time (`u64::MAX`: none); it is called again then, and looks which. None: until that time.
+    pub fn park_io_any(&mut self, fds: &[(i32, bool, bool)], deadline: u64) -> Exit {
+        self.pending.io = Watches::from_slice(fds);
+        self.pending.deadline = deadline;
         Exit::Park
     }
     /// As [`Cx::park_io`], for at most `limit` nanoseconds from when the running native first asked: `None` when they are

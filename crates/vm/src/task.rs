@@ -13,6 +13,7 @@
 use crate::native::Call;
 use crate::stable::StableVec;
 use crate::stack::Stack;
+use smallvec::SmallVec;
 use kumi_heap::{Gc, HomeObj, Marker, Value};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -94,6 +95,12 @@ pub struct Interrupted {
     pub until: u64,
 }
 
+/// Descriptors that are watched for a wait which something else may end, and that wait's number.
+pub struct Watched {
+    pub seq: u64,
+    pub fds: SmallVec<[i32; 4]>,
+}
+
 /// One Thread or Fiber.
 pub struct Task {
     pub id: u64,
@@ -111,8 +118,8 @@ pub struct Task {
     /// Objects that `inspect`, `==` and the like are at work on, so that recursive structures end (bits of
     /// values that running frames hold).
     pub guards: ThinVec<(u64, u64, u64)>,
-    /// A descriptor that is watched for a wait of it which the clock may end first, and that wait's number.
-    pub watched: Option<Box<(i32, u64)>>,
+    /// Descriptors that may still be watched when its wait is over.
+    pub watched: Option<Box<Watched>>,
     /// Home cells of frames whose closures escaped, by frame, outermost first.
     pub homes: ThinVec<(usize, Gc<HomeObj>)>,
     pub state: StateCell,

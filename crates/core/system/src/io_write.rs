@@ -442,7 +442,7 @@ fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         // Another thread waits to write: not this one.
         match flush_io(cx, io) {
             Err(Exit::Park) => {
-                cx.pending.io = None;
+                cx.pending.io.clear();
                 return Ok(Value::NIL);
             }
             r => r?,
