@@ -27,6 +27,18 @@ pub const ABSENT: u32 = 1 << 31;
 /// Flag: only what the start tag says is there.
 pub const OPENED: u16 = 1;
 
+/// What stands before the table of ends.
+#[inline]
+pub(crate) fn header(line: u32, column: u32, ordinal: u32, fields: usize, flags: u16) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[0..4].copy_from_slice(&line.to_le_bytes());
+    header[4..8].copy_from_slice(&column.to_le_bytes());
+    header[8..12].copy_from_slice(&ordinal.to_le_bytes());
+    header[12..14].copy_from_slice(&(fields as u16).to_le_bytes());
+    header[14..16].copy_from_slice(&flags.to_le_bytes());
+    header
+}
+
 /// A packed row, read in place.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {

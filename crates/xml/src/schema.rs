@@ -228,6 +228,8 @@ pub struct Class {
     pub(crate) content: Option<u16>,
     /// Slot and number (in [`Schema::outers`]) of every outer field.
     pub(crate) outers: Vec<(u16, u32)>,
+    /// Slots of the fields that a row can lack and must not.
+    pub(crate) required: Vec<u16>,
 }
 
 /// Where the first class stands in a document.
@@ -485,6 +487,9 @@ fn compile(
         text,
         content,
         outers: outer_slots,
+        required: (0..fields.len() as u16)
+            .filter(|&slot| fields[slot as usize].card == Card::One && !matches!(fields[slot as usize].place, Place::Text | Place::Content))
+            .collect(),
         fields,
     })
 }
@@ -543,6 +548,8 @@ pub(crate) struct NameTable {
     /// For large classes: where in `tests` a local name stands first. Tests for any name stand last.
     index: Option<HashMap<Box<str>, u32, rustc_hash::FxBuildHasher>>,
     wildcards: u32,
+    /// Whether some test asks for a namespace.
+    pub qualified: bool,
 }
 
 impl NameTable {
@@ -566,7 +573,7 @@ impl NameTable {
             }
             index
         });
-        NameTable { tests, index, wildcards }
+        NameTable { qualified: tests.iter().any(|(t, _)| t.namespace.is_some()), tests, index, wildcards }
     }
 
     pub fn is_empty(&self) -> bool {

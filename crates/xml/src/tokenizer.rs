@@ -82,6 +82,16 @@ impl Tokenizer {
     /// that ends at the next `<`) and checked that they are well-formed: the next event is the one after them.
     pub fn accept(&mut self, _n: usize) {}
 
+    /// Where the lookahead begins, and the next event.
+    pub fn lookahead_position(&self) -> Position {
+        self.position()
+    }
+
+    /// The name of the `i`th open element (0: the root) as it stands in the document.
+    pub fn open_name(&self, _i: usize) -> Option<&str> {
+        None
+    }
+
     pub(crate) fn element_name(&self) -> Name<'_> {
         Name { raw: "", local: 0, namespace: None }
     }

@@ -76,7 +76,7 @@ impl Batch {
 /// When [`Binder::bind`](super::Binder::bind) is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// So many items, closes not counted.
+    /// So many items.
     pub rows: usize,
     /// So many bytes of output, exceeded by at most one item.
     pub bytes: usize,

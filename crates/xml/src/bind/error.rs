@@ -1,5 +1,6 @@
 //! What can be wrong with a document that is bound: what the tokeniser finds, and what the schema excludes.
 
+use super::BindLimits;
 use crate::error::{Error, ErrorKind, Position};
 use std::fmt;
 
@@ -29,6 +30,20 @@ pub enum BindErrorKind {
     RowSize,
     /// Whole elements of a recursive class are nested too deeply.
     Nesting,
+}
+
+impl BindErrorKind {
+    pub(super) fn message(&self, limits: &BindLimits) -> String {
+        match self {
+            BindErrorKind::Xml(kind) => format!("{kind:?}"),
+            BindErrorKind::MissingField { class, field } => format!("{class} has no '{field}', which it must have"),
+            BindErrorKind::Repeated { class, field } => format!("{class} has a second '{field}', which may stand only once"),
+            BindErrorKind::Root { expected, found } => format!("the root element is '{found}', not '{expected}'"),
+            BindErrorKind::FieldSize => format!("a value is larger than {} bytes, the limit for a field", limits.field),
+            BindErrorKind::RowSize => format!("an element is larger than {} bytes, the limit for a row", limits.row),
+            BindErrorKind::Nesting => format!("elements are nested in one another more than {} deep, the limit for elements that are bound whole", limits.nesting),
+        }
+    }
 }
 
 /// Why a document was refused, and where.

@@ -1,23 +1,44 @@
 //! The binder: pushed bytes in, packed rows out.
 
 mod batch;
+mod count;
 mod error;
+mod frame;
+mod learn;
+mod outer;
+mod predict;
+mod predictors;
+mod state;
 
 pub use batch::{Batch, Bound, ByteRange, Item, Limit, Progress, RowRef};
 pub use error::{BindError, BindErrorKind};
 
+use crate::error::Error;
+use crate::event::Event;
 use crate::schema::Schema;
 use crate::tokenizer::{Options, Tokenizer};
+use predict::Stop;
+use predictors::Predictors;
+use state::{Fault, Next, State};
 use std::sync::Arc;
 
 /// How a document is to be bound.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BindOptions {
     /// How it is to be read.
     pub xml: Options,
     /// Whether a missing field of cardinality one is left absent instead of being an error.
     pub lenient: bool,
     pub limits: BindLimits,
+    /// Whether rows that look like rows before them are read by a shorter way. The result is the same; only tests
+    /// and measurements turn it off.
+    pub predict: bool,
+}
+
+impl Default for BindOptions {
+    fn default() -> BindOptions {
+        BindOptions { xml: Options::default(), lenient: false, limits: BindLimits::default(), predict: true }
+    }
 }
 
 impl From<Options> for BindOptions {
@@ -46,46 +67,219 @@ impl Default for BindLimits {
 /// A tokeniser that knows what is wanted. Any chunking of a document gives the same items and the same error.
 #[derive(Debug)]
 pub struct Binder {
-    schema: Arc<Schema>,
     tokenizer: Tokenizer,
-    options: BindOptions,
+    state: State,
+    /// Everything after an error is that error.
+    failed: Option<BindError>,
+    finished: bool,
+    /// The tokeniser is passing over an element.
+    skipping: bool,
+    predictors: Predictors,
+    depth: usize,
 }
 
 impl Binder {
     pub fn new(schema: Arc<Schema>, options: impl Into<BindOptions>) -> Binder {
         let options = options.into();
-        Binder { schema, tokenizer: Tokenizer::new(options.xml.clone()), options }
+        Binder {
+            depth: options.xml.limits.depth,
+            tokenizer: Tokenizer::new(options.xml),
+            state: State::new(schema, options.lenient, options.limits),
+            failed: None,
+            finished: false,
+            skipping: false,
+            predictors: Predictors::new(options.predict),
+        }
     }
 
     pub fn schema(&self) -> &Arc<Schema> {
-        &self.schema
+        &self.state.schema
     }
 
     /// Takes the next bytes of the document, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), BindError> {
-        self.tokenizer.feed(bytes).map_err(|e| BindError::xml(e, String::new()))
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let fed = self.tokenizer.feed(bytes);
+        fed.map_err(|error| self.refused(error))
     }
 
     /// No more bytes come.
     pub fn finish(&mut self) {
+        self.finished = true;
         self.tokenizer.finish();
     }
 
-    /// Appends what can be bound to `out`, until it holds as much as `limit` says. An error comes after everything
+    /// Appends what can be bound to `out`, until that holds as much as `limit` says. An error comes after everything
     /// before it was put into `out`, and again at every later call.
     pub fn bind(&mut self, out: &mut Batch, limit: Limit) -> Bound {
-        let _ = (out, limit, &self.options);
-        Ok(Progress::NeedInput)
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        // References into the batch have 32 bits; one row may pass the limit.
+        let limit = Limit { bytes: limit.bytes.min(1 << 30), ..limit };
+        let bound = self.advance(out, limit);
+        if let Err(error) = &bound {
+            self.failed = Some(error.clone());
+        }
+        bound
     }
 
-    /// Nobody wants the rest of the node at this depth any more (0: the first that was opened): what is left of it,
-    /// and of those opened in it, is passed over. Their closes are still delivered.
+    fn advance(&mut self, out: &mut Batch, limit: Limit) -> Bound {
+        loop {
+            if out.items.len() >= limit.rows || out.bytes.len() >= limit.bytes {
+                return Ok(Progress::Full);
+            }
+            if self.skipping {
+                match self.tokenizer.skip() {
+                    Ok(true) => self.passed(),
+                    Ok(false) => return Ok(Progress::NeedInput),
+                    Err(error) => return Err(self.refused(error)),
+                }
+            }
+            if self.predictors.ready() && self.predict(out, limit) {
+                return Ok(Progress::Full);
+            }
+            let done = match self.tokenizer.next() {
+                Ok(None) if self.finished => return Ok(Progress::End),
+                Ok(None) => return Ok(Progress::NeedInput),
+                Ok(Some(Event::Start(start))) => match self.state.start(&start) {
+                    Ok(next) => {
+                        if self.state.learning.as_ref().is_some_and(|l| !l.begun()) {
+                            self.state.learning = None;
+                        }
+                        match next {
+                            Next::Skip => {
+                                self.skipping = true;
+                                Ok(())
+                            }
+                            Next::Entered => {
+                                self.predictors.wake();
+                                Ok(())
+                            }
+                            Next::Located => {
+                                self.predictors.wake();
+                                self.state.located(self.tokenizer.position(), out)
+                            }
+                        }
+                    }
+                    Err(fault) => Err(fault),
+                },
+                Ok(Some(Event::End(name))) => {
+                    let ended = self.state.frames.last().map_or(0, |f| f.ordinal);
+                    match self.state.end(out) {
+                        Ok(()) => {
+                            self.passed();
+                            Ok(())
+                        }
+                        Err(fault) => {
+                            let mut element = String::new();
+                            step(&mut element, name.raw(), ended);
+                            Err(Fault { below: element + &fault.below, ..fault })
+                        }
+                    }
+                }
+                Ok(Some(Event::Text(text))) => match self.state.wants_text() {
+                    true => self.state.text(text),
+                    false => Ok(()),
+                },
+                Ok(Some(Event::Doctype { .. })) => {
+                    self.predictors.declared = true;
+                    Ok(())
+                }
+                Ok(Some(_)) => Ok(()),
+                Err(error) => return Err(self.refused(error)),
+            };
+            if let Err(fault) = done {
+                return Err(self.fault(fault));
+            }
+        }
+    }
+
+    /// An element has ended: what was learnt of it, if it was a row, is kept.
+    fn passed(&mut self) {
+        self.skipping = false;
+        self.predictors.wake();
+        let depth = self.state.frames.len();
+        if let Some(learning) = self.state.learning.take_if(|l| l.depth >= depth && l.begun()) {
+            if learning.depth == depth {
+                if let Some(context) = self.state.context() {
+                    self.predictors.learn(learning, &context, &self.state.schema);
+                }
+            }
+        }
+    }
+
+    /// Reads rows ahead of the tokeniser. True: the batch is full.
+    fn predict(&mut self, out: &mut Batch, limit: Limit) -> bool {
+        self.predictors.rest();
+        let Some(context) = self.state.context() else { return false };
+        if self.tokenizer.depth() + 2 > self.depth {
+            return false;
+        }
+        let look = self.tokenizer.lookahead();
+        if look.bytes().is_empty() {
+            return false;
+        }
+        let position = self.tokenizer.lookahead_position();
+        let (read, stop) = self.predictors.run(&context, look, position, &mut self.state, out, limit);
+        self.tokenizer.accept(read);
+        stop == Stop::Full
+    }
+
+    /// Nobody wants the rest of the node at this depth any more (0: the first that was opened), as things stand after
+    /// what was bound last: what is left of it, and of those opened in it, is passed over. Their closes are still
+    /// delivered, and nothing in them is missed.
     pub fn prune(&mut self, depth: usize) {
-        let _ = depth;
+        self.state.prune(depth);
     }
 
     /// Bytes of the document bound so far, as [`Position::offset`](crate::Position::offset) counts them.
     pub fn consumed(&self) -> u64 {
-        self.tokenizer.position().offset
+        self.tokenizer.lookahead_position().offset
+    }
+
+    fn refused(&mut self, error: Error) -> BindError {
+        let error = BindError::xml(error, self.path());
+        self.failed = Some(error.clone());
+        error
+    }
+
+    fn fault(&self, fault: Fault) -> BindError {
+        BindError {
+            message: fault.kind.message(&self.state.limits),
+            kind: fault.kind,
+            position: self.tokenizer.position(),
+            path: self.path() + &fault.below,
+        }
+    }
+
+    /// The elements open now, with their ordinals where they stand in a list.
+    fn path(&self) -> String {
+        let mut path = String::new();
+        for i in 0..self.tokenizer.depth() {
+            let Some(name) = self.tokenizer.open_name(i) else { break };
+            step(&mut path, name, self.state.frames.get(i).map_or(0, |f| f.ordinal));
+            if path.len() > 1000 {
+                path.push_str("/...");
+                break;
+            }
+        }
+        path
+    }
+}
+
+fn step(path: &mut String, name: &str, ordinal: u32) {
+    path.push('/');
+    match name.char_indices().nth(60) {
+        Some((at, _)) => {
+            path.push_str(&name[..at]);
+            path.push_str("...");
+        }
+        None => path.push_str(name),
+    }
+    if ordinal > 0 {
+        path.push_str(&format!("[{ordinal}]"));
     }
 }

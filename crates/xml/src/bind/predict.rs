@@ -1,0 +1,551 @@
+//! The schema-predictive fast path: rows that look like rows seen before are read without the tokeniser.
+//!
+//! What was learnt of rows is a small automaton. Its states are the *holes* of a row, the texts and attribute values
+//! that differ from row to row; its edges are the *literals* between them, end tags, white space and start tags, byte
+//! for byte as the tokeniser accepted them before. A row is matched by finding the end of each hole and comparing
+//! the literal that is expected after it. Text ends at the first `<`, `&` or `]`, and no literal after text begins
+//! with another than `<`, so text with anything special in it doesn't match. The bytes are known to be allowed
+//! characters in UTF-8 with line ends normalised. So a row that matches is well-formed, its names are bound to the
+//! namespaces they had before (an automaton belongs to one scope of declarations, and no tag with a declaration is
+//! learnt), and no attribute stands twice (the hole of an attribute knows all attributes before it).
+//!
+//! A row that does not match, or lacks a field, or is too large, is left to the tokeniser from its start.
+
+use super::batch::{Batch, Item, Limit, RowRef};
+use super::count::Count;
+use super::learn::{Learning, RawTag};
+use super::state::State;
+use crate::row;
+use crate::schema::{Card, Class, ClassId, Kind, Schema};
+use crate::tokenizer::Lookahead;
+use rustc_hash::FxHashMap;
+
+const MOST_STATES: usize = 1024;
+const MOST_EDGES: usize = 8;
+const MOST_STARTS: usize = 64;
+const MOST_LITERALS: usize = 256 << 10;
+
+/// No field wants it.
+const UNWANTED: u16 = u16::MAX;
+/// The state after the row's last byte.
+const END: u32 = u32::MAX;
+
+/// A hole: where it ends and what it is.
+#[derive(Debug)]
+struct Hole {
+    /// 0 for text, else the quote that ends an attribute's value.
+    quote: u8,
+    slot: u16,
+    /// The last taken first; or, when one begins with another, the longest first.
+    edges: Vec<Edge>,
+    sorted: bool,
+}
+
+#[derive(Debug)]
+struct Edge {
+    literal: Box<[u8]>,
+    next: u32,
+    /// Fields whose elements stand empty in the literal.
+    empty: Box<[u16]>,
+}
+
+/// How rows of one kind begin.
+#[derive(Debug)]
+struct Begin {
+    edge: Edge,
+    slot: u16,
+    class: ClassId,
+}
+
+/// What decides what the children of an element are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Context {
+    pub parent: Parent,
+    /// The namespace declarations in scope.
+    pub scope: u32,
+    /// The paths to outer values that may go on in a child.
+    pub outers: u64,
+}
+
+/// Where elements stand: below a node of a class, or at some steps of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    Node(u32),
+    Path(u64),
+}
+
+/// What was learnt of the children of one kind of element.
+#[derive(Debug)]
+pub(super) struct Predictor {
+    context: Context,
+    begins: Vec<Begin>,
+    holes: Vec<Hole>,
+    /// Holes by what leads to them: the row's name, and the tag with a NUL for each value.
+    known: FxHashMap<Vec<u8>, u32>,
+    literals: usize,
+    /// Rows to let pass before learning is tried again, and how many after the next vain try.
+    pause: u32,
+    patience: u32,
+}
+
+/// Why a run of rows ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The batch is full.
+    Full,
+    /// Something that no row learnt so far has, at this offset: worth learning from.
+    Unknown(usize),
+    /// No row, one that isn't there as a whole, or one that only the tokeniser can read.
+    Other,
+}
+
+/// A field's place in the bytes read.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+const ABSENT: Span = Span { start: u32::MAX, end: 0 };
+
+/// Buffers of a run, used again.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    spans: Vec<Span>,
+    /// Outer values, the same for all rows of a run.
+    outer: Vec<(u16, Vec<u8>)>,
+}
+
+enum Found {
+    Row { end: usize, begin: usize },
+    Stop(Stop),
+}
+
+impl Predictor {
+    pub fn new(context: Context) -> Predictor {
+        Predictor {
+            context,
+            begins: Vec::new(),
+            holes: Vec::new(),
+            known: FxHashMap::default(),
+            literals: 0,
+            pause: 0,
+            patience: 1,
+        }
+    }
+
+    pub fn is_for(&self, context: &Context) -> bool {
+        self.context == *context
+    }
+
+    /// Whether the next row that isn't known is to be learnt from.
+    pub fn wants_to_learn(&mut self) -> bool {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return false;
+        }
+        true
+    }
+
+    /// Learning was vain: the next try comes later.
+    pub fn discouraged(&mut self) {
+        self.pause = self.patience;
+        self.patience = (self.patience * 2).min(1024);
+    }
+
+    /// Binds rows for as long as they are known. How many bytes were read, and why not more.
+    pub fn run(&mut self, look: Lookahead<'_>, state: &mut State, count: &mut Count, scratch: &mut Scratch, out: &mut Batch, limit: Limit) -> (usize, Stop) {
+        let bytes = look.bytes();
+        let schema = state.schema.clone();
+        let mut done = 0;
+        let mut outer_of = None;
+        let mut room = Room { filled: out.bytes.len() };
+        let stop = loop {
+            if out.items.len() >= limit.rows || room.filled >= limit.bytes {
+                break Stop::Full;
+            }
+            let mut at = done;
+            while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\t')) {
+                at += 1;
+            }
+            let (end, begin) = match self.find(look, at, &schema, scratch, state.limits.field) {
+                Found::Row { end, begin } => (end, &self.begins[begin]),
+                Found::Stop(stop) => break stop,
+            };
+            let class = schema.class(begin.class);
+            if outer_of != Some(begin.class) {
+                outer_of = Some(begin.class);
+                scratch.outer.clear();
+                let depth = state.frames.len() as u32 + 1;
+                for &(slot, number) in &class.outers {
+                    if let Some(value) = state.outers.value(number, depth) {
+                        scratch.outer.push((slot, value.to_vec()));
+                    }
+                }
+            }
+            if !settle(class, scratch, state.lenient) {
+                break Stop::Other;
+            }
+            let extra: usize = scratch.outer.iter().map(|(_, v)| v.len()).sum();
+            if end - at + extra + 4 * class.fields.len() > state.limits.row {
+                break Stop::Other;
+            }
+            count.advance(bytes, at);
+            let ordinal = state.next_ordinal(begin.slot);
+            let start = room.filled;
+            room.write(bytes, class, scratch, (count.line(), count.column(), ordinal), end - at + extra, &mut out.bytes);
+            out.items.push(Item::Row {
+                class: begin.class,
+                slot: begin.slot,
+                row: RowRef { start: start as u32, len: (room.filled - start) as u32 },
+            });
+            done = end;
+        };
+        out.bytes.truncate(room.filled);
+        (done, stop)
+    }
+
+    /// Matches one row whose `<` is at `at`, and fills the spans.
+    #[inline]
+    fn find(&mut self, look: Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
+        let bytes = look.bytes();
+        let Some((begin, edge)) = self.begins.iter().enumerate().find(|(_, b)| same(bytes, at, &b.edge.literal)) else {
+            // An end tag or something else that is no row begins no learning.
+            let row = bytes.get(at) == Some(&b'<') && bytes.get(at + 1).is_some_and(|b| !matches!(b, b'/' | b'!' | b'?'));
+            return Found::Stop(if row { Stop::Unknown(at) } else { Stop::Other });
+        };
+        scratch.spans.clear();
+        scratch.spans.resize(schema.class(edge.class).fields.len(), ABSENT);
+        let spans = &mut scratch.spans[..];
+        let edge = &edge.edge;
+        for &slot in &edge.empty {
+            spans[slot as usize] = Span { start: at as u32, end: at as u32 };
+        }
+        let mut from = at + edge.literal.len();
+        let mut next = edge.next;
+        while let Some(hole) = self.holes.get_mut(next as usize) {
+            let mut to = if hole.quote == 0 { look.stop(from) } else { value_end(bytes, from, hole.quote) };
+            let mut found = match hole.edges.first() {
+                Some(edge) if same(bytes, to, &edge.literal) => 0,
+                _ => usize::MAX,
+            };
+            if found == usize::MAX {
+                if hole.quote == 0 {
+                    to = past_brackets(look, to);
+                }
+                match hole.edges.iter().position(|e| same(bytes, to, &e.literal)) {
+                    Some(i) if hole.sorted => found = i,
+                    Some(i) => {
+                        hole.edges[..=i].rotate_right(1);
+                        found = 0;
+                    }
+                    None => {
+                        let expected = if hole.quote == 0 { b'<' } else { hole.quote };
+                        return Found::Stop(if bytes.get(to) == Some(&expected) { Stop::Unknown(at) } else { Stop::Other });
+                    }
+                }
+            }
+            if to - from > largest {
+                return Found::Stop(Stop::Other);
+            }
+            if hole.slot != UNWANTED {
+                let span = &mut spans[hole.slot as usize];
+                if span.start != ABSENT.start {
+                    return Found::Stop(Stop::Other);
+                }
+                *span = Span { start: from as u32, end: to as u32 };
+            }
+            let edge = &hole.edges[found];
+            for &slot in &edge.empty {
+                let span = &mut spans[slot as usize];
+                if span.start != ABSENT.start {
+                    return Found::Stop(Stop::Other);
+                }
+                *span = Span { start: to as u32, end: to as u32 };
+            }
+            from = to + edge.literal.len();
+            next = edge.next;
+        }
+        Found::Row { end: from, begin }
+    }
+
+    /// Adds what a row showed. False: there was nothing new, or no room.
+    ///
+    /// `declared`: the document may declare attributes, whose values would have to be normalised by their types.
+    pub fn learn(&mut self, mut learning: Learning, schema: &Schema, declared: bool) -> bool {
+        if !learning.agrees() || (declared && learning.attributes.iter().any(|a| a.is_some())) {
+            return false;
+        }
+        let Some((slot, id)) = learning.row else { return false };
+        if let Parent::Node(class) = self.context.parent {
+            // Outside a list a second one is an error.
+            if schema.classes()[class as usize].fields.get(slot as usize).is_none_or(|f| f.card != Card::Many) {
+                return false;
+            }
+        }
+        let class = schema.class(id);
+        if !class.whole || self.holes.len() + 2 * (learning.raw.children.len() + learning.raw.tag.attributes.len()) > MOST_STATES {
+            return false;
+        }
+        if class.fields.iter().any(|f| matches!(f.kind, Kind::Class(_)) && f.card == Card::One) || (class.text.is_some() && class.content.is_some()) {
+            return false;
+        }
+        let text = class.text.or(class.content);
+        let raw = &learning.raw;
+        if text.is_some() && !raw.children.is_empty() {
+            return false;
+        }
+        let bytes = &raw.bytes[..];
+        let row_name = &bytes[raw.tag.name.0..raw.tag.name.1];
+        let mut path = Path { predictor: self, at: None, begin: (slot, id), literal: Vec::new(), empty: Vec::new(), new: false };
+        let mut key = row_name.to_vec();
+        key.push(0);
+        let mut skeleton = path.tag(bytes, &raw.tag, &learning.attributes, key.clone());
+        if !raw.tag.empty && raw.children.is_empty() {
+            skeleton.push(1);
+            path.hole(skeleton, 0, text.unwrap_or(UNWANTED));
+            path.literal.extend_from_slice(&bytes[raw.close..raw.end]);
+        } else if !raw.tag.empty {
+            let mut at = raw.tag.end;
+            for (child, slot) in raw.children.iter().zip(&learning.children) {
+                path.literal.extend_from_slice(&bytes[at..child.tag.start]);
+                let none = vec![None; child.tag.attributes.len()];
+                let mut skeleton = path.tag(bytes, &child.tag, &none, key.clone());
+                if child.tag.empty {
+                    path.empty.extend(*slot);
+                } else {
+                    skeleton.push(1);
+                    path.hole(skeleton, 0, slot.unwrap_or(UNWANTED));
+                    path.literal.extend_from_slice(&bytes[child.close..child.end]);
+                }
+                at = child.end;
+            }
+            path.literal.extend_from_slice(&bytes[at..raw.end]);
+        }
+        path.edge(END);
+        let new = path.new;
+        if new {
+            self.patience = 1;
+        }
+        new
+    }
+}
+
+/// A way through the automaton, made as it is gone.
+struct Path<'a> {
+    predictor: &'a mut Predictor,
+    at: Option<u32>,
+    begin: (u16, ClassId),
+    /// What has come since the last hole.
+    literal: Vec<u8>,
+    empty: Vec<u16>,
+    new: bool,
+}
+
+impl Path<'_> {
+    /// A start tag with its values as holes; what it looks like without them.
+    fn tag(&mut self, bytes: &[u8], tag: &RawTag, slots: &[Option<u16>], mut skeleton: Vec<u8>) -> Vec<u8> {
+        let mut at = tag.start;
+        for (&(start, end), slot) in tag.attributes.iter().zip(slots) {
+            self.literal.extend_from_slice(&bytes[at..start]);
+            skeleton.extend_from_slice(&bytes[at..start]);
+            skeleton.push(0);
+            self.hole(skeleton.clone(), bytes[end], slot.unwrap_or(UNWANTED));
+            at = end;
+        }
+        self.literal.extend_from_slice(&bytes[at..tag.end]);
+        skeleton.extend_from_slice(&bytes[at..tag.end]);
+        skeleton
+    }
+
+    fn hole(&mut self, key: Vec<u8>, quote: u8, slot: u16) {
+        let next = match self.predictor.known.get(&key) {
+            Some(&known) => known,
+            None => {
+                let id = self.predictor.holes.len() as u32;
+                self.predictor.literals += key.len();
+                self.predictor.holes.push(Hole { quote, slot, edges: Vec::new(), sorted: false });
+                self.predictor.known.insert(key, id);
+                id
+            }
+        };
+        self.edge(next);
+    }
+
+    /// Ends the literal at the next hole.
+    fn edge(&mut self, next: u32) {
+        let literal = std::mem::take(&mut self.literal).into_boxed_slice();
+        let empty = std::mem::take(&mut self.empty).into_boxed_slice();
+        let predictor = &mut *self.predictor;
+        let size = literal.len();
+        let fits = predictor.literals + size <= MOST_LITERALS;
+        match self.at {
+            None => {
+                let known = predictor.begins.iter().any(|b| b.edge.literal == literal);
+                if !known && fits && predictor.begins.len() < MOST_STARTS {
+                    predictor.literals += size;
+                    let (slot, class) = self.begin;
+                    predictor.begins.push(Begin { edge: Edge { literal, next, empty }, slot, class });
+                    predictor.begins.sort_by_key(|b| std::cmp::Reverse(b.edge.literal.len()));
+                    self.new = true;
+                }
+            }
+            Some(at) => {
+                let Hole { edges, sorted, .. } = &mut predictor.holes[at as usize];
+                if !edges.iter().any(|e| e.literal == literal) && fits && edges.len() < MOST_EDGES {
+                    predictor.literals += size;
+                    *sorted |= edges.iter().any(|e| e.literal.starts_with(&literal) || literal.starts_with(&e.literal));
+                    edges.push(Edge { literal, next, empty });
+                    if *sorted {
+                        edges.sort_by_key(|e| std::cmp::Reverse(e.literal.len()));
+                    }
+                    self.new = true;
+                }
+            }
+        }
+        self.at = Some(next);
+    }
+}
+
+/// Whether `literal` stands at `at`.
+#[inline(always)]
+fn same(bytes: &[u8], at: usize, literal: &[u8]) -> bool {
+    let n = literal.len();
+    let Some(here) = bytes.get(at..).and_then(|b| b.get(..n)) else { return false };
+    // Blocks of a fixed size, the last overlapping the one before: no call, no loop over bytes.
+    fn block<const N: usize>(a: &[u8], b: &[u8], at: usize) -> bool {
+        match (a[at..].first_chunk::<N>(), b[at..].first_chunk::<N>()) {
+            (Some(a), Some(b)) => a == b,
+            _ => false,
+        }
+    }
+    if n >= 16 {
+        let mut i = 0;
+        while i + 16 < n {
+            if !block::<16>(here, literal, i) {
+                return false;
+            }
+            i += 16;
+        }
+        block::<16>(here, literal, n - 16)
+    } else if n >= 8 {
+        block::<8>(here, literal, 0) && block::<8>(here, literal, n - 8)
+    } else if n >= 4 {
+        block::<4>(here, literal, 0) && block::<4>(here, literal, n - 4)
+    } else {
+        here == literal
+    }
+}
+
+/// From a `]` that doesn't end `]]>` on to the next stop.
+#[cold]
+fn past_brackets(look: Lookahead<'_>, mut at: usize) -> usize {
+    let bytes = look.bytes();
+    while bytes.get(at) == Some(&b']') {
+        match bytes.get(at..at + 3) {
+            Some(b"]]>") | None => return at,
+            Some(_) => at = look.stop(at + 1),
+        }
+    }
+    at
+}
+
+/// Where an attribute's value ends: at its quote, or at something that only the tokeniser can read.
+#[inline]
+fn value_end(bytes: &[u8], mut at: usize, quote: u8) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let zero = |w: u64| w.wrapping_sub(ONES) & !w;
+    while let Some(block) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
+        let w = u64::from_le_bytes(*block);
+        let control = w.wrapping_sub(ONES * 0x20) & !w;
+        let hits = (zero(w ^ (ONES * quote as u64)) | zero(w ^ (ONES * b'<' as u64)) | zero(w ^ (ONES * b'&' as u64)) | control) & HIGH;
+        if hits != 0 {
+            return at + hits.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|&b| b != quote && b != b'<' && b != b'&' && b >= 0x20) {
+        at += 1;
+    }
+    at
+}
+
+/// Marks what has no text of its own, and checks that nothing is missing.
+#[inline]
+fn settle(class: &Class, scratch: &mut Scratch, lenient: bool) -> bool {
+    if let Some(slot) = class.text.or(class.content) {
+        let span = &mut scratch.spans[slot as usize];
+        if span.start >= span.end || span.start == ABSENT.start {
+            *span = if class.fields[slot as usize].card == Card::One { Span { start: 0, end: 0 } } else { ABSENT };
+        }
+    }
+    if lenient {
+        return true;
+    }
+    let outer = |slot: usize| scratch.outer.iter().any(|(s, _)| *s as usize == slot);
+    class.required.iter().all(|&slot| scratch.spans[slot as usize].start != ABSENT.start || outer(slot as usize))
+}
+
+/// The batch's bytes while a run lasts: filled up to `filled`, with room behind it.
+struct Room {
+    filled: usize,
+}
+
+impl Room {
+    /// Writes a row; `most` is at least what its fields hold.
+    #[inline]
+    fn write(&mut self, bytes: &[u8], class: &Class, scratch: &Scratch, place: (u32, u32, u32), most: usize, out: &mut Vec<u8>) {
+        let fields = class.fields.len();
+        let table = self.filled + row::HEADER;
+        let data = table + 4 * fields;
+        let need = data + most + 16;
+        if out.len() < need {
+            out.resize(need + (need / 2).min(64 << 10), 0);
+        }
+        let (line, column, ordinal) = place;
+        out[self.filled..table].copy_from_slice(&row::header(line, column, ordinal, fields, 0));
+        let mut at = data;
+        let (head, body) = out.split_at_mut(data);
+        let ends = &mut head[table..];
+        if scratch.outer.is_empty() {
+            for (end, span) in ends.chunks_exact_mut(4).zip(&scratch.spans) {
+                let mut word = (at - data) as u32;
+                if span.start == ABSENT.start {
+                    word |= row::ABSENT;
+                } else {
+                    at += copy(bytes, span, body, at - data);
+                    word = (at - data) as u32;
+                }
+                end.copy_from_slice(&word.to_le_bytes());
+            }
+        } else {
+            for (slot, (end, span)) in ends.chunks_exact_mut(4).zip(&scratch.spans).enumerate() {
+                let mut word = (at - data) as u32;
+                if let Some((_, value)) = scratch.outer.iter().find(|(s, _)| *s as usize == slot) {
+                    body[at - data..at - data + value.len()].copy_from_slice(value);
+                    at += value.len();
+                    word = (at - data) as u32;
+                } else if span.start == ABSENT.start {
+                    word |= row::ABSENT;
+                } else {
+                    at += copy(bytes, span, body, at - data);
+                    word = (at - data) as u32;
+                }
+                end.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        self.filled = at;
+    }
+}
+
+/// Copies a span; short ones as one block of 16 bytes, of which those behind the span mean nothing.
+#[inline(always)]
+fn copy(bytes: &[u8], span: &Span, body: &mut [u8], at: usize) -> usize {
+    let (start, n) = (span.start as usize, (span.end - span.start) as usize);
+    match (bytes.get(start..).and_then(|b| b.first_chunk::<16>()), body.get_mut(at..).and_then(|b| b.first_chunk_mut::<16>())) {
+        (Some(from), Some(to)) if n <= 16 => *to = *from,
+        _ => body[at..at + n].copy_from_slice(&bytes[start..start + n]),
+    }
+    n
+}

@@ -1,0 +1,95 @@
+//! The predictors of a document, one for each context in which rows were met, and when to ask them.
+
+use super::batch::{Batch, Limit};
+use super::count::{Count, counter};
+use super::learn::Learning;
+use super::predict::{Context, Predictor, Scratch, Stop};
+use super::state::State;
+use crate::error::Position;
+use crate::schema::Schema;
+use crate::tokenizer::Lookahead;
+
+/// More contexts than this take each other's place.
+const MOST: usize = 32;
+
+#[derive(Debug)]
+pub(super) struct Predictors {
+    all: Vec<Predictor>,
+    /// The one whose place goes next.
+    oldest: usize,
+    on: bool,
+    /// Something has happened since the last try.
+    ready: bool,
+    /// The document has a document type declaration.
+    pub declared: bool,
+    scratch: Scratch,
+    counter: fn(&[u8]) -> (usize, usize),
+}
+
+impl Predictors {
+    pub fn new(on: bool) -> Predictors {
+        Predictors { all: Vec::new(), oldest: 0, on, ready: false, declared: false, scratch: Scratch::default(), counter: counter() }
+    }
+
+    #[inline]
+    pub fn ready(&self) -> bool {
+        self.ready
+    }
+
+    /// An element has begun or ended: a row may be next.
+    #[inline]
+    pub fn wake(&mut self) {
+        self.ready = self.on;
+    }
+
+    pub fn rest(&mut self) {
+        self.ready = false;
+    }
+
+    /// The one for a context, if there is one.
+    fn find(&self, hint: u32, context: &Context) -> Option<usize> {
+        let hint = hint as usize;
+        if self.all.get(hint).is_some_and(|p| p.is_for(context)) {
+            return Some(hint);
+        }
+        self.all.iter().position(|p| p.is_for(context))
+    }
+
+    pub fn run(&mut self, context: &Context, look: Lookahead<'_>, position: Position, state: &mut State, out: &mut Batch, limit: Limit) -> (usize, Stop) {
+        let hint = state.frames.last().map_or(u32::MAX, |f| f.predictor);
+        let Some(index) = self.find(hint, context) else {
+            // The first row in this context: learn from it, if it is one.
+            let blanks = look.bytes().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n')).count();
+            state.learning = Learning::look(&look.bytes()[blanks..], state.frames.len());
+            return (0, Stop::Other);
+        };
+        if let Some(top) = state.frames.last_mut() {
+            top.predictor = index as u32;
+        }
+        let mut count = Count::new(position, self.counter);
+        let (read, stop) = self.all[index].run(look, state, &mut count, &mut self.scratch, out, limit);
+        if let Stop::Unknown(at) = stop {
+            if self.all[index].wants_to_learn() {
+                state.learning = Learning::look(&look.bytes()[at..], state.frames.len());
+            }
+        }
+        (read, stop)
+    }
+
+    pub fn learn(&mut self, learning: Learning, context: &Context, schema: &Schema) {
+        let index = self.find(u32::MAX, context).unwrap_or_else(|| {
+            let new = Predictor::new(*context);
+            if self.all.len() < MOST {
+                self.all.push(new);
+                return self.all.len() - 1;
+            }
+            let place = self.oldest % MOST;
+            self.oldest += 1;
+            self.all[place] = new;
+            place
+        });
+        if !self.all[index].learn(learning, schema, self.declared) {
+            self.all[index].discouraged();
+        }
+    }
+}
