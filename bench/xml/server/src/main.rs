@@ -95,16 +95,18 @@ fn answer(mut stream: TcpStream, folder: &Path, wires: &Wires) -> io::Result<()>
     }
     let Ok(mut file) = File::open(folder.join(&r.path)) else { return short(&mut stream, "404 Not Found", "no such document\n") };
     let size = file.metadata()?.len();
-    write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n")?;
-    let Some(rates) = r.query.get("rate") else {
-        let done = wire::unpaced(&mut stream, &mut file, &r.path, size);
-        if !name.is_empty() {
-            let wire = wires.lock().unwrap_or_else(|e| e.into_inner()).entry(name).or_default().clone();
-            wire.note(done);
-        }
+    let wire = wires.lock().unwrap_or_else(|e| e.into_inner()).entry(name).or_default().clone();
+    let rates = match r.query.get("rate").map(|r| Rates::parse(r)) {
+        Some(None) => return short(&mut stream, "400 Bad Request", "a rate is no such thing\n"),
+        other => other.flatten(),
+    };
+    wire.open();
+    // What goes wrong with this write goes wrong with the next one, which notes it.
+    let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n");
+    let Some(rates) = rates else {
+        wire.note(wire::unpaced(&mut stream, &mut file, &r.path, size));
         return Ok(());
     };
-    let Some(rates) = Rates::parse(rates) else { return Ok(()) };
     let document = Document {
         name: r.path,
         file,
@@ -113,7 +115,6 @@ fn answer(mut stream: TcpStream, folder: &Path, wires: &Wires) -> io::Result<()>
         weight: if r.query.get("share").is_some_and(|s| s == "size") { size as f64 } else { 1.0 },
         stall: r.query.get("stall").and_then(|s| Stall::parse(s)),
     };
-    let wire = wires.lock().unwrap_or_else(|e| e.into_inner()).entry(name).or_default().clone();
     Wire::join(&wire, rates, document);
     Ok(())
 }

@@ -102,6 +102,8 @@ struct Sending {
 struct State {
     joining: Vec<Document>,
     running: bool,
+    /// Requests that have come and are not done.
+    open: usize,
     done: Vec<Done>,
     carried: u64,
     idle: f64,
@@ -154,8 +156,16 @@ impl Wire {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// A request has come that a `note` will end.
+    pub fn open(&self) {
+        self.state().open += 1;
+    }
+
     pub fn note(&self, done: Done) {
-        self.state().done.push(done);
+        let mut s = self.state();
+        s.done.push(done);
+        s.open = s.open.saturating_sub(1);
+        drop(s);
         self.changed.notify_all();
     }
 
@@ -174,7 +184,7 @@ impl Wire {
     pub fn log(&self, patience: Duration) -> String {
         let end = Instant::now() + patience;
         let mut s = self.state();
-        while s.running && Instant::now() < end {
+        while (s.running || s.open > 0) && Instant::now() < end {
             s = match self.changed.wait_timeout(s, Duration::from_millis(50)) {
                 Ok((s, _)) => s,
                 Err(e) => e.into_inner().0,
@@ -189,7 +199,7 @@ impl Wire {
         let last = s.done.iter().map(|d| d.last).max().unwrap_or(0);
         format!(
             "{{\"ended\":{},\"first_ns\":{first},\"last_ns\":{last},\"wire_s\":{:.6},\"ideal_s\":{:.6},\"idle_s\":{:.6},\"documents\":[{}]}}\n",
-            !s.running,
+            !s.running && s.open == 0,
             (last - first) as f64 / 1e9,
             s.ideal,
             s.idle,
@@ -206,11 +216,13 @@ impl Wire {
         loop {
             {
                 let mut s = self.state();
-                for document in s.joining.drain(..) {
+                for document in std::mem::take(&mut s.joining) {
                     // A newcomer has no claim on the time before it came.
                     let turn = sending.iter().map(|o| o.turn).fold(f64::INFINITY, f64::min);
                     let turn = if turn.is_finite() { turn } else { 0.0 };
-                    if document.stream.set_nonblocking(true).is_ok() {
+                    if document.stream.set_nonblocking(true).is_err() {
+                        s.open = s.open.saturating_sub(1);
+                    } else {
                         sending.push(Sending { document, piece: Vec::new(), taken: 0, read: 0, sent: 0, first: 0, last: 0, turn });
                     }
                 }

@@ -1,0 +1,134 @@
+# Memory: what collections reclaim with and without cutting, by the size of the young space (tables 3 to 5, figure 14 of the paper), and a document of a gigabyte.
+module Bench
+  module XML
+    # Lines of the collector's log: what was collected, when, and live bytes before and after.
+    Collected = Struct.new(:at, :kind, :before, :after, :pause)
+
+    KEPT = { "SQ" => %w[sq], "ED" => %w[ed], "DD kept" => %w[dd adaptive --keep], "DD cut" => %w[dd adaptive] }.freeze
+    UNITS = { "K" => 1 << 10, "M" => 1 << 20, "G" => 1 << 30 }.freeze
+
+    class << self
+      # Runs a mode with the log on, and its resident memory looked at from outside every 10 ms: [Run, [Collected], [[seconds, bytes]]].
+      def watched(suite, mode, scale, wire, env: {})
+        log = File.join(data, "gc.log")
+        FileUtils.rm_f(log)
+        run = join(suite, mode, scale, wire, env: env, program: KEPT.fetch(mode), gc_log: "all,#{log}")
+        lines = File.exist?(log) ? File.readlines(log, chomp: true).filter_map { |l| collected(l) } : []
+        [run, lines]
+      end
+
+      def collected(line)
+        return unless (m = line.match(/\Akumi gc ([\d.]+)s (\S+).* live=([\d.]+)([KMG]?)->([\d.]+)([KMG]?).* pause=([\d.]+)ms/))
+        bytes = ->(n, unit) { n.to_f * (UNITS[unit] || 1) }
+        Collected.new(m[1].to_f, m[2], bytes.(m[3], m[4]), bytes.(m[5], m[6]), m[7].to_f)
+      end
+
+      # The share of what was allocated since the last node collection that a young one freed, over all young ones.
+      def reclaimed(list)
+        last = nil
+        freed = allocated = 0.0
+        list.reject { |c| c.kind.start_with?("window") }.each do |c|
+          if c.kind == "young"
+            freed += c.before - c.after
+            allocated += c.before - (last || 0)
+          end
+          last = c.after
+        end
+        allocated > 0 ? freed / allocated : nil
+      end
+    end
+  end
+
+  experiment "memory", "tables 3 to 5 and figure 14: collections with and without cutting, by the size of the young space" do |suite, report|
+    report.section("Memory (tables 3 to 5, figure 14)", <<~TEXT)
+      The join at 250 Mbps. `DD kept` reads the lists without cutting them and holds their documents, `DD cut` cuts as it reads. Collections of all workers by sort, and their time from request to resume; windows collected by one worker alone;
+      the share of what had been allocated since the last one that a young collection freed; highest resident memory. KUMI_YOUNG is the young space.
+    TEXT
+    XML.prepare(suite)
+    wire = XML::Wire.shared(250)
+    sizes = suite.quick ? [4, 24] : [1, 4, 24, 64, 128]
+    scales = suite.quick ? [0.01] : [0.01, 0.1]
+    scales.each do |scale|
+      items = sizes.flat_map { |y| XML::KEPT.keys.map { |m| [m, y] } }
+      found = suite.rounds(items, reps: scale > 0.05 ? 1 : suite.options[:reps]) do |(mode, young), _|
+        XML.watched(suite, mode, scale, wire, env: { "KUMI_YOUNG" => young.to_s })
+      end
+      runs = found.transform_values { |list| list.map { |r| r.is_a?(Array) ? r[0] : r } }
+      XML.failures(report, runs)
+      report.say("**Scale #{scale}**", "")
+      report.table(["young space, mode", "total s", "young", "ms", "full", "ms", "windows", "ms", "freed by young %", "published %", "peak MB"], items.map do |mode, young|
+        r = runs[[mode, young]]
+        gc = ->(key, by = 1.0) { XML.median(r) { |x| x.gc[key] && x.gc[key] / by } }
+        freed = found[[mode, young]].grep(Array).filter_map { |_, list| XML.reclaimed(list) }
+        ["#{young} MB, #{mode}", XML.s(XML.median(r, &:total)), Bench.figure(gc.("young_count")), Bench.figure(gc.("young_ns", 1e6)), Bench.figure(gc.("full_count")), Bench.figure(gc.("full_ns", 1e6)),
+         Bench.figure(gc.("window_count")), Bench.figure(gc.("window_ns", 1e6)), freed.empty? ? nil : XML.percent(Stats.median(freed)), XML.percent(XML.median(r, &:published)), Bench.mb(XML.median(r, &:peak))]
+      end)
+      chart = Plot.new("Live after each collection, scale #{scale}, young space #{sizes[1]} MB", x: "seconds", y: "MB")
+      XML::KEPT.each_key do |m|
+        list = found[[m, sizes[1]]].grep(Array).first&.last || []
+        chart.line(m, list.reject { |c| c.kind.start_with?("window") }.map { |c| [c.at, c.after / 1e6] })
+      end
+      report.plot("memory-live-#{scale}.svg", "Figure 14", chart) unless chart.empty?
+      report.data["memory #{scale}"] = found.map { |i, list| { item: i, runs: list.map { |r| r.is_a?(Array) ? { run: r[0].to_h, collections: r[1].map(&:to_h) } : r } } }
+    end
+  end
+
+  experiment "resident", "resident memory of the join over time, and above an idle runtime" do |suite, report|
+    report.section("Resident memory over time", "The join at 140 Mbps, scale 0.01, looked at from outside every 20 ms.")
+    XML.prepare(suite)
+    chart = Plot.new("Resident memory, 140 Mbps", x: "seconds", y: "MB")
+    XML::KEPT.each do |name, words|
+      points = XML.resident(suite, words)
+      chart.line(name, points.map { |t, b| [t, b / 1e6] })
+      report.data["resident #{name}"] = points
+    rescue Child::Failed => e
+      report.note("Failed: #{name}: #{e.message}")
+    end
+    report.plot("resident.svg", "Resident memory", chart) unless chart.empty?
+    idle = XML.idle(suite)
+    found = suite.rounds([["DD adaptive", XML::Wire.shared(250)]], reps: 3) { |(m, w), _| XML.join(suite, m, 0.01, w) }
+    peak = XML.median(found.values[0], &:peak)
+    report.table(["what", "MB"], [["idle runtime, highest", Bench.mb(idle["peak"])], ["the same with kumihimo/xml and flow loaded", Bench.mb(idle["loaded"])], ["the join at 250 Mbps, highest", Bench.mb(peak)]])
+    report.bound("peak memory of the join above the idle runtime", peak && (peak - idle["peak"]) / 1e6, 15, "MB")
+  end
+
+  # Resident memory of a join over time: [[seconds, bytes]].
+  def XML.resident(suite, words)
+    lines, orders = document("lineitem", 0.01), document("orders", 0.01)
+    wire = server.wire
+    child = suite.start(suite.kumi, words[0], *words.drop(1), *[lines, orders].map { |d| server.url(d, "wire=#{wire}&rate=140") })
+    from = Bench.now
+    points = []
+    watch = Thread.new do
+      loop do
+        points << [Bench.now - from, child.memory("VmRSS")]
+        sleep 0.02
+      end
+    rescue Child::Failed, SystemCallError
+      nil
+    end
+    child.rest(timeout: 60)
+    watch.kill
+    watch.join
+    raise Child::Failed, child.why("failed") unless child.finish&.success?
+    points
+  end
+
+  experiment "gigabyte", "constant memory over a document of 1 GB: extraction, and a join of sorted inputs that keeps neither side" do |suite, report|
+    bytes = suite.quick ? 200_000_000 : 1_000_000_000
+    report.section("A document of #{bytes / 1_000_000} MB", "Extraction of 16 fields from a file, and the merge join of lineitem with orders, neither side kept. Resident memory when a tenth, two tenths, ... of the rows were read.")
+    XML.prepare(suite)
+    scale = suite.quick ? 0.07 : 0.33
+    lines, orders = XML.document("lineitem", scale, bytes), XML.document("orders", scale)
+    rows = [["extract", [lines]], ["merge", [lines, orders]]].map do |mode, files|
+      told = XML.parse(suite, suite.argv(suite.kumi, "big", mode, *files), timeout: 600)
+      report.data["gigabyte #{mode}"] = told
+      seen = told["resident"]
+      report.bound("#{mode} over #{bytes / 1_000_000} MB: resident at the end over that at two tenths", seen[1] && seen.last / seen[1].to_f, 1.05, "x")
+      [mode, Bench.figure(told["count"]), XML.s(told["s"]), Bench.figure(files.sum { |f| File.size(f) } / told["s"] / 1e6), *seen.values_at(0, 1, 4, 8, -1).map { |b| Bench.mb(b) }, Bench.mb(told["peak"])]
+    rescue Child::Failed => e
+      [mode, e.message]
+    end
+    report.table(["program", "rows or pairs", "s", "MB/s", "1/10", "2/10", "5/10", "9/10", "end", "peak MB"], rows)
+  end
+end

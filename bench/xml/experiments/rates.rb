@@ -1,0 +1,73 @@
+# First result and total by the wire's rate: figures 3 to 5, 9 and 10 of the paper.
+module Bench
+  module XML
+    RATES = [21, 44, 68, 140, 250, 1000, nil].freeze
+
+    # The wires of a scale. In a quick run, one slow, one fast and none.
+    def self.wires(suite) = (suite.quick ? [44, 250, nil] : RATES).map { |r| Wire.shared(r) }
+
+    def self.sweep(suite, scale, reps)
+      @sweep ||= {}
+      @sweep[scale] ||= suite.rounds(wires(suite).flat_map { |w| MODES.keys.map { |m| [m, w] } }, reps: reps) { |(mode, wire), _| join(suite, mode, scale, wire) }
+    end
+
+    def self.rates(suite, report, scale, reps)
+      prepare(suite)
+      found = sweep(suite, scale, reps)
+      all = wires(suite)
+      modes = MODES.keys
+      failures(report, found)
+      cell = ->(m, w, form, &read) { form.(median(found[[m, w]], &read)) }
+      tables = { "First result, ms after the wire's first byte" => [method(:ms), :first],
+                 "First result, ms after the first byte of the input that came last" => [method(:ms), :first_both],
+                 "First result, ms after the request" => [method(:ms), :first_asked], "Total, s" => [method(:s), :total],
+                 "Total over the wire's own time" => [->(v) { v && format("%.4f", v) }, :over],
+                 "Processor time, s" => [method(:s), :cpu], "Highest memory, MB" => [Bench.method(:mb), :peak] }
+      tables.each do |title, (form, read)|
+        report.say("**#{title}**", "")
+        report.table(["wire", "its time, s", *modes], all.map { |w| [w.name, s(modes.filter_map { |m| median(found[[m, w]], &:wire) }.first), *modes.map { |m| cell.(m, w, form, &read) }] })
+      end
+      report.say("**Total over ED's, in pairs**", "")
+      report.table(["wire", *modes.drop(2)], all.map { |w| [w.name, *modes.drop(2).map { |m| interval(ratio(found, [m, w], ["ED", w], &:total)) }] })
+      report.say("**Share of the cells' bytes born private; of these, published or retired (%)**", "")
+      report.table(["wire", *modes], all.map { |w| [w.name, *modes.map { |m| r = found[[m, w]]; "#{percent(median(r, &:born_private)) || "-"}; #{percent(median(r, &:published)) || "-"}" }] })
+      plots(report, scale, found, all, modes)
+      report.data["rates #{scale}"] = raw(found)
+      found
+    end
+
+    # Unpaced is drawn at 4000 Mbps.
+    def self.plots(report, scale, found, all, modes)
+      [["first", "First result after the wire's first byte (unpaced: at 4000)", "ms", 1e3, :first, :log10], ["total", "Total (unpaced: at 4000)", "s", 1, :total, :log10]].each do |file, title, unit, times, read, scale_y|
+        chart = Plot.new("#{title}, scale #{scale}", x: "Mbps", y: unit, x_scale: :log10, y_scale: scale_y)
+        modes.each do |m|
+          chart.line(m, all.filter_map do |w|
+            list = (found[[m, w]] || []).grep(Run).filter_map(&read).map { |v| v * times }
+            list.empty? ? nil : [w.paced? ? w.name.to_f : 4000.0, Stats.median(list), list.min, list.max]
+          end)
+        end
+        report.plot("rates-#{file}-#{scale}.svg", title, chart) unless chart.empty?
+      end
+      rows = all.map { |w| [w.name, modes.drop(2).map { |m| ratio(found, [m, w], ["ED", w], &:total) }] }
+      return if rows.all? { |_, v| v.compact.empty? }
+      report.plot("rates-over-ed-#{scale}.svg", "Total over ED's", Plot.bars("Total over ED's, scale #{scale}", y: "ratio", names: modes.drop(2), rows: rows, base: 1.0, bounds: [["2 %", 1.02]]))
+    end
+  end
+
+  experiment "rates", "figures 3 to 5, 9 and 10: first result and total by the wire's rate, scale 0.01" do |suite, report|
+    report.section("First result and total by the wire's rate (figures 3 to 5, 9, 10)", <<~TEXT)
+      A hash join of lineitem (32.24 MB, 60,175 rows) and orders (5.30 MB, 15,000 rows) on the order key. Both come over one wire of the given rate, 4 KB of one and 4 KB of the other in turn until orders ends.
+      A wire's time is that of its bits. `first` can't be before both inputs have brought a piece: on a wire of 21 Mbps the second one comes 1.6 ms after the first.
+    TEXT
+    XML.rates(suite, report, 0.01, suite.options[:reps])
+  end
+
+  experiment "rates-0.1", "the same at scale 0.1 (not in a quick run unless named)" do |suite, report|
+    report.section("The same at scale 0.1", "322 MB and 53 MB; one round, of unpaced and the fast wires three.")
+    if suite.quick
+      report.note("Left out: a quick run.")
+      next
+    end
+    XML.rates(suite, report, 0.1, 1)
+  end
+end
