@@ -7,7 +7,7 @@ module Kumihimo
     class MergeJoin < Together
       # Elements that have come and are not yet joined, and those of the current key.
       Side = Struct.new(:key, :outer, :elements, :keys, :at, :over, :last, :group, :met) do
-        def empty? = at >= elements.size
+        def empty? = at >= keys.size
       end
 
       def initialize(left, right, on:, kind: :inner, &construct)
@@ -38,11 +38,12 @@ module Kumihimo
 
       def receive(index, batch, out)
         side = @sides[index]
+        side.keys, error = Order.keys(batch, side.key, side.last, index)
         side.elements = batch
-        side.keys = batch.map(&side.key)
         side.at = 0
-        side.keys.each { |key| side.last = Order.check(side.last, key, index) unless key.nil? }
+        side.last = side.keys.reverse_each.find { |key| !key.nil? } || side.last
         advance(out)
+        raise error if error
       end
 
       def ended(index, out)
@@ -152,11 +153,12 @@ module Kumihimo
       def complete? = @over[0] && empty?(0)
 
       def receive(index, batch, out)
+        @keys[index], error = Order.keys(batch, @times[index], @last[index], index)
         @queues[index] = batch
-        @keys[index] = batch.map(&@times[index])
         @at[index] = 0
-        @keys[index].each { |time| @last[index] = Order.check(@last[index], time, index) unless time.nil? }
+        @last[index] = @keys[index].reverse_each.find { |time| !time.nil? } || @last[index]
         advance(out)
+        raise error if error
       end
 
       def ended(index, out)
@@ -166,7 +168,7 @@ module Kumihimo
 
       private
 
-      def empty?(index) = @at[index] >= @queues[index].size
+      def empty?(index) = @at[index] >= @keys[index].size
 
       def advance(out)
         until empty?(0)

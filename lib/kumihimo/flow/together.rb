@@ -40,7 +40,7 @@ module Kumihimo
     class SortedMerge < Together
       # What has come of an input and its keys; the last key that has.
       Side = Struct.new(:elements, :keys, :at, :over, :last) do
-        def empty? = at >= elements.size
+        def empty? = at >= keys.size
         def key = keys[at]
       end
 
@@ -54,11 +54,12 @@ module Kumihimo
 
       def receive(index, batch, out)
         side = @sides[index]
+        side.keys, error = Order.keys(batch, @key, side.last, index)
         side.elements = batch
-        side.keys = batch.map(&@key)
         side.at = 0
-        side.keys.each { |key| side.last = Order.check(side.last, key, index) }
+        side.last = side.keys.last || side.last
         advance(out)
+        raise error if error
       end
 
       def ended(index, out)
@@ -85,12 +86,23 @@ module Kumihimo
         (one <=> other) || raise(ArgumentError, "comparison of #{one.class} with #{other.inspect} failed")
       end
 
-      # The key, which must not be before the last one.
-      def self.check(last, key, index)
-        if !last.nil? && compare(key, last).negative?
-          raise UnsortedError, "input #{index + 1} is not sorted: #{key.inspect} comes after #{last.inspect}"
+      # The keys of a batch up to the first that is before the one before it, or cannot be had; and the error, if any. What
+      # comes before an error is joined before it is raised. nil keys are passed over.
+      def self.keys(batch, key, last, index)
+        keys = []
+        batch.each do |element|
+          value = key.call(element)
+          unless value.nil?
+            if !last.nil? && compare(value, last).negative?
+              raise UnsortedError, "input #{index + 1} is not sorted: #{value.inspect} comes after #{last.inspect}"
+            end
+            last = value
+          end
+          keys << value
         end
-        key
+        [keys, nil]
+      rescue StandardError => error
+        [keys, error]
       end
     end
   end
