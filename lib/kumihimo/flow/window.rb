@@ -46,7 +46,7 @@ module Kumihimo
       def self.key(number, like)
         case like
         when Numeric then number
-        when Time then Time.at(number, in: like.utc_offset)
+        when Time then like.utc? ? Time.at(number).utc : Time.at(number, in: like.utc_offset)
         else like + (number - Windows.number(like))
         end
       end
