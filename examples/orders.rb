@@ -200,7 +200,7 @@ rate, rows, show, stop_after = options.values_at("--rate", "--rows", "--show", "
 
 display = Display.new(rows, show)
 # The line is shared so that both documents end together: an item's text is as long as an order's, and there are three.
-servers = [PacedServer.new(Document.new("orders", rows), rate * 1e6 * 0.30), PacedServer.new(Document.new("items", rows), rate * 1e6 * 0.70)]
+servers = [PacedServer.new(Document.new("orders", rows), rate * 1e6 * 0.288), PacedServer.new(Document.new("items", rows), rate * 1e6 * 0.712)]
 
 display.say display.bold("#{display.count(rows)} orders and their items, two documents on a line of #{rate.to_i == rate ? rate.to_i : rate} Mbps, joined as they arrive")
 display.say
