@@ -41,7 +41,9 @@ impl BindErrorKind {
             BindErrorKind::Root { expected, found } => format!("the root element is '{found}', not '{expected}'"),
             BindErrorKind::FieldSize => format!("a value is larger than {} bytes, the limit for a field", limits.field),
             BindErrorKind::RowSize => format!("an element is larger than {} bytes, the limit for a row", limits.row),
-            BindErrorKind::Nesting => format!("elements are nested in one another more than {} deep, the limit for elements that are bound whole", limits.nesting),
+            BindErrorKind::Nesting => {
+                format!("elements are nested in one another more than {} deep, the limit for elements that are bound whole", limits.nesting)
+            }
         }
     }
 }

@@ -123,15 +123,7 @@ enum Found {
 
 impl Predictor {
     pub fn new(context: Context) -> Predictor {
-        Predictor {
-            context,
-            begins: Vec::new(),
-            holes: Vec::new(),
-            known: FxHashMap::default(),
-            literals: 0,
-            pause: 0,
-            patience: 1,
-        }
+        Predictor { context, begins: Vec::new(), holes: Vec::new(), known: FxHashMap::default(), literals: 0, pause: 0, patience: 1 }
     }
 
     pub fn is_for(&self, context: &Context) -> bool {
@@ -154,7 +146,15 @@ impl Predictor {
     }
 
     /// Binds rows for as long as they are known. How many bytes were read, and why not more.
-    pub fn run(&mut self, look: Lookahead<'_>, state: &mut State, count: &mut Count, scratch: &mut Scratch, out: &mut Batch, limit: Limit) -> (usize, Stop) {
+    pub fn run(
+        &mut self,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
         let bytes = look.bytes();
         let schema = state.schema.clone();
         let mut done = 0;
@@ -287,7 +287,9 @@ impl Predictor {
         if !class.whole || self.holes.len() + 2 * (learning.raw.children.len() + learning.raw.tag.attributes.len()) > MOST_STATES {
             return false;
         }
-        if class.fields.iter().any(|f| matches!(f.kind, Kind::Class(_)) && f.card == Card::One) || (class.text.is_some() && class.content.is_some()) {
+        if class.fields.iter().any(|f| matches!(f.kind, Kind::Class(_)) && f.card == Card::One)
+            || (class.text.is_some() && class.content.is_some())
+        {
             return false;
         }
         let text = class.text.or(class.content);

@@ -55,7 +55,15 @@ impl Predictors {
         self.all.iter().position(|p| p.is_for(context))
     }
 
-    pub fn run(&mut self, context: &Context, look: Lookahead<'_>, position: Position, state: &mut State, out: &mut Batch, limit: Limit) -> (usize, Stop) {
+    pub fn run(
+        &mut self,
+        context: &Context,
+        look: Lookahead<'_>,
+        position: Position,
+        state: &mut State,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
         let hint = state.frames.last().map_or(u32::MAX, |f| f.predictor);
         let Some(index) = self.find(hint, context) else {
             // The first row in this context: learn from it, if it is one.

@@ -1,13 +1,13 @@
 //! What a binder does with the tokeniser's events: one frame for every element that is entered, values into the
 //! store, items into the batch.
 
+use super::BindLimits;
 use super::batch::{Batch, ByteRange, Item};
 use super::error::BindErrorKind;
 use super::frame::{Frame, NONE, Role, Store, Texts, Value};
 use super::learn::Learning;
 use super::outer::Outers;
 use super::predict::{Context, Parent};
-use super::BindLimits;
 use crate::error::Position;
 use crate::event::Start;
 use crate::row::OPENED;
