@@ -2,6 +2,11 @@
 //! waits for several descriptors, wakers, jobs, watchers of what hangs on cells. Natives made here stand for theirs.
 
 use kumi_vm::*;
+use std::collections::BTreeMap;
+use std::io::{PipeReader, PipeWriter};
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 /// Runs a program on a runtime of its own, with the natives of this file. What it gives, inspected.
 fn run(src: &str) -> String {
@@ -74,7 +79,59 @@ fn remove_field(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
+/// What `called` waits for, by number: was it called?
+static CALLED: Mutex<BTreeMap<i64, bool>> = Mutex::new(BTreeMap::new());
+
+/// `called(number, how, microseconds)`: waits until somebody outside has called.
+fn called(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (n, how, after) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)? as u64);
+    let (waker, second) = (cx.waker(), cx.waker());
+    let before = CALLED.lock().unwrap().get(&n).copied();
+    if before == Some(true) {
+        cx.no_wait();
+        waker.wake();
+        return Ok(Value::fix(n));
+    }
+    let call = move || {
+        std::thread::sleep(Duration::from_micros(after));
+        CALLED.lock().unwrap().insert(n, true);
+        waker.clone().wake();
+        waker.wake();
+        second.wake();
+    };
+    // Called again for another reason, it waits for the first caller's: its waker names a wait that is over.
+    CALLED.lock().unwrap().insert(n, false);
+    if how == 0 {
+        if !cx.spawn_job(call) {
+            cx.no_wait();
+            return Ok(Value::FALSE);
+        }
+    } else {
+        cx.from_outside();
+        std::thread::spawn(call);
+    }
+    // Nothing ever comes there.
+    static QUIET: OnceLock<(PipeReader, PipeReader, PipeWriter, PipeWriter)> = OnceLock::new();
+    let (a, b, ..) = QUIET.get_or_init(|| {
+        let ((a, wa), (b, wb)) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+        (a, b, wa, wb)
+    });
+    Err(match how {
+        2 => cx.park_io_any(&[(a.as_raw_fd(), true, false), (b.as_raw_fd(), true, false)], u64::MAX),
+        3 => cx.park_io(a.as_raw_fd(), true, false),
+        _ => cx.park(u64::MAX),
+    })
+}
+/// `job`: runs one on the pool, waits for nothing. Is a worker said to be idle?
+fn job(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let idle = cx.idle_workers();
+    cx.spawn_job(|| panic!("a job's panic is nobody's"));
+    Ok(Value::bool(idle < 64))
+}
+
 static TABLE: &[NativeDef] = &[
+    private("Kernel", "called", 3, 3, called).guard(Guard::None),
+    private("Kernel", "job", 0, 0, job).guard(Guard::None),
     private("Kernel", "define_fields", 2, 2, define_fields).guard(Guard::Classes),
     private("Kernel", "make_row", 2, 2, make_row),
     private("Kernel", "remove_field", 2, 2, remove_field),
@@ -175,4 +232,47 @@ fn threads_read_the_same_records() {
          4.times.map { Thread.new { all.each_with_index.all? { |r, i| r.a == i.to_s && r.b == 'b' && r.number == 7 } } }.map(&:value)",
     );
     assert_eq!(got, "[true, true, true, true]");
+}
+
+#[test]
+fn wakers_end_waits_from_any_thread() {
+    let got = run(
+        "a = 300.times.map { |i| called(1000 + i, i % 4, i % 3 * 20) }
+         b = 4.times.map { |t| Thread.new { 100.times.map { |i| called(2000 + t * 100 + i, i % 4, i % 7 * 10) } } }.flat_map(&:value)
+         s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+         sleep 0.05
+         [a == (1000...1300).to_a, b == (2000...2400).to_a, Process.clock_gettime(Process::CLOCK_MONOTONIC) - s >= 0.05]",
+    );
+    assert_eq!(got, "[true, true, true]");
+}
+
+#[test]
+fn what_a_waker_ends_may_be_ended_otherwise_first() {
+    let got = run(
+        "t = Thread.new { called(3000, 1, 400_000) rescue $!.message }
+         Thread.pass until t.stop?
+         t.raise('out')
+         first = t.value
+         u = Thread.new { called(3001, 1, 400_000) }
+         Thread.pass until u.stop?
+         u.kill.join
+         sleep 0.6
+         [first, called(3002, 0, 10), job, Thread.new { job }.value]",
+    );
+    assert_eq!(got, "[\"out\", 3002, true, true]");
+}
+
+#[test]
+fn jobs_are_bounded_and_hide_no_deadlock() {
+    let got = run(
+        "many = 200.times.map { |i| Thread.new { called(4000 + i, 0, 20_000) } }.map(&:value)
+         dead = begin
+           Thread.new { called(5000, 0, 10); called(5001, 2, 10); called(5002, 3, 10) }.join
+           Queue.new.pop
+         rescue Exception => e
+           e.class.to_s
+         end
+         [many.count(false) > 0, many.grep(Integer).size >= 8, dead]",
+    );
+    assert_eq!(got, "[true, true, \"fatal\"]");
 }

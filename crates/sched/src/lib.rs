@@ -52,8 +52,10 @@ pub enum Event {
     Timer(TaskId, u64),
     /// A descriptor is ready, for what was asked. An error or the other end's close counts as ready for both.
     Io { task: TaskId, seq: u64, fd: i32, readable: bool, writable: bool },
-    /// A job of the pool is done; `Panicked` if it panicked.
+    /// A job of the pool is done; `Panicked` if it panicked. Task 0: a job that nobody waits for.
     Job(TaskId, u64, Box<dyn Any + Send>),
+    /// Somebody outside called `wake_task`.
+    Wake(TaskId, u64),
 }
 
 /// The shortest and the longest nap of a worker that found nothing while others still push.
@@ -75,6 +77,8 @@ pub struct Sched {
     /// How many they are. A hint.
     pending: AtomicUsize,
     jobs: AtomicUsize,
+    /// Those of them that nobody waits for.
+    spawned: AtomicUsize,
     /// Workers inside `wait`.
     waiting: AtomicUsize,
     /// `stuck` was asked while somebody was on the way to bed.
@@ -108,6 +112,7 @@ impl Sched {
             inbox: Mutex::new(Vec::new()),
             pending: AtomicUsize::new(0),
             jobs: AtomicUsize::new(0),
+            spawned: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             unsure: AtomicBool::new(false),
             left: AtomicU64::new(0),
@@ -379,6 +384,40 @@ impl Sched {
                 sched.jobs.fetch_sub(1, SeqCst);
             }
         }));
+    }
+
+    /// Runs a job on the pool that no task waits for; nor does the end of the process. False, and the job is dropped: too
+    /// many are under way.
+    pub fn spawn(&self, job: Box<dyn FnOnce() + Send>) -> bool {
+        if self.spawned.fetch_add(1, SeqCst) >= pool::default_limit().div_ceil(2) {
+            self.spawned.fetch_sub(1, SeqCst);
+            return false;
+        }
+        self.jobs.fetch_add(1, SeqCst);
+        let me = self.me.clone();
+        self.pool.submit(Box::new(move || {
+            pool::guarded(Box::new(move || {
+                job();
+                Box::new(())
+            }));
+            if let Some(sched) = me.upgrade() {
+                // Somebody is to look who has anything to wait for now.
+                sched.deliver([Event::Job(0, 0, Box::new(()))]);
+                sched.jobs.fetch_sub(1, SeqCst);
+                sched.spawned.fetch_sub(1, SeqCst);
+            }
+        }));
+        true
+    }
+
+    /// How many jobs are under way that no task waits for.
+    pub fn spawned(&self) -> usize {
+        self.spawned.load(SeqCst)
+    }
+
+    /// Ends a wait from any thread: `Event::Wake`.
+    pub fn wake_task(&self, t: TaskId, seq: u64) {
+        self.deliver([Event::Wake(t, seq)]);
     }
 
     /// How many jobs are queued or running.

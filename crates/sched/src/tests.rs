@@ -360,3 +360,32 @@ fn an_idle_worker_uses_no_processor() {
     }
     assert!(waits < 5, "woken {waits} times for nothing");
 }
+
+#[test]
+fn jobs_of_nobody_run_and_wakes_from_outside_arrive() {
+    let s = sched(1, None);
+    let (tx, rx) = std::sync::mpsc::channel();
+    assert!(s.spawn(Box::new(move || tx.send(()).unwrap())));
+    rx.recv().unwrap();
+    assert!(s.spawn(Box::new(|| panic!("nobody's"))));
+    let mut out = Vec::new();
+    while s.jobs_running() > 0 || out.len() < 2 {
+        s.poll_events(now_ns(), &mut out);
+        std::thread::yield_now();
+    }
+    assert!(out.iter().all(|e| matches!(e, Event::Job(0, 0, _))) && s.spawned() == 0);
+    out.clear();
+    let other = s.clone();
+    std::thread::spawn(move || other.wake_task(7, 8));
+    while out.is_empty() {
+        s.wait(0);
+        s.poll_events(now_ns(), &mut out);
+    }
+    assert!(matches!(out[0], Event::Wake(7, 8)));
+    let gate = Arc::new(std::sync::Barrier::new(2));
+    let (a, b) = (gate.clone(), gate.clone());
+    assert!(s.spawn(Box::new(move || drop(a.wait()))));
+    let more = (0..10_000).filter(|_| s.spawn(Box::new(|| std::thread::sleep(std::time::Duration::from_millis(1))))).count();
+    assert!(more < 10_000);
+    b.wait();
+}

@@ -53,7 +53,7 @@ impl Cx {
     }
     /// Do waits of the running fiber go to a fiber scheduler? Natives that would park hand over to a helper then.
     #[inline]
-    pub(crate) fn hooked(&self) -> bool {
+    pub fn hooked(&self) -> bool {
         self.task.nonblocking && self.root.scheduled
     }
     fn hand_over(&mut self, to: u64, v: Result<Value, Value>) -> Exit {

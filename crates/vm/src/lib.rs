@@ -49,6 +49,7 @@ mod sync;
 pub mod task;
 mod thread;
 mod verify;
+mod waker;
 pub mod worker;
 mod world;
 
@@ -63,4 +64,5 @@ pub use runtime::StateRef;
 pub use sched::now_ns;
 pub use symbols::sym;
 pub use task::Ticket;
+pub use waker::Waker;
 pub use world::{Known, NO_METHOD};

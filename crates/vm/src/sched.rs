@@ -249,6 +249,7 @@ impl Cx {
             return None;
         }
         let io = std::mem::take(&mut self.pending.io);
+        self.pending.ticketed = false;
         let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
         let &[(fd, read, write)] = &io[..] else {
             let of = |which: fn(&&(i32, bool, bool)) -> bool| io.iter().filter(which).map(|w| Value::fix(w.0 as i64)).collect::<Vec<_>>();
@@ -435,7 +436,8 @@ impl Cx {
             return s.stuck(self.own_timers());
         }
         let timers = s.timers().saturating_sub(self.own_timers());
-        s.watching() == 0 && s.jobs_running() == 0 && timers == 0 && !s.has_ready(self.worker)
+        // A job's event comes before the job counts as done.
+        s.watching() == 0 && s.jobs_running() == 0 && timers == 0 && !s.has_ready(self.worker) && !s.events_pending(now_ns())
     }
     /// The main task is made to run a signal handler: its wait ends for it and begins again afterwards.
     fn signal_wakes_main(&mut self, c: Call) {
@@ -483,6 +485,7 @@ impl Cx {
                 Event::Timer(0, _) => self.look_armed.swap(false, Relaxed),
                 Event::Timer(crate::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
+                Event::Wake(task, seq) => self.end_wait(Ticket { task, seq }, true),
                 Event::Io { task, seq, .. } => self.end_wait(Ticket { task, seq }, true),
                 Event::Job(task, seq, v) => self.job_done(Ticket { task, seq }, v),
             };
