@@ -14,8 +14,11 @@
 //! # Ok::<(), kumi_source::Error>(())
 //! ```
 
+mod decode;
 mod error;
+mod http;
 mod input;
+mod net;
 mod options;
 mod source;
 mod sys;

@@ -38,7 +38,6 @@ pub enum Wait {
 pub struct Job(Box<dyn FnOnce() + Send>);
 
 impl Job {
-    #[allow(dead_code)]
     pub(crate) fn new(work: impl FnOnce() + Send + 'static) -> Job {
         Job(Box::new(work))
     }
