@@ -1,11 +1,24 @@
 //! XML 1.0 (5th edition) with namespaces, pushed in pieces of any size.
 
 pub mod bind;
+mod chars;
+mod content;
+mod cursor;
+mod doctype;
+mod dtd;
+mod encoding;
 pub mod error;
 pub mod event;
+mod input;
 pub mod limits;
+mod lines;
+mod namespaces;
+mod prolog;
 pub mod row;
+#[doc(hidden)]
+pub mod scan;
 pub mod schema;
+mod tag;
 pub mod tokenizer;
 pub mod value;
 

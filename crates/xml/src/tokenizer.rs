@@ -1,8 +1,23 @@
 //! The push tokeniser: bytes in, events out.
+//!
+//! Its state between calls says where it is: `pos` is the first byte of the buffer that no event covers yet, `frames` are
+//! the entities being read (the innermost last; their text is read before the buffer goes on), and `scan` says how far an
+//! unfinished token was searched for its end, so that no byte is looked at twice however small the pieces.
+//!
+//! `fast` holds exactly when the next thing is content of an open element of the document itself and nothing is pending:
+//! then tags without attributes and text without references are cut out by the masks of the input alone. Everything else
+//! goes through `slow` ([`content`](crate::content), [`prolog`](crate::prolog), [`tag`](crate::tag)).
 
-use crate::error::{Error, Position};
-use crate::event::{Attribute, Event, Name};
+use crate::chars::{self, NAME_START, is, text};
+use crate::cursor::{Bad, Cursor, Read, Trouble};
+use crate::doctype::Finder;
+use crate::dtd::Dtd;
+use crate::error::{Error, ErrorKind, LimitKind, Position};
+use crate::event::{Attribute, Event, Name, Start};
+use crate::input::Input;
 use crate::limits::Limits;
+use crate::namespaces::{NONE, Namespaces};
+use std::sync::Arc;
 
 /// How a document is to be read.
 #[derive(Clone, Debug)]
@@ -20,67 +35,636 @@ impl Default for Options {
     }
 }
 
+/// What `step` found; becomes an [`Event`] with what the tokeniser holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// Feed more.
+    Wait,
+    /// The document is complete.
+    Done,
+    XmlDecl,
+    Doctype,
+    Start,
+    End,
+    /// In the buffer.
+    Text(usize, usize),
+    /// All of `scratch`.
+    Scratch,
+    /// In the source now being read.
+    Comment(usize, usize),
+    Pi(usize, usize, usize, usize),
+}
+
+/// Which part of the document comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Its very beginning.
+    Start,
+    /// Before the root element.
+    Prolog,
+    /// In the root element.
+    Content,
+    /// After it.
+    Epilog,
+}
+
+/// How far the end of an unfinished token of the buffer was searched: up to the index.
+#[derive(Clone, Debug)]
+pub(crate) enum Scan {
+    Nothing,
+    /// `>` outside quotes, or a `<`.
+    Tag(usize, u8),
+    /// `>`
+    EndTag(usize),
+    /// `--`
+    Comment(usize),
+    /// `?>`
+    Instruction(usize),
+    Doctype(usize, Finder),
+    /// A byte that can't stand in a reference.
+    Reference(usize),
+    Text(usize),
+}
+
+/// An open element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// Its name, in `names`.
+    pub name: usize,
+    pub len: u32,
+    /// Bytes before the local part.
+    pub local: u32,
+    pub namespace: u32,
+    /// Namespace declarations that end with it.
+    pub declared: u32,
+}
+
+/// An entity being read.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub text: Arc<[u8]>,
+    pub at: usize,
+    /// Elements that were open when it began.
+    pub depth: usize,
+    /// Where in the document the reference stands: for all frames that of the outermost.
+    pub reference: u64,
+}
+
+/// An attribute of the tag last read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attr {
+    /// In the source; in `values` when it is a default.
+    pub name: (usize, usize),
+    pub local: usize,
+    pub namespace: u32,
+    pub value: (usize, usize),
+    /// The value was composed, in `values`.
+    pub composed: bool,
+    pub specified: bool,
+}
+
+/// What the XML declaration or the document type said.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub version: String,
+    pub encoding: Option<String>,
+    pub standalone: Option<bool>,
+    pub name: String,
+    pub public: Option<String>,
+    pub system: Option<String>,
+}
+
 /// The tokeniser. See the crate's documentation.
 #[derive(Debug)]
 pub struct Tokenizer {
-    options: Options,
-    buffer: Vec<u8>,
-    finished: bool,
+    pub(crate) input: Input,
+    pub(crate) pos: usize,
+    pub(crate) fast: bool,
+    /// Offset in the document of the event last returned.
+    pub(crate) event: u64,
+    pub(crate) open: Vec<Open>,
+    /// The names of the open elements, one after the other up to `names_end`; what follows is room.
+    pub(crate) names: Vec<u8>,
+    pub(crate) names_end: usize,
+    /// The element that ended last.
+    pub(crate) ended: Open,
+    pub(crate) attributes: Vec<Attr>,
+    pub(crate) values: Vec<u8>,
+    pub(crate) namespaces: Namespaces,
+    pub(crate) mode: Mode,
+    pub(crate) scan: Scan,
+    pub(crate) frames: Vec<Frame>,
+    /// Text put together from pieces, and where it began.
+    pub(crate) scratch: Vec<u8>,
+    pub(crate) scratch_start: u64,
+    pub(crate) scratch_sent: bool,
+    /// The place of `scratch_start`, should the bytes there have gone.
+    pinned: Position,
+    /// The start of the text node has been delivered.
+    pub(crate) in_text: bool,
+    pub(crate) in_cdata: bool,
+    pub(crate) cdata: bool,
+    /// `<a/>`: its end is due.
+    pub(crate) end_due: bool,
+    /// Namespace declarations of the element that ended last, still to be taken back.
+    pub(crate) undo: u32,
+    pub(crate) dtd: Option<Box<Dtd>>,
+    pub(crate) head: Box<Head>,
+    pub(crate) doctype_seen: bool,
+    /// Replacement text expanded so far.
+    pub(crate) spent: u64,
+    pub(crate) options: Options,
+    /// What is being read, for a message should the document end there.
+    pub(crate) what: &'static str,
+    /// Its longest, and the limit that says so.
+    pub(crate) cap: (usize, LimitKind),
+    skipping: Option<usize>,
+    failed: Option<Box<Error>>,
 }
 
 impl Tokenizer {
     pub fn new(options: Options) -> Tokenizer {
-        Tokenizer { options, buffer: Vec::new(), finished: false }
+        let mut options = options;
+        options.limits.text_piece = options.limits.text_piece.max(4);
+        Tokenizer {
+            input: Input::new(options.encoding),
+            pos: 0,
+            fast: false,
+            event: 0,
+            open: Vec::new(),
+            names: vec![0; 256],
+            names_end: 0,
+            ended: Open { name: 0, len: 0, local: 0, namespace: NONE, declared: 0 },
+            attributes: Vec::new(),
+            values: Vec::new(),
+            namespaces: Namespaces::new(),
+            mode: Mode::Start,
+            scan: Scan::Nothing,
+            frames: Vec::new(),
+            scratch: Vec::new(),
+            scratch_start: 0,
+            scratch_sent: false,
+            pinned: Position { line: 1, column: 1, offset: 0 },
+            in_text: false,
+            in_cdata: false,
+            cdata: false,
+            end_due: false,
+            undo: 0,
+            dtd: None,
+            head: Box::default(),
+            doctype_seen: false,
+            spent: 0,
+            options,
+            what: "",
+            cap: (usize::MAX, LimitKind::TagBytes),
+            skipping: None,
+            failed: None,
+        }
     }
 
-    /// Takes the next bytes of the document, cut anywhere. What is wrong with them is told by `next` when it gets there.
+    /// Takes the next bytes of the document, cut anywhere. What is wrong with them is told by [`next`](Tokenizer::next) when
+    /// it gets there; here only an error that was told already is told again.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.buffer.extend_from_slice(bytes);
+        if let Some(error) = &self.failed {
+            return Err((**error).clone());
+        }
+        let composing = (!self.scratch.is_empty() && !self.scratch_sent) || self.in_cdata;
+        if composing && self.scratch_start != u64::MAX && self.pinned.offset != self.scratch_start {
+            self.pinned = self.place(self.scratch_start);
+        }
+        let event = self.event.saturating_sub(self.input.base) as usize;
+        let gone = self.input.compact(self.pos.min(event));
+        if gone > 0 {
+            self.pos -= gone;
+            match &mut self.scan {
+                Scan::Nothing => {}
+                Scan::Tag(at, _)
+                | Scan::EndTag(at)
+                | Scan::Comment(at)
+                | Scan::Instruction(at)
+                | Scan::Doctype(at, _)
+                | Scan::Reference(at)
+                | Scan::Text(at) => *at -= gone,
+            }
+        }
+        self.input.feed(bytes);
         Ok(())
     }
 
     /// No more bytes come.
     pub fn finish(&mut self) {
-        self.finished = true;
+        self.input.finish();
     }
 
-    /// The next event; `None`: feed more, or, after `finish`, the document is complete and well-formed.
+    /// The next event; `None`: feed more, or, after `finish`, the document is complete and well-formed. An error is final:
+    /// it is told again by every later call.
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let _ = &self.options;
-        Ok(None)
+        let token = self.step()?;
+        Ok(Some(match token {
+            Token::Wait | Token::Done => return Ok(None),
+            Token::Start => Event::Start(Start { tokenizer: self }),
+            Token::End => Event::End(self.name(self.ended)),
+            Token::Text(from, to) => Event::Text(text(&self.input.padded()[from..to])),
+            Token::Scratch => Event::Text(text(&self.scratch)),
+            Token::Comment(from, to) => Event::Comment(text(&self.source()[from..to])),
+            Token::Pi(a, b, from, to) => {
+                let source = self.source();
+                Event::Pi { target: text(&source[a..b]), data: text(&source[from..to]) }
+            }
+            Token::XmlDecl => Event::XmlDecl {
+                version: &self.head.version,
+                encoding: self.head.encoding.as_deref(),
+                standalone: self.head.standalone,
+            },
+            Token::Doctype => Event::Doctype {
+                name: &self.head.name,
+                public: self.head.public.as_deref(),
+                system: self.head.system.as_deref(),
+            },
+        }))
     }
 
-    /// Where the event last returned begins.
+    /// Where the event last returned begins. What came out of an entity is where the reference to it stands. Good until the
+    /// next call of `next`.
     pub fn position(&self) -> Position {
-        Position { line: 1, column: 1, offset: 0 }
+        if self.event == self.pinned.offset { self.pinned } else { self.place(self.event) }
+    }
+
+    /// Where the byte `n` of the [`lookahead`](Tokenizer::lookahead) stands.
+    pub fn position_ahead(&self, n: usize) -> Position {
+        self.place(self.input.base + (self.pos + n) as u64)
+    }
+
+    fn place(&self, offset: u64) -> Position {
+        self.input.lines.position(self.input.bytes(), self.input.base, offset)
     }
 
     /// Elements open now. At a start event its element is counted, at its end event no longer.
+    #[inline]
     pub fn depth(&self) -> usize {
-        0
+        self.open.len()
     }
 
     /// Whether the text last returned is (a piece of) a CDATA section.
     pub fn cdata(&self) -> bool {
-        false
+        self.cdata
     }
 
     /// After a start event: passes over that element with all it holds, its end tag included, checking that it is
     /// well-formed and delivering nothing. False: feed more and call again.
     pub fn skip(&mut self) -> Result<bool, Error> {
+        let target = *self.skipping.get_or_insert(self.open.len().saturating_sub(1));
+        while self.open.len() > target {
+            if self.step()? == Token::Wait {
+                return Ok(false);
+            }
+        }
+        self.skipping = None;
         Ok(true)
     }
 
     /// What comes next, for a caller who guesses it: bytes from the current position that are allowed characters
     /// in UTF-8, with line ends normalised. Empty when they would not be content of an open element of the document
-    /// itself, or when an event is half read (a text node not at its beginning).
+    /// itself, when an event is half read (a text node not at its beginning), or when the document type declares attributes
+    /// (defaults could be missed).
+    #[inline]
     pub fn lookahead(&self) -> Lookahead<'_> {
-        Lookahead { bytes: &[] }
+        if self.fast || self.is_clean() {
+            Lookahead { bytes: &self.input.bytes()[self.pos..], stops: self.input.stops(), pos: self.pos }
+        } else {
+            Lookahead { bytes: &[], stops: self.input.stops(), pos: self.input.end }
+        }
     }
 
     /// The caller found the first `n` bytes of the lookahead to be balanced content (whole elements, comments, text
     /// that ends at the next `<`) and checked that they are well-formed: the next event is the one after them.
-    pub fn accept(&mut self, _n: usize) {}
+    #[inline]
+    pub fn accept(&mut self, n: usize) {
+        let n = n.min(self.input.end - self.pos);
+        if n > 0 && (self.fast || self.is_clean()) {
+            self.pos += n;
+            self.event = self.input.base + self.pos as u64;
+            self.scan = Scan::Nothing;
+            self.fast = true;
+        }
+    }
+
+    /// See `fast` in the module's description; unlike it, true also when a token at `pos` was found to be unfinished.
+    fn is_clean(&self) -> bool {
+        self.mode == Mode::Content
+            && self.frames.is_empty()
+            && (self.scratch.is_empty() || self.scratch_sent)
+            && !self.in_text
+            && !self.in_cdata
+            && !self.end_due
+            && self.undo == 0
+            && self.failed.is_none()
+            && self.dtd.as_ref().is_none_or(|dtd| dtd.attributes.is_empty())
+    }
+
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<Token, Error> {
+        if self.fast {
+            let token = self.quick();
+            if token != Token::Wait {
+                return Ok(token);
+            }
+        }
+        self.slow()
+    }
+
+    /// The usual things, when they are whole in the buffer; `Wait` for everything else.
+    #[inline]
+    fn quick(&mut self) -> Token {
+        let pos = self.pos;
+        let end = self.input.end;
+        let bytes = self.input.padded();
+        // `bytes` has padding behind `end`; what was read there is refused by a comparison with `end`.
+        if bytes[pos] != b'<' {
+            let stop = self.input.stop(pos);
+            if stop < end && bytes[stop] == b'<' && stop - pos <= self.options.limits.text_piece {
+                self.event = self.input.base + pos as u64;
+                self.pos = stop;
+                self.cdata = false;
+                return Token::Text(pos, stop);
+            }
+            return Token::Wait;
+        }
+        let first = bytes[pos + 1];
+        if first == b'/' {
+            let Some(&open) = self.open.last() else { return Token::Wait };
+            let len = open.len as usize;
+            let close = pos + 2 + len;
+            if close < end
+                && bytes[close] == b'>'
+                && open.declared == 0
+                && self.open.len() > 1
+                && same(&bytes[pos + 2..], &self.names[open.name..], len)
+            {
+                self.event = self.input.base + pos as u64;
+                self.pos = close + 1;
+                self.open.pop();
+                self.names_end = open.name;
+                self.ended = open;
+                return Token::End;
+            }
+            return Token::Wait;
+        }
+        let stop = self.input.name_break(pos + 1);
+        let len = stop - (pos + 1);
+        if stop < end
+            && bytes[stop] == b'>'
+            && is(first, NAME_START)
+            && len <= WIDE
+            && len <= self.options.limits.name
+            && self.open.len() < self.options.limits.depth
+            && self.names_end + WIDE <= self.names.len()
+        {
+            let name = self.names_end;
+            self.names[name..name + WIDE].copy_from_slice(&bytes[pos + 1..pos + 1 + WIDE]);
+            self.names_end = name + len;
+            self.event = self.input.base + pos as u64;
+            self.pos = stop + 1;
+            self.attributes.clear();
+            self.open.push(Open { name, len: len as u32, local: 0, namespace: self.namespaces.default, declared: 0 });
+            return Token::Start;
+        }
+        Token::Wait
+    }
+
+    #[inline(never)]
+    fn slow(&mut self) -> Result<Token, Error> {
+        if let Some(error) = &self.failed {
+            return Err((**error).clone());
+        }
+        self.attributes.clear();
+        self.values.clear();
+        if self.scratch_sent {
+            self.scratch.clear();
+            self.scratch_sent = false;
+        }
+        if self.undo > 0 {
+            self.namespaces.undo(std::mem::take(&mut self.undo));
+        }
+        let token = if self.end_due {
+            self.end_due = false;
+            self.end_element();
+            Ok(Token::End)
+        } else {
+            match self.mode {
+                Mode::Content => self.content(),
+                Mode::Start => self.beginning(),
+                Mode::Prolog | Mode::Epilog => self.outside(),
+            }
+        };
+        let token = match token {
+            Ok(token) => token,
+            Err(Trouble::Short) => match self.starved() {
+                Ok(token) => token,
+                Err(bad) => return Err(self.fail(bad)),
+            },
+            Err(Trouble::Bad(bad)) => return Err(self.fail(*bad)),
+        };
+        if token == Token::Wait {
+            self.event = self.input.base + self.pos as u64;
+            self.fast = false;
+        } else {
+            self.fast = self.is_clean();
+        }
+        Ok(token)
+    }
+
+    /// The source ended within a token that begins at `pos`.
+    fn starved(&mut self) -> Result<Token, Bad> {
+        if let Some(frame) = self.frames.last() {
+            let message = format!("{} begins in an entity and doesn't end there", self.what);
+            return Err(Bad { kind: ErrorKind::EntityBoundary, at: frame.at, message });
+        }
+        if self.input.end - self.pos > self.cap.0 {
+            let message = format!("{} is longer than {} bytes (Limits::{})", self.what, self.cap.0, limit_name(self.cap.1));
+            return Err(Bad { kind: ErrorKind::Limit(self.cap.1), at: self.pos, message });
+        }
+        let at = self.input.end;
+        if let Some(fault) = &self.input.fault {
+            return Err(Bad { kind: fault.kind, at, message: fault.message.clone() });
+        }
+        if !self.input.finished {
+            return Ok(Token::Wait);
+        }
+        let message = match self.open.last() {
+            Some(&open) if self.what.is_empty() => {
+                format!("the document ends, but the element <{}> is still open", self.name(open).raw())
+            }
+            _ => format!("the document ends within {}", self.what),
+        };
+        Err(Bad { kind: ErrorKind::UnexpectedEnd, at, message })
+    }
+
+    #[cold]
+    fn fail(&mut self, bad: Bad) -> Error {
+        let mut message = bad.message;
+        let offset = match self.frames.first() {
+            Some(frame) => {
+                message.push_str(", in the entity referred to here");
+                frame.reference
+            }
+            None => self.input.base + bad.at as u64,
+        };
+        let position = self.place(offset);
+        let error = Error { kind: bad.kind, position, message };
+        self.failed = Some(Box::new(error.clone()));
+        self.fast = false;
+        error
+    }
+
+    /// The bytes now being read: the innermost entity's, or the document's.
+    #[inline]
+    pub(crate) fn source(&self) -> &[u8] {
+        match self.frames.last() {
+            Some(frame) => &frame.text,
+            None => self.input.bytes(),
+        }
+    }
+
+    /// Where in the source the next thing begins.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.frames.last().map_or(self.pos, |frame| frame.at)
+    }
+
+    #[inline]
+    pub(crate) fn set_at(&mut self, at: usize) {
+        match self.frames.last_mut() {
+            Some(frame) => frame.at = at,
+            None => self.pos = at,
+        }
+        self.scan = Scan::Nothing;
+    }
+
+    /// Offset in the document of `at`.
+    #[inline]
+    pub(crate) fn offset(&self, at: usize) -> u64 {
+        self.frames.first().map_or(self.input.base + at as u64, |frame| frame.reference)
+    }
+
+    /// Reading begins of a token of at most `cap` bytes.
+    pub(crate) fn begin(&mut self, what: &'static str, cap: usize, kind: LimitKind) {
+        self.what = what;
+        self.cap = (cap, kind);
+    }
+
+    /// The source from `at` on, cut where the token becomes too long.
+    #[inline]
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        let source = self.source();
+        let at = self.at();
+        let end = source.len().min(at.saturating_add(self.cap.0));
+        Cursor::new(&source[..chars::floor_boundary(source, end)], at, self.options.limits.name)
+    }
+
+    /// How much may have been expanded before `offset`: the limit, and as much again as the document grew by then, times 16.
+    pub(crate) fn budget(&self, offset: u64) -> u64 {
+        (self.options.limits.entity_expansion as u64).saturating_add(offset.saturating_mul(16))
+    }
+
+    /// Whether reading a token that was found unfinished is worth another try. `fresh` is the search for its end from its
+    /// beginning.
+    pub(crate) fn ready(&mut self, fresh: Scan) -> Read<()> {
+        if !self.frames.is_empty() {
+            return Ok(());
+        }
+        let first = matches!(self.scan, Scan::Nothing | Scan::Text(_));
+        if first {
+            // Usually it is whole; the search begins at the next call.
+            self.scan = fresh;
+            return Ok(());
+        }
+        let end = self.input.end;
+        if self.search() || self.input.is_last() || end - self.pos > self.cap.0 { Ok(()) } else { Err(Trouble::Short) }
+    }
+
+    /// Goes on searching. Whether it found an end.
+    fn search(&mut self) -> bool {
+        let bytes = self.input.bytes();
+        match &mut self.scan {
+            Scan::Nothing | Scan::Text(_) => return true,
+            Scan::Tag(at, quote) => loop {
+                let rest = &bytes[*at..];
+                if *quote != 0 {
+                    match memchr::memchr2(*quote, b'<', rest) {
+                        None => break,
+                        Some(i) if rest[i] == b'<' => return true,
+                        Some(i) => {
+                            *at += i + 1;
+                            *quote = 0;
+                        }
+                    }
+                } else {
+                    match rest.iter().position(|b| matches!(b, b'>' | b'<' | b'"' | b'\'')) {
+                        None => break,
+                        Some(i) if matches!(rest[i], b'"' | b'\'') => {
+                            *at += i + 1;
+                            *quote = rest[i];
+                        }
+                        Some(_) => return true,
+                    }
+                }
+            },
+            Scan::EndTag(at) => {
+                if memchr::memchr(b'>', &bytes[*at..]).is_some() {
+                    return true;
+                }
+            }
+            Scan::Comment(at) => {
+                if memchr::memmem::find(&bytes[*at..], b"--").is_some_and(|i| *at + i + 2 < bytes.len()) {
+                    return true;
+                }
+            }
+            Scan::Instruction(at) => {
+                if memchr::memmem::find(&bytes[*at..], b"?>").is_some() {
+                    return true;
+                }
+            }
+            Scan::Doctype(at, finder) => {
+                if finder.find(&bytes[*at..]).is_some() {
+                    return true;
+                }
+            }
+            Scan::Reference(at) => {
+                let stays = |&b: &u8| b >= 0x80 || b == b'#' || is(b, chars::NAME);
+                if !bytes[*at..].iter().all(stays) {
+                    return true;
+                }
+            }
+        }
+        let end = self.input.end;
+        match &mut self.scan {
+            // Two bytes can be the first of the three that are looked for.
+            Scan::Comment(at) => *at = (*at).max(end.saturating_sub(2)),
+            Scan::Instruction(at) => *at = (*at).max(end.saturating_sub(1)),
+            Scan::Tag(at, _) | Scan::EndTag(at) | Scan::Doctype(at, _) | Scan::Reference(at) => *at = end,
+            Scan::Nothing | Scan::Text(_) => {}
+        }
+        false
+    }
+
+    /// The innermost element ends.
+    pub(crate) fn end_element(&mut self) {
+        if let Some(open) = self.open.pop() {
+            self.names_end = open.name;
+            self.undo = open.declared;
+            self.ended = open;
+        }
+        if self.open.is_empty() {
+            self.mode = Mode::Epilog;
+        }
+    }
+
+    pub(crate) fn name(&self, open: Open) -> Name<'_> {
+        let raw = text(&self.names[open.name..open.name + open.len as usize]);
+        Name { raw, local: open.local as usize, namespace: self.namespaces.name(open.namespace) }
+    }
 
     /// Where the lookahead begins, and the next event.
     pub fn lookahead_position(&self) -> Position {
@@ -93,15 +677,71 @@ impl Tokenizer {
     }
 
     pub(crate) fn element_name(&self) -> Name<'_> {
-        Name { raw: "", local: 0, namespace: None }
+        self.name(self.open.last().copied().unwrap_or(self.ended))
     }
 
     pub(crate) fn attribute_count(&self) -> usize {
-        0
+        self.attributes.len()
     }
 
-    pub(crate) fn attribute_at(&self, _i: usize) -> Attribute<'_> {
-        Attribute { name: self.element_name(), value: "", specified: true }
+    pub(crate) fn attribute_at(&self, i: usize) -> Attribute<'_> {
+        let a = &self.attributes[i];
+        let source = self.source();
+        let raw = text(&(if a.specified { source } else { &self.values })[a.name.0..a.name.1]);
+        let value = text(&(if a.composed { &self.values } else { source })[a.value.0..a.value.1]);
+        let name = Name { raw, local: a.local, namespace: self.namespaces.name(a.namespace) };
+        Attribute { name, value, specified: a.specified }
+    }
+
+    /// Replaces the SIMD kernel: for tests.
+    #[doc(hidden)]
+    pub fn set_scanner(&mut self, scanner: crate::scan::Scanner) {
+        self.input.set_scanner(scanner);
+    }
+}
+
+/// The longest name that the quick way takes, and the room that `names` keeps behind its end for it.
+pub(crate) const WIDE: usize = 32;
+
+/// Whether the first `len` bytes are the same.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8], len: usize) -> bool {
+    if len > WIDE || a.len() < WIDE || b.len() < WIDE {
+        return a.len() >= len && b.len() >= len && a[..len] == b[..len];
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::*;
+        // SAFETY: SSE2 is part of x86-64; both slices have at least 32 bytes.
+        let differ = unsafe {
+            let eq = |i: usize| {
+                let x = _mm_loadu_si128(a.as_ptr().add(i).cast());
+                let y = _mm_loadu_si128(b.as_ptr().add(i).cast());
+                _mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) as u32
+            };
+            !(eq(0) | eq(16) << 16)
+        };
+        // Bits from `len` on don't matter.
+        (differ as u64) << (64 - len) == 0 || len == 0
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        a[..len] == b[..len]
+    }
+}
+
+fn limit_name(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Depth => "depth",
+        LimitKind::Name => "name",
+        LimitKind::Attributes => "attributes",
+        LimitKind::TagBytes => "tag_bytes",
+        LimitKind::MarkupBytes => "markup_bytes",
+        LimitKind::DoctypeBytes => "doctype_bytes",
+        LimitKind::Entities => "declarations",
+        LimitKind::EntityExpansion => "entity_expansion",
+        LimitKind::EntityDepth => "entity_depth",
+        LimitKind::Namespaces => "namespaces",
     }
 }
 
@@ -109,16 +749,23 @@ impl Tokenizer {
 #[derive(Clone, Copy, Debug)]
 pub struct Lookahead<'a> {
     bytes: &'a [u8],
+    stops: &'a [u64],
+    pos: usize,
 }
 
 impl<'a> Lookahead<'a> {
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// The index of the first `<`, `&` or `]` at or after `from`, or the length: faster than searching, because the
     /// tokeniser has looked for them already.
+    #[inline]
     pub fn stop(&self, from: usize) -> usize {
-        self.bytes[from..].iter().position(|b| matches!(b, b'<' | b'&' | b']')).map_or(self.bytes.len(), |i| i + from)
+        if from >= self.bytes.len() {
+            return self.bytes.len();
+        }
+        crate::input::next(self.stops, self.pos + from) - self.pos
     }
 }

@@ -1,0 +1,302 @@
+//! The content of elements: text, references, CDATA sections, entities, and what `<` begins.
+//!
+//! A text node without references that is whole in the buffer is delivered from there. Any other is put together in
+//! `scratch`. A piece is delivered as soon as `text_piece` bytes of the node are there, however they came.
+
+use crate::chars::{self, floor_boundary};
+use crate::cursor::{Read, Reference, Trouble, bad};
+use crate::doctype;
+use crate::dtd::{self, Expander};
+use crate::error::{ErrorKind, LimitKind};
+use crate::tokenizer::{Frame, Mode, Scan, Token, Tokenizer};
+use std::sync::Arc;
+
+impl Tokenizer {
+    pub(crate) fn content(&mut self) -> Read<Token> {
+        loop {
+            if let Some(frame) = self.frames.last()
+                && frame.at == frame.text.len()
+                && !self.in_cdata
+            {
+                if self.open.len() != frame.depth {
+                    let message = format!("the element <{}> begins in an entity and doesn't end there", self.element_name().raw());
+                    return bad(ErrorKind::EntityBoundary, frame.at, message);
+                }
+                self.frames.pop();
+                continue;
+            }
+            self.begin("", usize::MAX, LimitKind::TagBytes);
+            if self.in_cdata {
+                self.what = "a CDATA section";
+                match self.cdata_piece()? {
+                    Some(token) => return Ok(token),
+                    None => continue,
+                }
+            }
+            let at = self.at();
+            let Some(&byte) = self.source().get(at) else { return Err(Trouble::Short) };
+            if byte == b'<' {
+                self.in_text = false;
+                if !self.scratch.is_empty() {
+                    return Ok(self.send_scratch());
+                }
+                match self.markup()? {
+                    Some(token) => return Ok(token),
+                    None => continue,
+                }
+            }
+            let token = if byte == b'&' { self.reference()? } else { self.text_run()? };
+            if let Some(token) = token {
+                return Ok(token);
+            }
+        }
+    }
+
+    /// What has been put together is a piece of text.
+    fn send_scratch(&mut self) -> Token {
+        self.scratch_sent = true;
+        self.cdata = false;
+        self.event = self.scratch_start;
+        Token::Scratch
+    }
+
+    /// What `<` begins. `None`: a CDATA section, or the end of an entity comes first.
+    pub(crate) fn markup(&mut self) -> Read<Option<Token>> {
+        let at = self.at();
+        self.what = "a tag";
+        let source = self.source();
+        let Some(&second) = source.get(at + 1) else { return Err(Trouble::Short) };
+        match second {
+            b'/' => self.end_tag().map(Some),
+            b'?' => self.instruction().map(Some),
+            b'!' => {
+                self.what = "markup";
+                let mut c = self.cursor();
+                if c.word(b"<!--")? {
+                    return self.comment().map(Some);
+                }
+                if c.word(b"<![CDATA[")? {
+                    if self.mode != Mode::Content {
+                        return bad(ErrorKind::Structure, at, "text can only stand in the root element");
+                    }
+                    self.in_cdata = true;
+                    self.scratch_start = self.offset(at);
+                    self.set_at(at + 9);
+                    return Ok(None);
+                }
+                if self.mode == Mode::Content {
+                    return bad(ErrorKind::Syntax, at, "'<!' begins no comment and no CDATA section");
+                }
+                self.doctype().map(Some)
+            }
+            _ if self.mode == Mode::Epilog => {
+                bad(ErrorKind::Structure, at, "a document has one root element, and this one has ended")
+            }
+            _ => self.start_tag().map(Some),
+        }
+    }
+
+    fn comment(&mut self) -> Read<Token> {
+        let limit = self.options.limits.markup_bytes;
+        self.begin("a comment", limit, LimitKind::MarkupBytes);
+        let at = self.at();
+        self.ready(Scan::Comment(at + 4))?;
+        let mut c = self.cursor();
+        c.at += 4;
+        doctype::comment(&mut c)?;
+        let end = c.at;
+        self.event = self.offset(at);
+        self.set_at(end);
+        Ok(Token::Comment(at + 4, end - 3))
+    }
+
+    fn instruction(&mut self) -> Read<Token> {
+        let limit = self.options.limits.markup_bytes;
+        self.begin("a processing instruction", limit, LimitKind::MarkupBytes);
+        let at = self.at();
+        self.ready(Scan::Instruction(at + 2))?;
+        let mut c = self.cursor();
+        c.at += 2;
+        let (target, data) = doctype::instruction(&mut c, self.options.namespaces)?;
+        let end = c.at;
+        self.event = self.offset(at);
+        self.set_at(end);
+        Ok(Token::Pi(target.0, target.1, data.0, data.1))
+    }
+
+    /// Text up to the next stop, as far as it is there.
+    fn text_run(&mut self) -> Read<Option<Token>> {
+        let piece = self.options.limits.text_piece;
+        let at = self.at();
+        let framed = !self.frames.is_empty();
+        let last = framed || self.input.is_last();
+        let source = self.source();
+        let mut stop = match self.scan {
+            Scan::Text(seen) if !framed => seen,
+            _ => at,
+        };
+        let mut waiting = false;
+        loop {
+            stop = if framed {
+                memchr::memchr3(b'<', b'&', b']', &source[stop..]).map_or(source.len(), |i| stop + i)
+            } else {
+                self.input.stop(stop)
+            };
+            if source.get(stop) != Some(&b']') {
+                break;
+            }
+            let rest = &source[stop..];
+            if rest.starts_with(b"]]>") {
+                return bad(ErrorKind::Syntax, stop, "']]>' can't stand in text; write ]]&gt;");
+            }
+            if rest.len() < 3 && !last && b"]]>".starts_with(rest) {
+                waiting = true;
+                break;
+            }
+            stop += 1;
+        }
+        let len = stop - at;
+        if self.scratch.is_empty() && !framed {
+            let whole = source.get(stop) == Some(&b'<');
+            if len >= piece || (whole && len > 0) {
+                let cut = at + if len > piece { floor_boundary(&source[at..stop], piece) } else { len };
+                self.event = self.offset(at);
+                self.cdata = false;
+                self.in_text = true;
+                self.set_at(cut);
+                return Ok(Some(Token::Text(at, cut)));
+            }
+            if stop == self.input.end || waiting {
+                self.scan = Scan::Text(stop);
+                return Err(Trouble::Short);
+            }
+        }
+        // A reference follows, or came before.
+        let room = piece - self.scratch.len();
+        let taken = if len > room { floor_boundary(&source[at..stop], room) } else { len };
+        if self.scratch.is_empty() {
+            self.scratch_start = self.offset(at);
+        }
+        match self.frames.last() {
+            Some(frame) => self.scratch.extend_from_slice(&frame.text[at..at + taken]),
+            None => self.scratch.extend_from_slice(&self.input.bytes()[at..at + taken]),
+        }
+        self.in_text = true;
+        self.set_at(at + taken);
+        if taken < len || self.scratch.len() == piece {
+            return Ok(Some(self.send_scratch()));
+        }
+        if !framed && (stop == self.input.end || waiting) {
+            return Err(Trouble::Short);
+        }
+        Ok(None)
+    }
+
+    /// `&`: a character goes to the text, an entity is read next.
+    fn reference(&mut self) -> Read<Option<Token>> {
+        let at = self.at();
+        self.what = "a reference";
+        self.ready(Scan::Reference(at + 1))?;
+        let mut c = self.cursor();
+        let reference = c.reference()?;
+        let after = c.at;
+        self.in_text = true;
+        match reference {
+            Reference::Char(ch) => {
+                if self.scratch.len() + ch.len_utf8() > self.options.limits.text_piece {
+                    self.scan = Scan::Nothing;
+                    return Ok(Some(self.send_scratch()));
+                }
+                if self.scratch.is_empty() {
+                    self.scratch_start = self.offset(at);
+                }
+                if ch.is_ascii() {
+                    self.scratch.push(ch as u8);
+                } else {
+                    self.scratch.extend_from_slice(ch.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                self.set_at(after);
+            }
+            Reference::Entity { start, end } => {
+                let offset = self.offset(at);
+                let source = self.source();
+                let name = &source[start..end];
+                let text = dtd::lookup(self.dtd.as_deref(), name, at)?;
+                if self.frames.iter().any(|frame| Arc::ptr_eq(&frame.text, &text)) {
+                    let message = format!("the entity \"{}\" contains itself", chars::text(name));
+                    return bad(ErrorKind::RecursiveEntity, at, message);
+                }
+                let limits = &self.options.limits;
+                if self.frames.len() >= limits.entity_depth {
+                    let message = format!("entities stand in one another more than {} deep (Limits::entity_depth)", limits.entity_depth);
+                    return bad(ErrorKind::Limit(LimitKind::EntityDepth), at, message);
+                }
+                let budget = self.budget(offset);
+                Expander { dtd: None, limits, spent: &mut self.spent, budget }.spend(text.len() + 1, at)?;
+                self.set_at(after);
+                let depth = self.open.len();
+                self.frames.push(Frame { text, at: 0, depth, reference: offset });
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next piece of the CDATA section. `None`: it has ended.
+    fn cdata_piece(&mut self) -> Read<Option<Token>> {
+        let piece = self.options.limits.text_piece;
+        let at = self.at();
+        let framed = !self.frames.is_empty();
+        let source = self.source();
+        let mut seen = match self.scan {
+            Scan::Text(seen) if !framed => seen,
+            _ => at,
+        };
+        let mut found = false;
+        while let Some(i) = memchr::memchr(b']', &source[seen..]) {
+            seen += i;
+            let rest = &source[seen..];
+            if rest.starts_with(b"]]>") {
+                found = true;
+                break;
+            }
+            if rest.len() < 3 && b"]]>".starts_with(rest) {
+                break;
+            }
+            seen += 1;
+        }
+        if !found && source.get(seen) != Some(&b']') {
+            seen = source.len();
+        }
+        let len = seen - at;
+        let (from, to) = if len > piece || (len == piece && !found) {
+            (at, at + floor_boundary(&source[at..seen], piece))
+        } else if found {
+            self.in_cdata = false;
+            (at, seen)
+        } else {
+            if !framed {
+                self.scan = Scan::Text(seen);
+            }
+            return Err(Trouble::Short);
+        };
+        self.event = if self.scratch_start != u64::MAX { self.scratch_start } else { self.offset(at) };
+        self.scratch_start = u64::MAX;
+        let ended = !self.in_cdata;
+        if framed {
+            let frame_text = self.frames.last().map(|frame| frame.text.clone());
+            if let Some(text) = frame_text {
+                self.scratch.extend_from_slice(&text[from..to]);
+            }
+        }
+        self.set_at(if ended { to + 3 } else { to });
+        self.cdata = true;
+        if from == to {
+            return Ok(None);
+        }
+        if framed {
+            self.scratch_sent = true;
+            return Ok(Some(Token::Scratch));
+        }
+        Ok(Some(Token::Text(from, to)))
+    }
+}

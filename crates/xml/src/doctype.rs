@@ -1,0 +1,633 @@
+//! The document type declaration: finding its end while it comes in, then reading it in one go.
+//!
+//! The internal subset is read for entities, attribute types and defaults; everything else in it is checked
+//! for syntax. Nothing outside the document is read: a reference to it is remembered as `Dtd::unread`, after
+//! which declarations no longer count (5.1), because an unread one might have come first.
+
+use crate::chars::{self, is_space};
+use crate::cursor::{Cursor, Read, Trouble, bad};
+use crate::dtd::{Attribute, Attributes, Dtd, Entity, Expander, tokenise};
+use crate::error::{ErrorKind, LimitKind};
+use crate::limits::Limits;
+use std::sync::Arc;
+
+/// Where the search for the end of the declaration stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum In {
+    /// Outside the brackets.
+    Head,
+    /// Between declarations.
+    Subset,
+    Declaration,
+    Comment,
+    Instruction,
+}
+
+/// Finds the end of a declaration, byte by byte, resumable anywhere.
+#[derive(Clone, Debug)]
+pub struct Finder {
+    place: In,
+    quote: u8,
+    /// The bytes before, to know `<!--`, `-->` and `?>`.
+    last: [u8; 3],
+    /// Bytes since a comment or instruction began.
+    since: usize,
+}
+
+impl Finder {
+    pub fn new() -> Finder {
+        Finder { place: In::Head, quote: 0, last: [0; 3], since: 0 }
+    }
+
+    /// Looks at the next bytes. The index after the closing `>`, if it is among them.
+    pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (i, &b) in bytes.iter().enumerate() {
+            if self.step(b) {
+                return Some(i + 1);
+            }
+            self.last = [self.last[1], self.last[2], b];
+            self.since = self.since.saturating_add(1);
+        }
+        None
+    }
+
+    fn step(&mut self, b: u8) -> bool {
+        match self.place {
+            In::Comment => {
+                if b == b'>' && self.since >= 3 && self.last[1..] == *b"--" {
+                    self.place = In::Subset;
+                }
+            }
+            In::Instruction => {
+                if b == b'>' && self.since >= 2 && self.last[2] == b'?' {
+                    self.place = In::Subset;
+                }
+            }
+            _ if self.quote != 0 => {
+                if b == self.quote {
+                    self.quote = 0;
+                }
+            }
+            In::Head => match b {
+                b'"' | b'\'' => self.quote = b,
+                b'[' => self.place = In::Subset,
+                b'>' => return true,
+                _ => {}
+            },
+            In::Subset => match b {
+                b'?' if self.last[2] == b'<' => (self.place, self.since) = (In::Instruction, 0),
+                b'!' if self.last[2] == b'<' => self.place = In::Declaration,
+                b']' => self.place = In::Head,
+                _ => {}
+            },
+            In::Declaration => match b {
+                b'-' if self.last == *b"<!-" => (self.place, self.since) = (In::Comment, 0),
+                b'"' | b'\'' => self.quote = b,
+                b'>' => self.place = In::Subset,
+                _ => {}
+            },
+        }
+        false
+    }
+}
+
+/// What the declaration says about itself: places in its bytes.
+#[derive(Debug)]
+pub struct Head {
+    pub name: (usize, usize),
+    pub public: Option<(usize, usize)>,
+    pub system: Option<(usize, usize)>,
+    /// After the closing `>`.
+    pub end: usize,
+}
+
+/// Reads declarations.
+pub struct Reader<'a> {
+    pub limits: &'a Limits,
+    pub namespaces: bool,
+    pub standalone: bool,
+    pub spent: &'a mut u64,
+    pub budget: u64,
+    pub dtd: &'a mut Dtd,
+}
+
+type Span = (usize, usize);
+
+impl Reader<'_> {
+    /// Reads the whole declaration, `<!DOCTYPE` to `>`.
+    pub fn doctype(&mut self, c: &mut Cursor<'_>) -> Read<Head> {
+        if !c.word(b"<!DOCTYPE")? {
+            return bad(ErrorKind::Syntax, c.at, "'<!' begins no comment, CDATA section or document type here");
+        }
+        c.require_space("after '<!DOCTYPE'")?;
+        let name = self.qualified(c, "the root element")?;
+        let (mut public, mut system) = (None, None);
+        let spaced = c.space()?;
+        if !matches!(c.peek()?, b'[' | b'>') {
+            if !spaced {
+                return bad(ErrorKind::Doctype, c.at, format!("white space, '[' or '>' expected, not {}", c.shown()));
+            }
+            (public, system) = self.external(c, false)?;
+            self.dtd.unread = true;
+            c.space()?;
+        }
+        if c.peek()? == b'[' {
+            c.at += 1;
+            self.subset(c, 0, &mut Vec::new())?;
+            c.expect(b']', "at the end of the internal subset")?;
+            c.space()?;
+        }
+        if c.peek()? != b'>' {
+            return bad(ErrorKind::Doctype, c.at, format!("'>' expected at the end of the document type, not {}", c.shown()));
+        }
+        c.at += 1;
+        Ok(Head { name, public, system, end: c.at })
+    }
+
+    /// Declarations up to `]`, or to the end of a parameter entity's text.
+    fn subset(&mut self, c: &mut Cursor<'_>, depth: usize, open: &mut Vec<Arc<[u8]>>) -> Read<()> {
+        loop {
+            if depth > 0 && c.at == c.bytes.len() {
+                return Ok(());
+            }
+            match c.peek()? {
+                b if is_space(b) => c.at += 1,
+                b']' if depth == 0 => return Ok(()),
+                b'%' => self.parameter_reference(c, depth, open)?,
+                b'<' => self.markup(c)?,
+                _ => {
+                    return bad(ErrorKind::Doctype, c.at, format!("{} can't stand between declarations", c.shown()));
+                }
+            }
+        }
+    }
+
+    fn parameter_reference(&mut self, c: &mut Cursor<'_>, depth: usize, open: &mut Vec<Arc<[u8]>>) -> Read<()> {
+        let at = c.at;
+        c.at += 1;
+        let name = c.name("a parameter entity")?;
+        let name = &c.bytes[name..c.at];
+        c.expect(b';', "at the end of the reference")?;
+        let text = match self.dtd.parameter.get(name) {
+            Some(Entity::Internal(text)) => text.clone(),
+            Some(_) => {
+                self.dtd.unread = true;
+                self.dtd.stopped = true;
+                return Ok(());
+            }
+            None if self.dtd.unread && !self.standalone => {
+                self.dtd.stopped = true;
+                return Ok(());
+            }
+            None => {
+                let message = format!("the parameter entity \"{}\" is not declared", chars::text(name));
+                return bad(ErrorKind::UndeclaredEntity, at, message);
+            }
+        };
+        if open.iter().any(|o| Arc::ptr_eq(o, &text)) {
+            let message = format!("the parameter entity \"{}\" contains itself", chars::text(name));
+            return bad(ErrorKind::RecursiveEntity, at, message);
+        }
+        if depth >= self.limits.entity_depth {
+            return bad(
+                ErrorKind::Limit(LimitKind::EntityDepth),
+                at,
+                format!("entities stand in one another more than {} deep (Limits::entity_depth)", self.limits.entity_depth),
+            );
+        }
+        Expander { dtd: None, limits: self.limits, spent: self.spent, budget: self.budget }.spend(text.len() + 1, at)?;
+        open.push(text.clone());
+        let mut inner = Cursor::new(&text, 0, self.limits.name);
+        let result = self.subset(&mut inner, depth + 1, open);
+        open.pop();
+        result.map_err(|trouble| match trouble {
+            Trouble::Short => boundary(at, name),
+            Trouble::Bad(mut b) => {
+                b.at = at;
+                b.message = format!("{}, in the parameter entity \"{}\"", b.message, chars::text(name));
+                Trouble::Bad(b)
+            }
+        })
+    }
+
+    fn markup(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        if c.word(b"<!--")? {
+            return comment(c);
+        }
+        if c.word(b"<?")? {
+            instruction(c, self.namespaces)?;
+            return Ok(());
+        }
+        if c.word(b"<!ELEMENT")? {
+            return self.element(c);
+        }
+        if c.word(b"<!ATTLIST")? {
+            return self.attributes(c);
+        }
+        if c.word(b"<!ENTITY")? {
+            return self.entity(c);
+        }
+        if c.word(b"<!NOTATION")? {
+            return self.notation(c);
+        }
+        if c.word(b"<![")? {
+            return bad(ErrorKind::Doctype, c.at - 3, "conditional sections are only allowed outside the document");
+        }
+        bad(ErrorKind::Doctype, c.at, "'<' begins no declaration, comment or instruction here")
+    }
+
+    fn qualified(&self, c: &mut Cursor<'_>, what: &str) -> Read<Span> {
+        let start = c.name(what)?;
+        let name = &c.bytes[start..c.at];
+        if self.namespaces && chars::qualified(name).is_none() {
+            let message = format!("\"{}\" is no name with at most one prefix", chars::text(name));
+            return bad(ErrorKind::Namespace, start, message);
+        }
+        Ok((start, c.at))
+    }
+
+    /// A name without a colon.
+    fn plain(&self, c: &mut Cursor<'_>, what: &str) -> Read<Span> {
+        let start = c.name(what)?;
+        if self.namespaces && memchr::memchr(b':', &c.bytes[start..c.at]).is_some() {
+            return bad(ErrorKind::Namespace, start, format!("the name of {what} can't hold a colon"));
+        }
+        Ok((start, c.at))
+    }
+
+    /// One more declaration.
+    fn counts(&mut self, at: usize) -> Read<()> {
+        self.dtd.count += 1;
+        if self.dtd.count > self.limits.declarations {
+            let message = format!("more than {} declarations (Limits::declarations)", self.limits.declarations);
+            return bad(ErrorKind::Limit(LimitKind::Entities), at, message);
+        }
+        Ok(())
+    }
+
+    /// `SYSTEM` or `PUBLIC` with their literals; a notation may leave the second out.
+    fn external(&mut self, c: &mut Cursor<'_>, notation: bool) -> Read<(Option<Span>, Option<Span>)> {
+        if c.word(b"SYSTEM")? {
+            c.require_space("after SYSTEM")?;
+            return Ok((None, Some(c.literal("a system identifier")?)));
+        }
+        if !c.word(b"PUBLIC")? {
+            return bad(ErrorKind::Doctype, c.at, format!("SYSTEM or PUBLIC expected, not {}", c.shown()));
+        }
+        c.require_space("after PUBLIC")?;
+        let public = c.literal("a public identifier")?;
+        if let Some(i) = c.bytes[public.0..public.1].iter().position(|&b| !chars::is(b, chars::PUBLIC)) {
+            let at = public.0 + i;
+            return bad(ErrorKind::Doctype, at, format!("{:?} can't stand in a public identifier", chars::decode(c.bytes, at).0));
+        }
+        let spaced = c.space()?;
+        if notation && !matches!(c.peek()?, b'"' | b'\'') {
+            return Ok((Some(public), None));
+        }
+        if !spaced {
+            return bad(ErrorKind::Syntax, c.at, "white space expected after the public identifier");
+        }
+        Ok((Some(public), Some(c.literal("a system identifier")?)))
+    }
+
+    fn end(&self, c: &mut Cursor<'_>) -> Read<()> {
+        c.space()?;
+        if c.peek()? != b'>' {
+            return bad(ErrorKind::Doctype, c.at, format!("'>' expected at the end of the declaration, not {}", c.shown()));
+        }
+        c.at += 1;
+        Ok(())
+    }
+
+    fn element(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        c.require_space("after '<!ELEMENT'")?;
+        self.qualified(c, "an element")?;
+        c.require_space("after the element's name")?;
+        if c.word(b"EMPTY")? || c.word(b"ANY")? {
+            return self.end(c);
+        }
+        c.expect(b'(', "before the content model")?;
+        c.space()?;
+        if c.word(b"#PCDATA")? {
+            let mut names = false;
+            loop {
+                c.space()?;
+                if c.peek()? != b'|' {
+                    break;
+                }
+                c.at += 1;
+                c.space()?;
+                self.qualified(c, "an element")?;
+                names = true;
+            }
+            c.expect(b')', "at the end of the content model")?;
+            if names {
+                c.expect(b'*', "after a content model of text and elements")?;
+            } else if c.peek()? == b'*' {
+                c.at += 1;
+            }
+            return self.end(c);
+        }
+        self.children(c)?;
+        self.end(c)
+    }
+
+    /// After the first `(`. One separator a level, 0 until it is known.
+    fn children(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        let mut levels = vec![0u8];
+        let mut particle = true;
+        while let Some(separator) = levels.last_mut() {
+            c.space()?;
+            if particle {
+                if c.peek()? == b'(' {
+                    c.at += 1;
+                    levels.push(0);
+                    continue;
+                }
+                self.qualified(c, "an element")?;
+                occurrence(c)?;
+                particle = false;
+                continue;
+            }
+            match c.peek()? {
+                b')' => {
+                    c.at += 1;
+                    levels.pop();
+                    occurrence(c)?;
+                }
+                b @ (b'|' | b',') if *separator == 0 || *separator == b => {
+                    *separator = b;
+                    c.at += 1;
+                    particle = true;
+                }
+                _ => return bad(ErrorKind::Doctype, c.at, format!("{} can't stand here in a content model", c.shown())),
+            }
+        }
+        Ok(())
+    }
+
+    fn notation(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        c.require_space("after '<!NOTATION'")?;
+        self.plain(c, "a notation")?;
+        c.require_space("after the notation's name")?;
+        self.external(c, true)?;
+        self.end(c)
+    }
+
+    fn entity(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        let at = c.at;
+        c.require_space("after '<!ENTITY'")?;
+        let parameter = c.peek()? == b'%';
+        if parameter {
+            c.at += 1;
+            c.require_space("after '%'")?;
+        }
+        let name = self.plain(c, "an entity")?;
+        c.require_space("after the entity's name")?;
+        let entity = if matches!(c.peek()?, b'"' | b'\'') {
+            let (from, to) = c.literal("the entity's value")?;
+            Entity::Internal(self.entity_value(c.bytes, from, to)?)
+        } else {
+            self.external(c, false)?;
+            let spaced = c.space()?;
+            if !parameter && c.peek()? != b'>' {
+                if !spaced {
+                    return bad(ErrorKind::Syntax, c.at, "white space or '>' expected after the system identifier");
+                }
+                if !c.word(b"NDATA")? {
+                    return bad(ErrorKind::Doctype, c.at, format!("NDATA or '>' expected, not {}", c.shown()));
+                }
+                c.require_space("after NDATA")?;
+                self.plain(c, "a notation")?;
+                Entity::Unparsed
+            } else {
+                Entity::External
+            }
+        };
+        self.end(c)?;
+        self.counts(at)?;
+        let name = &c.bytes[name.0..name.1];
+        if !self.reading() {
+            return Ok(());
+        }
+        if !parameter && let Some(expected) = crate::cursor::predefined(name) {
+            return predeclared(at, expected, &entity);
+        }
+        let table = if parameter { &mut self.dtd.parameter } else { &mut self.dtd.general };
+        if !table.contains_key(name) {
+            table.insert(name.into(), entity);
+        }
+        Ok(())
+    }
+
+    /// Whether declarations still count.
+    fn reading(&self) -> bool {
+        self.standalone || !self.dtd.stopped
+    }
+
+    /// Character references are replaced, general references checked and left alone (4.4).
+    fn entity_value(&mut self, bytes: &[u8], from: usize, to: usize) -> Read<Arc<[u8]>> {
+        let mut out = Vec::with_capacity(to - from);
+        let mut c = Cursor::new(&bytes[..to], from, self.limits.name);
+        while let Some(&b) = c.bytes.get(c.at) {
+            let at = c.at;
+            match b {
+                b'%' => {
+                    return bad(
+                        ErrorKind::Doctype,
+                        at,
+                        "'%' can't stand in an entity's value in the internal subset; write &#37;",
+                    );
+                }
+                b'&' => {
+                    let character = c.bytes.get(at + 1) == Some(&b'#');
+                    let reference = match c.reference() {
+                        Err(Trouble::Short) => return bad(ErrorKind::Reference, at, "a reference without its ';'"),
+                        other => other?,
+                    };
+                    match reference {
+                        crate::cursor::Reference::Char(ch) if character => {
+                            out.extend_from_slice(ch.encode_utf8(&mut [0; 4]).as_bytes());
+                        }
+                        _ => out.extend_from_slice(&bytes[at..c.at]),
+                    }
+                }
+                _ => {
+                    out.push(b);
+                    c.at += 1;
+                }
+            }
+        }
+        Ok(out.into())
+    }
+
+    fn attributes(&mut self, c: &mut Cursor<'_>) -> Read<()> {
+        c.require_space("after '<!ATTLIST'")?;
+        let element = self.qualified(c, "an element")?;
+        let element = &c.bytes[element.0..element.1];
+        loop {
+            let spaced = c.space()?;
+            if c.peek()? == b'>' {
+                c.at += 1;
+                return Ok(());
+            }
+            if !spaced {
+                return bad(ErrorKind::Syntax, c.at, format!("white space or '>' expected, not {}", c.shown()));
+            }
+            let name = self.qualified(c, "an attribute")?;
+            c.require_space("after the attribute's name")?;
+            let tokenised = self.attribute_type(c)?;
+            c.require_space("after the attribute's type")?;
+            let default = self.attribute_default(c, tokenised)?;
+            self.counts(name.0)?;
+            if !self.reading() {
+                continue;
+            }
+            let name = &c.bytes[name.0..name.1];
+            let declared = match self.dtd.attributes.get_mut(element) {
+                Some(declared) => declared,
+                None => self.dtd.attributes.entry(element.into()).or_insert_with(Attributes::default),
+            };
+            // The first declaration binds.
+            if !declared.index.contains_key(name) {
+                let i = declared.all.len() as u32;
+                declared.index.insert(name.into(), i);
+                if default.is_some() {
+                    declared.defaults.push(i);
+                }
+                declared.all.push(Attribute { name: name.into(), tokenised, default });
+            }
+        }
+    }
+
+    /// Whether it is any other than CDATA.
+    fn attribute_type(&mut self, c: &mut Cursor<'_>) -> Read<bool> {
+        if c.peek()? == b'(' {
+            c.at += 1;
+            self.choices(c, false)?;
+            return Ok(true);
+        }
+        // Longer words before those that begin them.
+        for word in [&b"CDATA"[..], b"IDREFS", b"IDREF", b"ID", b"ENTITIES", b"ENTITY", b"NMTOKENS", b"NMTOKEN", b"NOTATION"] {
+            if !c.word(word)? {
+                continue;
+            }
+            if word == b"NOTATION" {
+                c.require_space("after NOTATION")?;
+                c.expect(b'(', "before the notations")?;
+                self.choices(c, true)?;
+            }
+            return Ok(word != b"CDATA");
+        }
+        bad(ErrorKind::Doctype, c.at, format!("the type of an attribute expected, not {}", c.shown()))
+    }
+
+    fn choices(&mut self, c: &mut Cursor<'_>, notations: bool) -> Read<()> {
+        loop {
+            c.space()?;
+            if notations {
+                self.plain(c, "a notation")?;
+            } else {
+                c.token("a choice of values")?;
+            }
+            c.space()?;
+            match c.peek()? {
+                b'|' => c.at += 1,
+                b')' => {
+                    c.at += 1;
+                    return Ok(());
+                }
+                _ => return bad(ErrorKind::Doctype, c.at, format!("'|' or ')' expected, not {}", c.shown())),
+            }
+        }
+    }
+
+    fn attribute_default(&mut self, c: &mut Cursor<'_>, tokenised: bool) -> Read<Option<Box<[u8]>>> {
+        if c.word(b"#REQUIRED")? || c.word(b"#IMPLIED")? {
+            return Ok(None);
+        }
+        if c.word(b"#FIXED")? {
+            c.require_space("after #FIXED")?;
+        }
+        let (from, to) = c.literal("the attribute's default")?;
+        let mut out = Vec::new();
+        let mut expander = Expander { dtd: Some(self.dtd), limits: self.limits, spent: self.spent, budget: self.budget };
+        expander.value(c.bytes, from, to, &mut out)?;
+        if tokenised {
+            tokenise(&mut out, 0);
+        }
+        Ok(Some(out.into()))
+    }
+}
+
+fn occurrence(c: &mut Cursor<'_>) -> Read<()> {
+    if matches!(c.peek()?, b'?' | b'*' | b'+') {
+        c.at += 1;
+    }
+    Ok(())
+}
+
+fn boundary(at: usize, name: &[u8]) -> Trouble {
+    let message = format!("a declaration begins in the parameter entity \"{}\" and doesn't end there", chars::text(name));
+    match bad::<()>(ErrorKind::EntityBoundary, at, message) {
+        Err(trouble) => trouble,
+        Ok(()) => Trouble::Short,
+    }
+}
+
+/// One of the five may be declared again, as what it is (4.6).
+fn predeclared(at: usize, expected: char, entity: &Entity) -> Read<()> {
+    if let Entity::Internal(text) = entity {
+        let plain = text.len() == 1 && text[0] == expected as u8 && !matches!(expected, '<' | '&');
+        let reference = || {
+            let mut c = Cursor::new(text, 0, 64);
+            text.first() == Some(&b'&')
+                && matches!(c.reference(), Ok(crate::cursor::Reference::Char(ch)) if ch == expected)
+                && c.at == text.len()
+        };
+        if plain || reference() {
+            return Ok(());
+        }
+    }
+    bad(ErrorKind::Doctype, at, format!("the predefined entity for '{expected}' is declared as something else"))
+}
+
+/// After `<!--`: passes over the rest of a comment.
+pub fn comment(c: &mut Cursor<'_>) -> Read<()> {
+    let from = c.at;
+    let rest = &c.bytes[from.min(c.bytes.len())..];
+    let i = memchr::memmem::find(rest, b"--").ok_or(Trouble::Short)?;
+    match rest.get(i + 2) {
+        None => Err(Trouble::Short),
+        Some(b'>') => {
+            c.at = from + i + 3;
+            Ok(())
+        }
+        Some(_) => bad(ErrorKind::Syntax, from + i, "'--' can't stand in a comment"),
+    }
+}
+
+/// After `<?`: the target, and where the data begins and ends.
+pub fn instruction(c: &mut Cursor<'_>, namespaces: bool) -> Read<(Span, Span)> {
+    let start = c.name("an instruction's target")?;
+    let target = (start, c.at);
+    let name = &c.bytes[start..c.at];
+    if name.eq_ignore_ascii_case(b"xml") {
+        let message = "an XML declaration can only stand at the very beginning of the document";
+        return bad(ErrorKind::Declaration, start, if name == b"xml" { message } else { "the target \"xml\" is reserved" });
+    }
+    if namespaces && memchr::memchr(b':', name).is_some() {
+        return bad(ErrorKind::Namespace, start, "the target of an instruction can't hold a colon");
+    }
+    if !is_space(c.peek()?) {
+        if !c.word(b"?>")? {
+            return bad(ErrorKind::Syntax, c.at, format!("white space or '?>' expected after the target, not {}", c.shown()));
+        }
+        return Ok((target, (c.at - 2, c.at - 2)));
+    }
+    c.space()?;
+    let from = c.at;
+    let len = memchr::memmem::find(&c.bytes[from..], b"?>").ok_or(Trouble::Short)?;
+    c.at = from + len + 2;
+    Ok((target, (from, from + len)))
+}

@@ -1,0 +1,350 @@
+//! One look at every byte, many at a time: where text stops, where names stop, and whether anything needs care.
+//!
+//! A mask has one bit a byte, the lowest bit for the first. *Stops* are `<`, `&` and `]`; *breaks* are all bytes that
+//! are not ASCII letters, digits, `_`, `-` or `.`. Bits past the last byte are set in both, so that a search for the
+//! next one ends there by itself.
+
+/// What stands in the bytes looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    pub non_ascii: bool,
+    /// A control character other than tab, LF and CR.
+    pub control: bool,
+    pub cr: bool,
+}
+
+/// Masks of one block of 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Block {
+    stops: u64,
+    breaks: u64,
+    control: u64,
+    non_ascii: u64,
+    cr: u64,
+}
+
+/// Looks at `bytes[from..len]`, fills the masks of every block from that of `from` to that of `len`, both included.
+/// `bytes` must reach to the end of the block of `len`, the masks to their entry for it; bytes at `len` and after it may
+/// be anything.
+type Kernel = fn(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags;
+
+/// The kernel for this processor.
+#[derive(Clone, Copy)]
+pub struct Scanner(Kernel);
+
+impl std::fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scanner")
+    }
+}
+
+impl Scanner {
+    /// The fastest that this processor has.
+    pub fn detect() -> Scanner {
+        Scanner::all().pop().map_or(Scanner(scalar), |(_, scanner)| scanner)
+    }
+
+    /// All that this processor has, the slowest first.
+    pub fn all() -> Vec<(&'static str, Scanner)> {
+        #[allow(unused_mut)]
+        let mut all = vec![("scalar", Scanner(scalar))];
+        #[cfg(target_arch = "x86_64")]
+        {
+            all.push(("sse2", Scanner(x86::sse2)));
+            if is_x86_feature_detected!("avx2") {
+                all.push(("avx2", Scanner(x86::avx2)));
+            }
+            if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512f") {
+                all.push(("avx512", Scanner(x86::avx512)));
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            all.push(("neon", Scanner(arm::neon)));
+        }
+        all
+    }
+
+    /// See [`Kernel`].
+    #[inline]
+    pub fn scan(self, bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        (self.0)(bytes, from, len, stops, breaks)
+    }
+}
+
+#[inline(always)]
+fn blocks(
+    bytes: &[u8],
+    from: usize,
+    len: usize,
+    stops: &mut [u64],
+    breaks: &mut [u64],
+    mut block: impl FnMut(&[u8; 64]) -> Block,
+) -> Flags {
+    let (first, last) = (from / 64, len / 64);
+    let (mut control, mut non_ascii, mut cr) = (0, 0, 0);
+    let stops = &mut stops[first..=last];
+    let breaks = &mut breaks[first..=last];
+    let (chunks, _) = bytes[first * 64..(last + 1) * 64].as_chunks::<64>();
+    let mut care = !0u64 << (from % 64);
+    for (i, chunk) in chunks.iter().enumerate() {
+        let mut b = block(chunk);
+        if first + i == last {
+            let past = !0u64 << (len % 64);
+            b.stops |= past;
+            b.breaks |= past;
+            care &= !past;
+        }
+        control |= b.control & care;
+        non_ascii |= b.non_ascii & care;
+        cr |= b.cr & care;
+        stops[i] = b.stops;
+        breaks[i] = b.breaks;
+        care = !0;
+    }
+    Flags { non_ascii: non_ascii != 0, control: control != 0, cr: cr != 0 }
+}
+
+fn scalar(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+    use crate::chars::{CLASS, PLAIN_NAME, TEXT_STOP};
+    blocks(bytes, from, len, stops, breaks, |chunk| {
+        let mut out = Block::default();
+        for (i, &b) in chunk.iter().enumerate() {
+            let class = CLASS[b as usize];
+            out.stops |= ((class & TEXT_STOP != 0) as u64) << i;
+            out.breaks |= ((class & PLAIN_NAME == 0) as u64) << i;
+            out.control |= ((b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) as u64) << i;
+            out.non_ascii |= ((b >= 0x80) as u64) << i;
+            out.cr |= ((b == b'\r') as u64) << i;
+        }
+        out
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Block, Flags, blocks};
+    use std::arch::x86_64::*;
+
+    pub fn sse2(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        // SSE2 is part of x86-64.
+        blocks(bytes, from, len, stops, breaks, |chunk| {
+            let mut out = Block::default();
+            for (i, part) in chunk.as_chunks::<16>().0.iter().enumerate() {
+                // SAFETY: SSE2 is part of x86-64; the load is unaligned and of exactly 16 bytes.
+                let (stop, brk, control, non_ascii, cr) = unsafe {
+                    let v = _mm_loadu_si128(part.as_ptr().cast());
+                    let eq = |b: u8| _mm_cmpeq_epi8(v, _mm_set1_epi8(b as i8));
+                    // Unsigned: v - low <= span.
+                    let within = |v: __m128i, low: u8, span: u8| {
+                        let d = _mm_sub_epi8(v, _mm_set1_epi8(low as i8));
+                        _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(span as i8)), d)
+                    };
+                    let stop = _mm_or_si128(_mm_or_si128(eq(b'<'), eq(b'&')), eq(b']'));
+                    let letter = within(_mm_or_si128(v, _mm_set1_epi8(0x20)), b'a', 25);
+                    let name = _mm_or_si128(
+                        _mm_or_si128(letter, within(v, b'0', 9)),
+                        _mm_or_si128(within(v, b'-', 1), eq(b'_')),
+                    );
+                    let cr = eq(b'\r');
+                    let allowed = _mm_or_si128(within(v, b'\t', 1), cr);
+                    let control = _mm_andnot_si128(allowed, within(v, 0, 0x1F));
+                    (
+                        _mm_movemask_epi8(stop),
+                        !_mm_movemask_epi8(name),
+                        _mm_movemask_epi8(control),
+                        _mm_movemask_epi8(v),
+                        _mm_movemask_epi8(cr),
+                    )
+                };
+                let put = |mask: i32| ((mask as u32 & 0xFFFF) as u64) << (16 * i);
+                out.stops |= put(stop);
+                out.breaks |= put(brk);
+                out.control |= put(control);
+                out.non_ascii |= put(non_ascii);
+                out.cr |= put(cr);
+            }
+            out
+        })
+    }
+
+    pub fn avx2(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        // SAFETY: only handed out by `Scanner::all` after AVX2 was detected.
+        unsafe { avx2_inner(bytes, from, len, stops, breaks) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn avx2_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        blocks(bytes, from, len, stops, breaks, |chunk| {
+            let mut out = Block::default();
+            for (i, part) in chunk.as_chunks::<32>().0.iter().enumerate() {
+                // SAFETY: this function has AVX2; the load is unaligned and of exactly 32 bytes.
+                let (stop, brk, control, non_ascii, cr) = unsafe {
+                    let v = _mm256_loadu_si256(part.as_ptr().cast());
+                    macro_rules! eq {
+                        ($b:expr) => {
+                            _mm256_cmpeq_epi8(v, _mm256_set1_epi8($b as i8))
+                        };
+                    }
+                    macro_rules! within {
+                        ($v:expr, $low:expr, $span:expr) => {{
+                            let d = _mm256_sub_epi8($v, _mm256_set1_epi8($low as i8));
+                            _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8($span)), d)
+                        }};
+                    }
+                    let stop = _mm256_or_si256(_mm256_or_si256(eq!(b'<'), eq!(b'&')), eq!(b']'));
+                    let letter = within!(_mm256_or_si256(v, _mm256_set1_epi8(0x20)), b'a', 25);
+                    let name = _mm256_or_si256(
+                        _mm256_or_si256(letter, within!(v, b'0', 9)),
+                        _mm256_or_si256(within!(v, b'-', 1), eq!(b'_')),
+                    );
+                    let cr = eq!(b'\r');
+                    let allowed = _mm256_or_si256(within!(v, b'\t', 1), cr);
+                    let control = _mm256_andnot_si256(allowed, within!(v, 0, 0x1F));
+                    (
+                        _mm256_movemask_epi8(stop),
+                        !_mm256_movemask_epi8(name),
+                        _mm256_movemask_epi8(control),
+                        _mm256_movemask_epi8(v),
+                        _mm256_movemask_epi8(cr),
+                    )
+                };
+                let put = |mask: i32| (mask as u32 as u64) << (32 * i);
+                out.stops |= put(stop);
+                out.breaks |= put(brk);
+                out.control |= put(control);
+                out.non_ascii |= put(non_ascii);
+                out.cr |= put(cr);
+            }
+            out
+        })
+    }
+
+    pub fn avx512(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        // SAFETY: only handed out by `Scanner::all` after AVX-512F and AVX-512BW were detected.
+        unsafe { avx512_inner(bytes, from, len, stops, breaks) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn avx512_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        blocks(bytes, from, len, stops, breaks, |chunk| {
+            // SAFETY: this function has AVX-512F and BW; the load is unaligned and of exactly 64 bytes.
+            unsafe {
+                let v = _mm512_loadu_si512(chunk.as_ptr().cast());
+                macro_rules! eq {
+                    ($b:expr) => {
+                        _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8($b as i8))
+                    };
+                }
+                macro_rules! within {
+                    ($v:expr, $low:expr, $span:expr) => {
+                        _mm512_cmple_epu8_mask(_mm512_sub_epi8($v, _mm512_set1_epi8($low as i8)), _mm512_set1_epi8($span))
+                    };
+                }
+                let letter = within!(_mm512_or_si512(v, _mm512_set1_epi8(0x20)), b'a', 25);
+                let cr = eq!(b'\r');
+                Block {
+                    stops: eq!(b'<') | eq!(b'&') | eq!(b']'),
+                    breaks: !(letter | within!(v, b'0', 9) | within!(v, b'-', 1) | eq!(b'_')),
+                    control: within!(v, 0, 0x1F) & !(within!(v, b'\t', 1) | cr),
+                    non_ascii: _mm512_movepi8_mask(v),
+                    cr,
+                }
+            }
+        })
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod arm {
+    use super::{Block, Flags, blocks};
+    use std::arch::aarch64::*;
+
+    pub fn neon(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        // SAFETY: only handed out by `Scanner::all` after NEON was detected.
+        unsafe { neon_inner(bytes, from, len, stops, breaks) }
+    }
+
+    /// One bit a byte of four comparisons' results.
+    #[target_feature(enable = "neon")]
+    fn bits(v: [uint8x16_t; 4]) -> u64 {
+        let weights: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+        // SAFETY: the load is of exactly the 16 bytes of `weights`.
+        let w = unsafe { vld1q_u8(weights.as_ptr()) };
+        let a = vpaddq_u8(vandq_u8(v[0], w), vandq_u8(v[1], w));
+        let b = vpaddq_u8(vandq_u8(v[2], w), vandq_u8(v[3], w));
+        let c = vpaddq_u8(a, b);
+        vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(c, c)))
+    }
+
+    #[target_feature(enable = "neon")]
+    fn neon_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+        blocks(bytes, from, len, stops, breaks, |chunk| {
+            // SAFETY: `neon` is only called where NEON is; each load is of 16 of the chunk's 64 bytes.
+            unsafe {
+                let z = vdupq_n_u8(0);
+                let (mut stop, mut brk, mut control, mut high, mut crs) = ([z; 4], [z; 4], [z; 4], [z; 4], [z; 4]);
+                for i in 0..4 {
+                    let v = vld1q_u8(chunk.as_ptr().add(16 * i));
+                    macro_rules! eq {
+                        ($b:expr) => {
+                            vceqq_u8(v, vdupq_n_u8($b))
+                        };
+                    }
+                    macro_rules! within {
+                        ($v:expr, $low:expr, $span:expr) => {
+                            vcleq_u8(vsubq_u8($v, vdupq_n_u8($low)), vdupq_n_u8($span))
+                        };
+                    }
+                    let letter = within!(vorrq_u8(v, vdupq_n_u8(0x20)), b'a', 25);
+                    let name = vorrq_u8(vorrq_u8(letter, within!(v, b'0', 9)), vorrq_u8(within!(v, b'-', 1), eq!(b'_')));
+                    crs[i] = eq!(b'\r');
+                    stop[i] = vorrq_u8(vorrq_u8(eq!(b'<'), eq!(b'&')), eq!(b']'));
+                    brk[i] = vmvnq_u8(name);
+                    control[i] = vbicq_u8(within!(v, 0, 0x1F), vorrq_u8(within!(v, b'\t', 1), crs[i]));
+                    high[i] = vcgeq_u8(v, vdupq_n_u8(0x80));
+                }
+                Block { stops: bits(stop), breaks: bits(brk), control: bits(control), non_ascii: bits(high), cr: bits(crs) }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kernel agrees with the plain one on random bytes, at every start and length within some blocks.
+    #[test]
+    fn kernels_agree() {
+        let mut seed = 0x9E37_79B9_7F4A_7C15u64;
+        let mut random = move || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed
+        };
+        for round in 0..400 {
+            let len = (random() % 300) as usize;
+            let from = (random() % (len as u64 + 1)) as usize;
+            let bytes: Vec<u8> = (0..len / 64 * 64 + 64)
+                .map(|_| match round % 4 {
+                    0 => random() as u8,
+                    1 => b"<&]>az AZ09_-.:/@[`{\t\n"[(random() % 22) as usize],
+                    2 => b' ' + (random() % 95) as u8,
+                    _ if random() % 90 == 0 => random() as u8,
+                    _ => b'x',
+                })
+                .collect();
+            let run = |scanner: Scanner| {
+                let (mut stops, mut breaks) = (vec![0; len / 64 + 1], vec![0; len / 64 + 1]);
+                let flags = scanner.scan(&bytes, from, len, &mut stops, &mut breaks);
+                (flags, stops, breaks)
+            };
+            let expected = run(Scanner(scalar));
+            for (name, scanner) in Scanner::all() {
+                assert_eq!(run(scanner), expected, "{name}, {from}..{len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Start and end tags, in full: attributes, their defaults and types, namespaces.
+
+use crate::chars::{self, VALUE_STOP, is, text};
+use crate::cursor::{Bad, Cursor, Read, Trouble, bad};
+use crate::dtd::{Expander, tokenise};
+use crate::error::{ErrorKind, LimitKind};
+use crate::namespaces::{NONE, XML_NAME, XMLNS, XMLNS_NAME};
+use crate::tokenizer::{Attr, Mode, Open, Scan, Token, Tokenizer, WIDE};
+use foldhash::fast::FixedState;
+use std::hash::{BuildHasher, Hash};
+
+/// Up to how many attributes are compared each with each.
+const FEW: usize = 8;
+
+/// A start tag, as it stands.
+struct Tag {
+    name: (usize, usize),
+    end: usize,
+    empty: bool,
+    /// Some name has a colon or is `xmlns`.
+    qualified: bool,
+}
+
+impl Tokenizer {
+    pub(crate) fn start_tag(&mut self) -> Read<Token> {
+        let limit = self.options.limits.tag_bytes;
+        self.begin("a tag", limit, LimitKind::TagBytes);
+        let at = self.at();
+        self.ready(Scan::Tag(at + 1, 0))?;
+        let offset = self.offset(at);
+        let tag = self.read_tag(offset).inspect_err(|_| {
+            self.attributes.clear();
+            self.values.clear();
+        })?;
+        if self.dtd.is_some() {
+            self.declared_attributes(&tag, offset)?;
+        }
+        self.refuse_duplicates()?;
+        self.push(&tag)?;
+        if self.options.namespaces && (tag.qualified || self.attributes.iter().any(|a| !a.specified)) {
+            self.resolve(&tag)?;
+        }
+        self.mode = Mode::Content;
+        self.event = offset;
+        self.end_due = tag.empty;
+        self.set_at(tag.end);
+        Ok(Token::Start)
+    }
+
+    /// Reads the tag that begins here into `attributes` and `values`.
+    fn read_tag(&mut self, offset: u64) -> Read<Tag> {
+        let budget = self.budget(offset);
+        // Field by field, because the source is borrowed while the attributes grow.
+        let source = match self.frames.last() {
+            Some(frame) => &frame.text[..],
+            None => self.input.bytes(),
+        };
+        let at = match self.frames.last() {
+            Some(frame) => frame.at,
+            None => self.pos,
+        };
+        let limits = &self.options.limits;
+        let end = chars::floor_boundary(source, source.len().min(at.saturating_add(limits.tag_bytes)));
+        let mut c = Cursor::new(&source[..end], at + 1, limits.name);
+        let start = c.name("an element")?;
+        let name = (start, c.at);
+        let mut qualified = chars_with_colon(&source[start..c.at]);
+        loop {
+            let spaced = c.space()?;
+            let first = c.peek()?;
+            if first == b'>' {
+                return Ok(Tag { name, end: c.at + 1, empty: false, qualified });
+            }
+            if first == b'/' {
+                c.at += 1;
+                c.expect(b'>', "after '/' in a tag")?;
+                return Ok(Tag { name, end: c.at, empty: true, qualified });
+            }
+            if !spaced {
+                return bad(ErrorKind::Syntax, c.at, format!("white space, '/' or '>' expected in a tag, not {}", c.shown()));
+            }
+            let start = c.name("an attribute")?;
+            let name = (start, c.at);
+            let raw = &source[start..c.at];
+            qualified |= chars_with_colon(raw) || raw == b"xmlns";
+            c.equals("after an attribute's name")?;
+            let quote = c.peek()?;
+            if !matches!(quote, b'"' | b'\'') {
+                return bad(ErrorKind::AttributeValue, c.at, format!("an attribute's value begins with a quote, not {}", c.shown()));
+            }
+            let from = c.at + 1;
+            let (to, plain) = value_end(c.bytes, from, quote)?;
+            c.at = to + 1;
+            let value = if plain {
+                (from, to)
+            } else {
+                let start = self.values.len();
+                let mut expander = Expander { dtd: self.dtd.as_deref(), limits, spent: &mut self.spent, budget };
+                expander.value(source, from, to, &mut self.values)?;
+                (start, self.values.len())
+            };
+            if self.attributes.len() >= limits.attributes {
+                return bad(
+                    ErrorKind::Limit(LimitKind::Attributes),
+                    start,
+                    format!("an element has more than {} attributes (Limits::attributes)", limits.attributes),
+                );
+            }
+            if self.values.len() > limits.tag_bytes {
+                return bad(
+                    ErrorKind::Limit(LimitKind::TagBytes),
+                    start,
+                    format!("the values of a tag grow to more than {} bytes (Limits::tag_bytes)", limits.tag_bytes),
+                );
+            }
+            self.attributes.push(Attr { name, local: 0, namespace: NONE, value, composed: !plain, specified: true });
+        }
+    }
+
+    /// What the document type says of this element's attributes: types that normalise further, and defaults.
+    fn declared_attributes(&mut self, tag: &Tag, offset: u64) -> Read<()> {
+        let budget = self.budget(offset);
+        let Some(dtd) = self.dtd.as_deref() else { return Ok(()) };
+        let source = match self.frames.last() {
+            Some(frame) => &frame.text[..],
+            None => self.input.bytes(),
+        };
+        let Some(declared) = dtd.attributes.get(&source[tag.name.0..tag.name.1]) else { return Ok(()) };
+        let mut given = vec![false; declared.all.len()];
+        for a in &mut self.attributes {
+            let Some(&i) = declared.index.get(&source[a.name.0..a.name.1]) else { continue };
+            given[i as usize] = true;
+            if declared.all[i as usize].tokenised {
+                let start = self.values.len();
+                if a.composed {
+                    self.values.extend_from_within(a.value.0..a.value.1);
+                } else {
+                    self.values.extend_from_slice(&source[a.value.0..a.value.1]);
+                }
+                tokenise(&mut self.values, start);
+                a.value = (start, self.values.len());
+                a.composed = true;
+            }
+        }
+        let limits = &self.options.limits;
+        let mut expander = Expander { dtd: None, limits, spent: &mut self.spent, budget };
+        expander.spend(declared.all.len() / 16, tag.name.0)?;
+        for &i in &declared.defaults {
+            let attribute = &declared.all[i as usize];
+            let Some(value) = attribute.default.as_ref().filter(|_| !given[i as usize]) else { continue };
+            expander.spend(attribute.name.len() + value.len(), tag.name.0)?;
+            if self.attributes.len() >= limits.attributes {
+                return bad(
+                    ErrorKind::Limit(LimitKind::Attributes),
+                    tag.name.0,
+                    format!("an element has more than {} attributes (Limits::attributes)", limits.attributes),
+                );
+            }
+            let start = self.values.len();
+            self.values.extend_from_slice(&attribute.name);
+            let middle = self.values.len();
+            self.values.extend_from_slice(value);
+            let (name, value) = ((start, middle), (middle, self.values.len()));
+            self.attributes.push(Attr { name, local: 0, namespace: NONE, value, composed: true, specified: false });
+        }
+        Ok(())
+    }
+
+    fn raw_name(&self, a: &Attr) -> &[u8] {
+        &(if a.specified { self.source() } else { &self.values })[a.name.0..a.name.1]
+    }
+
+    fn refuse_duplicates(&self) -> Read<()> {
+        let all = &self.attributes;
+        if all.len() < 2 {
+            return Ok(());
+        }
+        match first_repeated(all.len(), |i| self.raw_name(&all[i])) {
+            None => Ok(()),
+            Some(i) => {
+                let message = format!("the attribute \"{}\" stands twice in one tag", text(self.raw_name(&all[i])));
+                bad(ErrorKind::DuplicateAttribute, all[i].name.0, message)
+            }
+        }
+    }
+
+    /// The element is open.
+    fn push(&mut self, tag: &Tag) -> Read<()> {
+        let limits = &self.options.limits;
+        let (depth, bytes) = (limits.depth, limits.tag_bytes);
+        if self.open.len() >= depth {
+            let message = format!("elements stand in one another more than {depth} deep (Limits::depth)");
+            return bad(ErrorKind::Limit(LimitKind::Depth), tag.name.0 - 1, message);
+        }
+        let len = tag.name.1 - tag.name.0;
+        let start = self.names_end;
+        if start + len > bytes {
+            let message = format!("the names of the open elements together are longer than {bytes} bytes (Limits::tag_bytes)");
+            return bad(ErrorKind::Limit(LimitKind::TagBytes), tag.name.0, message);
+        }
+        if self.names.len() < start + len + 2 * WIDE {
+            self.names.resize((start + len + 2 * WIDE) * 2, 0);
+        }
+        let source = match self.frames.last() {
+            Some(frame) => &frame.text[..],
+            None => self.input.bytes(),
+        };
+        self.names[start..start + len].copy_from_slice(&source[tag.name.0..tag.name.1]);
+        self.names_end = start + len;
+        let namespace = self.namespaces.default;
+        self.open.push(Open { name: start, len: len as u32, local: 0, namespace, declared: 0 });
+        Ok(())
+    }
+
+    /// Declares what the tag declares, then looks up its prefixes.
+    fn resolve(&mut self, tag: &Tag) -> Read<()> {
+        let source = match self.frames.last() {
+            Some(frame) => &frame.text[..],
+            None => self.input.bytes(),
+        };
+        let limit = self.options.limits.namespaces;
+        let mut declared = 0;
+        for a in &mut self.attributes {
+            let raw = &(if a.specified { source } else { &self.values })[a.name.0..a.name.1];
+            let Some(local) = chars::qualified(raw) else {
+                return bad(ErrorKind::Namespace, a.name.0, format!("\"{}\" is no name with at most one prefix", text(raw)));
+            };
+            a.local = local;
+            let prefix = match (local, raw) {
+                (0, b"xmlns") => &b""[..],
+                (6, _) if raw.starts_with(b"xmlns:") => &raw[6..],
+                _ => continue,
+            };
+            a.namespace = XMLNS;
+            let name = &(if a.composed { &self.values } else { source })[a.value.0..a.value.1];
+            if let Some(message) = forbidden_binding(prefix, text(name)) {
+                return bad(ErrorKind::Namespace, a.name.0, message);
+            }
+            if self.namespaces.len() >= limit {
+                let message = format!("more than {limit} namespace declarations are in scope (Limits::namespaces)");
+                return bad(ErrorKind::Limit(LimitKind::Namespaces), a.name.0, message);
+            }
+            self.namespaces.declare(prefix, name);
+            declared += 1;
+        }
+        let mut prefixed = 0;
+        for a in &mut self.attributes {
+            if a.local == 0 || a.namespace == XMLNS {
+                continue;
+            }
+            let raw = &(if a.specified { source } else { &self.values })[a.name.0..a.name.1];
+            let prefix = &raw[..a.local - 1];
+            match self.namespaces.find(prefix).filter(|&id| id != XMLNS) {
+                Some(id) => a.namespace = id,
+                None => return Err(undeclared(prefix, a.name.0)),
+            }
+            prefixed += 1;
+        }
+        let raw = &source[tag.name.0..tag.name.1];
+        let (local, namespace) = match chars::qualified(raw) {
+            None => return bad(ErrorKind::Namespace, tag.name.0, format!("\"{}\" is no name with at most one prefix", text(raw))),
+            Some(0) => (0, self.namespaces.default),
+            Some(local) => {
+                let prefix = &raw[..local - 1];
+                match self.namespaces.find(prefix) {
+                    Some(XMLNS) => return bad(ErrorKind::Namespace, tag.name.0, "the prefix \"xmlns\" can't name an element"),
+                    Some(id) => (local, id),
+                    None => return Err(undeclared(prefix, tag.name.0)),
+                }
+            }
+        };
+        if let Some(open) = self.open.last_mut() {
+            (open.local, open.namespace, open.declared) = (local as u32, namespace, declared);
+        }
+        if prefixed > 1 {
+            self.refuse_same_expanded()?;
+        }
+        Ok(())
+    }
+
+    /// Two prefixes for one namespace can make one attribute of two.
+    fn refuse_same_expanded(&self) -> Read<()> {
+        let expanded: Vec<&Attr> = self.attributes.iter().filter(|a| a.local > 0).collect();
+        let key = |i: usize| (self.namespaces.name(expanded[i].namespace), &self.raw_name(expanded[i])[expanded[i].local..]);
+        match first_repeated(expanded.len(), key) {
+            None => Ok(()),
+            Some(i) => {
+                let (namespace, local) = key(i);
+                let message = format!(
+                    "the attribute \"{}\" of the namespace \"{}\" stands twice in one tag",
+                    text(local),
+                    namespace.unwrap_or("")
+                );
+                bad(ErrorKind::DuplicateAttribute, expanded[i].name.0, message)
+            }
+        }
+    }
+
+    pub(crate) fn end_tag(&mut self) -> Read<Token> {
+        let limit = self.options.limits.tag_bytes;
+        self.begin("an end tag", limit, LimitKind::TagBytes);
+        let at = self.at();
+        self.ready(Scan::EndTag(at + 2))?;
+        let Some(&open) = self.open.last() else {
+            return bad(ErrorKind::Structure, at, "an end tag where no element is open");
+        };
+        let mut c = self.cursor();
+        c.at += 2;
+        let start = c.name("an element")?;
+        let name = &c.bytes[start..c.at];
+        c.space()?;
+        if c.peek()? != b'>' {
+            return bad(ErrorKind::Syntax, c.at, format!("'>' expected in an end tag, not {}", c.shown()));
+        }
+        let end = c.at + 1;
+        let expected = &self.names[open.name..open.name + open.len as usize];
+        if name != expected {
+            let message = format!("the end tag </{}> where </{}> was expected", text(name), text(expected));
+            return Err(Trouble::Bad(Box::new(Bad { kind: ErrorKind::MismatchedTag, at, message })));
+        }
+        if let Some(frame) = self.frames.last()
+            && self.open.len() <= frame.depth
+        {
+            let message = format!("the element <{}> ends in an entity and doesn't begin there", text(expected));
+            return bad(ErrorKind::EntityBoundary, at, message);
+        }
+        self.event = self.offset(at);
+        self.set_at(end);
+        self.end_element();
+        Ok(Token::End)
+    }
+}
+
+fn chars_with_colon(name: &[u8]) -> bool {
+    name.contains(&b':')
+}
+
+/// Where the value that begins at `from` ends, and whether it stands there as it is.
+fn value_end(bytes: &[u8], from: usize, quote: u8) -> Read<(usize, bool)> {
+    let mut plain = true;
+    let mut at = from;
+    let near = bytes.len().min(from + 64);
+    loop {
+        while at < near && !is(bytes[at], VALUE_STOP) {
+            at += 1;
+        }
+        if at == near {
+            break;
+        }
+        match bytes[at] {
+            b if b == quote => return Ok((at, plain)),
+            b'<' => return bad(ErrorKind::AttributeValue, at, "'<' can't stand in an attribute's value; write &lt;"),
+            b'"' | b'\'' => {}
+            _ => plain = false,
+        }
+        at += 1;
+    }
+    let rest = &bytes[at..];
+    match memchr::memchr2(quote, b'<', rest) {
+        None => Err(Trouble::Short),
+        Some(i) if rest[i] == b'<' => bad(ErrorKind::AttributeValue, at + i, "'<' can't stand in an attribute's value; write &lt;"),
+        Some(i) => Ok((at + i, plain && memchr::memchr3(b'&', b'\t', b'\n', &rest[..i]).is_none())),
+    }
+}
+
+/// The first of `0..len` whose key one before it has.
+fn first_repeated<K: PartialEq + Hash>(len: usize, key: impl Fn(usize) -> K) -> Option<usize> {
+    if len <= FEW {
+        return (1..len).find(|&i| (0..i).any(|j| key(i) == key(j)));
+    }
+    // Sorted by a hash whose seed an author can't know, equal keys stand together.
+    let state = FixedState::with_seed(seed());
+    let mut order: Vec<(u64, usize)> = (0..len).map(|i| (state.hash_one(key(i)), i)).collect();
+    order.sort_unstable();
+    let mut first: Option<usize> = None;
+    for (n, &(hash, i)) in order.iter().enumerate() {
+        let before = order[..n].iter().rev().take_while(|&&(h, _)| h == hash);
+        if before.into_iter().any(|&(_, j)| key(i) == key(j)) && first.is_none_or(|f| i < f) {
+            first = Some(i);
+        }
+    }
+    first
+}
+
+/// Differs from process to process.
+fn seed() -> u64 {
+    use std::sync::OnceLock;
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| std::collections::hash_map::RandomState::new().hash_one(0u8))
+}
+
+fn undeclared(prefix: &[u8], at: usize) -> Trouble {
+    let message = format!("the prefix \"{}\" is not declared", text(prefix));
+    Trouble::Bad(Box::new(Bad { kind: ErrorKind::Namespace, at, message }))
+}
+
+/// Why a prefix can't stand for a name (Namespaces in XML, 3).
+fn forbidden_binding(prefix: &[u8], name: &str) -> Option<&'static str> {
+    match prefix {
+        b"xmlns" => Some("the prefix \"xmlns\" can't be declared"),
+        b"xml" if name != XML_NAME => Some("the prefix \"xml\" can't stand for another namespace"),
+        b"xml" => None,
+        _ if name == XML_NAME => Some("only the prefix \"xml\" can stand for the namespace of XML"),
+        _ if name == XMLNS_NAME => Some("nothing can stand for the namespace of namespace declarations"),
+        _ if name.is_empty() && !prefix.is_empty() => Some("a prefix can't stand for no namespace"),
+        _ => None,
+    }
+}
+
