@@ -221,6 +221,19 @@ impl Tokenizer {
                 let offset = self.offset(at);
                 let source = self.source();
                 let name = &source[start..end];
+                if self.dtd.as_ref().is_some_and(|dtd| dtd.passes(name)) {
+                    if !self.scratch.is_empty() && self.scratch.len() + (after - at) > self.options.limits.text_piece {
+                        self.scan = Scan::Nothing;
+                        return Ok(Some(self.send_scratch()));
+                    }
+                    let raw = source[at..after].to_vec();
+                    if self.scratch.is_empty() {
+                        self.scratch_start = offset;
+                    }
+                    self.scratch.extend_from_slice(&raw);
+                    self.set_at(after);
+                    return Ok(if self.scratch.len() >= self.options.limits.text_piece { Some(self.send_scratch()) } else { None });
+                }
                 let text = dtd::lookup(self.dtd.as_deref(), name, at)?;
                 if self.frames.iter().any(|frame| Arc::ptr_eq(&frame.text, &text)) {
                     let message = format!("the entity \"{}\" contains itself", chars::text(name));

@@ -168,6 +168,7 @@ impl Reader<'_> {
         let name = c.name("a parameter entity")?;
         let name = &c.bytes[name..c.at];
         c.expect(b';', "at the end of the reference")?;
+        self.dtd.lenient |= !self.standalone;
         let text = match self.dtd.parameter.get(name) {
             Some(Entity::Internal(text)) => text.clone(),
             Some(_) => {

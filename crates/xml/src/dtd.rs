@@ -47,10 +47,20 @@ pub struct Dtd {
     pub attributes: Map<Attributes>,
     /// There is an external subset or a reference to an external parameter entity: declarations that weren't read.
     pub unread: bool,
+    /// There are references to parameter entities, and the document doesn't stand alone: a reference to an undeclared entity
+    /// is no error then (4.1), and is left as it stands.
+    pub lenient: bool,
     /// One of those was passed, so that what follows it no longer binds.
     pub stopped: bool,
     /// Declarations that count towards the limit.
     pub count: usize,
+}
+
+impl Dtd {
+    /// Whether a reference to this entity is left as it stands.
+    pub fn passes(&self, name: &[u8]) -> bool {
+        self.lenient && !self.unread && !self.general.contains_key(name)
+    }
 }
 
 /// What expanding needs to know, and what it has spent.
@@ -127,6 +137,11 @@ impl Expander<'_> {
                         Reference::Char(c) => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
                         Reference::Entity { start: name, end } => {
                             let name = &raw[name..end];
+                            if self.dtd.is_some_and(|d| d.passes(name)) {
+                                out.extend_from_slice(&raw[cursor.at - name.len() - 2..cursor.at]);
+                                run = cursor.at;
+                                continue;
+                            }
                             let text = self.lookup(name, at)?;
                             if open.iter().any(|o| Arc::ptr_eq(o, &text)) {
                                 return bad(ErrorKind::RecursiveEntity, at, format!("the entity \"{}\" contains itself", chars::text(name)));
