@@ -31,9 +31,22 @@ module Bench
       report.table(["wire", *modes.drop(2)], all.map { |w| [w.name, *modes.drop(2).map { |m| interval(ratio(found, [m, w], ["ED", w], &:total)) }] })
       report.say("**Share of the cells' bytes born private; of these, published or retired (%)**", "")
       report.table(["wire", *modes], all.map { |w| [w.name, *modes.map { |m| r = found[[m, w]]; "#{percent(median(r, &:born_private)) || "-"}; #{percent(median(r, &:published)) || "-"}" }] })
+      bounds(report, scale, found, all)
       plots(report, scale, found, all, modes)
       report.data["rates #{scale}"] = raw(found)
       found
+    end
+
+    # What is asked for, answered by the wire on which it is worst.
+    def self.bounds(report, scale, found, all)
+      worst = ->(wires, &read) { wires.filter_map { |w| (v = read.(w)) && [v, w.name] }.max_by(&:first) || [nil, "no wire"] }
+      slow = all.select { |w| w.paced? && w.name.to_f.between?(21, 250) }
+      v, at = worst.(all.select(&:paced?)) { |w| median(found[[OURS, w]], &:first)&.*(1e3) }
+      report.bound("scale #{scale}: first result after the wire's first byte (worst: #{at})", v, 2, "ms")
+      v, at = worst.(slow) { |w| median(found[[OURS, w]], &:over) }
+      report.bound("scale #{scale}: total over the wire's time, 21 to 250 Mbps (worst: #{at})", v, 1.02, "x")
+      v, at = worst.(all) { |w| ratio(found, [OURS, w], ["ED", w], &:total)&.first }
+      report.bound("scale #{scale}: total over ED's (worst: #{at})", v, 1.02, "x")
     end
 
     # Unpaced is drawn at 4000 Mbps.
@@ -63,7 +76,7 @@ module Bench
   end
 
   experiment "rates-0.1", "the same at scale 0.1 (not in a quick run unless named)" do |suite, report|
-    report.section("The same at scale 0.1", "322 MB and 53 MB; one round, of unpaced and the fast wires three.")
+    report.section("The same at scale 0.1", "325 MB and 54 MB, one round.")
     if suite.quick
       report.note("Left out: a quick run.")
       next

@@ -3,12 +3,12 @@ module Bench
   module XML
     # Own wires carry what the name says; 32.24 MB and 5.30 MB.
     UNEVEN = [
-      Wire.new("orders slow: 140 and 21 Mbps", "rate=140", "rate=21", true, 0),
-      Wire.new("lineitem slow: 68 and 250 Mbps", "rate=68", "rate=250", true, 0),
-      Wire.new("44, from 1.7 s on 250 Mbps", "rate=44,1.7:250", "rate=44,1.7:250", false, 0),
-      Wire.new("250, from 0.6 s on 44 Mbps", "rate=250,0.6:44", "rate=250,0.6:44", false, 0),
-      Wire.new("orders stalls 1 s at 1 MB: 120 and 20 Mbps", "rate=120", "rate=20&stall=1000000:1", true, 1),
-      Wire.new("lineitem stalls 1 s at 10 MB: 120 and 20 Mbps", "rate=120&stall=10000000:1", "rate=20", true, 1)
+      Wire.new("orders slow: 140 and 21 Mbps", "rate=140", "rate=21", true, [0, 0]),
+      Wire.new("lineitem slow: 68 and 250 Mbps", "rate=68", "rate=250", true, [0, 0]),
+      Wire.new("44, from 1.7 s on 250 Mbps", "rate=44,1.7:250", "rate=44,1.7:250", false, [0, 0]),
+      Wire.new("250, from 0.6 s on 44 Mbps", "rate=250,0.6:44", "rate=250,0.6:44", false, [0, 0]),
+      Wire.new("orders stalls 1 s at 1 MB: 120 and 20 Mbps", "rate=120", "rate=20&stall=1000000:1", true, [0, 1]),
+      Wire.new("lineitem stalls 1 s at 10 MB: 120 and 20 Mbps", "rate=120&stall=10000000:1", "rate=20", true, [1, 0])
     ].freeze
   end
 

@@ -7,9 +7,9 @@ module Bench
     OURS = "DD adaptive".freeze
 
     # How two documents come. `lines` and `orders` are what the server is asked for beside the wire's name (empty: unpaced); with `own`
-    # each has its own wire. `stall` are seconds of silence that the schedule adds to the wire's time; nil where it can't be said.
+    # each has its own wire. `stall` are the seconds of silence of each.
     Wire = Struct.new(:name, :lines, :orders, :own, :stall) do
-      def self.shared(rate) = new(rate ? "#{rate} Mbps" : "unpaced", rate ? "rate=#{rate}" : "", rate ? "rate=#{rate}" : "", false, 0)
+      def self.shared(rate) = new(rate ? "#{rate} Mbps" : "unpaced", rate ? "rate=#{rate}" : "", rate ? "rate=#{rate}" : "", false, [0, 0])
       def paced? = !lines.empty?
     end
 
@@ -47,7 +47,7 @@ module Bench
       first = documents.map { |d| d["first_ns"] }
       last = documents.map { |d| d["last_ns"] }.max
       seconds = ->(a, b) { a && b ? (a - b) / 1e9 : nil }
-      need = wire.paced? && wire.stall ? logs.map { |l| l["ideal_s"] }.max + wire.stall : nil
+      need = wire.paced? ? logs.zip(wire.stall).map { |l, stall| l["ideal_s"] + stall }.max : nil
       Run.new(seconds.(told["end_ns"], told["begun_ns"]), seconds.(told["first_ns"], first.min), seconds.(told["first_ns"], first.max),
               seconds.(told["first_ns"], told["begun_ns"]), need, seconds.(last, first.min), told["peak"], told["gc"] || {}, cpu, told.merge("wire" => logs))
     end
