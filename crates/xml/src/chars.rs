@@ -139,7 +139,6 @@ pub fn floor_boundary(bytes: &[u8], i: usize) -> usize {
     i
 }
 
-
 /// Bytes before the local part of a name, if it is a qualified name (Namespaces in XML, production [7]).
 pub fn qualified(name: &[u8]) -> Option<usize> {
     let Some(colon) = memchr::memchr(b':', name) else { return Some(0) };

@@ -89,9 +89,7 @@ impl Tokenizer {
                 }
                 self.doctype().map(Some)
             }
-            _ if self.mode == Mode::Epilog => {
-                bad(ErrorKind::Structure, at, "a document has one root element, and this one has ended")
-            }
+            _ if self.mode == Mode::Epilog => bad(ErrorKind::Structure, at, "a document has one root element, and this one has ended"),
             _ => self.start_tag().map(Some),
         }
     }

@@ -434,11 +434,7 @@ impl Reader<'_> {
             let at = c.at;
             match b {
                 b'%' => {
-                    return bad(
-                        ErrorKind::Doctype,
-                        at,
-                        "'%' can't stand in an entity's value in the internal subset; write &#37;",
-                    );
+                    return bad(ErrorKind::Doctype, at, "'%' can't stand in an entity's value in the internal subset; write &#37;");
                 }
                 b'&' => {
                     let character = c.bytes.get(at + 1) == Some(&b'#');

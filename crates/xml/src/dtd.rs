@@ -144,13 +144,20 @@ impl Expander<'_> {
                             }
                             let text = self.lookup(name, at)?;
                             if open.iter().any(|o| Arc::ptr_eq(o, &text)) {
-                                return bad(ErrorKind::RecursiveEntity, at, format!("the entity \"{}\" contains itself", chars::text(name)));
+                                return bad(
+                                    ErrorKind::RecursiveEntity,
+                                    at,
+                                    format!("the entity \"{}\" contains itself", chars::text(name)),
+                                );
                             }
                             if open.len() >= self.limits.entity_depth {
                                 return bad(
                                     ErrorKind::Limit(LimitKind::EntityDepth),
                                     at,
-                                    format!("entities stand in one another more than {} deep (Limits::entity_depth)", self.limits.entity_depth),
+                                    format!(
+                                        "entities stand in one another more than {} deep (Limits::entity_depth)",
+                                        self.limits.entity_depth
+                                    ),
                                 );
                             }
                             open.push(text.clone());

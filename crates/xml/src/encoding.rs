@@ -145,11 +145,7 @@ impl Sniff {
         }
         if let Some(encoding) = self.transport {
             return Ok((
-                if encoding == encoding_rs::UTF_8 {
-                    Decoding::Utf8
-                } else {
-                    Decoding::Other(encoding.new_decoder_without_bom_handling())
-                },
+                if encoding == encoding_rs::UTF_8 { Decoding::Utf8 } else { Decoding::Other(encoding.new_decoder_without_bom_handling()) },
                 0,
             ));
         }
@@ -191,4 +187,3 @@ fn declared(held: &[u8]) -> Option<&[u8]> {
     let close = memchr::memchr(quote, &rest[1..])?;
     Some(&rest[1..close + 1])
 }
-

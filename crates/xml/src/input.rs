@@ -315,7 +315,9 @@ impl Input {
 #[inline]
 pub fn next(masks: &[u64], from: usize) -> usize {
     let mut word = from / 64;
-    let here = masks[word] >> (from % 64);
+    // A caller may have stood at the end and looked at what lies behind it.
+    let Some(mask) = masks.get(word) else { return from };
+    let here = mask >> (from % 64);
     if here != 0 {
         return from + here.trailing_zeros() as usize;
     }

@@ -38,8 +38,7 @@ pub struct Namespaces {
 
 impl Namespaces {
     pub fn new() -> Namespaces {
-        let mut namespaces =
-            Namespaces { bindings: Vec::new(), text: Vec::new(), default: NONE, index: HashMap::default() };
+        let mut namespaces = Namespaces { bindings: Vec::new(), text: Vec::new(), default: NONE, index: HashMap::default() };
         namespaces.declare(b"xml", XML_NAME.as_bytes());
         namespaces.declare(b"xmlns", XMLNS_NAME.as_bytes());
         namespaces

@@ -142,10 +142,7 @@ mod x86 {
                     };
                     let stop = _mm_or_si128(_mm_or_si128(eq(b'<'), eq(b'&')), eq(b']'));
                     let letter = within(_mm_or_si128(v, _mm_set1_epi8(0x20)), b'a', 25);
-                    let name = _mm_or_si128(
-                        _mm_or_si128(letter, within(v, b'0', 9)),
-                        _mm_or_si128(within(v, b'-', 1), eq(b'_')),
-                    );
+                    let name = _mm_or_si128(_mm_or_si128(letter, within(v, b'0', 9)), _mm_or_si128(within(v, b'-', 1), eq(b'_')));
                     let cr = eq(b'\r');
                     let allowed = _mm_or_si128(within(v, b'\t', 1), cr);
                     let control = _mm_andnot_si128(allowed, within(v, 0, 0x1F));
@@ -194,10 +191,8 @@ mod x86 {
                     }
                     let stop = _mm256_or_si256(_mm256_or_si256(eq!(b'<'), eq!(b'&')), eq!(b']'));
                     let letter = within!(_mm256_or_si256(v, _mm256_set1_epi8(0x20)), b'a', 25);
-                    let name = _mm256_or_si256(
-                        _mm256_or_si256(letter, within!(v, b'0', 9)),
-                        _mm256_or_si256(within!(v, b'-', 1), eq!(b'_')),
-                    );
+                    let name =
+                        _mm256_or_si256(_mm256_or_si256(letter, within!(v, b'0', 9)), _mm256_or_si256(within!(v, b'-', 1), eq!(b'_')));
                     let cr = eq!(b'\r');
                     let allowed = _mm256_or_si256(within!(v, b'\t', 1), cr);
                     let control = _mm256_andnot_si256(allowed, within!(v, 0, 0x1F));

@@ -286,11 +286,8 @@ impl Tokenizer {
             None => Ok(()),
             Some(i) => {
                 let (namespace, local) = key(i);
-                let message = format!(
-                    "the attribute \"{}\" of the namespace \"{}\" stands twice in one tag",
-                    text(local),
-                    namespace.unwrap_or("")
-                );
+                let message =
+                    format!("the attribute \"{}\" of the namespace \"{}\" stands twice in one tag", text(local), namespace.unwrap_or(""));
                 bad(ErrorKind::DuplicateAttribute, expanded[i].name.0, message)
             }
         }
@@ -406,4 +403,3 @@ fn forbidden_binding(prefix: &[u8], name: &str) -> Option<&'static str> {
         _ => None,
     }
 }
-

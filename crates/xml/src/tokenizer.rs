@@ -272,16 +272,12 @@ impl Tokenizer {
                 let source = self.source();
                 Event::Pi { target: text(&source[a..b]), data: text(&source[from..to]) }
             }
-            Token::XmlDecl => Event::XmlDecl {
-                version: &self.head.version,
-                encoding: self.head.encoding.as_deref(),
-                standalone: self.head.standalone,
-            },
-            Token::Doctype => Event::Doctype {
-                name: &self.head.name,
-                public: self.head.public.as_deref(),
-                system: self.head.system.as_deref(),
-            },
+            Token::XmlDecl => {
+                Event::XmlDecl { version: &self.head.version, encoding: self.head.encoding.as_deref(), standalone: self.head.standalone }
+            }
+            Token::Doctype => {
+                Event::Doctype { name: &self.head.name, public: self.head.public.as_deref(), system: self.head.system.as_deref() }
+            }
         }))
     }
 
@@ -666,14 +662,14 @@ impl Tokenizer {
         Name { raw, local: open.local as usize, namespace: self.namespaces.name(open.namespace) }
     }
 
-    /// Where the lookahead begins, and the next event.
-    pub fn lookahead_position(&self) -> Position {
-        self.position()
+    /// Bytes of the document that the events so far cover, as [`Position::offset`] counts them.
+    pub fn covered(&self) -> u64 {
+        self.input.base + self.pos as u64
     }
 
     /// The name of the `i`th open element (0: the root) as it stands in the document.
-    pub fn open_name(&self, _i: usize) -> Option<&str> {
-        None
+    pub fn open_name(&self, i: usize) -> Option<&str> {
+        self.open.get(i).map(|open| self.name(*open).raw())
     }
 
     pub(crate) fn element_name(&self) -> Name<'_> {

@@ -38,7 +38,7 @@ fn rows_of_a_path_are_packed_rows() {
     let schema = rows("/table/T", &[Field::new("a"), Field::new("b").optional()]);
     let lines =
         good(&schema, "<table>\n <x><T><a>no</a></T></x>\n <T><a>1</a><b>two</b></T>\n <T><b/><a>3</a></T><T><a></a></T>\n</table>");
-    assert_eq!(lines, ["Row#1@3:2 a=1 b=two", "Row#2@4:2 a=3 b=", "Row#3@4:20 a="]);
+    assert_eq!(lines, ["Row#1@3:2 a=1 b=two", "Row#2@4:2 a=3 b=", "Row#3@4:21 a="]);
 }
 
 #[test]
@@ -58,10 +58,10 @@ fn a_streaming_class_is_delivered_in_parts() {
             "    price: 10",
             "    rooms: Room#1@1:56 area=5 name=k",
             "    tags: x",
-            "    rooms: Room#2@1:101 area=6",
+            "    rooms: Room#2@1:104 area=6",
             "    tags: y",
             "  )",
-            "  houses: (House#2@1:177 id=2",
+            "  houses: (House#2@1:179 id=2",
             "    addr: A & B",
             "    price: 20",
             "  )",
@@ -181,7 +181,7 @@ fn paths() {
     assert_eq!(all("//t"), "1 2 3 4");
     assert_eq!(all("t"), "1 2 3 4");
     assert_eq!(all("/a/t"), "3");
-    assert_eq!(all("/a/*/t"), "1");
+    assert_eq!(all("/a/*/t"), "1 in");
     assert_eq!(all("/a//b/t"), "1 4");
     assert_eq!(all("//b//t"), "1 2 4");
     assert_eq!(all("/*/*/*/t"), "2 4");

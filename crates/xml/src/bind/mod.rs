@@ -222,7 +222,7 @@ impl Binder {
         if look.bytes().is_empty() {
             return false;
         }
-        let position = self.tokenizer.lookahead_position();
+        let position = self.tokenizer.position_ahead(0);
         let (read, stop) = self.predictors.run(&context, look, position, &mut self.state, out, limit);
         self.tokenizer.accept(read);
         stop == Stop::Full
@@ -237,7 +237,7 @@ impl Binder {
 
     /// Bytes of the document bound so far, as [`Position::offset`](crate::Position::offset) counts them.
     pub fn consumed(&self) -> u64 {
-        self.tokenizer.lookahead_position().offset
+        self.tokenizer.covered()
     }
 
     fn refused(&mut self, error: Error) -> BindError {
