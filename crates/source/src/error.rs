@@ -50,10 +50,11 @@ impl Error {
         Error::Io { name: name.to_string(), kind: e.kind(), message: plain(&e) }
     }
 
-    /// The status code of an error page.
+    /// The status code of an error page, also when it came while reading should go on.
     pub fn status(&self) -> Option<u16> {
         match self {
             Error::Status { code, .. } => Some(*code),
+            Error::NotResumed { cause, .. } => cause.status(),
             _ => None,
         }
     }

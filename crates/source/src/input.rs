@@ -1,10 +1,11 @@
 //! Inputs that are on this machine: files and descriptors, memory, what is pushed. An input appends wire bytes and never
 //! blocks; it knows nothing of compression.
 
+use crate::low_water::LowWater;
 use crate::sys::{self, Got, Kind};
 use crate::{Descriptor, Error, Read, Wait};
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub(crate) struct FdInput {
     initial: Vec<u8>,
     delivered: usize,
     total: Option<u64>,
+    low_water: LowWater,
 }
 
 impl FdInput {
@@ -49,15 +51,15 @@ impl FdInput {
             }
             _ => {}
         }
-        Ok(FdInput { fd, kind, initial, delivered: 0, total })
+        Ok(FdInput { fd, kind, initial, delivered: 0, total, low_water: LowWater::new() })
     }
 
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    pub fn socket(&self) -> Option<RawFd> {
-        (self.kind == Kind::Socket).then(|| self.fd.as_raw_fd())
+    pub fn set_low_water(&mut self, bytes: usize) {
+        self.low_water.want(bytes);
     }
 
     pub fn fill(&mut self, out: &mut Vec<u8>, max: usize, name: &str) -> Result<Read, Error> {
@@ -83,12 +85,26 @@ impl FdInput {
             },
         };
         match got {
-            Ok(Got::Bytes(n)) => Ok(Read::Data(n)),
+            Ok(Got::Bytes(n)) => {
+                self.low_water.came();
+                Ok(Read::Data(n))
+            }
             Ok(Got::End) => Ok(Read::End),
-            Ok(Got::Nothing) => Ok(Read::Wait(Wait::Ready { fd, read: true, write: false, until: None })),
+            Ok(Got::Nothing) => {
+                let until = if self.kind == Kind::Socket { self.low_water.wait(fd, None) } else { None };
+                Ok(Read::Wait(Wait::Ready { fd, read: true, write: false, until }))
+            }
             // The other side of a pseudo-terminal has gone.
             Err(e) if e.raw_os_error() == Some(libc::EIO) && self.kind == Kind::Other && sys::is_terminal(fd) => Ok(Read::End),
             Err(e) => Err(Error::io(name, e)),
+        }
+    }
+}
+
+impl Drop for FdInput {
+    fn drop(&mut self) {
+        if let Descriptor::Borrowed(fd) = self.fd {
+            self.low_water.put_back(fd);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Source`] is asked by [`Source::read`] and gives bytes, the end, or what to wait for: a descriptor, a time, a piece of
 //! blocking work for another thread. Whoever calls decides how to wait, so that a source fits an event loop, a scheduler of
-//! tasks or a plain thread ([`Source::read_blocking`]).
+//! tasks or a plain thread ([`Source::read_blocking`]). No thread is started and nothing is global.
 //!
 //! ```
 //! use kumi_source::{Options, Source, Spec};
@@ -13,11 +13,44 @@
 //! assert_eq!(bytes, b"<a/>");
 //! # Ok::<(), kumi_source::Error>(())
 //! ```
+//!
+//! In an event loop:
+//!
+//! ```no_run
+//! # use kumi_source::{Error, Options, Read, Source, Spec, Wait};
+//! # fn when_ready(_: i32, _: bool, _: bool, _: Option<std::time::Instant>) {}
+//! # fn at(_: std::time::Instant) {}
+//! let mut source = Source::open(Spec::Url("https://example.org/houses.xml".to_string()), Options::default())?;
+//! let mut bytes = Vec::new();
+//! loop {
+//!     match source.read(&mut bytes, 256 << 10)? {
+//!         Read::Data(_) => { /* bytes were appended; take them and clear */ bytes.clear() }
+//!         Read::End => break,
+//!         Read::Wait(Wait::Ready { fd, read, write, until }) => when_ready(fd, read, write, until),
+//!         Read::Wait(Wait::Until(time)) => at(time),
+//!         Read::Wait(Wait::Job(job)) => { std::thread::spawn(|| job.run()).join().ok(); }
+//!         Read::Wait(Wait::Push) => unreachable!("only Spec::Pushed waits so"),
+//!     }
+//! }
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # What is where
+//! `source` puts an input and a chain of decoders together. `input` reads what is on this machine, `http` fetches documents,
+//! over the connections of `net`. `decode` undoes compression. `options` says what can be asked for and `error` what can go
+//! wrong; `sys` and `low_water` hold the system calls.
+//!
+//! # What a reader may rely on
+//! - Everything that came before an error is delivered before it; an error or the end is said again by every later call.
+//! - After either, after [`Source::close`] and after drop no descriptor is held, except a borrowed one, which is left as it was.
+//! - A document from a server is one version of it as a whole, however many connections it took.
+//! - Memory does not depend on the document: some 64 KB for each coding, and what the coding itself needs (zstd at most 128 MB).
 
 mod decode;
 mod error;
 mod http;
 mod input;
+mod low_water;
 mod net;
 mod options;
 mod source;

@@ -4,6 +4,7 @@
 use crate::decode::{Chain, Coding, Pull};
 use crate::http::{self, Http};
 use crate::input::{BytesInput, FdInput, PushedInput};
+use crate::wait::later;
 use crate::{Error, Options, Read, Spec, Wait, sys};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -88,8 +89,7 @@ impl Source {
             }
         };
         let decoding = if options.decompress { Decoding::Undecided { by_name } } else { Decoding::Direct };
-        let mut source =
-            Source { name, input, decoding, received: 0, total: None, charset: None, options, until: None, end: None };
+        let mut source = Source { name, input, decoding, received: 0, total: None, charset: None, options, until: None, end: None };
         source.learn();
         Ok(source)
     }
@@ -127,7 +127,7 @@ impl Source {
     fn in_time(&mut self) -> Result<Read, Error> {
         if let Some(limit) = self.options.total_timeout {
             let now = Instant::now();
-            if now >= *self.until.get_or_insert(now + limit) {
+            if now >= *self.until.get_or_insert_with(|| later(limit)) {
                 return Err(Error::Timeout { name: self.name.clone(), what: "reading all of it", after: limit });
             }
         }
@@ -267,15 +267,11 @@ impl Source {
         self.total
     }
 
-    /// Asks to be woken once for so many bytes instead of for each packet (sockets; a hint). Never more than are still to
-    /// come, where that is known.
+    /// Asks to be woken once for so many bytes instead of for each packet (sockets without TLS; a hint). What has come is
+    /// not kept back for longer than 5 ms by that.
     pub fn set_low_water(&mut self, bytes: usize) {
         match &mut self.input {
-            Input::Fd(i) => {
-                if let Some(fd) = i.socket() {
-                    sys::set_low_water(fd, bytes);
-                }
-            }
+            Input::Fd(i) => i.set_low_water(bytes),
             Input::Http(i) => i.set_low_water(bytes),
             _ => {}
         }

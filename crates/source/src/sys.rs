@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Always ready; `left` bytes lie behind its position.
-    File { left: u64 },
+    File {
+        left: u64,
+    },
     Directory,
     Socket,
     /// Pipes, terminals, devices.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::os::fd::RawFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a call of [`Source::read`](crate::Source::read) came to.
 #[derive(Debug)]
@@ -20,18 +20,19 @@ pub enum Read {
 pub enum Wait {
     /// The descriptor to be ready for any of these, or the time to come, whichever is first. The descriptor is the source's:
     /// it may be another one next time, and is not to be waited for after the source was closed.
-    Ready {
-        fd: RawFd,
-        read: bool,
-        write: bool,
-        until: Option<Instant>,
-    },
+    Ready { fd: RawFd, read: bool, write: bool, until: Option<Instant> },
     /// Work that may block (looking up a name, loading certificates): run it on a thread that may, then read again.
     Job(Job),
-    /// The time to come.
+    /// The time to come. It may have come already: then others get a turn first.
     Until(Instant),
     /// Somebody to push bytes.
     Push,
+}
+
+/// So much later than now; the far future where the clock has no room for it.
+pub(crate) fn later(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now + Duration::from_secs(1 << 30))
 }
 
 /// Work to be run once, anywhere. Dropped instead, it is offered again by the next `read`.

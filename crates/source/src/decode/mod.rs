@@ -62,7 +62,11 @@ enum Decoder {
     /// Holds two bytes until they tell zlib from raw deflate: servers send either as `deflate`.
     SniffDeflate(Vec<u8>),
     /// First `held` from `at` on through the decoder, then its own input.
-    Held { held: Vec<u8>, at: usize, then: Box<Decoder> },
+    Held {
+        held: Vec<u8>,
+        at: usize,
+        then: Box<Decoder>,
+    },
     Plain,
     Gzip(Box<Gzip>),
     Inflate(Box<Inflate>),
@@ -129,8 +133,12 @@ impl Decoder {
                 // gzip with deflate inside; a zstd frame, or a skippable one, which may come first.
                 let gzip: [&[u8]; 3] = [&[0x1f], &[0x8b], &[8]];
                 let zstd: [&[u8]; 4] = [&[0x28], &[0xb5], &[0x2f], &[0xfd]];
-                let skip: [&[u8]; 4] =
-                    [&[0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f], &[0x2a], &[0x4d], &[0x18]];
+                let skip: [&[u8]; 4] = [
+                    &[0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f],
+                    &[0x2a],
+                    &[0x4d],
+                    &[0x18],
+                ];
                 let fits = |magic: &[&[u8]]| first.iter().zip(magic).all(|(b, any)| any.contains(b));
                 if fits(&gzip) && first.len() >= gzip.len() {
                     return Some(Decoder::of(Coding::Gzip));
@@ -213,8 +221,7 @@ impl Chain {
         if decoders.is_empty() {
             decoders.push(Decoder::Sniff(Vec::new()));
         }
-        let stages =
-            decoders.into_iter().map(|decoder| Stage { decoder, input: Vec::new(), at: 0, ended: false, produced: 0 }).collect();
+        let stages = decoders.into_iter().map(|decoder| Stage { decoder, input: Vec::new(), at: 0, ended: false, produced: 0 }).collect();
         Chain { stages, fed: 0, max_ratio, grace }
     }
 

@@ -29,8 +29,8 @@ impl Framing {
         })
     }
 
-    /// Bytes that are certainly still to come in one piece, where that is known.
-    pub fn at_least(&self) -> Option<u64> {
+    /// How many bytes may be waited for at once without waiting for what never comes, where that is known.
+    pub fn at_most(&self) -> Option<u64> {
         match self {
             Framing::Length { left, .. } => Some(*left),
             Framing::Chunked(c) => Some(if let Part::Data(left) = c.part { left } else { 1 }),

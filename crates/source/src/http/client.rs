@@ -11,11 +11,13 @@ use super::proxy;
 use super::request::{self, Resume};
 use super::version::Validator;
 use crate::decode::{Chain, Coding, Pull};
+use crate::low_water::LowWater;
 use crate::net::conn::{Conn, Fault};
 use crate::net::connect::{self, Connecting};
 use crate::net::names::{self, Preparation, Problem};
 use crate::net::tls;
 use crate::sys::Got;
+use crate::wait::later;
 use crate::{Error, Options, Read, Wait};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -60,7 +62,7 @@ pub(crate) struct Http {
     /// Bytes of this response that were delivered before it: a server without ranges begins anew.
     skip: u64,
     version: Option<Version>,
-    low_water: usize,
+    low_water: LowWater,
 }
 
 /// What the first answer told of the document.
@@ -84,7 +86,12 @@ enum Phase {
     /// The server's answer.
     Head,
     /// The body of an answer that is an error.
-    Page { head: Head, framing: Framing, page: Vec<u8>, until: Instant },
+    Page {
+        head: Head,
+        framing: Framing,
+        page: Vec<u8>,
+        until: Instant,
+    },
     Body(Framing),
     /// The next attempt comes then.
     Pause(Instant),
@@ -125,7 +132,7 @@ impl Http {
             got: 0,
             skip: 0,
             version: None,
-            low_water: 1,
+            low_water: LowWater::new(),
         })
     }
 
@@ -143,7 +150,7 @@ impl Http {
     }
 
     pub fn set_low_water(&mut self, bytes: usize) {
-        self.low_water = bytes.max(1);
+        self.low_water.want(bytes);
     }
 
     /// Appends at most `max` bytes of the document as it is on the wire.
@@ -178,6 +185,7 @@ impl Http {
             Phase::Connecting(mut connecting) => match connecting.poll() {
                 connect::Poll::Connected(socket) => {
                     self.conn = Some(Conn::new(socket));
+                    self.low_water.fresh();
                     self.connected()
                 }
                 connect::Poll::Wait { fd, until } => {
@@ -250,7 +258,7 @@ impl Http {
     }
 
     fn connect(&mut self, addresses: Vec<SocketAddr>) -> Step {
-        let end = Instant::now() + self.options.connect_timeout;
+        let end = later(self.options.connect_timeout);
         self.enter(Phase::Connecting(Connecting::new(addresses, end)))
     }
 
@@ -347,7 +355,7 @@ impl Http {
     fn wait(&mut self, what: &'static str) -> Result<Wait, Fail> {
         let now = Instant::now();
         let limit = self.options.read_timeout;
-        let until = *self.idle.get_or_insert(now + limit);
+        let until = *self.idle.get_or_insert_with(|| later(limit));
         if now >= until {
             return Err(Fail::Broke(self.timeout(what, limit)));
         }
@@ -417,11 +425,8 @@ impl Http {
             206 => Err(self.protocol("the server sends a part of the document that nobody asked for".to_string())),
             200..=299 => {
                 let content_encoding = head.list("content-encoding");
-                let codings = if self.options.decompress {
-                    Coding::list(&content_encoding).map_err(|m| self.protocol(m))?
-                } else {
-                    Vec::new()
-                };
+                let codings =
+                    if self.options.decompress { Coding::list(&content_encoding).map_err(|m| self.protocol(m))? } else { Vec::new() };
                 self.version = Some(Version {
                     validator: Validator::of(&head),
                     no_ranges: head.get("accept-ranges").is_some_and(|v| v.trim().eq_ignore_ascii_case("none")),
@@ -436,7 +441,7 @@ impl Http {
                 self.enter(Phase::Body(framing))
             }
             _ => {
-                let until = Instant::now() + PAGE_TIME.min(self.options.read_timeout);
+                let until = later(PAGE_TIME.min(self.options.read_timeout));
                 self.enter(Phase::Page { head, framing, page: Vec::new(), until })
             }
         }
@@ -478,7 +483,9 @@ impl Http {
             408 | 429 | 500..=599 => return Err(Fail::Broke(status)),
             _ => return Err(Fail::Fatal(status)),
         }
-        if head.list("content-encoding") != version.content_encoding {
+        // An answer to If-Range need not say again what the client knows (RFC 9110, section 15.3.7).
+        let said = head.code == 200 || head.get("content-encoding").is_some();
+        if said && head.list("content-encoding") != version.content_encoding {
             return Err(changed);
         }
         let framing = match Framing::of(head, self.options.head_bytes) {
@@ -594,6 +601,7 @@ impl Http {
         match self.take(&mut framing, out, max)? {
             Got::Bytes(mut n) => {
                 self.idle = None;
+                self.low_water.came();
                 self.phase = Phase::Body(framing);
                 if self.skip > 0 {
                     let drop = n.min(usize::try_from(self.skip).unwrap_or(usize::MAX));
@@ -618,11 +626,11 @@ impl Http {
                 }
             }
             Got::Nothing => {
-                let low = framing.at_least().map_or(self.low_water as u64, |n| n.min(self.low_water as u64));
-                if let Some(conn) = &mut self.conn {
-                    conn.set_low_water(usize::try_from(low).unwrap_or(1));
+                let mut wait = self.wait("waiting for more of the document")?;
+                if let (Wait::Ready { fd, until, .. }, Some(false)) = (&mut wait, self.conn.as_ref().map(Conn::is_tls)) {
+                    // A record of TLS may be needed in parts, so there each byte counts.
+                    *until = self.low_water.wait(*fd, framing.at_most()).into_iter().chain(*until).min();
                 }
-                let wait = self.wait("waiting for more of the document")?;
                 self.stay(Phase::Body(framing), wait)
             }
             Got::End if self.skip > 0 => Err(Fail::Fatal(Error::Changed { url: self.name.clone(), offset: self.got })),

@@ -80,9 +80,8 @@ pub(crate) fn parse(bytes: &[u8], seen: usize) -> Result<Option<(Head, usize)>, 
     }
     // Looking for the empty line first keeps the work linear when bytes come one by one.
     let from = seen.saturating_sub(3);
-    let complete = bytes[from..].windows(2).enumerate().any(|(i, w)| {
-        w == b"\n\n" || w == b"\n\r" && bytes.get(from + i + 2) == Some(&b'\n')
-    });
+    let complete =
+        bytes[from..].windows(2).enumerate().any(|(i, w)| w == b"\n\n" || w == b"\n\r" && bytes.get(from + i + 2) == Some(&b'\n'));
     if !complete {
         return Ok(None);
     }

@@ -9,15 +9,10 @@ pub(crate) fn route(proxy: &Proxy, to: &Address) -> Result<Option<Address>, Stri
     let text = match proxy {
         Proxy::Direct => return Ok(None),
         Proxy::Url(url) => url.clone(),
-        Proxy::Environment => {
-            let var = |names: &[&str]| names.iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.is_empty()));
-            let own = if to.is_tls() { var(&["https_proxy", "HTTPS_PROXY"]) } else { var(&["http_proxy"]) };
-            let Some(url) = own.or_else(|| var(&["all_proxy", "ALL_PROXY"])) else { return Ok(None) };
-            if var(&["no_proxy", "NO_PROXY"]).is_some_and(|list| excepted(&list, to)) {
-                return Ok(None);
-            }
-            url
-        }
+        Proxy::Environment => match of_environment(to, |name| std::env::var(name).ok()) {
+            Some(url) => url,
+            None => return Ok(None),
+        },
     };
     let full = if text.contains("://") { text } else { format!("http://{text}") };
     let proxy = Address::parse(&full).map_err(|m| format!("proxy {}: {m}", address::shown(&full)))?;
@@ -25,6 +20,14 @@ pub(crate) fn route(proxy: &Proxy, to: &Address) -> Result<Option<Address>, Stri
         return Err(format!("proxy {}: connections to a proxy by TLS are not supported", proxy.shown()));
     }
     Ok(Some(proxy))
+}
+
+fn of_environment(to: &Address, get: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let var = |names: &[&str]| names.iter().find_map(|n| get(n).filter(|v| !v.is_empty()));
+    let own = if to.is_tls() { var(&["https_proxy", "HTTPS_PROXY"]) } else { var(&["http_proxy"]) };
+    let url = own.or_else(|| var(&["all_proxy", "ALL_PROXY"]))?;
+    let excepted = var(&["no_proxy", "NO_PROXY"]).is_some_and(|list| excepted(&list, to));
+    (!excepted).then_some(url)
 }
 
 /// Whether `no_proxy` names the host: a domain with all below it, an address, a range of addresses (`10.0.0.0/8`), each with
@@ -88,6 +91,19 @@ mod tests {
         ] {
             assert_eq!(excepted(list, &to(url)), yes, "{list} {url}");
         }
+    }
+
+    #[test]
+    fn the_environment() {
+        let (plain, tls) = (Address::parse("http://a.org/").unwrap(), Address::parse("https://a.org/").unwrap());
+        let of =
+            |to: &Address, vars: &[(&str, &str)]| of_environment(to, |n| vars.iter().find(|(k, _)| *k == n).map(|(_, v)| v.to_string()));
+        assert_eq!(of(&plain, &[("http_proxy", "p")]).as_deref(), Some("p"));
+        assert_eq!(of(&plain, &[("HTTP_PROXY", "p"), ("https_proxy", "q")]), None);
+        assert_eq!(of(&tls, &[("http_proxy", "p"), ("HTTPS_PROXY", "q")]).as_deref(), Some("q"));
+        assert_eq!(of(&tls, &[("http_proxy", "p"), ("all_proxy", "r")]).as_deref(), Some("r"));
+        assert_eq!(of(&plain, &[("http_proxy", "p"), ("NO_PROXY", "a.org")]), None);
+        assert_eq!(of(&plain, &[("http_proxy", "")]), None);
     }
 
     #[test]

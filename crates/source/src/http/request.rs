@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn secrets_stay_with_their_server() {
         let first = Address::parse("http://u:p@a/x").unwrap();
-        let mut o = Options::default();
-        o.headers = vec![("Cookie".into(), "c".into()), ("User-Agent".into(), "me".into()), ("X-Y".into(), "z".into())];
+        let headers = vec![("Cookie".into(), "c".into()), ("User-Agent".into(), "me".into()), ("X-Y".into(), "z".into())];
+        let o = Options { headers, ..Options::default() };
         let here = get(&first, &first, None, &o, None);
         assert!(here.starts_with("GET /x HTTP/1.1\r\nHost: a\r\n"), "{here}");
         assert!(here.contains("Authorization: Basic dTpw\r\n") && here.contains("Cookie: c\r\n"));

@@ -27,7 +27,6 @@ pub(crate) struct Conn {
     /// What is to be sent without TLS, and how much of it has been.
     out: Vec<u8>,
     sent: usize,
-    low_water: usize,
 }
 
 struct Tls {
@@ -40,7 +39,7 @@ struct Tls {
 
 impl Conn {
     pub fn new(socket: TcpStream) -> Conn {
-        Conn { socket, tls: None, out: Vec::new(), sent: 0, low_water: 1 }
+        Conn { socket, tls: None, out: Vec::new(), sent: 0 }
     }
 
     /// From here on everything is encrypted.
@@ -128,15 +127,6 @@ impl Conn {
         }
         self.out.clear();
         self.sent = 0;
-    }
-
-    /// How many bytes make the socket readable. A record of TLS may be needed in parts, so there it stays at one.
-    pub fn set_low_water(&mut self, bytes: usize) {
-        let bytes = if self.is_tls() { 1 } else { bytes.max(1) };
-        if bytes != self.low_water {
-            self.low_water = bytes;
-            sys::set_low_water(self.fd(), bytes);
-        }
     }
 }
 

@@ -121,6 +121,8 @@ fn fragile(body: Vec<u8>, fields: &'static str, breaks: usize) -> Server {
         let rest = &body[from..];
         let code = if from > 0 { "206 Partial" } else { "200 OK" };
         let of = format!("Content-Range: bytes {from}-{}/{}\r\n", body.len() - 1, body.len());
+        // An answer to If-Range need not repeat it.
+        let fields = if n % 2 == 0 { fields } else { fields.trim_start_matches("Content-Encoding: zstd\r\n") };
         put(&mut c, format!("HTTP/1.1 {code}\r\nContent-Length: {}\r\n{of}{fields}\r\n", rest.len()).as_bytes());
         if n < breaks {
             put(&mut c, &rest[..rest.len() / 3]);
@@ -318,7 +320,6 @@ fn reading_never_waits() {
         stall(c)
     });
     let mut source = Source::open(Spec::Url(s.url("/")), options()).unwrap();
-    source.set_low_water(1 << 20);
     let mut out = Vec::new();
     while out.len() < 3 {
         source.read_blocking(&mut out, 100).unwrap();

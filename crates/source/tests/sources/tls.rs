@@ -89,13 +89,17 @@ fn trusting(a: &Authority) -> Options {
 fn documents_come_through() {
     let a = Authority::new();
     let (cert, key) = a.certify("localhost", 2999);
-    let port = serve(config(cert, &key), |_| {}, |_, head, mut c| {
-        match path(head) {
-            "/close" => put(&mut c, &[b"HTTP/1.1 200 OK\r\n\r\n", &document()[..]].concat()),
-            _ => put(&mut c, &ok("", &document())),
-        }
-        finish(c);
-    });
+    let port = serve(
+        config(cert, &key),
+        |_| {},
+        |_, head, mut c| {
+            match path(head) {
+                "/close" => put(&mut c, &[b"HTTP/1.1 200 OK\r\n\r\n", &document()[..]].concat()),
+                _ => put(&mut c, &ok("", &document())),
+            }
+            finish(c);
+        },
+    );
     for at in ["length", "close"] {
         let url = format!("https://localhost:{port}/{at}");
         assert!(fetch(&url, trusting(&a)).unwrap() == document());
@@ -108,21 +112,25 @@ fn documents_come_through() {
 fn a_body_that_is_cut_off_is_noticed_and_resumed() {
     let a = Authority::new();
     let (cert, key) = a.certify("127.0.0.1", 2999);
-    let port = serve(config(cert, &key), |_| {}, |n, head, mut c| {
-        if path(head) == "/open" {
-            // Ends with the connection, and nobody says that it was the end.
-            return put(&mut c, b"HTTP/1.1 200 OK\r\n\r\npart");
-        }
-        let doc = document();
-        if n % 2 == 0 {
-            put(&mut c, &ok("ETag: \"t\"\r\n", &doc)[..50_000]);
-        } else {
-            let from = super::server::range(head).unwrap();
-            put(&mut c, format!("HTTP/1.1 206 x\r\nContent-Range: bytes {from}-{}/{}\r\n\r\n", doc.len() - 1, doc.len()).as_bytes());
-            put(&mut c, &doc[from..]);
-            finish(c);
-        }
-    });
+    let port = serve(
+        config(cert, &key),
+        |_| {},
+        |n, head, mut c| {
+            if path(head) == "/open" {
+                // Ends with the connection, and nobody says that it was the end.
+                return put(&mut c, b"HTTP/1.1 200 OK\r\n\r\npart");
+            }
+            let doc = document();
+            if n % 2 == 0 {
+                put(&mut c, &ok("ETag: \"t\"\r\n", &doc)[..50_000]);
+            } else {
+                let from = super::server::range(head).unwrap();
+                put(&mut c, format!("HTTP/1.1 206 x\r\nContent-Range: bytes {from}-{}/{}\r\n\r\n", doc.len() - 1, doc.len()).as_bytes());
+                put(&mut c, &doc[from..]);
+                finish(c);
+            }
+        },
+    );
     assert!(fetch(&format!("https://127.0.0.1:{port}/"), trusting(&a)).unwrap() == document());
     let e = fetch(&format!("https://127.0.0.1:{port}/open"), trusting(&a)).unwrap_err();
     assert!(matches!(&e, Error::NotResumed { offset: 4, .. }) && e.to_string().contains("cut off"), "{e}");
@@ -169,10 +177,14 @@ fn no_way_back_to_plain_text() {
     let plain = super::server::serve(|_, _, mut c| put(&mut c, &ok("", b"plain")));
     let to = plain.url("/x");
     let (cert, key) = a.certify("127.0.0.1", 2999);
-    let port = serve(config(cert, &key), |_| {}, move |_, _, mut c| {
-        put(&mut c, format!("HTTP/1.1 301 x\r\nLocation: {to}\r\n\r\n").as_bytes());
-        finish(c);
-    });
+    let port = serve(
+        config(cert, &key),
+        |_| {},
+        move |_, _, mut c| {
+            put(&mut c, format!("HTTP/1.1 301 x\r\nLocation: {to}\r\n\r\n").as_bytes());
+            finish(c);
+        },
+    );
     let url = format!("https://127.0.0.1:{port}/");
     let e = fetch(&url, trusting(&a)).unwrap_err();
     assert!(matches!(e, Error::Redirect { .. }) && e.to_string().contains("not encrypted"), "{e}");

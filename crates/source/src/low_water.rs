@@ -1,0 +1,60 @@
+//! Waking once for many small packets: the socket's low-water mark (`SO_RCVLOWAT`).
+//!
+//! Invariant: nothing that has come is kept from the reader for longer than `LINGER`. A wait with a mark is that short; when
+//! nothing came in it the next one has no mark and no such limit, so that an idle source wakes nobody.
+
+use crate::sys;
+use std::os::fd::RawFd;
+use std::time::{Duration, Instant};
+
+const LINGER: Duration = Duration::from_millis(5);
+
+pub(crate) struct LowWater {
+    wanted: usize,
+    /// As the socket has it.
+    set: usize,
+    /// Nothing has come since the last wait.
+    waited: bool,
+}
+
+impl LowWater {
+    pub fn new() -> LowWater {
+        LowWater { wanted: 1, set: 1, waited: false }
+    }
+
+    pub fn want(&mut self, bytes: usize) {
+        self.wanted = bytes.max(1);
+    }
+
+    /// Another socket is read from now on.
+    pub fn fresh(&mut self) {
+        self.set = 1;
+        self.waited = false;
+    }
+
+    /// Bytes have come.
+    pub fn came(&mut self) {
+        self.waited = false;
+    }
+
+    /// Before a wait for a socket from which at most so many more bytes come: when to look again.
+    pub fn wait(&mut self, fd: RawFd, at_most: Option<u64>) -> Option<Instant> {
+        let most = at_most.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+        let mark = if self.waited { 1 } else { self.wanted.min(most).max(1) };
+        self.waited = true;
+        self.put(fd, mark);
+        (mark > 1).then(|| Instant::now() + LINGER)
+    }
+
+    /// Leaves the socket as it was.
+    pub fn put_back(&mut self, fd: RawFd) {
+        self.put(fd, 1);
+    }
+
+    fn put(&mut self, fd: RawFd, mark: usize) {
+        if mark != self.set {
+            self.set = mark;
+            sys::set_low_water(fd, mark);
+        }
+    }
+}
