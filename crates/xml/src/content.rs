@@ -134,24 +134,27 @@ impl Tokenizer {
             _ => at,
         };
         let mut waiting = false;
+        // What follows a full piece is looked at when that was delivered, however much of it is there.
+        let room = piece - self.scratch.len();
         loop {
             stop = if framed {
                 memchr::memchr3(b'<', b'&', b']', &source[stop..]).map_or(source.len(), |i| stop + i)
             } else {
                 self.input.stop(stop)
             };
-            if source.get(stop) != Some(&b']') {
+            if source.get(stop) != Some(&b']') || stop - at >= room {
                 break;
             }
-            let rest = &source[stop..];
-            if rest.starts_with(b"]]>") {
-                return bad(ErrorKind::Syntax, stop, "']]>' can't stand in text; write ]]&gt;");
+            match brackets(source, stop, last) {
+                Brackets::Close(i) if i - at < room => {
+                    return bad(ErrorKind::Syntax, i, "']]>' can't stand in text; write ]]&gt;");
+                }
+                Brackets::Close(i) | Brackets::Plain(i) => stop = i,
+                Brackets::Unfinished(i) => {
+                    (stop, waiting) = (i, true);
+                    break;
+                }
             }
-            if rest.len() < 3 && !last && b"]]>".starts_with(rest) {
-                waiting = true;
-                break;
-            }
-            stop += 1;
         }
         let len = stop - at;
         if self.scratch.is_empty() && !framed {
@@ -170,7 +173,6 @@ impl Tokenizer {
             }
         }
         // A reference follows, or came before.
-        let room = piece - self.scratch.len();
         let taken = if len > room { floor_boundary(&source[at..stop], room) } else { len };
         if self.scratch.is_empty() {
             self.scratch_start = self.offset(at);
@@ -193,7 +195,8 @@ impl Tokenizer {
     /// `&`: a character goes to the text, an entity is read next.
     fn reference(&mut self) -> Read<Option<Token>> {
         let at = self.at();
-        self.what = "a reference";
+        // One byte more than the longest reference by name, which is told from one too long by what follows it.
+        self.begin("a reference", self.options.limits.name.saturating_add(16), LimitKind::Name);
         self.ready(Scan::Reference(at + 1))?;
         let mut c = self.cursor();
         let reference = c.reference()?;
@@ -262,20 +265,21 @@ impl Tokenizer {
             Scan::Text(seen) if !framed => seen,
             _ => at,
         };
-        let mut found = false;
+        let (mut found, mut unfinished) = (false, false);
         while let Some(i) = memchr::memchr(b']', &source[seen..]) {
-            seen += i;
-            let rest = &source[seen..];
-            if rest.starts_with(b"]]>") {
-                found = true;
-                break;
+            match brackets(source, seen + i, false) {
+                Brackets::Close(i) => {
+                    (seen, found) = (i, true);
+                    break;
+                }
+                Brackets::Plain(i) => seen = i,
+                Brackets::Unfinished(i) => {
+                    (seen, unfinished) = (i, true);
+                    break;
+                }
             }
-            if rest.len() < 3 && b"]]>".starts_with(rest) {
-                break;
-            }
-            seen += 1;
         }
-        if !found && source.get(seen) != Some(&b']') {
+        if !found && !unfinished {
             seen = source.len();
         }
         let len = seen - at;
@@ -309,5 +313,25 @@ impl Tokenizer {
             return Ok(Some(Token::Scratch));
         }
         Ok(Some(Token::Text(from, to)))
+    }
+}
+
+/// What a run of `]` is.
+enum Brackets {
+    /// `]]>` stands at the index.
+    Close(usize),
+    /// Text up to the index.
+    Plain(usize),
+    /// The bytes from the index on may begin `]]>`.
+    Unfinished(usize),
+}
+
+/// Looks at the run of `]` that begins at `at`; nothing comes after the source if it is the last.
+fn brackets(source: &[u8], at: usize, last: bool) -> Brackets {
+    match source[at..].iter().position(|&b| b != b']') {
+        None if last => Brackets::Plain(source.len()),
+        None => Brackets::Unfinished(at.max(source.len().saturating_sub(2))),
+        Some(n) if n >= 2 && source[at + n] == b'>' => Brackets::Close(at + n - 2),
+        Some(n) => Brackets::Plain(at + n),
     }
 }

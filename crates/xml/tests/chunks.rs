@@ -1,0 +1,107 @@
+//! The pieces in which a document comes don't show: random damage to small documents gives the same events or
+//! the same error however they are cut, and never a panic.
+
+mod common;
+
+use common::{Random, read_all_ways};
+use kumi_xml::{Limits, Options};
+
+const SEEDS: &[&str] = &[
+    "<a>text</a>",
+    "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n<!-- c --><a b='c' d=\"e\">t<b/>u<![CDATA[x]]>v</a>\n<?p d?>",
+    "<a xmlns='u' xmlns:p='v'><p:b p:c='d' c='e'/><p:b xmlns:p='w'>&lt;&#65;&#x3BB;λ</p:b></a>",
+    "<!DOCTYPE a [<!ENTITY e 'x<b>y</b>z'><!ENTITY f '&e;&e;'><!ATTLIST b c CDATA 'd' e NMTOKENS ' f  g '>]><a>&f;t&e;</a>",
+    "<!DOCTYPE a PUBLIC 'p' 's' [<!ELEMENT a (b|(c,d*)+)?><!ELEMENT b (#PCDATA|c)*><!NOTATION n SYSTEM 's'><!ENTITY % p '<!ENTITY e \"v\">'>%p;]><a b='&e;'>&e;</a>",
+    "<a>]] ]> ]]&gt; \r\n \r x\ty <![CDATA[]]]]><![CDATA[>]]> é\u{10000} </a>",
+    "<ä ö='ü'>ß<!--é--><?ñ ô?></ä>",
+    "<a>longer text than a piece, and&amp;longer &#x10000; again]</a>",
+    "<table ID=\"lineitem\">\n<T><L_ORDERKEY>1</L_ORDERKEY><L_COMMENT>to beans x-ray</L_COMMENT></T>\n</table>",
+];
+
+const PARTS: &[&str] = &[
+    "<", ">", "&", ";", "'", "\"", "/", "!", "?", "-", "--", "]", "]]>", "[", "=", " ", "\r", "\n", "\t", "<a>", "</a>", "<!--", "-->",
+    "<![CDATA[", "&#", "&#x41;", "&e;", "&lt;", "%p;", "<?", "?>", "<?xml ", "<!DOCTYPE a [", ":", "xmlns:p='u'", "p:", "é", "\u{FFFE}",
+    "\u{1}", "a", "0", "<b c='d'/>", "<!ENTITY e '", "#",
+];
+
+fn damage(random: &mut Random, document: &[u8]) -> Vec<u8> {
+    let mut out = document.to_vec();
+    for _ in 0..random.below(4) + 1 {
+        let at = random.below(out.len() + 1);
+        match random.below(7) {
+            0 if at < out.len() => {
+                out.remove(at);
+            }
+            1 if at < out.len() => out[at] = random.next() as u8,
+            2 => out.truncate(at.max(1)),
+            3 => {
+                let to = (at + random.below(20)).min(out.len());
+                let part = out[at..to].to_vec();
+                let at = random.below(out.len() + 1);
+                out.splice(at..at, part);
+            }
+            4 => {
+                let to = (at + random.below(8)).min(out.len());
+                out.drain(at..to);
+            }
+            _ => {
+                let part = PARTS[random.below(PARTS.len())].bytes();
+                out.splice(at..at, part);
+            }
+        }
+    }
+    out
+}
+
+fn options(random: &mut Random) -> Options {
+    let mut limits = Limits { text_piece: [4, 5, 8, 16, 64 << 10][random.below(5)], ..Limits::default() };
+    if random.below(3) == 0 {
+        limits = Limits {
+            depth: 2,
+            name: 3 + random.below(6),
+            attributes: 1 + random.below(2),
+            tag_bytes: 10 + random.below(20),
+            markup_bytes: 10 + random.below(10),
+            doctype_bytes: 40 + random.below(100),
+            declarations: 3,
+            entity_expansion: random.below(30),
+            entity_depth: 1 + random.below(2),
+            namespaces: 1,
+            ..limits
+        };
+    }
+    Options { limits, namespaces: random.below(4) > 0, ..Options::default() }
+}
+
+#[test]
+fn damaged_documents() {
+    let rounds = std::env::var("KUMI_FUZZ_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4000);
+    let seed = std::env::var("KUMI_TEST_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1u64);
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    for round in 0..rounds {
+        let document = damage(&mut random, SEEDS[round % SEEDS.len()].as_bytes());
+        let options = options(&mut random);
+        let _ = read_all_ways(&format!("round {round}: {:?} with {options:?}", String::from_utf8_lossy(&document)), &document, &options);
+    }
+}
+
+/// In other encodings the same text gives the same events, and damage the same errors in any pieces.
+#[test]
+fn damaged_encodings() {
+    let mut random = Random(77);
+    for (round, encoding) in ["UTF-16LE", "UTF-16BE", "ISO-8859-1", "windows-1252", "Shift_JIS", "GBK", "EUC-JP"].iter().cycle().take(1400).enumerate() {
+        let text = "<a b='c'>t\u{E9}\u{3042}<b/>\r\nx</a>";
+        let mut document = if let Some(order) = encoding.strip_prefix("UTF-16") {
+            let unit = |u: u16| if order == "LE" { u.to_le_bytes() } else { u.to_be_bytes() };
+            std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(unit).collect()
+        } else {
+            let declared = format!("<?xml version='1.0' encoding='{encoding}'?>{text}");
+            encoding_rs::Encoding::for_label(encoding.as_bytes()).map(|e| e.encode(&declared).0.into_owned()).unwrap_or_default()
+        };
+        if round > 6 {
+            document = damage(&mut random, &document);
+        }
+        let (_, result) = read_all_ways(&format!("{encoding} {document:?}"), &document, &Options::default());
+        assert!(round > 6 || result.is_ok(), "{encoding}: {result:?}");
+    }
+}
