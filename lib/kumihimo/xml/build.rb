@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module XML
+    # What trees need that is no method of theirs: schemas, conversion of values, paths, dumps.
+    module Build
+      @lock = Monitor.new
+
+      class << self
+        def synchronize(&) = @lock.synchronize(&)
+
+        # Natives get the classes in the order in which they are found, the root first.
+        def schema(root, path)
+          raise ArgumentError, "XTree has no fields: give a subclass" if root.equal?(XTree)
+          classes = { root => 0 }
+          queue = [root]
+          while (klass = queue.shift)
+            klass.fields.each do |field|
+              nested = field.nested
+              next if nested.nil? || classes.key?(nested)
+              classes[nested] = classes.size
+              queue << nested
+            end
+          end
+          rows = classes.keys.map do |klass|
+            klass.__close
+            [klass, klass.name || "XTree", tag(klass, klass.element), klass.fields.map { |field| field.to_schema(classes) }]
+          end
+          steps = path && path_tags(root, path)
+          __xschema(rows, steps)
+        end
+
+        def convert(field, text, tree, slot)
+          field.converter.call(text)
+        rescue Types::Unfit
+          refuse(field, text, tree, slot, nil)
+        rescue ConversionError
+          raise
+        rescue StandardError => e
+          refuse(field, text, tree, slot, e)
+        end
+
+        # Elements of a list of texts.
+        def convert_element(field, text, source)
+          field.converter.call(text)
+        rescue Types::Unfit
+          message = wording(field, text, nil)
+          raise ConversionError.new(Error.place(message, source, nil, nil, nil), field: field.name, text: text, source: source)
+        rescue ConversionError
+          raise
+        rescue StandardError => e
+          message = wording(field, text, e)
+          raise ConversionError.new(Error.place(message, source, nil, nil, nil), field: field.name, text: text, source: source)
+        end
+
+        # Also called by natives.
+        def refuse(field, text, tree, slot, cause)
+          line, column, = __xtree_where(tree)
+          source = __xtree_source(tree)
+          path = "#{self.path(tree)}/#{'@' if field.place == :attribute}#{local(field.tag)}"
+          raise ConversionError.new(Error.place(wording(field, text, cause), source, line, column, path),
+                                    field: field.name, text: text, source: source, line: line, column: column, path: path)
+        end
+
+        def path(tree)
+          line, column, ordinal, way, = __xtree_where(tree)
+          return nil unless line && column && way
+          way.sub("[]", "[#{ordinal}]")
+        end
+
+        # A field as inspect shows it, without reading on.
+        def show(tree, field, slot)
+          value = __xtree_peek(tree, slot)
+          case value
+          when :pending then "…"
+          when :removed then "(removed)"
+          when :list then "[…]"
+          when :ready
+            begin
+              tree.__send__(field.name).inspect
+            rescue XML::Error, XTree::RemovedError
+              "#{__xtree_text(tree, slot).inspect} (not converted)"
+            end
+          else "…"
+          end
+        end
+
+        def dump(tree)
+          removed = tree.class.fields.each_index.select { |slot| __xtree_peek(tree, slot) == :removed }
+          Marshal.dump([tree.class.fields.map(&:name), __xtree_pack(tree), removed])
+        end
+
+        def load(klass, dump)
+          names, row, removed = Marshal.load(dump, proc: ->(part) { [Array, String, Symbol, Integer].include?(part.class) ? part : raise(TypeError, "no dump of a tree") })
+          fits = names.is_a?(Array) && names == klass.fields.map(&:name) && row.is_a?(String) && removed.is_a?(Array)
+          raise TypeError, "the dump of a #{klass} has other fields than the class now" unless fits
+          tree = __xtree_unpack(klass.__schema, klass, row)
+          removed.each { |slot| __xtree_drop(tree, slot) }
+          tree
+        end
+
+        def tag(klass, name)
+          return name if name.nil? || name.start_with?("{")
+          if name.include?(":")
+            prefix, local = name.split(":", 2)
+            uri = klass.__namespaces[prefix.to_sym] or raise ArgumentError, "#{klass}: no namespace is given for the prefix '#{prefix}'"
+            return "{#{uri}}#{local}"
+          end
+          uri = klass.__namespaces[nil]
+          uri && name != "*" ? "{#{uri}}#{name}" : name
+        end
+
+        private
+
+        # Steps of a path with prefixes and the class's namespace put in.
+        def path_tags(klass, path)
+          raise TypeError, "a path such as \"/table/row\" is a String, not #{path.inspect}" unless path.is_a?(String)
+          path.gsub(/\{[^}]*\}[^\/]+|[^\/]+/) { |step| tag(klass, step) }
+        end
+
+        def wording(field, text, cause)
+          quoted = text.size > 40 ? "#{text[0, 40]}..." : text
+          told = cause ? "#{cause.message} (#{cause.class})" : "expected #{field.converter.expected}"
+          "field #{field.name}: #{told}, found #{quoted.inspect}"
+        end
+
+        def local(tag) = tag[/[^}]*\z/]
+      end
+    end
+
+    class << self
+      private
+
+      # Natives: the text of a field is no value of its type.
+      def __refused(tree, slot)
+        field = tree.class.fields[slot]
+        Build.refuse(field, __xtree_text(tree, slot), tree, slot, nil)
+      end
+    end
+  end
+end
