@@ -16,8 +16,8 @@ module Kumihimo
         ObjectSpace.define_finalizer(self, Feeder.closer(@box))
       end
 
-      # Made where `self` is not the reader.
-      def self.closer(box) = ->(_id) { box.close }
+      # Made where `self` is not the reader. A finalizer runs in any thread, perhaps in one that has the lock: another closes.
+      def self.closer(box) = ->(_id) { Thread.new { box.close } }
 
       def take_batch(max) = @box.take(max)
       def wait_handle = @box.bell
