@@ -30,7 +30,7 @@ THREADS = Thread.list.size
 def files = Dir.children("/proc/self/fd").count { |fd| File.readlink("/proc/self/fd/#{fd}").include?("kumihimo-") rescue false }
 
 def left_behind(name)
-  200.times do
+  2000.times do
     break if Thread.list.size == THREADS && files.zero?
     sleep 0.005
   end

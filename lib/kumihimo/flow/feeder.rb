@@ -17,7 +17,7 @@ module Kumihimo
       end
 
       # Made where `self` is not the reader. A finalizer runs in any thread, perhaps in one that has the lock: another closes.
-      def self.closer(box) = ->(_id) { Thread.new { box.close } }
+      def self.closer(box) = ->(_id) { Thread.new { box.close } unless box.over? }
 
       def take_batch(max) = @box.take(max)
       def wait_handle = @box.bell
@@ -55,6 +55,9 @@ module Kumihimo
           raise failure if failure
           batch
         end
+
+        # Whether the thread has nothing more to do.
+        def over? = @ended
 
         # The thread that has been told to end, if there was one.
         def close
