@@ -18,7 +18,7 @@ impl Tokenizer {
                 && frame.at == frame.text.len()
                 && !self.in_cdata
             {
-                if self.open.len() != frame.depth {
+                if self.open.depth() != frame.depth {
                     let message = format!("the element <{}> begins in an entity and doesn't end there", self.element_name().raw());
                     return bad(ErrorKind::EntityBoundary, frame.at, message);
                 }
@@ -248,7 +248,7 @@ impl Tokenizer {
                 let budget = self.budget(offset);
                 Expander { dtd: None, limits, spent: &mut self.spent, budget }.spend(text.len() + 1, at)?;
                 self.set_at(after);
-                let depth = self.open.len();
+                let depth = self.open.depth();
                 self.frames.push(Frame { text, at: 0, depth, reference: offset });
             }
         }

@@ -1,5 +1,6 @@
 //! What the tokeniser reports. Everything borrows from it until the next call.
 
+use crate::namespaces::Namespaces;
 use crate::tokenizer::Tokenizer;
 
 /// One event. `<a/>` gives `Start` and then `End`, as `<a></a>` does.
@@ -40,27 +41,29 @@ pub struct Start<'a> {
 pub struct Name<'a> {
     pub(crate) raw: &'a str,
     /// Bytes before the local part: the prefix and its colon, or 0.
-    pub(crate) local: usize,
-    pub(crate) namespace: Option<&'a str>,
+    pub(crate) local: u32,
+    pub(crate) namespace: u32,
+    pub(crate) namespaces: &'a Namespaces,
 }
 
 impl<'a> Name<'a> {
     /// As it stands in the document.
+    #[inline]
     pub fn raw(&self) -> &'a str {
         self.raw
     }
 
     pub fn prefix(&self) -> Option<&'a str> {
-        self.raw[..self.local].strip_suffix(':')
+        self.raw[..self.local as usize].strip_suffix(':')
     }
 
     pub fn local(&self) -> &'a str {
-        &self.raw[self.local..]
+        &self.raw[self.local as usize..]
     }
 
     /// The namespace's name, `None` for no namespace (and always when namespaces are turned off).
     pub fn namespace(&self) -> Option<&'a str> {
-        self.namespace
+        self.namespaces.name(self.namespace)
     }
 }
 
@@ -75,6 +78,7 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Start<'a> {
+    #[inline]
     pub fn name(&self) -> Name<'a> {
         self.tokenizer.element_name()
     }

@@ -13,6 +13,7 @@ mod input;
 pub mod limits;
 mod lines;
 mod namespaces;
+mod open;
 mod prolog;
 pub mod row;
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use crate::cursor::{Bad, Cursor, Read, Trouble, bad};
 use crate::dtd::{Expander, tokenise};
 use crate::error::{ErrorKind, LimitKind};
 use crate::namespaces::{NONE, XML_NAME, XMLNS, XMLNS_NAME};
-use crate::tokenizer::{Attr, Mode, Open, Scan, Token, Tokenizer, WIDE};
+use crate::tokenizer::{Attr, Mode, Scan, Token, Tokenizer};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hash};
 
@@ -188,27 +188,19 @@ impl Tokenizer {
     fn push(&mut self, tag: &Tag) -> Read<()> {
         let limits = &self.options.limits;
         let (depth, bytes) = (limits.depth, limits.tag_bytes);
-        if self.open.len() >= depth {
+        if self.open.depth() >= depth {
             let message = format!("elements stand in one another more than {depth} deep (Limits::depth)");
             return bad(ErrorKind::Limit(LimitKind::Depth), tag.name.0 - 1, message);
         }
-        let len = tag.name.1 - tag.name.0;
-        let start = self.names_end;
-        if start + len > bytes {
+        if self.open.names_len() + (tag.name.1 - tag.name.0) > bytes {
             let message = format!("the names of the open elements together are longer than {bytes} bytes (Limits::tag_bytes)");
             return bad(ErrorKind::Limit(LimitKind::TagBytes), tag.name.0, message);
-        }
-        if self.names.len() < start + len + 2 * WIDE {
-            self.names.resize((start + len + 2 * WIDE) * 2, 0);
         }
         let source = match self.frames.last() {
             Some(frame) => &frame.text[..],
             None => self.input.bytes(),
         };
-        self.names[start..start + len].copy_from_slice(&source[tag.name.0..tag.name.1]);
-        self.names_end = start + len;
-        let namespace = self.namespaces.default;
-        self.open.push(Open { name: start, len: len as u32, local: 0, namespace, declared: 0 });
+        self.open.push(&source[tag.name.0..tag.name.1], self.namespaces.default);
         Ok(())
     }
 
@@ -269,8 +261,9 @@ impl Tokenizer {
                 }
             }
         };
-        if let Some(open) = self.open.last_mut() {
-            (open.local, open.namespace, open.declared) = (local as u32, namespace, declared);
+        if let Some(open) = self.open.innermost_mut() {
+            open.qualify(local as u32, namespace);
+            open.declared = declared;
         }
         if prefixed > 1 {
             self.refuse_same_expanded()?;
@@ -298,7 +291,7 @@ impl Tokenizer {
         self.begin("an end tag", limit, LimitKind::TagBytes);
         let at = self.at();
         self.ready(Scan::EndTag(at + 2))?;
-        let Some(&open) = self.open.last() else {
+        let Some(open) = self.open.innermost() else {
             return bad(ErrorKind::Structure, at, "an end tag where no element is open");
         };
         let mut c = self.cursor();
@@ -310,15 +303,15 @@ impl Tokenizer {
             return bad(ErrorKind::Syntax, c.at, format!("'>' expected in an end tag, not {}", c.shown()));
         }
         let end = c.at + 1;
-        let expected = &self.names[open.name..open.name + open.len as usize];
-        if name != expected {
-            let message = format!("the end tag </{}> where </{}> was expected", text(name), text(expected));
+        let expected = self.open.raw(open);
+        if name != expected.as_bytes() {
+            let message = format!("the end tag </{}> where </{}> was expected", text(name), expected);
             return Err(Trouble::Bad(Box::new(Bad { kind: ErrorKind::MismatchedTag, at, message })));
         }
         if let Some(frame) = self.frames.last()
-            && self.open.len() <= frame.depth
+            && self.open.depth() <= frame.depth
         {
-            let message = format!("the element <{}> ends in an entity and doesn't begin there", text(expected));
+            let message = format!("the element <{}> ends in an entity and doesn't begin there", expected);
             return bad(ErrorKind::EntityBoundary, at, message);
         }
         self.event = self.offset(at);

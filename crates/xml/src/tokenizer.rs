@@ -16,7 +16,8 @@ use crate::error::{Error, ErrorKind, LimitKind, Position};
 use crate::event::{Attribute, Event, Name, Start};
 use crate::input::Input;
 use crate::limits::Limits;
-use crate::namespaces::{NONE, Namespaces};
+use crate::namespaces::Namespaces;
+use crate::open::{Elements, Open, WIDE};
 use std::sync::Arc;
 
 /// How a document is to be read.
@@ -86,19 +87,6 @@ pub(crate) enum Scan {
     Text(usize),
 }
 
-/// An open element.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    /// Its name, in `names`.
-    pub name: usize,
-    pub len: u32,
-    /// Bytes before the local part.
-    pub local: u32,
-    pub namespace: u32,
-    /// Namespace declarations that end with it.
-    pub declared: u32,
-}
-
 /// An entity being read.
 #[derive(Debug)]
 pub(crate) struct Frame {
@@ -142,12 +130,7 @@ pub struct Tokenizer {
     pub(crate) fast: bool,
     /// Offset in the document of the event last returned.
     pub(crate) event: u64,
-    pub(crate) open: Vec<Open>,
-    /// The names of the open elements, one after the other up to `names_end`; what follows is room.
-    pub(crate) names: Vec<u8>,
-    pub(crate) names_end: usize,
-    /// The element that ended last.
-    pub(crate) ended: Open,
+    pub(crate) open: Elements,
     pub(crate) attributes: Vec<Attr>,
     pub(crate) values: Vec<u8>,
     pub(crate) namespaces: Namespaces,
@@ -191,10 +174,7 @@ impl Tokenizer {
             pos: 0,
             fast: false,
             event: 0,
-            open: Vec::new(),
-            names: vec![0; 256],
-            names_end: 0,
-            ended: Open { name: 0, len: 0, local: 0, namespace: NONE, declared: 0 },
+            open: Elements::new(),
             attributes: Vec::new(),
             values: Vec::new(),
             namespaces: Namespaces::new(),
@@ -264,7 +244,7 @@ impl Tokenizer {
         Ok(Some(match token {
             Token::Wait | Token::Done => return Ok(None),
             Token::Start => Event::Start(Start { tokenizer: self }),
-            Token::End => Event::End(self.name(self.ended)),
+            Token::End => Event::End(self.name(self.open.ended())),
             Token::Text(from, to) => Event::Text(text(&self.input.padded()[from..to])),
             Token::Scratch => Event::Text(text(&self.scratch)),
             Token::Comment(from, to) => Event::Comment(text(&self.source()[from..to])),
@@ -299,7 +279,7 @@ impl Tokenizer {
     /// Elements open now. At a start event its element is counted, at its end event no longer.
     #[inline]
     pub fn depth(&self) -> usize {
-        self.open.len()
+        self.open.depth()
     }
 
     /// Whether the text last returned is (a piece of) a CDATA section.
@@ -310,8 +290,8 @@ impl Tokenizer {
     /// After a start event: passes over that element with all it holds, its end tag included, checking that it is
     /// well-formed and delivering nothing. False: feed more and call again.
     pub fn skip(&mut self) -> Result<bool, Error> {
-        let target = *self.skipping.get_or_insert(self.open.len().saturating_sub(1));
-        while self.open.len() > target {
+        let target = *self.skipping.get_or_insert(self.open.depth().saturating_sub(1));
+        while self.open.depth() > target {
             if self.step()? == Token::Wait {
                 return Ok(false);
             }
@@ -389,41 +369,27 @@ impl Tokenizer {
         }
         let first = bytes[pos + 1];
         if first == b'/' {
-            let Some(&open) = self.open.last() else { return Token::Wait };
-            let len = open.len as usize;
-            let close = pos + 2 + len;
-            if close < end
-                && bytes[close] == b'>'
-                && open.declared == 0
-                && self.open.len() > 1
-                && same(&bytes[pos + 2..], &self.names[open.name..], len)
-            {
-                self.event = self.input.base + pos as u64;
-                self.pos = close + 1;
-                self.open.pop();
-                self.names_end = open.name;
-                self.ended = open;
-                return Token::End;
+            let after = self.open.pop_if(bytes, pos + 2, end);
+            if after == 0 {
+                return Token::Wait;
             }
-            return Token::Wait;
+            self.event = self.input.base + pos as u64;
+            self.pos = after;
+            return Token::End;
         }
         let stop = self.input.name_break(pos + 1);
         let len = stop - (pos + 1);
         if stop < end
             && bytes[stop] == b'>'
             && is(first, NAME_START)
-            && len <= WIDE
-            && len <= self.options.limits.name
-            && self.open.len() < self.options.limits.depth
-            && self.names_end + WIDE <= self.names.len()
+            && len <= self.options.limits.name.min(WIDE)
+            && self.open.depth() < self.options.limits.depth
+            && let Some(name) = bytes[pos + 1..].first_chunk::<WIDE>()
+            && self.open.push_short(name, len, self.namespaces.default)
         {
-            let name = self.names_end;
-            self.names[name..name + WIDE].copy_from_slice(&bytes[pos + 1..pos + 1 + WIDE]);
-            self.names_end = name + len;
             self.event = self.input.base + pos as u64;
             self.pos = stop + 1;
             self.attributes.clear();
-            self.open.push(Open { name, len: len as u32, local: 0, namespace: self.namespaces.default, declared: 0 });
             return Token::Start;
         }
         Token::Wait
@@ -488,8 +454,8 @@ impl Tokenizer {
         if !self.input.finished {
             return Ok(Token::Wait);
         }
-        let message = match self.open.last() {
-            Some(&open) if self.what.is_empty() => {
+        let message = match self.open.innermost() {
+            Some(open) if self.what.is_empty() => {
                 format!("the document ends, but the element <{}> is still open", self.name(open).raw())
             }
             _ => format!("the document ends within {}", self.what),
@@ -647,19 +613,17 @@ impl Tokenizer {
 
     /// The innermost element ends.
     pub(crate) fn end_element(&mut self) {
-        if let Some(open) = self.open.pop() {
-            self.names_end = open.name;
-            self.undo = open.declared;
-            self.ended = open;
-        }
-        if self.open.is_empty() {
+        self.open.pop();
+        self.undo = self.open.ended().declared;
+        if self.open.depth() == 0 {
             self.mode = Mode::Epilog;
         }
     }
 
-    pub(crate) fn name(&self, open: Open) -> Name<'_> {
-        let raw = text(&self.names[open.name..open.name + open.len as usize]);
-        Name { raw, local: open.local as usize, namespace: self.namespaces.name(open.namespace) }
+    #[inline]
+    pub(crate) fn name(&self, open: &Open) -> Name<'_> {
+        let (local, namespace) = (open.local(), open.namespace());
+        Name { raw: self.open.raw(open), local, namespace, namespaces: &self.namespaces }
     }
 
     /// Bytes of the document that the events so far cover, as [`Position::offset`] counts them.
@@ -669,11 +633,12 @@ impl Tokenizer {
 
     /// The name of the `i`th open element (0: the root) as it stands in the document.
     pub fn open_name(&self, i: usize) -> Option<&str> {
-        self.open.get(i).map(|open| self.name(*open).raw())
+        self.open.get(i).map(|open| self.open.raw(open))
     }
 
+    #[inline]
     pub(crate) fn element_name(&self) -> Name<'_> {
-        self.name(self.open.last().copied().unwrap_or(self.ended))
+        self.name(self.open.innermost().unwrap_or(self.open.ended()))
     }
 
     pub(crate) fn attribute_count(&self) -> usize {
@@ -685,7 +650,7 @@ impl Tokenizer {
         let source = self.source();
         let raw = text(&(if a.specified { source } else { &self.values })[a.name.0..a.name.1]);
         let value = text(&(if a.composed { &self.values } else { source })[a.value.0..a.value.1]);
-        let name = Name { raw, local: a.local, namespace: self.namespaces.name(a.namespace) };
+        let name = Name { raw, local: a.local as u32, namespace: a.namespace, namespaces: &self.namespaces };
         Attribute { name, value, specified: a.specified }
     }
 
@@ -693,36 +658,6 @@ impl Tokenizer {
     #[doc(hidden)]
     pub fn set_scanner(&mut self, scanner: crate::scan::Scanner) {
         self.input.set_scanner(scanner);
-    }
-}
-
-/// The longest name that the quick way takes, and the room that `names` keeps behind its end for it.
-pub(crate) const WIDE: usize = 32;
-
-/// Whether the first `len` bytes are the same.
-#[inline(always)]
-fn same(a: &[u8], b: &[u8], len: usize) -> bool {
-    if len > WIDE || a.len() < WIDE || b.len() < WIDE {
-        return a.len() >= len && b.len() >= len && a[..len] == b[..len];
-    }
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::*;
-        // SAFETY: SSE2 is part of x86-64; both slices have at least 32 bytes.
-        let differ = unsafe {
-            let eq = |i: usize| {
-                let x = _mm_loadu_si128(a.as_ptr().add(i).cast());
-                let y = _mm_loadu_si128(b.as_ptr().add(i).cast());
-                _mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) as u32
-            };
-            !(eq(0) | eq(16) << 16)
-        };
-        // Bits from `len` on don't matter.
-        (differ as u64) << (64 - len) == 0 || len == 0
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        a[..len] == b[..len]
     }
 }
 
