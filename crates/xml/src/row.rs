@@ -95,23 +95,27 @@ impl<'a> RowView<'a> {
     }
 
     /// Where in [`bytes`](RowView::bytes) a field stands; `None` when it is absent or no such field is there.
-    #[inline]
+    #[inline(always)]
     pub fn range(&self, field: usize) -> Option<(usize, usize)> {
         if field >= self.fields {
             return None;
         }
-        let data = HEADER + 4 * self.fields;
-        let end = self.word(HEADER + 4 * field);
+        // The word before the first end isn't an end: the fields and flags.
+        let at = HEADER - 4 + 4 * field;
+        let words = self.bytes.get(at..)?.first_chunk::<8>()?;
+        let start = u32::from_le_bytes([words[0], words[1], words[2], words[3]]) & !ABSENT;
+        let end = u32::from_le_bytes([words[4], words[5], words[6], words[7]]);
         if end & ABSENT != 0 {
             return None;
         }
-        let start = if field == 0 { 0 } else { self.word(HEADER + 4 * field - 4) & !ABSENT };
-        let (start, end) = (data + start as usize, data + end as usize);
+        let data = HEADER + 4 * self.fields;
+        let start = if field == 0 { data } else { data + start as usize };
+        let end = data + end as usize;
         if start > end || end > self.bytes.len() { None } else { Some((start, end)) }
     }
 
     /// The bytes of a field; `None` when it is absent.
-    #[inline]
+    #[inline(always)]
     pub fn field(&self, field: usize) -> Option<&'a [u8]> {
         let (start, end) = self.range(field)?;
         self.bytes.get(start..end)
@@ -127,20 +131,42 @@ impl<'a> RowView<'a> {
         RowView::new(self.field(field)?)
     }
 
+    /// The field as an integer when it is a plain one: up to 16 digits without sign or white space. `None` says
+    /// nothing: ask [`integer`](RowView::integer).
+    #[inline(always)]
+    pub fn plain_integer(&self, field: usize) -> Option<i64> {
+        let (start, end) = self.range(field)?;
+        value::short_integer(self.bytes, start, end)
+    }
+
+    /// The field as mantissa and scale when it is a plain decimal number of up to 16 characters. `None` says nothing:
+    /// ask [`decimal`](RowView::decimal).
+    #[inline(always)]
+    pub fn plain_decimal(&self, field: usize) -> Option<(i64, u32)> {
+        let (start, end) = self.range(field)?;
+        value::plain_decimal(self.bytes, start, end)
+    }
+
+    /// The field as a date when it is exactly `YYYY-MM-DD`. `None` says nothing: ask [`date`](RowView::date).
+    #[inline(always)]
+    pub fn plain_date(&self, field: usize) -> Option<Date> {
+        value::short_date(self.field(field)?)
+    }
+
     /// The field as an integer, faster than by [`value::integer`] on its text.
-    #[inline]
+    #[inline(always)]
     pub fn integer(&self, field: usize) -> Option<Result<Integer<'a>, ValueError>> {
         let (start, end) = self.range(field)?;
         Some(value::integer_within(self.bytes, start, end))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn decimal(&self, field: usize) -> Option<Result<Decimal<'a>, ValueError>> {
         let (start, end) = self.range(field)?;
         Some(value::decimal_within(self.bytes, start, end))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn date(&self, field: usize) -> Option<Result<Date, ValueError>> {
         self.field(field).map(value::date)
     }

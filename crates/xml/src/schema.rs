@@ -228,8 +228,6 @@ pub struct Class {
     pub(crate) content: Option<u16>,
     /// Slot and number (in [`Schema::outers`]) of every outer field.
     pub(crate) outers: Vec<(u16, u32)>,
-    /// Slots of the fields that a row can lack and must not.
-    pub(crate) required: Vec<u16>,
 }
 
 /// Where the first class stands in a document.
@@ -487,9 +485,6 @@ fn compile(
         text,
         content,
         outers: outer_slots,
-        required: (0..fields.len() as u16)
-            .filter(|&slot| fields[slot as usize].card == Card::One && !matches!(fields[slot as usize].place, Place::Text | Place::Content))
-            .collect(),
         fields,
     })
 }

@@ -307,9 +307,9 @@ impl Tokenizer {
     #[inline]
     pub fn lookahead(&self) -> Lookahead<'_> {
         if self.fast || self.is_clean() {
-            Lookahead { bytes: &self.input.bytes()[self.pos..], stops: self.input.stops(), pos: self.pos }
+            Lookahead { padded: self.input.padded(), stops: self.input.stops(), pos: self.pos, end: self.input.end }
         } else {
-            Lookahead { bytes: &[], stops: self.input.stops(), pos: self.input.end }
+            Lookahead { padded: self.input.padded(), stops: self.input.stops(), pos: self.input.end, end: self.input.end }
         }
     }
 
@@ -679,23 +679,25 @@ fn limit_name(kind: LimitKind) -> &'static str {
 /// What [`Tokenizer::lookahead`] shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookahead<'a> {
-    bytes: &'a [u8],
-    stops: &'a [u64],
-    pos: usize,
+    pub(crate) padded: &'a [u8],
+    pub(crate) stops: &'a [u64],
+    /// The bytes shown are `padded[pos..end]`; at least [`PADDING`](crate::input::PADDING) that mean nothing follow.
+    pub(crate) pos: usize,
+    pub(crate) end: usize,
 }
 
 impl<'a> Lookahead<'a> {
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+        &self.padded[self.pos..self.end]
     }
 
     /// The index of the first `<`, `&` or `]` at or after `from`, or the length: faster than searching, because the
     /// tokeniser has looked for them already.
     #[inline]
     pub fn stop(&self, from: usize) -> usize {
-        if from >= self.bytes.len() {
-            return self.bytes.len();
+        if from >= self.end - self.pos {
+            return self.end - self.pos;
         }
         crate::input::next(self.stops, self.pos + from) - self.pos
     }

@@ -5,9 +5,21 @@
 
 use std::fmt;
 
-/// Text that is no value of the type asked for.
+/// Text that is no value of the type asked for. One word, so that results are small.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueError {
+pub struct ValueError(Box<Refusal>);
+
+impl std::ops::Deref for ValueError {
+    type Target = Refusal;
+
+    fn deref(&self) -> &Refusal {
+        &self.0
+    }
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
     /// With its article: "an integer".
     pub expected: &'static str,
     /// The text, shortened when it is long.
@@ -40,7 +52,7 @@ fn refuse<T>(expected: &'static str, text: &[u8], why: Option<&'static str>) -> 
         Some((at, _)) => format!("{}...", &text[..at]),
         None => text,
     };
-    Err(ValueError { expected, found, why })
+    Err(ValueError(Box::new(Refusal { expected, found, why })))
 }
 
 /// Without the white space around it (space, tab, line feed, carriage return).
@@ -83,8 +95,10 @@ pub enum Decimal<'a> {
 
 impl Decimal<'_> {
     /// The mantissa at another scale (`100 * value` for 2), when it is exact and fits.
+    #[inline]
     pub fn at_scale(&self, scale: u32) -> Option<i64> {
         match *self {
+            Decimal::Small { mantissa, scale: from } if from == scale => Some(mantissa),
             Decimal::Small { mantissa, scale: from } if from <= scale => mantissa.checked_mul(10i64.checked_pow(scale - from)?),
             Decimal::Small { mantissa, scale: from } => {
                 let by = 10i64.checked_pow(from - scale)?;
@@ -178,19 +192,32 @@ fn last(bytes: &[u8], end: usize, n: usize) -> Option<u64> {
     Some((word(bytes, end)? & keep) | (ZEROS & !keep))
 }
 
-/// [`integer`] of `bytes[start..end]`, faster when bytes before `start` can be read.
-#[inline]
-pub fn integer_within(bytes: &[u8], start: usize, end: usize) -> Result<Integer<'_>, ValueError> {
+/// A plain number of one to sixteen digits.
+#[inline(always)]
+pub(crate) fn short_integer(bytes: &[u8], start: usize, end: usize) -> Option<i64> {
     let n = end.wrapping_sub(start);
     if n.wrapping_sub(1) < 8 {
-        if let Some(value) = last(bytes, end, n).and_then(eight_digits) {
-            return Ok(Integer::Small(value as i64));
-        }
-    } else if n.wrapping_sub(9) < 8 {
-        if let (Some(low), Some(high)) = (word(bytes, end).and_then(eight_digits), last(bytes, end - 8, n - 8).and_then(eight_digits)) {
-            return Ok(Integer::Small(high as i64 * 100_000_000 + low as i64));
-        }
+        return Some(eight_digits(last(bytes, end, n)?)? as i64);
     }
+    if n.wrapping_sub(9) < 8 {
+        let (low, high) = (eight_digits(word(bytes, end)?)?, eight_digits(last(bytes, end - 8, n - 8)?)?);
+        return Some(high as i64 * 100_000_000 + low as i64);
+    }
+    None
+}
+
+/// [`integer`] of `bytes[start..end]`, faster when bytes before `start` can be read.
+#[inline(always)]
+pub fn integer_within(bytes: &[u8], start: usize, end: usize) -> Result<Integer<'_>, ValueError> {
+    match short_integer(bytes, start, end) {
+        Some(value) => Ok(Integer::Small(value)),
+        None => long_integer(bytes, start, end),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn long_integer(bytes: &[u8], start: usize, end: usize) -> Result<Integer<'_>, ValueError> {
     integer(bytes.get(start..end).unwrap_or(b""))
 }
 
@@ -207,23 +234,35 @@ pub fn integer(text: &[u8]) -> Result<Integer<'_>, ValueError> {
     })
 }
 
-/// [`decimal`] of `bytes[start..end]`, faster when bytes before `start` can be read.
-#[inline]
-pub fn decimal_within(bytes: &[u8], start: usize, end: usize) -> Result<Decimal<'_>, ValueError> {
+/// A plain number of one to sixteen characters after the sign: mantissa and scale.
+#[inline(always)]
+pub(crate) fn plain_decimal(bytes: &[u8], start: usize, end: usize) -> Option<(i64, u32)> {
     let negative = bytes.get(start) == Some(&b'-');
     let from = start + negative as usize;
     let n = end.wrapping_sub(from);
-    let found = if n.wrapping_sub(1) < 8 {
-        short_decimal(bytes, end, n)
+    let (mantissa, scale) = if n.wrapping_sub(1) < 8 {
+        short_decimal(bytes, end, n)?
     } else if n.wrapping_sub(9) < 8 {
-        long_decimal(bytes, end, n)
+        long_decimal(bytes, end, n)?
     } else {
-        None
+        return None;
     };
-    match found {
-        Some((mantissa, scale)) => Ok(Decimal::Small { mantissa: if negative { -mantissa } else { mantissa }, scale }),
-        None => decimal(bytes.get(start..end).unwrap_or(b"")),
+    Some((if negative { -mantissa } else { mantissa }, scale))
+}
+
+/// [`decimal`] of `bytes[start..end]`, faster when bytes before `start` can be read.
+#[inline(always)]
+pub fn decimal_within(bytes: &[u8], start: usize, end: usize) -> Result<Decimal<'_>, ValueError> {
+    match plain_decimal(bytes, start, end) {
+        Some((mantissa, scale)) => Ok(Decimal::Small { mantissa, scale }),
+        None => other_decimal(bytes, start, end),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn other_decimal(bytes: &[u8], start: usize, end: usize) -> Result<Decimal<'_>, ValueError> {
+    decimal(bytes.get(start..end).unwrap_or(b""))
 }
 
 /// One to eight characters, one of them perhaps a point.
@@ -334,7 +373,7 @@ const DATE: &str = "a date (YYYY-MM-DD)";
 const DATE_TIME: &str = "a date and time (YYYY-MM-DDThh:mm:ss)";
 
 /// An `xs:date`, with or without a zone.
-#[inline]
+#[inline(always)]
 pub fn date(text: &[u8]) -> Result<Date, ValueError> {
     match short_date(text) {
         Some(date) => Ok(date),
@@ -343,8 +382,8 @@ pub fn date(text: &[u8]) -> Result<Date, ValueError> {
 }
 
 /// Exactly `YYYY-MM-DD`.
-#[inline]
-fn short_date(text: &[u8]) -> Option<Date> {
+#[inline(always)]
+pub(crate) fn short_date(text: &[u8]) -> Option<Date> {
     let text: &[u8; 10] = text.try_into().ok()?;
     if text[4] != b'-' || text[7] != b'-' {
         return None;
@@ -368,6 +407,8 @@ fn days_in(year: i32, month: u32) -> u32 {
     }
 }
 
+#[cold]
+#[inline(never)]
 fn long_date(text: &[u8]) -> Result<Date, ValueError> {
     let trimmed = trim(text);
     match date_part(trimmed) {

@@ -19,9 +19,50 @@ const SEEDS: &[&str] = &[
 ];
 
 const PARTS: &[&str] = &[
-    "<", ">", "&", ";", "'", "\"", "/", "!", "?", "-", "--", "]", "]]>", "[", "=", " ", "\r", "\n", "\t", "<a>", "</a>", "<!--", "-->",
-    "<![CDATA[", "&#", "&#x41;", "&e;", "&lt;", "%p;", "<?", "?>", "<?xml ", "<!DOCTYPE a [", ":", "xmlns:p='u'", "p:", "é", "\u{FFFE}",
-    "\u{1}", "a", "0", "<b c='d'/>", "<!ENTITY e '", "#",
+    "<",
+    ">",
+    "&",
+    ";",
+    "'",
+    "\"",
+    "/",
+    "!",
+    "?",
+    "-",
+    "--",
+    "]",
+    "]]>",
+    "[",
+    "=",
+    " ",
+    "\r",
+    "\n",
+    "\t",
+    "<a>",
+    "</a>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "&#",
+    "&#x41;",
+    "&e;",
+    "&lt;",
+    "%p;",
+    "<?",
+    "?>",
+    "<?xml ",
+    "<!DOCTYPE a [",
+    ":",
+    "xmlns:p='u'",
+    "p:",
+    "é",
+    "\u{FFFE}",
+    "\u{1}",
+    "a",
+    "0",
+    "<b c='d'/>",
+    "<!ENTITY e '",
+    "#",
 ];
 
 fn damage(random: &mut Random, document: &[u8]) -> Vec<u8> {
@@ -89,7 +130,9 @@ fn damaged_documents() {
 #[test]
 fn damaged_encodings() {
     let mut random = Random(77);
-    for (round, encoding) in ["UTF-16LE", "UTF-16BE", "ISO-8859-1", "windows-1252", "Shift_JIS", "GBK", "EUC-JP"].iter().cycle().take(1400).enumerate() {
+    for (round, encoding) in
+        ["UTF-16LE", "UTF-16BE", "ISO-8859-1", "windows-1252", "Shift_JIS", "GBK", "EUC-JP"].iter().cycle().take(1400).enumerate()
+    {
         let text = "<a b='c'>t\u{E9}\u{3042}<b/>\r\nx</a>";
         let mut document = if let Some(order) = encoding.strip_prefix("UTF-16") {
             let unit = |u: u16| if order == "LE" { u.to_le_bytes() } else { u.to_be_bytes() };

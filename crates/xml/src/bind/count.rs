@@ -24,9 +24,9 @@ pub(super) fn counter() -> fn(&[u8]) -> (usize, usize) {
 }
 
 impl Count {
-    /// The place where the bytes begin.
-    pub fn new(position: Position, counter: fn(&[u8]) -> (usize, usize)) -> Count {
-        Count { line: position.line, column: position.column, counted: 0, counter }
+    /// The place of the byte at `at`.
+    pub fn new(position: Position, at: usize, counter: fn(&[u8]) -> (usize, usize)) -> Count {
+        Count { line: position.line, column: position.column, counted: at, counter }
     }
 
     /// On to the byte at `to`, which isn't before the last.

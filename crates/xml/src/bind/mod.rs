@@ -219,7 +219,7 @@ impl Binder {
             return false;
         }
         let look = self.tokenizer.lookahead();
-        if look.bytes().is_empty() {
+        if look.pos == look.end || look.end > u32::MAX as usize {
             return false;
         }
         let position = self.tokenizer.position_ahead(0);

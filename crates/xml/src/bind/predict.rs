@@ -33,12 +33,33 @@ const END: u32 = u32::MAX;
 /// A hole: where it ends and what it is.
 #[derive(Debug)]
 struct Hole {
+    /// The literal of the first edge, so that a row as usual needs to look nowhere else; `length` is 0 when that edge
+    /// isn't as simple.
+    literal: [u8; BLOCK],
+    length: u8,
     /// 0 for text, else the quote that ends an attribute's value.
     quote: u8,
     slot: u16,
+    /// Where the first edge leads.
+    next: u32,
     /// The last taken first; or, when one begins with another, the longest first.
     edges: Vec<Edge>,
     sorted: bool,
+}
+
+impl Hole {
+    /// The first edge has changed.
+    fn refresh(&mut self) {
+        self.length = 0;
+        let Some(first) = self.edges.first() else { return };
+        self.next = first.next;
+        let size = first.literal.len();
+        if size <= BLOCK && first.empty.is_empty() {
+            self.literal = [0; BLOCK];
+            self.literal[..size].copy_from_slice(&first.literal);
+            self.length = size as u8;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -114,6 +135,7 @@ pub(super) struct Scratch {
     spans: Vec<Span>,
     /// Outer values, the same for all rows of a run.
     outer: Vec<(u16, Vec<u8>)>,
+    outer_size: usize,
 }
 
 enum Found {
@@ -155,64 +177,69 @@ impl Predictor {
         out: &mut Batch,
         limit: Limit,
     ) -> (usize, Stop) {
-        let bytes = look.bytes();
+        kernel::run(self, look, state, count, scratch, out, limit)
+    }
+
+    /// [`run`](Predictor::run) with a way to compare blocks; made for each kind of processor.
+    #[inline(always)]
+    fn run_with<S: Same>(
+        &mut self,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
+        let bytes = look.padded;
         let schema = state.schema.clone();
-        let mut done = 0;
+        let mut done = look.pos;
         let mut outer_of = None;
-        let mut room = Room { filled: out.bytes.len() };
+        let mut filled = out.bytes.len();
         let stop = loop {
-            if out.items.len() >= limit.rows || room.filled >= limit.bytes {
+            if out.items.len() >= limit.rows || filled >= limit.bytes {
                 break Stop::Full;
             }
             let mut at = done;
-            while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\t')) {
+            while at < look.end && matches!(bytes[at], b' ' | b'\n' | b'\t') {
                 at += 1;
             }
-            let (end, begin) = match self.find(look, at, &schema, scratch, state.limits.field) {
+            let (end, begin) = match self.find::<S>(&look, at, &schema, scratch, state.limits.field) {
                 Found::Row { end, begin } => (end, &self.begins[begin]),
                 Found::Stop(stop) => break stop,
             };
             let class = schema.class(begin.class);
             if outer_of != Some(begin.class) {
                 outer_of = Some(begin.class);
-                scratch.outer.clear();
-                let depth = state.frames.len() as u32 + 1;
-                for &(slot, number) in &class.outers {
-                    if let Some(value) = state.outers.value(number, depth) {
-                        scratch.outer.push((slot, value.to_vec()));
-                    }
-                }
+                scratch.outers(state, class);
             }
-            if !settle(class, scratch, state.lenient) {
+            let most = end - at + scratch.outer_size;
+            if most + 4 * class.fields.len() > state.limits.row {
                 break Stop::Other;
             }
-            let extra: usize = scratch.outer.iter().map(|(_, v)| v.len()).sum();
-            if end - at + extra + 4 * class.fields.len() > state.limits.row {
-                break Stop::Other;
-            }
+            let start = filled;
+            let Some(end_of_row) = write(bytes, class, scratch, start, most, state.lenient, &mut out.bytes) else { break Stop::Other };
             count.advance(bytes, at);
             let ordinal = state.next_ordinal(begin.slot);
-            let start = room.filled;
-            room.write(bytes, class, scratch, (count.line(), count.column(), ordinal), end - at + extra, &mut out.bytes);
-            out.items.push(Item::Row {
-                class: begin.class,
-                slot: begin.slot,
-                row: RowRef { start: start as u32, len: (room.filled - start) as u32 },
-            });
+            let header = row::header(count.line(), count.column(), ordinal, class.fields.len(), 0);
+            out.bytes[start..start + row::HEADER].copy_from_slice(&header);
+            filled = end_of_row;
+            let row = RowRef { start: start as u32, len: (end_of_row - start) as u32 };
+            out.items.push(Item::Row { class: begin.class, slot: begin.slot, row });
             done = end;
         };
-        out.bytes.truncate(room.filled);
-        (done, stop)
+        out.bytes.truncate(filled);
+        (done - look.pos, stop)
     }
 
     /// Matches one row whose `<` is at `at`, and fills the spans.
-    #[inline]
-    fn find(&mut self, look: Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
-        let bytes = look.bytes();
+    #[inline(always)]
+    fn find<S: Same>(&mut self, look: &Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
+        let bytes = &look.padded[..look.end];
         let Some((begin, edge)) = self.begins.iter().enumerate().find(|(_, b)| same(bytes, at, &b.edge.literal)) else {
             // An end tag or something else that is no row begins no learning.
             let row = bytes.get(at) == Some(&b'<') && bytes.get(at + 1).is_some_and(|b| !matches!(b, b'/' | b'!' | b'?'));
-            return Found::Stop(if row { Stop::Unknown(at) } else { Stop::Other });
+            return Found::Stop(if row { Stop::Unknown(at - look.pos) } else { Stop::Other });
         };
         scratch.spans.clear();
         scratch.spans.resize(schema.class(edge.class).fields.len(), ABSENT);
@@ -223,50 +250,63 @@ impl Predictor {
         }
         let mut from = at + edge.literal.len();
         let mut next = edge.next;
-        while let Some(hole) = self.holes.get_mut(next as usize) {
-            let mut to = if hole.quote == 0 { look.stop(from) } else { value_end(bytes, from, hole.quote) };
-            let mut found = match hole.edges.first() {
-                Some(edge) if same(bytes, to, &edge.literal) => 0,
-                _ => usize::MAX,
+        let mut most = 0;
+        while let Some(hole) = self.holes.get(next as usize) {
+            let mut to = if hole.quote == 0 { crate::input::next(look.stops, from) } else { value_end(bytes, from, hole.quote) };
+            let length = hole.length as usize;
+            let usual = match look.padded.get(to..).and_then(|b| b.first_chunk::<BLOCK>()) {
+                Some(block) => length != 0 && S::same(block, &hole.literal, length) && to + length <= look.end,
+                None => false,
             };
-            if found == usize::MAX {
-                if hole.quote == 0 {
-                    to = past_brackets(look, to);
+            let slot = hole.slot;
+            let (after, then) = if usual {
+                (to + length, hole.next)
+            } else {
+                match self.unusual(look, at, &mut to, next, spans) {
+                    Ok(found) => found,
+                    Err(stop) => return Found::Stop(stop),
                 }
-                match hole.edges.iter().position(|e| same(bytes, to, &e.literal)) {
-                    Some(i) if hole.sorted => found = i,
-                    Some(i) => {
-                        hole.edges[..=i].rotate_right(1);
-                        found = 0;
-                    }
-                    None => {
-                        let expected = if hole.quote == 0 { b'<' } else { hole.quote };
-                        return Found::Stop(if bytes.get(to) == Some(&expected) { Stop::Unknown(at) } else { Stop::Other });
-                    }
-                }
-            }
-            if to - from > largest {
-                return Found::Stop(Stop::Other);
-            }
-            if hole.slot != UNWANTED {
-                let span = &mut spans[hole.slot as usize];
+            };
+            most = most.max(to - from);
+            if slot != UNWANTED {
+                let span = &mut spans[slot as usize];
                 if span.start != ABSENT.start {
                     return Found::Stop(Stop::Other);
                 }
                 *span = Span { start: from as u32, end: to as u32 };
             }
-            let edge = &hole.edges[found];
-            for &slot in &edge.empty {
-                let span = &mut spans[slot as usize];
-                if span.start != ABSENT.start {
-                    return Found::Stop(Stop::Other);
-                }
-                *span = Span { start: to as u32, end: to as u32 };
-            }
-            from = to + edge.literal.len();
-            next = edge.next;
+            (from, next) = (after, then);
         }
-        Found::Row { end: from, begin }
+        if most > largest { Found::Stop(Stop::Other) } else { Found::Row { end: from, begin } }
+    }
+
+    /// What follows a hole isn't what followed it last. Where the literal that it is ends, and the next hole.
+    #[cold]
+    #[inline(never)]
+    fn unusual(&mut self, look: &Lookahead<'_>, row: usize, to: &mut usize, hole: u32, spans: &mut [Span]) -> Result<(usize, u32), Stop> {
+        let bytes = &look.padded[..look.end];
+        let hole = &mut self.holes[hole as usize];
+        if hole.quote == 0 {
+            *to = past_brackets(look, *to);
+        }
+        let Some(mut found) = hole.edges.iter().position(|e| same(bytes, *to, &e.literal)) else {
+            let expected = if hole.quote == 0 { b'<' } else { hole.quote };
+            return Err(if bytes.get(*to) == Some(&expected) { Stop::Unknown(row - look.pos) } else { Stop::Other });
+        };
+        if !hole.sorted && found > 0 {
+            hole.edges[..=found].rotate_right(1);
+            found = 0;
+            hole.refresh();
+        }
+        let edge = &hole.edges[found];
+        for &slot in &edge.empty {
+            let span = &mut spans[slot as usize];
+            if span.start != ABSENT.start {
+                return Err(Stop::Other);
+            }
+            *span = Span { start: *to as u32, end: *to as u32 };
+        }
+        Ok((*to + edge.literal.len(), edge.next))
     }
 
     /// Adds what a row showed. False: there was nothing new, or no room.
@@ -326,6 +366,9 @@ impl Predictor {
         }
         path.edge(END);
         let new = path.new;
+        for hole in &mut self.holes {
+            hole.refresh();
+        }
         if new {
             self.patience = 1;
         }
@@ -366,7 +409,15 @@ impl Path<'_> {
             None => {
                 let id = self.predictor.holes.len() as u32;
                 self.predictor.literals += key.len();
-                self.predictor.holes.push(Hole { quote, slot, edges: Vec::new(), sorted: false });
+                self.predictor.holes.push(Hole {
+                    literal: [0; BLOCK],
+                    length: 0,
+                    quote,
+                    slot,
+                    next: END,
+                    edges: Vec::new(),
+                    sorted: false,
+                });
                 self.predictor.known.insert(key, id);
                 id
             }
@@ -441,12 +492,12 @@ fn same(bytes: &[u8], at: usize, literal: &[u8]) -> bool {
 
 /// From a `]` that doesn't end `]]>` on to the next stop.
 #[cold]
-fn past_brackets(look: Lookahead<'_>, mut at: usize) -> usize {
-    let bytes = look.bytes();
+fn past_brackets(look: &Lookahead<'_>, mut at: usize) -> usize {
+    let bytes = &look.padded[..look.end];
     while bytes.get(at) == Some(&b']') {
         match bytes.get(at..at + 3) {
             Some(b"]]>") | None => return at,
-            Some(_) => at = look.stop(at + 1),
+            Some(_) => at = crate::input::next(look.stops, at + 1),
         }
     }
     at
@@ -473,81 +524,202 @@ fn value_end(bytes: &[u8], mut at: usize, quote: u8) -> usize {
     at
 }
 
-/// Marks what has no text of its own, and checks that nothing is missing.
-#[inline]
-fn settle(class: &Class, scratch: &mut Scratch, lenient: bool) -> bool {
-    if let Some(slot) = class.text.or(class.content) {
-        let span = &mut scratch.spans[slot as usize];
-        if span.start >= span.end || span.start == ABSENT.start {
-            *span = if class.fields[slot as usize].card == Card::One { Span { start: 0, end: 0 } } else { ABSENT };
-        }
-    }
-    if lenient {
-        return true;
-    }
-    let outer = |slot: usize| scratch.outer.iter().any(|(s, _)| *s as usize == slot);
-    class.required.iter().all(|&slot| scratch.spans[slot as usize].start != ABSENT.start || outer(slot as usize))
-}
-
-/// The batch's bytes while a run lasts: filled up to `filled`, with room behind it.
-struct Room {
-    filled: usize,
-}
-
-impl Room {
-    /// Writes a row; `most` is at least what its fields hold.
-    #[inline]
-    fn write(&mut self, bytes: &[u8], class: &Class, scratch: &Scratch, place: (u32, u32, u32), most: usize, out: &mut Vec<u8>) {
-        let fields = class.fields.len();
-        let table = self.filled + row::HEADER;
-        let data = table + 4 * fields;
-        let need = data + most + 16;
-        if out.len() < need {
-            out.resize(need + (need / 2).min(64 << 10), 0);
-        }
-        let (line, column, ordinal) = place;
-        out[self.filled..table].copy_from_slice(&row::header(line, column, ordinal, fields, 0));
-        let mut at = data;
-        let (head, body) = out.split_at_mut(data);
-        let ends = &mut head[table..];
-        if scratch.outer.is_empty() {
-            for (end, span) in ends.chunks_exact_mut(4).zip(&scratch.spans) {
-                let mut word = (at - data) as u32;
-                if span.start == ABSENT.start {
-                    word |= row::ABSENT;
-                } else {
-                    at += copy(bytes, span, body, at - data);
-                    word = (at - data) as u32;
-                }
-                end.copy_from_slice(&word.to_le_bytes());
-            }
-        } else {
-            for (slot, (end, span)) in ends.chunks_exact_mut(4).zip(&scratch.spans).enumerate() {
-                let mut word = (at - data) as u32;
-                if let Some((_, value)) = scratch.outer.iter().find(|(s, _)| *s as usize == slot) {
-                    body[at - data..at - data + value.len()].copy_from_slice(value);
-                    at += value.len();
-                    word = (at - data) as u32;
-                } else if span.start == ABSENT.start {
-                    word |= row::ABSENT;
-                } else {
-                    at += copy(bytes, span, body, at - data);
-                    word = (at - data) as u32;
-                }
-                end.copy_from_slice(&word.to_le_bytes());
-            }
-        }
-        self.filled = at;
-    }
-}
-
-/// Copies a span; short ones as one block of 16 bytes, of which those behind the span mean nothing.
+/// Writes a row at `start`, all but its header; `most` is at least what its fields hold. Where it ends; `None` when a
+/// field is missing.
 #[inline(always)]
-fn copy(bytes: &[u8], span: &Span, body: &mut [u8], at: usize) -> usize {
-    let (start, n) = (span.start as usize, (span.end - span.start) as usize);
-    match (bytes.get(start..).and_then(|b| b.first_chunk::<16>()), body.get_mut(at..).and_then(|b| b.first_chunk_mut::<16>())) {
-        (Some(from), Some(to)) if n <= 16 => *to = *from,
-        _ => body[at..at + n].copy_from_slice(&bytes[start..start + n]),
+fn write(bytes: &[u8], class: &Class, scratch: &Scratch, start: usize, most: usize, lenient: bool, out: &mut Vec<u8>) -> Option<usize> {
+    let table = start + row::HEADER;
+    let data = table + 4 * class.fields.len();
+    let need = data + most + 16;
+    if out.len() < need {
+        out.resize(need + (need / 2).min(64 << 10), 0);
     }
-    n
+    let (head, body) = out.split_at_mut(data);
+    let mut at = 0;
+    for (slot, (end, span)) in head[table..].chunks_exact_mut(4).zip(&scratch.spans).enumerate() {
+        let mut word = at as u32;
+        if span.start < span.end {
+            let (from, n) = (span.start as usize, (span.end - span.start) as usize);
+            // Short ones as one block of 16 bytes, of which those behind the text mean nothing.
+            match (bytes.get(from..).and_then(|b| b.first_chunk::<16>()), body.get_mut(at..).and_then(|b| b.first_chunk_mut::<16>())) {
+                (Some(from), Some(to)) if n <= 16 => *to = *from,
+                _ => body.get_mut(at..at + n)?.copy_from_slice(bytes.get(from..from + n)?),
+            }
+            at += n;
+            word = at as u32;
+        } else if let Some(value) = scratch.without_text(class, slot, span, lenient)? {
+            body.get_mut(at..at + value.len())?.copy_from_slice(value);
+            at += value.len();
+            word = at as u32;
+        } else {
+            word |= row::ABSENT;
+        }
+        end.copy_from_slice(&word.to_le_bytes());
+    }
+    Some(data + at)
+}
+
+impl Scratch {
+    /// The outer values of rows of a class.
+    fn outers(&mut self, state: &State, class: &Class) {
+        self.outer.clear();
+        self.outer_size = 0;
+        let depth = state.frames.len() as u32 + 1;
+        for &(slot, number) in &class.outers {
+            if let Some(value) = state.outers.value(number, depth) {
+                self.outer_size += value.len();
+                self.outer.push((slot, value.to_vec()));
+            }
+        }
+    }
+
+    /// The value of a field for which the row has no text: `Some(None)` when it is absent, `None` when it is missing.
+    #[inline(never)]
+    fn without_text(&self, class: &Class, slot: usize, span: &Span, lenient: bool) -> Option<Option<&[u8]>> {
+        if let Some((_, value)) = self.outer.iter().find(|(s, _)| *s as usize == slot) {
+            return Some(Some(value));
+        }
+        let one = class.fields[slot].card == Card::One;
+        if class.text.or(class.content) == Some(slot as u16) {
+            return Some(one.then_some(b""));
+        }
+        if span.start != ABSENT.start {
+            return Some(Some(b""));
+        }
+        if one && !lenient { None } else { Some(None) }
+    }
+}
+
+/// The size of the blocks that literals are compared in.
+const BLOCK: usize = crate::input::PADDING;
+
+/// A way to compare the first bytes (1 to 64) of two blocks.
+trait Same {
+    fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool;
+}
+
+/// For any processor.
+struct Portable;
+
+impl Same for Portable {
+    #[inline(always)]
+    fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+        let mut i = 0;
+        while i < n {
+            let (Some(x), Some(y)) = (a[i..].first_chunk::<8>(), b[i..].first_chunk::<8>()) else { return false };
+            let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+            let rest = n - i;
+            if if rest >= 8 { differ != 0 } else { differ << (64 - 8 * rest) != 0 } {
+                return false;
+            }
+            i += 8;
+        }
+        true
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod kernel {
+    use super::*;
+
+    pub fn run(
+        predictor: &mut Predictor,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
+        predictor.run_with::<Portable>(look, state, count, scratch, out, limit)
+    }
+}
+
+/// The same code made for each kind of processor.
+#[cfg(target_arch = "x86_64")]
+mod kernel {
+    use super::*;
+    use std::arch::x86_64::*;
+
+    pub fn run(
+        predictor: &mut Predictor,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+                // SAFETY: the processor has all the features.
+                return unsafe { run_avx512(predictor, look, state, count, scratch, out, limit) };
+            }
+            // SAFETY: the processor has all the features.
+            return unsafe { run_avx2(predictor, look, state, count, scratch, out, limit) };
+        }
+        predictor.run_with::<Portable>(look, state, count, scratch, out, limit)
+    }
+
+    /// # Safety
+    /// The processor has AVX-512F and BW, BMI1 and BMI2.
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
+    unsafe fn run_avx512(
+        predictor: &mut Predictor,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
+        predictor.run_with::<Avx512>(look, state, count, scratch, out, limit)
+    }
+
+    /// # Safety
+    /// The processor has AVX2, BMI1 and BMI2.
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    unsafe fn run_avx2(
+        predictor: &mut Predictor,
+        look: Lookahead<'_>,
+        state: &mut State,
+        count: &mut Count,
+        scratch: &mut Scratch,
+        out: &mut Batch,
+        limit: Limit,
+    ) -> (usize, Stop) {
+        predictor.run_with::<Avx2>(look, state, count, scratch, out, limit)
+    }
+
+    /// Used in `run_avx512` only.
+    struct Avx512;
+
+    impl Same for Avx512 {
+        #[inline(always)]
+        fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+            // SAFETY: the only caller runs where the features are there; both blocks have 64 bytes.
+            unsafe {
+                let (x, y) = (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()));
+                _mm512_mask_cmpneq_epi8_mask(u64::MAX >> (BLOCK - n), x, y) == 0
+            }
+        }
+    }
+
+    /// Used in `run_avx2` only.
+    struct Avx2;
+
+    impl Same for Avx2 {
+        #[inline(always)]
+        fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+            // SAFETY: the only caller runs where the feature is there; both blocks have 64 bytes.
+            unsafe {
+                let equal = |i: usize| {
+                    let (x, y) = (_mm256_loadu_si256(a.as_ptr().add(i).cast()), _mm256_loadu_si256(b.as_ptr().add(i).cast()));
+                    _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y)) as u32
+                };
+                let low = !equal(0) & (u32::MAX >> (32 - n.min(32)));
+                low == 0 && (n <= 32 || !equal(32) & (u32::MAX >> (BLOCK - n)) == 0)
+            }
+        }
+    }
 }

@@ -74,7 +74,7 @@ impl Predictors {
         if let Some(top) = state.frames.last_mut() {
             top.predictor = index as u32;
         }
-        let mut count = Count::new(position, self.counter);
+        let mut count = Count::new(position, look.pos, self.counter);
         let (read, stop) = self.all[index].run(look, state, &mut count, &mut self.scratch, out, limit);
         if let Stop::Unknown(at) = stop {
             if self.all[index].wants_to_learn() {
