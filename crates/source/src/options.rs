@@ -28,6 +28,14 @@ pub enum Spec {
     Pushed,
 }
 
+impl Spec {
+    /// What a user names: an address if it begins like one, else a path.
+    pub fn named(text: &str) -> Spec {
+        let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|t| t.eq_ignore_ascii_case(scheme));
+        if begins("http://") || begins("https://") { Spec::Url(text.to_string()) } else { Spec::Path(PathBuf::from(text)) }
+    }
+}
+
 /// A descriptor to read from.
 #[derive(Debug)]
 pub enum Descriptor {
@@ -63,9 +71,9 @@ pub enum Proxy {
 /// How to read. `Options::default()` is right for most.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// To connect to a server, all its addresses together, and to agree on keys (10 s).
+    /// To connect to a server, all its addresses together (10 s). Looking up its name takes as long as the system does.
     pub connect_timeout: Duration,
-    /// For the whole head of a response, and between two arrivals of its body (30 s). Files and descriptors have none.
+    /// For agreeing on keys and the whole head of a response, and between two arrivals of its body (30 s). Files and descriptors have none.
     pub read_timeout: Duration,
     /// From the first `read` to the end, whatever the source (none).
     pub total_timeout: Option<Duration>,

@@ -113,3 +113,64 @@ fn ready(socket: Socket) -> TcpStream {
     let _ = stream.set_nodelay(true);
     stream
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::SockAddr;
+    use std::net::TcpListener;
+
+    fn finish(c: &mut Connecting) -> Poll {
+        loop {
+            match c.poll() {
+                Poll::Wait { fd, until } => {
+                    let time = until.saturating_duration_since(Instant::now());
+                    sys::wait_ready(fd, false, true, Some(time.max(Duration::from_millis(1)))).unwrap();
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn soon(ms: u64) -> Instant {
+        Instant::now() + Duration::from_millis(ms)
+    }
+
+    fn nobody() -> SocketAddr {
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    }
+
+    #[test]
+    fn a_refusal_is_followed_by_the_next_address() {
+        let l = TcpListener::bind("127.0.0.1:0").unwrap();
+        let good = l.local_addr().unwrap();
+        match finish(&mut Connecting::new(vec![nobody(), nobody(), good], soon(20_000))) {
+            Poll::Connected(s) => assert_eq!(s.peer_addr().unwrap(), good),
+            _ => panic!("not connected"),
+        }
+        let (a, b) = (nobody(), nobody());
+        match finish(&mut Connecting::new(vec![a, b], soon(20_000))) {
+            Poll::Failed(m) => assert!(m.contains(&a.to_string()) && m.contains(&b.to_string()) && m.contains("refused"), "{m}"),
+            _ => panic!("connected to nobody"),
+        }
+    }
+
+    /// A server that does not answer: its queue of connections is full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn silence_is_followed_by_the_next_address_and_ends() {
+        let full = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        full.bind(&SockAddr::from("127.0.0.1:0".parse::<SocketAddr>().unwrap())).unwrap();
+        full.listen(0).unwrap();
+        let silent = full.local_addr().unwrap().as_socket().unwrap();
+        let waiting: Vec<_> = (0..4).map(|_| begin(silent).unwrap()).collect();
+        let l = TcpListener::bind("127.0.0.1:0").unwrap();
+        let good = l.local_addr().unwrap();
+        match finish(&mut Connecting::new(vec![silent, good], soon(20_000))) {
+            Poll::Connected(s) => assert_eq!(s.peer_addr().unwrap(), good),
+            _ => panic!("not connected"),
+        }
+        assert!(matches!(finish(&mut Connecting::new(vec![silent], soon(100))), Poll::TimedOut));
+        drop(waiting);
+    }
+}

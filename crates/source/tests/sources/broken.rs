@@ -331,3 +331,44 @@ fn reading_never_waits() {
         }
     }
 }
+
+#[test]
+fn whatever_comes_reading_ends() {
+    let s = serve(|n, head, mut c| {
+        let mut seed = n as u64 * 2 + 1;
+        let mut next = move || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed as usize
+        };
+        let body = &document()[..2000];
+        let mut text = match n % 3 {
+            0 => ok("ETag: \"a\"\r\n", body),
+            1 => [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"a\"\r\n\r\n7d0\r\n", body, b"\r\n0\r\nX: y\r\n\r\n"].concat(),
+            _ => ok("Content-Encoding: zstd\r\nETag: \"a\"\r\n", &zstd::stream::encode_all(body, 3).unwrap()),
+        };
+        if let Some(from) = range(head) {
+            text = format!("HTTP/1.1 206 x\r\nContent-Range: bytes {from}-1999/2000\r\nETag: \"a\"\r\n\r\n").into_bytes();
+            text.extend_from_slice(&body[from.min(body.len())..]);
+        }
+        for _ in 0..next() % 4 {
+            let at = next() % text.len();
+            match next() % 3 {
+                0 => text[at] = next() as u8,
+                1 => text.truncate(at.max(1)),
+                _ => text.insert(at, next() as u8),
+            }
+        }
+        let cut = next() % 500 + 1;
+        for piece in text.chunks(cut) {
+            put(&mut c, piece);
+        }
+    });
+    let o = Options { retries: 2, ..impatient() };
+    let mut good = 0;
+    for _ in 0..400 {
+        good += usize::from(fetch(&s.url("/"), o.clone()).is_ok());
+    }
+    assert!(good > 0);
+}

@@ -187,6 +187,13 @@ fn a_short_beginning_of_something_compressed_is_plain() {
 }
 
 #[test]
+fn what_users_name() {
+    assert!(matches!(Spec::named("HTTPS://a/b"), Spec::Url(_)));
+    assert!(matches!(Spec::named("http:/a"), Spec::Path(_)));
+    assert!(matches!(Spec::named("é.xml"), Spec::Path(_)));
+}
+
+#[test]
 fn memory() {
     let mut s = Source::open(Spec::Bytes(document().into()), options()).unwrap();
     assert_eq!((s.name(), s.total()), ("(string)", Some(document().len() as u64)));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     der: Vec<u8>,
+    pem: String,
 }
 
 impl Authority {
@@ -24,8 +25,8 @@ impl Authority {
         params.distinguished_name = DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
-        let der = params.self_signed(&key).unwrap().der().to_vec();
-        Authority { issuer: Issuer::new(params, key), der }
+        let own = params.self_signed(&key).unwrap();
+        Authority { der: own.der().to_vec(), pem: own.pem(), issuer: Issuer::new(params, key) }
     }
 
     pub fn der(&self) -> Vec<u8> {
@@ -79,6 +80,45 @@ fn serve(
 fn finish(mut c: Encrypted) {
     c.conn.send_close_notify();
     let _ = std::io::Write::flush(&mut c);
+}
+
+/// Run by the test below in a process with another environment.
+#[test]
+#[ignore = "part of another test"]
+fn fetch_what_the_environment_says() {
+    let got = fetch(&std::env::var("KUMI_TEST_URL").unwrap(), options());
+    match std::env::var("KUMI_TEST_ERROR") {
+        Ok(says) => assert!(got.unwrap_err().to_string().contains(&says)),
+        Err(_) => assert_eq!(got.unwrap(), b"trusted"),
+    }
+}
+
+#[test]
+fn roots_come_from_ssl_cert_file() {
+    let a = Authority::new();
+    let (cert, key) = a.certify("127.0.0.1", 2999);
+    let port = serve(
+        config(cert, &key),
+        |_| {},
+        |_, _, mut c| {
+            put(&mut c, &ok("", b"trusted"));
+            finish(c);
+        },
+    );
+    let file = std::env::temp_dir().join(format!("kumi-source-{}-root.pem", std::process::id()));
+    std::fs::write(&file, &a.pem).unwrap();
+    let nothing = file.with_extension("nothing");
+    for (roots, error) in [(&file, None), (&nothing, Some("no trusted root certificates"))] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "tls::fetch_what_the_environment_says", "--ignored"]);
+        child.env("KUMI_TEST_URL", format!("https://127.0.0.1:{port}/")).env("SSL_CERT_FILE", roots).env_remove("SSL_CERT_DIR");
+        if let Some(says) = error {
+            child.env("KUMI_TEST_ERROR", says);
+        }
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let _ = std::fs::remove_file(file);
 }
 
 fn trusting(a: &Authority) -> Options {
