@@ -31,7 +31,11 @@ fn main() {
         match read(&document, piece, count) {
             Ok((events, sum)) => {
                 let seconds = start.elapsed().as_secs_f64();
-                println!("{events} events, checksum {sum:016x}, {:.1} ms, {:.0} MB/s", seconds * 1e3, document.len() as f64 / seconds / 1e6);
+                println!(
+                    "{events} events, checksum {sum:016x}, {:.1} ms, {:.0} MB/s",
+                    seconds * 1e3,
+                    document.len() as f64 / seconds / 1e6
+                );
             }
             Err(error) => {
                 eprintln!("{path}: {error}");

@@ -67,6 +67,7 @@ impl Default for BindLimits {
 /// A tokeniser that knows what is wanted. Any chunking of a document gives the same items and the same error.
 #[derive(Debug)]
 pub struct Binder {
+    schema: Arc<Schema>,
     tokenizer: Tokenizer,
     state: State,
     /// Everything after an error is that error.
@@ -84,7 +85,8 @@ impl Binder {
         Binder {
             depth: options.xml.limits.depth,
             tokenizer: Tokenizer::new(options.xml),
-            state: State::new(schema, options.lenient, options.limits),
+            state: State::new(options.lenient, options.limits),
+            schema,
             failed: None,
             finished: false,
             skipping: false,
@@ -93,7 +95,7 @@ impl Binder {
     }
 
     pub fn schema(&self) -> &Arc<Schema> {
-        &self.state.schema
+        &self.schema
     }
 
     /// Takes the next bytes of the document, cut anywhere.
@@ -144,7 +146,7 @@ impl Binder {
             let done = match self.tokenizer.next() {
                 Ok(None) if self.finished => return Ok(Progress::End),
                 Ok(None) => return Ok(Progress::NeedInput),
-                Ok(Some(Event::Start(start))) => match self.state.start(&start) {
+                Ok(Some(Event::Start(start))) => match self.state.start(&self.schema, &start) {
                     Ok(next) => {
                         if self.state.learning.as_ref().is_some_and(|l| !l.begun()) {
                             self.state.learning = None;
@@ -160,7 +162,7 @@ impl Binder {
                             }
                             Next::Located => {
                                 self.predictors.wake();
-                                self.state.located(self.tokenizer.position(), out)
+                                self.state.located(&self.schema, self.tokenizer.position(), out)
                             }
                         }
                     }
@@ -168,7 +170,7 @@ impl Binder {
                 },
                 Ok(Some(Event::End(name))) => {
                     let ended = self.state.frames.last().map_or(0, |f| f.ordinal);
-                    match self.state.end(out) {
+                    match self.state.end(&self.schema, out) {
                         Ok(()) => {
                             self.passed();
                             Ok(())
@@ -204,8 +206,8 @@ impl Binder {
         let depth = self.state.frames.len();
         if let Some(learning) = self.state.learning.take_if(|l| l.depth >= depth && l.begun()) {
             if learning.depth == depth {
-                if let Some(context) = self.state.context() {
-                    self.predictors.learn(learning, &context, &self.state.schema);
+                if let Some(context) = self.state.context(&self.schema) {
+                    self.predictors.learn(learning, &context, &self.schema);
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Binder {
     /// Reads rows ahead of the tokeniser. True: the batch is full.
     fn predict(&mut self, out: &mut Batch, limit: Limit) -> bool {
         self.predictors.rest();
-        let Some(context) = self.state.context() else { return false };
+        let Some(context) = self.state.context(&self.schema) else { return false };
         if self.tokenizer.depth() + 2 > self.depth {
             return false;
         }
@@ -223,7 +225,7 @@ impl Binder {
             return false;
         }
         let position = self.tokenizer.position_ahead(0);
-        let (read, stop) = self.predictors.run(&context, look, position, &mut self.state, out, limit);
+        let (read, stop) = self.predictors.run(&context, look, position, &self.schema, &mut self.state, out, limit);
         self.tokenizer.accept(read);
         stop == Stop::Full
     }
@@ -238,6 +240,11 @@ impl Binder {
     /// Bytes of the document bound so far, as [`Position::offset`](crate::Position::offset) counts them.
     pub fn consumed(&self) -> u64 {
         self.tokenizer.covered()
+    }
+
+    /// Rows so far that were like rows before them, and read by the shorter way.
+    pub fn predicted(&self) -> u64 {
+        self.predictors.rows
     }
 
     fn refused(&mut self, error: Error) -> BindError {

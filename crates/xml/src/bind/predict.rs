@@ -171,13 +171,14 @@ impl Predictor {
     pub fn run(
         &mut self,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
         out: &mut Batch,
         limit: Limit,
     ) -> (usize, Stop) {
-        kernel::run(self, look, state, count, scratch, out, limit)
+        kernel::run(self, look, schema, state, count, scratch, out, limit)
     }
 
     /// [`run`](Predictor::run) with a way to compare blocks; made for each kind of processor.
@@ -185,6 +186,7 @@ impl Predictor {
     fn run_with<S: Same>(
         &mut self,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
@@ -192,7 +194,6 @@ impl Predictor {
         limit: Limit,
     ) -> (usize, Stop) {
         let bytes = look.padded;
-        let schema = state.schema.clone();
         let mut done = look.pos;
         let mut outer_of = None;
         let mut filled = out.bytes.len();
@@ -204,7 +205,7 @@ impl Predictor {
             while at < look.end && matches!(bytes[at], b' ' | b'\n' | b'\t') {
                 at += 1;
             }
-            let (end, begin) = match self.find::<S>(&look, at, &schema, scratch, state.limits.field) {
+            let (end, begin) = match self.find::<S>(&look, at, schema, scratch, state.limits.field) {
                 Found::Row { end, begin } => (end, &self.begins[begin]),
                 Found::Stop(stop) => break stop,
             };
@@ -625,13 +626,14 @@ mod kernel {
     pub fn run(
         predictor: &mut Predictor,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
         out: &mut Batch,
         limit: Limit,
     ) -> (usize, Stop) {
-        predictor.run_with::<Portable>(look, state, count, scratch, out, limit)
+        predictor.run_with::<Portable>(look, schema, state, count, scratch, out, limit)
     }
 }
 
@@ -644,6 +646,7 @@ mod kernel {
     pub fn run(
         predictor: &mut Predictor,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
@@ -653,12 +656,12 @@ mod kernel {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
                 // SAFETY: the processor has all the features.
-                return unsafe { run_avx512(predictor, look, state, count, scratch, out, limit) };
+                return unsafe { run_avx512(predictor, look, schema, state, count, scratch, out, limit) };
             }
             // SAFETY: the processor has all the features.
-            return unsafe { run_avx2(predictor, look, state, count, scratch, out, limit) };
+            return unsafe { run_avx2(predictor, look, schema, state, count, scratch, out, limit) };
         }
-        predictor.run_with::<Portable>(look, state, count, scratch, out, limit)
+        predictor.run_with::<Portable>(look, schema, state, count, scratch, out, limit)
     }
 
     /// # Safety
@@ -667,13 +670,14 @@ mod kernel {
     unsafe fn run_avx512(
         predictor: &mut Predictor,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
         out: &mut Batch,
         limit: Limit,
     ) -> (usize, Stop) {
-        predictor.run_with::<Avx512>(look, state, count, scratch, out, limit)
+        predictor.run_with::<Avx512>(look, schema, state, count, scratch, out, limit)
     }
 
     /// # Safety
@@ -682,13 +686,27 @@ mod kernel {
     unsafe fn run_avx2(
         predictor: &mut Predictor,
         look: Lookahead<'_>,
+        schema: &Schema,
         state: &mut State,
         count: &mut Count,
         scratch: &mut Scratch,
         out: &mut Batch,
         limit: Limit,
     ) -> (usize, Stop) {
-        predictor.run_with::<Avx2>(look, state, count, scratch, out, limit)
+        predictor.run_with::<Avx2>(look, schema, state, count, scratch, out, limit)
+    }
+
+    /// Those that this processor can make.
+    #[cfg(test)]
+    pub fn comparisons() -> Vec<fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool> {
+        let mut all: Vec<fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool> = Vec::new();
+        if is_x86_feature_detected!("avx2") {
+            all.push(Avx2::same);
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+            all.push(Avx512::same);
+        }
+        all
     }
 
     /// Used in `run_avx512` only.
@@ -721,5 +739,41 @@ mod kernel {
                 low == 0 && (n <= 32 || !equal(32) & (u32::MAX >> (BLOCK - n)) == 0)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_agree() {
+        type Comparison = fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool;
+        let mut all: Vec<Comparison> = vec![Portable::same];
+        #[cfg(target_arch = "x86_64")]
+        all.extend(kernel::comparisons());
+        let a: [u8; BLOCK] = std::array::from_fn(|i| i as u8);
+        for same in all {
+            for n in 1..=BLOCK {
+                for changed in 0..BLOCK {
+                    let mut b = a;
+                    b[changed] ^= 0x80;
+                    assert_eq!(same(&a, &b, n), changed >= n, "{n} bytes, the one at {changed} differs");
+                }
+                assert!(same(&a, &a, n));
+            }
+        }
+    }
+
+    #[test]
+    fn values_end_at_quotes_and_at_what_is_special() {
+        for special in [b'"', b'<', b'&', b'\t', b'\n'] {
+            for at in 0..20 {
+                let mut bytes = "\u{e4}>]'abcdefghijklmnopqrstuvwxyz".as_bytes().to_vec();
+                bytes[at] = special;
+                assert_eq!(value_end(&bytes, 0, b'"'), at);
+            }
+        }
+        assert_eq!(value_end(b"abc", 1, b'\''), 3);
     }
 }

@@ -22,13 +22,24 @@ pub(super) struct Predictors {
     ready: bool,
     /// The document has a document type declaration.
     pub declared: bool,
+    /// Rows read so far.
+    pub rows: u64,
     scratch: Scratch,
     counter: fn(&[u8]) -> (usize, usize),
 }
 
 impl Predictors {
     pub fn new(on: bool) -> Predictors {
-        Predictors { all: Vec::new(), oldest: 0, on, ready: false, declared: false, scratch: Scratch::default(), counter: counter() }
+        Predictors {
+            all: Vec::new(),
+            oldest: 0,
+            on,
+            ready: false,
+            declared: false,
+            rows: 0,
+            scratch: Scratch::default(),
+            counter: counter(),
+        }
     }
 
     #[inline]
@@ -60,6 +71,7 @@ impl Predictors {
         context: &Context,
         look: Lookahead<'_>,
         position: Position,
+        schema: &Schema,
         state: &mut State,
         out: &mut Batch,
         limit: Limit,
@@ -74,8 +86,10 @@ impl Predictors {
         if let Some(top) = state.frames.last_mut() {
             top.predictor = index as u32;
         }
+        let before = out.items.len();
         let mut count = Count::new(position, look.pos, self.counter);
-        let (read, stop) = self.all[index].run(look, state, &mut count, &mut self.scratch, out, limit);
+        let (read, stop) = self.all[index].run(look, schema, state, &mut count, &mut self.scratch, out, limit);
+        self.rows += (out.items.len() - before) as u64;
         if let Stop::Unknown(at) = stop {
             if self.all[index].wants_to_learn() {
                 state.learning = Learning::look(&look.bytes()[at..], state.frames.len());

@@ -12,7 +12,6 @@ use crate::error::Position;
 use crate::event::Start;
 use crate::row::OPENED;
 use crate::schema::{Card, Class, ClassId, Field, Kind, NameTest, Place, Root, Schema};
-use std::sync::Arc;
 
 /// What to do after a start tag.
 pub(super) enum Next {
@@ -37,7 +36,6 @@ impl From<BindErrorKind> for Fault {
 
 #[derive(Debug)]
 pub(super) struct State {
-    pub schema: Arc<Schema>,
     pub lenient: bool,
     pub limits: BindLimits,
     pub frames: Vec<Frame>,
@@ -56,11 +54,10 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn new(schema: Arc<Schema>, lenient: bool, mut limits: BindLimits) -> State {
+    pub fn new(lenient: bool, mut limits: BindLimits) -> State {
         limits.row = limits.row.min(1 << 30);
         limits.field = limits.field.min(limits.row);
         State {
-            schema,
             lenient,
             limits,
             frames: Vec::new(),
@@ -75,16 +72,15 @@ impl State {
         }
     }
 
-    pub fn start(&mut self, start: &Start<'_>) -> Result<Next, Fault> {
-        let schema = self.schema.clone();
+    pub fn start(&mut self, schema: &Schema, start: &Start<'_>) -> Result<Next, Fault> {
         let depth = self.frames.len() as u32 + 1;
-        let followed = !schema.outers.is_empty() && self.outers.follow(&schema, start, depth);
+        let followed = !schema.outers.is_empty() && self.outers.follow(schema, start, depth);
         if followed {
             if let Some(learning) = &mut self.learning {
                 learning.spoil();
             }
         }
-        let Some(parent) = self.frames.last().copied() else {
+        let Some(parent) = self.frames.last_mut() else {
             return match schema.root() {
                 Root::Document(class) => {
                     let name = start.name();
@@ -92,14 +88,17 @@ impl State {
                         Some(test) if !test.matches(name.local(), name.namespace()) => {
                             Err(BindErrorKind::Root { expected: test.to_string(), found: name.raw().into() }.into())
                         }
-                        _ => self.instance(&schema, *class, 0, 0, start),
+                        _ => self.instance(schema, *class, 0, 0, start),
                     }
                 }
-                Root::Path { .. } => self.step(&schema, 1, followed, start),
+                Root::Path { .. } => self.step(schema, 1, followed, start),
             };
         };
         match parent.role {
-            Role::Path => self.step(&schema, parent.steps, followed, start),
+            Role::Path => {
+                let steps = parent.steps;
+                self.step(schema, steps, followed, start)
+            }
             Role::Leaf | Role::Inner => self.enter(Frame::new(Role::Inner, 0)),
             Role::Node | Role::Whole => {
                 if parent.pruned {
@@ -110,18 +109,17 @@ impl State {
                     self.learn_child(None);
                     return if followed || self.texts.content_wanted() { self.enter(Frame::new(Role::Inner, 0)) } else { Ok(Next::Skip) };
                 };
-                if let Some(top) = self.frames.last_mut() {
-                    top.hint = slot + 1;
-                }
-                self.child(&schema, class, slot, &parent, start)
+                parent.hint = slot + 1;
+                let values = parent.values as usize;
+                self.child(schema, class, slot, values, start)
             }
         }
     }
 
     /// A child element that is a value of a field.
-    fn child(&mut self, schema: &Schema, class: &Class, slot: u16, parent: &Frame, start: &Start<'_>) -> Result<Next, Fault> {
+    fn child(&mut self, schema: &Schema, class: &Class, slot: u16, values: usize, start: &Start<'_>) -> Result<Next, Fault> {
         let field = &class.fields[slot as usize];
-        let value = &mut self.store.values[parent.values as usize + slot as usize];
+        let value = &mut self.store.values[values + slot as usize];
         let mut ordinal = 0;
         if field.card == Card::Many {
             ordinal = if value.is_absent() { 1 } else { value.start.saturating_add(1).min(NONE - 1) };
@@ -289,14 +287,13 @@ impl State {
     }
 
     /// The position of the instance that was entered last; a streaming one is delivered.
-    pub fn located(&mut self, position: Position, out: &mut Batch) -> Result<(), Fault> {
+    pub fn located(&mut self, schema: &Schema, position: Position, out: &mut Batch) -> Result<(), Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         frame.locate(position);
         let frame = *frame;
         if frame.role != Role::Node {
             return Ok(());
         }
-        let schema = self.schema.clone();
         let class = &schema.classes()[frame.class as usize];
         self.complete(class, &frame, |place| matches!(place, Place::Attribute(_) | Place::Outer { .. }))?;
         let row = self.store.pack_out(&frame, class.fields.len(), OPENED, out);
@@ -348,16 +345,16 @@ impl State {
         Ok(())
     }
 
-    pub fn end(&mut self, out: &mut Batch) -> Result<(), Fault> {
+    pub fn end(&mut self, schema: &Schema, out: &mut Batch) -> Result<(), Fault> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
-        if !self.schema.outers.is_empty() {
+        if !schema.outers.is_empty() {
             self.outers.leave(self.frames.len() as u32 + 1);
         }
         match frame.role {
             Role::Path | Role::Inner => {}
             Role::Leaf => self.end_leaf(&frame, out),
-            Role::Whole => self.end_whole(&frame, out)?,
-            Role::Node => self.end_node(&frame, out)?,
+            Role::Whole => self.end_whole(schema, &frame, out)?,
+            Role::Node => self.end_node(schema, &frame, out)?,
         }
         Ok(())
     }
@@ -377,8 +374,7 @@ impl State {
         self.store.arena.truncate(frame.arena as usize);
     }
 
-    fn end_whole(&mut self, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
-        let schema = self.schema.clone();
+    fn end_whole(&mut self, schema: &Schema, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
         let class = &schema.classes()[frame.class as usize];
         self.wholes -= 1;
         for (slot, buffer) in [(class.text, frame.text), (class.content, frame.content)] {
@@ -414,8 +410,7 @@ impl State {
         Ok(())
     }
 
-    fn end_node(&mut self, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
-        let schema = self.schema.clone();
+    fn end_node(&mut self, schema: &Schema, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
         let class = &schema.classes()[frame.class as usize];
         for (slot, buffer) in [(class.text, frame.text), (class.content, frame.content)] {
             if let (Some(slot), true) = (slot, buffer != NONE) {
@@ -465,7 +460,7 @@ impl State {
     /// What rows in the innermost element depend on, when they may be read ahead of the tokeniser: nobody wants the
     /// text between them.
     #[inline]
-    pub fn context(&self) -> Option<Context> {
+    pub fn context(&self, schema: &Schema) -> Option<Context> {
         let top = self.frames.last()?;
         let parent = match top.role {
             Role::Path => Parent::Path(top.steps),
@@ -475,7 +470,7 @@ impl State {
         if top.pruned || top.text != NONE || self.texts.content_wanted() || self.outers.wants_text() {
             return None;
         }
-        let outers = if self.schema.outers.is_empty() { 0 } else { self.outers.open_at(self.frames.len() as u32) };
+        let outers = if schema.outers.is_empty() { 0 } else { self.outers.open_at(self.frames.len() as u32) };
         Some(Context { parent, scope: top.scope, outers })
     }
 }

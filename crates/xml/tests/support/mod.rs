@@ -64,6 +64,7 @@ pub fn render(schema: &Schema, batch: &Batch, open: &mut Vec<usize>, out: &mut V
 pub struct Run {
     pub lines: Vec<String>,
     pub error: Option<BindError>,
+    pub predicted: u64,
 }
 
 /// Binds a document whose pieces have the sizes that `cut` gives, with batches of `limit`.
@@ -79,15 +80,15 @@ pub fn run(schema: &Arc<Schema>, options: BindOptions, document: &[u8], mut cut:
             Err(error) => {
                 let again = binder.bind(&mut batch, limit);
                 assert_eq!(again, Err(error.clone()), "an error is final");
-                return Run { lines, error: Some(error) };
+                return Run { lines, error: Some(error), predicted: binder.predicted() };
             }
-            Ok(Progress::End) => return Run { lines, error: None },
+            Ok(Progress::End) => return Run { lines, error: None, predicted: binder.predicted() },
             Ok(Progress::Full) => {}
             Ok(Progress::NeedInput) if rest.is_empty() => binder.finish(),
             Ok(Progress::NeedInput) => {
                 let n = cut().clamp(1, rest.len());
                 if let Err(error) = binder.feed(&rest[..n]) {
-                    return Run { lines, error: Some(error) };
+                    return Run { lines, error: Some(error), predicted: binder.predicted() };
                 }
                 rest = &rest[n..];
             }
