@@ -4,13 +4,17 @@
 //! connections break, the next byte delivered is number `got` of the same version, or reading ends with an error that
 //! says why not.
 
+mod receive;
+mod resume;
+
+use self::resume::Version;
 use super::address::Address;
 use super::body::Framing;
 use super::head::{self, Head};
 use super::proxy;
 use super::request::{self, Resume};
 use super::version::Validator;
-use crate::decode::{Chain, Coding, Pull};
+use crate::decode::Coding;
 use crate::low_water::LowWater;
 use crate::net::conn::{Conn, Fault};
 use crate::net::connect::{self, Connecting};
@@ -27,13 +31,8 @@ use std::time::{Duration, Instant};
 
 /// Taken from a connection at a time where it is not read straight into the reader's buffer.
 const STEP: usize = 64 << 10;
-/// What an error keeps of an error page, and how long it waits for it.
-const PAGE: usize = 4 << 10;
+/// How long an error page is waited for.
 const PAGE_TIME: Duration = Duration::from_secs(2);
-/// Longest pause before another attempt.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Attempts for a request that was broken off before it had an answer.
-const FRESH_ATTEMPTS: u32 = 2;
 /// Interim answers (100 to 199) before the real one.
 const MOST_INTERIM: u32 = 20;
 
@@ -63,16 +62,6 @@ pub(crate) struct Http {
     skip: u64,
     version: Option<Version>,
     low_water: LowWater,
-}
-
-/// What the first answer told of the document.
-struct Version {
-    validator: Option<Validator>,
-    no_ranges: bool,
-    total: Option<u64>,
-    content_encoding: String,
-    codings: Vec<Coding>,
-    charset: Option<String>,
 }
 
 enum Phase {
@@ -460,259 +449,4 @@ impl Http {
         self.here = to;
         self.enter(Phase::Start)
     }
-
-    /// An answer to a range request.
-    fn resumed(&mut self, head: &Head) -> Step {
-        let Some(version) = &mut self.version else { return Ok(None) };
-        let (url, got) = (self.name.clone(), self.got);
-        let changed = Fail::Fatal(Error::Changed { url: url.clone(), offset: got });
-        let status = Error::Status { code: head.code, reason: head.reason.clone(), url: url.clone(), body: Vec::new() };
-        match head.code {
-            200 | 206 => {}
-            416 => {
-                return match (head.whole_length(), version.total) {
-                    // It had broken exactly at the end.
-                    (Some(n), None) if n == got => self.enter(Phase::Done),
-                    (Some(n), Some(total)) if n != total => {
-                        let message = format!("the server announced {total} bytes and now says that there are {n}");
-                        Err(Fail::Fatal(Error::Length { url, announced: total, message }))
-                    }
-                    _ => Err(Fail::Fatal(status)),
-                };
-            }
-            408 | 429 | 500..=599 => return Err(Fail::Broke(status)),
-            _ => return Err(Fail::Fatal(status)),
-        }
-        // An answer to If-Range need not say again what the client knows (RFC 9110, section 15.3.7).
-        let said = head.code == 200 || head.get("content-encoding").is_some();
-        if said && head.list("content-encoding") != version.content_encoding {
-            return Err(changed);
-        }
-        let framing = match Framing::of(head, self.options.head_bytes) {
-            Ok(framing) => framing,
-            Err(message) => return Err(self.protocol(message)),
-        };
-        if head.code == 200 {
-            let length = if let Framing::Length { announced, .. } = framing { Some(announced) } else { None };
-            let same_length = length.is_none() || version.total.is_none() || length == version.total;
-            if Validator::of(head) != version.validator || !same_length {
-                return Err(changed);
-            }
-            self.skip = got;
-            return self.enter(Phase::Body(framing));
-        }
-        if !version.validator.as_ref().is_some_and(|v| v.allows(head)) {
-            return Err(changed);
-        }
-        let Some((first, last, total)) = head.range() else {
-            return Err(self.protocol("the server sends a part of the document and does not say which".to_string()));
-        };
-        if first != got {
-            return Err(self.protocol(format!("the server sends from byte {first} on where it was asked for byte {got}")));
-        }
-        if total.is_some() && version.total.is_some() && total != version.total {
-            return Err(changed);
-        }
-        version.total = version.total.or(total);
-        if let Framing::Length { announced, .. } = framing {
-            if announced != (last - first).saturating_add(1) {
-                return Err(self.protocol(format!("the server sends bytes {first} to {last} and announces {announced}")));
-            }
-        }
-        self.enter(Phase::Body(framing))
-    }
-
-    /// Bytes of a response's body, without its framing.
-    fn take(&mut self, framing: &mut Framing, out: &mut Vec<u8>, max: usize) -> Result<Got, Fail> {
-        if let Framing::Chunked(chunked) = framing {
-            loop {
-                let len = out.len();
-                match chunked.step(&self.inbox[self.at..], out, max) {
-                    Ok(n) => self.at += n,
-                    Err(message) => return Err(self.protocol(message)),
-                }
-                if out.len() > len {
-                    return Ok(Got::Bytes(out.len() - len));
-                }
-                if chunked.is_done() {
-                    return Ok(Got::End);
-                }
-                match self.receive()? {
-                    Got::Bytes(_) => {}
-                    Got::Nothing => return Ok(Got::Nothing),
-                    Got::End => {
-                        let message = "the connection ended before the last chunk".to_string();
-                        return Err(Fail::Broke(Error::Broken { url: self.name.clone(), message }));
-                    }
-                }
-            }
-        }
-        let max = match framing {
-            Framing::Length { left: 0, announced } => {
-                let announced = *announced;
-                return self.surplus(announced);
-            }
-            Framing::Length { left, .. } => max.min(usize::try_from(*left).unwrap_or(usize::MAX)),
-            _ => max,
-        };
-        let ready = &self.inbox[self.at..];
-        let got = if !ready.is_empty() {
-            let n = ready.len().min(max);
-            out.extend_from_slice(&ready[..n]);
-            self.at += n;
-            Got::Bytes(n)
-        } else if let Some(conn) = &mut self.conn {
-            match conn.read(out, max) {
-                Ok(got) => got,
-                Err(fault) => return Err(self.fault(fault)),
-            }
-        } else {
-            Got::End
-        };
-        if let Framing::Length { left, announced } = framing {
-            match got {
-                Got::Bytes(n) => *left = left.saturating_sub(n as u64),
-                Got::Nothing => {}
-                Got::End => {
-                    let message = format!("the connection ended {left} bytes before the announced end");
-                    return Err(Fail::Broke(Error::Length { url: self.name.clone(), announced: *announced, message }));
-                }
-            }
-        }
-        Ok(got)
-    }
-
-    /// At the announced end of a body: whether more has come than was announced.
-    fn surplus(&mut self, announced: u64) -> Result<Got, Fail> {
-        let more = self.at < self.inbox.len()
-            || match &mut self.conn {
-                Some(conn) => matches!(conn.read(&mut self.inbox, 1), Ok(Got::Bytes(_))),
-                None => false,
-            };
-        if more {
-            let message = format!("more than the announced {announced} bytes came");
-            return Err(Fail::Fatal(Error::Length { url: self.name.clone(), announced, message }));
-        }
-        Ok(Got::End)
-    }
-
-    fn body(&mut self, mut framing: Framing, out: &mut Vec<u8>, max: usize) -> Step {
-        let len = out.len();
-        match self.take(&mut framing, out, max)? {
-            Got::Bytes(mut n) => {
-                self.idle = None;
-                self.low_water.came();
-                self.phase = Phase::Body(framing);
-                if self.skip > 0 {
-                    let drop = n.min(usize::try_from(self.skip).unwrap_or(usize::MAX));
-                    out.drain(len..len + drop);
-                    self.skip -= drop as u64;
-                    n -= drop;
-                    if n == 0 {
-                        // There may be much to pass over; others may want a turn.
-                        return Ok(Some(Read::Wait(Wait::Until(Instant::now()))));
-                    }
-                }
-                self.attempts = 0;
-                self.got += n as u64;
-                match self.total() {
-                    Some(total) if self.got > total => {
-                        out.truncate(len);
-                        self.phase = Phase::Done;
-                        let message = format!("more than the announced {total} bytes came");
-                        Err(Fail::Fatal(Error::Length { url: self.name.clone(), announced: total, message }))
-                    }
-                    _ => Ok(Some(Read::Data(n))),
-                }
-            }
-            Got::Nothing => {
-                let mut wait = self.wait("waiting for more of the document")?;
-                if let (Wait::Ready { fd, until, .. }, Some(false)) = (&mut wait, self.conn.as_ref().map(Conn::is_tls)) {
-                    // A record of TLS may be needed in parts, so there each byte counts.
-                    *until = self.low_water.wait(*fd, framing.at_most()).into_iter().chain(*until).min();
-                }
-                self.stay(Phase::Body(framing), wait)
-            }
-            Got::End if self.skip > 0 => Err(Fail::Fatal(Error::Changed { url: self.name.clone(), offset: self.got })),
-            Got::End => match self.total() {
-                Some(total) if self.got < total => {
-                    let message = format!("the server ended after {} of {total} bytes", self.got);
-                    Err(Fail::Broke(Error::Length { url: self.name.clone(), announced: total, message }))
-                }
-                _ => {
-                    self.hang_up();
-                    Ok(Some(Read::End))
-                }
-            },
-        }
-    }
-
-    /// Takes what comes soon of an error page, and ends.
-    fn page(&mut self, head: Head, mut framing: Framing, mut page: Vec<u8>, until: Instant) -> Step {
-        while page.len() < PAGE {
-            let room = PAGE - page.len();
-            match self.take(&mut framing, &mut page, room) {
-                Ok(Got::Bytes(_)) => {}
-                Ok(Got::Nothing) if Instant::now() < until => {
-                    let Some(conn) = &self.conn else { break };
-                    let wait = Wait::Ready { fd: conn.fd(), read: true, write: conn.wants_write(), until: Some(until) };
-                    return self.stay(Phase::Page { head, framing, page, until }, wait);
-                }
-                // Whatever is wrong with the page, the status says more.
-                _ => break,
-            }
-        }
-        self.hang_up();
-        let codings = Coding::list(&head.list("content-encoding")).unwrap_or_default();
-        let body = if codings.is_empty() { page } else { decoded(&codings, &page) };
-        let url = self.here.shown().to_string();
-        Err(Fail::Fatal(Error::Status { code: head.code, reason: head.reason, url, body }))
-    }
-
-    // When it breaks.
-
-    /// Prepares another attempt, or says why there is none.
-    fn broke(&mut self, cause: Error) -> Result<(), Error> {
-        self.hang_up();
-        self.phase = Phase::Done;
-        if self.got == 0 {
-            // Nothing has been delivered, so the request may be made again; but what fails at once fails again.
-            let again = matches!(cause, Error::Broken { .. } | Error::Length { .. });
-            if !again || self.attempts >= self.options.retries.min(FRESH_ATTEMPTS) {
-                return Err(cause);
-            }
-            self.version = None;
-        } else {
-            let why = match &self.version {
-                Some(v) if v.no_ranges => Some("the server sends no parts of documents".to_string()),
-                Some(Version { validator: Some(_), .. }) => match (self.attempts, self.options.retries) {
-                    (_, 0) => Some("no further attempts are wanted".to_string()),
-                    (made, most) if made >= most => Some(format!("{made} attempts failed")),
-                    _ => None,
-                },
-                _ => Some("the server gives neither a strong ETag nor Last-Modified, by which to know the document again".to_string()),
-            };
-            if let Some(why) = why {
-                return Err(Error::NotResumed { url: self.name.clone(), offset: self.got, why, cause: Box::new(cause) });
-            }
-        }
-        let pause = self.options.backoff.saturating_mul(1 << self.attempts.min(16)).min(LONGEST_PAUSE);
-        self.attempts += 1;
-        self.phase = Phase::Pause(Instant::now() + pause);
-        Ok(())
-    }
-}
-
-/// What of a compressed error page can be read.
-fn decoded(codings: &[Coding], page: &[u8]) -> Vec<u8> {
-    let mut chain = Chain::new(codings, 1000, 1 << 20);
-    chain.feed(|v| v.extend_from_slice(page));
-    let mut out = Vec::new();
-    while out.len() < PAGE {
-        let room = PAGE - out.len();
-        if !matches!(chain.pull(&mut out, room, ""), Ok(Pull::Data)) {
-            break;
-        }
-    }
-    out
 }
