@@ -30,7 +30,7 @@ class Items < Kumihimo::XTree
   list :items, Item, element: "item"
 end
 
-# ---- The servers: documents made as they are sent, 4 KB at a time, no faster than the line.
+# ---- The servers: documents made as they are sent, a packet at a time, no faster than the line.
 
 class Document
   CUSTOMERS = %w[Aiko Botan Chiyo Daichi Emi Fumio Goro Hana Isamu Jun Kaede Mio Naoki Rin Sora].freeze
@@ -71,7 +71,7 @@ class Document
 end
 
 class PacedServer
-  PIECE = 4096
+  PIECE = 1400
   attr_reader :bytes, :first, :last
 
   # `rate` in bits per second.
@@ -88,9 +88,12 @@ class PacedServer
   # Seconds that the line needs for what was sent.
   def wire_time = @bytes * 8.0 / @rate
 
+  # Whether the connection was over within a second.
   def stop
     @server.close
-    @thread.join
+    return true if @thread.join(1)
+    @thread.kill
+    false
   end
 
   private
@@ -225,13 +228,17 @@ orders.remove_orders.join(items.remove_items, on: [:number, :order], unique: :le
 end
 total = clock - began
 
-stat = Kumihimo::XML.stat
-servers.each(&:stop)
+left = servers.count { |server| !server.stop }
+ended = clock - began - total
 first_byte = servers.filter_map(&:first).min.to_f - began
 wire = servers.map(&:wire_time).max
 display.say
 display.say "#{display.bold("first result")}      #{display.green(format("%.1f ms", first * 1e3))} after the request, #{format("%.1f ms", (first - first_byte) * 1e3)} after the first byte"
-display.say "#{display.bold("all results")}       #{display.green(format("%.2f s", total))}, and the line alone needs #{format("%.2f s", wire)} (#{format("%+.1f %%", (total / wire - 1) * 100)})"
+if results == stop_after
+  display.say "#{display.bold("stopped")}           after #{display.green(format("%.2f s", total))}; the connections were over #{format("%.1f ms", ended * 1e3)} later"
+else
+  display.say "#{display.bold("all results")}       #{display.green(format("%.2f s", total))}, and the line alone needs #{format("%.2f s", wire)} (#{format("%+.1f %%", (total / wire - 1) * 100)})"
+end
 display.say "#{display.bold("results")}           #{display.count(results)}, of #{format("%.1f", servers.sum(&:bytes) / 1e6)} MB of XML"
 display.say "#{display.bold("highest memory")}    #{format("%.1f MB", peak_memory)}, the servers included"
-display.say "#{display.bold("connections open")}  #{stat.fetch(:sources_open, 0)}"
+display.say "#{display.bold("connections open")}  #{left}"
