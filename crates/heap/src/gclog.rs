@@ -48,6 +48,8 @@ pub enum Cause {
     Budget,
     /// The last young one left too much.
     Promoted,
+    /// Things outside the heap hang on cells that may have died.
+    Outside,
     /// The heap comes near its limit.
     Limit,
     /// The program asked (`GC.start`).
@@ -58,12 +60,13 @@ pub enum Cause {
 
 impl Cause {
     pub(crate) fn from_u8(n: u8) -> Cause {
-        [Cause::Budget, Cause::Promoted, Cause::Limit, Cause::Request, Cause::Stress].get(n as usize).copied().unwrap_or_default()
+        [Cause::Budget, Cause::Promoted, Cause::Outside, Cause::Limit, Cause::Request, Cause::Stress].get(n as usize).copied().unwrap_or_default()
     }
     pub fn name(self) -> &'static str {
         match self {
             Cause::Budget => "budget",
             Cause::Promoted => "promoted",
+            Cause::Outside => "outside",
             Cause::Limit => "limit",
             Cause::Request => "request",
             Cause::Stress => "stress",

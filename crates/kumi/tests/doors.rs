@@ -5,7 +5,8 @@ use kumi_vm::*;
 use std::collections::BTreeMap;
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::AsRawFd;
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Runs a program on a runtime of its own, with the natives of this file. What it gives, inspected.
@@ -129,7 +130,80 @@ fn job(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(idle < 64))
 }
 
+/// What hangs on handles outside the heap.
+#[derive(Default)]
+struct Things {
+    made: AtomicUsize,
+    dropped: AtomicUsize,
+    unneeded: AtomicBool,
+    waiters: Mutex<Vec<Waker>>,
+}
+impl OutsideWatch for Things {
+    fn needed(&self) -> bool {
+        !self.unneeded.load(SeqCst)
+    }
+}
+#[derive(Default)]
+struct OfRuntime(Option<Arc<Things>>);
+
+struct Handle(Arc<Things>);
+impl Payload for Handle {
+    fn confined(&self) -> bool {
+        true
+    }
+}
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, SeqCst);
+        self.0.waiters.lock().unwrap().drain(..).for_each(|w| w.wake());
+    }
+}
+fn things(cx: &mut Cx) -> Arc<Things> {
+    let all = cx.state::<OfRuntime>().0.get_or_insert_default().clone();
+    let watch: Arc<dyn OutsideWatch> = all.clone();
+    if watch.needed() {
+        cx.watch_outside(&watch);
+    }
+    all
+}
+/// `handles(n)`: so many, in an Array.
+fn handles(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let all = things(cx);
+    let out: Vec<Value> = (0..cx.arg_i64(a, 0)?)
+        .map(|_| {
+            all.made.fetch_add(1, SeqCst);
+            cx.data(cx.k.object, Handle(all.clone()))
+        })
+        .collect();
+    Ok(cx.array_vec(out))
+}
+/// `all_dropped?`
+fn all_dropped(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let all = things(cx);
+    Ok(Value::bool(all.dropped.load(SeqCst) == all.made.load(SeqCst)))
+}
+/// `wait_dropped`: until all are, doing nothing.
+fn wait_dropped(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let all = things(cx);
+    let waker = cx.waker();
+    all.waiters.lock().unwrap().push(waker);
+    if all.dropped.load(SeqCst) == all.made.load(SeqCst) {
+        cx.no_wait();
+        return Ok(Value::TRUE);
+    }
+    cx.from_outside();
+    Err(cx.park(u64::MAX))
+}
+fn unneeded(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    things(cx).unneeded.store(a[0].truthy(), SeqCst);
+    Ok(Value::NIL)
+}
+
 static TABLE: &[NativeDef] = &[
+    private("Kernel", "handles", 1, 1, handles).guard(Guard::None),
+    private("Kernel", "all_dropped?", 0, 0, all_dropped).guard(Guard::None),
+    private("Kernel", "wait_dropped", 0, 0, wait_dropped).guard(Guard::None),
+    private("Kernel", "unneeded", 1, 1, unneeded).guard(Guard::None),
     private("Kernel", "called", 3, 3, called).guard(Guard::None),
     private("Kernel", "job", 0, 0, job).guard(Guard::None),
     private("Kernel", "define_fields", 2, 2, define_fields).guard(Guard::Classes),
@@ -275,4 +349,83 @@ fn jobs_are_bounded_and_hide_no_deadlock() {
          [many.count(false) > 0, many.grep(Integer).size >= 8, dead]",
     );
     assert_eq!(got, "[true, true, \"fatal\"]");
+}
+
+/// Programs at whose end no handle is left, though nobody asks for a collection.
+const OUTSIDE: [&str; 5] = [
+    // The program does nothing.
+    "def make = handles(30).size
+     [make, wait_dropped]",
+    // It allocates nothing.
+    "def make = handles(30).size
+     def busy; i = 0; i += 1 until all_dropped?; end
+     [make, busy.nil?]",
+    // They are old.
+    "def make
+       a = [handles(30)]
+       3.times { GC.start }
+       a.pop.size
+     end
+     [make, wait_dropped]",
+    // Other workers made them, whose threads are over, or wait, or compute.
+    "def make = handles(10).size
+     q = Queue.new
+     t = 3.times.map { |k| Thread.new { n = make; k == 0 ? q.pop : k == 1 ? (i = 0; i += 1 until all_dropped?) : 0; n } }
+     done = wait_dropped
+     q << 1
+     [t.sum(&:value), done == true]",
+    // A fiber made them and waits.
+    "def make = handles(30).size
+     f = Fiber.new { Fiber.yield make; 1 }
+     [f.resume, wait_dropped]",
+];
+
+#[test]
+fn what_hangs_on_dead_cells_ends_soon() {
+    for p in OUTSIDE {
+        assert_eq!(run(p), "[30, true]");
+    }
+}
+
+#[test]
+fn it_ends_soon_under_every_publishing_rule() {
+    for rule in ["off", "paper"] {
+        let me = std::env::current_exe().unwrap();
+        let out = std::process::Command::new(me).arg("what_hangs_on_dead_cells").env("KUMI_TLH", rule).output().unwrap();
+        assert!(out.status.success(), "KUMI_TLH={rule}: {}", String::from_utf8_lossy(&out.stdout));
+    }
+}
+
+#[test]
+fn nothing_is_collected_for_an_idle_program_or_when_nothing_is_watched() {
+    let got = run(
+        "def make = handles(1).size
+         make
+         n = GC.count
+         sleep 4
+         idle = GC.count - n
+         unneeded(true)
+         sleep 1.2
+         n = GC.count
+         t = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+         i = 0
+         i += 1 while Process.clock_gettime(Process::CLOCK_MONOTONIC) - t < 1.5
+         quiet = GC.count - n
+         unneeded(false)
+         make
+         [idle.between?(1, 2), quiet, wait_dropped, GC.count > n]",
+    );
+    assert_eq!(got, "[true, 0, true, true]");
+}
+
+#[test]
+fn deadlocks_are_seen_beside_a_watch() {
+    let got = run("handles(1)
+                   begin
+                     Thread.new { sleep 0.01 }.join
+                     Queue.new.pop
+                   rescue Exception => e
+                     e.class.to_s
+                   end");
+    assert_eq!(got, "\"fatal\"");
 }

@@ -80,17 +80,22 @@ impl Cx {
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
+            let mut was_full = false;
             rt.tasks.bury();
             // What was not remembered shows afterwards too; before, it shows by whom.
             if cx.verifies && cx.verify_pause == 0 && cx.heap.shared().stat().count.is_multiple_of(8) {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
             Heap::collect_all(&mut heaps, &mut |full, m| {
+                was_full = full;
                 if full {
                     crate::runtime::lock(&rt.codes).iter().for_each(|c| rt.drop_stale(c));
                 }
                 rt.mark_roots(!full, m);
             });
+            if was_full {
+                rt.note_runners(cx.task.id != 0);
+            }
             rt.tasks.each(|mut t| t.recent = 0);
             for w in &rt.workers {
                 // SAFETY: as above.
@@ -103,11 +108,18 @@ impl Cx {
                 cx.verify_heap(Moment::Marked, "after a node collection");
                 cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
             }
-            stopped
+            (stopped, was_full)
         });
-        if let Some(stopped) = stopped {
+        if let Some((stopped, full)) = stopped {
             let stats = &self.heap.shared().stats;
-            stats.resumed(self.worker, requested, stopped, stats.now_ns());
+            let now = stats.now_ns();
+            stats.resumed(self.worker, requested, stopped, now);
+            if full {
+                self.outside.collected(now.saturating_sub(stopped));
+            }
+            if self.outside.armed.load(Relaxed) {
+                self.sweep_everywhere();
+            }
         }
         self.settle_sites(NODE_TICKS);
         if self.heap.shared().has_pending_finalizers() {

@@ -64,6 +64,7 @@ impl Cx {
         match task {
             LIMIT => self.limits.lives(seq),
             0 if seq == 0 => self.trim_armed.load(Relaxed),
+            0 if seq == crate::outside::TIMER => self.outside.armed.load(Relaxed),
             0 => self.look_armed.load(Relaxed),
             _ => self.tasks.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq),
         }

@@ -77,6 +77,8 @@ pub struct Runtime {
     pub(crate) trim_armed: AtomicBool,
     /// A last look for a deadlock is to come.
     pub(crate) look_armed: AtomicBool,
+    /// What hangs on cells.
+    pub(crate) outside: crate::outside::Outside,
     /// The other workers were started.
     pub(crate) started: AtomicBool,
     pub(crate) workers: StableVec<WorkerRef>,
@@ -132,6 +134,7 @@ impl Runtime {
             ractors: AtomicBool::new(false),
             trim_armed: AtomicBool::new(false),
             look_armed: AtomicBool::new(false),
+            outside: Default::default(),
             started: AtomicBool::new(false),
             workers: StableVec::new(4096),
             leaf: Default::default(),

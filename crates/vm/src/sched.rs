@@ -92,7 +92,11 @@ impl Cx {
         if let Some(f) = self.stress_switch() {
             return f;
         }
-        let watches = self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
+        let outside = self.outside.armed.load(Relaxed);
+        if outside {
+            self.heap.sweep_some(crate::outside::SWEEP);
+        }
+        let watches = outside || self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
         if watches && now_ns() >= self.turn_ends {
             // The turn is over: whoever is ready by now, waiters included, comes first.
             self.turn_ends = now_ns() + TURN_NS;
@@ -381,6 +385,9 @@ impl Cx {
         let root = self.tasks.get(t.root)?;
         self.task = t;
         self.root = root;
+        if !self.outside.ran.load(Relaxed) {
+            self.outside.ran.store(true, Relaxed);
+        }
         if std::mem::take(&mut self.front) != id {
             self.turn_ends = now_ns() + TURN_NS;
         }
@@ -409,6 +416,10 @@ impl Cx {
             }
             if self.is_stuck() {
                 self.deadlock();
+                continue;
+            }
+            if self.heap.wants_gc() {
+                self.collect_garbage();
                 continue;
             }
             // What waits to be swept would stay until this worker allocates again.
@@ -482,6 +493,7 @@ impl Cx {
         for e in list.drain(..) {
             match e {
                 Event::Timer(0, 0) => self.trim_all(),
+                Event::Timer(0, crate::outside::TIMER) => self.look_outside(),
                 Event::Timer(0, _) => self.look_armed.swap(false, Relaxed),
                 Event::Timer(crate::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
@@ -512,7 +524,7 @@ impl Cx {
     }
     /// Timers that are the runtime's own and no task's.
     fn own_timers(&self) -> usize {
-        self.trim_armed.load(Relaxed) as usize + self.look_armed.load(Relaxed) as usize
+        [&self.trim_armed, &self.look_armed, &self.outside.armed].into_iter().filter(|a| a.load(Relaxed)).count()
     }
     /// A worker goes idle and nothing is to come: should the others lie down at the same moment, none of them would
     /// see that all have. So somebody looks once more in a while.

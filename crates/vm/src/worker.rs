@@ -40,6 +40,11 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
+    /// At a stop: are there workers that will go on, or do long work, but for the one that stopped them?
+    pub(crate) fn others_run(&self) -> bool {
+        let s = lock(&self.state);
+        s.joining + s.detached > 0
+    }
     fn until_changed<'a>(&self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
         self.changed.wait(s).unwrap_or_else(|e| e.into_inner())
     }
@@ -206,7 +211,7 @@ impl Cx {
         s.active += 1;
         self.parallel_mode(s.parallel);
         drop(s);
-        if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 {
+        if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 || rt.outside.armed.load(Relaxed) {
             self.sched().ticker_on(true);
         }
     }
@@ -415,6 +420,7 @@ impl Cx {
         rt.started = AtomicBool::new(false);
         rt.trim_armed = AtomicBool::new(false);
         rt.look_armed = AtomicBool::new(false);
+        rt.outside.armed = AtomicBool::new(false);
         rt.workers.truncate(1);
         rt.tasks.threads.store(0, Relaxed);
         rt.tasks.sleepers.store(0, Relaxed);
@@ -430,6 +436,7 @@ impl Cx {
         self.root.pinned = true;
         self.task.pinned = true;
         self.thread_is_main(keep);
+        self.arm_outside();
         if self.limits.armed.load(Relaxed) > 0 {
             self.start_ticker();
             self.sched().ticker_on(true);

@@ -224,6 +224,7 @@ fn last(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let full = c.what == Collected::Full;
     let (major, by) = match c.cause {
         Cause::Request => ("force", "method"),
+        Cause::Outside => ("force", "outside"),
         Cause::Stress => ("force", "stress"),
         Cause::Limit => ("oldmalloc", "malloc"),
         Cause::Promoted => ("oldgen", "newobj"),
