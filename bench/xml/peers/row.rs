@@ -232,7 +232,10 @@ pub fn peak() -> u64 {
 /// The line that the driver reads.
 pub fn tell(mode: &str, seconds: f64, bytes: u64, count: u64, sum: &str, first: Option<f64>) {
     let first = first.map_or("null".to_string(), |f| format!("{f:.9}"));
-    println!("{{\"mode\":\"{mode}\",\"s\":{seconds:.9},\"bytes\":{bytes},\"count\":{count},\"sum\":\"{sum}\",\"first_s\":{first},\"peak\":{}}}", peak());
+    println!(
+        "{{\"mode\":\"{mode}\",\"s\":{seconds:.9},\"bytes\":{bytes},\"count\":{count},\"sum\":\"{sum}\",\"first_s\":{first},\"peak\":{}}}",
+        peak()
+    );
 }
 
 /// The words of the command line: a mode and its files, else what to say.

@@ -109,7 +109,11 @@ fn main() -> io::Result<()> {
         std::process::exit(2);
     };
     let mut t = Table { out: io::stdout().lock(), text: format!("<table ID=\"{table}\">\n"), written: 0, limit };
-    if table == "lineitem" { lineitem(&mut t, scale)? } else { orders(&mut t, scale)? }
+    if table == "lineitem" {
+        lineitem(&mut t, scale)?
+    } else {
+        orders(&mut t, scale)?
+    }
     t.text.push_str("</table>\n");
     t.flush()
 }

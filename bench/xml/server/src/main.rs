@@ -120,5 +120,9 @@ fn answer(mut stream: TcpStream, folder: &Path, wires: &Wires) -> io::Result<()>
 }
 
 fn short(stream: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
 }

@@ -193,7 +193,12 @@ impl Wire {
         let documents: Vec<String> = s
             .done
             .iter()
-            .map(|d| format!("{{\"name\":\"{}\",\"bytes\":{},\"whole\":{},\"first_ns\":{},\"last_ns\":{}}}", d.name, d.bytes, d.whole, d.first, d.last))
+            .map(|d| {
+                format!(
+                    "{{\"name\":\"{}\",\"bytes\":{},\"whole\":{},\"first_ns\":{},\"last_ns\":{}}}",
+                    d.name, d.bytes, d.whole, d.first, d.last
+                )
+            })
             .collect();
         let first = s.done.iter().map(|d| d.first).min().unwrap_or(0);
         let last = s.done.iter().map(|d| d.last).max().unwrap_or(0);
@@ -286,13 +291,10 @@ impl Sending {
     /// Sends the next piece, or what is left of one. 0: not now.
     fn send(&mut self) -> io::Result<usize> {
         let d = &mut self.document;
-        if let Some(stall) = &mut d.stall {
-            if self.sent >= stall.at {
-                let until = *stall.until.get_or_insert_with(|| Instant::now() + stall.length);
-                if Instant::now() < until {
-                    return Ok(0);
-                }
-            }
+        if let Some(stall) = d.stall.as_mut().filter(|s| self.sent >= s.at)
+            && Instant::now() < *stall.until.get_or_insert_with(|| Instant::now() + stall.length)
+        {
+            return Ok(0);
         }
         // A link holds no more than its bandwidth-delay product; the kernel would take megabytes.
         if unsent(&d.stream) > 1 << 20 {
