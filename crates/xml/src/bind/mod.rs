@@ -1,4 +1,42 @@
 //! The binder: pushed bytes in, packed rows out.
+//!
+//! A [`Binder`] is a [`Tokenizer`] with a [`Schema`]. What the schema wants becomes [`Item`]s of a [`Batch`]; everything
+//! else is checked for well-formedness and passed over. Elements without lists are bound as one [packed row](crate::row)
+//! at their end tag; others are opened at their start tag, and what is in them follows as it comes, so that a list may be
+//! longer than memory.
+//!
+//! ```
+//! use kumi_xml::{Batch, Binder, Field, Item, Limit, Options, Place, Progress, Schema, schema::parse_path};
+//!
+//! let mut schema = Schema::builder();
+//! let room = schema.class("Room");
+//! schema.field(room, Field::new("area"));
+//! schema.field(room, Field::new("name").attribute("name").optional());
+//! schema.field(room, Field::new("city").at(Place::outer("houses/@city", &[])?));
+//! schema.root_path(parse_path("/houses/house/room", &[])?, room);
+//!
+//! let mut binder = Binder::new(schema.build()?, Options::default());
+//! binder.feed(b"<houses city='Kyoto'><house><owner>A</owner><room name='hall'><area>12.5</area></ro")?;
+//! binder.feed(b"om></house></houses>")?;
+//! binder.finish();
+//!
+//! let mut batch = Batch::new();
+//! assert_eq!(binder.bind(&mut batch, Limit::default())?, Progress::End);
+//! let [Item::Row { row, .. }] = batch.items[..] else { panic!("one room") };
+//! let room = batch.row(row);
+//! assert_eq!(room.plain_decimal(0), Some((125, 1)));
+//! assert_eq!((room.text(1), room.text(2)), (Some("hall"), Some("Kyoto")));
+//! assert_eq!((room.line(), room.column(), room.ordinal()), (1, 45, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The order of work: [`feed`](Binder::feed), then [`bind`](Binder::bind) until it asks for input, and so on; after the last
+//! byte [`finish`](Binder::finish), then `bind` until [`Progress::End`]. However a document is cut into pieces and batches,
+//! it gives the same items, and the same error after the same items.
+//!
+//! What a binder is made of: `state` keeps a frame for every entered element and turns events into items;
+//! `predict` reads rows that look like rows before them without the tokeniser, which is several times
+//! faster and changes nothing else.
 
 mod batch;
 mod count;

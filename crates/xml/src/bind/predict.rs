@@ -152,19 +152,15 @@ impl Predictor {
         self.context == *context
     }
 
-    /// Whether the next row that isn't known is to be learnt from.
+    /// Whether a row that isn't known is to be learnt from. Every vain try makes the next one come later.
     pub fn wants_to_learn(&mut self) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
             return false;
         }
-        true
-    }
-
-    /// Learning was vain: the next try comes later.
-    pub fn discouraged(&mut self) {
         self.pause = self.patience;
         self.patience = (self.patience * 2).min(1024);
+        true
     }
 
     /// Binds rows for as long as they are known. How many bytes were read, and why not more.
@@ -238,8 +234,9 @@ impl Predictor {
     fn find<S: Same>(&mut self, look: &Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
         let bytes = &look.padded[..look.end];
         let Some((begin, edge)) = self.begins.iter().enumerate().find(|(_, b)| same(bytes, at, &b.edge.literal)) else {
-            // An end tag or something else that is no row begins no learning.
+            // An end tag or something else that is no row begins no learning, nor does a row that has only begun to come.
             let row = bytes.get(at) == Some(&b'<') && bytes.get(at + 1).is_some_and(|b| !matches!(b, b'/' | b'!' | b'?'));
+            let row = row && !self.begins.iter().any(|b| b.edge.literal.starts_with(&bytes[at..]));
             return Found::Stop(if row { Stop::Unknown(at - look.pos) } else { Stop::Other });
         };
         scratch.spans.clear();
@@ -292,7 +289,8 @@ impl Predictor {
         }
         let Some(mut found) = hole.edges.iter().position(|e| same(bytes, *to, &e.literal)) else {
             let expected = if hole.quote == 0 { b'<' } else { hole.quote };
-            return Err(if bytes.get(*to) == Some(&expected) { Stop::Unknown(row - look.pos) } else { Stop::Other });
+            let cut = || hole.edges.iter().any(|e| e.literal.starts_with(&bytes[*to..]));
+            return Err(if bytes.get(*to) == Some(&expected) && !cut() { Stop::Unknown(row - look.pos) } else { Stop::Other });
         };
         if !hole.sorted && found > 0 {
             hole.edges[..=found].rotate_right(1);
@@ -310,33 +308,33 @@ impl Predictor {
         Ok((*to + edge.literal.len(), edge.next))
     }
 
-    /// Adds what a row showed. False: there was nothing new, or no room.
+    /// Adds what a row showed, if it is new and there is room.
     ///
     /// `declared`: the document may declare attributes, whose values would have to be normalised by their types.
-    pub fn learn(&mut self, mut learning: Learning, schema: &Schema, declared: bool) -> bool {
+    pub fn learn(&mut self, mut learning: Learning, schema: &Schema, declared: bool) {
         if !learning.agrees() || (declared && learning.attributes.iter().any(|a| a.is_some())) {
-            return false;
+            return;
         }
-        let Some((slot, id)) = learning.row else { return false };
+        let Some((slot, id)) = learning.row else { return };
         if let Parent::Node(class) = self.context.parent {
             // Outside a list a second one is an error.
             if schema.classes()[class as usize].fields.get(slot as usize).is_none_or(|f| f.card != Card::Many) {
-                return false;
+                return;
             }
         }
         let class = schema.class(id);
         if !class.whole || self.holes.len() + 2 * (learning.raw.children.len() + learning.raw.tag.attributes.len()) > MOST_STATES {
-            return false;
+            return;
         }
         if class.fields.iter().any(|f| matches!(f.kind, Kind::Class(_)) && f.card == Card::One)
             || (class.text.is_some() && class.content.is_some())
         {
-            return false;
+            return;
         }
         let text = class.text.or(class.content);
         let raw = &learning.raw;
         if text.is_some() && !raw.children.is_empty() {
-            return false;
+            return;
         }
         let bytes = &raw.bytes[..];
         let row_name = &bytes[raw.tag.name.0..raw.tag.name.1];
@@ -371,9 +369,9 @@ impl Predictor {
             hole.refresh();
         }
         if new {
+            self.pause = 0;
             self.patience = 1;
         }
-        new
     }
 }
 

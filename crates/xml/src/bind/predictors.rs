@@ -57,13 +57,24 @@ impl Predictors {
         self.ready = false;
     }
 
-    /// The one for a context, if there is one.
-    fn find(&self, hint: u32, context: &Context) -> Option<usize> {
+    /// The one for a context.
+    fn find(&mut self, hint: u32, context: &Context) -> usize {
         let hint = hint as usize;
         if self.all.get(hint).is_some_and(|p| p.is_for(context)) {
-            return Some(hint);
+            return hint;
         }
-        self.all.iter().position(|p| p.is_for(context))
+        if let Some(known) = self.all.iter().position(|p| p.is_for(context)) {
+            return known;
+        }
+        let new = Predictor::new(*context);
+        if self.all.len() < MOST {
+            self.all.push(new);
+            return self.all.len() - 1;
+        }
+        let place = self.oldest % MOST;
+        self.oldest += 1;
+        self.all[place] = new;
+        place
     }
 
     pub fn run(
@@ -77,12 +88,7 @@ impl Predictors {
         limit: Limit,
     ) -> (usize, Stop) {
         let hint = state.frames.last().map_or(u32::MAX, |f| f.predictor);
-        let Some(index) = self.find(hint, context) else {
-            // The first row in this context: learn from it, if it is one.
-            let blanks = look.bytes().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n')).count();
-            state.learning = Learning::look(&look.bytes()[blanks..], state.frames.len());
-            return (0, Stop::Other);
-        };
+        let index = self.find(hint, context);
         if let Some(top) = state.frames.last_mut() {
             top.predictor = index as u32;
         }
@@ -99,19 +105,7 @@ impl Predictors {
     }
 
     pub fn learn(&mut self, learning: Learning, context: &Context, schema: &Schema) {
-        let index = self.find(u32::MAX, context).unwrap_or_else(|| {
-            let new = Predictor::new(*context);
-            if self.all.len() < MOST {
-                self.all.push(new);
-                return self.all.len() - 1;
-            }
-            let place = self.oldest % MOST;
-            self.oldest += 1;
-            self.all[place] = new;
-            place
-        });
-        if !self.all[index].learn(learning, schema, self.declared) {
-            self.all[index].discouraged();
-        }
+        let index = self.find(u32::MAX, context);
+        self.all[index].learn(learning, schema, self.declared);
     }
 }
