@@ -1,6 +1,6 @@
 //! From the bytes that came to the text to read: decoded, validated, line ends normalised, and looked at once.
 //!
-//! `buffer[..end]` is well-formed UTF-8 of allowed characters without CR, and `stops` and `breaks` are its
+//! `buffer[..end]` is well-formed UTF-8 of allowed characters without CR, and `masks` are its
 //! masks ([`scan`](crate::scan)). A character whose last bytes haven't come waits behind `end`. What is wrong with the bytes
 //! after `end` is kept as `fault` and told when the reader gets there, so that the pieces in which they came don't
 //! show.
@@ -8,7 +8,7 @@
 use crate::encoding::{Decoding, Sniff};
 use crate::error::ErrorKind;
 use crate::lines::Lines;
-use crate::scan::Scanner;
+use crate::scan::{Masks, Scanner};
 
 /// Bytes that the buffer has after the last block, so that a fixed number of them can be loaded from any place.
 pub const PADDING: usize = 64;
@@ -26,8 +26,7 @@ pub struct Input {
     pub end: usize,
     /// Bytes of an incomplete character behind `end`.
     carried: usize,
-    stops: Vec<u64>,
-    breaks: Vec<u64>,
+    masks: Masks,
     /// Offset in the document of `buffer[0]`.
     pub base: u64,
     pub lines: Lines,
@@ -46,11 +45,10 @@ pub struct Input {
 impl Input {
     pub fn new(encoding: Option<&'static encoding_rs::Encoding>) -> Input {
         Input {
-            buffer: vec![0; 64 + PADDING],
+            buffer: vec![0; 4096 + PADDING],
             end: 0,
             carried: 0,
-            stops: vec![!0],
-            breaks: vec![!0],
+            masks: Masks::new(),
             base: 0,
             lines: Lines::new(),
             decoding: Decoding::Sniffing(Sniff::new(encoding)),
@@ -82,17 +80,23 @@ impl Input {
     /// The first stop at or after `from`, or `end`.
     #[inline]
     pub fn stop(&self, from: usize) -> usize {
-        next(&self.stops, from)
+        next(&self.masks.stops, from)
     }
 
     /// The first break at or after `from`, or `end`.
     #[inline]
     pub fn name_break(&self, from: usize) -> usize {
-        next(&self.breaks, from)
+        next(&self.masks.breaks, from)
+    }
+
+    /// The first mark at or after `from`, or `end`.
+    #[inline]
+    pub fn mark(&self, from: usize) -> usize {
+        next(&self.masks.marks, from)
     }
 
     pub fn stops(&self) -> &[u64] {
-        &self.stops
+        &self.masks.stops
     }
 
     /// No byte that hasn't come yet could change what is at `end`.
@@ -109,19 +113,18 @@ impl Input {
         }
         self.lines.forget(&self.buffer[..self.end], self.base, self.base + gone as u64);
         self.buffer.copy_within(gone..gone + held, 0);
-        self.stops.copy_within(gone / 64.., 0);
-        self.breaks.copy_within(gone / 64.., 0);
         self.end -= gone;
         self.base += gone as u64;
-        let words = self.end / 64 + 1;
-        self.stops.truncate(words);
-        self.breaks.truncate(words);
+        self.masks.compact(gone / 64, self.end / 64 + 1);
         gone
     }
 
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.fault.is_some() || self.finished {
             return;
+        }
+        if let Decoding::Utf8 = self.decoding {
+            return self.append(bytes, None);
         }
         let mut decoding = std::mem::replace(&mut self.decoding, Decoding::Utf8);
         if let Decoding::Sniffing(sniff) = &mut decoding {
@@ -193,10 +196,6 @@ impl Input {
 
     /// Takes UTF-8 that may end within a character, then the fault that stopped its decoding, if any.
     fn append(&mut self, bytes: &[u8], fault: Option<Fault>) {
-        if bytes.len() < 16 && self.append_plain(bytes) {
-            self.fault = fault;
-            return;
-        }
         let old = self.end;
         let raw = self.end + self.carried;
         let mut len = raw + bytes.len();
@@ -245,28 +244,27 @@ impl Input {
         self.fault = found;
     }
 
-    /// The quick way for a few bytes that need no care. False: nothing was done.
-    fn append_plain(&mut self, bytes: &[u8]) -> bool {
-        use crate::chars::{CLASS, PLAIN_NAME, TEXT_STOP};
+    /// The quick way for a few bytes that need no care and no room. False: nothing was done.
+    #[inline]
+    pub fn feed_few(&mut self, bytes: &[u8]) -> bool {
+        use crate::chars::{CLASS, PLAIN_NAME, TEXT_STOP, VALUE_STOP};
         let plain = |&b: &u8| (0x20..0x80).contains(&b) || matches!(b, b'\t' | b'\n');
-        if self.carried > 0 || self.after_cr || !bytes.iter().all(plain) {
+        let care = self.carried > 0 || self.after_cr || self.fault.is_some() || self.finished || !matches!(self.decoding, Decoding::Utf8);
+        if care || self.buffer.len() < self.end + bytes.len() + 64 + PADDING || !bytes.iter().all(plain) {
             return false;
         }
-        self.reserve(self.end + bytes.len());
         for &b in bytes {
-            let (word, bit) = (self.end / 64, 1u64 << (self.end % 64));
+            let bit = 1u64 << (self.end % 64);
             self.buffer[self.end] = b;
             let class = CLASS[b as usize];
-            if class & TEXT_STOP == 0 {
-                self.stops[word] &= !bit;
-            }
-            if class & PLAIN_NAME != 0 {
-                self.breaks[word] &= !bit;
-            }
+            // Past the end all bits are set, so only what is none of these is written.
+            let block = self.end / 64;
+            self.masks.stops[block] &= !(bit * (class & TEXT_STOP == 0) as u64);
+            self.masks.breaks[block] &= !(bit * (class & PLAIN_NAME != 0) as u64);
+            self.masks.marks[block] &= !(bit * (class & VALUE_STOP == 0) as u64);
             self.end += 1;
             if self.end % 64 == 0 {
-                self.stops.push(!0);
-                self.breaks.push(!0);
+                self.masks.resize(self.end / 64 + 1);
             }
         }
         true
@@ -281,9 +279,8 @@ impl Input {
     }
 
     fn mask(&mut self, from: usize, len: usize) -> crate::scan::Flags {
-        self.stops.resize(len / 64 + 1, !0);
-        self.breaks.resize(len / 64 + 1, !0);
-        self.scanner.scan(&self.buffer, from, len, &mut self.stops, &mut self.breaks)
+        self.masks.resize(len / 64 + 1);
+        self.scanner.scan(&self.buffer, from, len, &mut self.masks)
     }
 
     /// CR LF and CR become LF in `buffer[from..len]`. The new length.
@@ -312,22 +309,20 @@ impl Input {
     }
 }
 
-#[inline]
+/// The first bit at or after `from`; the last mask always has bits past the end.
+#[inline(always)]
 pub fn next(masks: &[u64], from: usize) -> usize {
-    let mut word = from / 64;
-    // A caller may have stood at the end and looked at what lies behind it.
-    let Some(mask) = masks.get(word) else { return from };
-    let here = mask >> (from % 64);
+    let mut block = from / 64;
+    let here = masks[block] >> (from % 64);
     if here != 0 {
         return from + here.trailing_zeros() as usize;
     }
     loop {
-        word += 1;
-        // The last word always has bits past the end.
-        match masks.get(word) {
+        block += 1;
+        match masks.get(block) {
             Some(0) => {}
-            Some(mask) => return word * 64 + mask.trailing_zeros() as usize,
-            None => return word * 64,
+            Some(mask) => return block * 64 + mask.trailing_zeros() as usize,
+            None => return block * 64,
         }
     }
 }

@@ -1,8 +1,37 @@
 //! One look at every byte, many at a time: where text stops, where names stop, and whether anything needs care.
 //!
-//! A mask has one bit a byte, the lowest bit for the first. *Stops* are `<`, `&` and `]`; *breaks* are all bytes that
-//! are not ASCII letters, digits, `_`, `-` or `.`. Bits past the last byte are set in both, so that a search for the
-//! next one ends there by itself.
+//! A mask has one bit a byte, the lowest bit for the first. *Stops* are `<`, `&` and `]`, where text stops being plain;
+//! *breaks* are all bytes that are not ASCII letters, digits, `_`, `-` or `.`, where plain names end; *marks* are quotes, `<`,
+//! `&`, tab and LF, which matter in an attribute's value. Bits past the last byte are set in all, so that a search for the next
+//! one ends there by itself.
+
+/// The masks of some bytes, an entry for every block of 64.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Masks {
+    pub stops: Vec<u64>,
+    pub breaks: Vec<u64>,
+    pub marks: Vec<u64>,
+}
+
+impl Masks {
+    pub fn new() -> Masks {
+        Masks { stops: vec![!0], breaks: vec![!0], marks: vec![!0] }
+    }
+
+    pub fn resize(&mut self, blocks: usize) {
+        for masks in [&mut self.stops, &mut self.breaks, &mut self.marks] {
+            masks.resize(blocks, !0);
+        }
+    }
+
+    /// Drops the masks of the first blocks, and keeps those of `blocks` after them.
+    pub fn compact(&mut self, gone: usize, blocks: usize) {
+        for masks in [&mut self.stops, &mut self.breaks, &mut self.marks] {
+            masks.copy_within(gone.., 0);
+            masks.truncate(blocks);
+        }
+    }
+}
 
 /// What stands in the bytes looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,11 +42,12 @@ pub struct Flags {
     pub cr: bool,
 }
 
-/// Masks of one block of 64 bytes.
+/// One block looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Block {
     stops: u64,
     breaks: u64,
+    marks: u64,
     control: u64,
     non_ascii: u64,
     cr: u64,
@@ -26,7 +56,7 @@ struct Block {
 /// Looks at `bytes[from..len]`, fills the masks of every block from that of `from` to that of `len`, both included.
 /// `bytes` must reach to the end of the block of `len`, the masks to their entry for it; bytes at `len` and after it may
 /// be anything.
-type Kernel = fn(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags;
+type Kernel = fn(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags;
 
 /// The kernel for this processor.
 #[derive(Clone, Copy)]
@@ -67,8 +97,8 @@ impl Scanner {
 
     /// See [`Kernel`].
     #[inline]
-    pub fn scan(self, bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
-        (self.0)(bytes, from, len, stops, breaks)
+    pub fn scan(self, bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+        (self.0)(bytes, from, len, masks)
     }
 }
 
@@ -77,14 +107,14 @@ fn blocks(
     bytes: &[u8],
     from: usize,
     len: usize,
-    stops: &mut [u64],
-    breaks: &mut [u64],
+    masks: &mut Masks,
     mut block: impl FnMut(&[u8; 64]) -> Block,
 ) -> Flags {
     let (first, last) = (from / 64, len / 64);
     let (mut control, mut non_ascii, mut cr) = (0, 0, 0);
-    let stops = &mut stops[first..=last];
-    let breaks = &mut breaks[first..=last];
+    let stops = &mut masks.stops[first..=last];
+    let breaks = &mut masks.breaks[first..=last];
+    let marks = &mut masks.marks[first..=last];
     let (chunks, _) = bytes[first * 64..(last + 1) * 64].as_chunks::<64>();
     let mut care = !0u64 << (from % 64);
     for (i, chunk) in chunks.iter().enumerate() {
@@ -93,6 +123,7 @@ fn blocks(
             let past = !0u64 << (len % 64);
             b.stops |= past;
             b.breaks |= past;
+            b.marks |= past;
             care &= !past;
         }
         control |= b.control & care;
@@ -100,19 +131,21 @@ fn blocks(
         cr |= b.cr & care;
         stops[i] = b.stops;
         breaks[i] = b.breaks;
+        marks[i] = b.marks;
         care = !0;
     }
     Flags { non_ascii: non_ascii != 0, control: control != 0, cr: cr != 0 }
 }
 
-fn scalar(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
-    use crate::chars::{CLASS, PLAIN_NAME, TEXT_STOP};
-    blocks(bytes, from, len, stops, breaks, |chunk| {
+fn scalar(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+    use crate::chars::{CLASS, PLAIN_NAME, TEXT_STOP, VALUE_STOP};
+    blocks(bytes, from, len, masks, |chunk| {
         let mut out = Block::default();
         for (i, &b) in chunk.iter().enumerate() {
             let class = CLASS[b as usize];
             out.stops |= ((class & TEXT_STOP != 0) as u64) << i;
             out.breaks |= ((class & PLAIN_NAME == 0) as u64) << i;
+            out.marks |= ((class & VALUE_STOP != 0 && b != b'\r') as u64) << i;
             out.control |= ((b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) as u64) << i;
             out.non_ascii |= ((b >= 0x80) as u64) << i;
             out.cr |= ((b == b'\r') as u64) << i;
@@ -123,16 +156,16 @@ fn scalar(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Block, Flags, blocks};
+    use super::{Block, Flags, Masks, blocks};
     use std::arch::x86_64::*;
 
-    pub fn sse2(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+    pub fn sse2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         // SSE2 is part of x86-64.
-        blocks(bytes, from, len, stops, breaks, |chunk| {
+        blocks(bytes, from, len, masks, |chunk| {
             let mut out = Block::default();
             for (i, part) in chunk.as_chunks::<16>().0.iter().enumerate() {
                 // SAFETY: SSE2 is part of x86-64; the load is unaligned and of exactly 16 bytes.
-                let (stop, brk, control, non_ascii, cr) = unsafe {
+                let (stop, brk, mark, control, non_ascii, cr) = unsafe {
                     let v = _mm_loadu_si128(part.as_ptr().cast());
                     let eq = |b: u8| _mm_cmpeq_epi8(v, _mm_set1_epi8(b as i8));
                     // Unsigned: v - low <= span.
@@ -146,9 +179,12 @@ mod x86 {
                     let cr = eq(b'\r');
                     let allowed = _mm_or_si128(within(v, b'\t', 1), cr);
                     let control = _mm_andnot_si128(allowed, within(v, 0, 0x1F));
+                    let quotes = _mm_or_si128(eq(b'"'), within(v, b'&', 1));
+                    let mark = _mm_or_si128(_mm_or_si128(quotes, eq(b'<')), within(v, b'\t', 1));
                     (
                         _mm_movemask_epi8(stop),
                         !_mm_movemask_epi8(name),
+                        _mm_movemask_epi8(mark),
                         _mm_movemask_epi8(control),
                         _mm_movemask_epi8(v),
                         _mm_movemask_epi8(cr),
@@ -157,6 +193,7 @@ mod x86 {
                 let put = |mask: i32| ((mask as u32 & 0xFFFF) as u64) << (16 * i);
                 out.stops |= put(stop);
                 out.breaks |= put(brk);
+                out.marks |= put(mark);
                 out.control |= put(control);
                 out.non_ascii |= put(non_ascii);
                 out.cr |= put(cr);
@@ -165,18 +202,18 @@ mod x86 {
         })
     }
 
-    pub fn avx2(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+    pub fn avx2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         // SAFETY: only handed out by `Scanner::all` after AVX2 was detected.
-        unsafe { avx2_inner(bytes, from, len, stops, breaks) }
+        unsafe { avx2_inner(bytes, from, len, masks) }
     }
 
     #[target_feature(enable = "avx2")]
-    fn avx2_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
-        blocks(bytes, from, len, stops, breaks, |chunk| {
+    fn avx2_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+        blocks(bytes, from, len, masks, |chunk| {
             let mut out = Block::default();
             for (i, part) in chunk.as_chunks::<32>().0.iter().enumerate() {
                 // SAFETY: this function has AVX2; the load is unaligned and of exactly 32 bytes.
-                let (stop, brk, control, non_ascii, cr) = unsafe {
+                let (stop, brk, mark, control, non_ascii, cr) = unsafe {
                     let v = _mm256_loadu_si256(part.as_ptr().cast());
                     macro_rules! eq {
                         ($b:expr) => {
@@ -196,9 +233,12 @@ mod x86 {
                     let cr = eq!(b'\r');
                     let allowed = _mm256_or_si256(within!(v, b'\t', 1), cr);
                     let control = _mm256_andnot_si256(allowed, within!(v, 0, 0x1F));
+                    let quotes = _mm256_or_si256(eq!(b'"'), within!(v, b'&', 1));
+                    let mark = _mm256_or_si256(_mm256_or_si256(quotes, eq!(b'<')), within!(v, b'\t', 1));
                     (
                         _mm256_movemask_epi8(stop),
                         !_mm256_movemask_epi8(name),
+                        _mm256_movemask_epi8(mark),
                         _mm256_movemask_epi8(control),
                         _mm256_movemask_epi8(v),
                         _mm256_movemask_epi8(cr),
@@ -207,6 +247,7 @@ mod x86 {
                 let put = |mask: i32| (mask as u32 as u64) << (32 * i);
                 out.stops |= put(stop);
                 out.breaks |= put(brk);
+                out.marks |= put(mark);
                 out.control |= put(control);
                 out.non_ascii |= put(non_ascii);
                 out.cr |= put(cr);
@@ -215,14 +256,14 @@ mod x86 {
         })
     }
 
-    pub fn avx512(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+    pub fn avx512(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         // SAFETY: only handed out by `Scanner::all` after AVX-512F and AVX-512BW were detected.
-        unsafe { avx512_inner(bytes, from, len, stops, breaks) }
+        unsafe { avx512_inner(bytes, from, len, masks) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn avx512_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
-        blocks(bytes, from, len, stops, breaks, |chunk| {
+    fn avx512_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+        blocks(bytes, from, len, masks, |chunk| {
             // SAFETY: this function has AVX-512F and BW; the load is unaligned and of exactly 64 bytes.
             unsafe {
                 let v = _mm512_loadu_si512(chunk.as_ptr().cast());
@@ -238,10 +279,12 @@ mod x86 {
                 }
                 let letter = within!(_mm512_or_si512(v, _mm512_set1_epi8(0x20)), b'a', 25);
                 let cr = eq!(b'\r');
+                let (less, blank) = (eq!(b'<'), within!(v, b'\t', 1));
                 Block {
-                    stops: eq!(b'<') | eq!(b'&') | eq!(b']'),
+                    stops: less | eq!(b'&') | eq!(b']'),
+                    marks: less | within!(v, b'&', 1) | eq!(b'"') | blank,
                     breaks: !(letter | within!(v, b'0', 9) | within!(v, b'-', 1) | eq!(b'_')),
-                    control: within!(v, 0, 0x1F) & !(within!(v, b'\t', 1) | cr),
+                    control: within!(v, 0, 0x1F) & !(blank | cr),
                     non_ascii: _mm512_movepi8_mask(v),
                     cr,
                 }
@@ -252,12 +295,12 @@ mod x86 {
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod arm {
-    use super::{Block, Flags, blocks};
+    use super::{Block, Flags, Masks, blocks};
     use std::arch::aarch64::*;
 
-    pub fn neon(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
+    pub fn neon(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         // SAFETY: only handed out by `Scanner::all` after NEON was detected.
-        unsafe { neon_inner(bytes, from, len, stops, breaks) }
+        unsafe { neon_inner(bytes, from, len, masks) }
     }
 
     /// One bit a byte of four comparisons' results.
@@ -273,12 +316,12 @@ mod arm {
     }
 
     #[target_feature(enable = "neon")]
-    fn neon_inner(bytes: &[u8], from: usize, len: usize, stops: &mut [u64], breaks: &mut [u64]) -> Flags {
-        blocks(bytes, from, len, stops, breaks, |chunk| {
+    fn neon_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+        blocks(bytes, from, len, masks, |chunk| {
             // SAFETY: `neon` is only called where NEON is; each load is of 16 of the chunk's 64 bytes.
             unsafe {
                 let z = vdupq_n_u8(0);
-                let (mut stop, mut brk, mut control, mut high, mut crs) = ([z; 4], [z; 4], [z; 4], [z; 4], [z; 4]);
+                let (mut stop, mut brk, mut control, mut high, mut crs, mut mark) = ([z; 4], [z; 4], [z; 4], [z; 4], [z; 4], [z; 4]);
                 for i in 0..4 {
                     let v = vld1q_u8(chunk.as_ptr().add(16 * i));
                     macro_rules! eq {
@@ -296,10 +339,19 @@ mod arm {
                     crs[i] = eq!(b'\r');
                     stop[i] = vorrq_u8(vorrq_u8(eq!(b'<'), eq!(b'&')), eq!(b']'));
                     brk[i] = vmvnq_u8(name);
+                    let quotes = vorrq_u8(eq!(b'"'), within!(v, b'&', 1));
+                    mark[i] = vorrq_u8(vorrq_u8(quotes, eq!(b'<')), within!(v, b'\t', 1));
                     control[i] = vbicq_u8(within!(v, 0, 0x1F), vorrq_u8(within!(v, b'\t', 1), crs[i]));
                     high[i] = vcgeq_u8(v, vdupq_n_u8(0x80));
                 }
-                Block { stops: bits(stop), breaks: bits(brk), control: bits(control), non_ascii: bits(high), cr: bits(crs) }
+                Block {
+                    stops: bits(stop),
+                    breaks: bits(brk),
+                    marks: bits(mark),
+                    control: bits(control),
+                    non_ascii: bits(high),
+                    cr: bits(crs),
+                }
             }
         })
     }
@@ -325,16 +377,17 @@ mod tests {
             let bytes: Vec<u8> = (0..len / 64 * 64 + 64)
                 .map(|_| match round % 4 {
                     0 => random() as u8,
-                    1 => b"<&]>az AZ09_-.:/@[`{\t\n"[(random() % 22) as usize],
+                    1 => b"<&]>az AZ09_-.:/@[`{\t\n\"'\r"[(random() % 25) as usize],
                     2 => b' ' + (random() % 95) as u8,
                     _ if random() % 90 == 0 => random() as u8,
                     _ => b'x',
                 })
                 .collect();
             let run = |scanner: Scanner| {
-                let (mut stops, mut breaks) = (vec![0; len / 64 + 1], vec![0; len / 64 + 1]);
-                let flags = scanner.scan(&bytes, from, len, &mut stops, &mut breaks);
-                (flags, stops, breaks)
+                let mut masks = Masks::new();
+                masks.resize(len / 64 + 1);
+                let flags = scanner.scan(&bytes, from, len, &mut masks);
+                (flags, masks)
             };
             let expected = run(Scanner(scalar));
             for (name, scanner) in Scanner::all() {

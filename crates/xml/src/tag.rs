@@ -1,9 +1,10 @@
 //! Start and end tags, in full: attributes, their defaults and types, namespaces.
 
-use crate::chars::{self, VALUE_STOP, is, text};
+use crate::chars::{self, NAME_START, PLAIN_NAME, VALUE_STOP, is, text};
 use crate::cursor::{Bad, Cursor, Read, Trouble, bad};
 use crate::dtd::{Expander, tokenise};
 use crate::error::{ErrorKind, LimitKind};
+use crate::input::Input;
 use crate::namespaces::{NONE, XML_NAME, XMLNS, XMLNS_NAME};
 use crate::tokenizer::{Attr, Mode, Scan, Token, Tokenizer};
 use foldhash::fast::FixedState;
@@ -17,8 +18,87 @@ struct Tag {
     name: (usize, usize),
     end: usize,
     empty: bool,
-    /// Some name has a colon or is `xmlns`.
+    /// Some name has a colon, or is `xmlns`.
     qualified: bool,
+}
+
+/// Bytes to read a tag from, cut where it becomes too long; with their masks when they are the document's.
+struct Source<'a> {
+    bytes: &'a [u8],
+    input: Option<&'a Input>,
+    name_limit: usize,
+}
+
+impl Source<'_> {
+    #[inline]
+    fn next_break(&self, at: usize) -> usize {
+        let len = self.bytes.len();
+        match self.input {
+            Some(input) => input.name_break(at).min(len),
+            None => (at..len).find(|&i| !is(self.bytes[i], PLAIN_NAME)).unwrap_or(len),
+        }
+    }
+
+    #[inline]
+    fn next_mark(&self, at: usize) -> usize {
+        let len = self.bytes.len();
+        match self.input {
+            Some(input) => input.mark(at).min(len),
+            None => (at..len).find(|&i| is(self.bytes[i], VALUE_STOP)).unwrap_or(len),
+        }
+    }
+
+    fn cursor(&self, at: usize) -> Cursor<'_> {
+        Cursor::new(self.bytes, at, self.name_limit)
+    }
+
+    /// The end of the name that begins here, and how many of its bytes go up to its first colon.
+    #[inline]
+    fn name(&self, start: usize, what: &str) -> Read<(usize, usize)> {
+        let first = *self.bytes.get(start).ok_or(Trouble::Short)?;
+        if !is(first, NAME_START) {
+            return self.any_name(start, what);
+        }
+        let (mut at, mut colon) = (start, 0);
+        loop {
+            at = self.next_break(at);
+            match self.bytes.get(at) {
+                Some(b':') => {
+                    if colon == 0 {
+                        colon = at + 1 - start;
+                    }
+                    at += 1;
+                }
+                Some(0..0x80) if at - start <= self.name_limit => return Ok((at, colon)),
+                _ => return self.any_name(start, what),
+            }
+        }
+    }
+
+    /// The same for names with characters that are not ASCII, too long, or cut short.
+    #[cold]
+    fn any_name(&self, start: usize, what: &str) -> Read<(usize, usize)> {
+        let mut c = self.cursor(start);
+        c.name(what)?;
+        Ok((c.at, memchr::memchr(b':', &self.bytes[start..c.at]).map_or(0, |i| i + 1)))
+    }
+
+    /// Where the value that begins at `from` ends, and whether it stands there as it is.
+    #[inline]
+    fn value_end(&self, from: usize, quote: u8) -> Read<(usize, bool)> {
+        let (mut at, mut plain) = (from, true);
+        loop {
+            at = self.next_mark(at);
+            match self.bytes.get(at) {
+                Some(&b) if b == quote => return Ok((at, plain)),
+                None => return Err(Trouble::Short),
+                Some(b'<') => return bad(ErrorKind::AttributeValue, at, "'<' can't stand in an attribute's value; write &lt;"),
+                Some(b'"' | b'\'') => {}
+                Some(_) => plain = false,
+            }
+            at += 1;
+        }
+    }
 }
 
 impl Tokenizer {
@@ -37,7 +117,9 @@ impl Tokenizer {
         }
         self.refuse_duplicates()?;
         self.push(&tag)?;
-        if self.options.namespaces && (tag.qualified || self.attributes.iter().any(|a| !a.specified)) {
+        if !self.options.namespaces {
+            self.attributes.iter_mut().for_each(|a| a.local = 0);
+        } else if tag.qualified || self.attributes.iter().any(|a| !a.specified) {
             self.resolve(&tag)?;
         }
         self.mode = Mode::Content;
@@ -51,20 +133,19 @@ impl Tokenizer {
     fn read_tag(&mut self, offset: u64) -> Read<Tag> {
         let budget = self.budget(offset);
         // Field by field, because the source is borrowed while the attributes grow.
-        let source = match self.frames.last() {
-            Some(frame) => &frame.text[..],
-            None => self.input.bytes(),
+        let (source, at) = match self.frames.last() {
+            Some(frame) => (&frame.text[..], frame.at),
+            None => (self.input.bytes(), self.pos),
         };
-        let at = match self.frames.last() {
-            Some(frame) => frame.at,
-            None => self.pos,
-        };
+        let input = self.frames.is_empty().then_some(&self.input);
         let limits = &self.options.limits;
         let end = chars::floor_boundary(source, source.len().min(at.saturating_add(limits.tag_bytes)));
-        let mut c = Cursor::new(&source[..end], at + 1, limits.name);
-        let start = c.name("an element")?;
-        let name = (start, c.at);
-        let mut qualified = chars_with_colon(&source[start..c.at]);
+        let read = Source { bytes: &source[..end], input, name_limit: limits.name };
+        let name = at + 1;
+        let (after, colon) = read.name(name, "an element")?;
+        let name = (name, after);
+        let mut qualified = colon > 0;
+        let mut c = read.cursor(after);
         loop {
             let spaced = c.space()?;
             let first = c.peek()?;
@@ -79,17 +160,23 @@ impl Tokenizer {
             if !spaced {
                 return bad(ErrorKind::Syntax, c.at, format!("white space, '/' or '>' expected in a tag, not {}", c.shown()));
             }
-            let start = c.name("an attribute")?;
-            let name = (start, c.at);
-            let raw = &source[start..c.at];
-            qualified |= chars_with_colon(raw) || raw == b"xmlns";
-            c.equals("after an attribute's name")?;
+            let start = c.at;
+            let (after, colon) = read.name(start, "an attribute")?;
+            let name = (start, after);
+            qualified |= colon > 0 || source[start..after] == *b"xmlns";
+            c.at = after;
+            if c.peek()? == b'=' {
+                c.at += 1;
+            } else {
+                c.equals("after an attribute's name")?;
+            }
+            c.space()?;
             let quote = c.peek()?;
             if !matches!(quote, b'"' | b'\'') {
                 return bad(ErrorKind::AttributeValue, c.at, format!("an attribute's value begins with a quote, not {}", c.shown()));
             }
             let from = c.at + 1;
-            let (to, plain) = value_end(c.bytes, from, quote)?;
+            let (to, plain) = read.value_end(from, quote)?;
             c.at = to + 1;
             let value = if plain {
                 (from, to)
@@ -113,7 +200,7 @@ impl Tokenizer {
                     format!("the values of a tag grow to more than {} bytes (Limits::tag_bytes)", limits.tag_bytes),
                 );
             }
-            self.attributes.push(Attr { name, local: 0, namespace: NONE, value, composed: !plain, specified: true });
+            self.attributes.push(Attr { name, local: colon, namespace: NONE, value, composed: !plain, specified: true });
         }
     }
 
@@ -161,7 +248,8 @@ impl Tokenizer {
             let middle = self.values.len();
             self.values.extend_from_slice(value);
             let (name, value) = ((start, middle), (middle, self.values.len()));
-            self.attributes.push(Attr { name, local: 0, namespace: NONE, value, composed: true, specified: false });
+            let local = memchr::memchr(b':', &attribute.name).map_or(0, |i| i + 1);
+            self.attributes.push(Attr { name, local, namespace: NONE, value, composed: true, specified: false });
         }
         Ok(())
     }
@@ -173,6 +261,18 @@ impl Tokenizer {
     fn refuse_duplicates(&self) -> Read<()> {
         let all = &self.attributes;
         if all.len() < 2 {
+            return Ok(());
+        }
+        // Usually no two are even of one length.
+        let mut lengths = 0u64;
+        let differ = all.len() <= FEW
+            && all.iter().all(|a| {
+                let bit = 1 << ((a.name.1 - a.name.0) % 64);
+                let new = lengths & bit == 0;
+                lengths |= bit;
+                new
+            });
+        if differ {
             return Ok(());
         }
         match first_repeated(all.len(), |i| self.raw_name(&all[i])) {
@@ -214,11 +314,10 @@ impl Tokenizer {
         let mut declared = 0;
         for a in &mut self.attributes {
             let raw = &(if a.specified { source } else { &self.values })[a.name.0..a.name.1];
-            let Some(local) = chars::qualified(raw) else {
+            if a.local > 0 && chars::qualified(raw).is_none() {
                 return bad(ErrorKind::Namespace, a.name.0, format!("\"{}\" is no name with at most one prefix", text(raw)));
-            };
-            a.local = local;
-            let prefix = match (local, raw) {
+            }
+            let prefix = match (a.local, raw) {
                 (0, b"xmlns") => &b""[..],
                 (6, _) if raw.starts_with(b"xmlns:") => &raw[6..],
                 _ => continue,
@@ -318,38 +417,6 @@ impl Tokenizer {
         self.set_at(end);
         self.end_element();
         Ok(Token::End)
-    }
-}
-
-fn chars_with_colon(name: &[u8]) -> bool {
-    name.contains(&b':')
-}
-
-/// Where the value that begins at `from` ends, and whether it stands there as it is.
-fn value_end(bytes: &[u8], from: usize, quote: u8) -> Read<(usize, bool)> {
-    let mut plain = true;
-    let mut at = from;
-    let near = bytes.len().min(from + 64);
-    loop {
-        while at < near && !is(bytes[at], VALUE_STOP) {
-            at += 1;
-        }
-        if at == near {
-            break;
-        }
-        match bytes[at] {
-            b if b == quote => return Ok((at, plain)),
-            b'<' => return bad(ErrorKind::AttributeValue, at, "'<' can't stand in an attribute's value; write &lt;"),
-            b'"' | b'\'' => {}
-            _ => plain = false,
-        }
-        at += 1;
-    }
-    let rest = &bytes[at..];
-    match memchr::memchr2(quote, b'<', rest) {
-        None => Err(Trouble::Short),
-        Some(i) if rest[i] == b'<' => bad(ErrorKind::AttributeValue, at + i, "'<' can't stand in an attribute's value; write &lt;"),
-        Some(i) => Ok((at + i, plain && memchr::memchr3(b'&', b'\t', b'\n', &rest[..i]).is_none())),
     }
 }
 

@@ -204,7 +204,15 @@ impl Tokenizer {
 
     /// Takes the next bytes of the document, cut anywhere. What is wrong with them is told by [`next`](Tokenizer::next) when
     /// it gets there; here only an error that was told already is told again.
+    #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.len() < 16 && self.failed.is_none() && self.input.feed_few(bytes) {
+            return Ok(());
+        }
+        self.feed_many(bytes)
+    }
+
+    fn feed_many(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if let Some(error) = &self.failed {
             return Err((**error).clone());
         }
@@ -346,6 +354,8 @@ impl Tokenizer {
             if token != Token::Wait {
                 return Ok(token);
             }
+        } else if self.still_waiting() {
+            return Ok(Token::Wait);
         }
         self.slow()
     }
@@ -356,6 +366,9 @@ impl Tokenizer {
         let pos = self.pos;
         let end = self.input.end;
         let bytes = self.input.padded();
+        if pos >= end {
+            return Token::Wait;
+        }
         // `bytes` has padding behind `end`; what was read there is refused by a comparison with `end`.
         if bytes[pos] != b'<' {
             let stop = self.input.stop(pos);
@@ -435,6 +448,27 @@ impl Tokenizer {
             self.fast = self.is_clean();
         }
         Ok(token)
+    }
+
+    /// Whether an unfinished token was found not to end in what came since: most calls, when the pieces are small.
+    #[inline]
+    fn still_waiting(&mut self) -> bool {
+        if matches!(self.scan, Scan::Nothing) || self.input.is_last() || !self.frames.is_empty() {
+            return false;
+        }
+        match self.scan {
+            Scan::Nothing => false,
+            Scan::Text(at) => {
+                let end = self.input.end;
+                let grown = at < end && !self.in_cdata && self.scratch.is_empty();
+                if grown && end - self.pos < self.options.limits.text_piece && self.input.stop(at) == end {
+                    self.scan = Scan::Text(end);
+                    return true;
+                }
+                at == end
+            }
+            _ => self.input.end - self.pos <= self.cap.0 && !self.search(),
+        }
     }
 
     /// The source ended within a token that begins at `pos`.

@@ -120,7 +120,13 @@ fn damaged_documents() {
     let seed = std::env::var("KUMI_TEST_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1u64);
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     for round in 0..rounds {
-        let document = damage(&mut random, SEEDS[round % SEEDS.len()].as_bytes());
+        let mut seed = SEEDS[round % SEEDS.len()].to_owned();
+        if round % 5 == 0 {
+            // Long enough for the buffer to be compacted.
+            let rows: String = (0..random.below(20)).map(|i| format!("<T><L_A>{i}</L_A> <L_B c='{i}'>&lt;x</L_B>\n</T>")).collect();
+            seed = format!("<table>{rows}{}{rows}</table>", seed.trim_start_matches("<?xml version='1.0' encoding='UTF-8' standalone='yes'?>"));
+        }
+        let document = damage(&mut random, seed.as_bytes());
         let options = options(&mut random);
         let _ = read_all_ways(&format!("round {round}: {:?} with {options:?}", String::from_utf8_lossy(&document)), &document, &options);
     }
