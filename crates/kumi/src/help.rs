@@ -3,6 +3,7 @@
 const SHORT: &str = "\
 Usage: kumi [options] [--] [FILE [arguments]]
        kumi irb                run Ruby line by line
+       kumi xml FILE           count, cut and convert XML (kumi xml --help)
 
   -e 'code'       run this text; may be given several times
   -c              check syntax only

@@ -1,4 +1,4 @@
-//! The command's parts: a runtime put together, the command line, running, the REPL.
+//! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`.
 
 pub mod help;
 pub mod options;
@@ -6,6 +6,7 @@ pub mod repl;
 pub mod run;
 mod setup;
 pub mod watch;
+pub mod xml;
 
 pub use setup::{Identity, assemble};
 

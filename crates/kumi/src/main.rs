@@ -39,6 +39,9 @@ fn main() {
     let me = if argv.is_empty() { String::new() } else { argv.remove(0) };
     let me = std::path::Path::new(&me).file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
 
+    if me != "ruby" && me != "irb" && argv.first().is_some_and(|a| a == "xml") {
+        std::process::exit(kumi::xml::main(&argv[1..]));
+    }
     let as_irb = me == "irb" || (me != "ruby" && argv.first().is_some_and(|a| a == "irb"));
     if as_irb && me != "irb" {
         argv.remove(0);
