@@ -156,7 +156,7 @@ p seen == (0...20).to_a
   begin
     make.call(Kumihimo.flow(0..9)).union([], all: true).each { |element| seen << element }
   rescue ZeroDivisionError => error
-    p error.message, seen.size
+    puts "#{error.message} after #{seen.size <= 3 ? "some" : seen}"
   end
 end
 begin

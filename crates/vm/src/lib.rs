@@ -40,6 +40,7 @@ pub mod prelude;
 pub mod profile;
 mod queue;
 mod ractor;
+mod reader;
 pub mod runtime;
 mod sched;
 mod sites;

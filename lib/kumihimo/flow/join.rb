@@ -51,7 +51,7 @@ module Kumihimo
       def key_right(right) = @right_key ? @right_key.call(right) : true
 
       def start
-        @kernel = simple? ? InnerJoin.new(self, lambdas, maker) : GeneralJoin.new(self, lambdas, maker, conditional?, @ranged, @options)
+        @kernel = simple? ? InnerJoin.new(self, lambdas, names, maker) : GeneralJoin.new(self, lambdas, maker, conditional?, @ranged, @options)
       end
 
       def stop
@@ -82,6 +82,11 @@ module Kumihimo
          own?(:key_right) || !@right_key ? ->(right) { key_right(right) } : @right_key]
       end
 
+      # The readers that keys were given as.
+      def names
+        [own?(:key_left) ? nil : @left_name, own?(:key_right) ? nil : @right_name]
+      end
+
       def choose_keys(on, range, band)
         if range
           raise ArgumentError, "range: takes no on: or band: beside it" if on || band
@@ -94,6 +99,7 @@ module Kumihimo
           @right_key = Interval.of(right)
         elsif on
           @left_key, @right_key = Key.pair(on, nils: @nils)
+          @left_name, @right_name = (on.is_a?(Array) ? on : [on, on]).map { |spec| spec if spec.is_a?(Symbol) }
         end
         @ranged = !!(range || band)
       end

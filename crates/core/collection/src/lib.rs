@@ -14,6 +14,7 @@ mod range;
 mod env;
 mod hash;
 mod hash_walk;
+mod join;
 mod json_parse;
 mod json_tape;
 mod json_write;
@@ -29,6 +30,7 @@ use kumi_vm::Cx;
 static KEYED: &[&[kumi_vm::NativeDef]] = &[
     hash::TABLE,
     hash_walk::TABLE,
+    join::TABLE,
     structs::TABLE,
     set::TABLE,
     env::TABLE,

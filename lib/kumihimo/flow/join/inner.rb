@@ -4,97 +4,113 @@ module Kumihimo
   module Flow
     # The inner join by equal keys with both tables in memory: the loop that most joins are. A table maps a key to its element, or
     # to a Bucket of several. When an input has ended, the other's table is let go and nothing is put into it any more.
+    #
+    # `__join_batch` does this for keys whose hash runs no Ruby; `one` is the same for one element with any key.
     class InnerJoin
       # Elements with the same key; and one that is nil or false, which a table cannot hold bare.
       class Bucket < Array; end
 
-      def initialize(join, keys, maker)
-        @left_key, @right_key = keys
+      # Flags of `__join_batch`.
+      LEFT = 1
+      OWN_UNIQUE = 2
+      OTHER_UNIQUE = 4
+      FLAT = 8
+      NILS = 16
+
+      # What is known of an input. `name` is the reader that gives the key, when it is given as one.
+      Side = Struct.new(:key, :name, :table, :unique, :over, :flags)
+
+      # `keys` are lambdas, `names` Symbols or nil; `maker` makes the result for a pair, nil: an Array.
+      def initialize(join, keys, names, maker)
         @maker = maker
-        @left = {}
-        @right = {}
-        @over = [false, false]
         @nils = join.nils?
-        @left_unique = %i[left both].include?(join.unique)
-        @right_unique = %i[right both].include?(join.unique)
-      end
-
-      def left(batch, out)
-        key = @left_key
-        maker = @maker
-        own = @over[1] ? nil : @left
-        others = @right
-        nils = @nils
-        unique = @left_unique || @right_unique
-        batch.each do |element|
-          value = key.call(element)
-          next if value.nil? && !nils
-          match = others[value]
-          if match
-            if Bucket === match
-              match.each { |other| out << (maker ? maker.call(element, other) : [element, other]) }
-            else
-              out << (maker ? maker.call(element, match) : [element, match])
-            end
-            if unique
-              others.delete(value) if @left_unique
-              next if @right_unique
-            end
-          end
-          next unless own
-          held = own[value]
-          if held
-            raise UniqueError, "unique: #{value.inspect} came twice in the left input" if @left_unique
-            Bucket === held ? held << element : own[value] = Bucket[held, element]
-          else
-            own[value] = element || Bucket[element]
-          end
+        uniques = [%i[left both].include?(join.unique), %i[right both].include?(join.unique)]
+        @sides = [0, 1].map do |index|
+          flags = (index.zero? ? LEFT : 0) | (uniques[index] ? OWN_UNIQUE : 0) | (uniques[1 - index] ? OTHER_UNIQUE : 0)
+          flags |= (maker ? FLAT : 0) | (@nils ? NILS : 0)
+          Side.new(keys[index], names[index], {}, uniques[index], false, flags)
         end
       end
 
-      def right(batch, out)
-        key = @right_key
-        maker = @maker
-        own = @over[0] ? nil : @right
-        others = @left
-        nils = @nils
-        unique = @left_unique || @right_unique
-        batch.each do |element|
-          value = key.call(element)
-          next if value.nil? && !nils
-          match = others[value]
-          if match
-            if Bucket === match
-              match.each { |other| out << (maker ? maker.call(other, element) : [other, element]) }
-            else
-              out << (maker ? maker.call(match, element) : [match, element])
-            end
-            if unique
-              others.delete(value) if @right_unique
-              next if @left_unique
-            end
-          end
-          next unless own
-          held = own[value]
-          if held
-            raise UniqueError, "unique: #{value.inspect} came twice in the right input" if @right_unique
-            Bucket === held ? held << element : own[value] = Bucket[held, element]
-          else
-            own[value] = element || Bucket[element]
-          end
-        end
-      end
+      def left(batch, out) = join(0, batch, out)
+      def right(batch, out) = join(1, batch, out)
 
       def ended(index, _out)
-        @over[index] = true
-        index.zero? ? @right = {} : @left = {}
+        @sides[index].over = true
+        @sides[1 - index].table = {}
       end
 
       # The table of an input that has ended is empty: whatever comes of the other meets nothing.
-      def complete? = (@over[0] && @left.empty?) || (@over[1] && @right.empty?)
+      def complete? = @sides.any? { |side| side.over && side.table.empty? }
 
       def drain(_out, _max) = false
       def stop; end
+
+      private
+
+      def join(index, batch, out)
+        side = @sides[index]
+        other = @sides[1 - index]
+        own = other.over ? nil : side.table
+        error = nil
+        keys = side.name && __join_keys(batch, side.name)
+        keys, error = keys_of(batch, side.key) unless keys
+        results = @maker ? [] : out
+        at = 0
+        while at < keys.size
+          at = __join_batch(batch, keys, at, own, other.table, Bucket, results, side.flags)
+          make(results, out) if @maker
+          next unless at.negative?
+          at = -1 - at
+          one(index, batch[at], keys[at], own, other.table, out)
+          at += 1
+        end
+        raise error if error
+      end
+
+      # The keys up to one that cannot be had, and why: what comes before it is joined before that is raised.
+      def keys_of(batch, key)
+        keys = []
+        batch.each { |element| keys << key.call(element) }
+        [keys, nil]
+      rescue StandardError => error
+        [keys, error]
+      end
+
+      def make(pairs, out)
+        at = 0
+        while at < pairs.size
+          out << @maker.call(pairs[at], pairs[at + 1])
+          at += 2
+        end
+        pairs.clear
+      end
+
+      def one(index, element, key, own, others, out)
+        match = others[key]
+        if match
+          if Bucket === match
+            match.each { |other| give(index, element, other, out) }
+          else
+            give(index, element, match, out)
+          end
+          others.delete(key) if @sides[index].unique
+          return if @sides[1 - index].unique
+        end
+        return unless own
+        held = own[key]
+        if held
+          raise UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input" if @sides[index].unique
+          Bucket === held ? held << element : own[key] = Bucket[held, element]
+        else
+          own[key] = element || Bucket[element]
+        end
+      end
+
+      def give(index, element, other, out)
+        one, two = index.zero? ? [element, other] : [other, element]
+        out << (@maker ? @maker.call(one, two) : [one, two])
+      end
     end
   end
 end
