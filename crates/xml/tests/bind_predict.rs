@@ -47,10 +47,14 @@ fn document(random: &mut Random) -> Vec<u8> {
         "a>b",
         "  ",
         "0123456789abcdef0123456789abcdef0123",
-        "]]&gt;",
+        "]]&gt;&#93;]&quot;",
         "'",
         "\"",
         "l\nm",
+        "&#x20AC;&#10;&#xD;]&#9;",
+        "&lt;&apos;",
+        if random.below(10) == 0 { "&#0;" } else { "7" },
+        if random.below(10) == 0 { "&no;" } else { "&#65;" },
     ];
     let blanks = ["", "", "\n", "\n  ", " "];
     let mut out = String::from("<t>");
@@ -68,7 +72,8 @@ fn document(random: &mut Random) -> Vec<u8> {
             _ => out += "<r >",
         }
         for (name, chance) in [("a", 40), ("b", 3), ("c", 4), ("d", 2), ("e", 2)] {
-            if random.below(40) >= chance * if style % 2 == 0 { 40 } else { 10 } {
+            let most = if style & 1 == 0 { 40 } else { 10 };
+            if random.below(40) >= chance * most {
                 continue;
             }
             out += blank;

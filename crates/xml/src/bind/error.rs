@@ -12,18 +12,18 @@ pub enum BindErrorKind {
     Xml(ErrorKind),
     /// A field that must be there isn't.
     MissingField {
-        class: String,
-        field: String,
+        class: Box<str>,
+        field: Box<str>,
     },
     /// A second value of a field that is no list.
     Repeated {
-        class: String,
-        field: String,
+        class: Box<str>,
+        field: Box<str>,
     },
     /// The root element isn't what the schema says.
     Root {
-        expected: String,
-        found: String,
+        expected: Box<str>,
+        found: Box<str>,
     },
     /// A field, or a row, is larger than the binder's limits allow.
     FieldSize,

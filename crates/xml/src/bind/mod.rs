@@ -38,7 +38,9 @@
 //! `predict` reads rows that look like rows before them without the tokeniser, which is several times
 //! faster and changes nothing else.
 
+mod automaton;
 mod batch;
+mod block;
 mod count;
 mod error;
 mod frame;
@@ -46,6 +48,8 @@ mod learn;
 mod outer;
 mod predict;
 mod predictors;
+mod reference;
+mod span;
 mod state;
 
 pub use batch::{Batch, Bound, ByteRange, Item, Limit, Progress, RowRef};
@@ -122,13 +126,13 @@ impl Binder {
         let options = options.into();
         Binder {
             depth: options.xml.limits.depth,
+            predictors: Predictors::new(options.predict, &options.xml.limits),
             tokenizer: Tokenizer::new(options.xml),
             state: State::new(options.lenient, options.limits),
             schema,
             failed: None,
             finished: false,
             skipping: false,
-            predictors: Predictors::new(options.predict),
         }
     }
 
@@ -224,10 +228,6 @@ impl Binder {
                     true => self.state.text(text),
                     false => Ok(()),
                 },
-                Ok(Some(Event::Doctype { .. })) => {
-                    self.predictors.declared = true;
-                    Ok(())
-                }
                 Ok(Some(_)) => Ok(()),
                 Err(error) => return Err(self.refused(error)),
             };

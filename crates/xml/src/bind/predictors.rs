@@ -3,9 +3,11 @@
 use super::batch::{Batch, Limit};
 use super::count::{Count, counter};
 use super::learn::Learning;
-use super::predict::{Context, Predictor, Scratch, Stop};
+use super::predict::{Context, Predictor, ROOM_FOR_TAGS, Stop};
+use super::span::Scratch;
 use super::state::State;
 use crate::error::Position;
+use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::tokenizer::Lookahead;
 
@@ -20,8 +22,8 @@ pub(super) struct Predictors {
     on: bool,
     /// Something has happened since the last try.
     ready: bool,
-    /// The document has a document type declaration.
-    pub declared: bool,
+    /// Whether tags with attributes may be learnt.
+    attributes: bool,
     /// Rows read so far.
     pub rows: u64,
     scratch: Scratch,
@@ -29,17 +31,9 @@ pub(super) struct Predictors {
 }
 
 impl Predictors {
-    pub fn new(on: bool) -> Predictors {
-        Predictors {
-            all: Vec::new(),
-            oldest: 0,
-            on,
-            ready: false,
-            declared: false,
-            rows: 0,
-            scratch: Scratch::default(),
-            counter: counter(),
-        }
+    pub fn new(on: bool, limits: &Limits) -> Predictors {
+        let attributes = limits.tag_bytes >= ROOM_FOR_TAGS;
+        Predictors { all: Vec::new(), oldest: 0, on, ready: false, attributes, rows: 0, scratch: Scratch::default(), counter: counter() }
     }
 
     #[inline]
@@ -106,6 +100,6 @@ impl Predictors {
 
     pub fn learn(&mut self, learning: Learning, context: &Context, schema: &Schema) {
         let index = self.find(u32::MAX, context);
-        self.all[index].learn(learning, schema, self.declared);
+        self.all[index].learn(learning, schema, self.attributes);
     }
 }

@@ -86,7 +86,7 @@ impl State {
                     let name = start.name();
                     match &schema.class(*class).element {
                         Some(test) if !test.matches(name.local(), name.namespace()) => {
-                            Err(BindErrorKind::Root { expected: test.to_string(), found: name.raw().into() }.into())
+                            Err(BindErrorKind::Root { expected: test.to_string().into(), found: name.raw().into() }.into())
                         }
                         _ => self.instance(schema, *class, 0, 0, start),
                     }
@@ -128,7 +128,7 @@ impl State {
             let at = self.store.arena.len() as u32;
             *value = Value { start: at, end: at };
         } else {
-            return Err(BindErrorKind::Repeated { class: class.name.clone(), field: field.name.clone() }.into());
+            return Err(BindErrorKind::Repeated { class: class.name.as_str().into(), field: field.name.as_str().into() }.into());
         }
         match field.kind {
             Kind::Text => {
@@ -265,14 +265,20 @@ impl State {
                 let vague = matches!(&field.place, Place::Attribute(NameTest { local: Some(_), namespace: None }));
                 *learning = None;
                 if !vague {
-                    return fault(BindErrorKind::Repeated { class: class.name.clone(), field: field.name.clone() }, name.raw());
+                    return fault(
+                        BindErrorKind::Repeated { class: class.name.as_str().into(), field: field.name.as_str().into() },
+                        name.raw(),
+                    );
                 }
                 if name.prefix().is_some() {
                     let plain = start.attributes().any(|a| a.name.prefix().is_none() && a.name.local() == name.local());
                     if plain {
                         continue;
                     }
-                    return fault(BindErrorKind::Repeated { class: class.name.clone(), field: field.name.clone() }, name.raw());
+                    return fault(
+                        BindErrorKind::Repeated { class: class.name.as_str().into(), field: field.name.as_str().into() },
+                        name.raw(),
+                    );
                 }
             }
             if attribute.value.len() > self.limits.field {
@@ -506,5 +512,5 @@ fn missing(class: &Class, field: &Field) -> Fault {
         Place::Attribute(test) => format!("/@{}", name(test)),
         _ => String::new(),
     };
-    Fault { kind: BindErrorKind::MissingField { class: class.name.clone(), field: field.name.clone() }, below }
+    Fault { kind: BindErrorKind::MissingField { class: class.name.as_str().into(), field: field.name.as_str().into() }, below }
 }
