@@ -352,7 +352,7 @@ fn jobs_are_bounded_and_hide_no_deadlock() {
 }
 
 /// Programs at whose end no handle is left, though nobody asks for a collection.
-const OUTSIDE: [&str; 5] = [
+const OUTSIDE: [&str; 7] = [
     // The program does nothing.
     "def make = handles(30).size
      [make, wait_dropped]",
@@ -374,6 +374,23 @@ const OUTSIDE: [&str; 5] = [
      done = wait_dropped
      q << 1
      [t.sum(&:value), done == true]",
+    // What calls have left in the frame that waits does not keep them.
+    "def use(a, b = nil, *c) = a
+     doc = handles(30)
+     use(1, use(doc).size, use(2, doc))
+     doc.each { |x| use(x.itself) }
+     n = doc.size
+     doc = nil
+     [n, wait_dropped]",
+    "def use(a, k: 1) = a
+     def run
+       doc = handles(30)
+       use(use(use(doc.first, k: doc), k: 3))
+       doc.map { |x| [x] }.size
+     end
+     n = run
+     Thread.new { sleep 0.001 }.join
+     [n, Thread.new { wait_dropped }.value]",
     // A fiber made them and waits.
     "def make = handles(30).size
      f = Fiber.new { Fiber.yield make; 1 }

@@ -81,6 +81,7 @@ impl Cx {
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
             let mut was_full = false;
+            let stress = cx.gc_stress > 0;
             rt.tasks.bury();
             // What was not remembered shows afterwards too; before, it shows by whom.
             if cx.verifies && cx.verify_pause == 0 && cx.heap.shared().stat().count.is_multiple_of(8) {
@@ -88,6 +89,9 @@ impl Cx {
             }
             Heap::collect_all(&mut heaps, &mut |full, m| {
                 was_full = full;
+                if full && rt.outside.armed.load(Relaxed) || stress {
+                    rt.tasks.each(|mut t| t.empty_dead_registers());
+                }
                 if full {
                     crate::runtime::lock(&rt.codes).iter().for_each(|c| rt.drop_stale(c));
                 }

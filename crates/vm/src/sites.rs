@@ -110,7 +110,7 @@ impl Insn {
 
 impl ISeq {
     /// Index of the instruction that ends at byte address `pc` or has its cache word there.
-    fn start_of(&self, pc: u64) -> Option<usize> {
+    pub(crate) fn start_of(&self, pc: u64) -> Option<usize> {
         let from = self.code.as_ptr() as u64;
         let n = (pc.checked_sub(from)? / 8) as usize;
         if n == 0 || n > self.code.len() {

@@ -382,7 +382,7 @@ impl Task {
         Some(Fresh { from: at, marked: true, ..fresh })
     }
     /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
-    fn parked_frame(&self) -> Option<Fp> {
+    pub(crate) fn parked_frame(&self) -> Option<Fp> {
         if matches!(self.state.get(), State::New | State::Done) || self.stack.capacity() == 0 {
             return None;
         }

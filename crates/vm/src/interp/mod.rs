@@ -8,6 +8,7 @@
 mod binder;
 mod call;
 mod consts;
+mod dead;
 mod define;
 mod eval;
 pub(crate) mod frame;
