@@ -53,7 +53,7 @@ cut = info.remove_houses
 removed { info.houses }
 removed { info.remove_houses }
 a, b = cut.reader, cut.reader
-p cut.cut?, cut.empty?, a.next.id, b.next.id, a.next.id, a.next.id
+p cut.cut?, a.next.id, b.next.id, a.next.id, a.next.id
 removed { cut.each {} }
 removed { cut.first }
 p b.next.id, b.next.id

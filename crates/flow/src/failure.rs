@@ -34,7 +34,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn document(source: &str, error: BindError) -> Failure {
+    /// What a binder refuses.
+    pub fn document(source: &str, error: BindError) -> Failure {
         Failure {
             kind: FailureKind::Document(error.kind),
             source: source.to_string(),
@@ -45,7 +46,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn source(error: kumi_source::Error) -> Failure {
+    /// What a source fails with.
+    pub fn source(error: kumi_source::Error) -> Failure {
         let (source, message) = (error.name().to_string(), error.message());
         Failure { kind: FailureKind::Source(error), source, line: None, column: None, path: String::new(), message }
     }

@@ -38,6 +38,6 @@ pub use policy::{Policy, Speed};
 pub use producer::{FILL_MOST, Measures, Options, Producer, Standing};
 pub use push::{Event, Push};
 pub use registry::{Clock, Job, Live, Meter, Pool, Registry, Stats};
-pub use tree::{Document, Node, Root, Value};
+pub use tree::{Arrival, Document, Node, Root, Value};
 pub use turns::{CLAIM, Candidate, Turns};
 pub use wait::{BlockingJob, Poll, Subscription, Ticket, Wait, Waker};

@@ -163,7 +163,7 @@ impl List {
     }
 
     /// Cuts the list: what any cursor passes from now on is let go of.
-    pub(crate) fn cut(&self) {
+    pub fn cut(&self) {
         self.core.state.lock().cut = true;
     }
 
@@ -185,6 +185,11 @@ impl List {
     /// Whether both are handles on the same list.
     pub fn same(&self, other: &List) -> bool {
         Arc::ptr_eq(&self.core, &other.core)
+    }
+
+    /// A number that no other list has while this one lives.
+    pub fn identity(&self) -> usize {
+        Arc::as_ptr(&self.core).addr()
     }
 
     /// The producer of its document.

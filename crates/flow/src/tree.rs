@@ -60,6 +60,17 @@ pub enum Value<'a> {
     List(&'a List),
 }
 
+/// How far a field of a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It may still come.
+    Pending,
+    /// It is there, or is known to be absent.
+    Arrived,
+    /// It was removed.
+    Removed,
+}
+
 struct NodeState {
     /// What the start tag said; empty before it was seen.
     row: Box<[u8]>,
@@ -187,6 +198,38 @@ impl Node {
     pub fn opened<T>(&self, f: impl FnOnce(RowView<'_>) -> T) -> Option<T> {
         let state = self.state.lock();
         state.opened.then(|| f(view(&state.row)))
+    }
+
+    /// How far a field has come; reads nothing.
+    pub fn arrival(&self, slot: u16) -> Arrival {
+        match self.state.lock().slots.get(slot as usize) {
+            Some(Slot::Pending) => Arrival::Pending,
+            Some(Slot::Removed) | None => Arrival::Removed,
+            Some(_) => Arrival::Arrived,
+        }
+    }
+
+    /// What the start tag says, waiting for it.
+    ///
+    /// # Errors
+    /// The document failed before it.
+    pub fn start<T>(&self, f: impl FnOnce(RowView<'_>) -> T) -> Result<Poll<T>, ReadError> {
+        let producer = &self.token.producer;
+        loop {
+            if self.state.lock().opened {
+                return self.opened(f).map(Poll::Ready).ok_or(ReadError::Removed);
+            }
+            match producer.bring(|| self.state.lock().opened) {
+                Step::Progress => {}
+                Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
+                Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
+                Step::Over(failure) => {
+                    if !self.state.lock().opened {
+                        return Err(ReadError::Failed(failure));
+                    }
+                }
+            }
+        }
     }
 
     /// Reads a field, waiting for it to arrive. `f` runs under the node's lock: it may copy, and must not read the

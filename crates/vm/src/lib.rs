@@ -67,5 +67,5 @@ pub use runtime::StateRef;
 pub use sched::now_ns;
 pub use symbols::sym;
 pub use task::Ticket;
-pub use waker::Waker;
+pub use waker::{Spawner, Waker};
 pub use world::{Known, NO_METHOD};

@@ -5,6 +5,7 @@
 //! ends the wait.
 
 use crate::Cx;
+use crate::runtime::Runtime;
 use crate::task::Ticket;
 use kumi_sched::Sched;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -46,7 +47,29 @@ impl std::fmt::Debug for Waker {
     }
 }
 
+/// Gives work to the pool from any thread, as [`Cx::spawn_job`] does. Keeps no runtime.
+#[derive(Clone)]
+pub struct Spawner(Weak<Runtime>);
+
+impl Spawner {
+    /// Has a thread of the pool do `work`, if a worker has nothing to do just now; else drops it and says false.
+    pub fn spawn_on_idle(&self, work: Box<dyn FnOnce() + Send>) -> bool {
+        let Some(rt) = self.0.upgrade() else { return false };
+        rt.sched.get().is_some_and(|s| idle(&rt, s) > 0 && s.spawn(work))
+    }
+}
+
+fn idle(rt: &Runtime, s: &Sched) -> usize {
+    let idle = if rt.started.load(Relaxed) { s.idle_workers() } else { s.workers().saturating_sub(1) };
+    idle.saturating_sub(s.spawned())
+}
+
 impl Cx {
+    /// See [`Spawner`].
+    pub fn spawner(&mut self) -> Spawner {
+        self.sched();
+        Spawner(Arc::downgrade(&self.runtime()))
+    }
     /// Who calls this ends the wait that the running native is about to begin. A native asks for as many as it likes; then
     /// it must park ([`Cx::park`], [`Cx::park_io`], ..), which comes back at once when one was called meanwhile, or say
     /// [`no_wait`](Self::no_wait).
@@ -83,7 +106,6 @@ impl Cx {
     /// How many workers have nothing to do just now, so that a job of the pool would have a core. A hint.
     pub fn idle_workers(&self) -> usize {
         let Some(s) = self.sched_cell().get() else { return kumi_sched::default_workers().saturating_sub(1) };
-        let idle = if self.workers_started() { s.idle_workers() } else { s.workers().saturating_sub(1) };
-        idle.saturating_sub(s.spawned())
+        idle(&self.runtime(), s)
     }
 }

@@ -44,13 +44,11 @@ module Kumihimo
         def convert_element(field, text, source)
           field.converter.call(text)
         rescue Types::Unfit
-          message = wording(field, text, nil)
-          raise ConversionError.new(Error.place(message, source, nil, nil, nil), field: field.name, text: text, source: source)
+          refuse_element(field, text, source, nil)
         rescue ConversionError
           raise
         rescue StandardError => e
-          message = wording(field, text, e)
-          raise ConversionError.new(Error.place(message, source, nil, nil, nil), field: field.name, text: text, source: source)
+          refuse_element(field, text, source, e)
         end
 
         # Also called by natives.
@@ -58,8 +56,9 @@ module Kumihimo
           line, column, = __xtree_where(tree)
           source = __xtree_source(tree)
           path = "#{self.path(tree)}/#{'@' if field.place == :attribute}#{local(field.tag)}"
-          raise ConversionError.new(Error.place(wording(field, text, cause), source, line, column, path),
-                                    field: field.name, text: text, source: source, line: line, column: column, path: path)
+          error = ConversionError.new(Error.place(wording(field, text, cause), source, line, column, path),
+                                      field: field.name, text: text, source: source, line: line, column: column, path: path)
+          raise error, cause: cause
         end
 
         def path(tree)
@@ -91,7 +90,7 @@ module Kumihimo
         end
 
         def load(klass, dump)
-          names, row, removed = Marshal.load(dump, proc: ->(part) { [Array, String, Symbol, Integer].include?(part.class) ? part : raise(TypeError, "no dump of a tree") })
+          names, row, removed = Marshal.load(dump, ->(part) { [Array, String, Symbol, Integer].include?(part.class) ? part : raise(TypeError, "no dump of a tree") })
           fits = names.is_a?(Array) && names == klass.fields.map(&:name) && row.is_a?(String) && removed.is_a?(Array)
           raise TypeError, "the dump of a #{klass} has other fields than the class now" unless fits
           tree = __xtree_unpack(klass.__schema, klass, row)
@@ -111,6 +110,11 @@ module Kumihimo
         end
 
         private
+
+        def refuse_element(field, text, source, cause)
+          message = Error.place(wording(field, text, cause), source, nil, nil, nil)
+          raise ConversionError.new(message, field: field.name, text: text, source: source), cause: cause
+        end
 
         # Steps of a path with prefixes and the class's namespace put in.
         def path_tags(klass, path)

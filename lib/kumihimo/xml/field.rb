@@ -30,6 +30,7 @@ module Kumihimo
         @type = type
         @converter = nil
         find_type(type, block)
+        freeze
       end
 
       def list? = @list

@@ -12,11 +12,12 @@ module Kumihimo
     class << self
       undef_method :new
 
-      # The list of a native one; `field` converts, when it is a list of texts; `closing`: who leaves a reading wants no more of
+      # The list of a native one, of elements of the class `field` or as that field says; `closing`: who leaves a reading wants no more of
       # the document.
       def __wrap(core, field, closing = false)
         list = allocate
-        list.__send__(:__set, core, field && field.nested.nil? ? field : nil, closing)
+        nested = field.is_a?(Class) ? field : field.nested
+        list.__send__(:__set, core, nested ? nil : field, nested, closing)
         list
       end
     end
@@ -58,7 +59,7 @@ module Kumihimo
     alias eql? ==
     def hash = __xlist_identity(@__core).hash
 
-    def inspect = "#<#{self.class} #{@__field ? @__field.type : 'of trees'}#{', cut' if cut?}>"
+    def inspect = "#<#{self.class} of #{(@__field ? @__field.type : @__class).inspect}#{', cut' if cut?}>"
     alias to_s inspect
 
     # For natives.
@@ -67,9 +68,10 @@ module Kumihimo
 
     private
 
-    def __set(core, field, closing)
+    def __set(core, field, klass, closing)
       @__core = core
       @__field = field
+      @__class = klass
       @__closing = closing
       @__kept = nil
     end
@@ -79,7 +81,7 @@ module Kumihimo
         @__kept = nil
         return cursor
       end
-      __xcursor(@__core, remove)
+      __xcursor(@__core, remove, @__class)
     end
 
     def __each(cursor)

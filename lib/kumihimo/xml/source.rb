@@ -66,7 +66,7 @@ module Kumihimo
             when :limits
               bad(name, value, "a Hash") unless value.is_a?(Hash)
               value.map do |limit, number|
-                bad(:limits, limit, "a Hash of #{LIMITS.map(&:inspect).join(', ')}") unless LIMITS.include?(limit)
+                bad(:limits, limit, "one of #{LIMITS.map(&:inspect).join(', ')}") unless LIMITS.include?(limit)
                 bad("limits: #{limit}", number, "a number from 1") unless number.is_a?(Integer) && number.positive?
                 [limit, number]
               end
