@@ -13,6 +13,9 @@ use crate::scan::{Masks, Scanner};
 /// Bytes that the buffer has after the last block, so that a fixed number of them can be loaded from any place.
 pub const PADDING: usize = 64;
 
+/// Room behind them for small pieces.
+const FEW: usize = 512;
+
 /// Why the text ends where it does.
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -199,8 +202,9 @@ impl Input {
         let old = self.end;
         let raw = self.end + self.carried;
         let mut len = raw + bytes.len();
-        self.reserve(len);
-        self.buffer[raw..len].copy_from_slice(bytes);
+        self.buffer.truncate(raw);
+        self.buffer.extend_from_slice(bytes);
+        self.buffer.resize((len / 64 + 1) * 64 + PADDING + FEW, 0);
         let mut flags = self.mask(old, len);
         if flags.cr || self.after_cr {
             len = self.normalise_lines(raw, len);
@@ -268,14 +272,6 @@ impl Input {
             }
         }
         true
-    }
-
-    /// Room for `len` bytes, their last block and the padding.
-    fn reserve(&mut self, len: usize) {
-        let need = (len / 64 + 1) * 64 + PADDING;
-        if self.buffer.len() < need {
-            self.buffer.resize(need.max(self.buffer.len() * 3 / 2), 0);
-        }
     }
 
     fn mask(&mut self, from: usize, len: usize) -> crate::scan::Flags {

@@ -17,7 +17,7 @@ impl Tokenizer {
         let mut c = self.cursor();
         let declared = c.word(b"<?xml");
         let declared = match declared {
-            Ok(true) => c.peek().map(is_space),
+            Ok(true) => c.peek().map(|b| is_space(b) || b == b'?'),
             other => other,
         };
         match declared {
