@@ -56,6 +56,11 @@ impl Lines {
         Position { line: mark.line, column: mark.column, offset: mark.offset }
     }
 
+    /// Somebody counted already.
+    pub fn know(&self, position: Position) {
+        self.latest.set(Mark { offset: position.offset, line: position.line, column: position.column });
+    }
+
     /// Everything before `offset` is about to go.
     pub fn forget(&mut self, bytes: &[u8], base: u64, offset: u64) {
         self.start = self.mark(bytes, base, offset);

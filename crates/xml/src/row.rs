@@ -27,6 +27,12 @@ pub const ABSENT: u32 = 1 << 31;
 /// Flag: only what the start tag says is there.
 pub const OPENED: u16 = 1;
 
+/// A line or column as it stands in a row.
+#[inline]
+pub(crate) fn place(number: u64) -> u32 {
+    number.min(u32::MAX as u64) as u32
+}
+
 /// What stands before the table of ends.
 #[inline]
 pub(crate) fn header(line: u32, column: u32, ordinal: u32, fields: usize, flags: u16) -> [u8; HEADER] {

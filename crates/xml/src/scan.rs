@@ -103,13 +103,7 @@ impl Scanner {
 }
 
 #[inline(always)]
-fn blocks(
-    bytes: &[u8],
-    from: usize,
-    len: usize,
-    masks: &mut Masks,
-    mut block: impl FnMut(&[u8; 64]) -> Block,
-) -> Flags {
+fn blocks(bytes: &[u8], from: usize, len: usize, masks: &mut Masks, mut block: impl FnMut(&[u8; 64]) -> Block) -> Flags {
     let (first, last) = (from / 64, len / 64);
     let (mut control, mut non_ascii, mut cr) = (0, 0, 0);
     let stops = &mut masks.stops[first..=last];

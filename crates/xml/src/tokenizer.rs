@@ -334,6 +334,15 @@ impl Tokenizer {
         }
     }
 
+    /// [`accept`](Tokenizer::accept) for a caller who counted lines and columns: the place after the `n` bytes.
+    pub(crate) fn accept_at(&mut self, n: usize, line: u64, column: u64) {
+        let before = self.pos;
+        self.accept(n);
+        if self.pos == before + n {
+            self.input.lines.know(Position { line, column, offset: self.input.base + self.pos as u64 });
+        }
+    }
+
     /// See `fast` in the module's description; unlike it, true also when a token at `pos` was found to be unfinished.
     fn is_clean(&self) -> bool {
         self.mode == Mode::Content

@@ -124,7 +124,10 @@ fn damaged_documents() {
         if round % 5 == 0 {
             // Long enough for the buffer to be compacted.
             let rows: String = (0..random.below(20)).map(|i| format!("<T><L_A>{i}</L_A> <L_B c='{i}'>&lt;x</L_B>\n</T>")).collect();
-            seed = format!("<table>{rows}{}{rows}</table>", seed.trim_start_matches("<?xml version='1.0' encoding='UTF-8' standalone='yes'?>"));
+            seed = format!(
+                "<table>{rows}{}{rows}</table>",
+                seed.trim_start_matches("<?xml version='1.0' encoding='UTF-8' standalone='yes'?>")
+            );
         }
         let document = damage(&mut random, seed.as_bytes());
         let options = options(&mut random);

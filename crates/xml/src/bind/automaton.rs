@@ -24,9 +24,10 @@ pub(super) const END: u32 = u32::MAX;
 
 /// A hole: where it ends and what it is.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Hole {
-    /// The literal of the first edge, so that a row as usual needs to look nowhere else; `length` is 0 when that edge
-    /// isn't as simple.
+    /// The literal of the first edge, so that a row as usual needs to look nowhere else. When that edge isn't as simple,
+    /// something that stands in no text.
     pub literal: [u8; BLOCK],
     pub length: u8,
     /// 0 for text, else the quote that ends an attribute's value.
@@ -39,10 +40,13 @@ pub(super) struct Hole {
     pub sorted: bool,
 }
 
+/// A literal of one byte that is not in UTF-8.
+const NOTHING: ([u8; BLOCK], u8) = ([0xFF; BLOCK], 1);
+
 impl Hole {
     /// The first edge has changed.
     pub fn refresh(&mut self) {
-        self.length = 0;
+        (self.literal, self.length) = NOTHING;
         let Some(first) = self.edges.first() else { return };
         self.next = first.next;
         let size = first.literal.len();

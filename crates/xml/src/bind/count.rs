@@ -14,6 +14,13 @@ pub(super) struct Count {
 /// The counter for this processor: line feeds, and bytes that begin no character.
 pub(super) fn counter() -> fn(&[u8]) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("popcnt") {
+        return |bytes| {
+            // SAFETY: the processor has AVX-512F and BW, and POPCNT.
+            unsafe { avx512(bytes) }
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
         return |bytes| {
             // SAFETY: the processor has AVX2 and POPCNT.
@@ -30,7 +37,7 @@ impl Count {
     }
 
     /// On to the byte at `to`, which isn't before the last.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, bytes: &[u8], to: usize) {
         let passed = &bytes[self.counted..to];
         self.counted = to;
@@ -45,12 +52,9 @@ impl Count {
         self.column = 1 + tail.iter().filter(|&&b| b as i8 >= -0x40).count() as u64;
     }
 
-    pub fn line(&self) -> u32 {
-        self.line.min(u32::MAX as u64) as u32
-    }
-
-    pub fn column(&self) -> u32 {
-        self.column.min(u32::MAX as u64) as u32
+    /// Line and column of the place that was counted up to.
+    pub fn place(&self) -> (u64, u64) {
+        (self.line, self.column)
     }
 }
 
@@ -84,6 +88,28 @@ unsafe fn avx2(bytes: &[u8]) -> (usize, usize) {
     (lines as usize + more_lines, inner as usize + more_inner)
 }
 
+/// # Safety
+/// The processor has AVX-512F and BW, and POPCNT.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+unsafe fn avx512(bytes: &[u8]) -> (usize, usize) {
+    use std::arch::x86_64::*;
+    let (mut lines, mut inner) = (0, 0);
+    let (line_feed, least) = (_mm512_set1_epi8(b'\n' as i8), _mm512_set1_epi8(-0x40));
+    let mut rest = bytes;
+    loop {
+        let n = rest.len().min(64);
+        if n == 0 {
+            return (lines as usize, inner as usize);
+        }
+        // SAFETY: only the `n` bytes that are there are loaded.
+        let block = unsafe { _mm512_maskz_loadu_epi8(u64::MAX >> (64 - n), rest.as_ptr().cast()) };
+        lines += _mm512_cmpeq_epi8_mask(block, line_feed).count_ones();
+        inner += _mm512_cmplt_epi8_mask(block, least).count_ones();
+        rest = &rest[n..];
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +121,11 @@ mod tests {
             for to in [from, from + 1, from + 31, from + 100, text.len()] {
                 let bytes = &text.as_bytes()[from..to];
                 assert_eq!(portable(bytes), counter()(bytes));
+                #[cfg(target_arch = "x86_64")]
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+                    // SAFETY: the processor has AVX2 and POPCNT.
+                    assert_eq!(portable(bytes), unsafe { avx2(bytes) });
+                }
             }
         }
     }

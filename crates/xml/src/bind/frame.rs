@@ -77,8 +77,8 @@ impl Frame {
     }
 
     pub fn locate(&mut self, position: Position) {
-        self.line = position.line.min(u32::MAX as u64) as u32;
-        self.column = position.column.min(u32::MAX as u64) as u32;
+        self.line = row::place(position.line);
+        self.column = row::place(position.column);
     }
 }
 

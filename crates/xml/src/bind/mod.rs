@@ -263,8 +263,8 @@ impl Binder {
             return false;
         }
         let position = self.tokenizer.position_ahead(0);
-        let (read, stop) = self.predictors.run(&context, look, position, &self.schema, &mut self.state, out, limit);
-        self.tokenizer.accept(read);
+        let (read, stop, (line, column)) = self.predictors.run(&context, look, position, &self.schema, &mut self.state, out, limit);
+        self.tokenizer.accept_at(read, line, column);
         stop == Stop::Full
     }
 

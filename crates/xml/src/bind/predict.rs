@@ -155,10 +155,13 @@ impl Predictor {
                 break Stop::Other;
             }
             let start = filled;
-            let Some(end_of_row) = write(bytes, class, scratch, start, most, state.lenient, &mut out.bytes) else { break Stop::Other };
+            let Some(end_of_row) = write(bytes, class, scratch, start, most, (state.limits.field, state.lenient), &mut out.bytes) else {
+                break Stop::Other;
+            };
             count.advance(bytes, at);
             let ordinal = state.next_ordinal(begin.slot);
-            let header = row::header(count.line(), count.column(), ordinal, class.fields.len(), 0);
+            let (line, column) = count.place();
+            let header = row::header(row::place(line), row::place(column), ordinal, class.fields.len(), 0);
             out.bytes[start..start + row::HEADER].copy_from_slice(&header);
             filled = end_of_row;
             let row = RowRef { start: start as u32, len: (end_of_row - start) as u32 };
@@ -186,7 +189,6 @@ impl Predictor {
         }
         let mut from = at + edge.literal.len();
         let mut next = edge.next;
-        let mut most = 0;
         let mut in_tags = 0;
         let mut odd = false;
         while let Some(hole) = self.automaton.holes.get(next as usize) {
@@ -199,12 +201,11 @@ impl Predictor {
             };
             let length = hole.length as usize;
             let usual = match look.padded.get(to..).and_then(|b| b.first_chunk::<BLOCK>()) {
-                Some(block) => length != 0 && S::same(block, &hole.literal, length) && to + length <= look.end,
+                Some(block) => S::same(block, &hole.literal, length) && to + length <= look.end,
                 None => false,
             };
             let slot = hole.slot;
             let mut span = Span { start: from as u32, end: to as u32 };
-            most = most.max(to - from);
             (from, next) = if usual {
                 (to + length, hole.next)
             } else {
@@ -225,8 +226,8 @@ impl Predictor {
                 *place = span;
             }
         }
-        // Texts that were longer than they seemed are at most as long as the row.
-        if most > largest || in_tags > LARGEST_TAGS || (odd && from - at > largest) {
+        // Texts put together are at most as long as the row.
+        if in_tags > LARGEST_TAGS || (odd && from - at > largest) {
             return Found::Stop(Stop::Other);
         }
         Found::Row { end: from, begin }

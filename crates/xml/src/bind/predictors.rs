@@ -80,7 +80,7 @@ impl Predictors {
         state: &mut State,
         out: &mut Batch,
         limit: Limit,
-    ) -> (usize, Stop) {
+    ) -> (usize, Stop, (u64, u64)) {
         let hint = state.frames.last().map_or(u32::MAX, |f| f.predictor);
         let index = self.find(hint, context);
         if let Some(top) = state.frames.last_mut() {
@@ -95,7 +95,8 @@ impl Predictors {
                 state.learning = Learning::look(&look.bytes()[at..], state.frames.len());
             }
         }
-        (read, stop)
+        count.advance(look.padded, look.pos + read);
+        (read, stop, count.place())
     }
 
     pub fn learn(&mut self, learning: Learning, context: &Context, schema: &Schema) {

@@ -38,7 +38,7 @@ pub(super) struct Scratch {
 }
 
 /// Writes a row at `start`, all but its header; `most` is at least what its fields hold. Where it ends; `None` when a
-/// field is missing.
+/// field is missing or too large.
 #[inline(always)]
 pub(super) fn write(
     bytes: &[u8],
@@ -46,7 +46,7 @@ pub(super) fn write(
     scratch: &Scratch,
     start: usize,
     most: usize,
-    lenient: bool,
+    (largest, lenient): (usize, bool),
     out: &mut Vec<u8>,
 ) -> Option<usize> {
     let table = start + row::HEADER;
@@ -56,17 +56,47 @@ pub(super) fn write(
         out.resize(need + (need / 2).min(64 << 10), 0);
     }
     let (head, body) = out.split_at_mut(data);
+    let ends = &mut head[table..];
     let mut at = 0;
-    for (slot, (end, span)) in head[table..].chunks_exact_mut(4).zip(&scratch.spans).enumerate() {
+    for (end, span) in ends.chunks_exact_mut(4).zip(&scratch.spans) {
+        if span.start >= span.end {
+            return write_any(bytes, class, scratch, (largest, lenient), ends, body).map(|end| data + end);
+        }
+        let (from, n) = (span.start as usize, (span.end - span.start) as usize);
+        // Short ones as one block of 16 bytes, of which those behind the text mean nothing.
+        match (bytes.get(from..from + 16), body.get_mut(at..at + 16)) {
+            (Some(from), Some(to)) if n <= 16 && n <= largest => to.copy_from_slice(from),
+            _ => copy(bytes, span, body, at, largest)?,
+        }
+        at += n;
+        end.copy_from_slice(&(at as u32).to_le_bytes());
+    }
+    Some(data + at)
+}
+
+#[inline(never)]
+fn copy(bytes: &[u8], span: &Span, body: &mut [u8], at: usize, largest: usize) -> Option<()> {
+    let text = bytes.get(span.start as usize..span.end as usize).filter(|t| t.len() <= largest)?;
+    body.get_mut(at..at + text.len())?.copy_from_slice(text);
+    Some(())
+}
+
+/// The same for rows in which some field has no text of its own: none at all, or an outer value, or one put together.
+#[inline(never)]
+fn write_any(
+    bytes: &[u8],
+    class: &Class,
+    scratch: &Scratch,
+    (largest, lenient): (usize, bool),
+    ends: &mut [u8],
+    body: &mut [u8],
+) -> Option<usize> {
+    let mut at = 0;
+    for (slot, (end, span)) in ends.chunks_exact_mut(4).zip(&scratch.spans).enumerate() {
         let mut word = at as u32;
         if span.start < span.end {
-            let (from, n) = (span.start as usize, (span.end - span.start) as usize);
-            // Short ones as one block of 16 bytes, of which those behind the text mean nothing.
-            match (bytes.get(from..).and_then(|b| b.first_chunk::<16>()), body.get_mut(at..).and_then(|b| b.first_chunk_mut::<16>())) {
-                (Some(from), Some(to)) if n <= 16 => *to = *from,
-                _ => body.get_mut(at..at + n)?.copy_from_slice(bytes.get(from..from + n)?),
-            }
-            at += n;
+            copy(bytes, span, body, at, largest)?;
+            at += (span.end - span.start) as usize;
             word = at as u32;
         } else if let Some(value) = scratch.without_text(class, slot, span, lenient)? {
             body.get_mut(at..at + value.len())?.copy_from_slice(value);
@@ -77,15 +107,17 @@ pub(super) fn write(
         }
         end.copy_from_slice(&word.to_le_bytes());
     }
-    Some(data + at)
+    Some(at)
 }
 
 impl Scratch {
     /// A row with so many fields.
     #[inline(always)]
     pub fn begin(&mut self, fields: usize) {
-        self.spans.clear();
-        self.spans.resize(fields, ABSENT);
+        if self.spans.len() != fields {
+            self.spans.resize(fields, ABSENT);
+        }
+        self.spans.fill(ABSENT);
         self.resolved = 0;
     }
 
@@ -120,7 +152,6 @@ impl Scratch {
     }
 
     /// The value of a field for which the row has no text: `Some(None)` when it is absent, `None` when it is missing.
-    #[inline(never)]
     fn without_text(&self, class: &Class, slot: usize, span: &Span, lenient: bool) -> Option<Option<&[u8]>> {
         if let Some((_, value)) = self.outer.iter().find(|(s, _)| *s as usize == slot) {
             return Some(Some(value));
