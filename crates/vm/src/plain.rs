@@ -52,6 +52,11 @@ pub fn hash_identity(seed: u64, v: Value) -> u64 {
     cut(mix(seed, v.bits()))
 }
 
+/// 0.0, which is no cell, and -0.0, which is one, are `eql?`.
+fn zeros(a: Value, b: Value) -> bool {
+    a.is_flo() && a.flo_val() == 0.0 && b.as_float() == Some(0.0)
+}
+
 impl Cx {
     /// Are these two strings equal: same bytes in encodings that can be compared?
     pub fn str_eq(&self, a: Gc<StrObj>, b: Gc<StrObj>) -> bool {
@@ -227,7 +232,7 @@ impl Cx {
             return Some(true);
         }
         if !a.is_heap() {
-            return Some(false);
+            return Some(zeros(a, b));
         }
         self.plain_eql_deep(a, b, 0)
     }
@@ -240,7 +245,7 @@ impl Cx {
         if depth > DEPTH {
             return None;
         }
-        let Some(kind) = a.kind() else { return Some(false) };
+        let Some(kind) = a.kind() else { return Some(zeros(a, b)) };
         if kind == Kind::Str && a.header()?.class == self.k.string.val() {
             return Some(b.as_str().is_some_and(|y| a.as_str().is_some_and(|x| self.str_eq(x, y))));
         }
