@@ -5,10 +5,11 @@
 
 use crate::chars::{self, floor_boundary};
 use crate::cursor::{Read, Reference, Trouble, bad};
-use crate::doctype;
 use crate::dtd::{self, Expander};
 use crate::error::{ErrorKind, LimitKind};
-use crate::tokenizer::{Frame, Mode, Scan, Token, Tokenizer};
+use crate::markup;
+use crate::search::Scan;
+use crate::tokenizer::{Frame, Mode, Token, Tokenizer};
 use std::sync::Arc;
 
 impl Tokenizer {
@@ -101,7 +102,7 @@ impl Tokenizer {
         self.ready(Scan::Comment(at + 4))?;
         let mut c = self.cursor();
         c.at += 4;
-        doctype::comment(&mut c)?;
+        markup::comment(&mut c)?;
         let end = c.at;
         self.event = self.offset(at);
         self.set_at(end);
@@ -115,7 +116,7 @@ impl Tokenizer {
         self.ready(Scan::Instruction(at + 2))?;
         let mut c = self.cursor();
         c.at += 2;
-        let (target, data) = doctype::instruction(&mut c, self.options.namespaces)?;
+        let (target, data) = markup::instruction(&mut c, self.options.namespaces)?;
         let end = c.at;
         self.event = self.offset(at);
         self.set_at(end);

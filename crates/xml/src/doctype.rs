@@ -1,4 +1,4 @@
-//! The document type declaration: finding its end while it comes in, then reading it in one go.
+//! The document type declaration, read in one go when all of it is there.
 //!
 //! The internal subset is read for entities, attribute types and defaults; everything else in it is checked
 //! for syntax. Nothing outside the document is read: a reference to it is remembered as `Dtd::unread`, after
@@ -6,90 +6,11 @@
 
 use crate::chars::{self, is_space};
 use crate::cursor::{Cursor, Read, Trouble, bad};
-use crate::dtd::{Attribute, Attributes, Dtd, Entity, Expander, tokenise};
+use crate::dtd::{Attribute, Dtd, Entity, Expander, tokenise};
 use crate::error::{ErrorKind, LimitKind};
 use crate::limits::Limits;
+use crate::markup::{comment, instruction};
 use std::sync::Arc;
-
-/// Where the search for the end of the declaration stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum In {
-    /// Outside the brackets.
-    Head,
-    /// Between declarations.
-    Subset,
-    Declaration,
-    Comment,
-    Instruction,
-}
-
-/// Finds the end of a declaration, byte by byte, resumable anywhere.
-#[derive(Clone, Debug)]
-pub struct Finder {
-    place: In,
-    quote: u8,
-    /// The bytes before, to know `<!--`, `-->` and `?>`.
-    last: [u8; 3],
-    /// Bytes since a comment or instruction began.
-    since: usize,
-}
-
-impl Finder {
-    pub fn new() -> Finder {
-        Finder { place: In::Head, quote: 0, last: [0; 3], since: 0 }
-    }
-
-    /// Looks at the next bytes. The index after the closing `>`, if it is among them.
-    pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (i, &b) in bytes.iter().enumerate() {
-            if self.step(b) {
-                return Some(i + 1);
-            }
-            self.last = [self.last[1], self.last[2], b];
-            self.since = self.since.saturating_add(1);
-        }
-        None
-    }
-
-    fn step(&mut self, b: u8) -> bool {
-        match self.place {
-            In::Comment => {
-                if b == b'>' && self.since >= 3 && self.last[1..] == *b"--" {
-                    self.place = In::Subset;
-                }
-            }
-            In::Instruction => {
-                if b == b'>' && self.since >= 2 && self.last[2] == b'?' {
-                    self.place = In::Subset;
-                }
-            }
-            _ if self.quote != 0 => {
-                if b == self.quote {
-                    self.quote = 0;
-                }
-            }
-            In::Head => match b {
-                b'"' | b'\'' => self.quote = b,
-                b'[' => self.place = In::Subset,
-                b'>' => return true,
-                _ => {}
-            },
-            In::Subset => match b {
-                b'?' if self.last[2] == b'<' => (self.place, self.since) = (In::Instruction, 0),
-                b'!' if self.last[2] == b'<' => self.place = In::Declaration,
-                b']' => self.place = In::Head,
-                _ => {}
-            },
-            In::Declaration => match b {
-                b'-' if self.last == *b"<!-" => (self.place, self.since) = (In::Comment, 0),
-                b'"' | b'\'' => self.quote = b,
-                b'>' => self.place = In::Subset,
-                _ => {}
-            },
-        }
-        false
-    }
-}
 
 /// What the declaration says about itself: places in its bytes.
 #[derive(Debug)]
@@ -483,7 +404,7 @@ impl Reader<'_> {
             let name = &c.bytes[name.0..name.1];
             let declared = match self.dtd.attributes.get_mut(element) {
                 Some(declared) => declared,
-                None => self.dtd.attributes.entry(element.into()).or_insert_with(Attributes::default),
+                None => self.dtd.attributes.entry(element.into()).or_default(),
             };
             // The first declaration binds.
             if !declared.index.contains_key(name) {
@@ -587,44 +508,4 @@ fn predeclared(at: usize, expected: char, entity: &Entity) -> Read<()> {
         }
     }
     bad(ErrorKind::Doctype, at, format!("the predefined entity for '{expected}' is declared as something else"))
-}
-
-/// After `<!--`: passes over the rest of a comment.
-pub fn comment(c: &mut Cursor<'_>) -> Read<()> {
-    let from = c.at;
-    let rest = &c.bytes[from.min(c.bytes.len())..];
-    let i = memchr::memmem::find(rest, b"--").ok_or(Trouble::Short)?;
-    match rest.get(i + 2) {
-        None => Err(Trouble::Short),
-        Some(b'>') => {
-            c.at = from + i + 3;
-            Ok(())
-        }
-        Some(_) => bad(ErrorKind::Syntax, from + i, "'--' can't stand in a comment"),
-    }
-}
-
-/// After `<?`: the target, and where the data begins and ends.
-pub fn instruction(c: &mut Cursor<'_>, namespaces: bool) -> Read<(Span, Span)> {
-    let start = c.name("an instruction's target")?;
-    let target = (start, c.at);
-    let name = &c.bytes[start..c.at];
-    if name.eq_ignore_ascii_case(b"xml") {
-        let message = "an XML declaration can only stand at the very beginning of the document";
-        return bad(ErrorKind::Declaration, start, if name == b"xml" { message } else { "the target \"xml\" is reserved" });
-    }
-    if namespaces && memchr::memchr(b':', name).is_some() {
-        return bad(ErrorKind::Namespace, start, "the target of an instruction can't hold a colon");
-    }
-    if !is_space(c.peek()?) {
-        if !c.word(b"?>")? {
-            return bad(ErrorKind::Syntax, c.at, format!("white space or '?>' expected after the target, not {}", c.shown()));
-        }
-        return Ok((target, (c.at - 2, c.at - 2)));
-    }
-    c.space()?;
-    let from = c.at;
-    let len = memchr::memmem::find(&c.bytes[from..], b"?>").ok_or(Trouble::Short)?;
-    c.at = from + len + 2;
-    Ok((target, (from, from + len)))
 }

@@ -267,7 +267,7 @@ impl Input {
             self.masks.breaks[block] &= !(bit * (class & PLAIN_NAME != 0) as u64);
             self.masks.marks[block] &= !(bit * (class & VALUE_STOP == 0) as u64);
             self.end += 1;
-            if self.end % 64 == 0 {
+            if self.end.is_multiple_of(64) {
                 self.masks.resize(self.end / 64 + 1);
             }
         }

@@ -10,7 +10,8 @@ pub struct Limits {
     pub name: usize,
     /// Attributes of one element, defaults from the document type included.
     pub attributes: usize,
-    /// One start or end tag as it stands in the document, and the values of its attributes after expansion.
+    /// One start or end tag as it stands in the document; the values of its attributes after expansion; the names of all open
+    /// elements.
     pub tag_bytes: usize,
     /// One comment or processing instruction.
     pub markup_bytes: usize,
@@ -18,8 +19,8 @@ pub struct Limits {
     pub doctype_bytes: usize,
     /// Entities, notations and attributes declared in the internal subset, together.
     pub declarations: usize,
-    /// Replacement text of all entity references together. References to characters and to the five predefined
-    /// entities are not counted: they never grow.
+    /// Replacement text of all entity references and defaults of attributes together, beyond 16 times the bytes of the document
+    /// before them. References to characters and to the five predefined entities are not counted: they never grow.
     pub entity_expansion: usize,
     /// Entities within entities.
     pub entity_depth: usize,

@@ -2,10 +2,12 @@
 
 use crate::chars::{self, is_space, text};
 use crate::cursor::{Cursor, Read, Trouble, bad};
-use crate::doctype::{Finder, Reader};
+use crate::doctype::Reader;
 use crate::error::{ErrorKind, LimitKind};
+use crate::finder::Finder;
 use crate::input::Input;
-use crate::tokenizer::{Mode, Scan, Token, Tokenizer};
+use crate::search::Scan;
+use crate::tokenizer::{Mode, Token, Tokenizer};
 
 /// The longest XML declaration.
 const DECLARATION: usize = 1024;
@@ -41,9 +43,8 @@ impl Tokenizer {
             }
         }
         let source = self.input.bytes();
-        let part = |(from, to): (usize, usize)| text(&source[from..to]).to_owned();
-        self.head.version = part(version);
-        self.head.encoding = encoding.map(part);
+        self.head.version = owned(source, version);
+        self.head.encoding = encoding.map(|span| owned(source, span));
         self.head.standalone = standalone;
         self.mode = Mode::Prolog;
         self.event = self.offset(self.pos);
@@ -107,10 +108,9 @@ impl Tokenizer {
             dtd: &mut dtd,
         }
         .doctype(&mut c)?;
-        let part = |(from, to): (usize, usize)| text(&source[from..to]).to_owned();
-        self.head.name = part(head.name);
-        self.head.public = head.public.map(part);
-        self.head.system = head.system.map(part);
+        self.head.name = owned(source, head.name);
+        self.head.public = head.public.map(|span| owned(source, span));
+        self.head.system = head.system.map(|span| owned(source, span));
         self.spent = spent;
         self.dtd = Some(dtd);
         self.doctype_seen = true;
@@ -128,6 +128,10 @@ impl Input {
 }
 
 type Span = (usize, usize);
+
+fn owned(source: &[u8], (from, to): Span) -> String {
+    text(&source[from..to]).to_owned()
+}
 
 /// After `<?xml`: version, encoding, standalone.
 fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {

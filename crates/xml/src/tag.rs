@@ -6,7 +6,8 @@ use crate::dtd::{Expander, tokenise};
 use crate::error::{ErrorKind, LimitKind};
 use crate::input::Input;
 use crate::namespaces::{NONE, XML_NAME, XMLNS, XMLNS_NAME};
-use crate::tokenizer::{Attr, Mode, Scan, Token, Tokenizer};
+use crate::search::Scan;
+use crate::tokenizer::{Attr, Mode, Token, Tokenizer};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hash};
 

@@ -9,15 +9,16 @@
 //! goes through `slow` ([`content`](crate::content), [`prolog`](crate::prolog), [`tag`](crate::tag)).
 
 use crate::chars::{self, NAME_START, is, text};
-use crate::cursor::{Bad, Cursor, Read, Trouble};
-use crate::doctype::Finder;
+use crate::cursor::{Bad, Cursor, Trouble};
 use crate::dtd::Dtd;
 use crate::error::{Error, ErrorKind, LimitKind, Position};
 use crate::event::{Attribute, Event, Name, Start};
 use crate::input::Input;
 use crate::limits::Limits;
+pub use crate::lookahead::Lookahead;
 use crate::namespaces::Namespaces;
 use crate::open::{Elements, Open, WIDE};
+use crate::search::Scan;
 use std::sync::Arc;
 
 /// How a document is to be read.
@@ -67,24 +68,6 @@ pub(crate) enum Mode {
     Content,
     /// After it.
     Epilog,
-}
-
-/// How far the end of an unfinished token of the buffer was searched: up to the index.
-#[derive(Clone, Debug)]
-pub(crate) enum Scan {
-    Nothing,
-    /// `>` outside quotes, or a `<`.
-    Tag(usize, u8),
-    /// `>`
-    EndTag(usize),
-    /// `--`
-    Comment(usize),
-    /// `?>`
-    Instruction(usize),
-    Doctype(usize, Finder),
-    /// A byte that can't stand in a reference.
-    Reference(usize),
-    Text(usize),
 }
 
 /// An entity being read.
@@ -224,16 +207,7 @@ impl Tokenizer {
         let gone = self.input.compact(self.pos.min(event));
         if gone > 0 {
             self.pos -= gone;
-            match &mut self.scan {
-                Scan::Nothing => {}
-                Scan::Tag(at, _)
-                | Scan::EndTag(at)
-                | Scan::Comment(at)
-                | Scan::Instruction(at)
-                | Scan::Doctype(at, _)
-                | Scan::Reference(at)
-                | Scan::Text(at) => *at -= gone,
-            }
+            self.scan.shift(gone);
         }
         self.input.feed(bytes);
         Ok(())
@@ -275,12 +249,7 @@ impl Tokenizer {
         if self.event == self.pinned.offset { self.pinned } else { self.place(self.event) }
     }
 
-    /// Where the byte `n` of the [`lookahead`](Tokenizer::lookahead) stands.
-    pub fn position_ahead(&self, n: usize) -> Position {
-        self.place(self.input.base + (self.pos + n) as u64)
-    }
-
-    fn place(&self, offset: u64) -> Position {
+    pub(crate) fn place(&self, offset: u64) -> Position {
         self.input.lines.position(self.input.bytes(), self.input.base, offset)
     }
 
@@ -308,43 +277,8 @@ impl Tokenizer {
         Ok(true)
     }
 
-    /// What comes next, for a caller who guesses it: bytes from the current position that are allowed characters
-    /// in UTF-8, with line ends normalised. Empty when they would not be content of an open element of the document
-    /// itself, when an event is half read (a text node not at its beginning), or when the document type declares attributes
-    /// (defaults could be missed).
-    #[inline]
-    pub fn lookahead(&self) -> Lookahead<'_> {
-        if self.fast || self.is_clean() {
-            Lookahead { padded: self.input.padded(), stops: self.input.stops(), pos: self.pos, end: self.input.end }
-        } else {
-            Lookahead { padded: self.input.padded(), stops: self.input.stops(), pos: self.input.end, end: self.input.end }
-        }
-    }
-
-    /// The caller found the first `n` bytes of the lookahead to be balanced content (whole elements, comments, text
-    /// that ends at the next `<`) and checked that they are well-formed: the next event is the one after them.
-    #[inline]
-    pub fn accept(&mut self, n: usize) {
-        let n = n.min(self.input.end - self.pos);
-        if n > 0 && (self.fast || self.is_clean()) {
-            self.pos += n;
-            self.event = self.input.base + self.pos as u64;
-            self.scan = Scan::Nothing;
-            self.fast = true;
-        }
-    }
-
-    /// [`accept`](Tokenizer::accept) for a caller who counted lines and columns: the place after the `n` bytes.
-    pub(crate) fn accept_at(&mut self, n: usize, line: u64, column: u64) {
-        let before = self.pos;
-        self.accept(n);
-        if self.pos == before + n {
-            self.input.lines.know(Position { line, column, offset: self.input.base + self.pos as u64 });
-        }
-    }
-
     /// See `fast` in the module's description; unlike it, true also when a token at `pos` was found to be unfinished.
-    fn is_clean(&self) -> bool {
+    pub(crate) fn is_clean(&self) -> bool {
         self.mode == Mode::Content
             && self.frames.is_empty()
             && (self.scratch.is_empty() || self.scratch_sent)
@@ -459,27 +393,6 @@ impl Tokenizer {
         Ok(token)
     }
 
-    /// Whether an unfinished token was found not to end in what came since: most calls, when the pieces are small.
-    #[inline]
-    fn still_waiting(&mut self) -> bool {
-        if matches!(self.scan, Scan::Nothing) || self.input.is_last() || !self.frames.is_empty() {
-            return false;
-        }
-        match self.scan {
-            Scan::Nothing => false,
-            Scan::Text(at) => {
-                let end = self.input.end;
-                let grown = at < end && !self.in_cdata && self.scratch.is_empty();
-                if grown && end - self.pos < self.options.limits.text_piece && self.input.stop(at) == end {
-                    self.scan = Scan::Text(end);
-                    return true;
-                }
-                at == end
-            }
-            _ => self.input.end - self.pos <= self.cap.0 && !self.search(),
-        }
-    }
-
     /// The source ended within a token that begins at `pos`.
     fn starved(&mut self) -> Result<Token, Bad> {
         if let Some(frame) = self.frames.last() {
@@ -568,90 +481,10 @@ impl Tokenizer {
         Cursor::new(&source[..chars::floor_boundary(source, end)], at, self.options.limits.name)
     }
 
-    /// How much may have been expanded before `offset`: the limit, and as much again as the document grew by then, times 16.
+    /// How much may have been expanded before `offset`. Defaults make a large document longer without harm, so that it grows
+    /// with the document.
     pub(crate) fn budget(&self, offset: u64) -> u64 {
         (self.options.limits.entity_expansion as u64).saturating_add(offset.saturating_mul(16))
-    }
-
-    /// Whether reading a token that was found unfinished is worth another try. `fresh` is the search for its end from its
-    /// beginning.
-    pub(crate) fn ready(&mut self, fresh: Scan) -> Read<()> {
-        if !self.frames.is_empty() {
-            return Ok(());
-        }
-        let first = matches!(self.scan, Scan::Nothing | Scan::Text(_));
-        if first {
-            // Usually it is whole; the search begins at the next call.
-            self.scan = fresh;
-            return Ok(());
-        }
-        let end = self.input.end;
-        if self.search() || self.input.is_last() || end - self.pos > self.cap.0 { Ok(()) } else { Err(Trouble::Short) }
-    }
-
-    /// Goes on searching. Whether it found an end.
-    fn search(&mut self) -> bool {
-        let bytes = self.input.bytes();
-        match &mut self.scan {
-            Scan::Nothing | Scan::Text(_) => return true,
-            Scan::Tag(at, quote) => loop {
-                let rest = &bytes[*at..];
-                if *quote != 0 {
-                    match memchr::memchr2(*quote, b'<', rest) {
-                        None => break,
-                        Some(i) if rest[i] == b'<' => return true,
-                        Some(i) => {
-                            *at += i + 1;
-                            *quote = 0;
-                        }
-                    }
-                } else {
-                    match rest.iter().position(|b| matches!(b, b'>' | b'<' | b'"' | b'\'')) {
-                        None => break,
-                        Some(i) if matches!(rest[i], b'"' | b'\'') => {
-                            *at += i + 1;
-                            *quote = rest[i];
-                        }
-                        Some(_) => return true,
-                    }
-                }
-            },
-            Scan::EndTag(at) => {
-                if memchr::memchr(b'>', &bytes[*at..]).is_some() {
-                    return true;
-                }
-            }
-            Scan::Comment(at) => {
-                if memchr::memmem::find(&bytes[*at..], b"--").is_some_and(|i| *at + i + 2 < bytes.len()) {
-                    return true;
-                }
-            }
-            Scan::Instruction(at) => {
-                if memchr::memmem::find(&bytes[*at..], b"?>").is_some() {
-                    return true;
-                }
-            }
-            Scan::Doctype(at, finder) => {
-                if finder.find(&bytes[*at..]).is_some() {
-                    return true;
-                }
-            }
-            Scan::Reference(at) => {
-                let stays = |&b: &u8| b >= 0x80 || b == b'#' || is(b, chars::NAME);
-                if !bytes[*at..].iter().all(stays) {
-                    return true;
-                }
-            }
-        }
-        let end = self.input.end;
-        match &mut self.scan {
-            // Two bytes can be the first of the three that are looked for.
-            Scan::Comment(at) => *at = (*at).max(end.saturating_sub(2)),
-            Scan::Instruction(at) => *at = (*at).max(end.saturating_sub(1)),
-            Scan::Tag(at, _) | Scan::EndTag(at) | Scan::Doctype(at, _) | Scan::Reference(at) => *at = end,
-            Scan::Nothing | Scan::Text(_) => {}
-        }
-        false
     }
 
     /// The innermost element ends.
@@ -716,32 +549,5 @@ fn limit_name(kind: LimitKind) -> &'static str {
         LimitKind::EntityExpansion => "entity_expansion",
         LimitKind::EntityDepth => "entity_depth",
         LimitKind::Namespaces => "namespaces",
-    }
-}
-
-/// What [`Tokenizer::lookahead`] shows.
-#[derive(Clone, Copy, Debug)]
-pub struct Lookahead<'a> {
-    pub(crate) padded: &'a [u8],
-    pub(crate) stops: &'a [u64],
-    /// The bytes shown are `padded[pos..end]`; at least [`PADDING`](crate::input::PADDING) that mean nothing follow.
-    pub(crate) pos: usize,
-    pub(crate) end: usize,
-}
-
-impl<'a> Lookahead<'a> {
-    #[inline]
-    pub fn bytes(&self) -> &'a [u8] {
-        &self.padded[self.pos..self.end]
-    }
-
-    /// The index of the first `<`, `&` or `]` at or after `from`, or the length: faster than searching, because the
-    /// tokeniser has looked for them already.
-    #[inline]
-    pub fn stop(&self, from: usize) -> usize {
-        if from >= self.end - self.pos {
-            return self.end - self.pos;
-        }
-        crate::input::next(self.stops, self.pos + from) - self.pos
     }
 }

@@ -392,7 +392,8 @@ fn encodings() {
         assert_eq!(result, Ok(()), "{bytes:?}");
         events.iter().find_map(|e| e.strip_prefix("text ").map(|t| t.split(" @").next().unwrap_or("").to_owned())).unwrap_or_default()
     };
-    let wide = |s: &str, big: bool| -> Vec<u8> { s.encode_utf16().flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() }).collect() };
+    let wide =
+        |s: &str, big: bool| -> Vec<u8> { s.encode_utf16().flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() }).collect() };
     for big in [true, false] {
         assert_eq!(text(&wide("\u{FEFF}<a>é\u{10000}</a>", big), None), "\"é\u{10000}\"");
         assert_eq!(text(&wide("\u{FEFF}<?xml version='1.0' encoding='UTF-16'?><a>é</a>", big), None), "\"é\"");
