@@ -32,7 +32,7 @@ try "<t>#{R}<r><v>x</v></r></t>", lenient: true
 try "<t>#{R}<r><k>3</k><k>4</k></r></t>"
 try "<t>#{R}<r><k>3</k>#{'<x>' * 100}</r></t>", limits: { depth: 50 }
 try "<t>#{R}<r><k>3</k><v>#{'y' * 1000}</v></r></t>", limits: { field: 500 }
-try "<!DOCTYPE t [<!ENTITY a 'aaaaaaaaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;&b;&b;'>]><t>#{R}<r><k>3</k><v>&c;</v></r></t>", limits: { entity_expansion: 100 }
+try "<!DOCTYPE t [<!ENTITY a 'aaaaaaaaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;&b;&b;'><!ENTITY d '&c;&c;&c;&c;&c;&c;&c;&c;'>]><t>#{R}<r><k>3</k><v>&d;</v></r></t>", limits: { entity_expansion: 100 }
 try "<!DOCTYPE t [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><t>#{R}<r><k>3</k><v>&e;</v></r></t>"
 try "/nonexistent/rows.xml"
 try "/"

@@ -1,0 +1,45 @@
+//! Programs that read documents and flows while they arrive print the same in any order of steps, whenever the collector
+//! runs, and on any number of workers.
+
+mod common;
+use common::{Modes, check_all, seed};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(240);
+
+fn order(n: u32) -> (&'static str, String) {
+    ("KUMI_SCHED_STRESS", n.to_string())
+}
+
+fn in_mode(modes: Modes) {
+    check_all(&["stream"], &modes, LIMIT);
+}
+
+#[test]
+fn streams_print_what_is_recorded() {
+    in_mode(vec![]);
+}
+
+#[test]
+fn one_worker_and_four_print_the_same() {
+    in_mode(vec![("KUMI_WORKERS", "1".into())]);
+    in_mode(vec![("KUMI_WORKERS", "4".into())]);
+}
+
+#[test]
+fn streams_print_the_same_in_another_order_of_steps() {
+    let s = seed(3);
+    in_mode(vec![order(s), ("KUMI_WORKERS", "2".into())]);
+    in_mode(vec![order(s + 100), ("KUMI_WORKERS", "4".into())]);
+}
+
+#[test]
+fn streams_print_the_same_under_collector_stress() {
+    in_mode(vec![("KUMI_GC_STRESS", seed(97).to_string())]);
+    in_mode(vec![("KUMI_GC_STRESS", seed(197).to_string()), order(seed(5)), ("KUMI_WORKERS", "2".into())]);
+}
+
+#[test]
+fn streams_print_the_same_while_windows_retire_by_chance() {
+    in_mode(vec![("KUMI_TLH_STRESS", seed(7).to_string())]);
+}
