@@ -72,6 +72,13 @@ pub struct Cursor {
     started: bool,
 }
 
+/// How it looks at the end of the chain.
+enum Look {
+    Arrived,
+    Complete,
+    Nothing,
+}
+
 /// What the batches at hand held for a cursor.
 enum Found {
     /// The chain has something, or the list is complete: look again.
@@ -126,14 +133,12 @@ impl Cursor {
             if taken == max {
                 return Ok(Poll::Ready(taken));
             }
-            let core = self.core.clone();
-            let producer = &core.token.producer;
+            let producer = self.core.token.producer.clone();
             let mut lock = producer.lock();
-            if self.look() {
-                continue;
-            }
-            if core.state.lock().complete {
-                return Ok(Poll::Ready(taken));
+            match self.look() {
+                Look::Arrived => continue,
+                Look::Complete => return Ok(Poll::Ready(taken)),
+                Look::Nothing => {}
             }
             match self.find(&mut lock, max - taken, &mut f) {
                 Found::Look => continue,
@@ -156,7 +161,7 @@ impl Cursor {
                 Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
                 Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
                 Step::Over(failure) => {
-                    if !self.look() && !core.state.lock().complete {
+                    if matches!(self.look(), Look::Nothing) {
                         return Err(ReadError::Failed(failure));
                     }
                 }
@@ -165,16 +170,22 @@ impl Cursor {
     }
 
     /// Takes up the element that has arrived since the cursor came to the end.
-    fn look(&mut self) -> bool {
+    fn look(&mut self) -> Look {
         let mut state = self.core.state.lock();
-        match state.place(self.id) {
-            Some(place @ Place::Arrived(_)) => {
+        if let Some(place) = state.place(self.id) {
+            if matches!(place, Place::Arrived(_)) {
                 if let Place::Arrived(cell) = std::mem::replace(place, Place::Walking) {
                     self.at = Some(cell);
                 }
-                true
+                return Look::Arrived;
             }
-            _ => false,
+        }
+        if self.at.is_some() {
+            Look::Arrived
+        } else if state.complete {
+            Look::Complete
+        } else {
+            Look::Nothing
         }
     }
 
@@ -204,7 +215,7 @@ impl Cursor {
     /// Looks through the batches at hand.
     fn find(&mut self, state: &mut State, want: usize, f: &mut impl FnMut(Entry<'_>) -> bool) -> Found {
         let this = Arc::as_ptr(&self.core);
-        let mut kept = 0;
+        let (mut kept, mut routed) = (0, false);
         while let Some((batch, router, context)) = state.front() {
             let mut list = self.core.state.lock();
             if list.direct(self.id) {
@@ -238,6 +249,9 @@ impl Cursor {
                 drop(list);
                 if count > 0 {
                     self.producer().handed(count);
+                    if routed {
+                        state.change();
+                    }
                     return Found::Handed { count, stop };
                 }
             } else {
@@ -245,13 +259,19 @@ impl Cursor {
             }
             if let Some(item) = batch.peek() {
                 batch.at += 1;
+                routed = true;
                 if router.step(item, &batch.batch, context) == this {
                     kept += 1;
                 }
                 if kept == want || matches!(item, Item::Close) && self.core.state.lock().complete {
+                    state.change();
                     return Found::Look;
                 }
             }
+        }
+        if routed {
+            // Others may have waited for what went by.
+            state.change();
         }
         if kept > 0 { Found::Look } else { Found::Nothing }
     }

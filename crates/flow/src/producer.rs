@@ -178,7 +178,7 @@ pub struct Standing {
 
 impl State {
     /// Something changed that a waiting reader may have waited for.
-    fn change(&mut self) {
+    pub fn change(&mut self) {
         self.generation += 1;
         self.busy_seen = false;
         self.wake = true;
@@ -566,7 +566,6 @@ impl Producer {
     /// Routes what is at hand until `enough`, else parses.
     pub(crate) fn bring(&self, enough: impl Fn() -> bool) -> Step {
         let mut state = self.lock();
-        let before = state.generation;
         let mut routed = false;
         loop {
             if enough() {
@@ -584,13 +583,12 @@ impl Producer {
             // Others may have waited for what went by.
             state.change();
         }
-        debug_assert!(state.generation >= before);
         let seen = state.generation;
         drop(state);
         self.advance(seen)
     }
 
-    /// Others may have waited for what a reader routed to them.
+    /// Parses, when nothing has changed since a reader found nothing.
     pub(crate) fn advance(&self, seen: u64) -> Step {
         let mut state = self.lock();
         if state.generation != seen {
