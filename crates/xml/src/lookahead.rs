@@ -31,6 +31,11 @@ impl Tokenizer {
         }
     }
 
+    /// Nothing comes after what has come: the input is finished, or can't be read further.
+    pub(crate) fn has_all(&self) -> bool {
+        self.input.is_last()
+    }
+
     /// [`accept`](Tokenizer::accept) for a caller who counted lines and columns: the place after the `n` bytes.
     pub(crate) fn accept_at(&mut self, n: usize, line: u64, column: u64) {
         let before = self.pos;

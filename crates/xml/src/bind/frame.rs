@@ -156,6 +156,15 @@ impl Store {
         Value { start, end: self.arena.len() as u32 }
     }
 
+    /// Forgets the arena's bytes from `to` on. What a large row needed is given back.
+    pub fn release(&mut self, to: usize) {
+        self.arena.truncate(to);
+        if self.arena.capacity() > 1 << 20 {
+            self.arena.shrink_to(64 << 10);
+            self.scratch = Vec::new();
+        }
+    }
+
     /// Forgets an instance.
     pub fn drop_instance(&mut self, frame: &Frame) {
         self.values.truncate(frame.values as usize);

@@ -182,8 +182,10 @@ impl Binder {
                     Err(error) => return Err(self.refused(error)),
                 }
             }
-            if self.predictors.ready() && self.predict(out, limit) {
-                return Ok(Progress::Full);
+            if self.predictors.ready() {
+                if let Some(progress) = self.predict(out, limit) {
+                    return Ok(progress);
+                }
             }
             let done = match self.tokenizer.next() {
                 Ok(None) if self.finished => return Ok(Progress::End),
@@ -251,21 +253,25 @@ impl Binder {
         }
     }
 
-    /// Reads rows ahead of the tokeniser. True: the batch is full.
-    fn predict(&mut self, out: &mut Batch, limit: Limit) -> bool {
+    /// Reads rows ahead of the tokeniser. `None`: the tokeniser goes on.
+    fn predict(&mut self, out: &mut Batch, limit: Limit) -> Option<Progress> {
         self.predictors.rest();
-        let Some(context) = self.state.context(&self.schema) else { return false };
+        let Some(context) = self.state.context(&self.schema) else { return None };
         if self.tokenizer.depth() + 2 > self.depth {
-            return false;
+            return None;
         }
         let look = self.tokenizer.lookahead();
         if look.pos == look.end || look.end > u32::MAX as usize {
-            return false;
+            return None;
         }
         let position = self.tokenizer.position_ahead(0);
         let (read, stop, (line, column)) = self.predictors.run(&context, look, position, &self.schema, &mut self.state, out, limit);
         self.tokenizer.accept_at(read, line, column);
-        stop == Stop::Full
+        match stop {
+            Stop::Full => Some(Progress::Full),
+            Stop::Cut if !self.tokenizer.has_all() && self.predictors.waits() => Some(Progress::NeedInput),
+            _ => None,
+        }
     }
 
     /// Nobody wants the rest of the node at this depth any more (0: the first that was opened), as things stand after

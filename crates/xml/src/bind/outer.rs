@@ -25,6 +25,8 @@ struct Scope {
 pub(super) struct Outers {
     scopes: Vec<Scope>,
     capturing: u32,
+    /// Bytes of all values and captures.
+    held: usize,
 }
 
 impl Outers {
@@ -46,7 +48,8 @@ impl Outers {
                 match &outer.attribute {
                     Some(_) => {
                         if let Some(value) = attribute(outer, start) {
-                            scope.value = Some(value);
+                            self.held += value.len();
+                            self.held -= scope.value.replace(value).map_or(0, |old| old.len());
                         }
                     }
                     None => {
@@ -65,6 +68,7 @@ impl Outers {
         for (number, outer) in schema.outers.iter().enumerate() {
             if outer.element.matches(name.local(), name.namespace()) {
                 let value = if outer.children.is_empty() { attribute(outer, start) } else { None };
+                self.held += value.as_ref().map_or(0, Vec::len);
                 self.scopes.push(Scope { outer: number as u32, depth, progress: 0, value, capture: None });
             }
         }
@@ -83,10 +87,11 @@ impl Outers {
         self.capturing > 0
     }
 
-    /// False when a value is larger than `limit`.
-    pub fn text(&mut self, text: &[u8], limit: usize) -> bool {
+    /// False when a value is larger than `limit`, or all together are larger than `all`.
+    pub fn text(&mut self, text: &[u8], limit: usize, all: usize) -> bool {
         for capture in self.scopes.iter_mut().filter_map(|s| s.capture.as_mut()) {
-            if capture.len() + text.len() > limit {
+            self.held += text.len();
+            if capture.len() + text.len() > limit || self.held > all {
                 return false;
             }
             capture.extend_from_slice(text);
@@ -96,14 +101,14 @@ impl Outers {
 
     /// The end tag of an entered element at `depth`.
     pub fn leave(&mut self, depth: u32) {
-        while self.scopes.last().is_some_and(|s| s.depth == depth) {
-            self.scopes.pop();
+        while let Some(scope) = self.scopes.pop_if(|s| s.depth == depth) {
+            self.held -= scope.value.map_or(0, |v| v.len());
         }
         for scope in &mut self.scopes {
             if scope.progress > 0 && scope.depth + scope.progress == depth {
                 scope.progress -= 1;
                 if let Some(text) = scope.capture.take() {
-                    scope.value = Some(text);
+                    self.held -= scope.value.replace(text).map_or(0, |old| old.len());
                     self.capturing -= 1;
                 }
             }

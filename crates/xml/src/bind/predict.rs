@@ -55,7 +55,9 @@ pub(super) enum Stop {
     Full,
     /// Something that no row learnt so far has, at this offset: worth learning from.
     Unknown(usize),
-    /// No row, one that isn't there as a whole, or one that only the tokeniser can read.
+    /// A row as known, as far as it has come.
+    Cut,
+    /// No row, or one that only the tokeniser can read.
     Other,
 }
 
@@ -177,10 +179,14 @@ impl Predictor {
     fn find<S: Same>(&mut self, look: &Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
         let bytes = &look.padded[..look.end];
         let Some((begin, edge)) = self.automaton.begins.iter().enumerate().find(|(_, b)| same(bytes, at, &b.edge.literal)) else {
-            // An end tag or something else that is no row begins no learning, nor does a row that has only begun to come.
-            let row = bytes.get(at) == Some(&b'<') && bytes.get(at + 1).is_some_and(|b| !matches!(b, b'/' | b'!' | b'?'));
-            let row = row && !self.automaton.begins.iter().any(|b| b.edge.literal.starts_with(&bytes[at..]));
-            return Found::Stop(if row { Stop::Unknown(at - look.pos) } else { Stop::Other });
+            // An end tag or something else that is no row begins no learning.
+            let row = bytes.get(at) == Some(&b'<') && bytes.get(at + 1).is_none_or(|b| !matches!(b, b'/' | b'!' | b'?'));
+            let cut = row && self.automaton.begins.iter().any(|b| b.edge.literal.starts_with(&bytes[at..]));
+            return Found::Stop(match (row, cut) {
+                (true, true) => Stop::Cut,
+                (true, false) => Stop::Unknown(at - look.pos),
+                _ => Stop::Other,
+            });
         };
         scratch.begin(schema.class(edge.class).fields.len());
         let edge = &edge.edge;
@@ -258,9 +264,11 @@ impl Predictor {
         }
         let span = span.unwrap_or(Span { start: from as u32, end: to as u32 });
         let Some(mut found) = hole.edges.iter().position(|e| same(bytes, to, &e.literal)) else {
+            if hole.edges.iter().any(|e| e.literal.starts_with(&bytes[to..])) {
+                return Err(Stop::Cut);
+            }
             let expected = if hole.quote == 0 { b'<' } else { hole.quote };
-            let cut = || hole.edges.iter().any(|e| e.literal.starts_with(&bytes[to..]));
-            return Err(if bytes.get(to) == Some(&expected) && !cut() { Stop::Unknown(row - look.pos) } else { Stop::Other });
+            return Err(if bytes.get(to) == Some(&expected) { Stop::Unknown(row - look.pos) } else { Stop::Other });
         };
         if !hole.sorted && found > 0 {
             hole.edges[..=found].rotate_right(1);

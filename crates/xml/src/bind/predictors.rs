@@ -14,6 +14,9 @@ use crate::tokenizer::Lookahead;
 /// More contexts than this take each other's place.
 const MOST: usize = 32;
 
+/// A row is looked at again after so many pieces of input.
+const MOST_CUTS: u32 = 4;
+
 #[derive(Debug)]
 pub(super) struct Predictors {
     all: Vec<Predictor>,
@@ -24,6 +27,8 @@ pub(super) struct Predictors {
     ready: bool,
     /// Whether tags with attributes may be learnt.
     attributes: bool,
+    /// How often the row that is coming was found to be cut.
+    cuts: u32,
     /// Rows read so far.
     pub rows: u64,
     scratch: Scratch,
@@ -33,7 +38,17 @@ pub(super) struct Predictors {
 impl Predictors {
     pub fn new(on: bool, limits: &Limits) -> Predictors {
         let attributes = limits.tag_bytes >= ROOM_FOR_TAGS;
-        Predictors { all: Vec::new(), oldest: 0, on, ready: false, attributes, rows: 0, scratch: Scratch::default(), counter: counter() }
+        Predictors {
+            all: Vec::new(),
+            oldest: 0,
+            on,
+            ready: false,
+            attributes,
+            cuts: 0,
+            rows: 0,
+            scratch: Scratch::default(),
+            counter: counter(),
+        }
     }
 
     #[inline]
@@ -49,6 +64,17 @@ impl Predictors {
 
     pub fn rest(&mut self) {
         self.ready = false;
+    }
+
+    /// Whether to wait for the rest of a row that was cut and then look at it from its start again. A row that comes in
+    /// many pieces is left to the tokeniser, which looks at nothing twice.
+    pub fn waits(&mut self) -> bool {
+        self.cuts += 1;
+        self.ready = self.cuts <= MOST_CUTS;
+        if !self.ready {
+            self.cuts = 0;
+        }
+        self.ready
     }
 
     /// The one for a context.
@@ -90,6 +116,9 @@ impl Predictors {
         let mut count = Count::new(position, look.pos, self.counter);
         let (read, stop) = self.all[index].run(look, schema, state, &mut count, &mut self.scratch, out, limit);
         self.rows += (out.items.len() - before) as u64;
+        if read > 0 {
+            self.cuts = 0;
+        }
         if let Stop::Unknown(at) = stop {
             if self.all[index].wants_to_learn() {
                 state.learning = Learning::look(&look.bytes()[at..], state.frames.len());

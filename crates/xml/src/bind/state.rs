@@ -345,7 +345,7 @@ impl State {
         if self.texts.content_wanted() {
             self.texts.add_content(text, field, row)?;
         }
-        if self.outers.wants_text() && !self.outers.text(text, field) {
+        if self.outers.wants_text() && !self.outers.text(text, field, row) {
             return Err(BindErrorKind::FieldSize.into());
         }
         Ok(())
@@ -377,7 +377,7 @@ impl State {
             let text = append(out, &self.store.arena[frame.arena as usize..]);
             out.items.push(Item::Field { slot: frame.slot, text });
         }
-        self.store.arena.truncate(frame.arena as usize);
+        self.store.release(frame.arena as usize);
     }
 
     fn end_whole(&mut self, schema: &Schema, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
@@ -409,7 +409,7 @@ impl State {
                     let row = self.store.pack_out(frame, fields, 0, out);
                     out.items.push(Item::Row { class: ClassId(frame.class), slot: frame.slot, row });
                 }
-                self.store.arena.truncate(frame.arena as usize);
+                self.store.release(frame.arena as usize);
             }
         }
         self.store.drop_instance(frame);
