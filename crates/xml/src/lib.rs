@@ -106,6 +106,7 @@ mod markup;
 mod namespaces;
 mod open;
 mod prolog;
+mod quick;
 pub mod row;
 #[doc(hidden)]
 pub mod scan;

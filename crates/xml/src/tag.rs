@@ -387,7 +387,8 @@ impl Tokenizer {
     }
 
     pub(crate) fn end_tag(&mut self) -> Read<Token> {
-        let limit = self.options.limits.tag_bytes;
+        // The end tag of an element whose start tag is just not too long isn't either.
+        let limit = self.options.limits.tag_bytes.saturating_add(1);
         self.begin("an end tag", limit, LimitKind::TagBytes);
         let at = self.at();
         self.ready(Scan::EndTag(at + 2))?;

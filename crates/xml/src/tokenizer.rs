@@ -8,7 +8,7 @@
 //! then tags without attributes and text without references are cut out by the masks of the input alone. Everything else
 //! goes through `slow` ([`content`](crate::content), [`prolog`](crate::prolog), [`tag`](crate::tag)).
 
-use crate::chars::{self, NAME_START, is, text};
+use crate::chars::{self, text};
 use crate::cursor::{Bad, Cursor, Trouble};
 use crate::dtd::Dtd;
 use crate::error::{Error, ErrorKind, LimitKind, Position};
@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::limits::Limits;
 pub use crate::lookahead::Lookahead;
 use crate::namespaces::Namespaces;
-use crate::open::{Elements, Open, WIDE};
+use crate::open::{Elements, Open};
 use crate::search::Scan;
 use std::sync::Arc;
 
@@ -301,54 +301,6 @@ impl Tokenizer {
             return Ok(Token::Wait);
         }
         self.slow()
-    }
-
-    /// The usual things, when they are whole in the buffer; `Wait` for everything else.
-    #[inline]
-    fn quick(&mut self) -> Token {
-        let pos = self.pos;
-        let end = self.input.end;
-        let bytes = self.input.padded();
-        if pos >= end {
-            return Token::Wait;
-        }
-        // `bytes` has padding behind `end`; what was read there is refused by a comparison with `end`.
-        if bytes[pos] != b'<' {
-            let stop = self.input.stop(pos);
-            if stop < end && bytes[stop] == b'<' && stop - pos <= self.options.limits.text_piece {
-                self.event = self.input.base + pos as u64;
-                self.pos = stop;
-                self.cdata = false;
-                return Token::Text(pos, stop);
-            }
-            return Token::Wait;
-        }
-        let first = bytes[pos + 1];
-        if first == b'/' {
-            let after = self.open.pop_if(bytes, pos + 2, end);
-            if after == 0 {
-                return Token::Wait;
-            }
-            self.event = self.input.base + pos as u64;
-            self.pos = after;
-            return Token::End;
-        }
-        let stop = self.input.name_break(pos + 1);
-        let len = stop - (pos + 1);
-        if stop < end
-            && bytes[stop] == b'>'
-            && is(first, NAME_START)
-            && len <= self.options.limits.name.min(WIDE)
-            && self.open.depth() < self.options.limits.depth
-            && let Some(name) = bytes[pos + 1..].first_chunk::<WIDE>()
-            && self.open.push_short(name, len, self.namespaces.default)
-        {
-            self.event = self.input.base + pos as u64;
-            self.pos = stop + 1;
-            self.attributes.clear();
-            return Token::Start;
-        }
-        Token::Wait
     }
 
     #[inline(never)]

@@ -15,6 +15,8 @@ const SEEDS: &[&str] = &[
     "<a>]] ]> ]]&gt; \r\n \r x\ty <![CDATA[]]]]><![CDATA[>]]> é\u{10000} </a>",
     "<ä ö='ü'>ß<!--é--><?ñ ô?></ä>",
     "<a>longer text than a piece, and&amp;longer &#x10000; again]</a>",
+    "<a b='c' dd=\"e'f\" g='>'  h=''/><!-- -->",
+    "<a><b c='d' e='f'/><b\n c='d'\te='f' >x</b ><bb c='1' c='2'/></a>",
     "<table ID=\"lineitem\">\n<T><L_ORDERKEY>1</L_ORDERKEY><L_COMMENT>to beans x-ray</L_COMMENT></T>\n</table>",
 ];
 
@@ -101,7 +103,7 @@ fn options(random: &mut Random) -> Options {
             depth: 2,
             name: 3 + random.below(6),
             attributes: 1 + random.below(2),
-            tag_bytes: 10 + random.below(20),
+            tag_bytes: 5 + random.below(25),
             markup_bytes: 10 + random.below(10),
             doctype_bytes: 40 + random.below(100),
             declarations: 3,
