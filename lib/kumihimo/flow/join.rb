@@ -50,8 +50,10 @@ module Kumihimo
       def key_left(left) = @left_key ? @left_key.call(left) : true
       def key_right(right) = @right_key ? @right_key.call(right) : true
 
+      # An inner join by equal keys begins in memory, if it is bounded too.
       def start
-        @kernel = simple? ? InnerJoin.new(self, lambdas, names, maker) : GeneralJoin.new(self, lambdas, maker, conditional?, @ranged, @options)
+        @budget = @options && Budget.new(@options)
+        @kernel = simple? ? InnerJoin.new(self, lambdas, names, maker, @budget) : general
       end
 
       def stop
@@ -59,7 +61,15 @@ module Kumihimo
         @kernel = nil
       end
 
-      def receive(index, batch, out) = index.zero? ? @kernel.left(batch, out) : @kernel.right(batch, out)
+      def receive(index, batch, out)
+        index.zero? ? @kernel.left(batch, out) : @kernel.right(batch, out)
+        return unless @budget && @kernel.is_a?(InnerJoin) && @kernel.too_large?
+        small = @kernel
+        @kernel = general
+        small.each_held { |side, key, element| @kernel.adopt(side, key, element) }
+        @kernel.spill
+      end
+
       def ended(index, out) = @kernel.ended(index, out)
       def complete? = @kernel.complete?
       def drain(out, max) = @kernel.drain(out, max)
@@ -69,7 +79,8 @@ module Kumihimo
 
       def own?(name) = method(name).owner != Join
       def conditional? = !@where.nil? || own?(:condition)
-      def simple? = @kind == :inner && !conditional? && !@ranged && !@options
+      def simple? = @kind == :inner && !conditional? && !@ranged
+      def general = GeneralJoin.new(self, lambdas, maker, conditional?, @ranged, @budget)
 
       # What makes a pair, or nil for an Array of the two.
       def maker

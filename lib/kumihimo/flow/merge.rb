@@ -24,6 +24,7 @@ module Kumihimo
         outer = [@kind == :left || @kind == :full || @kind == :anti, @kind == :right || @kind == :full]
         @sides = Array.new(2) { |index| Side.new(@keys[index], outer[index], [], [], 0, false, nil, [], false) }
         @halves = @kind == :semi || @kind == :anti
+        @plain = @construct.nil? && method(:construct).owner == MergeJoin
         @some = false # whether there is a current key
       end
 
@@ -60,63 +61,90 @@ module Kumihimo
       private
 
       def advance(out)
+        left, right = @sides
         loop do
-          orders = [order(0, out), order(1, out)]
-          if orders[0] == :same then add(0, out)
-          elsif orders[1] == :same then add(1, out)
-          elsif orders.include?(:unknown) || orders == %i[over over] then return
+          join_equal(0, left, right, out)
+          join_equal(1, right, left, out)
+          return if left.empty? ? !left.over || right.empty? : right.empty? && !right.over
+          close(out)
+          @current =
+            if left.empty? then right.keys[right.at]
+            elsif right.empty? then left.keys[left.at]
+            else
+              one = left.keys[left.at]
+              other = right.keys[right.at]
+              Order.compare(one, other).positive? ? other : one
+            end
+          @some = true
+        end
+      end
+
+      # Takes the next elements of a side as long as they have the current key, or none, which is equal to nothing.
+      def join_equal(index, side, other, out)
+        at = side.at
+        keys = side.keys
+        size = keys.size
+        elements = side.elements
+        current = @current
+        taken = false
+        while at < size
+          key = keys[at]
+          if key.nil?
+            give_alone(index, elements[at], out) if side.outer
+          elsif @some && (key.eql?(current) || Order.compare(key, current).zero?)
+            taken = true
+            @halves ? add_half(index, side, other, elements[at], out) : add_pairs(index, side, other, elements[at], out)
           else
-            close(out)
-            left, right = @sides
-            @current =
-              if orders[0] == :over then right.keys[right.at]
-              elsif orders[1] == :over then left.keys[left.at]
-              else [left.keys[left.at], right.keys[right.at]].then { |one, other| Order.compare(one, other).positive? ? other : one }
-              end
-            @some = true
+            break
           end
+          at += 1
         end
-      end
-
-      # What the next key of a side is: :same as the current one, :later, :unknown until more comes, or :over.
-      def order(index, out)
-        side = @sides[index]
-        while !side.empty? && side.keys[side.at].nil? # equal to nothing
-          give_alone(index, side.elements[side.at], out) if side.outer
-          side.at += 1
-        end
-        return side.over ? :over : :unknown if side.empty?
-        @some && Order.compare(side.keys[side.at], @current).zero? ? :same : :later
-      end
-
-      def add(index, out)
-        side = @sides[index]
-        other = @sides[1 - index]
-        element = side.elements[side.at]
-        side.at += 1
-        side.met ||= !other.group.empty?
+        side.at = at
+        return unless taken
         other.met = true
-        if @halves
+        side.met ||= !other.group.empty?
+      end
+
+      def add_pairs(index, side, other, element, out)
+        others = other.group
+        count = others.size
+        at = 0
+        while at < count
+          match = others[at]
           if index.zero?
-            return out << element if side.met && @kind == :semi
-            side.group << element unless side.met
-          elsif side.group.empty?
-            side.group << element
-            other.group.each { |left| out << left } if @kind == :semi
-            other.group = []
+            out << (@plain ? [element, match] : construct(element, match))
+          else
+            out << (@plain ? [match, element] : construct(match, element))
           end
-        else
-          other.group.each { |match| out << (index.zero? ? construct(element, match) : construct(match, element)) }
+          at += 1
+        end
+        side.group << element
+      end
+
+      # Of the right one element is enough; of the left those are kept that wait for it.
+      def add_half(index, side, other, element, out)
+        if index.zero?
+          if other.group.empty? then side.group << element
+          elsif @kind == :semi then out << element
+          end
+        elsif side.group.empty?
           side.group << element
+          out.concat(other.group) if @kind == :semi
+          other.group = []
         end
       end
 
+      # The current key is over.
       def close(out)
-        @sides.each_with_index do |side, index|
-          side.group.each { |element| give_alone(index, element, out) } if side.outer && !side.met
-          side.group = []
-          side.met = false
-        end
+        left, right = @sides
+        close_side(0, left, out) unless left.group.empty?
+        close_side(1, right, out) unless right.group.empty?
+        left.met = right.met = false
+      end
+
+      def close_side(index, side, out)
+        side.group.each { |element| give_alone(index, element, out) } if side.outer && !side.met
+        side.group = []
       end
 
       def give_alone(index, element, out)

@@ -15,7 +15,7 @@ module Kumihimo
     class GeneralJoin
       Part = Struct.new(:left, :right, :generation, :left_shelf, :right_shelf)
 
-      def initialize(join, keys, maker, conditional, ranged, options)
+      def initialize(join, keys, maker, conditional, ranged, budget)
         @join = join
         @left_key, @right_key = keys
         @maker = maker
@@ -30,10 +30,11 @@ module Kumihimo
         @right_unique = %i[right both].include?(join.unique)
         raise ArgumentError, "unique: is for joins by equal keys" if join.unique && ranged
         @over = [false, false]
-        @parts = Array.new(options && !ranged ? Partition::COUNT : 1) { Part.new(@table.new, @table.new, 0) }
-        return unless options
-        @budget = Budget.new(options)
-        @spill = Spill.new(options.codec)
+        @parts = Array.new(budget && !ranged ? Partition::COUNT : 1) { Part.new(@table.new, @table.new, 0) }
+        @held = 0
+        return unless budget
+        @budget = budget
+        @spill = Spill.new(budget.codec)
       end
 
       def left(batch, out)
@@ -82,6 +83,20 @@ module Kumihimo
       end
 
       def stop = @spill&.close
+
+      # Takes over an element that has met all that were taken over before.
+      def adopt(index, key, element)
+        part = part_of(key)
+        (index.zero? ? part.left : part.right).add(key, Entry.new(element, true))
+        @held += 1
+      end
+
+      # Puts the largest partitions on disk until the rest is within the bound.
+      def spill
+        # Elements leave tables in several ways: the sum is taken when it matters.
+        @held = @parts.sum { |part| part.left.size + part.right.size }
+        write(@parts.max_by { |part| part.left.size + part.right.size }) while @held > @budget.limit
+      end
 
       # ---- for Remains
 
@@ -185,21 +200,14 @@ module Kumihimo
         table.add(key, Entry.new(element, met))
         return unless @budget
         @budget.see(element)
-        @held = (@held || 0) + 1
+        @held += 1
         spill if @held > @budget.limit
-      end
-
-      def spill
-        # Elements leave tables in several ways: the sum is taken when it matters.
-        @held = @parts.sum { |part| part.left.size + part.right.size }
-        return unless @held > @budget.limit
-        write(@parts.max_by { |part| part.left.size + part.right.size })
       end
 
       def write(part)
         part.left_shelf ||= Shelf.new(@spill)
         part.right_shelf ||= Shelf.new(@spill)
-        @held = (@held || 0) - part.left.size - part.right.size
+        @held -= part.left.size + part.right.size
         shelve(part.left_shelf, part.left, part)
         shelve(part.right_shelf, part.right, part)
         part.left = @table.new

@@ -20,9 +20,12 @@ module Kumihimo
       # What is known of an input. `name` is the reader that gives the key, when it is given as one.
       Side = Struct.new(:key, :name, :table, :unique, :over, :flags)
 
-      # `keys` are lambdas, `names` Symbols or nil; `maker` makes the result for a pair, nil: an Array.
-      def initialize(join, keys, names, maker)
+      # `keys` are lambdas, `names` Symbols or nil; `maker` makes the result for a pair, nil: an Array. With a budget it is to
+      # be asked after each batch whether it is `too_large?`; then a GeneralJoin goes on with what is held.
+      def initialize(join, keys, names, maker, budget)
         @maker = maker
+        @budget = budget
+        @held = 0
         @nils = join.nils?
         uniques = [%i[left both].include?(join.unique), %i[right both].include?(join.unique)]
         @sides = [0, 1].map do |index|
@@ -46,6 +49,22 @@ module Kumihimo
       def drain(_out, _max) = false
       def stop; end
 
+      def too_large?
+        return false if @held <= @budget.limit
+        @held = 0
+        each_held { @held += 1 }
+        @held > @budget.limit
+      end
+
+      # The elements in both tables: the input's number, the key, the element.
+      def each_held
+        @sides.each_with_index do |side, index|
+          side.table.each do |key, held|
+            Bucket === held ? held.each { |element| yield index, key, element } : yield(index, key, held)
+          end
+        end
+      end
+
       private
 
       def join(index, batch, out)
@@ -64,6 +83,10 @@ module Kumihimo
           at = -1 - at
           one(index, batch[at], keys[at], own, other.table, out)
           at += 1
+        end
+        if @budget && own
+          @held += keys.size
+          @budget.see_all(batch)
         end
         raise error if error
       end
