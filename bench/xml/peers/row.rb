@@ -29,9 +29,9 @@ module Row
   # Days from 1970-01-01 to YYYY-MM-DD.
   def days(text)
     y = text.to_i
-    m = text.byteslice(5, 2).to_i
+    m = text.getbyte(5) * 10 + text.getbyte(6) - 528
     a = m > 2 ? y : y - 1
-    (y - 1970) * 365 + (a / 4 - a / 100 + a / 400) - 477 + BEFORE[m] + text.byteslice(8, 2).to_i - 1
+    (y - 1970) * 365 + (a / 4 - a / 100 + a / 400) - 478 + BEFORE[m] + text.getbyte(8) * 10 + text.getbyte(9) - 528
   end
 
   # What a pair of the join adds to its checksum, which does not depend on the order.

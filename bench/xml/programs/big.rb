@@ -14,14 +14,14 @@ seen = lambda do
 end
 if mode == "extract"
   Kumihimo::XML.each(lines_at, "/table/T", Item) do |r|
-    sum += r.l_orderkey + Row.cents(r.l_extendedprice) + Row.days(r.l_shipdate) + r.l_comment.bytesize
+    sum += r.l_orderkey + cents(r.l_extendedprice) + Row.days(r.l_shipdate) + r.l_comment.bytesize
     seen.call
   end
 else
   lines = Kumihimo::XML.open(lines_at, Lines).remove_rows
   orders = Kumihimo::XML.open(orders_at, Orders).remove_rows
   lines.merge_join(orders, on: :orderkey).each do |line, order|
-    sum += line.orderkey + Row.cents(order.price)
+    sum += line.orderkey + cents(order.price)
     seen.call
   end
 end

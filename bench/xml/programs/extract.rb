@@ -8,7 +8,7 @@ count = sum = 0
 Kumihimo::XML.each(place, "/table/T", Item) do |r|
   count += 1
   sum += r.l_orderkey + r.l_partkey + r.l_suppkey + r.l_linenumber + r.l_quantity +
-         Row.cents(r.l_extendedprice) + Row.cents(r.l_discount) + Row.cents(r.l_tax) +
+         cents(r.l_extendedprice) + cents(r.l_discount) + cents(r.l_tax) +
          Row.days(r.l_shipdate) + Row.days(r.l_commitdate) + Row.days(r.l_receiptdate) +
          r.l_returnflag.bytesize + r.l_linestatus.bytesize + r.l_shipinstruct.bytesize + r.l_shipmode.bytesize + r.l_comment.bytesize
 end

@@ -2,12 +2,12 @@
 require "kumihimo/xml"
 require_relative "../peers/row"
 
-# What the join wants of a row of lineitem, and of one of orders. Prices and dates are read by Row, as in the peers.
+# What the join wants of a row of lineitem, and of one of orders. Dates are read by Row, as in the peers.
 class Line < Kumihimo::XTree
   field :orderkey, Integer, element: "L_ORDERKEY"
   field :linenumber, Integer, element: "L_LINENUMBER"
   field :quantity, Integer, element: "L_QUANTITY"
-  field :price, element: "L_EXTENDEDPRICE"
+  field :price, Rational, element: "L_EXTENDEDPRICE"
   field :shipdate, element: "L_SHIPDATE"
   field :shipmode, element: "L_SHIPMODE"
 end
@@ -15,7 +15,7 @@ end
 class Order < Kumihimo::XTree
   field :orderkey, Integer, element: "O_ORDERKEY"
   field :custkey, Integer, element: "O_CUSTKEY"
-  field :price, element: "O_TOTALPRICE"
+  field :price, Rational, element: "O_TOTALPRICE"
   field :date, element: "O_ORDERDATE"
   field :priority, element: "O_ORDERPRIORITY"
 end
@@ -28,9 +28,13 @@ class Orders < Kumihimo::XTree
   list :rows, Order, element: "T"
 end
 
+# A price in hundredths.
+def cents(price) = price.numerator * 100 / price.denominator
+
 # All 16 columns of lineitem.
 class Item < Kumihimo::XTree
-  Row::KINDS.each { |column, kind| field column.downcase.to_sym, kind == :integer ? Integer : String, element: column }
+  TYPES = { integer: Integer, decimal: Rational, date: String, words: String }.freeze
+  Row::KINDS.each { |column, kind| field column.downcase.to_sym, TYPES.fetch(kind), element: column }
 end
 
 module Told
@@ -71,7 +75,7 @@ class Result
   def take(l, o)
     @first ||= Told.ns
     @pairs += 1
-    @sum += l.orderkey + 3 * l.linenumber + 5 * l.quantity + 7 * Row.cents(l.price) + 11 * Row.days(l.shipdate) + 13 * l.shipmode.bytesize +
-            17 * o.custkey + 19 * Row.cents(o.price) + 23 * Row.days(o.date) + 29 * o.priority.bytesize
+    @sum += l.orderkey + 3 * l.linenumber + 5 * l.quantity + 7 * cents(l.price) + 11 * Row.days(l.shipdate) + 13 * l.shipmode.bytesize +
+            17 * o.custkey + 19 * cents(o.price) + 23 * Row.days(o.date) + 29 * o.priority.bytesize
   end
 end
