@@ -22,7 +22,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::failure::Failure;
 use crate::list::List;
-use crate::policy::{Pacer, Policy, Speed, Stop};
+use crate::policy::{AHEAD_BATCHES, LOW_WATER_PATIENCE, Pacer, Policy, Speed, Stop};
 use crate::registry::{Registry, Shared};
 use crate::route::{Context, Need, Router};
 use crate::tree::{Document, Node, Root};
@@ -69,8 +69,6 @@ struct Work {
     serial: u64,
     /// The socket's low-water mark.
     low: usize,
-    /// Bytes were read since the last wait.
-    fresh: bool,
     consumed: u64,
     shared: Arc<Shared>,
 }
@@ -310,7 +308,6 @@ impl Registry {
             opens: Vec::new(),
             serial: 0,
             low: 1,
-            fresh: true,
             consumed: 0,
             shared: shared.clone(),
         };
@@ -459,9 +456,15 @@ impl Producer {
     }
 
     /// Parses until the policy's buffer is full or the source has nothing, without routing: for callers that want
-    /// to prefetch. Says what to wait for when nothing could be done.
+    /// to prefetch. Does nothing when enough is at hand. Says what to wait for when nothing could be done.
     pub fn prefetch(&self) -> Poll<()> {
-        let seen = self.lock().generation;
+        let seen = {
+            let state = self.lock();
+            if state.queue.len() >= AHEAD_BATCHES {
+                return Poll::Ready(());
+            }
+            state.generation
+        };
         match self.advance(seen) {
             Step::Progress | Step::Over(_) => Poll::Ready(()),
             Step::Wait(wait, ticket) => Poll::Wait(wait, ticket),
@@ -703,7 +706,6 @@ impl Producer {
         match work.source.read(&mut work.buffer, max).map_err(Failure::source)? {
             Read::Data(n) => {
                 filled.received += n as u64;
-                work.fresh = true;
                 let binder = self.binder(work);
                 let (binder, buffer) = (binder.0, binder.1);
                 binder.feed(buffer).map_err(|e| Failure::document(&self.name, e))?;
@@ -781,7 +783,13 @@ impl Producer {
                     None
                 }
                 None => {
-                    let wait = filled.wait.filter(|_| !got && !ahead).map(|wait| self.patient(&mut work, &state.pacer, wait, now));
+                    set_low_water(&mut work, &state.pacer);
+                    let wait = filled.wait.filter(|_| !got && !ahead).map(|wait| match wait {
+                        kumi_source::Wait::Ready { fd, read, write, until } => {
+                            kumi_source::Wait::Ready { fd, read, write, until: patient(work.low, now, until) }
+                        }
+                        other => other,
+                    });
                     state.work = Some(work);
                     wait
                 }
@@ -814,26 +822,23 @@ impl Producer {
         step
     }
 
-    /// Lets a slow socket wake its reader once for several packets, for a bounded time.
-    fn patient(&self, work: &mut Work, pacer: &Pacer, wait: kumi_source::Wait, now: Instant) -> kumi_source::Wait {
-        let kumi_source::Wait::Ready { fd, read: true, write: false, mut until } = wait else { return wait };
-        let mark = match pacer.low_water() {
-            // Nothing came within the time: then every byte counts.
-            Some((bytes, patience)) if work.fresh => {
-                let latest = now + patience;
-                until = Some(until.map_or(latest, |until| until.min(latest)));
-                // Powers of two, so that it is rarely set.
-                1 << bytes.ilog2()
-            }
-            _ => 1,
-        };
-        work.fresh = false;
-        if mark != work.low {
-            work.low = mark;
-            work.source.set_low_water(mark);
-        }
-        kumi_source::Wait::Ready { fd, read: true, write: false, until }
+}
+
+/// Lets a slow socket wake its reader once for several packets. The source applies the mark to its waits, and drops
+/// it for the next one when nothing came, so that an idle source wakes nobody.
+fn set_low_water(work: &mut Work, pacer: &Pacer) {
+    // Powers of two, so that it is rarely set.
+    let mark = pacer.low_water().map_or(1, |(bytes, _)| 1 << bytes.max(1).ilog2());
+    if mark != work.low {
+        work.low = mark;
+        work.source.set_low_water(mark);
     }
+}
+
+/// Bounds a wait that has a low-water mark by the policy's patience. Waits without one end later than these.
+fn patient(low: usize, now: Instant, until: Option<Instant>) -> Option<Instant> {
+    let lingers = |until: &Instant| low > 1 && *until <= now + 8 * LOW_WATER_PATIENCE;
+    until.map(|until| if lingers(&until) { until.min(now + LOW_WATER_PATIENCE) } else { until })
 }
 
 /// Bytes asked of a source at once, before the first row and later.

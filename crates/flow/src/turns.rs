@@ -42,29 +42,33 @@ impl Turns {
     /// will be told, and should ask again at that time at the latest.
     pub fn ask(&self, key: usize, who: Weak<dyn Candidate>, now: Instant) -> Option<Instant> {
         let mut state = self.state.lock();
+        let mut next = None;
         if state.running.is_none() {
-            // Those whose producers are gone, and a head that was offered the turn and did not come, step aside.
+            // Those whose producers are gone step aside, and a head that was offered the turn and did not come.
             state.queue.retain(|(_, who)| who.strong_count() > 0);
-            let expired = state.offered.is_some_and(|since| now.saturating_duration_since(since) >= CLAIM);
-            let free = match state.queue.front() {
-                None => true,
-                Some((head, _)) => *head == key || expired,
-            };
-            if free {
-                if expired && state.queue.front().is_some_and(|(head, _)| *head != key) {
+            if state.offered.is_some_and(|since| now.saturating_duration_since(since) >= CLAIM) {
+                if state.queue.front().is_some_and(|(head, _)| *head != key) {
                     state.queue.pop_front();
                 }
-                state.queue.retain(|(other, _)| *other != key);
+                state.offered = None;
+            }
+            if state.queue.front().is_none_or(|(head, _)| *head == key) {
+                state.queue.pop_front();
                 state.running = Some(key);
                 state.offered = None;
                 return None;
+            }
+            if state.offered.is_none() {
+                state.offered = Some(now);
+                next = state.queue.front().and_then(|(_, who)| who.upgrade());
             }
         }
         if state.queue.iter().all(|(other, _)| *other != key) {
             state.queue.push_back((key, who));
         }
-        if state.running.is_none() && state.offered.is_none() {
-            state.offered = Some(now);
+        drop(state);
+        if let Some(next) = next {
+            next.offered();
         }
         Some(now + CLAIM)
     }
@@ -86,14 +90,6 @@ impl Turns {
         }
     }
 
-    /// `key` asks no more.
-    pub fn leave(&self, key: usize, now: Instant) {
-        let mut state = self.state.lock();
-        state.queue.retain(|(other, _)| *other != key);
-        drop(state);
-        self.end(key, now);
-    }
-
     /// How many wait for a turn.
     pub fn waiting(&self) -> usize {
         self.state.lock().queue.len()
@@ -103,5 +99,72 @@ impl Turns {
 impl Default for Turns {
     fn default() -> Turns {
         Turns::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Asker(AtomicUsize);
+
+    impl Candidate for Asker {
+        fn offered(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn askers(n: usize) -> Vec<Arc<Asker>> {
+        (0..n).map(|_| Arc::default()).collect()
+    }
+
+    fn ask(turns: &Turns, askers: &[Arc<Asker>], key: usize, now: Instant) -> bool {
+        let who: Weak<dyn Candidate> = Arc::downgrade(&askers[key]) as Weak<dyn Candidate>;
+        turns.ask(key, who, now).is_none()
+    }
+
+    #[test]
+    fn turns_go_in_the_order_of_asking() {
+        let (turns, all, now) = (Turns::new(), askers(3), Instant::now());
+        assert!(ask(&turns, &all, 0, now));
+        assert!(!ask(&turns, &all, 1, now));
+        assert!(!ask(&turns, &all, 2, now));
+        assert!(!ask(&turns, &all, 1, now), "asking again keeps the place");
+        turns.end(0, now);
+        assert_eq!(all[1].0.load(Ordering::Relaxed), 1);
+        assert!(!ask(&turns, &all, 0, now), "the one who had it goes to the end");
+        assert!(!ask(&turns, &all, 2, now));
+        assert!(ask(&turns, &all, 1, now));
+        turns.end(1, now);
+        assert!(ask(&turns, &all, 2, now));
+        turns.end(2, now);
+        assert!(ask(&turns, &all, 0, now));
+        assert_eq!(turns.waiting(), 0);
+    }
+
+    #[test]
+    fn a_turn_that_is_not_taken_up_passes_on() {
+        let (turns, all, now) = (Turns::new(), askers(3), Instant::now());
+        assert!(ask(&turns, &all, 0, now));
+        assert!(!ask(&turns, &all, 1, now));
+        assert!(!ask(&turns, &all, 2, now));
+        turns.end(0, now);
+        assert!(!ask(&turns, &all, 2, now));
+        assert!(ask(&turns, &all, 2, now + CLAIM));
+    }
+
+    #[test]
+    fn those_who_are_gone_step_aside() {
+        let (turns, mut all, now) = (Turns::new(), askers(3), Instant::now());
+        assert!(ask(&turns, &all, 0, now));
+        assert!(!ask(&turns, &all, 1, now));
+        assert!(!ask(&turns, &all, 2, now));
+        all[1] = Arc::default();
+        turns.end(0, now);
+        assert_eq!(all[2].0.load(Ordering::Relaxed), 1);
+        assert!(ask(&turns, &all, 2, now));
     }
 }
