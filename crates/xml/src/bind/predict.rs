@@ -72,8 +72,9 @@ enum Found {
 }
 
 impl Predictor {
+    /// It learns from the second row on: many contexts have only one.
     pub fn new(context: Context) -> Predictor {
-        Predictor { context, automaton: Automaton::default(), pause: 0, patience: 1 }
+        Predictor { context, automaton: Automaton::default(), pause: 1, patience: 1 }
     }
 
     pub fn is_for(&self, context: &Context) -> bool {

@@ -142,9 +142,8 @@ impl Scratch {
     pub fn outers(&mut self, state: &State, class: &Class) {
         self.outer.clear();
         self.outer_size = 0;
-        let depth = state.frames.len() as u32 + 1;
         for &(slot, number) in &class.outers {
-            if let Some(value) = state.outers.value(number, depth) {
+            if let Some(value) = state.outers.value(number) {
                 self.outer_size += value.len();
                 self.outer.push((slot, value.to_vec()));
             }

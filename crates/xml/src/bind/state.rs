@@ -229,7 +229,7 @@ impl State {
         }
         self.learning = learned;
         for &(slot, outer) in &class.outers {
-            if let Some(value) = self.outers.value(outer, depth) {
+            if let Some(value) = self.outers.value(outer) {
                 self.store.set(frame.values as usize + slot as usize, value);
             }
         }
