@@ -378,6 +378,10 @@ pub trait Payload: Any {
     fn shares(&self) -> bool {
         false
     }
+    /// Does all it shows never change, as far as Ruby can see? Then Ractors may share a frozen cell of it.
+    fn constant(&self) -> bool {
+        false
+    }
     /// Called after marking, before sweeping, for payloads registered with [`crate::Heap::add_weak`].
     fn weak(&mut self, _alive: &dyn Fn(Value) -> bool) {}
 }

@@ -51,6 +51,7 @@ impl Cx {
         [self.k.regexp, self.k.match_data, self.k.time, self.k.encoding, self.k.process_status, self.k.file_stat]
             .iter()
             .any(|c| self.is_a(v, *c))
+            || v.cell::<DataObj>().is_some_and(|d| d.payload.constant())
     }
     /// What an object refers to: elements and instance variables.
     fn referred(&self, v: Value, out: &mut Vec<Value>) {

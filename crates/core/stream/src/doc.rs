@@ -6,7 +6,7 @@ use crate::list::{CursorData, ListData};
 use crate::tree::{Part, View};
 use kumi_flow::{Producer, Registry};
 use kumi_vm::*;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 
 pub static TABLE: &[NativeDef] = &[
@@ -22,6 +22,8 @@ pub struct Shared {
     module: AtomicU64,
     registry: OnceLock<Registry>,
     watch: OnceLock<Arc<dyn OutsideWatch>>,
+    /// Bytes of kept elements that the heap has been told of.
+    told: AtomicI64,
 }
 
 /// While sources are open the collector looks for parts that nobody reaches, also when the program only waits.
@@ -47,6 +49,19 @@ impl Shared {
             let spawner = cx.spawner();
             Registry::new(Some(Arc::new(move |job| spawner.spawn_on_idle(job))))
         })
+    }
+    /// Kept elements lie outside the heap; what more of them there are counts as allocated.
+    pub fn account(&self, cx: &mut Cx) {
+        const STEP: i64 = 64 << 10;
+        let Some(registry) = self.registry.get() else { return };
+        let now = registry.stats().cell_bytes;
+        let told = self.told.load(Relaxed);
+        if now - told >= STEP {
+            self.told.store(now, Relaxed);
+            cx.heap.charge((now - told) as usize);
+        } else if now < told {
+            self.told.store(now, Relaxed);
+        }
     }
     /// A document was opened.
     pub fn watch(&self, cx: &mut Cx) {
@@ -75,6 +90,19 @@ impl Payload for Origin {
     fn shares(&self) -> bool {
         true
     }
+    fn constant(&self) -> bool {
+        true
+    }
+}
+
+/// A cell for an origin.
+pub fn origin(cx: &mut Cx, binding: Arc<Binding>, holder: Value, name: &str) -> Value {
+    let object = cx.k.object;
+    let cell = cx.data(object, Origin { binding, holder, name: name.into() });
+    if let Some(h) = cell.header() {
+        h.set(flag::FROZEN);
+    }
+    cell
 }
 
 /// A document's producer. Keeps no part of the document.

@@ -5,7 +5,7 @@
 
 use crate::binding::Binding;
 use crate::decode::string;
-use crate::doc::Doc;
+use crate::doc::{Doc, Shared};
 use crate::tree::{self, View};
 use crate::wait::{self, Mode, Op, Waits};
 use crate::{fail, leaf, payload};
@@ -248,6 +248,9 @@ fn next(cx: &mut Cx, of: Value, mode: Mode) -> R {
     let data = payload::<CursorData>(cx, of, "a reader")?;
     data.waits.over(cx);
     let mut state = data.state.lock();
+    if state.at == state.taken.len() {
+        cx.shared_state::<Shared>().account(cx);
+    }
     match state.fill() {
         Ok(Poll::Ready(_)) => Ok(state.make(cx, data).unwrap_or(Value::NIL)),
         Ok(poll) => {

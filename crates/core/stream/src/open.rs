@@ -1,7 +1,7 @@
 //! Opening documents: what lib/kumihimo/xml/source.rb has found out about the source and checked of the options.
 
 use crate::binding;
-use crate::doc::{Doc, Origin, Shared};
+use crate::doc::{self, Doc, Shared};
 use crate::list::list_value;
 use crate::tree::{self, View};
 use crate::{fail, leaf};
@@ -125,7 +125,7 @@ fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let registry = shared.registry(cx);
     let document = registry.open(source, binding.schema.clone(), kumi_flow::Options { bind: settings.bind, policy: settings.policy });
     let object = cx.k.object;
-    let origin = cx.data(object, Origin { binding: binding.clone(), holder: a[0], name: name.into() });
+    let origin = doc::origin(cx, binding.clone(), a[0], &name);
     cx.heap.publish(keep);
     let doc = cx.data(object, Doc::new(document.producer.clone(), origin, keep, pushed));
     shared.watch(cx);

@@ -1,7 +1,7 @@
 //! Pushed documents: the binder alone, without demand. What a program pushes is bound at once and its elements come out.
 
 use crate::binding::{self, Binding};
-use crate::doc::Origin;
+use crate::doc;
 use crate::{fail, leaf, open, payload, tree};
 use kumi_flow::Failure;
 use kumi_vm::*;
@@ -53,7 +53,7 @@ fn push(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let settings = open::settings(cx, a[1])?;
     let binder = Binder::new(binding.schema.clone(), settings.bind);
     let object = cx.k.object;
-    let origin = cx.data(object, Origin { binding: binding.clone(), holder: a[0], name: NAME.into() });
+    let origin = doc::origin(cx, binding.clone(), a[0], NAME);
     let state = State { binder, batch: Batch::new(), at: 0, failed: None, dry: true };
     Ok(cx.data(object, Push { state: Mutex::new(state), binding, origin }))
 }

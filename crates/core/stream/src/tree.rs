@@ -7,7 +7,7 @@
 
 use crate::binding::Binding;
 use crate::decode::{decode, kind, string};
-use crate::doc::{Doc, Origin};
+use crate::doc::{self, Doc, Origin};
 use crate::list::list_value;
 use crate::wait::{self, Mode, Op, Waits};
 use crate::{fail, leaf, payload};
@@ -102,6 +102,18 @@ impl Payload for View {
     }
     fn shares(&self) -> bool {
         true
+    }
+    fn constant(&self) -> bool {
+        // What converters made may be anything.
+        self.slots.iter().all(|w| {
+            let v = Value::from_bits(w.load(Relaxed));
+            match v.kind() {
+                None | Some(Kind::Float | Kind::Big | Kind::Pair) => true,
+                Some(Kind::Str) => v.frozen(),
+                Some(Kind::Data) => v.as_data::<View>().is_some_and(|v| v.constant()),
+                _ => false,
+            }
+        })
     }
 }
 
@@ -554,8 +566,7 @@ fn unpack(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let n = binding.id(a[1]).map(|c| (c, binding.schema.class(c)));
     match (n, RowView::new(&row)) {
         (Some((id, class)), Some(view)) if class.whole && fits(&binding, id, view, 0) && row.len() <= RecordObj::MAX_ROW => {
-            let object = cx.k.object;
-            let origin = cx.data(object, Origin { binding: binding.clone(), holder: a[0], name: "a dump".into() });
+            let origin = doc::origin(cx, binding.clone(), a[0], "a dump");
             Ok(record(cx, &binding, id, origin, &row))
         }
         _ => Err(cx.type_error("no dump of a tree")),
