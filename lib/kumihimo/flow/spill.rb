@@ -4,12 +4,16 @@ module Kumihimo
   module Flow
     # The temporary file of one reading of an operator: blocks of elements, appended, read by place. It has no name from the
     # moment it is open, so it is gone with the process or when it is closed or collected, whatever happens.
+    #
+    # Elements are written by the codec. Where that is Marshal a class may do better for elements of its own: `pack_elements`
+    # makes Strings of them (nil: not of these), `unpack_elements` makes them of those.
     class Spill
       # Elements to a block.
       BLOCK = 128
 
       def initialize(codec)
         @codec = codec
+        @classes = [] # whose elements were packed, by the number in their blocks
         @end = 0
       end
 
@@ -32,7 +36,9 @@ module Kumihimo
 
       # [numbers, elements] of a place.
       def read(place)
-        @codec.load(@file.pread(place[1], place[0]))
+        numbers, elements, packed = @codec.load(@file.pread(place[1], place[0]))
+        elements = @classes[packed].unpack_elements(elements) if packed
+        [numbers, elements]
       rescue StandardError => error
         raise SpillError, "cannot read back what was written to a temporary file: #{error.message} (#{error.class})"
       end
@@ -47,6 +53,11 @@ module Kumihimo
       private
 
       def encode(numbers, elements)
+        type = elements.first.class
+        if @codec.equal?(Marshal) && type.respond_to?(:pack_elements) && (rows = type.pack_elements(elements))
+          number = @classes.index(type) || (@classes << type).size - 1
+          return Marshal.dump([numbers, rows, number])
+        end
         @codec.dump([numbers, elements])
       rescue StandardError => error
         raise SpillError, "cannot write #{elements.first.class} elements to a temporary file: #{error.message} " \

@@ -98,6 +98,24 @@ module Kumihimo
           tree
         end
 
+        def pack(klass, trees)
+          slots = klass.fields.size
+          trees.map do |tree|
+            return nil unless tree.instance_of?(klass) && __xtree_whole(tree)
+            slot = 0
+            while slot < slots
+              return nil if __xtree_peek(tree, slot) == :removed
+              slot += 1
+            end
+            __xtree_pack(tree)
+          end
+        end
+
+        def unpack(klass, rows)
+          schema = klass.__schema
+          rows.map { |row| __xtree_unpack(schema, klass, row) }
+        end
+
         def tag(klass, name)
           return name if name.nil? || name.start_with?("{")
           if name.include?(":")

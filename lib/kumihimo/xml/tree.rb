@@ -74,6 +74,11 @@ module Kumihimo
 
       def _load(dump) = XML::Build.load(self, dump)
 
+      # Elements as Strings and back, for flows that put many on disk (see Flow::Spill). nil when one of them is of another
+      # class, has lists, or lacks something that was removed.
+      def pack_elements(elements) = XML::Build.pack(self, elements)
+      def unpack_elements(rows) = XML::Build.unpack(self, rows)
+
       private
 
       def __inherit
