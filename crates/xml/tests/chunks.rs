@@ -159,3 +159,33 @@ fn damaged_encodings() {
         assert!(round > 6 || result.is_ok(), "{encoding}: {result:?}");
     }
 }
+
+/// Every SIMD kernel that this processor has gives the same events.
+#[test]
+fn every_kernel() {
+    let mut random = Random(5);
+    for round in 0..3000 {
+        let document = damage(&mut random, SEEDS[round % SEEDS.len()].repeat(1 + round % 3).as_bytes());
+        let expected = common::read(&document, common::Pieces::Whole, &Options::default());
+        for (name, scanner) in kumi_xml::scan::Scanner::all() {
+            let mut tokenizer = kumi_xml::Tokenizer::new(Options::default());
+            tokenizer.set_scanner(scanner);
+            let mut events = Vec::new();
+            let mut read = || {
+                tokenizer.feed(&document)?;
+                tokenizer.finish();
+                while common::show(&mut tokenizer, &mut events)? {}
+                Ok(())
+            };
+            let result = read().map_err(|e: kumi_xml::Error| (e.kind, e.position, e.message));
+            assert_eq!((events, result), expected, "{name}: {:?}", String::from_utf8_lossy(&document));
+        }
+    }
+}
+
+/// A document may be read on another thread than where it was begun.
+#[test]
+fn goes_to_other_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    is_send(&kumi_xml::Tokenizer::new(Options::default()));
+}
