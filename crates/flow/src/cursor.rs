@@ -66,6 +66,11 @@ impl<'a> Entry<'a> {
 /// A reader of a list.
 pub struct Cursor {
     core: Arc<ListCore>,
+    stand: Stand,
+}
+
+/// Where a cursor stands.
+struct Stand {
     id: u32,
     at: Option<Cell>,
     /// The first element was passed.
@@ -91,7 +96,7 @@ enum Found {
 
 impl Cursor {
     pub(crate) fn new(core: Arc<ListCore>, id: u32, at: Option<Cell>) -> Cursor {
-        Cursor { core, id, at, started: false }
+        Cursor { core, stand: Stand { id, at, started: false } }
     }
 
     /// The producer of the list's document.
@@ -118,13 +123,14 @@ impl Cursor {
     pub fn next_batch(&mut self, max: usize, mut f: impl FnMut(Entry<'_>) -> bool) -> Result<Poll<usize>, ReadError> {
         let max = max.max(1);
         let mut taken = 0;
+        let Cursor { core, stand } = self;
         loop {
-            while let Some(cell) = &self.at {
+            while let Some(cell) = &stand.at {
                 if taken == max {
                     return Ok(Poll::Ready(taken));
                 }
                 let more = f(Entry::of(cell));
-                self.pass();
+                stand.pass(core);
                 taken += 1;
                 if !more {
                     return Ok(Poll::Ready(taken));
@@ -133,14 +139,14 @@ impl Cursor {
             if taken == max {
                 return Ok(Poll::Ready(taken));
             }
-            let producer = self.core.token.producer.clone();
+            let producer = &core.token.producer;
             let mut lock = producer.lock();
-            match self.look() {
+            match stand.look(core) {
                 Look::Arrived => continue,
                 Look::Complete => return Ok(Poll::Ready(taken)),
                 Look::Nothing => {}
             }
-            match self.find(&mut lock, max - taken, &mut f) {
+            match stand.find(core, &mut lock, max - taken, &mut f) {
                 Found::Look => continue,
                 Found::Handed { count, stop } => {
                     taken += count;
@@ -161,17 +167,19 @@ impl Cursor {
                 Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
                 Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
                 Step::Over(failure) => {
-                    if matches!(self.look(), Look::Nothing) {
+                    if matches!(stand.look(core), Look::Nothing) {
                         return Err(ReadError::Failed(failure));
                     }
                 }
             }
         }
     }
+}
 
+impl Stand {
     /// Takes up the element that has arrived since the cursor came to the end.
-    fn look(&mut self) -> Look {
-        let mut state = self.core.state.lock();
+    fn look(&mut self, core: &ListCore) -> Look {
+        let mut state = core.state.lock();
         if let Some(place) = state.place(self.id) {
             if matches!(place, Place::Arrived(_)) {
                 if let Place::Arrived(cell) = std::mem::replace(place, Place::Walking) {
@@ -190,15 +198,15 @@ impl Cursor {
     }
 
     /// Goes on from the element it stands before.
-    fn pass(&mut self) {
+    fn pass(&mut self, core: &ListCore) {
         let Some(cell) = self.at.take() else { return };
         if !self.started {
             self.started = true;
-            drop(self.core.passed(&cell));
+            drop(core.passed(&cell));
         }
         self.at = cell.next();
         if self.at.is_none() {
-            let mut state = self.core.state.lock();
+            let mut state = core.state.lock();
             // Elements are linked under this lock: what isn't here now will find the cursor at the end.
             self.at = cell.next();
             if self.at.is_none() {
@@ -213,11 +221,11 @@ impl Cursor {
     }
 
     /// Looks through the batches at hand.
-    fn find(&mut self, state: &mut State, want: usize, f: &mut impl FnMut(Entry<'_>) -> bool) -> Found {
-        let this = Arc::as_ptr(&self.core);
+    fn find(&mut self, core: &Arc<ListCore>, state: &mut State, want: usize, f: &mut impl FnMut(Entry<'_>) -> bool) -> Found {
+        let this = Arc::as_ptr(core);
         let (mut kept, mut routed) = (0, false);
         while let Some((batch, router, context)) = state.front() {
-            let mut list = self.core.state.lock();
+            let mut list = core.state.lock();
             if list.direct(self.id) {
                 let (mut count, mut stop) = (0, false);
                 while let Some(item) = batch.peek() {
@@ -235,7 +243,7 @@ impl Cursor {
                         Item::Row { class, row, .. } => f(Entry::Row(RowEntry { class, bytes: batch.batch.row_bytes(row), cell: None })),
                         Item::Field { text, .. } => f(Entry::Text(batch.batch.text(text))),
                         Item::Open { class, row, .. } => {
-                            let node = router.open(&self.core.token, class, batch.batch.row_bytes(row));
+                            let node = router.open(&core.token, class, batch.batch.row_bytes(row));
                             f(Entry::Node(&node))
                         }
                         Item::Close => false,
@@ -248,7 +256,7 @@ impl Cursor {
                 }
                 drop(list);
                 if count > 0 {
-                    self.producer().handed(count);
+                    state.handed(count);
                     if routed {
                         state.change();
                     }
@@ -263,7 +271,7 @@ impl Cursor {
                 if router.step(item, &batch.batch, context) == this {
                     kept += 1;
                 }
-                if kept == want || matches!(item, Item::Close) && self.core.state.lock().complete {
+                if kept == want || matches!(item, Item::Close) && core.state.lock().complete {
                     state.change();
                     return Found::Look;
                 }
@@ -279,13 +287,13 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        drop(self.at.take());
-        self.core.leave(self.id);
+        drop(self.stand.at.take());
+        self.core.leave(self.stand.id);
     }
 }
 
 impl std::fmt::Debug for Cursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Cursor({} of {:p})", self.id, Arc::as_ptr(&self.core))
+        write!(f, "Cursor({} of {:p})", self.stand.id, Arc::as_ptr(&self.core))
     }
 }

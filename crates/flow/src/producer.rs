@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -147,6 +147,8 @@ pub struct Measures {
     pub batches: u64,
     /// Of those, ahead of the demand.
     pub ahead: u64,
+    /// Elements of lists that were handed over without being kept.
+    pub direct: u64,
     /// Time spent in filling, in nanoseconds.
     pub fill_ns: u64,
     /// Bytes of the document bound so far.
@@ -180,6 +182,12 @@ impl State {
         self.generation += 1;
         self.busy_seen = false;
         self.wake = true;
+    }
+
+    /// Rows went straight from the batch to their only reader.
+    pub fn handed(&mut self, rows: usize) {
+        self.measures.direct += rows as u64;
+        self.context.shared.counters.direct.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
     pub fn generation(&self) -> u64 {
@@ -249,7 +257,6 @@ pub struct Producer {
     poked: AtomicBool,
     /// A pool thread was asked to parse ahead.
     scheduled: AtomicBool,
-    direct: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -313,7 +320,7 @@ impl Registry {
         };
         let class = schema.root().class();
         let by_path = matches!(schema.root(), kumi_xml::Root::Path { .. });
-        let context = Context { schema: schema.clone(), meter: shared.meter.clone() };
+        let context = Context { schema: schema.clone(), meter: shared.meter.clone(), shared: shared.clone() };
         // The router is made before the root exists, and replaced below.
         let producer = Arc::new_cyclic(|me| Producer {
             shared,
@@ -323,7 +330,6 @@ impl Registry {
             closed: AtomicBool::new(false),
             poked: AtomicBool::new(false),
             scheduled: AtomicBool::new(false),
-            direct: AtomicU64::new(0),
             state: Mutex::new(State {
                 work: Some(Box::new(work)),
                 busy: false,
@@ -383,11 +389,6 @@ impl Producer {
             switches: state.pacer.switches(),
             open: state.end.is_none(),
         }
-    }
-
-    /// Rows handed over without being kept.
-    pub fn direct_rows(&self) -> u64 {
-        self.direct.load(Ordering::Relaxed)
     }
 
     /// Registers a waker for the next change after the state of `ticket`. `None`: it has changed already; read again.
@@ -559,11 +560,6 @@ impl Producer {
         let mut state = self.lock();
         state.job = false;
         state.change();
-    }
-
-    pub(crate) fn handed(&self, rows: usize) {
-        self.direct.fetch_add(rows as u64, Ordering::Relaxed);
-        self.shared.counters.direct.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
     /// Routes what is at hand until `enough`, else parses.

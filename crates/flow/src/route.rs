@@ -11,13 +11,14 @@ use kumi_xml::{Batch, ClassId, Item, Schema};
 use crate::cell::{Cell, What};
 use crate::list::{List, ListCore};
 use crate::producer::Token;
-use crate::registry::Meter;
+use crate::registry::{Meter, Shared};
 use crate::tree::{Node, Slot};
 
 /// What routing needs besides.
 pub(crate) struct Context {
     pub schema: Arc<Schema>,
     pub meter: Arc<Meter>,
+    pub shared: Arc<Shared>,
 }
 
 enum RootRef {
