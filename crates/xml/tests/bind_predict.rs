@@ -80,6 +80,10 @@ fn document(random: &mut Random) -> Vec<u8> {
             let value = text(random);
             match random.below(if style == 1 { 4 } else { 1 }) {
                 0 => out += &format!("<{name}>{value}</{name}>"),
+                1 if name == "e" => out += &format!("<{name}><p>{value}</p>{blank}<q><a>{value}</a></q></{name}>"),
+                1 if name == "b" => {
+                    out += &format!("<{name} n='1'>{blank}<a>{value}</a><a/>{blank}<c k='{blank}'><d>1</d></c>{blank}</{name}>")
+                }
                 1 => out += &format!("<{name}/>"),
                 2 => out += &format!("<{name} x='{}'>{value}</{name} >", value.replace(['\'', '<'], "")),
                 _ => out += &format!("<{name} x=\"1\" y='2'/>"),
@@ -101,6 +105,8 @@ fn document(random: &mut Random) -> Vec<u8> {
                 "<r><a>1</a><c>2</c>t</r>",
                 "<g xmlns:p='urn:p'><r><a>1</a></r><r><p:a>1</p:a></r></g>",
                 "<r id='1'><a>5</a></r>",
+                "<r><r>x</r></r><r>x</r><r>x</r>",
+                "<r><r><a>1</a></r><a>2</a></r>",
             ];
             out += others[random.below(others.len())];
         }
@@ -133,6 +139,24 @@ fn mutate(random: &mut Random, document: &mut Vec<u8>) {
         if document.is_empty() {
             document.extend_from_slice(b"<t/>");
         }
+    }
+}
+
+#[test]
+fn a_row_in_a_row_of_the_same_name_ends_neither() {
+    let schema = flat();
+    let options = |predict| BindOptions { predict, lenient: true, ..BindOptions::default() };
+    for end in ["<r><r>z</r></t>", "<r>z</r></r></t>", "<r><r>z</r></r></t>", "<r id='1'><r id='1'>z</r></t>"] {
+        let mut document = String::from("<t>");
+        for row in ["<r>x</r>", "<r><r>y</r></r>", "<r id='1'>x</r>", "<r id='1'><r id='1'>y</r></r>", "<r><r><r>y</r></r></r>"] {
+            document += &row.repeat(20);
+        }
+        document += end;
+        let limit = Limit::default();
+        let plain = run(&schema, options(false), document.as_bytes(), || usize::MAX, limit);
+        let predicted = run(&schema, options(true), document.as_bytes(), || usize::MAX, limit);
+        assert_eq!((plain.lines, plain.error), (predicted.lines, predicted.error), "{end}");
+        assert!(predicted.predicted > 50);
     }
 }
 

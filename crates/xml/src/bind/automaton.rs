@@ -4,11 +4,11 @@
 //!
 //! No tag with a namespace declaration is in it, so names mean in a row what they meant in the rows learnt from. The
 //! hole of an attribute knows all attributes before it, so no attribute stands twice on any way through. A hole in an
-//! element knows the row's name, the element's tag and nothing else: elements may follow each other in ways that no
-//! row had, as long as each step was in some row.
+//! element knows the names of the elements around it and the element's tag, so every end tag is the right one, and
+//! nothing else: elements may follow each other in ways that no row had, as long as each step was in some row.
 
 use super::block::BLOCK;
-use super::learn::{Learning, RawTag};
+use super::learn::{Learning, RawChild, RawTag};
 use crate::schema::{Card, ClassId, Kind, Schema};
 use rustc_hash::FxHashMap;
 
@@ -79,7 +79,7 @@ pub(super) struct Automaton {
     /// How rows begin, the longest literals first.
     pub begins: Vec<Begin>,
     pub holes: Vec<Hole>,
-    /// Holes by what leads to them: the row's name, and the tag with a NUL for each value.
+    /// Holes by what leads to them: the names of the elements around, and the tag with a NUL for each value.
     known: FxHashMap<Vec<u8>, u32>,
     /// Bytes of all literals and names of holes.
     literals: usize,
@@ -88,8 +88,12 @@ pub(super) struct Automaton {
 impl Automaton {
     /// Adds what a row showed. False: there was nothing new, or no room.
     pub fn learn(&mut self, mut learning: Learning, schema: &Schema, attributes: bool) -> bool {
-        let raw = &learning.raw;
-        if !attributes && !(raw.tag.attributes.is_empty() && raw.children.iter().all(|c| c.tag.attributes.is_empty())) {
+        let (mut tags, mut any) = (1 + learning.raw.tag.attributes.len(), !learning.raw.tag.attributes.is_empty());
+        for child in &learning.raw.children {
+            let (more, attributes) = child.size();
+            (tags, any) = (tags + more, any | attributes);
+        }
+        if (any && !attributes) || self.holes.len() + tags > MOST_STATES {
             return false;
         }
         if !learning.agrees() {
@@ -97,7 +101,9 @@ impl Automaton {
         }
         let Some((slot, id)) = learning.row else { return false };
         let class = schema.class(id);
-        if !class.whole || self.holes.len() + 2 * (learning.raw.children.len() + learning.raw.tag.attributes.len()) > MOST_STATES {
+        // The text of a field with elements in it is put together from pieces.
+        let pieces = learning.raw.children.iter().zip(&learning.children).any(|(c, slot)| slot.is_some() && !c.children.is_empty());
+        if !class.whole || pieces {
             return false;
         }
         if class.fields.iter().any(|f| matches!(f.kind, Kind::Class(_)) && f.card == Card::One)
@@ -121,18 +127,12 @@ impl Automaton {
             path.hole(skeleton, 0, text.unwrap_or(UNWANTED));
             path.literal.extend_from_slice(&bytes[raw.close..raw.end]);
         } else if !raw.tag.empty {
+            // An element in the row may have the row's name.
+            key.push(b'/');
             let mut at = raw.tag.end;
             for (child, slot) in raw.children.iter().zip(&learning.children) {
                 path.literal.extend_from_slice(&bytes[at..child.tag.start]);
-                let none = vec![None; child.tag.attributes.len()];
-                let mut skeleton = path.tag(bytes, &child.tag, &none, key.clone());
-                if child.tag.empty {
-                    path.empty.extend(*slot);
-                } else {
-                    skeleton.push(1);
-                    path.hole(skeleton, 0, slot.unwrap_or(UNWANTED));
-                    path.literal.extend_from_slice(&bytes[child.close..child.end]);
-                }
+                path.child(bytes, child, *slot, &key);
                 at = child.end;
             }
             path.literal.extend_from_slice(&bytes[at..raw.end]);
@@ -171,6 +171,28 @@ impl Path<'_> {
         self.literal.extend_from_slice(&bytes[at..tag.end]);
         skeleton.extend_from_slice(&bytes[at..tag.end]);
         skeleton
+    }
+
+    /// An element in the row; `key` tells those around it.
+    fn child(&mut self, bytes: &[u8], child: &RawChild, slot: Option<u16>, key: &[u8]) {
+        let none = vec![None; child.tag.attributes.len()];
+        let mut skeleton = self.tag(bytes, &child.tag, &none, key.to_vec());
+        if child.tag.empty {
+            self.empty.extend(slot);
+        } else if child.children.is_empty() {
+            skeleton.push(1);
+            self.hole(skeleton, 0, slot.unwrap_or(UNWANTED));
+            self.literal.extend_from_slice(&bytes[child.close..child.end]);
+        } else {
+            let key = [key, &bytes[child.tag.name.0..child.tag.name.1], b"/"].concat();
+            let mut at = child.tag.end;
+            for inner in &child.children {
+                self.literal.extend_from_slice(&bytes[at..inner.tag.start]);
+                self.child(bytes, inner, None, &key);
+                at = inner.end;
+            }
+            self.literal.extend_from_slice(&bytes[at..child.end]);
+        }
     }
 
     fn hole(&mut self, key: Vec<u8>, quote: u8, slot: u16) {

@@ -6,6 +6,9 @@ use crate::schema::ClassId;
 /// Rows larger than this are not learnt from.
 const LARGEST: usize = 64 << 10;
 
+/// Elements below a row's children are understood to this depth.
+pub(super) const DEEPEST: usize = 16;
+
 /// A start tag, by offsets in the row's bytes.
 #[derive(Debug)]
 pub(super) struct RawTag {
@@ -19,15 +22,17 @@ pub(super) struct RawTag {
     pub empty: bool,
 }
 
+/// An element in a row. It holds text or elements, not both.
 #[derive(Debug)]
 pub(super) struct RawChild {
     pub tag: RawTag,
+    pub children: Vec<RawChild>,
     /// Where its end tag begins, and where it ends.
     pub close: usize,
     pub end: usize,
 }
 
-/// A row whose children hold nothing but text.
+/// A row without mixed content.
 #[derive(Debug)]
 pub(super) struct RawRow {
     pub bytes: Vec<u8>,
@@ -47,6 +52,18 @@ pub(super) struct Learning {
     declared: usize,
     pub children: Vec<Option<u16>>,
     spoiled: bool,
+}
+
+impl RawChild {
+    /// Tags, and whether one has attributes.
+    pub fn size(&self) -> (usize, bool) {
+        let mut all = (1, !self.tag.attributes.is_empty());
+        for child in &self.children {
+            let (tags, attributes) = child.size();
+            all = (all.0 + tags, all.1 | attributes);
+        }
+        (all.0 + self.tag.attributes.len(), all.1)
+    }
 }
 
 impl Learning {
@@ -105,41 +122,35 @@ fn blanks(bytes: &[u8], mut at: usize) -> usize {
 }
 
 fn row(bytes: &[u8]) -> Option<RawRow> {
-    let tag = tag(bytes, 0)?;
-    let (mut children, mut at) = (Vec::new(), tag.end);
-    let mut close = at;
-    if !tag.empty {
-        loop {
-            let next = at + memchr::memchr(b'<', bytes.get(at..)?)?;
-            let text = &bytes[at..next];
-            if bytes.get(next + 1) == Some(&b'/') {
-                // Text directly in the row is only understood where there is nothing else.
-                if !children.is_empty() && !text.iter().all(|&b| blank(b)) {
-                    return None;
-                }
-                close = next;
-                at = end_tag(bytes, next, &tag)?;
-                break;
-            }
-            if !text.iter().all(|&b| blank(b)) {
-                return None;
-            }
-            let child = child(bytes, next)?;
-            at = child.end;
-            children.push(child);
-        }
-    }
-    Some(RawRow { bytes: bytes[..at].to_vec(), tag, children, close, end: at })
+    let RawChild { tag, children, close, end } = element(bytes, 0, 0)?;
+    Some(RawRow { bytes: bytes[..end].to_vec(), tag, children, close, end })
 }
 
-fn child(bytes: &[u8], at: usize) -> Option<RawChild> {
+fn element(bytes: &[u8], at: usize, depth: usize) -> Option<RawChild> {
     let tag = tag(bytes, at)?;
+    let mut children = Vec::new();
+    let mut at = tag.end;
     if tag.empty {
-        return Some(RawChild { close: tag.end, end: tag.end, tag });
+        return Some(RawChild { tag, children, close: at, end: at });
     }
-    let close = tag.end + memchr::memchr(b'<', bytes.get(tag.end..)?)?;
-    let end = end_tag(bytes, close, &tag)?;
-    Some(RawChild { tag, close, end })
+    loop {
+        let next = at + memchr::memchr(b'<', bytes.get(at..)?)?;
+        let closes = bytes.get(next + 1) == Some(&b'/');
+        // Text is only understood where there is nothing else.
+        if !(closes && children.is_empty()) && !bytes[at..next].iter().all(|&b| blank(b)) {
+            return None;
+        }
+        if closes {
+            let end = end_tag(bytes, next, &tag)?;
+            return Some(RawChild { tag, children, close: next, end });
+        }
+        if depth == DEEPEST {
+            return None;
+        }
+        let child = element(bytes, next, depth + 1)?;
+        at = child.end;
+        children.push(child);
+    }
 }
 
 fn end_tag(bytes: &[u8], at: usize, tag: &RawTag) -> Option<usize> {

@@ -257,7 +257,7 @@ impl Binder {
     fn predict(&mut self, out: &mut Batch, limit: Limit) -> Option<Progress> {
         self.predictors.rest();
         let Some(context) = self.state.context(&self.schema) else { return None };
-        if self.tokenizer.depth() + 2 > self.depth {
+        if self.tokenizer.depth() + 2 + learn::DEEPEST > self.depth {
             return None;
         }
         let look = self.tokenizer.lookahead();
