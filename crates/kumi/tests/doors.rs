@@ -352,7 +352,7 @@ fn jobs_are_bounded_and_hide_no_deadlock() {
 }
 
 /// Programs at whose end no handle is left, though nobody asks for a collection.
-const OUTSIDE: [&str; 7] = [
+const OUTSIDE: [&str; 8] = [
     // The program does nothing.
     "def make = handles(30).size
      [make, wait_dropped]",
@@ -382,6 +382,14 @@ const OUTSIDE: [&str; 7] = [
      n = doc.size
      doc = nil
      [n, wait_dropped]",
+    "def use(a, b = nil, *c) = a
+     def run
+       use(1, use(handles(30)).size, use(2, [3, [4, use(handles(0))]]))
+       i = 0
+       i += 1 until all_dropped?
+       30
+     end
+     [run, true]",
     "def use(a, k: 1) = a
      def run
        doc = handles(30)

@@ -4,16 +4,18 @@
 //! it belong to the callee (`bytecode`: *call window*), so nothing there but the call's own result is read afterwards. That
 //! tells what is dead at an instruction, however it is come to:
 //! - before it stands a call with its window at `R[b]` and its result in `R[a]`: all from `b` on, and its frame header below, but `a`;
-//! - it is a call itself: all above its arguments.
+//! - what runs next reads certain registers before it comes to a call: for the innermost frame the code is followed.
 //!
 //! Invariant: only at a stop, on stacks whose frames have been shown (`task.base`, `task.pc`). What is not known to be
 //! dead stays.
 
 use super::frame::{Fp, extent, ff};
-use crate::bytecode::{HEADER, Op};
-use crate::iseq::ISeq;
+use crate::bytecode::{HEADER, Insn, Op};
+use crate::iseq::{ISeq, MatchSlot};
 use crate::task::Task;
 use kumi_heap::Value;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Frames of a task that are looked at, from the innermost on.
 const FRAMES: usize = 64;
@@ -27,23 +29,97 @@ fn dead_from(q: &ISeq, pc: u64) -> (usize, usize) {
             (from, but) = (i.b().saturating_sub(HEADER as usize), i.a());
         }
     }
-    let mut at = q.index_of(pc);
-    for _ in 0..4 {
-        let Some(w) = q.code.get(at) else { break };
-        let i = crate::bytecode::Insn(w.load(std::sync::atomic::Ordering::Relaxed)).original();
-        match i.op() {
-            Op::Jmp => match (at as i64 + 1).checked_add(i.bc() as i64).and_then(|to| usize::try_from(to).ok()) {
-                Some(to) => at = to,
-                None => break,
-            },
-            Op::Send if i.x() != 0xff => {
-                from = from.min(i.b() + 1 + (i.x() & 0x7f) as usize);
+    (from, but)
+}
+
+/// Registers that programs know by name, and some: they keep what they hold, read again or not.
+fn named(q: &ISeq) -> usize {
+    let matched = match q.match_slot {
+        Some(MatchSlot::Reg(r)) => r as usize + 1,
+        _ => 0,
+    };
+    (q.local_names.len() + 6).max(matched)
+}
+
+/// Ways through the code are followed for so many instructions.
+const STEPS: usize = 400;
+
+/// One beyond the last register that code from `pc` on may read before a call overwrites it; `None`: not found out.
+fn read_below(q: &ISeq, pc: u64) -> Option<usize> {
+    use Op::*;
+    // Where to go on, and from which register on all is overwritten.
+    let mut todo = vec![(q.index_of(pc), usize::MAX)];
+    // A handler is come to from anywhere.
+    todo.extend(q.handlers.iter().map(|h| (h.target as usize, usize::MAX)));
+    let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
+    let (mut most, mut steps) = (0, 0);
+    while let Some((mut at, mut cap)) = todo.pop() {
+        loop {
+            if seen.get(&at).is_some_and(|c| *c >= cap) {
                 break;
             }
-            _ => break,
+            seen.insert(at, cap);
+            steps += 1;
+            if steps > STEPS {
+                return None;
+            }
+            let i = Insn(q.code.get(at)?.load(Relaxed)).original();
+            let (a, b, c) = (i.a(), i.b(), i.c());
+            let next = at + 1 + i.op().cached() as usize;
+            let mut read = |r: usize| {
+                if r < cap {
+                    most = most.max(r + 1);
+                }
+            };
+            let jump = |off: i64| usize::try_from(next as i64 + off).ok();
+            let mut over = false;
+            match i.op() {
+                Nop | Nil | True | False | Undef | Int | Lit | Str | EnvNew | EnvGet | IvarGet | CvarGet | GlobalGet | ConstGet
+                | ConstTop | BlockGiven | ErrGet | NthRef | BackRef | Closure => {}
+                IvarSet | EnvSet | CvarSet | GlobalSet | ErrSet | MatchSet => read(a),
+                Move | AddI | SubI | Neg | Not | ConstAt | Splat | ToS => read(b),
+                Add | Sub | Mul | Div | Mod | Lt | Le | Gt | Ge | Eq | Neq | Shl | Shr | And | Or | Xor | Aref | Range => {
+                    read(b);
+                    read(c);
+                }
+                Aset | HashPut => [a, b, c].into_iter().for_each(&mut read),
+                ArrPush | ArrCat => [a, b].into_iter().for_each(&mut read),
+                Array | Hash | Concat => (b..b + c).for_each(&mut read),
+                Intrinsic => (b..b + i.x() as usize).for_each(&mut read),
+                Send | Yield if i.x() != 0xff => {
+                    (b..=b + (i.x() & 0x7f) as usize).for_each(&mut read);
+                    cap = cap.min(b.saturating_sub(HEADER as usize));
+                }
+                Ret | Break | RetHome | Raise => {
+                    read(a);
+                    over = true;
+                }
+                Jmp => {
+                    at = jump(i.bc() as i64)?;
+                    continue;
+                }
+                JmpIf | JmpUnless | JmpNil | JmpSet => {
+                    read(a);
+                    todo.push((jump(i.bc() as i64)?, cap));
+                }
+                JLt | JLe | JGt | JGe | JEq => {
+                    read(a);
+                    read(b);
+                    todo.push((jump(i.sc() as i64)?, cap));
+                }
+                JLtI | JLeI | JGtI | JGeI | JEqI => {
+                    read(a);
+                    todo.push((jump(i.sc() as i64)?, cap));
+                }
+                _ => return None,
+            }
+            if over {
+                break;
+            }
+            at = next;
         }
     }
-    (from, but)
+    Some(most)
 }
 
 impl ISeq {
@@ -68,7 +144,10 @@ impl Task {
         for _ in 0..FRAMES {
             let q = f.iseq();
             let regs = (q.nregs as usize).min(limit.saturating_sub(slot(f)));
-            let (from, but) = dead_from(q, pc);
+            let (mut from, but) = dead_from(q, pc);
+            if f == top {
+                from = from.min(read_below(q, pc).map_or(from, |n| n.max(named(q))));
+            }
             for r in from.max(1)..regs {
                 if r != but {
                     f.set_r(r, Value::NIL);
