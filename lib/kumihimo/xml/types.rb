@@ -31,7 +31,7 @@ module Kumihimo
       end
 
       class DateType
-        def kind = OTHER
+        def kind = DATE
         def type = ::Date
         def expected = "a date such as 2024-02-29"
 
@@ -150,7 +150,9 @@ module Kumihimo
         return TimeType.new(Time) if type.equal?(Time)
         if type.is_a?(Module)
           case type.name
-          when "Date" then return DateType.new.freeze
+          when "Date"
+            __xml_date(type)
+            return DateType.new.freeze
           when "DateTime" then return TimeType.new(type)
           when "BigDecimal" then return Function.new(type, "a decimal number")
           end

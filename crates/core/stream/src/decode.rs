@@ -5,8 +5,9 @@ use kumi_num::int::Int;
 use kumi_num::parse;
 use kumi_vm::*;
 use kumi_xml::value::{self, Date, Decimal, Integer};
+use std::sync::OnceLock;
 
-pub static TABLE: &[NativeDef] = &[leaf("__xdecode", 2, x_decode)];
+pub static TABLE: &[NativeDef] = &[leaf("__xdecode", 2, x_decode), leaf("__xml_date", 1, know_dates)];
 
 /// What a field holds, as lib/kumihimo/xml/types.rb numbers it.
 pub mod kind {
@@ -20,8 +21,9 @@ pub mod kind {
     pub const LIST: u8 = 7;
     /// Made by Ruby code.
     pub const OTHER: u8 = 8;
-    pub const DATE: i64 = 9;
-    pub const DATETIME: i64 = 10;
+    /// A Date; by Ruby code when it lies before the calendar's reform.
+    pub const DATE: u8 = 9;
+    pub const DATETIME: u8 = 10;
 }
 
 /// A frozen UTF-8 String.
@@ -51,8 +53,45 @@ pub fn decode<const K: u8>(cx: &mut Cx, bytes: &[u8], start: usize, end: usize) 
         }),
         kind::BOOLEAN => value::boolean(text).ok().map(Value::bool),
         kind::DECIMAL => decimal(cx, bytes, start, end),
+        kind::DATE => value::date(text).ok().and_then(|d| new_date(cx, d)),
         _ => None,
     }
+}
+
+/// A Date as lib/date/core.rb makes it (`set_parts`).
+fn new_date(cx: &mut Cx, d: Date) -> Option<Value> {
+    if d.year < 1583 {
+        return None;
+    }
+    let dates = cx.shared_state::<Dates>();
+    let (class, names) = dates.known.get()?;
+    let class = Value::from_bits(*class).as_class()?;
+    let civil = cx.array(&[Value::fix(d.year as i64), Value::fix(d.month as i64), Value::fix(d.day as i64)]);
+    let date = cx.heap.object(class);
+    let (zero, italy) = (Value::fix(0), Value::fix(2_299_161));
+    for (name, v) in names.iter().zip([Value::fix(d.days() + EPOCH), zero, zero, italy, civil]) {
+        cx.ivar_set(date, *name, v);
+    }
+    for v in [civil, date] {
+        if let Some(h) = v.header() {
+            h.set(flag::FROZEN);
+        }
+    }
+    Some(date)
+}
+
+/// The class Date, once a class of trees has a field of it, and the names of its instance variables.
+#[derive(Default)]
+struct Dates {
+    known: OnceLock<(u64, [Sym; 5])>,
+}
+
+/// `__xml_date(Date)`
+fn know_dates(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.keep(a[0]);
+    let names = ["@jd", "@part", "@offset", "@start", "@civil"].map(|n| cx.intern(n));
+    cx.shared_state::<Dates>().known.get_or_init(|| (a[0].bits(), names));
+    Ok(Value::NIL)
 }
 
 #[cold]
@@ -102,7 +141,7 @@ fn x_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let of = cx.arg_i64(a, 0)?;
     let text = cx.arg_str(a, 1)?.bytes().to_vec();
     let all = text.len();
-    let found = match of {
+    let found = match of as u8 {
         kind::DATE => value::date(&text).ok().map(|d| date(cx, d)),
         kind::DATETIME => value::date_time(&text).ok().map(|t| {
             let zone = t.date.zone.map_or(Value::NIL, |z| Value::fix(z as i64));
@@ -119,15 +158,13 @@ fn x_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             ];
             cx.array(&parts)
         }),
-        _ => match of as u8 {
-            kind::STRING => decode::<{ kind::STRING }>(cx, &text, 0, all),
-            kind::INTEGER => decode::<{ kind::INTEGER }>(cx, &text, 0, all),
-            kind::FLOAT => decode::<{ kind::FLOAT }>(cx, &text, 0, all),
-            kind::SYMBOL => decode::<{ kind::SYMBOL }>(cx, &text, 0, all),
-            kind::BOOLEAN => decode::<{ kind::BOOLEAN }>(cx, &text, 0, all),
-            kind::DECIMAL => decode::<{ kind::DECIMAL }>(cx, &text, 0, all),
-            _ => None,
-        },
+        kind::STRING => decode::<{ kind::STRING }>(cx, &text, 0, all),
+        kind::INTEGER => decode::<{ kind::INTEGER }>(cx, &text, 0, all),
+        kind::FLOAT => decode::<{ kind::FLOAT }>(cx, &text, 0, all),
+        kind::SYMBOL => decode::<{ kind::SYMBOL }>(cx, &text, 0, all),
+        kind::BOOLEAN => decode::<{ kind::BOOLEAN }>(cx, &text, 0, all),
+        kind::DECIMAL => decode::<{ kind::DECIMAL }>(cx, &text, 0, all),
+        _ => None,
     };
     Ok(found.unwrap_or(Value::UNDEF))
 }

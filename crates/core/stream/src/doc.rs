@@ -9,12 +9,8 @@ use kumi_vm::*;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 
-pub static TABLE: &[NativeDef] = &[
-    leaf("__xml_setup", 1, setup),
-    leaf("__xstat", 0, stat),
-    leaf("__xdoc_close", 1, close),
-    leaf("__xfeed", 2, feed),
-];
+pub static TABLE: &[NativeDef] =
+    &[leaf("__xml_setup", 1, setup), leaf("__xstat", 0, stat), leaf("__xdoc_close", 1, close), leaf("__xfeed", 2, feed)];
 
 /// The runtime's: the module Kumihimo::XML, and where documents are opened.
 #[derive(Default)]

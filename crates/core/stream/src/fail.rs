@@ -27,7 +27,9 @@ pub fn removed(cx: &mut Cx, what: &str) -> Exit {
 pub fn failure(cx: &mut Cx, f: &Failure) -> Exit {
     let (mut status, mut reason, mut body) = (Value::NIL, Value::NIL, Value::NIL);
     let kind = match &f.kind {
-        FailureKind::Document(BindErrorKind::Xml(ErrorKind::Limit(_)) | BindErrorKind::FieldSize | BindErrorKind::RowSize | BindErrorKind::Nesting) => "limit",
+        FailureKind::Document(
+            BindErrorKind::Xml(ErrorKind::Limit(_)) | BindErrorKind::FieldSize | BindErrorKind::RowSize | BindErrorKind::Nesting,
+        ) => "limit",
         FailureKind::Document(BindErrorKind::MissingField { .. }) => "missing",
         FailureKind::Document(_) => "parse",
         FailureKind::Source(kumi_source::Error::Status { code, reason: words, body: page, .. }) => {

@@ -302,7 +302,15 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
                 if !made.is_empty() || !matches!(poll, Poll::Wait(kumi_flow::Wait::Push, _)) {
                     return begin(cx, poll, made);
                 }
-                return wait::park(cx, &data.waits, &data.producer, data.doc, mode, Op { number: BATCH, a: of, b: Value::fix(max as i64) }, poll);
+                return wait::park(
+                    cx,
+                    &data.waits,
+                    &data.producer,
+                    data.doc,
+                    mode,
+                    Op { number: BATCH, a: of, b: Value::fix(max as i64) },
+                    poll,
+                );
             }
             Err(e) => {
                 drop(state);

@@ -204,6 +204,7 @@ fn record_field<const K: u8>(cx: &mut Cx, r: Gc<RecordObj>, i: usize, removing: 
             cx.heap.fill_record(r, i, v);
             Ok(v)
         }
+        None if K == kind::DATE => Err(converted(cx, r.val(), i, removing)),
         None => Err(refused(cx, r.val(), i)),
     }
 }
@@ -217,10 +218,11 @@ fn nested_record(cx: &mut Cx, r: Gc<RecordObj>, i: usize, start: usize, end: usi
     Some(record(cx, &origin.binding.clone(), nested, at, row))
 }
 
-/// What a node's field holds, copied out.
+/// What a node's field holds, copied out: nothing is made while the node is locked, for making may sweep, and what is
+/// dropped then takes locks of its own.
 enum Got {
     Absent,
-    Made(Option<Value>),
+    Text(Vec<u8>),
     Row(RowHandle),
     Node(Arc<Node>),
     List(kumi_flow::List),
@@ -249,6 +251,7 @@ fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, m
             };
             match found {
                 Some(x) => Ok(v.keep(cx, of, i, x)),
+                None if K == kind::DATE => Err(converted(cx, of, i, removing)),
                 None => Err(refused(cx, of, i)),
             }
         }
@@ -260,28 +263,38 @@ fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, m
                     Err(_) => Err(fail::removed(cx, v.name(i))),
                 };
             }
-            let found = node.field(i as u16, |value| copied::<K>(cx, value));
+            let known = v.slot(i);
+            let found = node.field(i as u16, |value| if K == kind::OTHER || !known.is_undef() { Got::Absent } else { copied(value) });
             let got = match found {
                 Ok(Poll::Ready(got)) => got,
-                Ok(poll) => return wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: if removing { TAKE } else { READ } + K as i64, a: of, b: Value::fix(i as i64) }, poll),
+                Ok(poll) => {
+                    return wait::park(
+                        cx,
+                        &v.waits,
+                        node.producer(),
+                        v.home,
+                        mode,
+                        Op { number: if removing { TAKE } else { READ } + K as i64, a: of, b: Value::fix(i as i64) },
+                        poll,
+                    );
+                }
                 Err(e) => return Err(unread(cx, v, i, &e)),
             };
-            let known = v.slot(i);
             if !known.is_undef() {
                 return Ok(known);
             }
             if K == kind::OTHER {
                 return Err(converted(cx, of, i, removing));
             }
-            made(cx, of, v, i, got)
+            made::<K>(cx, of, v, i, got, removing)
         }
     }
 }
 
-fn copied<const K: u8>(cx: &mut Cx, value: FieldValue<'_>) -> Got {
+fn copied(value: FieldValue<'_>) -> Got {
     match value {
         FieldValue::Absent => Got::Absent,
-        FieldValue::Text(text) => Got::Made(if K == kind::OTHER { None } else { decode::<K>(cx, text, 0, text.len()) }),
+        FieldValue::Text(text) => Got::Text(text.to_vec()),
         FieldValue::Row(row) => Got::Row(row.clone()),
         FieldValue::Node(node) => Got::Node(node.clone()),
         FieldValue::List(list) => Got::List(list.clone()),
@@ -296,11 +309,14 @@ fn unread(cx: &mut Cx, v: &View, i: usize, e: &ReadError) -> Exit {
 }
 
 /// A node's field as a value, which its view keeps.
-fn made(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Got) -> R {
+fn made<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Got, removing: bool) -> R {
     let x = match got {
         Got::Absent => Value::NIL,
-        Got::Made(Some(x)) => x,
-        Got::Made(None) => return Err(refused(cx, of, i)),
+        Got::Text(text) => match decode::<K>(cx, &text, 0, text.len()) {
+            Some(x) => x,
+            None if K == kind::DATE => return Err(converted(cx, of, i, removing)),
+            None => return Err(refused(cx, of, i)),
+        },
         Got::Row(row) => {
             let Some(class) = row.class() else { return Ok(Value::NIL) };
             let origin = payload::<Doc>(cx, v.home, "a document")?.origin;
@@ -386,7 +402,7 @@ fn accessor(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         };
     }
-    let (get, remove) = pick!(STRING, INTEGER, FLOAT, SYMBOL, BOOLEAN, DECIMAL, CLASS, LIST);
+    let (get, remove) = pick!(STRING, INTEGER, FLOAT, SYMBOL, BOOLEAN, DECIMAL, DATE, CLASS, LIST);
     if a[4].truthy() {
         cx.define_indexed(class, name, remove, slot, Vis::Public);
     } else {
@@ -411,7 +427,7 @@ pub fn again(cx: &mut Cx, number: i64, of: Value, b: Value) -> R {
     match number {
         TEXT => text(cx, of, b, Mode::Try),
         PLACE => place(cx, of, Mode::Try),
-        _ => pick!(number - if number >= TAKE { TAKE } else { READ }, STRING, INTEGER, FLOAT, SYMBOL, BOOLEAN, DECIMAL, CLASS, LIST),
+        _ => pick!(number - if number >= TAKE { TAKE } else { READ }, STRING, INTEGER, FLOAT, SYMBOL, BOOLEAN, DECIMAL, DATE, CLASS, LIST),
     }
 }
 
@@ -435,12 +451,9 @@ fn text(cx: &mut Cx, of: Value, slot: Value, mode: Mode) -> R {
         Part::Row { handle, start, end } => Ok(row_text(cx, handle.bytes().get(*start..*end).unwrap_or(b""), i)),
         Part::Node(node) => {
             v.waits.over(cx);
-            let found = node.field(i as u16, |value| match value {
-                FieldValue::Text(text) => string(cx, text),
-                _ => Value::NIL,
-            });
-            match found {
-                Ok(Poll::Ready(text)) => Ok(text),
+            match node.field(i as u16, copied) {
+                Ok(Poll::Ready(Got::Text(text))) => Ok(string(cx, &text)),
+                Ok(Poll::Ready(_)) => Ok(Value::NIL),
                 Ok(poll) => wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: TEXT, a: of, b: slot }, poll),
                 Err(e) => Err(unread(cx, v, i, &e)),
             }
@@ -498,7 +511,9 @@ fn place(cx: &mut Cx, of: Value, mode: Mode) -> R {
                 v.waits.over(cx);
                 match node.start(|row| (row.line(), row.column(), row.ordinal())) {
                     Ok(Poll::Ready(at)) => (Some(at), way),
-                    Ok(poll) => return wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: PLACE, a: of, b: Value::NIL }, poll),
+                    Ok(poll) => {
+                        return wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: PLACE, a: of, b: Value::NIL }, poll);
+                    }
                     Err(e) => return Err(fail::read_error(cx, &e)),
                 }
             }
