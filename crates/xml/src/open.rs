@@ -85,9 +85,9 @@ impl Elements {
         text(&self.names[open.name..open.name + open.len as usize])
     }
 
-    /// Opens one, in no namespace but the default. False, and nothing done: there is no room for the quick way.
+    /// Opens one. False, and nothing done: there is no room for the quick way.
     #[inline(always)]
-    pub fn push_short(&mut self, name: &[u8; WIDE], len: usize, namespace: u32) -> bool {
+    pub fn push_short(&mut self, name: &[u8; WIDE], len: usize, local: u32, namespace: u32) -> bool {
         let (start, depth) = (self.end, self.depth);
         let Some(room) = self.names.get_mut(start..start + WIDE) else { return false };
         // One more entry, for `ended` when this is the innermost.
@@ -96,7 +96,8 @@ impl Elements {
         }
         room.copy_from_slice(name);
         self.end = start + len;
-        self.entries[depth] = Open { name: start, len: len as u32, declared: 0, qualified: (namespace as u64) << 32 };
+        let qualified = local as u64 | (namespace as u64) << 32;
+        self.entries[depth] = Open { name: start, len: len as u32, declared: 0, qualified };
         self.depth = depth + 1;
         true
     }

@@ -1,10 +1,12 @@
-//! The usual things, cut out by the masks of the input alone: text without references, tags without prefixes.
+//! The usual things, cut out by the masks of the input alone: text without references, tags that declare no namespace
+//! and refer to no entity.
 //!
 //! Whatever is unusual or not whole in the buffer is left, with nothing changed, to the full reading of it, which
 //! also says what is wrong with it. Runs only while [`fast`](Tokenizer::fast) holds.
 
 use crate::chars::{NAME_START, is, is_space};
-use crate::namespaces::NONE;
+use crate::dtd::Expander;
+use crate::namespaces::{NONE, XMLNS};
 use crate::open::WIDE;
 use crate::tokenizer::{Attr, Token, Tokenizer};
 
@@ -45,7 +47,15 @@ impl Tokenizer {
         if !is(first, NAME_START) {
             return Token::Wait;
         }
-        let stop = self.input.name_break(pos + 1);
+        let mut stop = self.input.name_break(pos + 1);
+        let (mut local, mut namespace) = (0, self.namespaces.default);
+        if bytes[stop] == b':' && stop < end {
+            (local, namespace) = self.quick_prefix(pos + 1, stop);
+            if local == 0 {
+                return Token::Wait;
+            }
+            stop = self.input.name_break(stop + 1);
+        }
         let len = stop - pos - 1;
         let limits = &self.options.limits;
         if stop >= end
@@ -65,7 +75,7 @@ impl Tokenizer {
         }
         let bytes = self.input.padded();
         let Some(name) = bytes[pos + 1..].first_chunk::<WIDE>() else { return Token::Wait };
-        if !self.open.push_short(name, len, self.namespaces.default) {
+        if !self.open.push_short(name, len, local, namespace) {
             return Token::Wait;
         }
         self.event = self.input.base + pos as u64;
@@ -77,17 +87,30 @@ impl Tokenizer {
         Token::Start
     }
 
-    /// The attributes that follow the name which ends at `at`, when all are plain: names without prefixes, values without
-    /// references, in the quotes that they don't hold. The index after the tag, or 0, and whether it is that of an empty element.
+    /// What the prefix from `start` to the colon at `colon` says: the bytes before the local part, or 0, and the namespace.
+    fn quick_prefix(&self, start: usize, colon: usize) -> (u32, u32) {
+        let bytes = self.input.padded();
+        if colon == start || !self.options.namespaces || colon + 1 >= self.input.end || !is(bytes[colon + 1], NAME_START) {
+            return (0, NONE);
+        }
+        match self.namespaces.find(&bytes[start..colon]) {
+            Some(namespace) if namespace != XMLNS && bytes[colon + 1] != b':' => ((colon + 1 - start) as u32, namespace),
+            _ => (0, NONE),
+        }
+    }
+
+    /// The attributes that follow the name which ends at `at`, when all are plain: names that declare nothing, values
+    /// that refer to no entity but the predefined. The index after the tag, or 0, and whether it is that of an empty element.
     #[inline(never)]
     fn quick_attributes(&mut self, at: usize) -> (usize, bool) {
         const LEFT: (usize, bool) = (0, false);
+        self.values.clear();
         let bytes = self.input.padded();
         let limits = &self.options.limits;
         // The tag must end before it.
         let end = self.input.end.min(self.pos.saturating_add(limits.tag_bytes));
         let most = limits.attributes.min(FEW);
-        let (mut at, mut lengths) = (at, 0u64);
+        let (mut at, mut lengths, mut prefixed) = (at, 0u64, false);
         loop {
             let before = at;
             while at < end && is_space(bytes[at]) {
@@ -103,15 +126,46 @@ impl Tokenizer {
                 _ => return LEFT,
             }
             let name = at;
-            let stop = self.input.name_break(name);
+            let mut stop = self.input.name_break(name);
+            let (mut local, mut namespace) = (0, NONE);
+            if bytes[stop] == b':' && stop < end {
+                (local, namespace) = self.quick_prefix(name, stop);
+                // Two prefixes could stand for one namespace.
+                if local == 0 || prefixed {
+                    return LEFT;
+                }
+                prefixed = true;
+                stop = self.input.name_break(stop + 1);
+            }
             let (len, value) = (stop - name, stop + 2);
             if value >= end || bytes[stop] != b'=' || len > limits.name || self.attributes.len() >= most {
                 return LEFT;
             }
             let quote = bytes[stop + 1];
-            let close = self.input.mark(value);
-            if close >= end || bytes[close] != quote || !matches!(quote, b'"' | b'\'') || bytes[name..stop] == *b"xmlns" {
+            if !matches!(quote, b'"' | b'\'') || bytes[name..stop] == *b"xmlns" {
                 return LEFT;
+            }
+            let (mut close, mut plain) = (self.input.mark(value), true);
+            while close < end && bytes[close] != quote {
+                match bytes[close] {
+                    b'<' => return LEFT,
+                    b'"' | b'\'' => {}
+                    _ => plain = false,
+                }
+                close = self.input.mark(close + 1);
+            }
+            if close >= end {
+                return LEFT;
+            }
+            let mut span = (value, close);
+            if !plain {
+                let start = self.values.len();
+                let mut expander = Expander { dtd: None, limits, spent: &mut self.spent, budget: 0 };
+                let composed = expander.value(bytes, value, close, &mut self.values);
+                if composed.is_err() || self.values.len() > limits.tag_bytes {
+                    return LEFT;
+                }
+                span = (start, self.values.len());
             }
             // Usually no two names are even of one length.
             let bit = 1 << (len % 64);
@@ -121,10 +175,10 @@ impl Tokenizer {
             lengths |= bit;
             self.attributes.push(Attr {
                 name: (name, stop),
-                local: 0,
-                namespace: NONE,
-                value: (value, close),
-                composed: false,
+                local: local as usize,
+                namespace,
+                value: span,
+                composed: !plain,
                 specified: true,
             });
             at = close + 1;

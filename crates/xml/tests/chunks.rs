@@ -15,6 +15,7 @@ const SEEDS: &[&str] = &[
     "<a>]] ]> ]]&gt; \r\n \r x\ty <![CDATA[]]]]><![CDATA[>]]> é\u{10000} </a>",
     "<ä ö='ü'>ß<!--é--><?ñ ô?></ä>",
     "<a>longer text than a piece, and&amp;longer &#x10000; again]</a>",
+    "<p:a xmlns:p='u' xmlns:q='u'><p:b q:c='' d=''/><q:b xml:lang='e'>t</q:b><p:b p:c='' q:d=''></p:b><x:y/></p:a>",
     "<a b='c' dd=\"e'f\" g='>'  h=''/><!-- -->",
     "<a><b c='d' e='f'/><b\n c='d'\te='f' >x</b ><bb c='1' c='2'/></a>",
     "<table ID=\"lineitem\">\n<T><L_ORDERKEY>1</L_ORDERKEY><L_COMMENT>to beans x-ray</L_COMMENT></T>\n</table>",
