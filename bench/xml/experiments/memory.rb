@@ -63,9 +63,9 @@ module Bench
         ["#{young} MB, #{mode}", XML.s(XML.median(r, &:total)), Bench.figure(gc.("young_count")), Bench.figure(gc.("young_ns", 1e6)), Bench.figure(gc.("full_count")), Bench.figure(gc.("full_ns", 1e6)),
          Bench.figure(gc.("window_count")), Bench.figure(gc.("window_ns", 1e6)), freed.empty? ? nil : XML.percent(Stats.median(freed)), XML.percent(XML.median(r, &:published)), Bench.mb(XML.median(r, &:peak))]
       end)
-      chart = Plot.new("Live after each collection, scale #{scale}, young space #{sizes[1]} MB", x: "seconds", y: "MB")
+      chart = Plot.new("Live after each collection, scale #{scale}, young space 4 MB", x: "seconds", y: "MB")
       XML::KEPT.each_key do |m|
-        list = found[[m, sizes[1]]].grep(Array).first&.last || []
+        list = found[[m, 4]].grep(Array).first&.last || []
         chart.line(m, list.reject { |c| c.kind.start_with?("window") }.map { |c| [c.at, c.after / 1e6] })
       end
       report.plot("memory-live-#{scale}.svg", "Figure 14", chart) unless chart.empty?
