@@ -99,6 +99,7 @@ pub fn run(mut s: Settings) -> i32 {
         println!("Syntax OK");
         return 0;
     }
+    kumi_vm::memory::forget_startup();
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
     finish(&mut cx, &s, done.err())
 }

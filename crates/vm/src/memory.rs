@@ -95,3 +95,31 @@ mod tests {
         assert!(limit().is_none_or(|n| n > 0));
     }
 }
+
+/// Gives back the constant pages of the program file that starting up has needed (the prelude's index and texts, tables):
+/// 2.5 MB of resident memory, of which the program that runs now asks again for what it uses, from the system's cache.
+/// Code stays: asking for that again costs a millisecond. Where it cannot be done nothing happens.
+pub fn forget_startup() {
+    #[cfg(target_os = "linux")]
+    {
+        /// Called for the main program first; one is enough.
+        unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, _: *mut libc::c_void) -> libc::c_int {
+            // SAFETY: the loader's own description of a loaded object.
+            unsafe {
+                let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
+                let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize);
+                for h in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & (libc::PF_W | libc::PF_X) == 0) {
+                    let from = ((*info).dlpi_addr + h.p_vaddr).next_multiple_of(page);
+                    let to = ((*info).dlpi_addr + h.p_vaddr + h.p_memsz) & !(page - 1);
+                    if from < to {
+                        // Pages that are never written come back from the file as they were.
+                        libc::madvise(from as *mut libc::c_void, (to - from) as usize, libc::MADV_DONTNEED);
+                    }
+                }
+            }
+            1
+        }
+        // SAFETY: the callback touches nothing but what it is given.
+        unsafe { libc::dl_iterate_phdr(Some(object), std::ptr::null_mut()) };
+    }
+}
