@@ -103,6 +103,7 @@ pub mod limits;
 mod lines;
 mod lookahead;
 mod markup;
+mod names;
 mod namespaces;
 mod open;
 mod prolog;

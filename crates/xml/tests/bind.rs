@@ -424,3 +424,19 @@ fn the_empty_list() {
     assert_eq!(whole(&rows("/t/r", &[]), "<t/>").lines, [""; 0]);
     assert_eq!(good(&rows("/t/r", &[]), "<t><r/><r>x</r><r><a/></r></t>").len(), 3);
 }
+
+#[test]
+fn classes_with_many_fields_find_them_by_name() {
+    let mut b = Schema::builder();
+    let d = b.class("D");
+    for i in 0..30 {
+        b.field(d, Field::new(&format!("f{i}")).optional());
+    }
+    b.field(d, Field::new("special").at(Place::Element(NameTest::namespaced("urn:x", "f7"))).optional());
+    b.field(d, Field::new("foreign").at(Place::Element(NameTest::parse("{urn:x}*", &[]).unwrap())).many());
+    b.field(d, Field::new("rest").at(Place::Element(NameTest::any())).many());
+    b.root_document(d);
+    let document = "<d xmlns:x='urn:x'><f29>a</f29><f7>b</f7><x:f7>c</x:f7><x:g>d</x:g><h>e</h><x:f8>f</x:f8><f0>g</f0></d>";
+    let expected = ["(D#1@1:1", "  f29: a", "  f7: b", "  special: c", "  foreign: d", "  rest: e", "  f8: f", "  f0: g", ")"];
+    assert_eq!(good(&b.build().unwrap(), document), expected);
+}

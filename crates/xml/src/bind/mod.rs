@@ -256,7 +256,7 @@ impl Binder {
     /// Reads rows ahead of the tokeniser. `None`: the tokeniser goes on.
     fn predict(&mut self, out: &mut Batch, limit: Limit) -> Option<Progress> {
         self.predictors.rest();
-        let Some(context) = self.state.context(&self.schema) else { return None };
+        let context = self.state.context(&self.schema)?;
         if self.tokenizer.depth() + 2 + learn::DEEPEST > self.depth {
             return None;
         }
