@@ -22,11 +22,11 @@ pub struct Limits {
     /// Replacement text of all entity references and defaults of attributes together, beyond 16 times the bytes of the document
     /// before them. References to characters and to the five predefined entities are not counted: they never grow.
     pub entity_expansion: usize,
-    /// Entities within entities.
+    /// Entities within entities. More than 500 is taken as 500.
     pub entity_depth: usize,
     /// Namespace declarations in scope at the same time.
     pub namespaces: usize,
-    /// Not a limit of the document: the size of the pieces in which text is delivered.
+    /// Not a limit of the document: the size of the pieces in which text is delivered, at least 4.
     pub text_piece: usize,
 }
 

@@ -37,6 +37,9 @@ impl Default for Options {
     }
 }
 
+/// The most that `entity_depth` can be: entities in attribute values are expanded by recursion.
+const DEEPEST: usize = 500;
+
 /// What `step` found; becomes an [`Event`] with what the tokeniser holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
@@ -152,6 +155,7 @@ impl Tokenizer {
     pub fn new(options: Options) -> Tokenizer {
         let mut options = options;
         options.limits.text_piece = options.limits.text_piece.max(4);
+        options.limits.entity_depth = options.limits.entity_depth.min(DEEPEST);
         Tokenizer {
             input: Input::new(options.encoding),
             pos: 0,
@@ -265,7 +269,7 @@ impl Tokenizer {
     }
 
     /// After a start event: passes over that element with all it holds, its end tag included, checking that it is
-    /// well-formed and delivering nothing. False: feed more and call again.
+    /// well-formed and delivering nothing. False: feed more (or finish) and call again, before anything else.
     pub fn skip(&mut self) -> Result<bool, Error> {
         let target = *self.skipping.get_or_insert(self.open.depth().saturating_sub(1));
         while self.open.depth() > target {

@@ -321,3 +321,26 @@ fn a_document_type_without_end() {
     document += ">]><a/>";
     assert_eq!(attack(Options::default(), [document.as_bytes()]).1, Ok(()));
 }
+
+#[test]
+fn entities_as_deep_as_they_go() {
+    let _turn = turn();
+    let limits = Limits { entity_depth: usize::MAX, ..Limits::default() };
+    for (depth, deep) in [(490, false), (600, true)] {
+        for (first, reference, body) in [
+            ("<!ENTITY e0 'x'>", "&", "]><a b='&e;'/>"),
+            ("<!ENTITY e0 'x'>", "&", "]><a>&e;</a>"),
+            ("<!ENTITY % e0 ''>", "&#37;", "%e;]><a/>"),
+        ] {
+            let percent = if reference == "&" { "" } else { "% " };
+            let mut document = format!("<!DOCTYPE a [{first}");
+            for i in 1..depth {
+                document += &format!("<!ENTITY {percent}e{i} '{reference}e{};'>", i - 1);
+            }
+            document += &body.replace("e;", &format!("e{};", depth - 1));
+            let (_, result) = attack(Options { limits: limits.clone(), ..Options::default() }, [document.as_bytes()]);
+            assert_eq!(result.is_err(), deep, "{depth} {body} {result:?}");
+            assert!(!deep || limit(result) == LimitKind::EntityDepth);
+        }
+    }
+}

@@ -9,6 +9,8 @@ pub enum Pieces {
     Whole,
     Single,
     Random(u64),
+    /// Random, and not always drained before the next.
+    Lazy(u64),
 }
 
 /// xorshift64*
@@ -60,13 +62,13 @@ pub fn read(document: &[u8], pieces: Pieces, options: &Options) -> Outcome {
     let mut tokenizer = Tokenizer::new(options.clone());
     let mut events = Vec::new();
     let result = (|| {
-        let mut random = Random(if let Pieces::Random(seed) = pieces { seed | 1 } else { 1 });
+        let mut random = Random(if let Pieces::Random(seed) | Pieces::Lazy(seed) = pieces { seed | 1 } else { 1 });
         let mut rest = document;
         while !rest.is_empty() {
             let n = match pieces {
                 Pieces::Whole => rest.len(),
                 Pieces::Single => 1,
-                Pieces::Random(_) => {
+                Pieces::Random(_) | Pieces::Lazy(_) => {
                     let most = if random.below(4) == 0 { 200 } else { 12 };
                     random.below(most) + 1
                 }
@@ -74,6 +76,12 @@ pub fn read(document: &[u8], pieces: Pieces, options: &Options) -> Outcome {
             let (piece, after) = rest.split_at(n.min(rest.len()));
             rest = after;
             tokenizer.feed(piece)?;
+            if let Pieces::Lazy(_) = pieces {
+                for _ in 0..random.below(4) {
+                    show(&mut tokenizer, &mut events)?;
+                }
+                continue;
+            }
             while show(&mut tokenizer, &mut events)? {}
         }
         tokenizer.finish();
@@ -86,7 +94,12 @@ pub fn read(document: &[u8], pieces: Pieces, options: &Options) -> Outcome {
 /// Reads it in every way; all must agree. What they agree on.
 pub fn read_all_ways(name: &str, document: &[u8], options: &Options) -> Outcome {
     let whole = read(document, Pieces::Whole, options);
-    for pieces in [Pieces::Single, Pieces::Random(document.len() as u64 * 7919 + 17), Pieces::Random(0xC0FFEE)] {
+    for pieces in [
+        Pieces::Single,
+        Pieces::Random(document.len() as u64 * 7919 + 17),
+        Pieces::Random(0xC0FFEE),
+        Pieces::Lazy(0xBEEF + document.len() as u64),
+    ] {
         let other = read(document, pieces, options);
         if other != whole {
             let n = other.0.iter().zip(&whole.0).take_while(|(a, b)| a == b).count();
