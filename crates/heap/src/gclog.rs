@@ -60,7 +60,10 @@ pub enum Cause {
 
 impl Cause {
     pub(crate) fn from_u8(n: u8) -> Cause {
-        [Cause::Budget, Cause::Promoted, Cause::Outside, Cause::Limit, Cause::Request, Cause::Stress].get(n as usize).copied().unwrap_or_default()
+        [Cause::Budget, Cause::Promoted, Cause::Outside, Cause::Limit, Cause::Request, Cause::Stress]
+            .get(n as usize)
+            .copied()
+            .unwrap_or_default()
     }
     pub fn name(self) -> &'static str {
         match self {

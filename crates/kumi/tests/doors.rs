@@ -262,7 +262,10 @@ fn a_field_may_leave_by_every_exit() {
          end
          out.uniq",
     );
-    assert_eq!(got, "[[\"raised\", \"Row#b has no general form for these arguments\", \"again\", \"again\", \"again\", \"again\", String]]");
+    assert_eq!(
+        got,
+        "[[\"raised\", \"Row#b has no general form for these arguments\", \"again\", \"again\", \"again\", \"again\", String]]"
+    );
 }
 
 #[test]
@@ -310,20 +313,17 @@ fn threads_read_the_same_records() {
 
 #[test]
 fn wakers_end_waits_from_any_thread() {
-    let got = run(
-        "a = 300.times.map { |i| called(1000 + i, i % 4, i % 3 * 20) }
+    let got = run("a = 300.times.map { |i| called(1000 + i, i % 4, i % 3 * 20) }
          b = 4.times.map { |t| Thread.new { 100.times.map { |i| called(2000 + t * 100 + i, i % 4, i % 7 * 10) } } }.flat_map(&:value)
          s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
          sleep 0.05
-         [a == (1000...1300).to_a, b == (2000...2400).to_a, Process.clock_gettime(Process::CLOCK_MONOTONIC) - s >= 0.05]",
-    );
+         [a == (1000...1300).to_a, b == (2000...2400).to_a, Process.clock_gettime(Process::CLOCK_MONOTONIC) - s >= 0.05]");
     assert_eq!(got, "[true, true, true]");
 }
 
 #[test]
 fn what_a_waker_ends_may_be_ended_otherwise_first() {
-    let got = run(
-        "t = Thread.new { called(3000, 1, 400_000) rescue $!.message }
+    let got = run("t = Thread.new { called(3000, 1, 400_000) rescue $!.message }
          Thread.pass until t.stop?
          t.raise('out')
          first = t.value
@@ -331,23 +331,20 @@ fn what_a_waker_ends_may_be_ended_otherwise_first() {
          Thread.pass until u.stop?
          u.kill.join
          sleep 0.6
-         [first, called(3002, 0, 10), job, Thread.new { job }.value]",
-    );
+         [first, called(3002, 0, 10), job, Thread.new { job }.value]");
     assert_eq!(got, "[\"out\", 3002, true, true]");
 }
 
 #[test]
 fn jobs_are_bounded_and_hide_no_deadlock() {
-    let got = run(
-        "many = 200.times.map { |i| Thread.new { called(4000 + i, 0, 20_000) } }.map(&:value)
+    let got = run("many = 200.times.map { |i| Thread.new { called(4000 + i, 0, 20_000) } }.map(&:value)
          dead = begin
            Thread.new { called(5000, 0, 10); called(5001, 2, 10); called(5002, 3, 10) }.join
            Queue.new.pop
          rescue Exception => e
            e.class.to_s
          end
-         [many.count(false) > 0, many.grep(Integer).size >= 8, dead]",
-    );
+         [many.count(false) > 0, many.grep(Integer).size >= 8, dead]");
     assert_eq!(got, "[true, true, \"fatal\"]");
 }
 
@@ -423,8 +420,7 @@ fn it_ends_soon_under_every_publishing_rule() {
 
 #[test]
 fn nothing_is_collected_for_an_idle_program_or_when_nothing_is_watched() {
-    let got = run(
-        "def make = handles(1).size
+    let got = run("def make = handles(1).size
          make
          n = GC.count
          sleep 4
@@ -438,8 +434,7 @@ fn nothing_is_collected_for_an_idle_program_or_when_nothing_is_watched() {
          quiet = GC.count - n
          unneeded(false)
          make
-         [idle.between?(1, 2), quiet, wait_dropped, GC.count > n]",
-    );
+         [idle.between?(1, 2), quiet, wait_dropped, GC.count > n]");
     assert_eq!(got, "[true, 0, true, true]");
 }
 

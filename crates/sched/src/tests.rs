@@ -384,7 +384,9 @@ fn jobs_of_nobody_run_and_wakes_from_outside_arrive() {
     assert!(matches!(out[0], Event::Wake(7, 8)));
     let gate = Arc::new(std::sync::Barrier::new(2));
     let (a, b) = (gate.clone(), gate.clone());
-    assert!(s.spawn(Box::new(move || drop(a.wait()))));
+    assert!(s.spawn(Box::new(move || {
+        a.wait();
+    })));
     let more = (0..10_000).filter(|_| s.spawn(Box::new(|| std::thread::sleep(std::time::Duration::from_millis(1))))).count();
     assert!(more < 10_000);
     b.wait();

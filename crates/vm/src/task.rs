@@ -13,8 +13,8 @@
 use crate::native::Call;
 use crate::stable::StableVec;
 use crate::stack::Stack;
-use smallvec::SmallVec;
 use kumi_heap::{Gc, HomeObj, Marker, Value};
+use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
