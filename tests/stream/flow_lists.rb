@@ -23,6 +23,7 @@ ORDERS_XML = "<orders>#{ORDERS.map { |key, price| "<order><key>#{key}</key><pric
 ITEMS_XML = "<items>#{ITEMS.map { |order, count| "<item><order>#{order}</order><count>#{count}</count></item>" }.join}</items>"
 PAIRS = ITEMS.filter_map { |order, count| [order, (order / 3) * 0.5, count] if (order % 3).zero? && order < 1200 }.sort
 THREADS = Thread.list.size
+PIPES = []
 
 def orders(source = ORDERS_XML) = Kumihimo::XML.open(source, Orders).remove_rows
 def items(source = ITEMS_XML) = Kumihimo::XML.open(source, Items).remove_rows
@@ -30,6 +31,7 @@ def items(source = ITEMS_XML) = Kumihimo::XML.open(source, Items).remove_rows
 # A pipe into which a thread writes the text in pieces, with pauses; after `hold` bytes only when `gate` lets it.
 def slowly(text, pieces: 30, gate: nil, hold: nil)
   reader, writer = IO.pipe
+  PIPES << reader
   size = text.bytesize / pieces + 1
   Thread.new do
     at = 0
@@ -47,13 +49,21 @@ def slowly(text, pieces: 30, gate: nil, hold: nil)
   reader
 end
 
+# No document is open any more; and no thread, once the pipes, which are ours, are closed.
 def quiet(name)
+  wait_for { Kumihimo::XML.stat[:open].zero? }
+  open = Kumihimo::XML.stat[:open]
+  PIPES.each(&:close).clear
+  wait_for { Thread.list.size == THREADS }
+  threads = Thread.list.size - THREADS
+  puts "#{name}: #{threads} threads and #{open} documents are left" unless threads.zero? && open.zero?
+end
+
+def wait_for
   5000.times do
-    break if Thread.list.size == THREADS && Kumihimo::XML.stat[:open].zero?
+    return if yield
     sleep 0.002
   end
-  left = [Thread.list.size - THREADS, Kumihimo::XML.stat[:open]]
-  puts "#{name}: #{left.inspect} threads and documents are left" unless left == [0, 0]
 end
 
 def check(name)
