@@ -389,7 +389,7 @@ impl Sched {
     /// Runs a job on the pool that no task waits for; nor does the end of the process. False, and the job is dropped: too
     /// many are under way.
     pub fn spawn(&self, job: Box<dyn FnOnce() + Send>) -> bool {
-        if self.spawned.fetch_add(1, SeqCst) >= pool::default_limit().div_ceil(2) {
+        if self.spawned.fetch_add(1, SeqCst) >= self.pool.limit().div_ceil(2) {
             self.spawned.fetch_sub(1, SeqCst);
             return false;
         }

@@ -113,6 +113,11 @@ impl Pool {
         self.work.notify_all();
     }
 
+    /// How many threads there may be.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// How many threads there are.
     #[cfg(test)]
     pub fn threads(&self) -> usize {
