@@ -46,8 +46,15 @@ module Kumihimo
         nil
       end
 
-      # Counts: documents that can still be reached, sources open now and since the start, elements, batches, bytes, and more.
-      def stat = Hash[*__xstat]
+      # Counts: documents that can still be reached, sources open now and since the start, elements, batches, bytes, and more. Of a
+      # tree, list or reader: how its document stands (`received` of `total` bytes of the wire, where that is known).
+      def stat(part = nil)
+        return Hash[*__xstat] if part.nil?
+        part = part.__core if part.is_a?(XList) || part.is_a?(XList::Reader)
+        found = __xdoc_stat(part)
+        raise TypeError, "#{part.class} belongs to no open document" unless found
+        Hash[*found]
+      end
     end
 
     __xml_setup(self)

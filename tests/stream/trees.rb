@@ -106,3 +106,14 @@ p h.price, h.tags.to_a
 p info.houses.first(10).last.addr, source.given < 1800
 p info
 p info.houses.count, source.given == doc(100).bytesize
+
+puts "-- how a document stands"
+info = Kumihimo::XML.parse(doc(10), HouseInfo)
+p Kumihimo::XML.stat(info).values_at(:open, :bytes), Kumihimo::XML.stat(info.houses)[:total] == doc(10).bytesize
+p info.sum, Kumihimo::XML.stat(info)[:open], Kumihimo::XML.stat(info.houses.reader)[:received] == doc(10).bytesize
+p Kumihimo::XML.stat.keys
+begin
+  Kumihimo::XML.stat(info.houses.first.rooms.first)
+rescue TypeError => e
+  puts e.message
+end

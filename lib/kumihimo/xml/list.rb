@@ -150,6 +150,9 @@ module Kumihimo
       end
       def closed? = @closed
 
+      # For natives.
+      def __core = @cursor
+
       def inspect = "#<#{self.class}#{' closed' if @closed}>"
     end
   end

@@ -9,8 +9,13 @@ use kumi_vm::*;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 
-pub static TABLE: &[NativeDef] =
-    &[leaf("__xml_setup", 1, setup), leaf("__xstat", 0, stat), leaf("__xdoc_close", 1, close), leaf("__xfeed", 2, feed)];
+pub static TABLE: &[NativeDef] = &[
+    leaf("__xml_setup", 1, setup),
+    leaf("__xstat", 0, stat),
+    leaf("__xdoc_stat", 1, doc_stat),
+    leaf("__xdoc_close", 1, close),
+    leaf("__xfeed", 2, feed),
+];
 
 /// The runtime's: the module Kumihimo::XML, and where documents are opened.
 #[derive(Default)]
@@ -178,6 +183,34 @@ fn producer(v: Value) -> Option<Arc<Producer>> {
         Part::Node(n) => Some(n.producer().clone()),
         Part::Row { .. } => None,
     }
+}
+
+/// `__xdoc_stat(part)`: how its document stands, as names and values.
+fn doc_stat(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(p) = producer(a[0]) else { return Ok(Value::NIL) };
+    let s = p.standing();
+    let m = s.measures;
+    let rows = [
+        ("rows", Some(m.rows)),
+        ("batches", Some(m.batches)),
+        ("ahead", Some(m.ahead)),
+        ("fill_ns", Some(m.fill_ns)),
+        ("bytes", Some(m.bytes)),
+        ("received", Some(m.received)),
+        ("total", m.total),
+        ("waits", Some(m.waits)),
+        ("buffer_rows", Some(s.buffer_rows as u64)),
+        ("to_slow", Some(s.switches.0)),
+        ("to_fast", Some(s.switches.1)),
+    ];
+    let mut pairs = vec![cx.sym("open"), Value::bool(s.open)];
+    let speed = cx.sym(if s.speed == kumi_flow::Speed::Fast { "fast" } else { "slow" });
+    pairs.extend([cx.sym("speed"), speed]);
+    for (name, n) in rows {
+        pairs.push(cx.sym(name));
+        pairs.push(n.map_or(Value::NIL, |n| cx.uint(n)));
+    }
+    Ok(cx.array_vec(pairs))
 }
 
 /// `__xdoc_close(part)`: no more of the document is wanted.
