@@ -141,7 +141,7 @@ pub(crate) struct State {
 /// What one producer has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// Elements, whole fields of nodes included, that were bound.
+    /// Items that were bound: elements of lists, and fields of nodes.
     pub rows: u64,
     /// Batches filled.
     pub batches: u64,
@@ -287,6 +287,9 @@ impl Drop for Locked<'_> {
                 wakers = std::mem::take(&mut state.wakers);
             }
             spawn = std::mem::take(&mut state.spawn);
+            if state.router.went_astray() {
+                self.producer.poked.store(true, Ordering::Relaxed);
+            }
         }
         for (_, waker) in wakers {
             waker();

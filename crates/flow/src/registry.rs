@@ -70,9 +70,9 @@ pub struct Stats {
     pub open: usize,
     /// Documents some part of which can still be reached.
     pub documents: usize,
-    /// Elements of lists that were bound.
+    /// Items that were bound: elements of lists, and fields of nodes.
     pub rows: u64,
-    /// Of those, handed from the batch to their only reader without being kept.
+    /// Elements of lists that were handed from the batch to their only reader without being kept.
     pub direct: u64,
     /// Batches filled.
     pub batches: u64,

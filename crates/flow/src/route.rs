@@ -65,19 +65,21 @@ pub(crate) struct Router {
     root: RootRef,
     frames: Vec<Frame>,
     serial: u64,
+    /// A node was entered that nobody can reach.
+    astray: bool,
 }
 
 impl Router {
     pub fn nothing() -> Router {
-        Router { root: RootRef::None, frames: Vec::new(), serial: 0 }
+        Router { root: RootRef::None, frames: Vec::new(), serial: 0, astray: false }
     }
 
     pub fn node(root: &Arc<Node>) -> Router {
-        Router { root: RootRef::Node(Arc::downgrade(root), lists_of(root)), frames: Vec::new(), serial: 0 }
+        Router { root: RootRef::Node(Arc::downgrade(root), lists_of(root)), frames: Vec::new(), serial: 0, astray: false }
     }
 
     pub fn list(root: &List) -> Router {
-        Router { root: RootRef::List(Arc::downgrade(&root.core)), frames: Vec::new(), serial: 0 }
+        Router { root: RootRef::List(Arc::downgrade(&root.core)), frames: Vec::new(), serial: 0, astray: false }
     }
 
     /// The list that an item of this slot belongs to; null when it is none's.
@@ -175,7 +177,13 @@ impl Router {
             return std::ptr::null();
         }
         self.push(Weak::new(), Vec::new());
+        self.astray = true;
         std::ptr::null()
+    }
+
+    /// Whether a node was entered since the last call that nobody can reach: it is to be passed over.
+    pub fn went_astray(&mut self) -> bool {
+        std::mem::take(&mut self.astray)
     }
 
     /// The document is complete.

@@ -166,6 +166,21 @@ fn the_rest_of_a_node_that_nobody_holds_is_passed_over() {
 }
 
 #[test]
+fn nodes_of_a_list_that_nobody_reads_are_passed_over() {
+    let registry = registry();
+    let mut text = String::from("<folder name='root'>");
+    for i in 0..200 {
+        text.push_str(&format!("<folder name='f{i}'>{}</folder>", "<tag>x</tag>".repeat(50)));
+    }
+    text.push_str("<tag>last</tag></folder>");
+    let document = open(&registry, bytes(&text), folder_schema(), Policy::Rows(4));
+    let root = node_of(&document);
+    drop(root.take_list(1).unwrap());
+    assert_eq!(all(&mut root.list(2).unwrap().cursor(false).unwrap()), ["last"]);
+    assert!(registry.stats().rows < 200 * 20, "{} items were bound", registry.stats().rows);
+}
+
+#[test]
 fn closing_a_document_fails_what_has_not_come() {
     let registry = registry();
     let (source, mut peer) = socket();
