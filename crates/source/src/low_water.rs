@@ -13,13 +13,13 @@ pub(crate) struct LowWater {
     wanted: usize,
     /// As the socket has it.
     set: usize,
-    /// Nothing has come since the last wait.
-    waited: bool,
+    /// When the wait that a mark makes longer ends. Asking again before is the same wait.
+    until: Option<Instant>,
 }
 
 impl LowWater {
     pub fn new() -> LowWater {
-        LowWater { wanted: 1, set: 1, waited: false }
+        LowWater { wanted: 1, set: 1, until: None }
     }
 
     pub fn want(&mut self, bytes: usize) {
@@ -29,21 +29,24 @@ impl LowWater {
     /// Another socket is read from now on.
     pub fn fresh(&mut self) {
         self.set = 1;
-        self.waited = false;
+        self.until = None;
     }
 
     /// Bytes have come.
     pub fn came(&mut self) {
-        self.waited = false;
+        self.until = None;
     }
 
     /// Before a wait for a socket from which at most so many more bytes come: when to look again.
     pub fn wait(&mut self, fd: RawFd, at_most: Option<u64>) -> Option<Instant> {
         let most = at_most.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
-        let mark = if self.waited { 1 } else { self.wanted.min(most).max(1) };
-        self.waited = true;
+        let now = Instant::now();
+        let mark = match self.until {
+            Some(until) if now >= until => 1,
+            _ => self.wanted.min(most).max(1),
+        };
         self.put(fd, mark);
-        (mark > 1).then(|| Instant::now() + LINGER)
+        (mark > 1).then(|| *self.until.get_or_insert(now + LINGER))
     }
 
     /// Leaves the socket as it was.
