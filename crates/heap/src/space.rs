@@ -147,7 +147,14 @@ pub(crate) struct Lists {
 
 impl Lists {
     pub fn each(&self) -> impl Iterator<Item = *mut Block> + '_ {
-        self.unswept.iter().chain(&self.recycled).chain(&self.roomy).chain(&self.full).chain(&self.young_recycled).chain(&self.young_full).copied()
+        self.unswept
+            .iter()
+            .chain(&self.recycled)
+            .chain(&self.roomy)
+            .chain(&self.full)
+            .chain(&self.young_recycled)
+            .chain(&self.young_full)
+            .copied()
     }
     /// Takes a block that was allocated in since the last node collection; its gaps are listed.
     pub fn young(&mut self, b: *mut Block) {

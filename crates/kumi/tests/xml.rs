@@ -39,7 +39,10 @@ fn counts_by_path() {
 #[test]
 fn cuts_elements_that_stand_alone() {
     let f = file("cut.xml", SHOP);
-    assert_eq!(out(&["-x", &f, "/shop/item", "--first=1"]), "<item xmlns:p=\"urn:p\" id=\"1\"><name>tea &amp; cup</name><price>3</price></item>\n");
+    assert_eq!(
+        out(&["-x", &f, "/shop/item", "--first=1"]),
+        "<item xmlns:p=\"urn:p\" id=\"1\"><name>tea &amp; cup</name><price>3</price></item>\n"
+    );
     assert_eq!(out(&["-x", &f, "note"]), "<p:note xmlns:p=\"urn:p\">see <b>here</b> now</p:note>\n");
     let g = file("cut2.xml", "<a><b x='1&#10;2&quot;'/><b><!--c--><?p d?><![CDATA[<&]]></b></a>");
     assert_eq!(out(&["--cut", &g, "b"]), "<b x=\"1&#10;2&quot;\"/>\n<b><!--c--><?p d?>&lt;&amp;</b>\n");

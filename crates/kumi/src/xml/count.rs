@@ -92,7 +92,10 @@ fn enter(nodes: &mut Vec<Node>, at: usize, name: &str, mark: &str) -> Result<usi
         None => {
             let n = nodes.len();
             if n > MOST {
-                return Err(Failure::Message(format!("more than {} different paths; count some of them with a PATH", grouped(MOST as u64))));
+                return Err(Failure::Message(format!(
+                    "more than {} different paths; count some of them with a PATH",
+                    grouped(MOST as u64)
+                )));
             }
             let name = format!("{mark}{name}");
             nodes.push(Node { name: name.clone(), parent: at, count: 0, children: HashMap::new(), order: Vec::new() });
