@@ -282,49 +282,37 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
     let max = cx.arg_i64(&[max], 0)?.clamp(1, 1 << 20) as usize;
     data.waits.over(cx);
     let mut state = data.state.lock();
-    let mut made = Vec::new();
-    loop {
-        match state.fill() {
-            Ok(Poll::Ready(0)) if made.is_empty() => return Ok(Value::NIL),
-            Ok(Poll::Ready(n)) if n > 0 => {
-                while made.len() < max {
-                    match state.make(cx, data) {
-                        Some(v) => made.push(v),
-                        None => break,
-                    }
+    if state.at == state.taken.len() {
+        cx.shared_state::<Shared>().account(cx);
+    }
+    match state.fill() {
+        Ok(Poll::Ready(0)) => Ok(Value::NIL),
+        // One look's worth, or what was asked for: more may take long.
+        Ok(Poll::Ready(n)) => {
+            let mut made = Vec::with_capacity(n.min(max));
+            while made.len() < max {
+                match state.make(cx, data) {
+                    Some(v) => made.push(v),
+                    None => break,
                 }
-                // One look's worth, or what was asked for: more may take long.
-                break;
             }
-            Ok(Poll::Ready(_)) => break,
-            Ok(poll) => {
-                drop(state);
-                if !made.is_empty() || !matches!(poll, Poll::Wait(kumi_flow::Wait::Push, _)) {
-                    return begin(cx, poll, made);
-                }
-                return wait::park(
-                    cx,
-                    &data.waits,
-                    &data.producer,
-                    data.doc,
-                    mode,
-                    Op { number: BATCH, a: of, b: Value::fix(max as i64) },
-                    poll,
-                );
+            Ok(cx.array_vec(made))
+        }
+        Ok(poll) => {
+            drop(state);
+            if matches!(poll, Poll::Wait(kumi_flow::Wait::Push, _)) {
+                let op = Op { number: BATCH, a: of, b: Value::fix(max as i64) };
+                return wait::park(cx, &data.waits, &data.producer, data.doc, mode, op, poll);
             }
-            Err(e) => {
-                drop(state);
-                return Err(fail::read_error(cx, &e));
-            }
+            // Work that has to be done first (a name to be looked up) is begun by whoever waits.
+            drop(poll);
+            Ok(cx.array(&[]))
+        }
+        Err(e) => {
+            drop(state);
+            Err(fail::read_error(cx, &e))
         }
     }
-    Ok(cx.array_vec(made))
-}
-
-/// Nothing is there now. Work that has to be done first is begun by whoever waits.
-fn begin(cx: &mut Cx, poll: Poll<usize>, made: Vec<Value>) -> R {
-    drop(poll);
-    Ok(cx.array_vec(made))
 }
 
 /// `__xcursor_close(cursor)`: the rest is not wanted.
