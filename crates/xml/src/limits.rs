@@ -6,7 +6,7 @@
 pub struct Limits {
     /// Elements open at the same time.
     pub depth: usize,
-    /// One name (of an element, attribute, entity, target of an instruction), or one reference.
+    /// One name (of an element, attribute, entity, target of an instruction), or one reference. More than 1 GB is taken as 1 GB.
     pub name: usize,
     /// Attributes of one element, defaults from the document type included.
     pub attributes: usize,

@@ -156,6 +156,7 @@ impl Tokenizer {
         let mut options = options;
         options.limits.text_piece = options.limits.text_piece.max(4);
         options.limits.entity_depth = options.limits.entity_depth.min(DEEPEST);
+        options.limits.name = options.limits.name.min(1 << 30);
         Tokenizer {
             input: Input::new(options.encoding),
             pos: 0,
