@@ -305,11 +305,12 @@ impl Input {
     }
 }
 
-/// The first bit at or after `from`; the last mask always has bits past the end.
+/// The first bit at or after `from`; the last mask always has bits past the end. Behind the masks that is `from` itself.
 #[inline(always)]
 pub fn next(masks: &[u64], from: usize) -> usize {
     let mut block = from / 64;
-    let here = masks[block] >> (from % 64);
+    let Some(mask) = masks.get(block) else { return from };
+    let here = mask >> (from % 64);
     if here != 0 {
         return from + here.trailing_zeros() as usize;
     }
