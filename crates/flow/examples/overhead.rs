@@ -92,7 +92,14 @@ fn main() {
             let mut total = 0;
             loop {
                 let read = if batch == 1 {
-                    cursor.next(entry).map(|poll| poll.map(|got| got.map_or(0, |n| { total += n; 1 })))
+                    cursor.next(entry).map(|poll| {
+                        poll.map(|got| {
+                            got.map_or(0, |n| {
+                                total += n;
+                                1
+                            })
+                        })
+                    })
                 } else {
                     cursor.next_batch(batch, |e| {
                         total += entry(e);

@@ -44,7 +44,8 @@ pub(crate) enum What {
 }
 
 fn layout(len: usize) -> Layout {
-    let (layout, _) = Layout::new::<Header>().extend(Layout::array::<u8>(len).expect("a row fits an allocation")).expect("a row fits an allocation");
+    let (layout, _) =
+        Layout::new::<Header>().extend(Layout::array::<u8>(len).expect("a row fits an allocation")).expect("a row fits an allocation");
     layout.pad_to_align()
 }
 

@@ -10,27 +10,28 @@
 //! Drops may happen under any lock, so they never wait for the state: they leave a mark (`poked`), and whoever has
 //! the lock looks at it after letting go.
 
+mod drive;
+
+pub(crate) use drive::Step;
+
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
 
-use kumi_source::{Read, Source};
-use kumi_xml::{Batch, BindOptions, Binder, Item, Limit, Progress, Schema};
+use kumi_source::Source;
+use kumi_xml::{Batch, BindOptions, Item, Schema};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::failure::Failure;
+use crate::fill::{Pushed, Work};
 use crate::list::List;
-use crate::policy::{AHEAD_BATCHES, LOW_WATER_PATIENCE, Pacer, Policy, Speed, Stop};
+use crate::policy::{Pacer, Policy, Speed};
 use crate::registry::{Registry, Shared};
 use crate::route::{Context, Need, Router};
 use crate::tree::{Document, Node, Root};
-use crate::turns::Candidate;
-use crate::wait::{BlockingJob, Poll, Subscription, Ticket, Wait, Waker};
+use crate::wait::{Subscription, Ticket, Waker};
 
-/// The longest time that one call parses, whatever the buffer: between two of them other tasks get their turn.
-pub const FILL_MOST: Duration = Duration::from_millis(20);
 /// Batches of a document that wait for reuse.
 const SPARE: usize = 3;
 /// A spare batch larger than this is freed instead.
@@ -58,37 +59,6 @@ impl Drop for Token {
     }
 }
 
-/// The parsing side. Exists once; in the state, or with the one who parses.
-struct Work {
-    source: Source,
-    binder: Option<Binder>,
-    bind: BindOptions,
-    buffer: Vec<u8>,
-    /// Serial numbers of the nodes open where the binder stands.
-    opens: Vec<u64>,
-    serial: u64,
-    /// The socket's low-water mark.
-    low: usize,
-    consumed: u64,
-    shared: Arc<Shared>,
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        self.source.close();
-        self.shared.counters.open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What one filling came to.
-struct Filled {
-    stop: Stop,
-    wait: Option<kumi_source::Wait>,
-    end: Option<Result<(), Arc<Failure>>>,
-    received: u64,
-    took: Duration,
-}
-
 /// A filled batch, and where its readers are.
 pub(crate) struct Ready {
     pub batch: Batch,
@@ -99,13 +69,6 @@ impl Ready {
     pub fn peek(&self) -> Option<Item> {
         self.batch.items.get(self.at).copied()
     }
-}
-
-/// What somebody pushed while the source was with the one who parses.
-enum Push {
-    Bytes(Vec<u8>),
-    End,
-    Fail(String),
 }
 
 pub(crate) struct State {
@@ -123,7 +86,7 @@ pub(crate) struct State {
     over: bool,
     pacer: Pacer,
     prune: Option<(usize, u64)>,
-    pushed: Vec<Push>,
+    pushed: Vec<Pushed>,
     generation: u64,
     wakers: Vec<(u64, Waker)>,
     next_waker: u64,
@@ -237,15 +200,6 @@ impl State {
     }
 }
 
-/// What asking for progress came to.
-pub(crate) enum Step {
-    Progress,
-    Wait(Wait, Ticket),
-    Busy(Ticket),
-    /// Nothing more comes; for what is still missing, this is why.
-    Over(Arc<Failure>),
-}
-
 /// Parses a document on demand. Thread-safe; keeps nothing of the document reachable.
 pub struct Producer {
     pub(crate) shared: Arc<Shared>,
@@ -310,17 +264,7 @@ impl Registry {
         shared.counters.documents.fetch_add(1, Ordering::Relaxed);
         let name = source.name().to_string();
         let total = source.total();
-        let work = Work {
-            source,
-            binder: None,
-            bind: options.bind,
-            buffer: Vec::new(),
-            opens: Vec::new(),
-            serial: 0,
-            low: 1,
-            consumed: 0,
-            shared: shared.clone(),
-        };
+        let work = Work::new(source, options.bind, schema.clone(), shared.clone());
         let class = schema.root().class();
         let by_path = matches!(schema.root(), kumi_xml::Root::Path { .. });
         let context = Context { schema: schema.clone(), meter: shared.meter.clone(), shared: shared.clone() };
@@ -427,20 +371,20 @@ impl Producer {
     /// Gives bytes to a source that is pushed. Wakes readers. Gives the number of bytes not yet parsed, so that
     /// whoever pushes may pause when there are many; `None` when nobody reads them any more.
     pub fn push(&self, bytes: &[u8]) -> Option<usize> {
-        self.pushes(Push::Bytes(bytes.to_vec()))
+        self.pushes(Pushed::Bytes(bytes.to_vec()))
     }
 
     /// No more bytes are pushed.
     pub fn end(&self) {
-        self.pushes(Push::End);
+        self.pushes(Pushed::End);
     }
 
     /// No more bytes are pushed, because of this. Readers get it after what was pushed before.
     pub fn fail(&self, message: impl Into<String>) {
-        self.pushes(Push::Fail(message.into()));
+        self.pushes(Pushed::Fail(message.into()));
     }
 
-    fn pushes(&self, push: Push) -> Option<usize> {
+    fn pushes(&self, push: Pushed) -> Option<usize> {
         let mut state = self.lock();
         if state.end.is_some() {
             return None;
@@ -448,65 +392,15 @@ impl Producer {
         state.pushed.push(push);
         state.stalled = false;
         state.change();
-        let later: usize = state.pushed.iter().map(|push| if let Push::Bytes(bytes) = push { bytes.len() } else { 0 }).sum();
+        let later: usize = state.pushed.iter().map(|push| if let Pushed::Bytes(bytes) = push { bytes.len() } else { 0 }).sum();
         let waiting = match &mut *state {
             State { work: Some(work), pushed, .. } => {
-                pushes_into(&mut work.source, pushed);
+                work.take_pushed(pushed);
                 work.source.waiting()
             }
             _ => later,
         };
         Some(waiting)
-    }
-
-    /// Parses until the policy's buffer is full or the source has nothing, without routing: for callers that want
-    /// to prefetch. Does nothing when enough is at hand. Says what to wait for when nothing could be done.
-    pub fn prefetch(&self) -> Poll<()> {
-        let seen = {
-            let state = self.lock();
-            if state.queue.len() >= AHEAD_BATCHES {
-                return Poll::Ready(());
-            }
-            state.generation
-        };
-        match self.advance(seen) {
-            Step::Progress | Step::Over(_) => Poll::Ready(()),
-            Step::Wait(wait, ticket) => Poll::Wait(wait, ticket),
-            Step::Busy(ticket) => Poll::Busy(ticket),
-        }
-    }
-
-    /// Fills batches ahead of the demand until the policy's number of them is ready or the source has nothing. To be
-    /// run by a pool thread; a registry's pool does so by itself.
-    pub fn ahead(self: &Arc<Self>) {
-        loop {
-            let mut state = self.lock();
-            let wanted = state.end.is_none() && !state.busy && !state.job && state.queue.len() < state.pacer.ahead();
-            let Some((work, batch, limit)) = wanted.then(|| self.begin(&mut state)).flatten() else {
-                self.scheduled.store(false, Ordering::Release);
-                return;
-            };
-            drop(state);
-            let (work, batch, filled) = self.fill(work, batch, limit);
-            let full = matches!(filled.stop, Stop::Full);
-            if !full {
-                self.scheduled.store(false, Ordering::Release);
-            }
-            self.finish(work, batch, filled, true);
-            if !full {
-                return;
-            }
-        }
-    }
-
-    fn spawn(&self) {
-        let (Some(pool), Some(me)) = (&self.shared.pool, self.me.upgrade()) else { return };
-        if self.scheduled.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        if !pool(Box::new(move || me.ahead())) {
-            self.scheduled.store(false, Ordering::Release);
-        }
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {
@@ -563,319 +457,6 @@ impl Producer {
         let mut state = self.lock();
         state.job = false;
         state.change();
-    }
-
-    /// Routes what is at hand until `enough`, else parses.
-    pub(crate) fn bring(&self, enough: impl Fn() -> bool) -> Step {
-        let mut state = self.lock();
-        let mut routed = false;
-        loop {
-            if enough() {
-                if routed {
-                    state.change();
-                }
-                return Step::Progress;
-            }
-            if !state.route() {
-                break;
-            }
-            routed = true;
-        }
-        if routed {
-            // Others may have waited for what went by.
-            state.change();
-        }
-        let seen = state.generation;
-        drop(state);
-        self.advance(seen)
-    }
-
-    /// Parses, when nothing has changed since a reader found nothing.
-    pub(crate) fn advance(&self, seen: u64) -> Step {
-        let mut state = self.lock();
-        if state.generation != seen {
-            return Step::Progress;
-        }
-        if let Some(end) = state.end.clone() {
-            if !state.queue.is_empty() {
-                return Step::Progress;
-            }
-            if !state.over {
-                state.over = true;
-                if end.is_ok() {
-                    state.router.finish();
-                }
-                state.change();
-            }
-            return Step::Over(end.err().unwrap_or_else(|| Arc::new(Failure::closed(&self.name))));
-        }
-        if state.busy || state.job {
-            state.busy_seen = true;
-            return Step::Busy(state.ticket());
-        }
-        let turn = state.pacer.wants_turn();
-        if turn {
-            let me: Weak<dyn Candidate> = self.me.clone();
-            if let Some(until) = self.shared.turns.ask(self.key(), me, self.shared.now()) {
-                return Step::Wait(Wait::Until(until), state.ticket());
-            }
-        }
-        let Some((work, batch, limit)) = self.begin(&mut state) else {
-            state.busy_seen = true;
-            return Step::Busy(state.ticket());
-        };
-        drop(state);
-        let (work, batch, filled) = self.fill(work, batch, limit);
-        if turn {
-            self.shared.turns.end(self.key(), self.shared.now());
-        }
-        self.finish(work, batch, filled, false)
-    }
-
-    fn key(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
-    /// Takes the work out.
-    fn begin(&self, state: &mut State) -> Option<(Box<Work>, Batch, Limit)> {
-        let mut work = state.work.take()?;
-        state.busy = true;
-        pushes_into(&mut work.source, &mut state.pushed);
-        let (rows, bytes) = state.pacer.limit();
-        if let Some((depth, serial)) = state.prune.take() {
-            if work.opens.get(depth) == Some(&serial) {
-                if let Some(binder) = &mut work.binder {
-                    binder.prune(depth);
-                }
-            }
-        }
-        state.pacer.start(self.shared.now());
-        Some((work, state.spare.pop().unwrap_or_default(), Limit { rows, bytes }))
-    }
-
-    /// Reads and binds, without any lock.
-    fn fill(&self, mut work: Box<Work>, mut batch: Batch, limit: Limit) -> (Box<Work>, Batch, Filled) {
-        let began = self.shared.now();
-        let first = work.serial == 0 && work.consumed == 0;
-        let mut filled = Filled { stop: Stop::Full, wait: None, end: None, received: 0, took: Duration::ZERO };
-        loop {
-            if self.closed.load(Ordering::Acquire) {
-                filled.stop = Stop::End;
-                break;
-            }
-            if let Some(binder) = &mut work.binder {
-                match binder.bind(&mut batch, limit) {
-                    Ok(Progress::Full) => break,
-                    Ok(Progress::End) => {
-                        filled.stop = Stop::End;
-                        filled.end = Some(Ok(()));
-                        break;
-                    }
-                    Ok(Progress::NeedInput) => {}
-                    Err(error) => {
-                        filled.stop = Stop::End;
-                        filled.end = Some(Err(Arc::new(Failure::document(work.source.name(), error))));
-                        break;
-                    }
-                }
-            }
-            let now = self.shared.now();
-            if now.saturating_duration_since(began) >= FILL_MOST {
-                filled.stop = Stop::Pause;
-                break;
-            }
-            if let Err(error) = self.feed(&mut work, &mut filled, if first && batch.is_empty() { FIRST } else { NEXT }) {
-                filled.stop = Stop::End;
-                filled.end = Some(Err(Arc::new(error)));
-                break;
-            }
-            if filled.wait.is_some() {
-                filled.stop = Stop::Waits;
-                break;
-            }
-        }
-        follow(&mut work, &batch);
-        filled.took = self.shared.now().saturating_duration_since(began);
-        (work, batch, filled)
-    }
-
-    /// Reads once and feeds the binder.
-    fn feed(&self, work: &mut Work, filled: &mut Filled, max: usize) -> Result<(), Failure> {
-        work.buffer.clear();
-        match work.source.read(&mut work.buffer, max).map_err(Failure::source)? {
-            Read::Data(n) => {
-                filled.received += n as u64;
-                let binder = self.binder(work);
-                let (binder, buffer) = (binder.0, binder.1);
-                binder.feed(buffer).map_err(|e| Failure::document(&self.name, e))?;
-            }
-            Read::End => self.binder(work).0.finish(),
-            Read::Wait(wait) => filled.wait = Some(wait),
-        }
-        Ok(())
-    }
-
-    /// The binder, made when the first bytes have come: by then the transport has said what encoding they are in.
-    fn binder<'a>(&self, work: &'a mut Work) -> (&'a mut Binder, &'a [u8]) {
-        let Work { binder, bind, source, buffer, .. } = work;
-        let binder = binder.get_or_insert_with(|| {
-            let mut bind = bind.clone();
-            if bind.xml.encoding.is_none() {
-                bind.xml.encoding = source.charset().and_then(|name| encoding_rs::Encoding::for_label(name.as_bytes()));
-            }
-            Binder::new(self.schema.clone(), bind)
-        });
-        (binder, buffer)
-    }
-
-    /// Puts the work back and queues what it brought.
-    fn finish(&self, mut work: Box<Work>, batch: Batch, filled: Filled, ahead: bool) -> Step {
-        let now = self.shared.now();
-        self.shared.advanced(now);
-        let rows = batch.items.iter().filter(|item| !matches!(item, Item::Close)).count();
-        let counters = &self.shared.counters;
-        counters.rows.fetch_add(rows as u64, Ordering::Relaxed);
-        counters.batches.fetch_add(1, Ordering::Relaxed);
-        counters.fill_ns.fetch_add(filled.took.as_nanos() as u64, Ordering::Relaxed);
-        counters.bytes.fetch_add(filled.received, Ordering::Relaxed);
-        if ahead {
-            counters.ahead.fetch_add(1, Ordering::Relaxed);
-        }
-        if filled.wait.is_some() {
-            counters.waits.fetch_add(1, Ordering::Relaxed);
-        }
-        let mut state = self.lock();
-        let before = state.pacer.switches();
-        // One who parsed ahead and found nothing left nobody idle: a batch is being read.
-        let hand = if ahead && matches!(filled.stop, Stop::Waits) { Stop::Pause } else { filled.stop };
-        state.pacer.stop(now, rows, filled.received, hand);
-        let after = state.pacer.switches();
-        counters.to_slow.fetch_add(after.0 - before.0, Ordering::Relaxed);
-        counters.to_fast.fetch_add(after.1 - before.1, Ordering::Relaxed);
-        let m = &mut state.measures;
-        m.rows += rows as u64;
-        m.batches += 1;
-        m.ahead += ahead as u64;
-        m.fill_ns += filled.took.as_nanos() as u64;
-        m.bytes = work.consumed;
-        m.received = work.source.received();
-        m.total = work.source.total();
-        m.waits += filled.wait.is_some() as u64;
-        state.busy = false;
-        state.stalled = filled.wait.is_some();
-        let got = !batch.is_empty() || filled.end.is_some();
-        let mut garbage = None;
-        let wait = if state.over {
-            // Closed meanwhile.
-            garbage = Some((work, batch));
-            None
-        } else {
-            if !batch.is_empty() {
-                state.queue.push_back(Ready { batch, at: 0 });
-            } else if state.spare.len() < SPARE {
-                state.spare.push(batch);
-            }
-            match filled.end {
-                Some(end) => {
-                    state.end = Some(end);
-                    garbage = Some((work, Batch::default()));
-                    None
-                }
-                None => {
-                    set_low_water(&mut work, &state.pacer);
-                    let wait = filled.wait.filter(|_| !got && !ahead).map(|wait| match wait {
-                        kumi_source::Wait::Ready { fd, read, write, until } => {
-                            kumi_source::Wait::Ready { fd, read, write, until: patient(work.low, now, until) }
-                        }
-                        other => other,
-                    });
-                    state.work = Some(work);
-                    wait
-                }
-            }
-        };
-        if got || state.over || state.busy_seen || ahead {
-            state.change();
-        }
-        if !ahead {
-            state.look_ahead();
-        }
-        let step = match wait {
-            Some(kumi_source::Wait::Job(job)) => match self.me.upgrade() {
-                Some(me) => {
-                    state.job = true;
-                    Step::Wait(Wait::Job(BlockingJob::new(job, me)), state.ticket())
-                }
-                None => Step::Progress,
-            },
-            Some(kumi_source::Wait::Ready { fd, read, write, until }) => Step::Wait(Wait::Ready { fd, read, write, until }, state.ticket()),
-            Some(kumi_source::Wait::Until(until)) => Step::Wait(Wait::Until(until), state.ticket()),
-            // Pushed meanwhile: read again.
-            Some(kumi_source::Wait::Push) if !state.pushed.is_empty() => Step::Progress,
-            Some(kumi_source::Wait::Push) => Step::Wait(Wait::Push, state.ticket()),
-            None if matches!(filled.stop, Stop::Pause) && !got => Step::Wait(Wait::Until(now), state.ticket()),
-            None => Step::Progress,
-        };
-        drop(state);
-        drop(garbage);
-        step
-    }
-
-}
-
-/// Lets a slow socket wake its reader once for several packets. The source applies the mark to its waits, and drops
-/// it for the next one when nothing came, so that an idle source wakes nobody.
-fn set_low_water(work: &mut Work, pacer: &Pacer) {
-    // Powers of two, so that it is rarely set.
-    let mark = pacer.low_water().map_or(1, |(bytes, _)| 1 << bytes.max(1).ilog2());
-    if mark != work.low {
-        work.low = mark;
-        work.source.set_low_water(mark);
-    }
-}
-
-/// Bounds a wait that has a low-water mark by the policy's patience. Waits without one end later than these.
-fn patient(low: usize, now: Instant, until: Option<Instant>) -> Option<Instant> {
-    let lingers = |until: &Instant| low > 1 && *until <= now + 8 * LOW_WATER_PATIENCE;
-    until.map(|until| if lingers(&until) { until.min(now + LOW_WATER_PATIENCE) } else { until })
-}
-
-/// Bytes asked of a source at once, before the first row and later.
-const FIRST: usize = crate::policy::FIRST_READ;
-const NEXT: usize = crate::policy::NEXT_READ;
-
-fn pushes_into(source: &mut Source, pushed: &mut Vec<Push>) {
-    for push in pushed.drain(..) {
-        match push {
-            Push::Bytes(bytes) => source.push(&bytes),
-            Push::End => source.end(),
-            Push::Fail(message) => source.fail(message),
-        }
-    }
-}
-
-/// Counts the nodes that the batch opened and closed.
-fn follow(work: &mut Work, batch: &Batch) {
-    for item in &batch.items {
-        match item {
-            Item::Open { .. } => {
-                work.opens.push(work.serial);
-                work.serial += 1;
-            }
-            Item::Close => {
-                work.opens.pop();
-            }
-            _ => {}
-        }
-    }
-    if let Some(binder) = &work.binder {
-        work.consumed = binder.consumed();
-    }
-}
-
-impl Candidate for Producer {
-    fn offered(&self) {
-        self.lock().change();
     }
 }
 

@@ -114,10 +114,12 @@ fn a_row_that_is_held_holds_nothing_behind_it() {
     let document = open(&registry, bytes(&rows_document(1000)), rows_schema(), Policy::Adaptive);
     let list = list_of(&document);
     let mut cursor = list.cursor(false).unwrap();
-    let held = block(|| cursor.next(|entry| match entry {
-        kumi_flow::Entry::Row(row) => row.handle(),
-        _ => None,
-    }));
+    let held = block(|| {
+        cursor.next(|entry| match entry {
+            kumi_flow::Entry::Row(row) => row.handle(),
+            _ => None,
+        })
+    });
     all(&mut cursor);
     assert_eq!(registry.live().cells, 1000);
     drop((document, list, cursor));

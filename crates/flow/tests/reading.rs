@@ -26,10 +26,12 @@ fn the_only_reader_of_a_cut_list_gets_rows_that_nobody_keeps() {
     let document = open(&registry, bytes(&rows_document(3000)), rows_schema(), Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(true).unwrap();
     for i in 0..3000 {
-        let got = block(|| cursor.next(|entry| match entry {
-            kumi_flow::Entry::Row(row) => (row.view().text(0).map(str::to_string), row.handle().is_none()),
-            _ => panic!("a row"),
-        }));
+        let got = block(|| {
+            cursor.next(|entry| match entry {
+                kumi_flow::Entry::Row(row) => (row.view().text(0).map(str::to_string), row.handle().is_none()),
+                _ => panic!("a row"),
+            })
+        });
         assert_eq!(got.unwrap(), Some((Some(i.to_string()), true)));
         assert_eq!(registry.live().cells, 0);
     }
@@ -117,10 +119,12 @@ fn kept_rows_remember_what_was_removed() {
     let list = list_of(&document);
     let handle = |list: &kumi_flow::List| {
         let mut cursor = list.cursor(false).unwrap();
-        block(|| cursor.next(|entry| match entry {
-            kumi_flow::Entry::Row(row) => row.handle().unwrap(),
-            _ => panic!("a row"),
-        }))
+        block(|| {
+            cursor.next(|entry| match entry {
+                kumi_flow::Entry::Row(row) => row.handle().unwrap(),
+                _ => panic!("a row"),
+            })
+        })
         .unwrap()
         .unwrap()
     };
@@ -280,7 +284,12 @@ fn the_push_binding_calls_for_every_row() {
     let mut got = Vec::new();
     let text = rows_document(1000);
     for piece in text.as_bytes().chunks(13) {
-        push.feed(piece, |event| if let kumi_flow::Event::Row { row, .. } = event { got.push(row.text(0).unwrap().to_string()) }).unwrap();
+        push.feed(piece, |event| {
+            if let kumi_flow::Event::Row { row, .. } = event {
+                got.push(row.text(0).unwrap().to_string())
+            }
+        })
+        .unwrap();
     }
     push.finish(|_| ()).unwrap();
     assert_eq!(got, numbers("", 0..1000));
