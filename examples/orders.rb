@@ -230,15 +230,16 @@ total = clock - began
 
 left = servers.count { |server| !server.stop }
 ended = clock - began - total
-first_byte = servers.filter_map(&:first).min.to_f - began
+first_bytes = servers.filter_map(&:first).max.to_f - began
 wire = servers.map(&:wire_time).max
+bytes = servers.sum(&:bytes)
 display.say
-display.say "#{display.bold("first result")}      #{display.green(format("%.1f ms", first * 1e3))} after the request, #{format("%.1f ms", (first - first_byte) * 1e3)} after the first byte"
+display.say "#{display.bold("first result")}      #{display.green(format("%.1f ms", first * 1e3))} after the request, #{format("%.1f ms", (first - first_bytes) * 1e3)} after the first bytes of both"
 if results == stop_after
   display.say "#{display.bold("stopped")}           after #{display.green(format("%.2f s", total))}; the connections were over #{format("%.1f ms", ended * 1e3)} later"
 else
   display.say "#{display.bold("all results")}       #{display.green(format("%.2f s", total))}, and the line alone needs #{format("%.2f s", wire)} (#{format("%+.1f %%", (total / wire - 1) * 100)})"
 end
-display.say "#{display.bold("results")}           #{display.count(results)}, of #{format("%.1f", servers.sum(&:bytes) / 1e6)} MB of XML"
+display.say "#{display.bold("results")}           #{display.count(results)}, of #{bytes < 1_000_000 ? format("%.0f KB", bytes / 1e3) : format("%.1f MB", bytes / 1e6)} of XML"
 display.say "#{display.bold("highest memory")}    #{format("%.1f MB", peak_memory)}, the servers included"
 display.say "#{display.bold("connections open")}  #{left}"
