@@ -154,3 +154,78 @@ fn fast_inputs_take_turns_and_all_of_them_finish() {
     }
     settled(&registry);
 }
+
+/// Reads as a runtime does: sleeps until a subscription calls, and never looks without a reason.
+fn parked<T>(
+    producer: &Arc<kumi_flow::Producer>,
+    mut read: impl FnMut() -> Result<kumi_flow::Poll<T>, kumi_flow::ReadError>,
+) -> Result<T, kumi_flow::ReadError> {
+    loop {
+        let ticket = match read()? {
+            kumi_flow::Poll::Ready(value) => return Ok(value),
+            kumi_flow::Poll::Wait(kumi_flow::Wait::Until(time), _) => {
+                thread::sleep(time.saturating_duration_since(Instant::now()));
+                continue;
+            }
+            kumi_flow::Poll::Wait(_, ticket) | kumi_flow::Poll::Busy(ticket) => ticket,
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        if let Some(subscription) = producer.subscribe(ticket, Box::new(move || sender.send(()).unwrap_or_default())) {
+            receiver.recv_timeout(Duration::from_secs(10)).expect("a wakening was lost");
+            drop(subscription);
+        }
+    }
+}
+
+#[test]
+fn no_wakening_is_lost() {
+    for seed in 1..=16u64 {
+        let registry = pooled();
+        let policy = [Policy::Rows(3), Policy::Paper, Policy::Adaptive][seed as usize % 3];
+        let document = open(&registry, pushed(), info_schema(), policy);
+        let producer = document.producer.clone();
+        let info = node_of(&document);
+        drop(document);
+        let readers: Vec<_> = (0..4)
+            .map(|i| {
+                let (slot, prefix) = if i % 2 == 0 { (2, "a") } else { (3, "b") };
+                let mut cursor = info.list(slot).unwrap().cursor(i >= 2).unwrap();
+                let producer = producer.clone();
+                thread::spawn(move || {
+                    let mut got = Vec::new();
+                    while parked(&producer, || {
+                        cursor.next_batch(5, |entry| {
+                            got.push(show(entry));
+                            true
+                        })
+                    })
+                    .unwrap()
+                        > 0
+                    {}
+                    assert_eq!(got, numbers(prefix, 0..700));
+                })
+            })
+            .collect();
+        let last = {
+            let (info, producer) = (info.clone(), producer.clone());
+            thread::spawn(move || assert_eq!(parked(&producer, || info.field(4, text)).unwrap().as_deref(), Some("E")))
+        };
+        drop(info);
+        let document = info_document(700);
+        let (mut random, mut rest) = (Random(seed), document.as_bytes());
+        while !rest.is_empty() {
+            let n = (1 + random.below(600) as usize).min(rest.len());
+            producer.push(&rest[..n]);
+            rest = &rest[n..];
+            if random.below(4) == 0 {
+                thread::sleep(Duration::from_micros(50));
+            }
+        }
+        producer.end();
+        for reader in readers {
+            reader.join().unwrap();
+        }
+        last.join().unwrap();
+        settled(&registry);
+    }
+}
