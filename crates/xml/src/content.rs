@@ -243,7 +243,7 @@ impl Tokenizer {
                 }
                 let limits = &self.options.limits;
                 if self.frames.len() >= limits.entity_depth {
-                    let message = format!("entities stand in one another more than {} deep (Limits::entity_depth)", limits.entity_depth);
+                    let message = format!("entities stand in one another more than {} deep (limit entity_depth)", limits.entity_depth);
                     return bad(ErrorKind::Limit(LimitKind::EntityDepth), at, message);
                 }
                 let budget = self.budget(offset);

@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
                 return bad(
                     ErrorKind::Limit(LimitKind::Name),
                     start,
-                    format!("a name is longer than {} bytes (Limits::name)", self.name_limit),
+                    format!("a name is longer than {} bytes (limit name)", self.name_limit),
                 );
             };
             if b < 0x80 {
@@ -239,7 +239,7 @@ impl<'a> Cursor<'a> {
             value = value.saturating_mul(if hex { 16 } else { 10 }).saturating_add(digit as u32);
             self.at += 1;
             if self.at - start > self.name_limit {
-                let message = format!("a reference is longer than {} bytes (Limits::name)", self.name_limit);
+                let message = format!("a reference is longer than {} bytes (limit name)", self.name_limit);
                 return bad(ErrorKind::Limit(LimitKind::Name), start, message);
             }
         }

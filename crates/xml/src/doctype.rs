@@ -114,7 +114,7 @@ impl Reader<'_> {
             return bad(
                 ErrorKind::Limit(LimitKind::EntityDepth),
                 at,
-                format!("entities stand in one another more than {} deep (Limits::entity_depth)", self.limits.entity_depth),
+                format!("entities stand in one another more than {} deep (limit entity_depth)", self.limits.entity_depth),
             );
         }
         Expander { dtd: None, limits: self.limits, spent: self.spent, budget: self.budget }.spend(text.len() + 1, at)?;
@@ -181,7 +181,7 @@ impl Reader<'_> {
     fn counts(&mut self, at: usize) -> Read<()> {
         self.dtd.count += 1;
         if self.dtd.count > self.limits.declarations {
-            let message = format!("more than {} declarations (Limits::declarations)", self.limits.declarations);
+            let message = format!("more than {} declarations (limit declarations)", self.limits.declarations);
             return bad(ErrorKind::Limit(LimitKind::Entities), at, message);
         }
         Ok(())

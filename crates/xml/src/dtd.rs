@@ -80,7 +80,7 @@ impl Expander<'_> {
             return bad(
                 ErrorKind::Limit(LimitKind::EntityExpansion),
                 at,
-                format!("entities grow to more than {} bytes beyond the document (Limits::entity_expansion)", self.limits.entity_expansion),
+                format!("entities grow to more than {} bytes beyond the document (limit entity_expansion)", self.limits.entity_expansion),
             );
         }
         Ok(())
@@ -155,7 +155,7 @@ impl Expander<'_> {
                                     ErrorKind::Limit(LimitKind::EntityDepth),
                                     at,
                                     format!(
-                                        "entities stand in one another more than {} deep (Limits::entity_depth)",
+                                        "entities stand in one another more than {} deep (limit entity_depth)",
                                         self.limits.entity_depth
                                     ),
                                 );
@@ -169,7 +169,7 @@ impl Expander<'_> {
                         return bad(
                             ErrorKind::Limit(LimitKind::TagBytes),
                             at,
-                            format!("an attribute's value is longer than {} bytes (Limits::tag_bytes)", self.limits.tag_bytes),
+                            format!("an attribute's value is longer than {} bytes (limit tag_bytes)", self.limits.tag_bytes),
                         );
                     }
                 }

@@ -191,14 +191,14 @@ impl Tokenizer {
                 return bad(
                     ErrorKind::Limit(LimitKind::Attributes),
                     start,
-                    format!("an element has more than {} attributes (Limits::attributes)", limits.attributes),
+                    format!("an element has more than {} attributes (limit attributes)", limits.attributes),
                 );
             }
             if self.values.len() > limits.tag_bytes {
                 return bad(
                     ErrorKind::Limit(LimitKind::TagBytes),
                     start,
-                    format!("the values of a tag grow to more than {} bytes (Limits::tag_bytes)", limits.tag_bytes),
+                    format!("the values of a tag grow to more than {} bytes (limit tag_bytes)", limits.tag_bytes),
                 );
             }
             self.attributes.push(Attr { name, local: colon, namespace: NONE, value, composed: !plain, specified: true });
@@ -241,7 +241,7 @@ impl Tokenizer {
                 return bad(
                     ErrorKind::Limit(LimitKind::Attributes),
                     tag.name.0,
-                    format!("an element has more than {} attributes (Limits::attributes)", limits.attributes),
+                    format!("an element has more than {} attributes (limit attributes)", limits.attributes),
                 );
             }
             let start = self.values.len();
@@ -290,11 +290,11 @@ impl Tokenizer {
         let limits = &self.options.limits;
         let (depth, bytes) = (limits.depth, limits.tag_bytes);
         if self.open.depth() >= depth {
-            let message = format!("elements stand in one another more than {depth} deep (Limits::depth)");
+            let message = format!("elements stand in one another more than {depth} deep (limit depth)");
             return bad(ErrorKind::Limit(LimitKind::Depth), tag.name.0 - 1, message);
         }
         if self.open.names_len() + (tag.name.1 - tag.name.0) > bytes {
-            let message = format!("the names of the open elements together are longer than {bytes} bytes (Limits::tag_bytes)");
+            let message = format!("the names of the open elements together are longer than {bytes} bytes (limit tag_bytes)");
             return bad(ErrorKind::Limit(LimitKind::TagBytes), tag.name.0, message);
         }
         let source = match self.frames.last() {
@@ -329,7 +329,7 @@ impl Tokenizer {
                 return bad(ErrorKind::Namespace, a.name.0, message);
             }
             if self.namespaces.len() >= limit {
-                let message = format!("more than {limit} namespace declarations are in scope (Limits::namespaces)");
+                let message = format!("more than {limit} namespace declarations are in scope (limit namespaces)");
                 return bad(ErrorKind::Limit(LimitKind::Namespaces), a.name.0, message);
             }
             self.namespaces.declare(prefix, name);

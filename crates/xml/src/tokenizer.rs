@@ -357,7 +357,7 @@ impl Tokenizer {
             return Err(Bad { kind: ErrorKind::EntityBoundary, at: frame.at, message });
         }
         if self.input.end - self.pos > self.cap.0 {
-            let message = format!("{} is longer than {} bytes (Limits::{})", self.what, self.cap.0, limit_name(self.cap.1));
+            let message = format!("{} is longer than {} bytes (limit {})", self.what, self.cap.0, limit_name(self.cap.1));
             return Err(Bad { kind: ErrorKind::Limit(self.cap.1), at: self.pos, message });
         }
         let at = self.input.end;

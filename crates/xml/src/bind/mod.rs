@@ -308,14 +308,20 @@ impl Binder {
 
     /// The elements open now, with their ordinals where they stand in a list.
     fn path(&self) -> String {
+        /// Steps shown of a long path, at its beginning and at its end.
+        const SHOWN: (usize, usize) = (10, 4);
         let mut path = String::new();
-        for i in 0..self.tokenizer.depth() {
+        let depth = self.tokenizer.depth();
+        let left_out = if depth > SHOWN.0 + SHOWN.1 + 1 { SHOWN.0..depth - SHOWN.1 } else { depth..depth };
+        for i in 0..depth {
+            if i == left_out.start {
+                path.push_str("/...");
+            }
+            if left_out.contains(&i) {
+                continue;
+            }
             let Some(name) = self.tokenizer.open_name(i) else { break };
             step(&mut path, name, self.state.frames.get(i).map_or(0, |f| f.ordinal));
-            if path.len() > 1000 {
-                path.push_str("/...");
-                break;
-            }
         }
         path
     }
