@@ -44,6 +44,8 @@ pub(super) struct State {
     pub outers: Outers,
     /// Open leaves whose text is wanted: 0 or 1.
     leaves: u32,
+    /// Where in the arena its text begins.
+    leaf: u32,
     /// Whole instances open.
     wholes: usize,
     /// Rows of the path so far.
@@ -65,6 +67,7 @@ impl State {
             texts: Texts::default(),
             outers: Outers::default(),
             leaves: 0,
+            leaf: 0,
             wholes: 0,
             rows: 0,
             scopes: 0,
@@ -136,6 +139,7 @@ impl State {
                 self.leaves += 1;
                 let mut frame = Frame::new(Role::Leaf, slot);
                 frame.arena = self.store.arena.len() as u32;
+                self.leaf = frame.arena;
                 self.enter(frame)
             }
             Kind::Class(class) => {
@@ -328,7 +332,7 @@ impl State {
         let text = text.as_bytes();
         let BindLimits { field, row, .. } = self.limits;
         if self.leaves > 0 {
-            let leaf = self.frames.iter().rev().find(|f| f.role == Role::Leaf).map_or(0, |f| f.arena as usize);
+            let leaf = self.leaf as usize;
             self.store.arena.extend_from_slice(text);
             if self.store.arena.len() - leaf > field {
                 return Err(BindErrorKind::FieldSize.into());
@@ -352,32 +356,44 @@ impl State {
     }
 
     pub fn end(&mut self, schema: &Schema, out: &mut Batch) -> Result<(), Fault> {
-        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        let Some(top) = self.frames.last() else { return Ok(()) };
+        // Only what is needed is read: a copy of the whole would wait for the stores that made it.
+        let (role, slot, arena, pruned) = (top.role, top.slot, top.arena, top.pruned);
+        let depth = self.frames.len();
         if !schema.outers.is_empty() {
-            self.outers.leave(self.frames.len() as u32 + 1);
+            self.outers.leave(depth as u32);
         }
-        match frame.role {
-            Role::Path | Role::Inner => {}
-            Role::Leaf => self.end_leaf(&frame, out),
-            Role::Whole => self.end_whole(schema, &frame, out)?,
-            Role::Node => self.end_node(schema, &frame, out)?,
+        match role {
+            Role::Path | Role::Inner => self.frames.truncate(depth - 1),
+            Role::Leaf => {
+                self.frames.truncate(depth - 1);
+                self.end_leaf(slot, arena, pruned, out);
+            }
+            Role::Whole | Role::Node => {
+                let frame = *top;
+                self.frames.truncate(depth - 1);
+                match role {
+                    Role::Whole => self.end_whole(schema, &frame, out)?,
+                    _ => self.end_node(schema, &frame, out)?,
+                }
+            }
         }
         Ok(())
     }
 
-    fn end_leaf(&mut self, frame: &Frame, out: &mut Batch) {
+    fn end_leaf(&mut self, slot: u16, arena: u32, pruned: bool, out: &mut Batch) {
         self.leaves -= 1;
         let Some(parent) = self.frames.last() else { return };
         if parent.role == Role::Whole {
-            let at = parent.values as usize + frame.slot as usize;
-            self.store.values[at] = Value { start: frame.arena, end: self.store.arena.len() as u32 };
+            let at = parent.values as usize + slot as usize;
+            self.store.values[at] = Value { start: arena, end: self.store.arena.len() as u32 };
             return;
         }
-        if !frame.pruned {
-            let text = append(out, &self.store.arena[frame.arena as usize..]);
-            out.items.push(Item::Field { slot: frame.slot, text });
+        if !pruned {
+            let text = append(out, &self.store.arena[arena as usize..]);
+            out.items.push(Item::Field { slot: slot, text });
         }
-        self.store.release(frame.arena as usize);
+        self.store.release(arena as usize);
     }
 
     fn end_whole(&mut self, schema: &Schema, frame: &Frame, out: &mut Batch) -> Result<(), Fault> {
