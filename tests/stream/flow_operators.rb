@@ -60,7 +60,8 @@ check("top of all", numbers.sort.reverse, flow.map(&:value).top(5000))
 check("top 0", [], flow.top(0, :value))
 check("nothing", [], Kumihimo.flow([]).sort.group_by(:itself).top(3, 0).window(2).flat_map(&:rows))
 
-[nil, 1, 10, 300, 5000].each do |bound|
+# A collector that runs all the time takes its time.
+(ENV["KUMI_GC_STRESS"] ? [300] : [nil, 1, 10, 300, 5000]).each do |bound|
   check("distinct #{bound}", rows.map(&:key).uniq.sort, flow.map(&:key).distinct(rows: bound), &:sort)
   check("distinct by #{bound}", rows.uniq(&:key).map(&:id).sort, flow.distinct(:key, rows: bound).map(&:id), &:sort)
   check("group_by #{bound}", rows.group_by(&:key).sort, flow.group_by(:key, rows: bound), &:sort)
@@ -151,4 +152,4 @@ rescue TypeError => error
 end
 p flow.map(&:value).inspect, Kumihimo.flow([1]).join([2], on: :itself).inspect
 p flow.sum(&:value) == numbers.sum, flow.include?(rows[5]), flow.min_by(&:value) == rows.min_by(&:value), flow.each_slice(300).map(&:size), flow.lazy.map(&:id).first(2)
-puts "#{$checks} checks"
+puts $checks > 100 ? "all agree" : $checks
