@@ -148,6 +148,7 @@ impl Heap {
             // SAFETY: the world is stopped.
             unsafe { h.retired.free_old(stop, oldest) };
         }
+        shared.young.collected(t0.elapsed().as_nanos() as u64);
         shared.next_budget(full, m.cells, m.bytes);
         let what = if full { Collected::Full } else { Collected::Young };
         let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
@@ -193,7 +194,7 @@ impl HeapShared {
             return true;
         }
         let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
-        if new >= old.max(self.young as usize) {
+        if new >= old.max(self.young.most() as usize) {
             if !self.young_only() {
                 self.stats.because(Cause::Promoted);
                 return true;
@@ -201,7 +202,7 @@ impl HeapShared {
             self.full_due.store(true, Relaxed);
         }
         let limit = self.max();
-        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young as usize / 2) > limit {
+        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young.bytes() as usize / 2) > limit {
             self.stats.because(Cause::Limit);
             return true;
         }
@@ -220,7 +221,7 @@ impl HeapShared {
             self.promoted.fetch_add(bytes, Relaxed);
         }
         let live = self.live_bytes.load(Relaxed) as isize;
-        let mut budget = self.young.max(self.old_bytes.load(Relaxed) as isize / 8);
+        let mut budget = self.young.bytes().max(self.old_bytes.load(Relaxed) as isize / 8);
         let max = self.max();
         if max < usize::MAX / 8 {
             budget = budget.min((max as isize - live).max(1 << 20));

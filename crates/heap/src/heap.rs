@@ -10,12 +10,13 @@ use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::retire::{self, Retired};
 use crate::shape::Shapes;
-use crate::shared::{HeapShared, YOUNG, lock};
+use crate::shared::{HeapShared, lock};
 use crate::site::{Place, Sites};
 use crate::space::{Cursor, IN, Lists, OUTSIDE};
 use crate::stat::{Counters, GcStat};
 use crate::trace::{Visitor, trace_cell};
 use crate::window::{LEAVE, Window};
+use crate::young::Young;
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Sym, Value};
 use kumi_num::BigInt;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -38,15 +39,16 @@ pub struct HeapConfig {
     pub rule: Rule,
     /// Bytes of a window.
     pub window: usize,
-    /// Bytes that may be allocated outside windows between two node collections, at least.
-    pub young: usize,
+    /// Bytes that may be allocated outside windows between two node collections, at least: at first, and at most, as
+    /// it grows while collections take much of the time.
+    pub young: (usize, usize),
     /// Seed of random publishing, retirement and window sizes; 0: none.
     pub stress: u64,
 }
 
 impl Default for HeapConfig {
     fn default() -> Self {
-        HeapConfig { rule: Rule::Closure, window: 32 << 10, young: YOUNG, stress: 0 }
+        HeapConfig { rule: Rule::Closure, window: 32 << 10, young: (crate::young::FIRST, crate::young::MOST), stress: 0 }
     }
 }
 
@@ -109,13 +111,13 @@ impl Heap {
     }
     /// The first heap of a runtime.
     pub fn configured(c: HeapConfig) -> Heap {
-        Heap::with(Arc::new(HeapShared::new(c.young.clamp(1 << 20, 1 << 30) as isize)), Shapes::default(), c)
+        Heap::with(Arc::new(HeapShared::new(Young::new(c.young.0, c.young.1))), Shapes::default(), c)
     }
     /// Another worker's heap of the same runtime.
     pub fn sibling(&self) -> Heap {
         let seed = self.window.stress();
         let stress = if seed == 0 { 0 } else { seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
-        let c = HeapConfig { rule: self.rule, window: self.window.size(), young: self.shared.young as usize, stress };
+        let c = HeapConfig { rule: self.rule, window: self.window.size(), young: Default::default(), stress };
         let mut h = Heap::with(self.shared.clone(), self.shapes.sibling(), c);
         h.sample_like(self);
         h

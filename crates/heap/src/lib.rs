@@ -43,6 +43,7 @@ mod trace;
 mod value;
 mod verify;
 mod window;
+mod young;
 
 pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
 pub use class::{ClassData, ClassObj, Const, Instance, Role};

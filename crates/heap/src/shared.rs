@@ -10,13 +10,11 @@ use crate::block::Block;
 use crate::retire::Retired;
 use crate::stat::{Counters, GcStat, Stats};
 use crate::trace::drop_cell;
+use crate::young::Young;
 use crate::{ClassObj, Gc, Sym, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-
-/// The default of [`HeapShared::young`].
-pub(crate) const YOUNG: usize = 24 << 20;
 
 /// Ids both ways.
 #[derive(Default)]
@@ -77,7 +75,7 @@ struct Readers {
 /// The common part.
 pub struct HeapShared {
     /// Bytes that may be allocated outside windows between two node collections, at least.
-    pub(crate) young: isize,
+    pub(crate) young: Young,
     /// Sites of allocation.
     pub(crate) book: crate::site::SiteBook,
     /// A collection is wished for.
@@ -135,7 +133,8 @@ pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl HeapShared {
-    pub(crate) fn new(young: isize) -> HeapShared {
+    pub(crate) fn new(young: Young) -> HeapShared {
+        let first = young.bytes();
         HeapShared {
             young,
             book: Default::default(),
@@ -144,7 +143,7 @@ impl HeapShared {
             young_only: AtomicBool::new(false),
             full_due: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
-            budget: AtomicIsize::new(young),
+            budget: AtomicIsize::new(first),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),

@@ -125,7 +125,10 @@ fn heap_config() -> HeapConfig {
             _ => Rule::Closure,
         },
         window: number("KUMI_WINDOW").map_or(d.window, |kb| (kb.clamp(8, 256) as usize) << 10),
-        young: number("KUMI_YOUNG").map_or(d.young, |mb| (mb.clamp(1, 1024) as usize) << 20),
+        young: number("KUMI_YOUNG").map_or(d.young, |mb| {
+            let fixed = (mb.clamp(1, 1024) as usize) << 20;
+            (fixed, fixed)
+        }),
         stress: number("KUMI_TLH_STRESS").map_or(0, |seed| seed.wrapping_mul(2).wrapping_add(1)),
     }
 }
