@@ -82,20 +82,6 @@ fn parse_bytes(v: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_and_limits() {
-        assert_eq!((parse_bytes("64M"), parse_bytes(" 1g "), parse_bytes("12")), (Some(64 << 20), Some(1 << 30), Some(12)));
-        assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
-        assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
-        assert_eq!(parse_limit("9223372036854771712"), None);
-        assert!(limit().is_none_or(|n| n > 0));
-    }
-}
-
 /// Gives back the constant pages of the program file that starting up has needed (the prelude's index and texts, tables):
 /// 2.5 MB of resident memory, of which the program that runs now asks again for what it uses, from the system's cache.
 /// Code stays: asking for that again costs a millisecond. Where it cannot be done nothing happens.
@@ -121,5 +107,19 @@ pub fn forget_startup() {
         }
         // SAFETY: the callback touches nothing but what it is given.
         unsafe { libc::dl_iterate_phdr(Some(object), std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_limits() {
+        assert_eq!((parse_bytes("64M"), parse_bytes(" 1g "), parse_bytes("12")), (Some(64 << 20), Some(1 << 30), Some(12)));
+        assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
+        assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
+        assert_eq!(parse_limit("9223372036854771712"), None);
+        assert!(limit().is_none_or(|n| n > 0));
     }
 }

@@ -391,7 +391,7 @@ impl State {
         }
         if !pruned {
             let text = append(out, &self.store.arena[arena as usize..]);
-            out.items.push(Item::Field { slot: slot, text });
+            out.items.push(Item::Field { slot, text });
         }
         self.store.release(arena as usize);
     }
