@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Where it begins, in bytes.
-pub(crate) const FIRST: usize = 4 << 20;
+pub(crate) const FIRST: usize = 3 << 20;
 /// What it may grow to, in bytes.
 pub(crate) const MOST: usize = 24 << 20;
 /// It grows when marking took more than one part in so many of the time since the collection before.
-const PARTS: u64 = 100;
+const PARTS: u64 = 64;
 
 /// See the module.
 pub(crate) struct Young {
@@ -54,12 +54,12 @@ mod tests {
     #[test]
     fn grows_while_collections_take_much_of_the_time() {
         let y = Young::new(4 << 20, 24 << 20);
-        y.note(1_000_000, 150_000_000);
+        y.note(1_000_000, 100_000_000);
         assert_eq!(y.bytes(), 4 << 20);
-        y.note(1_000_000, 160_000_000);
+        y.note(1_000_000, 110_000_000);
         assert_eq!(y.bytes(), 8 << 20);
-        y.note(1_000_000, 161_000_000);
-        y.note(1_000_000, 162_000_000);
+        y.note(1_000_000, 111_000_000);
+        y.note(1_000_000, 112_000_000);
         assert_eq!(y.bytes(), 24 << 20);
         y.note(1_000_000, 900_000_000);
         assert_eq!(y.bytes(), 24 << 20, "what has grown stays");
