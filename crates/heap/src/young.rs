@@ -1,13 +1,13 @@
 //! The young space's size: how much may be allocated outside windows between two node collections.
 //!
-//! It begins small, so that small programs stay small, and doubles for as long as collections take more than a certain share of
-//! the time: a program that allocates quickly, or keeps much, soon has the largest.
+//! Where it begins below its largest size it doubles for as long as collections take more than a certain share of the time: a
+//! program that allocates quickly, or keeps much, soon has the largest. By default it begins there.
 
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Where it begins, in bytes.
-pub(crate) const FIRST: usize = 3 << 20;
+pub(crate) const FIRST: usize = MOST;
 /// What it may grow to, in bytes.
 pub(crate) const MOST: usize = 24 << 20;
 /// It grows when marking took more than one part in so many of the time since the collection before.
