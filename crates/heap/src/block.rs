@@ -30,8 +30,6 @@ pub struct Block {
     live: [u64; WORDS],
     /// Bytes of the whole block.
     bytes: usize,
-    /// The heap (worker) it belongs to; written at stops and by its owner.
-    pub owner: u32,
     pub state: State,
     /// Address of the first gap, 0 for none. Good while the block is swept and no cursor is in it.
     pub gap: u64,
@@ -104,7 +102,6 @@ impl Block {
                 logged: [const { AtomicU64::new(0) }; WORDS],
                 live: [0; WORDS],
                 bytes,
-                owner: 0,
                 state,
                 gap: 0,
                 free_bytes: (BLOCK - FIRST) as u32,

@@ -30,12 +30,7 @@ impl Heap {
     fn adopt(&mut self) {
         let orphans = std::mem::take(&mut *lock(&self.shared.orphans));
         for o in orphans {
-            for b in &o.blocks {
-                // SAFETY: a live block; the world is stopped.
-                unsafe { (**b).owner = self.id };
-            }
-            self.lists.young_full.extend(o.blocks);
-            self.lists.young_large.extend(o.large);
+            self.lists.take_over(o.lists, o.window);
             self.remembered.extend(o.remembered);
             drop(o.retired);
         }
@@ -44,17 +39,7 @@ impl Heap {
     pub fn absorb(&mut self, other: &mut Heap) {
         other.close();
         other.retire_window(|_| true);
-        let all: Vec<_> = other.lists.each().collect();
-        self.lists.unswept.append(&mut other.lists.unswept);
-        other.lists.recycled.clear();
-        other.lists.roomy.clear();
-        other.lists.full.clear();
-        other.lists.young_recycled.clear();
-        other.lists.young_full.clear();
-        self.lists.young_full.extend(all.iter().filter(|b| !self.lists.unswept.contains(b)));
-        self.lists.young_full.append(&mut other.window.blocks);
-        self.lists.young_large.append(&mut other.lists.large);
-        self.lists.young_large.append(&mut other.lists.young_large);
+        self.lists.take_over(std::mem::take(&mut other.lists), std::mem::take(&mut other.window.blocks));
         self.remembered.append(&mut other.remembered);
     }
     /// Ends all cursors: every block stands in a list.

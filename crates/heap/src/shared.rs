@@ -8,6 +8,7 @@
 
 use crate::block::Block;
 use crate::retire::Retired;
+use crate::space::Lists;
 use crate::stat::{Counters, GcStat, Stats};
 use crate::trace::drop_cell;
 use crate::young::Young;
@@ -58,11 +59,19 @@ impl SideIvars {
 
 /// Memory of a worker that is gone.
 pub(crate) struct Orphan {
-    pub blocks: Vec<*mut Block>,
-    pub large: Vec<*mut Block>,
+    pub lists: Lists,
+    /// What its window was.
+    pub window: Vec<*mut Block>,
     pub remembered: Vec<Value>,
     /// Freed with this, at a stop.
     pub retired: Box<Retired>,
+}
+
+impl Orphan {
+    /// All its blocks, large ones included.
+    pub fn blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
+        self.lists.each().chain(self.lists.each_large()).chain(self.window.iter().copied())
+    }
 }
 
 /// Stops that freed buffers, and for each reader beside them how many there were when it began.
@@ -354,11 +363,11 @@ impl HeapShared {
 impl Drop for HeapShared {
     fn drop(&mut self) {
         for o in std::mem::take(&mut *lock(&self.orphans)) {
-            for b in o.blocks.iter().chain(&o.large).copied() {
+            for b in o.blocks() {
                 // SAFETY: the last heap is gone and with it every value.
                 unsafe { (*b).each(|h, _| drop_cell(h)) };
             }
-            for b in o.blocks.iter().chain(&o.large).copied() {
+            for b in o.blocks() {
                 // SAFETY: as above.
                 unsafe { Block::free(b) };
             }

@@ -156,6 +156,9 @@ impl Lists {
             .chain(&self.young_full)
             .copied()
     }
+    pub fn each_large(&self) -> impl Iterator<Item = *mut Block> + '_ {
+        self.large.iter().chain(&self.young_large).copied()
+    }
     /// Takes a block that was allocated in since the last node collection; its gaps are listed.
     pub fn young(&mut self, b: *mut Block) {
         // SAFETY: a live block of this heap.
@@ -164,6 +167,16 @@ impl Lists {
         } else {
             self.young_full.push(b);
         }
+    }
+    /// Takes over the blocks of a heap that ends, its window's among them. The next node collection looks at all of
+    /// them as at young ones; what waited to be swept still does.
+    pub fn take_over(&mut self, mut other: Lists, window: Vec<*mut Block>) {
+        self.unswept.append(&mut other.unswept);
+        for mut list in [other.recycled, other.roomy, other.full, other.young_recycled, other.young_full, window] {
+            self.young_full.append(&mut list);
+        }
+        self.young_large.append(&mut other.large);
+        self.young_large.append(&mut other.young_large);
     }
     /// A node collection is over: blocks that may hold dead cells wait to be swept.
     pub fn restart(&mut self, full: bool) {
@@ -348,10 +361,7 @@ impl Heap {
             b
         });
         // SAFETY: nobody else's.
-        unsafe {
-            (*b).owner = self.id;
-            (*b).state = State::Common;
-        }
+        unsafe { (*b).state = State::Common };
         b
     }
 
@@ -480,7 +490,6 @@ impl Heap {
         self.lists.young_large.push(b);
         // SAFETY: just made, one cell.
         unsafe {
-            (*b).owner = self.id;
             let n = (*b).bytes();
             self.shared.heap_bytes.fetch_add(n, Relaxed);
             Counters::add(&self.counters.allocated_cells, 1);
@@ -507,8 +516,7 @@ impl Heap {
         let held = [self.cursors[1].block, self.medium.block];
         self.lists
             .each()
-            .chain(self.lists.large.iter().copied())
-            .chain(self.lists.young_large.iter().copied())
+            .chain(self.lists.each_large())
             .chain(held.into_iter().filter(|b| !b.is_null()))
             .chain(self.window.blocks.iter().copied())
     }

@@ -140,7 +140,7 @@ pub fn verify(
         }
     }
     for o in crate::shared::lock(&shared.orphans).iter() {
-        for &b in o.blocks.iter().chain(&o.large) {
+        for b in o.blocks() {
             w.add_block(b, u32::MAX, false);
         }
     }
