@@ -5,7 +5,7 @@
 //! Invariant: a new cell's flags say where it was born, and what it is made with is
 //! raised to them before anybody sees it ([`Heap::born`]).
 
-use crate::block::{Block, MAX_CELL};
+use crate::block::MAX_CELL;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::retire::{self, Retired};
