@@ -128,19 +128,12 @@ module Kumihimo
     end
 
     # Elements that are in both: each once, or with `all: true` as often as it is in the one that has it less often.
-    def intersect(other, all: false, memory: nil, rows: nil, codec: Marshal)
-      return Multiset.new(self, other, :intersect, Budget.options(memory, rows, codec)) if all
-      distinct(memory: memory, rows: rows, codec: codec)
-        .join(other, on: :itself.to_proc, nils: true, kind: :semi, memory: memory, rows: rows, codec: codec)
-    end
+    # `bound` is memory:, rows: and codec:.
+    def intersect(other, all: false, **bound) = Multiset.of(self, other, :intersect, all, **bound)
     alias intersection intersect
 
     # Elements that are not in the other: each once, or with `all: true` each of the other's takes away one of ours.
-    def except(other, all: false, memory: nil, rows: nil, codec: Marshal)
-      return Multiset.new(self, other, :except, Budget.options(memory, rows, codec)) if all
-      distinct(memory: memory, rows: rows, codec: codec)
-        .join(other, on: :itself.to_proc, nils: true, kind: :anti, memory: memory, rows: rows, codec: codec)
-    end
+    def except(other, all: false, **bound) = Multiset.of(self, other, :except, all, **bound)
     alias difference except
 
     # One flow in order of inputs that are in order.
@@ -167,6 +160,7 @@ require_relative "flow/budget"
 require_relative "flow/spill"
 require_relative "flow/operator"
 require_relative "flow/elements"
+require_relative "flow/bounded"
 require_relative "flow/distinct"
 require_relative "flow/group"
 require_relative "flow/sort"
@@ -174,6 +168,7 @@ require_relative "flow/top"
 require_relative "flow/window"
 require_relative "flow/turns"
 require_relative "flow/together"
+require_relative "flow/sorted"
 require_relative "flow/multiset"
 require_relative "flow/join"
 require_relative "flow/merge"

@@ -4,26 +4,17 @@ module Kumihimo
   module Flow
     # The first element of each key, at once. Over its bound, the largest partition's keys go to disk; an element whose key is
     # not among that partition's newer ones then waits on disk until the end, when it is known whether its key was there.
-    class Distinct < Operator
+    class Distinct < KeyedOperator
       # Keys in memory that came out, then on disk: keys that came out, elements that wait.
       Part = Struct.new(:keys, :known, :waiting)
 
-      def initialize(input, key, options)
-        super(input)
-        @key = key
-        @options = options
-      end
-
       def start
+        super
         return @seen = {} unless @options
-        @budget = Budget.new(@options)
-        @spill = Spill.new(@options.codec)
         @parts = Array.new(Partition::COUNT) { Part.new({}) }
         @held = 0
         @work = nil
       end
-
-      def stop = @spill&.close
 
       def each(&block)
         return super if @options || !block
@@ -53,8 +44,8 @@ module Kumihimo
         until @work.empty? || out.size >= max
           part, depth = @work.shift
           settle(part)
-          if part.known.count + part.waiting.count > @budget.limit && depth <= Partition::DEEPEST
-            @work.concat(cut(part, depth))
+          if cut?(part.known.count + part.waiting.count, depth)
+            @work.concat(pieces(part, depth))
           else
             seen = {}
             part.known.each { |_, value| seen[value] = true }
@@ -95,7 +86,8 @@ module Kumihimo
         part.known.flush
       end
 
-      def cut(part, depth)
+      # The keys and elements of a partition, cut alike.
+      def pieces(part, depth)
         pieces = Array.new(Partition::COUNT) { Part.new({}, Shelf.new(@spill), Shelf.new(@spill)) }
         part.known.each { |_, value| pieces[Partition.of(value, depth)].known.add(0, value) }
         part.waiting.each { |_, element| pieces[Partition.of(@key.call(element), depth)].waiting.add(0, element) }

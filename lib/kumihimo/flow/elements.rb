@@ -4,12 +4,15 @@ module Kumihimo
   module Flow
     # Operators that look at one element at a time. Those that are used most have an `each` of their own: a call less.
 
-    class Map < Operator
+    # One that goes by a block.
+    class BlockOperator < Operator
       def initialize(input, block)
         super(input)
         @block = block
       end
+    end
 
+    class Map < BlockOperator
       def process(element) = yield(@block.call(element))
 
       def each
@@ -20,33 +23,33 @@ module Kumihimo
       end
     end
 
-    class Select < Map
+    # The elements of which the block says what is `wanted`.
+    class Select < BlockOperator
+      def initialize(input, block, wanted = true)
+        super(input, block)
+        @yes = wanted
+        @no = !wanted
+      end
+
       def process(element)
-        yield element if @block.call(element)
+        yield element if @block.call(element) ? @yes : @no
       end
 
       def each
         return to_enum(:each) unless block_given?
         block = @block
-        @input.each { |element| yield element if block.call(element) }
+        yes = @yes
+        no = @no
+        @input.each { |element| yield element if block.call(element) ? yes : no }
         self
       end
     end
 
-    class Reject < Map
-      def process(element)
-        yield element unless @block.call(element)
-      end
-
-      def each
-        return to_enum(:each) unless block_given?
-        block = @block
-        @input.each { |element| yield element unless block.call(element) }
-        self
-      end
+    class Reject < Select
+      def initialize(input, block) = super(input, block, false)
     end
 
-    class FilterMap < Map
+    class FilterMap < BlockOperator
       def process(element)
         result = @block.call(element)
         yield result if result
@@ -115,7 +118,7 @@ module Kumihimo
       end
     end
 
-    class TakeWhile < Map
+    class TakeWhile < BlockOperator
       def start = @over = false
       def full? = @over
 
@@ -148,12 +151,7 @@ module Kumihimo
       end
     end
 
-    class DropWhile < Operator
-      def initialize(input, block)
-        super(input)
-        @block = block
-      end
-
+    class DropWhile < BlockOperator
       def start = @dropping = true
 
       def process(element)

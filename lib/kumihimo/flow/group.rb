@@ -4,25 +4,18 @@ module Kumihimo
   module Flow
     # Pairs [key, elements] at the end of the input, in the order in which keys first came. Over its bound, the elements of the
     # largest partition go to disk; such partitions' groups come last. A group that comes out is an Array in memory, however large.
-    class Groups < Operator
+    class Groups < KeyedOperator
+      include AtEnd
+
       Part = Struct.new(:groups, :held, :shelf)
 
-      def initialize(input, key, options)
-        super(input)
-        @key = key
-        @options = options
-      end
-
       def start
+        super
         @work = nil
         return @groups = {} unless @options
-        @budget = Budget.new(@options)
-        @spill = Spill.new(@options.codec)
         @parts = Array.new(Partition::COUNT) { Part.new({}, 0) }
         @held = 0
       end
-
-      def stop = @spill&.close
 
       def process(element)
         value = @key.call(element)
@@ -49,13 +42,6 @@ module Kumihimo
           end
         end
         true
-      end
-
-      protected
-
-      # Results come at the end only: the input needs no block.
-      def feed
-        @input.each { |element| process(element) }
       end
 
       private
@@ -87,10 +73,8 @@ module Kumihimo
       end
 
       def load(shelf, depth)
-        if shelf.count > @budget.limit && depth <= Partition::DEEPEST
-          pieces = Array.new(Partition::COUNT) { Shelf.new(@spill) }
-          shelf.each { |_, element| pieces[Partition.of(@key.call(element), depth)].add(0, element) }
-          pieces.each { |piece| @work << [piece, depth + 1] unless piece.empty? }
+        if cut?(shelf.count, depth)
+          @work.concat(cut(shelf, depth, &@key))
         else
           shelf.each { |_, element| (@ready[@key.call(element)] ||= []) << element }
         end
@@ -98,12 +82,7 @@ module Kumihimo
     end
 
     # Pairs [key, elements] of an input in which equal keys are together: each when its key has passed.
-    class SortedGroups < Operator
-      def initialize(input, key)
-        super(input)
-        @key = key
-      end
-
+    class SortedGroups < KeyedOperator
       def start = @group = nil
 
       def process(element)

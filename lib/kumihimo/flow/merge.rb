@@ -4,10 +4,19 @@ module Kumihimo
   module Flow
     # The join of two sorted inputs. Both sides keep the elements of the key that is now being joined; a smaller key cannot come
     # any more. An input is read only when its next key is not known.
-    class MergeJoin < Together
-      # Elements that have come and are not yet joined, and those of the current key.
-      Side = Struct.new(:key, :outer, :elements, :keys, :at, :over, :last, :group, :met) do
-        def empty? = at >= keys.size
+    class MergeJoin < SortedInputs
+      # Besides what has come: the elements of the current key, whether one of them has met one of the other side, and whether
+      # those that have not are given.
+      class Side < SortedInputs::Side
+        attr_reader :outer
+        attr_accessor :group, :met
+
+        def initialize(by, outer)
+          super(by)
+          @outer = outer
+          @group = []
+          @met = false
+        end
       end
 
       def initialize(left, right, on:, kind: :inner, &construct)
@@ -22,34 +31,17 @@ module Kumihimo
 
       def start
         outer = [@kind == :left || @kind == :full || @kind == :anti, @kind == :right || @kind == :full]
-        @sides = Array.new(2) { |index| Side.new(@keys[index], outer[index], [], [], 0, false, nil, [], false) }
+        @sides = Array.new(2) { |index| Side.new(@keys[index], outer[index]) }
         @halves = @kind == :semi || @kind == :anti
         @plain = @construct.nil? && method(:construct).owner == MergeJoin
         @some = false # whether there is a current key
       end
-
-      def wants?(index) = @sides[index].empty?
 
       # One side has ended, has nothing of the current key, and the other's elements are not given without it.
       def complete?
         @sides.each_with_index.any? do |side, index|
           side.over && side.empty? && side.group.empty? && !@sides[1 - index].outer && @sides[1 - index].group.empty?
         end
-      end
-
-      def receive(index, batch, out)
-        side = @sides[index]
-        side.keys, error = Order.keys(batch, side.key, side.last, index)
-        side.elements = batch
-        side.at = 0
-        side.last = side.keys.reverse_each.find { |key| !key.nil? } || side.last
-        advance(out)
-        raise error if error
-      end
-
-      def ended(index, out)
-        @sides[index].over = true
-        advance(out)
       end
 
       # The last key's elements.
@@ -68,12 +60,9 @@ module Kumihimo
           return if left.empty? ? !left.over || right.empty? : right.empty? && !right.over
           close(out)
           @current =
-            if left.empty? then right.keys[right.at]
-            elsif right.empty? then left.keys[left.at]
-            else
-              one = left.keys[left.at]
-              other = right.keys[right.at]
-              Order.compare(one, other).positive? ? other : one
+            if left.empty? then right.key
+            elsif right.empty? then left.key
+            else Order.compare(left.key, right.key).positive? ? right.key : left.key
             end
           @some = true
         end
@@ -155,7 +144,7 @@ module Kumihimo
     end
 
     # Each left element with the newest right one that is not after it.
-    class AsOfJoin < Together
+    class AsOfJoin < SortedInputs
       def initialize(left, right, on:, by: nil, within: nil, kind: :left, &construct)
         super(left, right)
         raise ArgumentError, "kind: of an as-of join is :left or :inner, not #{kind.inspect}" unless %i[left inner].include?(kind)
@@ -170,55 +159,34 @@ module Kumihimo
 
       def start
         @newest = {} # the right element and its time, by group
-        @queues = [[], []]
-        @keys = [[], []]
-        @at = [0, 0]
-        @over = [false, false]
-        @last = [nil, nil]
+        @sides = @times.map { |time| Side.new(time) }
       end
 
-      def wants?(index) = empty?(index)
-      def complete? = @over[0] && empty?(0)
-
-      def receive(index, batch, out)
-        @keys[index], error = Order.keys(batch, @times[index], @last[index], index)
-        @queues[index] = batch
-        @at[index] = 0
-        @last[index] = @keys[index].reverse_each.find { |time| !time.nil? } || @last[index]
-        advance(out)
-        raise error if error
-      end
-
-      def ended(index, out)
-        @over[index] = true
-        advance(out)
-      end
+      def complete? = @sides[0].over && @sides[0].empty?
 
       private
 
-      def empty?(index) = @at[index] >= @keys[index].size
-
       def advance(out)
-        until empty?(0)
-          time = @keys[0][@at[0]]
-          while !empty?(1) && !time.nil? && (@keys[1][@at[1]].nil? || Order.compare(@keys[1][@at[1]], time) <= 0)
-            keep
+        lefts, rights = @sides
+        until lefts.empty?
+          time = lefts.key
+          while !time.nil? && !rights.empty? && (rights.key.nil? || Order.compare(rights.key, time) <= 0)
+            keep(rights)
           end
-          return if empty?(1) && !@over[1] && !time.nil?
-          give(time, out)
+          return if rights.empty? && !rights.over && !time.nil?
+          give(lefts.element, time, out)
+          lefts.at += 1
         end
       end
 
-      def keep
-        right = @queues[1][@at[1]]
-        time = @keys[1][@at[1]]
+      def keep(rights)
+        right = rights.element
+        time = rights.key
         @newest[@groups ? @groups[1].call(right) : nil] = [right, time] unless time.nil?
-        @at[1] += 1
+        rights.at += 1
       end
 
-      def give(time, out)
-        left = @queues[0][@at[0]]
-        @at[0] += 1
+      def give(left, time, out)
         right, when_right = time.nil? ? nil : @newest[@groups ? @groups[0].call(left) : nil]
         found = !when_right.nil? && (@within.nil? || time - when_right <= @within)
         out << construct(left, found ? right : nil) if found || !@inner

@@ -6,6 +6,15 @@ module Kumihimo
     # or of the right (negative) have come. Over its bound, the largest partition's counts go to disk; what they add up to is
     # seen at the end.
     class Multiset < Together
+      include Bounded
+
+      # Intersection or difference; with `all` numbers count, else each element comes once.
+      def self.of(left, right, operation, all, memory: nil, rows: nil, codec: Marshal)
+        return new(left, right, operation, Budget.options(memory, rows, codec)) if all
+        left.distinct(memory: memory, rows: rows, codec: codec)
+            .join(right, on: :itself.to_proc, nils: true, kind: operation == :intersect ? :semi : :anti, memory: memory, rows: rows, codec: codec)
+      end
+
       Part = Struct.new(:surplus, :shelf)
 
       def initialize(left, right, operation, options)
@@ -15,15 +24,11 @@ module Kumihimo
       end
 
       def start
+        super
         @parts = Array.new(@options ? Partition::COUNT : 1) { Part.new({}) }
         @over = [false, false]
-        return unless @options
-        @budget = Budget.new(@options)
-        @spill = Spill.new(@options.codec)
         @held = 0
       end
-
-      def stop = @spill&.close
 
       # With nothing of the left to come and none kept, there is nothing more to give.
       def complete? = @over[0] && @parts.all? { |part| part.surplus.empty? && !part.shelf }
@@ -48,10 +53,8 @@ module Kumihimo
         @work ||= @parts.filter_map { |part| [write(part) && part.shelf, 1] if part.shelf }
         until @work.empty? || out.size >= max
           shelf, depth = @work.shift
-          if shelf.count > @budget.limit && depth <= Partition::DEEPEST
-            pieces = Array.new(Partition::COUNT) { Shelf.new(@spill) }
-            shelf.each { |count, element| pieces[Partition.of(element, depth)].add(count, element) }
-            pieces.each { |piece| @work << [piece, depth + 1] unless piece.empty? }
+          if cut?(shelf.count, depth)
+            @work.concat(cut(shelf, depth, &:itself))
           else
             settle(shelf, out)
           end

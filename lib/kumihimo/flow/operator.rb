@@ -83,6 +83,15 @@ module Kumihimo
       end
     end
 
+    # Of operators whose results all come at the end: elements need no block.
+    module AtEnd
+      protected
+
+      def feed
+        @input.each { |element| process(element) }
+      end
+    end
+
     # An operator read without waiting. Results that come before an error are delivered before it.
     class OperatorReader
       include Reader

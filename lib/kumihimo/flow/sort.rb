@@ -3,26 +3,22 @@
 module Kumihimo
   module Flow
     # All elements in order. Over its bound a sorted run goes to disk, and runs are merged as the result is read.
-    class Sort < Operator
+    class Sort < KeyedOperator
+      include AtEnd
+
       def initialize(input, key, compare, reverse, options)
-        super(input)
+        super(input, key, options)
         raise ArgumentError, "sort takes a key or a block that compares, not both" if compare && !key.equal?(Key::ITSELF)
-        @key = key
         @compare = compare
         @reverse = reverse
-        @options = options
       end
 
       def start
+        super
         @elements = []
         @runs = nil
         @sorted = false
-        return unless @options
-        @budget = Budget.new(@options)
-        @spill = Spill.new(@options.codec)
       end
-
-      def stop = @spill&.close
 
       def process(element)
         @elements << element
@@ -44,12 +40,6 @@ module Kumihimo
           out.concat(@elements.shift(max))
         end
         !@elements.empty?
-      end
-
-      protected
-
-      def feed
-        @input.each { |element| process(element) }
       end
 
       private

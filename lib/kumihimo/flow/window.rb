@@ -164,12 +164,7 @@ module Kumihimo
         end
       end
 
-      class ByBlock < Operator
-        def initialize(input, block)
-          super(input)
-          @block = block
-        end
-
+      class ByBlock < BlockOperator
         def start
           @rows = []
           @index = 0

@@ -13,24 +13,27 @@ module Kumihimo
     # A result is given as soon as it is certain. An element is kept only if it may still be needed: of semi and anti joins,
     # left elements that have met nobody; of an input whose other has ended, only those that must meet elements on disk.
     class GeneralJoin
-      Part = Struct.new(:left, :right, :generation, :left_shelf, :right_shelf)
+      # By side (left 0, right 1) the table, and the shelf once something is on disk; then the generation.
+      Part = Struct.new(:tables, :shelves, :generation) do
+        def size = tables[0].size + tables[1].size
+        def spilled? = !shelves[0].nil?
+      end
 
       def initialize(join, keys, maker, conditional, ranged, budget)
         @join = join
-        @left_key, @right_key = keys
+        @keys = keys
         @maker = maker
         @conditional = conditional
         @table = ranged ? RangeTable : HashTable
         @kind = join.kind
         @halves = @kind == :semi || @kind == :anti # gives left elements, not pairs
-        @left_outer = @kind == :left || @kind == :full
-        @right_outer = @kind == :right || @kind == :full
-        @nils = join.nils?
-        @left_unique = %i[left both].include?(join.unique)
-        @right_unique = %i[right both].include?(join.unique)
-        raise ArgumentError, "unique: is for joins by equal keys" if join.unique && ranged
+        # Of each side: is there a result for one that meets nobody, do its keys not repeat, has it ended?
+        @outer = [%i[left full anti].include?(@kind), %i[right full].include?(@kind)]
+        @unique = [%i[left both].include?(join.unique), %i[right both].include?(join.unique)]
         @over = [false, false]
-        @parts = Array.new(budget && !ranged ? Partition::COUNT : 1) { Part.new(@table.new, @table.new, 0) }
+        @nils = join.nils?
+        raise ArgumentError, "unique: is for joins by equal keys" if join.unique && ranged
+        @parts = Array.new(budget && !ranged ? Partition::COUNT : 1) { Part.new(tables, [nil, nil], 0) }
         @held = 0
         return unless budget
         @budget = budget
@@ -38,46 +41,38 @@ module Kumihimo
       end
 
       def left(batch, out)
-        batch.each { |element| left_one(element, out) }
+        batch.each { |element| one(0, element, out) }
       end
 
       def right(batch, out)
-        batch.each { |element| right_one(element, out) }
+        batch.each { |element| one(1, element, out) }
       end
 
       # What the other side's elements have not met is certain now, but where elements of this side are on disk.
       def ended(index, out)
         @over[index] = true
+        other = 1 - index
         @parts.each do |part|
-          if index.zero?
-            if part.left_shelf
-              shelve(part.right_shelf, part.right, part)
-            elsif @right_outer
-              part.right.each_entry { |entry| out << make(nil, entry.element) unless entry.matched }
-            end
-            part.right = @table.new
-          else
-            if part.right_shelf
-              shelve(part.left_shelf, part.left, part)
-            elsif @left_outer || @kind == :anti
-              part.left.each_entry { |entry| out << alone(entry.element) unless entry.matched }
-            end
-            part.left = @table.new
+          if part.spilled?
+            shelve(part, other)
+          elsif @outer[other]
+            part.tables[other].each_entry { |entry| out << alone(other, entry.element) unless entry.matched }
           end
+          part.tables[other] = @table.new
         end
       end
 
+      # A side has ended and has nothing that the other's elements could meet, nor are those given without.
       def complete?
-        return false if @parts.any?(&:left_shelf)
-        return true if @over[0] && !@right_outer && @parts.all? { |part| part.left.empty? }
-        @over[1] && (@kind == :inner || @kind == :right || @kind == :semi) && @parts.all? { |part| part.right.empty? }
+        return false if !@over.any? || @parts.any?(&:spilled?)
+        [0, 1].any? { |index| @over[index] && !@outer[1 - index] && @parts.all? { |part| part.tables[index].empty? } }
       end
 
       def drain(out, max)
         return false unless @spill
         @remains ||= begin
-          @parts.each { |part| write(part) if part.left_shelf }
-          Remains.new(self, @parts.select(&:left_shelf))
+          @parts.each { |part| write(part) if part.spilled? }
+          Remains.new(self, @parts.select(&:spilled?))
         end
         @remains.drain(out, max)
       end
@@ -86,118 +81,108 @@ module Kumihimo
 
       # Takes over an element that has met all that were taken over before.
       def adopt(index, key, element)
-        part = part_of(key)
-        (index.zero? ? part.left : part.right).add(key, Entry.new(element, true))
+        part_of(key).tables[index].add(key, Entry.new(element, true))
         @held += 1
       end
 
       # Puts the largest partitions on disk until the rest is within the bound.
       def spill
         # Elements leave tables in several ways: the sum is taken when it matters.
-        @held = @parts.sum { |part| part.left.size + part.right.size }
-        write(@parts.max_by { |part| part.left.size + part.right.size }) while @held > @budget.limit
+        @held = @parts.sum(&:size)
+        write(@parts.max_by(&:size)) while @held > @budget.limit
       end
 
       # ---- for Remains
 
-      attr_reader :left_key, :right_key, :left_outer, :right_outer, :halves, :kind, :table, :budget
+      attr_reader :keys, :outer, :halves, :kind, :table, :budget
 
       def together?(left, right) = !@conditional || @join.condition(left, right)
       def make(left, right) = @maker ? @maker.call(left, right) : [left, right]
 
-      # The result for a left element that has met nobody.
-      def alone(left) = @halves ? left : make(left, nil)
+      # The result for an element that has met nobody.
+      def alone(index, element)
+        return make(nil, element) unless index.zero?
+        @halves ? element : make(element, nil)
+      end
 
       private
 
+      def tables = [@table.new, @table.new]
       def part_of(key) = @parts.size == 1 ? @parts[0] : @parts[Partition.of(key)]
 
-      def left_one(element, out)
-        key = @left_key.call(element)
+      def one(index, element, out)
+        key = @keys[index].call(element)
         if key.nil? && !@nils
-          out << alone(element) if @left_outer || @kind == :anti
+          out << alone(index, element) if @outer[index]
           return
         end
         part = part_of(key)
-        bucket = part.right.bucket(key)
+        bucket = part.tables[1 - index].bucket(key)
+        if !@halves then pairs(index, part, key, bucket, element, out)
+        elsif index.zero? then left_half(part, key, bucket, element, out)
+        else right_half(part, key, bucket, element, out)
+        end
+      end
+
+      def pairs(index, part, key, bucket, element, out)
         met = false
         bucket&.each do |entry|
-          next unless together?(element, entry.element)
-          met = true
-          break if @halves
-          entry.matched = true
-          out << make(element, entry.element)
+          left = index.zero? ? element : entry.element
+          right = index.zero? ? entry.element : element
+          next unless together?(left, right)
+          met = entry.matched = true
+          out << make(left, right)
         end
-        if @halves && met
-          out << element if @kind == :semi
-          return part.right.remove(key) if @left_unique
-          return
-        end
-        leave_right(part, key, bucket, out) if bucket && @left_unique
-        if (bucket && @right_unique) || (@over[1] && !part.right_shelf)
-          out << alone(element) if !met && (@left_outer || @kind == :anti)
-        elsif @over[1]
-          part.left_shelf.add(part.generation * 2 + (met ? 1 : 0), element)
-        else
-          if @left_unique && part.left.bucket(key)
-            raise UniqueError, "unique: #{key.inspect} came twice in the left input"
-          end
-          keep(part, part.left, key, element, met)
-        end
+        leave(1 - index, part, key, bucket, out) if bucket && @unique[index]
+        stay(index, part, key, bucket, element, met, out)
       end
 
-      def right_one(element, out)
-        key = @right_key.call(element)
-        if key.nil? && !@nils
-          out << make(nil, element) if @right_outer
-          return
-        end
-        part = part_of(key)
-        bucket = part.left.bucket(key)
+      # Of semi and anti joins: the left element is needed until it has met one.
+      def left_half(part, key, bucket, element, out)
+        met = bucket&.any? { |entry| together?(element, entry.element) }
+        part.tables[1].remove(key) if bucket && @unique[0]
+        return stay(0, part, key, bucket, element, false, out) unless met
+        out << element if @kind == :semi
+      end
+
+      # ... and the right one tells those that wait for it.
+      def right_half(part, key, bucket, element, out)
         met = false
         bucket&.each do |entry|
-          next if @halves && entry.matched
-          next unless together?(entry.element, element)
-          met = true
-          entry.matched = true
-          if !@halves then out << make(entry.element, element)
-          elsif @kind == :semi then out << entry.element
-          end
+          next if entry.matched || !together?(entry.element, element)
+          met = entry.matched = true
+          out << entry.element if @kind == :semi
         end
-        if @halves
-          part.left.remove_matched(key) if met
-          return if (@over[0] && !part.left_shelf) || (met && @left_unique)
-          return part.right_shelf.add(part.generation * 2, element) if @over[0]
-          # One element of each key tells as much as many.
-          return if !@conditional && @table == HashTable && part.right.bucket(key)
-          return keep(part, part.right, key, element, false)
-        end
-        leave_left(part, key, bucket, out) if bucket && @right_unique
-        if (bucket && @left_unique) || (@over[0] && !part.left_shelf)
-          out << make(nil, element) if !met && @right_outer
-        elsif @over[0]
-          part.right_shelf.add(part.generation * 2 + (met ? 1 : 0), element)
+        part.tables[0].remove_matched(key) if met
+        return if (@over[0] && !part.spilled?) || (met && @unique[0])
+        return part.shelves[1].add(part.generation * 2, element) if @over[0]
+        # One element of each key tells as much as many.
+        keep(1, part, key, element, false) if @conditional || @table != HashTable || !part.tables[1].bucket(key)
+      end
+
+      # The other side's only element of the key has come: those that wait for it need not be kept.
+      def leave(index, part, key, bucket, out)
+        bucket.each { |entry| out << alone(index, entry.element) unless entry.matched } if @outer[index]
+        part.tables[index].remove(key)
+      end
+
+      # An element that has met all that have come, which are the bucket: it waits for the others, if any may come.
+      def stay(index, part, key, bucket, element, met, out)
+        other = 1 - index
+        if (bucket && @unique[other]) || (@over[other] && !part.spilled?)
+          out << alone(index, element) if !met && @outer[index]
+        elsif @over[other]
+          part.shelves[index].add(part.generation * 2 + (met ? 1 : 0), element)
         else
-          if @right_unique && part.right.bucket(key)
-            raise UniqueError, "unique: #{key.inspect} came twice in the right input"
+          if @unique[index] && part.tables[index].bucket(key)
+            raise UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input"
           end
-          keep(part, part.right, key, element, met)
+          keep(index, part, key, element, met)
         end
       end
 
-      # The only left element of the key has come: right ones that wait for it need not be kept.
-      def leave_right(part, key, bucket, out)
-        bucket.each { |entry| out << make(nil, entry.element) unless entry.matched } if @right_outer
-        part.right.remove(key)
-      end
-
-      def leave_left(part, key, bucket, out)
-        bucket.each { |entry| out << alone(entry.element) unless entry.matched } if @left_outer
-        part.left.remove(key)
-      end
-
-      def keep(part, table, key, element, met)
-        table.add(key, Entry.new(element, met))
+      def keep(index, part, key, element, met)
+        part.tables[index].add(key, Entry.new(element, met))
         return unless @budget
         @budget.see(element)
         @held += 1
@@ -205,18 +190,17 @@ module Kumihimo
       end
 
       def write(part)
-        part.left_shelf ||= Shelf.new(@spill)
-        part.right_shelf ||= Shelf.new(@spill)
-        @held -= part.left.size + part.right.size
-        shelve(part.left_shelf, part.left, part)
-        shelve(part.right_shelf, part.right, part)
-        part.left = @table.new
-        part.right = @table.new
+        part.shelves = [Shelf.new(@spill), Shelf.new(@spill)] unless part.spilled?
+        @held -= part.size
+        shelve(part, 0)
+        shelve(part, 1)
+        part.tables = tables
         part.generation += 1
       end
 
-      def shelve(shelf, table, part)
-        table.each_entry do |entry|
+      def shelve(part, index)
+        shelf = part.shelves[index]
+        part.tables[index].each_entry do |entry|
           next if @halves && entry.matched
           shelf.add(part.generation * 2 + (entry.matched ? 1 : 0), entry.element)
         end

@@ -17,9 +17,10 @@ module Kumihimo
         until out.size >= max
           case @step
           when :part
-            return false unless (@part = @parts.shift)
+            return false unless (part = @parts.shift)
+            @lefts, @rights = part.shelves
             @left_block = 0
-            @met = @join.right_outer ? "\0".b * ((@part.right_shelf.count + 7) / 8) : nil
+            @met = @join.outer[1] ? "\0".b * ((@rights.count + 7) / 8) : nil
             @step = :chunk
           when :chunk then load_chunk(out)
           when :pass then pass(out)
@@ -37,12 +38,12 @@ module Kumihimo
       def load_chunk(out)
         @chunk = @join.table.new
         while @chunk.size < @join.budget.limit
-          numbers, elements = @part.left_shelf.block(@left_block)
+          numbers, elements = @lefts.block(@left_block)
           break unless elements
           @left_block += 1
           elements.each_with_index do |element, at|
             number = numbers[at]
-            @chunk.add(@join.left_key.call(element), Kept.new(element, number.odd?, number >> 1))
+            @chunk.add(@join.keys[0].call(element), Kept.new(element, number.odd?, number >> 1))
           end
         end
         @right_block = 0
@@ -52,13 +53,13 @@ module Kumihimo
 
       # One block of right elements past the chunk.
       def pass(out)
-        numbers, elements = @part.right_shelf.block(@right_block)
+        numbers, elements = @rights.block(@right_block)
         return end_chunk(out) unless elements
         @right_block += 1
         elements.each_with_index do |element, at|
           generation = numbers[at] >> 1
           met = false
-          @chunk.bucket(@join.right_key.call(element))&.each do |kept|
+          @chunk.bucket(@join.keys[1].call(element))&.each do |kept|
             if @join.halves
               next if kept.matched || !@join.together?(kept.element, element)
               kept.matched = true
@@ -74,8 +75,8 @@ module Kumihimo
       end
 
       def end_chunk(out)
-        if @join.left_outer || @join.kind == :anti
-          @chunk.each_entry { |kept| out << @join.alone(kept.element) unless kept.matched }
+        if @join.outer[0]
+          @chunk.each_entry { |kept| out << @join.alone(0, kept.element) unless kept.matched }
         end
         @chunk = nil
         @step = :chunk
@@ -83,15 +84,15 @@ module Kumihimo
 
       def rest(out)
         @chunk = nil
-        numbers, elements = @met ? @part.right_shelf.block(@right_block) : nil
+        numbers, elements = @met ? @rights.block(@right_block) : nil
         unless elements
-          @part.left_shelf.clear
-          @part.right_shelf.clear
+          @lefts.clear
+          @rights.clear
           return @step = :part
         end
         @right_block += 1
         elements.each_with_index do |element, at|
-          out << @join.make(nil, element) unless numbers[at].odd? || met?(@right_index + at)
+          out << @join.alone(1, element) unless numbers[at].odd? || met?(@right_index + at)
         end
         @right_index += elements.size
       end
