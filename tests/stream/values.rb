@@ -88,6 +88,36 @@ rescue Kumihimo::XML::ConversionError
 end
 p Kumihimo::XML.parse("<Bad/>", Bad).i
 
+# A path begins with what the document's element is called there, whatever its class is called.
+class Odd < Kumihimo::XTree
+  field :i, Integer
+  field :part, Part, optional: true
+end
+class Odds < Kumihimo::XTree
+  field :i, Integer, optional: true
+  list :odds, Odd, element: "odd"
+end
+ODD = '<even><i>one</i><part no="2"/></even>'
+odd = Kumihimo::XML.parse(ODD, Odd)
+p odd.path, odd.part.path
+begin
+  odd.i
+rescue Kumihimo::XML::ConversionError => e
+  puts e.message
+end
+odds = Kumihimo::XML.open("<q:all xmlns:q='u'><odd><i>one</i></odd></q:all>", Odds)
+begin
+  odds.odds.each(&:i)
+rescue Kumihimo::XML::ConversionError => e
+  p e.path
+end
+p odds.path, odds.odds.first.path
+pushed = []
+push = Kumihimo::XML::Push.new(nil, Odd) { |o| pushed << o }
+ODD.each_char { |c| push << c }
+push.finish
+p pushed.map(&:path), Kumihimo::XML.parse("<#{'long' * 20}><i>1</i></#{'long' * 20}>", Odd).path
+
 # Dumps.
 copy = Marshal.load(Marshal.dump(rows))
 p copy == rows, copy[0].part, copy[0].path

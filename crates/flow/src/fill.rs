@@ -82,6 +82,11 @@ impl Work {
         }
     }
 
+    /// What the document's element is called, once it was bound.
+    pub fn root(&self) -> Option<&str> {
+        self.binder.as_ref()?.root()
+    }
+
     /// Reads and binds.
     pub fn fill(&mut self, batch: &mut Batch, limit: Limit, closed: &AtomicBool) -> Filled {
         let began = self.shared.now();

@@ -17,7 +17,7 @@ pub(crate) use drive::Step;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use kumi_source::Source;
 use kumi_xml::{Batch, BindOptions, Item, Schema};
@@ -205,6 +205,7 @@ pub struct Producer {
     pub(crate) shared: Arc<Shared>,
     schema: Arc<Schema>,
     name: String,
+    root: Arc<OnceLock<Box<str>>>,
     me: Weak<Producer>,
     /// Nobody can reach the document: whoever parses stops.
     closed: AtomicBool,
@@ -273,6 +274,7 @@ impl Registry {
             shared,
             schema,
             name,
+            root: Arc::default(),
             me: me.clone(),
             closed: AtomicBool::new(false),
             poked: AtomicBool::new(false),
@@ -324,6 +326,12 @@ impl Producer {
     /// The source, as users know it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What the document's element is called, known before anything of it is handed out; nothing for the rows of a path. To
+    /// keep it keeps nothing of the document.
+    pub fn root(&self) -> &Arc<OnceLock<Box<str>>> {
+        &self.root
     }
 
     /// How it stands.

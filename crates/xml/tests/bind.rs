@@ -440,3 +440,20 @@ fn classes_with_many_fields_find_them_by_name() {
     let expected = ["(D#1@1:1", "  f29: a", "  f7: b", "  special: c", "  foreign: d", "  rest: e", "  f8: f", "  f0: g", ")"];
     assert_eq!(good(&b.build().unwrap(), document), expected);
 }
+
+#[test]
+fn the_root_s_name_is_known_with_its_start_tag() {
+    let mut b = Schema::builder();
+    let (any, named) = (b.class("Any"), b.class("Row"));
+    b.field(any, Field::new("rows").element("row").class(named).many());
+    b.root_document(any);
+    let mut binder = Binder::new(b.build().unwrap(), BindOptions::default());
+    let mut batch = Batch::new();
+    binder.feed(b"<!-- <no> --><p:root xmlns:p='u'").unwrap();
+    binder.bind(&mut batch, Limit::default()).unwrap();
+    assert_eq!(binder.root(), None);
+    binder.feed(b"><row/></p:root>").unwrap();
+    binder.finish();
+    assert_eq!(binder.bind(&mut batch, Limit::default()), Ok(Progress::End));
+    assert_eq!(binder.root(), Some("p:root"));
+}

@@ -3,7 +3,7 @@
 use crate::{leaf, payload};
 use kumi_vm::*;
 use kumi_xml::schema::parse_path;
-use kumi_xml::{Card, ClassId, Field, NameTest, Place, Schema};
+use kumi_xml::{Card, ClassId, Field, NameTest, Place, Root, Schema};
 use std::sync::Arc;
 
 pub static TABLE: &[NativeDef] = &[leaf("__xschema", 2, schema)];
@@ -15,7 +15,12 @@ pub struct Binding {
     classes: Vec<u64>,
     /// Where elements of each class stand, "[]" being the place of the number; empty when nowhere.
     ways: Vec<String>,
+    /// They begin with [`ANY`], because the document's element may be called anything.
+    unnamed: bool,
 }
+
+/// How ways begin in documents whose element may be called anything.
+const ANY: &str = "/*";
 
 impl Binding {
     /// The Ruby class of a class.
@@ -27,8 +32,13 @@ impl Binding {
     pub fn id(&self, class: Value) -> Option<ClassId> {
         self.classes.iter().position(|b| *b == class.bits()).map(|i| ClassId(i as u32))
     }
-    pub fn way(&self, id: ClassId) -> &str {
-        self.ways.get(id.index()).map_or("", |w| w)
+    /// Where elements of a class stand, in a document whose element is called `root` as far as that is known.
+    pub fn way(&self, id: ClassId, root: Option<&str>) -> String {
+        let way = self.ways.get(id.index()).map_or("", |w| w);
+        match (way.strip_prefix(ANY), root) {
+            (Some(rest), Some(root)) if self.unnamed => format!("/{root}{rest}"),
+            _ => way.to_string(),
+        }
     }
     /// Field `slot` of a class.
     pub fn field(&self, id: ClassId, slot: usize) -> Option<&Field> {
@@ -136,7 +146,8 @@ fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
         Err(e) => return Ok(Err(e.to_string())),
     };
     let ways = ways(&schema);
-    Ok(Ok(Binding { schema, classes, ways }))
+    let unnamed = matches!(schema.root(), Root::Document(class) if schema.class(*class).element.is_none());
+    Ok(Ok(Binding { schema, classes, ways, unnamed }))
 }
 
 /// Where each class is first found, walking down from the root.
@@ -148,7 +159,7 @@ fn ways(schema: &Schema) -> Vec<String> {
     let Some(first) = classes.get(root.index()) else { return ways };
     ways[root.index()] = match schema.row_path() {
         Some(path) => format!("{path}[]"),
-        None => format!("/{}", first.element.as_ref().map_or("*".to_string(), name)),
+        None => first.element.as_ref().map_or(ANY.to_string(), |test| format!("/{}", name(test))),
     };
     let mut queue = std::collections::VecDeque::from([root]);
     while let Some(id) = queue.pop_front() {

@@ -79,6 +79,15 @@ pub struct Origin {
     pub holder: Value,
     /// What the source is called.
     pub name: Arc<str>,
+    /// What the document's element is called, once it was read.
+    pub root: Arc<OnceLock<Box<str>>>,
+}
+
+impl Origin {
+    /// Where elements of a class stand.
+    pub fn way(&self, id: kumi_xml::ClassId) -> String {
+        self.binding.way(id, self.root.get().map(|name| &**name))
+    }
 }
 
 impl Payload for Origin {
@@ -97,9 +106,9 @@ impl Payload for Origin {
 }
 
 /// A cell for an origin.
-pub fn origin(cx: &mut Cx, binding: Arc<Binding>, holder: Value, name: &str) -> Value {
+pub fn origin(cx: &mut Cx, binding: Arc<Binding>, holder: Value, name: &str, root: Arc<OnceLock<Box<str>>>) -> Value {
     let object = cx.k.object;
-    let cell = cx.data(object, Origin { binding, holder, name: name.into() });
+    let cell = cx.data(object, Origin { binding, holder, name: name.into(), root });
     if let Some(h) = cell.header() {
         h.set(flag::FROZEN);
     }

@@ -125,7 +125,7 @@ fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let registry = shared.registry(cx);
     let document = registry.open(source, binding.schema.clone(), kumi_flow::Options { bind: settings.bind, policy: settings.policy });
     let object = cx.k.object;
-    let origin = doc::origin(cx, binding.clone(), a[0], &name);
+    let origin = doc::origin(cx, binding.clone(), a[0], &name, document.producer.root().clone());
     cx.heap.publish(keep);
     let doc = cx.data(object, Doc::new(document.producer.clone(), origin, keep, pushed));
     shared.watch(cx);

@@ -7,7 +7,7 @@ use kumi_flow::Failure;
 use kumi_vm::*;
 use kumi_xml::{Batch, BindError, Binder, Item, Limit, Progress};
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub static TABLE: &[NativeDef] = &[leaf("__xpush", 2, push), leaf("__xpush_feed", 2, feed), leaf("__xpush_next", 1, next)];
 
@@ -19,6 +19,8 @@ struct State {
     failed: Option<BindError>,
     /// The binder wants more input.
     dry: bool,
+    /// The origin's: what the document's element is called.
+    root: Arc<OnceLock<Box<str>>>,
 }
 
 /// A pushed document.
@@ -53,8 +55,9 @@ fn push(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let settings = open::settings(cx, a[1])?;
     let binder = Binder::new(binding.schema.clone(), settings.bind);
     let object = cx.k.object;
-    let origin = doc::origin(cx, binding.clone(), a[0], NAME);
-    let state = State { binder, batch: Batch::new(), at: 0, failed: None, dry: true };
+    let root = Arc::default();
+    let origin = doc::origin(cx, binding.clone(), a[0], NAME, Arc::clone(&root));
+    let state = State { binder, batch: Batch::new(), at: 0, failed: None, dry: true, root };
     Ok(cx.data(object, Push { state: Mutex::new(state), binding, origin }))
 }
 
@@ -102,6 +105,9 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             Ok(Progress::Full) => {}
             Ok(Progress::NeedInput | Progress::End) => s.dry = true,
             Err(e) => s.failed = Some(e),
+        }
+        if let Some(root) = s.binder.root().filter(|_| s.root.get().is_none()) {
+            s.root.get_or_init(|| root.into());
         }
     }
 }

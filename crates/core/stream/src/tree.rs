@@ -82,6 +82,9 @@ impl View {
         }
         v
     }
+    fn origin(&self) -> Option<&'static mut Origin> {
+        self.home.as_data::<Doc>().map_or(self.home, |d| d.origin).as_data::<Origin>()
+    }
     fn name(&self, i: usize) -> &str {
         self.binding.field(self.class, i).map_or("this part", |f| &f.name)
     }
@@ -500,17 +503,18 @@ fn place(cx: &mut Cx, of: Value, mode: Mode) -> R {
     let told = |row: &[u8]| RowView::new(row).map(|r| (r.line(), r.column(), r.ordinal()));
     let (at, way) = if let Some(r) = of.as_record() {
         let class = cx.real_class(of).val();
-        let way = origin_of(r).and_then(|o| o.binding.id(class).map(|c| o.binding.way(c).to_string()));
+        let way = origin_of(r).and_then(|o| Some(o.way(o.binding.id(class)?)));
         (told(r.row()), way.unwrap_or_default())
     } else {
         let Some(v) = of.as_data::<View>() else { return Err(not_a_tree(cx, of)) };
-        let way = v.binding.way(v.class).to_string();
+        // After the start tag: before it the document's element has no name.
+        let way = || v.origin().map_or(String::new(), |o| o.way(v.class));
         match &v.part {
-            Part::Row { handle, start, end } => (told(handle.bytes().get(*start..*end).unwrap_or(b"")), way),
+            Part::Row { handle, start, end } => (told(handle.bytes().get(*start..*end).unwrap_or(b"")), way()),
             Part::Node(node) => {
                 v.waits.over(cx);
                 match node.start(|row| (row.line(), row.column(), row.ordinal())) {
-                    Ok(Poll::Ready(at)) => (Some(at), way),
+                    Ok(Poll::Ready(at)) => (Some(at), way()),
                     Ok(poll) => {
                         return wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: PLACE, a: of, b: Value::NIL }, poll);
                     }
@@ -531,8 +535,7 @@ fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         origin_of(r).map(|o| o.name.clone())
     } else {
         let Some(v) = a[0].as_data::<View>() else { return Err(not_a_tree(cx, a[0])) };
-        let origin = v.home.as_data::<Doc>().map_or(v.home, |d| d.origin);
-        origin.as_data::<Origin>().map(|o| o.name.clone())
+        v.origin().map(|o| o.name.clone())
     };
     Ok(name.map_or(Value::NIL, |n| cx.str(&n)))
 }
@@ -581,7 +584,7 @@ fn unpack(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let n = binding.id(a[1]).map(|c| (c, binding.schema.class(c)));
     match (n, RowView::new(&row)) {
         (Some((id, class)), Some(view)) if class.whole && fits(&binding, id, view, 0) && row.len() <= RecordObj::MAX_ROW => {
-            let origin = doc::origin(cx, binding.clone(), a[0], "a dump");
+            let origin = doc::origin(cx, binding.clone(), a[0], "a dump", Arc::default());
             Ok(record(cx, &binding, id, origin, &row))
         }
         _ => Err(cx.type_error("no dump of a tree")),

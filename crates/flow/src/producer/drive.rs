@@ -184,6 +184,9 @@ impl Producer {
         if filled.wait.is_some() {
             counters.waits.fetch_add(1, Ordering::Relaxed);
         }
+        if let Some(root) = work.root().filter(|_| self.root.get().is_none()) {
+            self.root.get_or_init(|| root.into());
+        }
         let mut state = self.lock();
         let before = state.pacer.switches();
         // One who parsed ahead and found nothing left nobody idle: a batch is being read.

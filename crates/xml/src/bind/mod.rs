@@ -62,6 +62,7 @@ use crate::tokenizer::{Options, Tokenizer};
 use predict::Stop;
 use predictors::Predictors;
 use state::{Fault, Next, State};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a document is to be bound.
@@ -286,6 +287,12 @@ impl Binder {
         self.tokenizer.covered()
     }
 
+    /// What the root element is called as it stands in the document, shortened as in a path, once its start tag was bound; `None`
+    /// for the rows of a path.
+    pub fn root(&self) -> Option<&str> {
+        self.state.root.as_deref()
+    }
+
     /// Rows so far that were like rows before them, and read by the shorter way.
     pub fn predicted(&self) -> u64 {
         self.predictors.rows
@@ -329,14 +336,16 @@ impl Binder {
 
 fn step(path: &mut String, name: &str, ordinal: u32) {
     path.push('/');
-    match name.char_indices().nth(60) {
-        Some((at, _)) => {
-            path.push_str(&name[..at]);
-            path.push_str("...");
-        }
-        None => path.push_str(name),
-    }
+    path.push_str(&shown(name));
     if ordinal > 0 {
         path.push_str(&format!("[{ordinal}]"));
+    }
+}
+
+/// A name in a path: the beginning of a long one.
+fn shown(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(60) {
+        Some((at, _)) => format!("{}...", &name[..at]).into(),
+        None => name.into(),
     }
 }

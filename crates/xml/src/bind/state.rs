@@ -53,6 +53,8 @@ pub(super) struct State {
     scopes: u32,
     /// What a row is found to consist of, while the predictor learns from it.
     pub learning: Option<Learning>,
+    /// What the root element is called, once it was bound.
+    pub root: Option<Box<str>>,
 }
 
 impl State {
@@ -72,6 +74,7 @@ impl State {
             rows: 0,
             scopes: 0,
             learning: None,
+            root: None,
         }
     }
 
@@ -87,6 +90,7 @@ impl State {
             return match schema.root() {
                 Root::Document(class) => {
                     let name = start.name();
+                    self.root = Some(super::shown(name.raw()).into());
                     match &schema.class(*class).element {
                         Some(test) if !test.matches(name.local(), name.namespace()) => {
                             Err(BindErrorKind::Root { expected: test.to_string().into(), found: name.raw().into() }.into())
