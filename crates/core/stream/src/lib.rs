@@ -8,6 +8,7 @@
 //! All natives are [`Guard::None`]: payloads lock what they change. A native that finds nothing parks its task; called
 //! again, it looks afresh.
 
+mod about;
 mod binding;
 mod decode;
 mod doc;
@@ -22,7 +23,8 @@ use kumi_vm::*;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
-    for table in [binding::TABLE, decode::TABLE, doc::TABLE, list::TABLE, open::TABLE, push::TABLE, tree::TABLE, wait::TABLE] {
+    for table in [about::TABLE, binding::TABLE, decode::TABLE, doc::TABLE, list::TABLE, open::TABLE, push::TABLE, tree::TABLE, wait::TABLE]
+    {
         cx.natives(table);
     }
 }

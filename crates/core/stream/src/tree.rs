@@ -6,11 +6,11 @@
 //! for views, so that all views of one element agree.
 
 use crate::binding::Binding;
-use crate::decode::{decode, kind, string};
-use crate::doc::{self, Doc, Origin};
+use crate::decode::{decode, kind};
+use crate::doc::{Doc, Origin};
 use crate::list::list_value;
 use crate::wait::{self, Mode, Op, Waits};
-use crate::{fail, leaf, payload};
+use crate::{about, fail, leaf, payload};
 use kumi_flow::{Node, Poll, ReadError, RowHandle, Value as FieldValue};
 use kumi_vm::*;
 use kumi_xml::{ClassId, Kind as FieldKind, RowView};
@@ -19,23 +19,16 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__xtree_accessor", 5, 5, accessor).guard(Guard::Classes),
-    leaf("__xtree_text", 2, |cx, _, a| text(cx, a[0], a[1], Mode::Wait)),
     leaf("__xtree_fill", 3, fill),
     leaf("__xtree_drop", 2, |cx, _, a| discard(cx, a[0], a[1])),
-    leaf("__xtree_peek", 2, peek),
-    leaf("__xtree_where", 1, |cx, _, a| place(cx, a[0], Mode::Wait)),
-    leaf("__xtree_source", 1, source),
-    leaf("__xtree_whole", 1, whole),
-    leaf("__xtree_same", 2, same),
-    leaf("__xtree_identity", 1, identity),
-    leaf("__xtree_pack", 1, pack),
-    leaf("__xtree_unpack", 3, unpack),
 ];
 
 /// Operations of trees, for [`again`], begin here: text and place, then reading and removing fields of each kind.
 pub const OPS: i64 = 10;
-const TEXT: i64 = 10;
-const PLACE: i64 = 11;
+/// `about::text`.
+pub const TEXT: i64 = 10;
+/// `about::place`.
+pub const PLACE: i64 = 11;
 const READ: i64 = 20;
 const TAKE: i64 = 40;
 
@@ -50,13 +43,13 @@ pub enum Part {
 /// A view of a part of a tree.
 pub struct View {
     pub part: Part,
-    class: ClassId,
-    binding: Arc<Binding>,
+    pub class: ClassId,
+    pub binding: Arc<Binding>,
     /// Of a row the origin, of a node the document.
-    home: Value,
+    pub home: Value,
     /// Values that were made.
     slots: Box<[AtomicU64]>,
-    waits: Waits,
+    pub waits: Waits,
 }
 
 impl View {
@@ -82,10 +75,12 @@ impl View {
         }
         v
     }
-    fn origin(&self) -> Option<&'static mut Origin> {
+    /// Where it comes from.
+    pub fn origin(&self) -> Option<&'static mut Origin> {
         self.home.as_data::<Doc>().map_or(self.home, |d| d.origin).as_data::<Origin>()
     }
-    fn name(&self, i: usize) -> &str {
+    /// What field `i` is called.
+    pub fn name(&self, i: usize) -> &str {
         self.binding.field(self.class, i).map_or("this part", |f| &f.name)
     }
 }
@@ -141,11 +136,13 @@ pub fn record(cx: &mut Cx, binding: &Binding, class: ClassId, origin: Value, row
     r.val()
 }
 
-fn origin_of(r: Gc<RecordObj>) -> Option<&'static mut Origin> {
+/// Where a record comes from.
+pub fn origin_of(r: Gc<RecordObj>) -> Option<&'static mut Origin> {
     r.slot(r.fields().wrapping_sub(1)).as_data::<Origin>()
 }
 
-fn not_a_tree(cx: &mut Cx, v: Value) -> Exit {
+/// Ends the native: the argument is no element.
+pub fn not_a_tree(cx: &mut Cx, v: Value) -> Exit {
     let found = cx.describe_type(v);
     cx.type_error(&format!("{found} is no tree of a document"))
 }
@@ -223,7 +220,7 @@ fn nested_record(cx: &mut Cx, r: Gc<RecordObj>, i: usize, start: usize, end: usi
 
 /// What a node's field holds, copied out: nothing is made while the node is locked, for making may sweep, and what is
 /// dropped then takes locks of its own.
-enum Got {
+pub enum Got {
     Absent,
     Text(Vec<u8>),
     Row(RowHandle),
@@ -294,7 +291,8 @@ fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, m
     }
 }
 
-fn copied(value: FieldValue<'_>) -> Got {
+/// A field as [`Got`] has it.
+pub fn copied(value: FieldValue<'_>) -> Got {
     match value {
         FieldValue::Absent => Got::Absent,
         FieldValue::Text(text) => Got::Text(text.to_vec()),
@@ -304,7 +302,8 @@ fn copied(value: FieldValue<'_>) -> Got {
     }
 }
 
-fn unread(cx: &mut Cx, v: &View, i: usize, e: &ReadError) -> Exit {
+/// Ends the native: the field can't be read.
+pub fn unread(cx: &mut Cx, v: &View, i: usize, e: &ReadError) -> Exit {
     match e {
         ReadError::Removed => fail::removed(cx, v.name(i)),
         e => fail::read_error(cx, e),
@@ -338,6 +337,19 @@ fn list_field(cx: &mut Cx, of: Value, v: &View, i: usize, list: kumi_flow::List)
     let class = cx.real_class(of).val();
     let name = cx.intern("__list");
     Err(cx.call(class, name, &[core, Value::fix(i as i64)]))
+}
+
+/// `__xtree_fill(tree, slot, value)`: Ruby made the value.
+fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let i = cx.arg_i64(a, 1)?.clamp(0, u16::MAX as i64) as usize;
+    if let Some(r) = a[0].as_record() {
+        if i + 1 < r.fields() {
+            cx.heap.fill_record(r, i, a[2]);
+        }
+    } else if let Some(v) = a[0].as_data::<View>() {
+        v.keep(cx, a[0], i, a[2]);
+    }
+    Ok(a[2])
 }
 
 // --- removing fields --------------------------------------------------------
@@ -428,177 +440,8 @@ pub fn again(cx: &mut Cx, number: i64, of: Value, b: Value) -> R {
         };
     }
     match number {
-        TEXT => text(cx, of, b, Mode::Try),
-        PLACE => place(cx, of, Mode::Try),
+        TEXT => about::text(cx, of, b, Mode::Try),
+        PLACE => about::place(cx, of, Mode::Try),
         _ => pick!(number - if number >= TAKE { TAKE } else { READ }, STRING, INTEGER, FLOAT, SYMBOL, BOOLEAN, DECIMAL, DATE, CLASS, LIST),
     }
-}
-
-// --- what lib/kumihimo/xml/build.rb asks ------------------------------------
-
-fn row_text(cx: &mut Cx, row: &[u8], i: usize) -> Value {
-    match RowView::new(row).and_then(|r| r.field(i)) {
-        Some(text) => string(cx, text),
-        None => Value::NIL,
-    }
-}
-
-/// `__xtree_text(tree, slot)`: a field as it stands in the document; nil when it doesn't. Waits.
-fn text(cx: &mut Cx, of: Value, slot: Value, mode: Mode) -> R {
-    let i = cx.arg_i64(&[slot], 0)?.clamp(0, u16::MAX as i64) as usize;
-    if let Some(r) = of.as_record() {
-        return Ok(row_text(cx, r.row(), i));
-    }
-    let Some(v) = of.as_data::<View>() else { return Err(not_a_tree(cx, of)) };
-    match &v.part {
-        Part::Row { handle, start, end } => Ok(row_text(cx, handle.bytes().get(*start..*end).unwrap_or(b""), i)),
-        Part::Node(node) => {
-            v.waits.over(cx);
-            match node.field(i as u16, copied) {
-                Ok(Poll::Ready(Got::Text(text))) => Ok(string(cx, &text)),
-                Ok(Poll::Ready(_)) => Ok(Value::NIL),
-                Ok(poll) => wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: TEXT, a: of, b: slot }, poll),
-                Err(e) => Err(unread(cx, v, i, &e)),
-            }
-        }
-    }
-}
-
-/// `__xtree_fill(tree, slot, value)`: Ruby made the value.
-fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let i = cx.arg_i64(a, 1)?.clamp(0, u16::MAX as i64) as usize;
-    if let Some(r) = a[0].as_record() {
-        if i + 1 < r.fields() {
-            cx.heap.fill_record(r, i, a[2]);
-        }
-    } else if let Some(v) = a[0].as_data::<View>() {
-        v.keep(cx, a[0], i, a[2]);
-    }
-    Ok(a[2])
-}
-
-/// `__xtree_peek(tree, slot)`: `:ready`, `:pending`, `:removed` or `:list`, without reading on.
-fn peek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let i = cx.arg_i64(a, 1)?.clamp(0, u16::MAX as i64) as usize;
-    let word = if let Some(r) = a[0].as_record() {
-        if r.slot(i) == Value::REMOVED { "removed" } else { "ready" }
-    } else {
-        let Some(v) = a[0].as_data::<View>() else { return Err(not_a_tree(cx, a[0])) };
-        match &v.part {
-            Part::Row { handle, start, .. } if handle.is_removed(*start as u32, i as u16) => "removed",
-            Part::Row { .. } => "ready",
-            Part::Node(node) => match node.arrival(i as u16) {
-                kumi_flow::Arrival::Pending => "pending",
-                kumi_flow::Arrival::Removed => "removed",
-                kumi_flow::Arrival::Arrived if v.binding.field(v.class, i).is_some_and(|f| f.card == kumi_xml::Card::Many) => "list",
-                kumi_flow::Arrival::Arrived => "ready",
-            },
-        }
-    };
-    Ok(cx.sym(word))
-}
-
-/// `__xtree_where(tree)`: `[line, column, ordinal, way]`; what isn't known is nil. Waits for the start tag.
-fn place(cx: &mut Cx, of: Value, mode: Mode) -> R {
-    let told = |row: &[u8]| RowView::new(row).map(|r| (r.line(), r.column(), r.ordinal()));
-    let (at, way) = if let Some(r) = of.as_record() {
-        let class = cx.real_class(of).val();
-        let way = origin_of(r).and_then(|o| Some(o.way(o.binding.id(class)?)));
-        (told(r.row()), way.unwrap_or_default())
-    } else {
-        let Some(v) = of.as_data::<View>() else { return Err(not_a_tree(cx, of)) };
-        // After the start tag: before it the document's element has no name.
-        let way = || v.origin().map_or(String::new(), |o| o.way(v.class));
-        match &v.part {
-            Part::Row { handle, start, end } => (told(handle.bytes().get(*start..*end).unwrap_or(b"")), way()),
-            Part::Node(node) => {
-                v.waits.over(cx);
-                match node.start(|row| (row.line(), row.column(), row.ordinal())) {
-                    Ok(Poll::Ready(at)) => (Some(at), way()),
-                    Ok(poll) => {
-                        return wait::park(cx, &v.waits, node.producer(), v.home, mode, Op { number: PLACE, a: of, b: Value::NIL }, poll);
-                    }
-                    Err(e) => return Err(fail::read_error(cx, &e)),
-                }
-            }
-        }
-    };
-    let n = |n: u32| Value::fix(n as i64);
-    let (line, column, ordinal) = at.map_or((Value::NIL, Value::NIL, Value::NIL), |(l, c, o)| (n(l), n(c), n(o)));
-    let way = if way.is_empty() { Value::NIL } else { cx.str(&way) };
-    Ok(cx.array(&[line, column, ordinal, way]))
-}
-
-/// `__xtree_source(tree)`: what its document is called.
-fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let name = if let Some(r) = a[0].as_record() {
-        origin_of(r).map(|o| o.name.clone())
-    } else {
-        let Some(v) = a[0].as_data::<View>() else { return Err(not_a_tree(cx, a[0])) };
-        v.origin().map(|o| o.name.clone())
-    };
-    Ok(name.map_or(Value::NIL, |n| cx.str(&n)))
-}
-
-/// `__xtree_whole(tree)`: is all of it there, without lists?
-fn whole(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::bool(a[0].as_record().is_some() || a[0].as_data::<View>().is_some_and(|v| matches!(v.part, Part::Row { .. }))))
-}
-
-/// `__xtree_same(tree, other)`: are both the same element of the same document?
-fn same(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (Some(x), Some(y)) = (a[0].as_data::<View>(), a[1].as_data::<View>()) else { return Ok(Value::bool(a[0] == a[1])) };
-    Ok(Value::bool(match (&x.part, &y.part) {
-        (Part::Node(x), Part::Node(y)) => Arc::ptr_eq(x, y),
-        (Part::Row { handle: x, start: s, .. }, Part::Row { handle: y, start: t, .. }) => x.same(y) && s == t,
-        _ => false,
-    }))
-}
-
-/// `__xtree_identity(tree)`: a number that is its element's as long as somebody refers to it.
-fn identity(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let n = match a[0].as_data::<View>().map(|v| &v.part) {
-        Some(Part::Node(n)) => Arc::as_ptr(n).addr(),
-        Some(Part::Row { handle, start, .. }) => handle.identity() + start,
-        None => a[0].bits() as usize,
-    };
-    Ok(cx.uint(n as u64))
-}
-
-/// `__xtree_pack(tree)`: its packed row.
-fn pack(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let row = match a[0].as_record() {
-        Some(r) => r.row().to_vec(),
-        None => match a[0].as_data::<View>().map(|v| &v.part) {
-            Some(Part::Row { handle, start, end }) => handle.bytes().get(*start..*end).unwrap_or(b"").to_vec(),
-            _ => return Err(not_a_tree(cx, a[0])),
-        },
-    };
-    Ok(cx.str_enc(&row, EncIndex::BINARY))
-}
-
-/// `__xtree_unpack(schema, class, row)`: an element of its own.
-fn unpack(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let binding = crate::binding::binding(cx, a[0])?;
-    let row = cx.arg_str(a, 2)?.bytes().to_vec();
-    let n = binding.id(a[1]).map(|c| (c, binding.schema.class(c)));
-    match (n, RowView::new(&row)) {
-        (Some((id, class)), Some(view)) if class.whole && fits(&binding, id, view, 0) && row.len() <= RecordObj::MAX_ROW => {
-            let origin = doc::origin(cx, binding.clone(), a[0], "a dump", Arc::default());
-            Ok(record(cx, &binding, id, origin, &row))
-        }
-        _ => Err(cx.type_error("no dump of a tree")),
-    }
-}
-
-/// Is this a row of that class, text being text?
-fn fits(binding: &Binding, class: ClassId, row: RowView<'_>, depth: usize) -> bool {
-    let fields = &binding.schema.class(class).fields;
-    row.fields() == fields.len()
-        && depth < 64
-        && fields.iter().enumerate().all(|(i, f)| match (row.field(i), f.kind) {
-            (None, _) => true,
-            (Some(text), FieldKind::Text) => std::str::from_utf8(text).is_ok(),
-            (Some(bytes), FieldKind::Class(nested)) => RowView::new(bytes).is_some_and(|r| fits(binding, nested, r, depth + 1)),
-        })
 }
