@@ -12,9 +12,8 @@ use kumi_flow::{FailureKind, Policy, Poll, ReadError, Registry};
 #[test]
 fn dropping_a_document_at_any_moment_closes_its_source() {
     for read in 0..5 {
-        let registry = registry();
         let (source, mut peer) = socket();
-        let document = open(&registry, source, rows_schema(), Policy::Adaptive);
+        let (registry, document) = open_rows(source, Policy::Adaptive);
         let mut cursor = list_of(&document).cursor(read % 2 == 0).unwrap();
         send(&mut peer, "<t><r><k>0</k></r><r><k>1</k></r><r><k>2</k></r><r><k>");
         for i in 0..read.min(3) {
@@ -54,10 +53,8 @@ fn leaving_the_only_list_of_a_document_closes_it_though_its_root_is_held() {
 
 #[test]
 fn a_part_that_is_still_to_come_keeps_the_source_open() {
-    let registry = registry();
     let (source, mut peer) = socket();
-    let document = open(&registry, source, info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (registry, document, info) = open_info(source, Policy::Adaptive);
     let mut cursor = info.take_list(2).unwrap().cursor(true).unwrap();
     send(&mut peer, "<info id='1'><title>T</title><a><k>0</k></a><a><k>1</k></a>");
     assert_eq!(next(&mut cursor).unwrap().as_deref(), Some("0"));
@@ -72,9 +69,7 @@ fn a_part_that_is_still_to_come_keeps_the_source_open() {
 
 #[test]
 fn a_removed_list_that_nobody_reads_is_dropped_unread() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(500)), info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (registry, _document, info) = open_info(bytes(&info_document(500)), Policy::Adaptive);
     drop(info.take_list(2).unwrap());
     assert_eq!(field(&info, 4).unwrap().as_deref(), Some("E"));
     assert_eq!(registry.live().cells, 500, "the other list is kept, this one is not");
@@ -84,9 +79,7 @@ fn a_removed_list_that_nobody_reads_is_dropped_unread() {
 
 #[test]
 fn a_cell_is_kept_exactly_while_a_cursor_stands_before_it() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(100)), info_schema(), Policy::Rows(1));
-    let info = node_of(&document);
+    let (registry, _document, info) = open_info(bytes(&info_document(100)), Policy::Rows(1));
     let list = info.take_list(2).unwrap();
     let (mut a, mut b) = (list.cursor(false).unwrap(), list.cursor(false).unwrap());
     for i in 1..=60i64 {
@@ -110,28 +103,22 @@ fn a_cell_is_kept_exactly_while_a_cursor_stands_before_it() {
 
 #[test]
 fn a_row_that_is_held_holds_nothing_behind_it() {
-    let registry = registry();
-    let document = open(&registry, bytes(&rows_document(1000)), rows_schema(), Policy::Adaptive);
+    let (registry, document) = open_rows(bytes(&rows_document(1000)), Policy::Adaptive);
     let list = list_of(&document);
     let mut cursor = list.cursor(false).unwrap();
-    let held = block(|| {
-        cursor.next(|entry| match entry {
-            kumi_flow::Entry::Row(row) => row.handle(),
-            _ => None,
-        })
-    });
+    let held = next_row(&mut cursor);
     all(&mut cursor);
     assert_eq!(registry.live().cells, 1000);
     drop((document, list, cursor));
     assert_eq!(registry.live().cells, 1);
-    assert_eq!(held.unwrap().unwrap().unwrap().view().text(0), Some("0"));
+    assert_eq!(held.view().text(0), Some("0"));
+    drop(held);
     nothing_left(&registry);
 }
 
 #[test]
 fn a_list_whose_handles_are_gone_is_let_go_of_as_its_cursors_pass() {
-    let registry = registry();
-    let document = open(&registry, bytes(&rows_document(100)), rows_schema(), Policy::Adaptive);
+    let (registry, document) = open_rows(bytes(&rows_document(100)), Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(false).unwrap();
     for _ in 0..50 {
         next(&mut cursor).unwrap();
@@ -144,18 +131,9 @@ fn a_list_whose_handles_are_gone_is_let_go_of_as_its_cursors_pass() {
 
 #[test]
 fn the_rest_of_a_node_that_nobody_holds_is_passed_over() {
-    let registry = registry();
-    let mut text = String::from("<folder name='root'>");
-    for i in 0..200 {
-        text.push_str(&format!("<folder name='f{i}'>"));
-        for j in 0..50 {
-            text.push_str(&format!("<tag>{j}</tag>"));
-        }
-        text.push_str("</folder>");
-    }
-    text.push_str("</folder>");
-    let document = open(&registry, bytes(&text), folder_schema(), Policy::Rows(4));
-    let mut folders = node_of(&document).take_list(1).unwrap().cursor(true).unwrap();
+    let (registry, document, root) = open_folder(&folders_document(""), Policy::Rows(4));
+    let mut folders = root.take_list(1).unwrap().cursor(true).unwrap();
+    drop(root);
     let mut count = 0;
     while let Some(folder) = next_node(&mut folders) {
         assert_eq!(field(&folder, 0).unwrap(), Some(format!("f{count}")));
@@ -169,14 +147,7 @@ fn the_rest_of_a_node_that_nobody_holds_is_passed_over() {
 
 #[test]
 fn nodes_of_a_list_that_nobody_reads_are_passed_over() {
-    let registry = registry();
-    let mut text = String::from("<folder name='root'>");
-    for i in 0..200 {
-        text.push_str(&format!("<folder name='f{i}'>{}</folder>", "<tag>x</tag>".repeat(50)));
-    }
-    text.push_str("<tag>last</tag></folder>");
-    let document = open(&registry, bytes(&text), folder_schema(), Policy::Rows(4));
-    let root = node_of(&document);
+    let (registry, _document, root) = open_folder(&folders_document("<tag>last</tag>"), Policy::Rows(4));
     drop(root.take_list(1).unwrap());
     assert_eq!(all(&mut root.list(2).unwrap().cursor(false).unwrap()), ["last"]);
     assert!(registry.stats().rows < 200 * 20, "{} items were bound", registry.stats().rows);
@@ -184,25 +155,21 @@ fn nodes_of_a_list_that_nobody_reads_are_passed_over() {
 
 #[test]
 fn closing_a_document_fails_what_has_not_come() {
-    let registry = registry();
     let (source, mut peer) = socket();
-    let document = open(&registry, source, info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (_registry, document, info) = open_info(source, Policy::Adaptive);
     send(&mut peer, "<info id='1'><title>T</title><a><k>0</k></a>");
     let mut cursor = info.list(2).unwrap().cursor(false).unwrap();
     assert_eq!(next(&mut cursor).unwrap().as_deref(), Some("0"));
     document.producer.close();
     assert!(hangs_up(&mut peer));
     assert_eq!(field(&info, 1).unwrap().as_deref(), Some("T"));
-    let Err(ReadError::Failed(failure)) = next(&mut cursor) else { panic!("no failure") };
-    assert!(matches!(failure.kind, FailureKind::Closed));
+    assert!(matches!(failure(&mut cursor).kind, FailureKind::Closed));
 }
 
 #[test]
 fn closing_wakes_those_who_wait() {
-    let registry = registry();
     let (source, _peer) = socket();
-    let document = open(&registry, source, rows_schema(), Policy::Adaptive);
+    let (_registry, document) = open_rows(source, Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(true).unwrap();
     let Ok(Poll::Wait(_, ticket)) = cursor.next(show) else { panic!("nothing was sent") };
     let (sender, receiver) = channel();

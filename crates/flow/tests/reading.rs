@@ -10,8 +10,7 @@ const POLICIES: [Policy; 5] = [Policy::Small, Policy::Large, Policy::Rows(1), Po
 #[test]
 fn rows_come_in_order_by_every_policy() {
     for policy in POLICIES {
-        let registry = registry();
-        let document = open(&registry, bytes(&rows_document(5000)), rows_schema(), policy);
+        let (registry, document) = open_rows(bytes(&rows_document(5000)), policy);
         let mut cursor = list_of(&document).cursor(true).unwrap();
         assert_eq!(all(&mut cursor), numbers("", 0..5000), "{policy:?}");
         assert_eq!(next(&mut cursor).unwrap(), None);
@@ -22,8 +21,7 @@ fn rows_come_in_order_by_every_policy() {
 
 #[test]
 fn the_only_reader_of_a_cut_list_gets_rows_that_nobody_keeps() {
-    let registry = registry();
-    let document = open(&registry, bytes(&rows_document(3000)), rows_schema(), Policy::Adaptive);
+    let (registry, document) = open_rows(bytes(&rows_document(3000)), Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(true).unwrap();
     for i in 0..3000 {
         let got = block(|| {
@@ -40,8 +38,7 @@ fn the_only_reader_of_a_cut_list_gets_rows_that_nobody_keeps() {
 
 #[test]
 fn a_list_that_was_got_is_read_again_and_by_several() {
-    let registry = registry();
-    let document = open(&registry, bytes(&rows_document(100)), rows_schema(), Policy::Adaptive);
+    let (registry, document) = open_rows(bytes(&rows_document(100)), Policy::Adaptive);
     let list = list_of(&document);
     let (mut a, mut b) = (list.cursor(false).unwrap(), list.cursor(false).unwrap());
     for i in 0..50 {
@@ -55,9 +52,7 @@ fn a_list_that_was_got_is_read_again_and_by_several() {
 
 #[test]
 fn cursors_of_a_cut_list_are_opened_before_its_first_element_is_passed() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(10)), info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (_registry, _document, info) = open_info(bytes(&info_document(10)), Policy::Adaptive);
     let list = info.take_list(2).unwrap();
     assert!(matches!(info.take_list(2), Err(ReadError::Removed)));
     assert!(matches!(info.list(2), Err(ReadError::Removed)));
@@ -70,9 +65,7 @@ fn cursors_of_a_cut_list_are_opened_before_its_first_element_is_passed() {
 
 #[test]
 fn a_removing_cursor_cuts_a_list_that_was_got() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(10)), info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (registry, _document, info) = open_info(bytes(&info_document(10)), Policy::Adaptive);
     let list = info.list(2).unwrap();
     let mut early = list.cursor(false).unwrap();
     assert_eq!(next(&mut early).unwrap().as_deref(), Some("a0"));
@@ -87,9 +80,7 @@ fn a_removing_cursor_cuts_a_list_that_was_got() {
 
 #[test]
 fn fields_and_lists_are_read_in_any_order() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(20)), info_schema(), Policy::Small);
-    let info = node_of(&document);
+    let (_registry, _document, info) = open_info(bytes(&info_document(20)), Policy::Small);
     let mut b = info.list(3).unwrap().cursor(false).unwrap();
     assert_eq!(all(&mut b), numbers("b", 0..20));
     assert_eq!(field(&info, 4).unwrap().as_deref(), Some("E"));
@@ -101,9 +92,7 @@ fn fields_and_lists_are_read_in_any_order() {
 
 #[test]
 fn what_was_removed_is_gone() {
-    let registry = registry();
-    let document = open(&registry, bytes(&info_document(3)), info_schema(), Policy::Small);
-    let info = node_of(&document);
+    let (_registry, _document, info) = open_info(bytes(&info_document(3)), Policy::Small);
     assert_eq!(block(|| info.take_field(1, text)).unwrap().as_deref(), Some("T"));
     assert!(matches!(field(&info, 1), Err(ReadError::Removed)));
     assert!(matches!(block(|| info.take_field(1, text)), Err(ReadError::Removed)));
@@ -114,21 +103,9 @@ fn what_was_removed_is_gone() {
 
 #[test]
 fn kept_rows_remember_what_was_removed() {
-    let registry = registry();
-    let document = open(&registry, bytes(&rows_document(2)), rows_schema(), Policy::Small);
+    let (_registry, document) = open_rows(bytes(&rows_document(2)), Policy::Small);
     let list = list_of(&document);
-    let handle = |list: &kumi_flow::List| {
-        let mut cursor = list.cursor(false).unwrap();
-        block(|| {
-            cursor.next(|entry| match entry {
-                kumi_flow::Entry::Row(row) => row.handle().unwrap(),
-                _ => panic!("a row"),
-            })
-        })
-        .unwrap()
-        .unwrap()
-    };
-    let (one, two) = (handle(&list), handle(&list));
+    let [one, two] = [(); 2].map(|()| next_row(&mut list.cursor(false).unwrap()));
     assert!(one.same(&two));
     assert!(one.remove(0, 1));
     assert!(two.is_removed(0, 1) && !two.is_removed(0, 0) && !two.remove(0, 1));
@@ -136,10 +113,8 @@ fn kept_rows_remember_what_was_removed() {
 
 #[test]
 fn folders_nest() {
-    let registry = registry();
     let text = "<folder name='a'><tag>x</tag><folder name='b'><folder name='c'/><tag>y</tag></folder><tag>z</tag></folder>";
-    let document = open(&registry, bytes(text), folder_schema(), Policy::Small);
-    let a = node_of(&document);
+    let (_registry, _document, a) = open_folder(text, Policy::Small);
     let mut inner = a.list(1).unwrap().cursor(false).unwrap();
     let b = next_node(&mut inner).unwrap();
     let c = next_node(&mut b.list(1).unwrap().cursor(false).unwrap()).unwrap();
@@ -187,7 +162,7 @@ fn a_failure_comes_after_everything_before_it_and_again() {
             assert_eq!(next(&mut cursor).unwrap(), Some(i.to_string()), "{policy:?}");
         }
         for _ in 0..2 {
-            let Err(ReadError::Failed(failure)) = next(&mut cursor) else { panic!("no failure") };
+            let failure = failure(&mut cursor);
             assert!(matches!(failure.kind, FailureKind::Document(_)));
             assert_eq!(failure.line, Some(1));
             assert!(failure.to_string().starts_with("(string):1:"), "{failure}");
@@ -199,9 +174,7 @@ fn a_failure_comes_after_everything_before_it_and_again() {
 
 #[test]
 fn a_failure_ends_fields_that_have_not_come() {
-    let registry = registry();
-    let document = open(&registry, bytes("<info id='1'><title>T</title><a><k>1</k></a>"), info_schema(), Policy::Small);
-    let info = node_of(&document);
+    let (_registry, _document, info) = open_info(bytes("<info id='1'><title>T</title><a><k>1</k></a>"), Policy::Small);
     assert!(matches!(field(&info, 4), Err(ReadError::Failed(_))));
     assert_eq!(field(&info, 1).unwrap().as_deref(), Some("T"));
     let mut a = info.list(2).unwrap().cursor(false).unwrap();
@@ -211,8 +184,7 @@ fn a_failure_ends_fields_that_have_not_come() {
 
 #[test]
 fn pushed_bytes_wake_the_reader() {
-    let registry = registry();
-    let document = open(&registry, pushed(), rows_schema(), Policy::Adaptive);
+    let (_registry, document) = open_rows(pushed(), Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(true).unwrap();
     let Ok(Poll::Wait(Wait::Push, ticket)) = cursor.next(show) else { panic!("nothing was pushed") };
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -231,21 +203,17 @@ fn pushed_bytes_wake_the_reader() {
 
 #[test]
 fn a_pusher_that_fails_fails_the_readers() {
-    let registry = registry();
-    let document = open(&registry, pushed(), rows_schema(), Policy::Adaptive);
+    let (_registry, document) = open_rows(pushed(), Policy::Adaptive);
     let mut cursor = list_of(&document).cursor(true).unwrap();
     document.producer.push(b"<t><r><k>1</k></r>");
     document.producer.fail("the disk burns");
     assert_eq!(next(&mut cursor).unwrap().as_deref(), Some("1"));
-    let Err(ReadError::Failed(failure)) = next(&mut cursor) else { panic!("no failure") };
-    assert_eq!(failure.message, "the disk burns");
+    assert_eq!(failure(&mut cursor).message, "the disk burns");
 }
 
 #[test]
 fn a_reader_that_waits_is_woken_by_another_that_brings_its_rows() {
-    let registry = registry();
-    let document = open(&registry, pushed(), info_schema(), Policy::Adaptive);
-    let info = node_of(&document);
+    let (_registry, document, info) = open_info(pushed(), Policy::Adaptive);
     let mut a = info.list(2).unwrap().cursor(false).unwrap();
     let mut b = info.list(3).unwrap().cursor(false).unwrap();
     assert!(matches!(b.next(show), Ok(Poll::Wait(..))));

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kumi_flow::{Cursor, Document, Entry, List, Node, Options, Policy, Poll, ReadError, Registry, Root, Value, Wait};
+use kumi_flow::{Cursor, Document, Entry, Failure, List, Node, Options, Policy, Poll, ReadError, Registry, Root, RowHandle, Value, Wait};
 use kumi_source::{Descriptor, Source, Spec};
 use kumi_xml::schema::parse_path;
 use kumi_xml::{Field, Schema};
@@ -97,12 +97,43 @@ pub fn folder_schema() -> Arc<Schema> {
     b.build().unwrap()
 }
 
+/// A folder of 200 folders of 50 tags each, and `end` behind them.
+pub fn folders_document(end: &str) -> String {
+    let tags: String = (0..50).map(|i| format!("<tag>{i}</tag>")).collect();
+    let folders: String = (0..200).map(|i| format!("<folder name='f{i}'>{tags}</folder>")).collect();
+    format!("<folder name='root'>{folders}{end}</folder>")
+}
+
 pub fn registry() -> Registry {
     Registry::new(None)
 }
 
 pub fn open(registry: &Registry, source: Source, schema: Arc<Schema>, policy: Policy) -> Document {
     registry.open(source, schema, Options { policy, ..Options::default() })
+}
+
+/// A document of rows of a registry of its own.
+pub fn open_rows(source: Source, policy: Policy) -> (Registry, Document) {
+    let registry = registry();
+    let document = open(&registry, source, rows_schema(), policy);
+    (registry, document)
+}
+
+/// An info with its document.
+pub fn open_info(source: Source, policy: Policy) -> (Registry, Document, Arc<Node>) {
+    open_node(source, info_schema(), policy)
+}
+
+/// The outermost of folders with its document.
+pub fn open_folder(text: &str, policy: Policy) -> (Registry, Document, Arc<Node>) {
+    open_node(bytes(text), folder_schema(), policy)
+}
+
+fn open_node(source: Source, schema: Arc<Schema>, policy: Policy) -> (Registry, Document, Arc<Node>) {
+    let registry = registry();
+    let document = open(&registry, source, schema, policy);
+    let node = node_of(&document);
+    (registry, document, node)
 }
 
 pub fn list_of(document: &Document) -> List {
@@ -143,6 +174,26 @@ pub fn show(entry: Entry<'_>) -> String {
 
 pub fn next(cursor: &mut Cursor) -> Result<Option<String>, ReadError> {
     block(|| cursor.next(show))
+}
+
+/// The failure that reading on comes to.
+pub fn failure(cursor: &mut Cursor) -> Arc<Failure> {
+    match next(cursor) {
+        Err(ReadError::Failed(failure)) => failure,
+        other => panic!("no failure: {other:?}"),
+    }
+}
+
+/// The next row, held.
+pub fn next_row(cursor: &mut Cursor) -> RowHandle {
+    block(|| {
+        cursor.next(|entry| match entry {
+            Entry::Row(row) => row.handle().unwrap(),
+            _ => panic!("no row"),
+        })
+    })
+    .unwrap()
+    .unwrap()
 }
 
 pub fn next_node(cursor: &mut Cursor) -> Option<Arc<Node>> {

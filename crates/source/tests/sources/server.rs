@@ -1,5 +1,7 @@
 //! Servers on threads, that answer as a test wants. They live until the test's process ends.
 
+use super::fetch;
+use kumi_source::{Error, Options};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -17,6 +19,14 @@ impl Server {
     /// The heads of all requests so far.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
+    }
+
+    /// Fetches each path: that fails in this way, with an error that says so.
+    pub fn fails(&self, options: &Options, paths: &[(&str, &str)], way: impl Fn(&Error) -> bool) {
+        for (path, says) in paths {
+            let e = fetch(&self.url(path), options.clone()).unwrap_err();
+            assert!(way(&e) && e.to_string().contains(says), "{path}: {e}");
+        }
     }
 }
 
