@@ -642,6 +642,17 @@ impl Cx {
             None => NO_METHOD,
         }
     }
+    /// Method `mid` of `class` looked up from `at` on (inclusive).
+    pub(crate) fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, mid: Sym) -> u32 {
+        let mro = class.data.mro.clone();
+        let Some(p) = mro.iter().position(|c| *c == at) else { return NO_METHOD };
+        for c in &mro[p..] {
+            if let Some(&m) = c.data.methods.get(&mid) {
+                return if matches!(self.methods[m as usize].body, Body::Undef) { NO_METHOD } else { m };
+            }
+        }
+        NO_METHOD
+    }
     /// Follows visibility-only entries to the code.
     pub fn real_method(&mut self, class: Gc<ClassObj>, i: u32) -> u32 {
         let mut i = i;

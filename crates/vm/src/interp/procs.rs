@@ -114,30 +114,6 @@ impl Cx {
     pub(crate) fn in_system(&self) -> bool {
         self.fp().iseq().system
     }
-    /// How to enter a Proc of code whose arguments fit as they are; `None`: the general way.
-    #[inline]
-    pub(crate) fn proc_entry(&self, blk: Value, argc: usize) -> Option<(super::Hot, super::Outer)> {
-        let p = blk.as_proc()?;
-        if p.iseq == 0 || p.hdr.x & ProcObj::RUBY2_KEYWORDS != 0 {
-            return None;
-        }
-        // SAFETY: a Proc's code is registered and never freed.
-        let q = unsafe { &*(p.iseq as *const ISeq) };
-        if !q.simple || q.params.block || argc != q.params.req as usize || argc == 1 && q.params.excess_comma {
-            return None;
-        }
-        let hot = super::Hot {
-            kind: super::HotKind::Simple,
-            argc: argc as u16,
-            nregs: q.nregs,
-            code: q.code.as_ptr(),
-            iseq: q,
-            cref: p.cref,
-            ..super::Hot::unset()
-        };
-        let flags = ff::BLOCK | if p.is_lambda() { ff::LAMBDA } else { 0 };
-        Some((hot, super::Outer { self_val: p.self_val, block: p.block, env: p.env, home: p.home, flags }))
-    }
 
     /// Block word of the frame a native was called from.
     pub(crate) fn own_block(&self) -> Value {

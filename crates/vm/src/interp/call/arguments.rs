@@ -1,0 +1,121 @@
+//! The arguments of a call site, as they stand in its window.
+//!
+//! **Invariant.** What needs a conversion by Ruby code first (a block argument that is no Proc) is converted in its own
+//! register, and the instruction is executed again: until then nothing of the call has happened.
+
+use super::Ready;
+use crate::interp::Flow;
+use crate::interp::frame::{Fp, literal_block};
+use crate::iseq::{Site, site};
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+
+impl Cx {
+    /// Arguments of a call site as they stand in the window at `b`.
+    /// `Err`: a conversion has to run first (`Exit::Call` re-executes the instruction).
+    pub(super) fn gather(&mut self, fp: Fp, s: &Site, b: usize) -> (Args, Value, Value) {
+        let mut at = b + 1;
+        let mut args = Args::new();
+        if s.flags & site::SPLAT != 0 {
+            if let Some(a) = fp.r(at).as_array() {
+                args.extend_from_slice(a.as_slice());
+            }
+            at += 1;
+        } else {
+            args.extend_from_slice(fp.slice(at, s.argc as usize));
+            at += s.argc as usize;
+        }
+        let mut kw = Value::UNDEF;
+        if !s.kw.is_empty() {
+            kw = self.hash();
+            for (k, name) in s.kw.iter().enumerate() {
+                self.hash_put_sym(kw, *name, fp.r(at + k));
+            }
+            at += s.kw.len();
+        }
+        if s.flags & site::KWSPLAT != 0 {
+            kw = fp.r(at);
+            at += 1;
+        }
+        // ruby2_keywords: a flagged hash at the end of a splat becomes keywords.
+        if s.flags & site::SPLAT != 0 && kw.is_undef() {
+            if let Some(h) = args.last().and_then(|v| v.as_hash()) {
+                if h.hdr.has(flag::KEYWORDS) {
+                    args.pop();
+                    kw = self.hash_dup(h);
+                }
+            }
+        }
+        let block = if s.flags & site::BLOCK_ARG != 0 {
+            fp.r(at)
+        } else if let Some(child) = s.block {
+            literal_block(self.slot_of(fp), child)
+        } else {
+            Value::NIL
+        };
+        (args, kw, block)
+    }
+    /// Is the block argument good as it is? Else the call that converts it (to_proc) in its register.
+    pub(super) fn block_arg_ready(&mut self, fp: Fp, s: &Site, b: usize, insn_words: usize) -> Option<Flow> {
+        if s.flags & site::BLOCK_ARG == 0 {
+            return None;
+        }
+        let at =
+            b + 1 + if s.flags & site::SPLAT != 0 { 1 } else { s.argc as usize } + s.kw.len() + (s.flags & site::KWSPLAT != 0) as usize;
+        let v = fp.r(at);
+        if v.is_nil() || v.is_fix() || v.is_kind(Kind::Proc) {
+            return None;
+        }
+        let list = fp.cref().cell::<CrefObj>().and_then(|c| c.refinements.as_array());
+        if v.is_sym() {
+            if list.is_some() {
+                // The symbol keeps the place it was written in, for its refinements.
+                let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+                hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
+                let nil = Value::NIL;
+                let p = self.heap.proc(ProcObj { hdr, iseq: 0, self_val: v, env: nil, cref: fp.cref(), block: nil, home: nil });
+                fp.set_r(at, p.val());
+            }
+            return None;
+        }
+        if let Some(list) = list {
+            let class = self.class_of(v);
+            if let Some(m) = self.refined_method(list, class, sym::TO_PROC).filter(|m| *m != NO_METHOD) {
+                // SAFETY: back to this very instruction.
+                self.pc = unsafe { self.pc.sub(insn_words) };
+                return Some(self.dispatch(m, Ready::new(v, Args::new(), at, 0)));
+            }
+        }
+        // Run the conversion with the register as its destination, then this instruction again.
+        self.pc = unsafe { self.pc.sub(insn_words) };
+        let name = self.intern("block_arg");
+        Some(self.do_call(
+            Call {
+                target: Target::Helper(name),
+                recv: self.k.helpers.val(),
+                args: Args::from_slice(&[v]),
+                kw: Value::UNDEF,
+                block: Value::NIL,
+                fcall: true,
+                result: Value::UNDEF,
+            },
+            at,
+            0,
+        ))
+    }
+    /// ruby2_keywords: keywords arrive as a flagged hash in the rest array.
+    pub(super) fn flag_keywords(&mut self, r: &mut Ready) {
+        if let Some(h) = r.kw.as_hash() {
+            if h.h.len() > 0 {
+                let d = self.hash_dup(h);
+                if let Some(hd) = d.header() {
+                    hd.set(flag::KEYWORDS);
+                }
+                r.args.push(d);
+                r.kw = Value::UNDEF;
+            }
+        }
+    }
+}

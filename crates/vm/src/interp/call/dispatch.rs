@@ -1,0 +1,283 @@
+//! From a method and a call to what runs: natives at once, code in a frame of its own.
+//!
+//! **Invariant.** A native runs with no block and with as many arguments as its row allows; everything else goes to its
+//! body, the twin. A frame is pushed above the registers of the frame that calls, so that a window keeps its values.
+
+use super::{Missing, Ready};
+use crate::bytecode::HEADER;
+use crate::interp::binder::Strict;
+use crate::interp::frame::ff;
+use crate::interp::{Flow, decoded};
+use crate::iseq::ISeq;
+use crate::method::Body;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Cx {
+    /// Calls method `m`.
+    pub(crate) fn dispatch(&mut self, m: u32, mut r: Ready) -> Flow {
+        let e = &self.methods[m as usize];
+        if let Some(f) = e.native {
+            // A native never sees a block: its twin does.
+            if !r.block.is_nil() && !matches!(e.body, Body::Native) {
+                return self.dispatch_body(m, r);
+            }
+            let (min, max) = (e.min as usize, e.max);
+            let mut nargs = r.args.clone();
+            if let Some(h) = r.kw.as_hash() {
+                if h.h.len() > 0 {
+                    nargs.push(r.kw);
+                }
+            }
+            if nargs.len() < min || (max >= 0 && nargs.len() > max as usize) {
+                // The twin may take what the native cannot (keywords).
+                if !matches!(e.body, Body::Native) {
+                    return self.dispatch_body(m, r);
+                }
+                let x = self.arity_error(nargs.len(), min, (max >= 0).then_some(max as usize));
+                return self.native_exit_general(x, m, r);
+            }
+            let g = e.guard;
+            return match self.run_native(f, g, r.recv, &nargs) {
+                Ok(v) => self.deliver(v, r.dst, r.flags),
+                Err(x) => {
+                    if x != Exit::Miss {
+                        r.args = nargs;
+                        r.kw = Value::UNDEF;
+                    }
+                    self.native_exit_general(x, m, r)
+                }
+            };
+        }
+        self.dispatch_body(m, r)
+    }
+    /// Runs the body of `m`, whatever native stands before it.
+    pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Flow {
+        let e = &self.methods[m as usize];
+        match &e.body {
+            Body::Code(_) | Body::Lazy(_) => {
+                let Some((q, cref)) = e.code() else {
+                    return match self.force_lazy(m) {
+                        Ok(()) => self.dispatch_body(m, r),
+                        Err(x) => self.leaf_exit_to(x, r.dst, r.flags),
+                    };
+                };
+                let (q, r2k) = (q.clone(), e.ruby2_keywords);
+                let mut r = r;
+                if r2k {
+                    self.flag_keywords(&mut r);
+                }
+                self.push_code(&q, r, cref, Value::NIL, Value::NIL, Strict::Yes, 0)
+            }
+            Body::Native => {
+                let x = self.no_general_form(m);
+                self.leaf_exit_to(x, r.dst, r.flags)
+            }
+            Body::Special(s) => {
+                let s = *s;
+                self.call_special(s, m, r)
+            }
+            Body::AttrGet(s) => {
+                let s = *s;
+                if !r.args.is_empty() {
+                    let x = self.arity_error(r.args.len(), 0, Some(0));
+                    return self.native_exit_general(x, m, r);
+                }
+                let v = self.attr_get(r.recv, s.0);
+                self.deliver(v, r.dst, r.flags)
+            }
+            Body::AttrSet(s) => {
+                let s = *s;
+                if r.args.len() != 1 {
+                    let x = self.arity_error(r.args.len(), 1, Some(1));
+                    return self.native_exit_general(x, m, r);
+                }
+                if let Err(x) = self.check_frozen(r.recv) {
+                    return self.native_exit_general(x, m, r);
+                }
+                let v = r.args[0];
+                self.ivar_set_locked(r.recv, s, v);
+                self.deliver(v, r.dst, r.flags)
+            }
+            Body::MemberGet(k) => {
+                let k = *k as usize;
+                if !r.args.is_empty() {
+                    let x = self.arity_error(r.args.len(), 0, Some(0));
+                    return self.native_exit_general(x, m, r);
+                }
+                let v = r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k).copied()).unwrap_or(Value::NIL);
+                self.deliver(v, r.dst, r.flags)
+            }
+            Body::Indexed(x) => {
+                let x = *x;
+                let given = r.args.len() + r.kw.as_hash().is_some_and(|h| h.h.len() > 0) as usize;
+                if given > 0 {
+                    let x = self.arity_error(given, 0, Some(0));
+                    return self.native_exit_general(x, m, r);
+                }
+                let known = if x.field { decoded(r.recv, x.index) } else { None };
+                match known.map_or_else(|| (x.f)(self, r.recv, x.index), Ok) {
+                    Ok(v) => self.deliver(v, r.dst, r.flags),
+                    Err(x) => self.native_exit_general(x, m, r),
+                }
+            }
+            Body::MemberSet(k) => {
+                let k = *k as usize;
+                if r.args.len() != 1 {
+                    let x = self.arity_error(r.args.len(), 1, Some(1));
+                    return self.native_exit_general(x, m, r);
+                }
+                if let Err(x) = self.check_frozen(r.recv) {
+                    return self.native_exit_general(x, m, r);
+                }
+                if let Some(mut s) = r.recv.cell::<StructObj>() {
+                    self.heap.before_store(r.recv, r.args[0]);
+                    if let Some(slot) = s.slots_mut().get_mut(k) {
+                        *slot = r.args[0];
+                    }
+                }
+                self.deliver(r.args[0], r.dst, r.flags)
+            }
+            Body::Proc(p) => {
+                let (p, cref) = (*p, e.cref);
+                let mut r = r;
+                if e.ruby2_keywords {
+                    self.flag_keywords(&mut r);
+                }
+                self.call_bmethod(p, cref, r)
+            }
+            Body::Undef | Body::Zsuper => {
+                let (mid, class) = (e.called, self.class_of(r.recv));
+                let real = self.real_method(class, m);
+                if real == NO_METHOD || real == m {
+                    return self.method_missing(mid, Missing::None, r);
+                }
+                self.dispatch(real, r)
+            }
+        }
+    }
+    pub(super) fn no_general_form(&mut self, m: u32) -> Exit {
+        let (name, owner) = (self.sym_name(self.methods[m as usize].called), self.methods[m as usize].owner);
+        let on = self.class_name(owner);
+        self.runtime_error(&format!("{on}#{name} has no general form for these arguments"))
+    }
+    /// A native's value where a frame's would have gone.
+    pub(crate) fn deliver(&mut self, v: Value, dst: usize, flags: u64) -> Flow {
+        let fp = self.fp();
+        if flags & ff::JUMP != 0 {
+            self.fused_jump(v);
+        } else if flags & ff::DISCARD == 0 {
+            fp.set_r(dst, v);
+        }
+        Flow::Go
+    }
+    /// Pushes a frame of `q` above the running one and binds its arguments.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn push_code(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, strict: Strict, flags: u64) -> Flow {
+        let fp = self.fp();
+        let delta = fp.iseq().nregs as usize + HEADER as usize;
+        let up = delta + q.nregs as usize;
+        if !self.has_room(fp, up) && !self.grow_stack(up) {
+            return self.stack_overflow();
+        }
+        let own = (flags & ff::BLOCK != 0 && q.params.block).then_some(r.own);
+        let fp = self.fp();
+        let nf = fp.add(delta);
+        nf.begin(fp);
+        let simple =
+            q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
+        nf.nil_fill(0, q.nregs as usize);
+        nf.set_link(delta, r.dst, r.flags | flags);
+        nf.set_iseq(q);
+        nf.set_ret(self.pc);
+        nf.set_cref(cref);
+        nf.set_block(r.block);
+        nf.set_env(env);
+        nf.set_parent(parent);
+        nf.set_r(0, r.recv);
+        let start = if simple && !(strict == Strict::No && r.args.len() == 1 && q.params.excess_comma) {
+            for (k, v) in r.args.iter().enumerate() {
+                nf.set_r(k + 1, *v);
+            }
+            0
+        } else {
+            let (dst, rflags) = (r.dst, r.flags);
+            match self.bind(q, nf, r.args, r.kw, strict) {
+                Ok(s) => s,
+                Err(x) => {
+                    // The error belongs to the callee's frame in the backtrace.
+                    if x == Exit::Raise {
+                        self.fp = nf.0;
+                        self.pc = q.code.as_ptr();
+                        return self.leaf_exit(x, 0);
+                    }
+                    return self.leaf_exit_to(x, dst, rflags);
+                }
+            }
+        };
+        if let Some(b) = own {
+            nf.set_r(q.params.block_register(), b);
+        }
+        self.fp = nf.0;
+        // SAFETY: entry points come from the compiler.
+        self.pc = unsafe { q.code.as_ptr().add(start) };
+        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go }
+    }
+    /// Performs a call that a native asked for.
+    pub(crate) fn do_call(&mut self, c: Call, dst: usize, flags: u64) -> Flow {
+        let mut flags = flags;
+        if !c.result.is_undef() {
+            if flags & (ff::DISCARD | ff::JUMP) == 0 {
+                self.fp().set_r(dst, c.result);
+            }
+            flags |= ff::DISCARD;
+        }
+        let r = Ready { recv: c.recv, args: c.args, kw: c.kw, block: c.block, own: Value::NIL, dst, flags };
+        match c.target {
+            Target::Name(mid) => {
+                let class = self.class_of(r.recv);
+                let m = self.find_method(class, mid);
+                if m == NO_METHOD {
+                    return self.method_missing(mid, Missing::None, r);
+                }
+                if !c.fcall && self.methods[m as usize].vis != Vis::Public {
+                    let why = if self.methods[m as usize].vis == Vis::Private { Missing::Private } else { Missing::Protected };
+                    return self.method_missing(mid, why, r);
+                }
+                let m = self.real_method(class, m);
+                self.dispatch(m, r)
+            }
+            Target::Method(m) => {
+                let class = self.class_of(r.recv);
+                let m = self.real_method(class, m);
+                if m == NO_METHOD {
+                    return self.method_missing(sym::CALL, Missing::None, r);
+                }
+                self.dispatch(m, r)
+            }
+            Target::Proc(p) => self.call_block_word(p, None, r),
+            Target::ProcPlain(p) => self.call_plain(p, r),
+            Target::ProcSelf { prc, definee, eval } => self.call_proc_self(prc, definee, eval, r),
+            Target::Helper(mid) => {
+                let h = self.k.helpers;
+                let class = self.class_of(h.val());
+                let m = self.find_method(class, mid);
+                if m == NO_METHOD {
+                    let n = self.sym_name(mid);
+                    let x = self.runtime_error(&format!("the prelude has no KumiSys.{n}"));
+                    return self.leaf_exit_to(x, dst, flags);
+                }
+                self.dispatch(m, Ready { recv: h.val(), ..r })
+            }
+            Target::Code { iseq, cref, env, block } => {
+                // SAFETY: code addresses come from registered code.
+                let q = unsafe { &*(iseq as *const ISeq) };
+                let r = Ready { block, ..r };
+                self.push_code(q, r, cref, env, Value::NIL, Strict::Yes, 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What a native asked for instead of returning a value.
+//!
+//! **Invariant.** An [`Exit`]'s details stand in `pending`, and are taken exactly once. A call that is to be made again keeps
+//! its arguments: in their window when the instruction is executed again, in the task otherwise.
+
+use super::Ready;
+use crate::bytecode::{Insn, Op};
+use crate::interp::Flow;
+use crate::interp::frame::ff;
+use crate::method::Body;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Cx {
+    /// A native called by the fast path did not return a value.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Flow {
+        self.heap.end_place();
+        if x == Exit::Park || x == Exit::Again && self.detour.is_waiting() {
+            // The arguments still stand in their window: the instruction is executed again.
+            self.pc = unsafe { self.pc.sub(2) };
+            return self.suspend_here(x, 2);
+        }
+        if x == Exit::Switch {
+            return self.switch_now(i.a(), 0);
+        }
+        let fp = self.fp();
+        let argc = (i.x() & 0x7f) as usize;
+        let args = Args::from_slice(fp.slice(i.b() + 1, argc));
+        let r = Ready { block, ..Ready::new(fp.r(i.b()), args, i.a(), 0) };
+        self.native_exit_general(x, m, r)
+    }
+    /// What a native asked for instead of returning a value.
+    pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Flow {
+        self.heap.end_place();
+        match x {
+            Exit::Raise => {
+                // The default method_missing is no frame users know of.
+                let hidden = self.methods[m as usize].called == sym::METHOD_MISSING;
+                self.raising_native = if hidden { NO_METHOD } else { m };
+                let e = std::mem::replace(&mut self.pending.exc, Value::NIL);
+                let f = self.raise_exc(e);
+                self.raising_native = NO_METHOD;
+                f
+            }
+            Exit::Miss | Exit::Convert(..) if matches!(self.methods[m as usize].body, Body::Indexed(_)) => {
+                let x = self.no_general_form(m);
+                self.leaf_exit_to(x, r.dst, r.flags)
+            }
+            Exit::Miss => self.dispatch_body(m, r),
+            Exit::Convert(k, proto) => {
+                let a = self.array(&r.args);
+                let name = self.intern("convert_retry");
+                let args = [Value::fix(m as i64), r.recv, a, Value::fix(k as i64), Value::fix(proto as i64)];
+                self.do_call(
+                    Call {
+                        target: Target::Helper(name),
+                        recv: Value::NIL,
+                        args: Args::from_slice(&args),
+                        kw: Value::UNDEF,
+                        block: r.block,
+                        fcall: true,
+                        result: Value::UNDEF,
+                    },
+                    r.dst,
+                    r.flags,
+                )
+            }
+            Exit::Call => match self.pending.call.take() {
+                Some(c) => self.do_call(c, r.dst, r.flags),
+                None => Flow::Go,
+            },
+            Exit::Again | Exit::Park => {
+                let again = Call {
+                    target: Target::Method(m),
+                    recv: r.recv,
+                    args: r.args,
+                    kw: r.kw,
+                    block: r.block,
+                    fcall: true,
+                    result: Value::UNDEF,
+                };
+                self.suspend_with(x, again, r.dst, r.flags)
+            }
+            Exit::Switch => self.switch_now(r.dst, r.flags),
+            Exit::Unwind => {
+                let u = std::mem::replace(&mut self.pending.exc, Value::NIL);
+                self.unwind(u)
+            }
+        }
+    }
+    /// An instruction's or intrinsic's leaf did not return a value; its result goes to `R[a]`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leaf_exit(&mut self, x: Exit, a: usize) -> Flow {
+        self.leaf_exit_to(x, a, 0)
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leaf_exit_drop(&mut self, x: Exit) -> Flow {
+        self.leaf_exit_to(x, 0, ff::DISCARD)
+    }
+    pub(crate) fn leaf_exit_to(&mut self, x: Exit, a: usize, flags: u64) -> Flow {
+        self.heap.end_place();
+        match x {
+            Exit::Raise => {
+                let e = std::mem::replace(&mut self.pending.exc, Value::NIL);
+                self.raise_exc(e)
+            }
+            Exit::Call => match self.pending.call.take() {
+                Some(c) => self.do_call(c, a, flags),
+                None => Flow::Go,
+            },
+            Exit::Switch => self.switch_now(a, flags),
+            Exit::Unwind => {
+                let u = std::mem::replace(&mut self.pending.exc, Value::NIL);
+                self.unwind(u)
+            }
+            Exit::Miss => {
+                let e = self.type_error("wrong argument for an internal operation");
+                self.leaf_exit_to(e, a, flags)
+            }
+            Exit::Convert(k, proto) => {
+                // Only intrinsics convert: their arguments are registers. Convert in place, then again.
+                let i = Insn(unsafe { (*self.pc.sub(1)).load(Relaxed) });
+                if i.original().op() != Op::Intrinsic {
+                    let e = self.type_error("wrong argument for an internal operation");
+                    return self.leaf_exit_to(e, a, flags);
+                }
+                let reg = i.b() + k as usize;
+                let v = self.fp().r(reg);
+                self.pc = unsafe { self.pc.sub(1) };
+                let name = self.intern("convert_arg");
+                self.do_call(
+                    Call {
+                        target: Target::Helper(name),
+                        recv: Value::NIL,
+                        args: Args::from_slice(&[v, Value::fix(proto as i64)]),
+                        kw: Value::UNDEF,
+                        block: Value::NIL,
+                        fcall: true,
+                        result: Value::UNDEF,
+                    },
+                    reg,
+                    0,
+                )
+            }
+            Exit::Again | Exit::Park => {
+                self.pc = unsafe { self.pc.sub(1) };
+                self.suspend_here(x, 1)
+            }
+        }
+    }
+}

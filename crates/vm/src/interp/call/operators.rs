@@ -1,0 +1,135 @@
+//! Operators whose operands have no fast path, and the fused jumps that wait for a comparison's answer.
+//!
+//! **Invariant.** Once somebody redefined an operator, all of them are `Op::Generic` in users' code (`code`), and
+//! `generic_op` does by a call what the original would have done, jump included.
+
+use super::{Missing, Ready};
+use crate::bytecode::{Insn, Op};
+use crate::interp::Flow;
+use crate::interp::frame::ff;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, sym};
+use kumi_heap::*;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
+
+impl Cx {
+    /// A binary operator that has no fast path for its operands.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn binop(&mut self, dst: usize, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+        self.op_call(dst, x, &[y], mid, cache, 0)
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unop(&mut self, dst: usize, x: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+        self.op_call(dst, x, &[], mid, cache, 0)
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn aset_slow(&mut self, x: Value, y: Value, v: Value, cache: &AtomicU64) -> Flow {
+        self.op_call(0, x, &[y, v], sym::ASET, cache, ff::DISCARD)
+    }
+    fn op_call(&mut self, dst: usize, x: Value, args: &[Value], mid: Sym, cache: &AtomicU64, flags: u64) -> Flow {
+        let class = self.class_of(x);
+        let w = cache.load(Relaxed);
+        // Read before the search: what changes meanwhile makes the entry stale, not wrong.
+        let serial = class.serial;
+        let m = if (w >> 32) as u32 == serial {
+            w as u32
+        } else {
+            let fp = self.fp();
+            let (m, cacheable) = self.lookup_in(fp, class, mid);
+            let ok = m != NO_METHOD && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
+            if !ok {
+                let ready = Ready::new(x, Args::from_slice(args), dst, flags);
+                let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
+                return self.method_missing(mid, why, ready);
+            }
+            let m = self.real_method(class, m);
+            if cacheable && self.methods[m as usize].vis == Vis::Public {
+                self.heat(m);
+                cache.store((serial as u64) << 32 | m as u64, Release);
+            }
+            m
+        };
+        let e = &self.methods[m as usize];
+        if let Some(f) = e.native {
+            let n = args.len();
+            let guard = e.guard;
+            if n >= e.min as usize && (e.max < 0 || n <= e.max as usize) {
+                return match self.run_native(f, guard, x, args) {
+                    Ok(v) => self.deliver(v, dst, flags),
+                    Err(x2) => {
+                        let ready = Ready::new(x, Args::from_slice(args), dst, flags);
+                        self.native_exit_general(x2, m, ready)
+                    }
+                };
+            }
+        }
+        self.dispatch(m, Ready::new(x, Args::from_slice(args), dst, flags))
+    }
+    /// A fused compare-and-jump whose comparison is a method.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+        self.op_call(0, x, &[y], mid, cache, ff::JUMP)
+    }
+    /// Takes or does not take the fused jump just before `pc`, whose comparison gave `v`.
+    pub(crate) fn fused_jump(&mut self, v: Value) {
+        // SAFETY: the JUMP flag is only set for an instruction of two words that ends at pc.
+        let i = Insn(unsafe { (*self.pc.sub(2)).load(Relaxed) });
+        let sense = if i.op() == Op::Generic { i.x() & 0x80 != 0 } else { i.x() != 0 };
+        if v.truthy() == sense {
+            self.pc = unsafe { self.pc.offset(i.sc() as isize) };
+        }
+    }
+    /// An operator instruction after its fast path was taken back (a user redefined it).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn generic_op(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        let op = Op::ALL[(i.x() & 0x7f) as usize];
+        let (a, b, c) = (i.a(), i.b(), i.c());
+        let imm = || Value::fix(i.sb() as i64);
+        match op {
+            Op::Add => self.binop(a, fp.r(b), fp.r(c), sym::PLUS, cache),
+            Op::Sub => self.binop(a, fp.r(b), fp.r(c), sym::MINUS, cache),
+            Op::Mul => self.binop(a, fp.r(b), fp.r(c), sym::MUL, cache),
+            Op::Div => self.binop(a, fp.r(b), fp.r(c), sym::DIV, cache),
+            Op::Mod => self.binop(a, fp.r(b), fp.r(c), sym::MOD, cache),
+            Op::AddI => self.binop(a, fp.r(b), Value::fix(i.sc() as i64), sym::PLUS, cache),
+            Op::SubI => self.binop(a, fp.r(b), Value::fix(i.sc() as i64), sym::MINUS, cache),
+            Op::Lt => self.binop(a, fp.r(b), fp.r(c), sym::LT, cache),
+            Op::Le => self.binop(a, fp.r(b), fp.r(c), sym::LE, cache),
+            Op::Gt => self.binop(a, fp.r(b), fp.r(c), sym::GT, cache),
+            Op::Ge => self.binop(a, fp.r(b), fp.r(c), sym::GE, cache),
+            Op::Eq => self.binop(a, fp.r(b), fp.r(c), sym::EQ, cache),
+            Op::Neq => self.binop(a, fp.r(b), fp.r(c), sym::NEQ, cache),
+            Op::Shl => self.binop(a, fp.r(b), fp.r(c), sym::SHL, cache),
+            Op::Shr => self.binop(a, fp.r(b), fp.r(c), sym::SHR, cache),
+            Op::And => self.binop(a, fp.r(b), fp.r(c), sym::AND, cache),
+            Op::Or => self.binop(a, fp.r(b), fp.r(c), sym::OR, cache),
+            Op::Xor => self.binop(a, fp.r(b), fp.r(c), sym::XOR, cache),
+            Op::Neg => self.unop(a, fp.r(b), sym::UMINUS, cache),
+            Op::Not => self.unop(a, fp.r(b), sym::NOT, cache),
+            Op::Aref => self.binop(a, fp.r(b), fp.r(c), sym::AREF, cache),
+            Op::Aset => self.aset_slow(fp.r(a), fp.r(b), fp.r(c), cache),
+            Op::CaseEq => self.binop(a, fp.r(b), fp.r(c), sym::EQQ, cache),
+            Op::JLt => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::LT, cache),
+            Op::JLe => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::LE, cache),
+            Op::JGt => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::GT, cache),
+            Op::JGe => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::GE, cache),
+            Op::JEq => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::EQ, cache),
+            Op::JLtI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::LT, cache),
+            Op::JLeI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::LE, cache),
+            Op::JGtI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::GT, cache),
+            Op::JGeI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::GE, cache),
+            Op::JEqI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::EQ, cache),
+            _ => unreachable!("only operators are made generic"),
+        }
+    }
+}

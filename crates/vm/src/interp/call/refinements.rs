@@ -1,0 +1,89 @@
+//! Method lookup where refinements are in force.
+//!
+//! **Invariant.** A place's refinements are a list of pairs (refined class, module), innermost first, in its cref. What is
+//! found where the list is not empty is never cached.
+
+use crate::Cx;
+use crate::interp::frame::Fp;
+use crate::method::Body;
+use crate::world::NO_METHOD;
+use kumi_heap::*;
+
+impl Cx {
+    /// Method for a call in `fp`'s place: refinements first. The flag says whether the answer may be cached.
+    pub(crate) fn lookup_in(&mut self, fp: Fp, class: Gc<ClassObj>, mid: Sym) -> (u32, bool) {
+        let refs = fp.cref().cell::<CrefObj>().map_or(Value::NIL, |c| c.refinements);
+        if let Some(list) = refs.as_array() {
+            if let Some(m) = self.refined_method(list, class, mid) {
+                return (m, false);
+            }
+            return (self.find_method(class, mid), false);
+        }
+        (self.find_method(class, mid), true)
+    }
+    /// Looks through active refinements (pairs refined class, module; innermost first) in resolution order.
+    pub(crate) fn refined_method(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        let _classes = self.lock_classes();
+        let mro = class.data.mro.clone();
+        for c in mro {
+            for p in list.as_slice() {
+                let Some(p) = p.as_array() else { continue };
+                let (Some(k), Some(r)) = (p.get(0).and_then(|v| v.as_class()), p.get(1).and_then(|v| v.as_class())) else { continue };
+                if k != c {
+                    continue;
+                }
+                for a in r.data.mro.clone() {
+                    if let Some(&m) = a.data.methods.get(&mid) {
+                        if !matches!(self.methods[m as usize].body, Body::Undef) {
+                            return Some(m);
+                        }
+                    }
+                }
+            }
+            if let Some(&m) = c.data.methods.get(&mid) {
+                if matches!(self.methods[m as usize].body, Body::Undef) {
+                    return Some(NO_METHOD);
+                }
+                return None;
+            }
+        }
+        None
+    }
+    /// The refined method that a call in the nearest user frame would find, when there is one.
+    pub fn refined_for_caller(&mut self, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        let f = self.user_frame()?;
+        let list = f.cref().cell::<CrefObj>()?.refinements.as_array()?;
+        self.refined_method(list, class, mid).filter(|m| *m != NO_METHOD)
+    }
+    /// What is in force inside `refine`: all refinements of the same module, also those that
+    /// come later, so the list is one object that grows.
+    pub(super) fn refinements_inside(&mut self, refined: Gc<ClassObj>, r: Gc<ClassObj>, old: Value) -> Value {
+        let pair = self.array(&[refined.val(), r.val()]);
+        let name = self.intern("@__refinement_pairs");
+        let owner = r.data.attached;
+        let kept = if owner.as_class().is_some() { self.ivar_get(owner, name) } else { Value::UNDEF };
+        let shared = match kept.as_array() {
+            Some(a) => a,
+            None => {
+                let v = self.array(&[]);
+                if owner.as_class().is_some() {
+                    self.ivar_set(owner, name, v);
+                }
+                let Some(a) = v.as_array() else { return v };
+                a
+            }
+        };
+        let there = shared.as_slice().iter().any(|p| p.as_array().and_then(|p| p.get(1)) == Some(r.val()));
+        if !there {
+            self.push(shared, pair);
+        }
+        match old.as_array().filter(|o| !o.is_empty() && *o != shared) {
+            Some(o) => {
+                let mut all = shared.as_slice().to_vec();
+                all.extend(o.as_slice().iter().filter(|p| !shared.as_slice().contains(p)));
+                self.array(&all)
+            }
+            None => shared.val(),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Calls by name from instructions: `Send` and `Super` when their inline caches do not answer.
+//!
+//! **Invariant.** A cache word is filled only with a method that any caller in this place may run with the fast path: public
+//! or without a receiver, found without refinements, and with its hot row filled before.
+
+use super::{Missing, Ready};
+use crate::Cx;
+use crate::bytecode::Insn;
+use crate::interp::frame::{Fp, literal_block};
+use crate::interp::{Flow, hit};
+use crate::iseq::{ISeq, Site, site};
+use crate::method::Body;
+use crate::native::*;
+use crate::world::NO_METHOD;
+use kumi_heap::*;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
+
+impl Cx {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn send_slow(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        let s = &fp.iseq().sites[i.c()];
+        if let Some(f) = self.block_arg_ready(fp, s, i.b(), 2) {
+            return f;
+        }
+        let recv = fp.r(i.b());
+        let class = self.class_of(recv);
+        let w = cache.load(Relaxed);
+        if hit(w, class) {
+            // Looked up before; only the arguments or the callee need the general path.
+            if !s.kw.is_empty() {
+                if let Some(f) = self.keyword_call(fp, s, i, w as u32) {
+                    return f;
+                }
+            }
+            let (args, kw, block) = self.gather(fp, s, i.b());
+            return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
+        }
+        // Read before the search: what changes meanwhile makes the entry stale, not wrong.
+        let serial = class.serial;
+        let (m, cacheable) = self.lookup_in(fp, class, s.mid);
+        let (args, kw, block) = self.gather(fp, s, i.b());
+        let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
+        if m == NO_METHOD {
+            let why = if s.flags & site::VCALL != 0 { Missing::VCall } else { Missing::None };
+            return self.method_missing(s.mid, why, ready);
+        }
+        let vis = self.methods[m as usize].vis;
+        if vis != Vis::Public && s.flags & (site::FCALL | site::SELF) == 0 {
+            if vis == Vis::Private {
+                return self.method_missing(s.mid, Missing::Private, ready);
+            }
+            let owner = self.methods[m as usize].owner;
+            if !self.is_a(fp.r(0), owner) {
+                return self.method_missing(s.mid, Missing::Protected, ready);
+            }
+            return self.dispatch(m, ready);
+        }
+        let m = self.real_method(class, m);
+        if cacheable {
+            self.heat(m);
+            cache.store((serial as u64) << 32 | m as u64, Release);
+        }
+        self.dispatch(m, ready)
+    }
+    /// A call with static keywords to code that takes just those: values go straight to their registers.
+    fn keyword_call(&mut self, fp: Fp, s: &Site, i: Insn, m: u32) -> Option<Flow> {
+        if s.flags & (site::SPLAT | site::KWSPLAT | site::BLOCK_ARG) != 0 || s.kw.len() > 16 {
+            return None;
+        }
+        let e = &self.methods[m as usize];
+        let (Some((q, cref)), None) = (e.code(), e.native) else { return None };
+        let p = &q.params;
+        let req = p.req as usize;
+        if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() || e.ruby2_keywords {
+            return None;
+        }
+        let q: *const ISeq = &**q;
+        // SAFETY: method bodies are registered and never freed.
+        let q = unsafe { &*q };
+        let b = i.b();
+        let given = fp.slice(b + 1 + req, s.kw.len());
+        let mut values = [Value::UNDEF; 32];
+        let out = values.get_mut(..q.params.kw.len())?;
+        let mut used = 0;
+        for (slot, (name, required)) in out.iter_mut().zip(q.params.kw.iter()) {
+            match s.kw.iter().position(|k| k == name) {
+                Some(at) => {
+                    *slot = given[at];
+                    used += 1;
+                }
+                None if *required => return None,
+                None => {}
+            }
+        }
+        if used != s.kw.len() {
+            return None;
+        }
+        let n = q.params.kw.len();
+        let block = s.block.map_or(Value::NIL, |child| literal_block(self.slot_of(fp), child));
+        if !self.has_room(fp, b + q.nregs as usize) && !self.grow_stack(b + q.nregs as usize) {
+            return Some(self.stack_overflow());
+        }
+        let nf = self.fp().add(b);
+        nf.begin(self.fp());
+        nf.set_link(b, i.a(), 0);
+        nf.set_iseq(q);
+        nf.set_ret(self.pc);
+        nf.set_cref(cref);
+        nf.set_block(block);
+        nf.set_env(Value::NIL);
+        for (k, v) in values[..n].iter().enumerate() {
+            nf.set_r(1 + req + k, *v);
+        }
+        nf.nil_fill(1 + req + n, q.nregs as usize);
+        self.fp = nf.0;
+        self.pc = q.code.as_ptr();
+        Some(if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go })
+    }
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn super_slow(&mut self, i: Insn, _cache: &AtomicU64) -> Flow {
+        let fp = self.fp();
+        let s = &fp.iseq().sites[i.c()];
+        if let Some(f) = self.block_arg_ready(fp, s, i.b(), 2) {
+            return f;
+        }
+        let recv = fp.r(0);
+        let (args, kw, mut block) = self.gather(fp, s, i.b());
+        if s.block.is_none() && s.flags & site::BLOCK_ARG == 0 {
+            block = self.method_block(fp);
+        }
+        let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
+        let Some(m) = self.current_method(fp) else {
+            let e = self.runtime_error("super called outside of method");
+            return self.leaf_exit(e, i.a());
+        };
+        let e = &self.methods[m as usize];
+        let (owner, called) = (e.owner, e.called);
+        if s.flags & site::ZSUPER != 0 && matches!(e.body, Body::Proc(_)) {
+            let e = self.runtime_error(
+                "implicit argument passing of super from method defined by define_method() is not supported. Specify all arguments explicitly.",
+            );
+            return self.leaf_exit(e, i.a());
+        }
+        let class = self.class_of(recv);
+        let name = e_name(self, m);
+        let next = match owner.data.refined {
+            // super in a refinement: the refined class's own method.
+            Some(refined) => {
+                let up = self.search_from(class, refined, name);
+                if up == NO_METHOD { self.find_method(class, name) } else { up }
+            }
+            None => {
+                let n = self.next_method(class, owner, name);
+                if n == NO_METHOD && !class.data.mro.contains(&owner) { self.find_method(class, name) } else { n }
+            }
+        };
+        if next == NO_METHOD {
+            return self.method_missing(called, Missing::Super, ready);
+        }
+        let next = self.real_method(class, next);
+        self.dispatch(next, ready)
+    }
+    /// The method whose body (or block within) `fp` runs.
+    pub(crate) fn current_method(&self, fp: Fp) -> Option<u32> {
+        let mut c = fp.cref().cell::<CrefObj>();
+        while let Some(x) = c {
+            if x.hdr.aux != CrefObj::NO_METHOD {
+                return Some(x.hdr.aux);
+            }
+            if x.hdr.x & CrefObj::NO_CONST == 0 {
+                return None;
+            }
+            c = x.parent.cell::<CrefObj>();
+        }
+        None
+    }
+    /// The block word of the method that `fp` belongs to.
+    pub(crate) fn method_block(&self, fp: Fp) -> Value {
+        fp.block()
+    }
+}
+
+/// Name under which `super` goes on: the one the method was defined with.
+fn e_name(cx: &Cx, m: u32) -> Sym {
+    cx.methods[m as usize].called
+}

@@ -1,0 +1,71 @@
+//! Blocks that the loop enters by itself.
+//!
+//! **Invariant.** The arguments stand in the window where the block's parameters are going to be, so that entering writes
+//! the frame's header and nothing else.
+
+use super::frame::{Fp, ff};
+use super::hot::{Hot, HotKind};
+use crate::Cx;
+use crate::bytecode::Insn;
+use crate::iseq::ISeq;
+use kumi_heap::*;
+use std::sync::atomic::AtomicU64;
+
+/// What a block's frame takes from where the block was made.
+pub(super) struct Outer {
+    pub self_val: Value,
+    pub block: Value,
+    pub env: Value,
+    /// The defining frame: its slot, or a Home cell.
+    pub home: Value,
+    pub flags: u64,
+}
+
+/// Enters a block. False: the stack's limit is reached.
+#[inline(always)]
+pub(super) fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i: Insn, h: &Hot, at: Outer) -> bool {
+    let b = i.b();
+    let mut nf = fp.add(b);
+    if !cx.has_room(nf, h.nregs as usize) {
+        cx.pc = *pc;
+        cx.fp = fp.0;
+        if !cx.grow_stack(b + h.nregs as usize) {
+            return false;
+        }
+        *fp = Fp(cx.fp);
+        nf = fp.add(b);
+    }
+    nf.begin(*fp);
+    nf.set_link(b, i.a(), at.flags);
+    nf.set_iseq(h.iseq);
+    nf.set_ret(*pc);
+    nf.set_cref(h.cref);
+    nf.set_block(at.block);
+    nf.set_env(at.env);
+    nf.set_parent(at.home);
+    nf.set_r(0, at.self_val);
+    nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
+    *fp = nf;
+    *pc = h.code;
+    true
+}
+
+impl Cx {
+    /// How to enter a Proc of code whose arguments fit as they are; `None`: the general way.
+    #[inline]
+    pub(super) fn proc_entry(&self, blk: Value, argc: usize) -> Option<(Hot, Outer)> {
+        let p = blk.as_proc()?;
+        if p.iseq == 0 || p.hdr.x & ProcObj::RUBY2_KEYWORDS != 0 {
+            return None;
+        }
+        // SAFETY: a Proc's code is registered and never freed.
+        let q = unsafe { &*(p.iseq as *const ISeq) };
+        if !q.simple || q.params.block || argc != q.params.req as usize || argc == 1 && q.params.excess_comma {
+            return None;
+        }
+        let hot =
+            Hot { kind: HotKind::Simple, argc: argc as u16, nregs: q.nregs, code: q.code.as_ptr(), iseq: q, cref: p.cref, ..Hot::unset() };
+        let flags = ff::BLOCK | if p.is_lambda() { ff::LAMBDA } else { 0 };
+        Some((hot, Outer { self_val: p.self_val, block: p.block, env: p.env, home: p.home, flags }))
+    }
+}

@@ -1,0 +1,934 @@
+//! The loop.
+//!
+//! State in locals: `pc` (next word) and `fp` (base of the running frame). Slow
+//! paths are functions of [`Cx`] that read and change `cx.pc` and `cx.fp`: the
+//! loop saves before and loads after them. Calls stay in this one loop; a native
+//! is the only Rust frame above it, and it is a leaf.
+
+use super::Flow;
+use super::elements::{push_beside_others, store_at};
+use super::entry::{Outer, enter_block};
+use super::frame::{Fp, ff, literal_block, literal_parts};
+use super::hot::{Hot, HotKind, decoded, hit, seen_in};
+use crate::Cx;
+use crate::bytecode::{HEADER, Insn, Op};
+use crate::native::{Guard, R};
+use crate::symbols::sym;
+use crate::world::NO_METHOD;
+use kumi_heap::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+impl Cx {
+    /// Runs the current task until its first frame is left. The result or the
+    /// exception is in the task.
+    pub(crate) fn run(&mut self) {
+        let cx = self;
+        let mut pc: *const AtomicU64 = cx.pc;
+        let mut fp = Fp(cx.fp);
+
+        macro_rules! save {
+            () => {
+                cx.pc = pc;
+                cx.fp = fp.0;
+            };
+        }
+        macro_rules! load {
+            () => {
+                pc = cx.pc;
+                fp = Fp(cx.fp);
+            };
+        }
+        macro_rules! flow {
+            ($e:expr) => {{
+                save!();
+                match $e {
+                    Flow::Go => {
+                        load!();
+                    }
+                    Flow::Done => return,
+                }
+            }};
+        }
+        // Result of a leaf: stored, or the loop does what it asks for.
+        macro_rules! leaf {
+            ($a:expr, $e:expr) => {{
+                save!();
+                let r: R = $e;
+                match r {
+                    Ok(v) => fp.set_r($a, v),
+                    Err(x) => flow!(cx.leaf_exit(x, $a)),
+                }
+            }};
+        }
+        macro_rules! next_cache {
+            () => {{
+                // SAFETY: cached instructions are followed by their cache word.
+                let c = unsafe { &*pc };
+                pc = unsafe { pc.add(1) };
+                c
+            }};
+        }
+        macro_rules! jump {
+            ($off:expr) => {{
+                let off = $off as isize;
+                // SAFETY: the compiler made the target.
+                pc = unsafe { pc.offset(off) };
+                if off < 0 && cx.heap.poll.load(Relaxed) {
+                    flow!(cx.safepoint());
+                }
+            }};
+        }
+        macro_rules! arith {
+            ($i:ident, $mid:expr, $fix:expr, $flo:expr) => {{
+                let (x, y) = (fp.r($i.b()), fp.r($i.c()));
+                if x.is_fix() && y.is_fix() {
+                    let f: fn(i64, i64) -> Option<Value> = $fix;
+                    if let Some(v) = f(x.bits() as i64, y.bits() as i64) {
+                        fp.set_r($i.a(), v);
+                        pc = unsafe { pc.add(1) };
+                        continue;
+                    }
+                } else if x.is_flo() && y.is_flo() {
+                    let f: fn(f64, f64) -> f64 = $flo;
+                    let z = f(x.flo_val(), y.flo_val());
+                    match Value::try_flo(z) {
+                        Some(v) => fp.set_r($i.a(), v),
+                        None => {
+                            save!();
+                            let v = cx.float(z);
+                            fp.set_r($i.a(), v);
+                        }
+                    }
+                    pc = unsafe { pc.add(1) };
+                    continue;
+                }
+                let c = next_cache!();
+                flow!(cx.binop($i.a(), x, y, $mid, c));
+            }};
+        }
+        macro_rules! compare {
+            ($i:ident, $mid:expr, $op:tt) => {{
+                let (x, y) = (fp.r($i.b()), fp.r($i.c()));
+                if x.is_fix() && y.is_fix() {
+                    fp.set_r($i.a(), Value::bool((x.bits() as i64) $op (y.bits() as i64)));
+                    pc = unsafe { pc.add(1) };
+                } else if x.is_flo() && y.is_flo() {
+                    fp.set_r($i.a(), Value::bool(x.flo_val() $op y.flo_val()));
+                    pc = unsafe { pc.add(1) };
+                } else {
+                    let c = next_cache!();
+                    flow!(cx.binop($i.a(), x, y, $mid, c));
+                }
+            }};
+        }
+        macro_rules! cmp_jump {
+            ($i:ident, $x:expr, $y:expr, $mid:expr, $op:tt) => {{
+                let (x, y) = ($x, $y);
+                let t = if x.is_fix() && y.is_fix() {
+                    (x.bits() as i64) $op (y.bits() as i64)
+                } else if x.is_flo() && y.is_flo() {
+                    x.flo_val() $op y.flo_val()
+                } else {
+                    let c = next_cache!();
+                    flow!(cx.cmp_jump_slow($i, x, y, $mid, c));
+                    continue;
+                };
+                pc = unsafe { pc.add(1) };
+                if t == ($i.x() != 0) {
+                    jump!($i.sc());
+                }
+            }};
+        }
+        macro_rules! cmp_jump_imm {
+            ($i:ident, $mid:expr, $op:tt) => {{
+                let (x, y) = (fp.r($i.a()), Value::fix($i.sb() as i64));
+                cmp_jump!($i, x, y, $mid, $op)
+            }};
+        }
+        // Enters bytecode whose arguments already stand in the window.
+        macro_rules! enter {
+            ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr) => {{
+                let h: &Hot = $hot;
+                let mut nf = fp.add($b);
+                if !cx.has_room(nf, h.nregs as usize) {
+                    save!();
+                    if !cx.grow_stack($b + h.nregs as usize) {
+                        flow!(cx.stack_overflow());
+                        continue;
+                    }
+                    fp = Fp(cx.fp);
+                    nf = fp.add($b);
+                }
+                nf.begin(fp);
+                nf.set_link($b, $a, $flags);
+                nf.set_iseq(h.iseq);
+                nf.set_ret(pc);
+                nf.set_cref(h.cref);
+                nf.set_block($blk);
+                nf.set_env(Value::NIL);
+                nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
+                fp = nf;
+                pc = h.code;
+                if cx.heap.poll.load(Relaxed) {
+                    flow!(cx.safepoint());
+                }
+            }};
+        }
+
+        loop {
+            // SAFETY: pc stays inside the running code: every path ends in a Ret or a jump.
+            let i = Insn(unsafe { (*pc).load(Relaxed) });
+            pc = unsafe { pc.add(1) };
+            match i.op() {
+                Op::Nop => {}
+                Op::Move => fp.set_r(i.a(), fp.r(i.b())),
+                Op::Nil => fp.set_r(i.a(), Value::NIL),
+                Op::True => fp.set_r(i.a(), Value::TRUE),
+                Op::False => fp.set_r(i.a(), Value::FALSE),
+                Op::Undef => fp.set_r(i.a(), Value::UNDEF),
+                Op::Int => fp.set_r(i.a(), Value::fix(i.bc() as i64)),
+                Op::Lit => {
+                    let v = fp.iseq().value(i.bc() as usize);
+                    if v.is_undef() {
+                        leaf!(i.a(), cx.make_literal(fp.iseq(), i.bc() as usize));
+                    } else {
+                        fp.set_r(i.a(), v);
+                    }
+                }
+                Op::Str => {
+                    save!();
+                    let v = cx.fresh_string(fp.iseq(), i.bc() as usize);
+                    fp.set_r(i.a(), v);
+                }
+
+                Op::EnvNew => {
+                    save!();
+                    let e = cx.heap.env(fp.env(), i.a() as u32);
+                    fp.set_env(e.val());
+                }
+                Op::EnvGet => {
+                    let mut e = fp.env();
+                    for _ in 0..i.c() {
+                        // SAFETY: the compiler counted the environments of the scope chain.
+                        e = unsafe { e.cell_unchecked::<EnvObj>() }.parent;
+                    }
+                    let v = unsafe { *e.cell_unchecked::<EnvObj>().slots().get_unchecked(i.b()) };
+                    fp.set_r(i.a(), v);
+                }
+                Op::EnvSet => {
+                    let mut e = fp.env();
+                    for _ in 0..i.c() {
+                        // SAFETY: as for EnvGet.
+                        e = unsafe { e.cell_unchecked::<EnvObj>() }.parent;
+                    }
+                    let v = fp.r(i.a());
+                    cx.heap.before_store(e, v);
+                    unsafe { *e.cell_unchecked::<EnvObj>().slots_mut().get_unchecked_mut(i.b()) = v };
+                }
+                Op::IvarGet => {
+                    let c = next_cache!();
+                    let s = fp.r(0);
+                    if s.is_kind(Kind::Object) {
+                        // SAFETY: kind checked.
+                        let o = unsafe { s.cell_unchecked::<ObjectObj>() };
+                        let w = c.load(Relaxed);
+                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 {
+                            let v = o.slot(w as u32 - 1);
+                            fp.set_r(i.a(), if v.is_undef() { Value::NIL } else { v });
+                            continue;
+                        }
+                    }
+                    leaf!(i.a(), cx.ivar_get_slow(s, fp.iseq().syms[i.bc() as usize], c));
+                }
+                Op::IvarSet => {
+                    let c = next_cache!();
+                    let s = fp.r(0);
+                    if s.is_kind(Kind::Object) {
+                        // SAFETY: kind checked.
+                        let o = unsafe { s.cell_unchecked::<ObjectObj>() };
+                        let w = c.load(Relaxed);
+                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 && !o.hdr.frozen() {
+                            cx.slot_set(o, w as u32 - 1, fp.r(i.a()));
+                            continue;
+                        }
+                    }
+                    flow!(cx.ivar_set_slow(s, fp.iseq().syms[i.bc() as usize], fp.r(i.a()), c));
+                }
+                Op::CvarGet => leaf!(i.a(), cx.cvar_get(fp, fp.iseq().syms[i.bc() as usize])),
+                Op::CvarSet => {
+                    save!();
+                    if let Err(x) = cx.cvar_set(fp, fp.iseq().syms[i.bc() as usize], fp.r(i.a())) {
+                        flow!(cx.leaf_exit(x, i.a()));
+                    }
+                }
+                Op::GlobalGet => leaf!(i.a(), cx.global_get(fp.iseq().syms[i.bc() as usize])),
+                Op::GlobalSet => {
+                    save!();
+                    let v = fp.r(i.a());
+                    let name = fp.iseq().syms[i.bc() as usize];
+                    let r = if i.x() == 0 { cx.global_set(name, v) } else { cx.global_set_shared(name, v) };
+                    if let Err(x) = r {
+                        flow!(cx.leaf_exit(x, i.a()));
+                    }
+                }
+                Op::ConstGet => {
+                    let c = next_cache!();
+                    let name = fp.iseq().syms[i.bc() as usize];
+                    if let Some(v) = cx.const_cached(fp, name, c) {
+                        fp.set_r(i.a(), v);
+                    } else {
+                        flow!(cx.const_get(i.a(), name, c));
+                    }
+                }
+                Op::ConstTop => {
+                    let c = next_cache!();
+                    let name = fp.iseq().syms[i.bc() as usize];
+                    if let Some(v) = cx.const_cached(fp, name, c) {
+                        fp.set_r(i.a(), v);
+                    } else {
+                        let o = cx.k.object.val();
+                        flow!(cx.const_at(i.a(), o, name, Some(c)));
+                    }
+                }
+                Op::ConstAt => {
+                    let _ = next_cache!();
+                    flow!(cx.const_at(i.a(), fp.r(i.b()), fp.iseq().syms[i.c()], None));
+                }
+                Op::ConstSet => {
+                    let scope = (i.b() != crate::bytecode::NO_REG as usize).then(|| fp.r(i.b()));
+                    flow!(cx.const_set_op(scope, fp.iseq().syms[i.c()], fp.r(i.a())));
+                }
+
+                Op::Add => arith!(
+                    i,
+                    sym::PLUS,
+                    |x, y| {
+                        let (v, o) = (x - 1).overflowing_add(y);
+                        (!o).then(|| Value::from_bits(v as u64))
+                    },
+                    |x, y| x + y
+                ),
+                Op::Sub => arith!(
+                    i,
+                    sym::MINUS,
+                    |x, y| {
+                        let (v, o) = x.overflowing_sub(y - 1);
+                        (!o).then(|| Value::from_bits(v as u64))
+                    },
+                    |x, y| x - y
+                ),
+                Op::Mul => arith!(
+                    i,
+                    sym::MUL,
+                    |x, y| {
+                        let (v, o) = (x - 1).overflowing_mul(y >> 1);
+                        (!o).then(|| Value::from_bits(v as u64 | 1))
+                    },
+                    |x, y| x * y
+                ),
+                Op::Div => arith!(
+                    i,
+                    sym::DIV,
+                    |x, y| {
+                        let (x, y) = (x >> 1, y >> 1);
+                        if y == 0 || y == -1 {
+                            return None;
+                        }
+                        let q = x / y;
+                        Some(Value::fix(if (x % y != 0) && ((x < 0) != (y < 0)) { q - 1 } else { q }))
+                    },
+                    |x, y| x / y
+                ),
+                Op::Mod => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if x.is_fix() && y.is_fix() && y.fix_val() != 0 && y.fix_val() != -1 {
+                        let (p, q) = (x.fix_val(), y.fix_val());
+                        let m = p % q;
+                        fp.set_r(i.a(), Value::fix(if m != 0 && ((m < 0) != (q < 0)) { m + q } else { m }));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.binop(i.a(), x, y, sym::MOD, c));
+                    }
+                }
+                Op::AddI => {
+                    let x = fp.r(i.b());
+                    if x.is_fix() {
+                        let (v, o) = (x.bits() as i64).overflowing_add((i.sc() as i64) << 1);
+                        if !o {
+                            fp.set_r(i.a(), Value::from_bits(v as u64));
+                            pc = unsafe { pc.add(1) };
+                            continue;
+                        }
+                    }
+                    let c = next_cache!();
+                    flow!(cx.binop(i.a(), x, Value::fix(i.sc() as i64), sym::PLUS, c));
+                }
+                Op::SubI => {
+                    let x = fp.r(i.b());
+                    if x.is_fix() {
+                        let (v, o) = (x.bits() as i64).overflowing_sub((i.sc() as i64) << 1);
+                        if !o {
+                            fp.set_r(i.a(), Value::from_bits(v as u64));
+                            pc = unsafe { pc.add(1) };
+                            continue;
+                        }
+                    }
+                    let c = next_cache!();
+                    flow!(cx.binop(i.a(), x, Value::fix(i.sc() as i64), sym::MINUS, c));
+                }
+                Op::Lt => compare!(i, sym::LT, <),
+                Op::Le => compare!(i, sym::LE, <=),
+                Op::Gt => compare!(i, sym::GT, >),
+                Op::Ge => compare!(i, sym::GE, >=),
+                Op::Eq => compare!(i, sym::EQ, ==),
+                Op::Neq => compare!(i, sym::NEQ, !=),
+                Op::Shl => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if let Some(mut a) = x.as_array() {
+                        if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() {
+                            cx.heap.before_store(x, y);
+                            if cx.parallel {
+                                push_beside_others(a, y);
+                            } else {
+                                a.push(y);
+                            }
+                            cx.heap.charge(8);
+                            fp.set_r(i.a(), x);
+                            pc = unsafe { pc.add(1) };
+                            continue;
+                        }
+                    } else if x.is_fix() && y.is_fix() {
+                        let (p, q) = (x.fix_val(), y.fix_val());
+                        if (0..62).contains(&q) && (p << q) >> q == p {
+                            if let Some(v) = Value::try_fix(p << q) {
+                                fp.set_r(i.a(), v);
+                                pc = unsafe { pc.add(1) };
+                                continue;
+                            }
+                        }
+                    }
+                    let c = next_cache!();
+                    flow!(cx.binop(i.a(), x, y, sym::SHL, c));
+                }
+                Op::Shr => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if x.is_fix() && y.is_fix() && (0..63).contains(&y.fix_val()) {
+                        fp.set_r(i.a(), Value::fix(x.fix_val() >> y.fix_val()));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.binop(i.a(), x, y, sym::SHR, c));
+                    }
+                }
+                Op::And => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if x.is_fix() && y.is_fix() {
+                        fp.set_r(i.a(), Value::from_bits(x.bits() & y.bits()));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.binop(i.a(), x, y, sym::AND, c));
+                    }
+                }
+                Op::Or => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if x.is_fix() && y.is_fix() {
+                        fp.set_r(i.a(), Value::from_bits(x.bits() | y.bits()));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.binop(i.a(), x, y, sym::OR, c));
+                    }
+                }
+                Op::Xor => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if x.is_fix() && y.is_fix() {
+                        fp.set_r(i.a(), Value::from_bits((x.bits() ^ y.bits()) | 1));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.binop(i.a(), x, y, sym::XOR, c));
+                    }
+                }
+                Op::Neg => {
+                    let x = fp.r(i.b());
+                    if x.is_fix() && x.fix_val() != FIXNUM_MIN {
+                        fp.set_r(i.a(), Value::fix(-x.fix_val()));
+                        pc = unsafe { pc.add(1) };
+                    } else if x.is_flo() {
+                        save!();
+                        let v = cx.float(-x.flo_val());
+                        fp.set_r(i.a(), v);
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.unop(i.a(), x, sym::UMINUS, c));
+                    }
+                }
+                Op::Not => {
+                    let x = fp.r(i.b());
+                    if !x.is_heap() {
+                        fp.set_r(i.a(), Value::bool(!x.truthy()));
+                        pc = unsafe { pc.add(1) };
+                    } else {
+                        let c = next_cache!();
+                        flow!(cx.unop(i.a(), x, sym::NOT, c));
+                    }
+                }
+                Op::Aref => {
+                    let (x, y) = (fp.r(i.b()), fp.r(i.c()));
+                    if y.is_fix() {
+                        if let Some(a) = x.as_array() {
+                            if a.hdr.class == cx.k.array.val() {
+                                let n = y.fix_val();
+                                let s = a.as_slice();
+                                let k = if n < 0 { n + s.len() as i64 } else { n };
+                                fp.set_r(i.a(), if k >= 0 { s.get(k as usize).copied().unwrap_or(Value::NIL) } else { Value::NIL });
+                                pc = unsafe { pc.add(1) };
+                                continue;
+                            }
+                        }
+                    }
+                    if let Some(h) = x.as_hash() {
+                        if h.hdr.class == cx.k.hash.val() {
+                            if let Some(v) = cx.hash_get_fast(h, y) {
+                                fp.set_r(i.a(), v);
+                                pc = unsafe { pc.add(1) };
+                                continue;
+                            }
+                        }
+                    }
+                    let c = next_cache!();
+                    flow!(cx.binop(i.a(), x, y, sym::AREF, c));
+                }
+                Op::Aset => {
+                    let (x, y, v) = (fp.r(i.a()), fp.r(i.b()), fp.r(i.c()));
+                    if y.is_fix() {
+                        if let Some(mut a) = x.as_array() {
+                            let n = y.fix_val();
+                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 {
+                                cx.heap.before_store(x, v);
+                                if store_at(cx, &mut a, n as usize, v) {
+                                    pc = unsafe { pc.add(1) };
+                                    continue;
+                                }
+                            }
+                        }
+                    }
+                    let c = next_cache!();
+                    flow!(cx.aset_slow(x, y, v, c));
+                }
+
+                Op::Jmp => jump!(i.bc()),
+                Op::JmpIf => {
+                    if fp.r(i.a()).truthy() {
+                        jump!(i.bc());
+                    }
+                }
+                Op::JmpUnless => {
+                    if !fp.r(i.a()).truthy() {
+                        jump!(i.bc());
+                    }
+                }
+                Op::JmpNil => {
+                    if fp.r(i.a()).is_nil() {
+                        jump!(i.bc());
+                    }
+                }
+                Op::JmpSet => {
+                    if !fp.r(i.a()).is_undef() {
+                        jump!(i.bc());
+                    }
+                }
+                Op::JLt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::LT, <),
+                Op::JLe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::LE, <=),
+                Op::JGt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::GT, >),
+                Op::JGe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::GE, >=),
+                Op::JEq => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::EQ, ==),
+                Op::JLtI => cmp_jump_imm!(i, sym::LT, <),
+                Op::JLeI => cmp_jump_imm!(i, sym::LE, <=),
+                Op::JGtI => cmp_jump_imm!(i, sym::GT, >),
+                Op::JGeI => cmp_jump_imm!(i, sym::GE, >=),
+                Op::JEqI => cmp_jump_imm!(i, sym::EQ, ==),
+
+                Op::Send => {
+                    let c = next_cache!();
+                    let w = c.load(Relaxed);
+                    let b = i.b();
+                    let recv = fp.r(b);
+                    let class = cx.class_of(recv);
+                    if hit(w, class) && i.x() != 0xff {
+                        // SAFETY: cached indices are in range; both tables only grow.
+                        let hot = unsafe { &*cx.hot.as_ptr().add(w as u32 as usize) };
+                        let argc = (i.x() & 0x7f) as usize;
+                        let blk = if i.x() & 0x80 == 0 {
+                            Value::NIL
+                        } else {
+                            let child = fp.iseq().sites[i.c()].block.unwrap_or(0);
+                            literal_block(cx.slot_of(fp), child)
+                        };
+                        match hot.kind {
+                            HotKind::Simple if argc == hot.argc as usize => {
+                                enter!(b, i.a(), hot, blk, 0);
+                                continue;
+                            }
+                            HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
+                                if let Some(f) = hot.native {
+                                    save!();
+                                    match cx.run_native(f, hot.guard, recv, fp.slice(b + 1, argc)) {
+                                        Ok(v) => {
+                                            fp.set_r(i.a(), v);
+                                        }
+                                        Err(x) => {
+                                            flow!(cx.native_exit(x, i, w as u32, blk));
+                                        }
+                                    }
+                                    continue;
+                                }
+                            }
+                            HotKind::AttrGet if argc == 0 => {
+                                let v = match recv.cell::<ObjectObj>() {
+                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
+                                        0 => cx.attr_get_slow(recv, w as u32),
+                                        k => {
+                                            let v = o.slot(k - 1);
+                                            if v.is_undef() { Value::NIL } else { v }
+                                        }
+                                    },
+                                    _ => cx.attr_get_slow(recv, w as u32),
+                                };
+                                fp.set_r(i.a(), v);
+                                continue;
+                            }
+                            HotKind::MemberGet if argc == 0 => {
+                                if let Some(s) = recv.cell::<StructObj>() {
+                                    fp.set_r(i.a(), s.slots().get(hot.arg as usize).copied().unwrap_or(Value::NIL));
+                                    continue;
+                                }
+                            }
+                            HotKind::Indexed | HotKind::Field if argc == 0 => {
+                                if let Some(f) = hot.indexed {
+                                    if hot.kind == HotKind::Field
+                                        && let Some(v) = decoded(recv, hot.arg)
+                                    {
+                                        fp.set_r(i.a(), v);
+                                        continue;
+                                    }
+                                    save!();
+                                    match f(cx, recv, hot.arg) {
+                                        Ok(v) => {
+                                            fp.set_r(i.a(), v);
+                                        }
+                                        Err(x) => {
+                                            flow!(cx.native_exit(x, i, w as u32, blk));
+                                        }
+                                    }
+                                    continue;
+                                }
+                            }
+                            HotKind::AttrSet if argc == 1 && !recv.frozen() => {
+                                let v = fp.r(b + 1);
+                                match recv.cell::<ObjectObj>() {
+                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
+                                        0 => cx.attr_set_slow(recv, v, w as u32),
+                                        k => cx.slot_set(o, k - 1, v),
+                                    },
+                                    _ => cx.attr_set_slow(recv, v, w as u32),
+                                }
+                                fp.set_r(i.a(), v);
+                                continue;
+                            }
+                            HotKind::ProcCall if i.x() < 0x80 => {
+                                if let Some((hot, at)) = cx.proc_entry(recv, argc) {
+                                    if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
+                                        flow!(cx.stack_overflow());
+                                        continue;
+                                    }
+                                    if cx.heap.poll.load(Relaxed) {
+                                        flow!(cx.safepoint());
+                                    }
+                                    continue;
+                                }
+                            }
+                            HotKind::New => {
+                                save!();
+                                if let Some((obj, init)) = cx.new_fast(recv, argc) {
+                                    if init == NO_METHOD {
+                                        fp.set_r(i.a(), obj);
+                                        continue;
+                                    }
+                                    let h = unsafe { &*cx.hot.as_ptr().add(init as usize) };
+                                    fp.set_r(b, obj);
+                                    fp.set_r(i.a(), obj);
+                                    // When the result register lies in the window, the frame must not own it.
+                                    if i.a() < b - HEADER as usize {
+                                        enter!(b, i.a(), h, blk, ff::DISCARD);
+                                        continue;
+                                    }
+                                    fp.set_r(b, recv);
+                                }
+                            }
+                            _ => {}
+                        }
+                    }
+                    flow!(cx.send_slow(i, c));
+                }
+                Op::Super => {
+                    let c = next_cache!();
+                    flow!(cx.super_slow(i, c));
+                }
+                Op::Yield => {
+                    let blk = fp.block();
+                    let site = &fp.iseq().sites[i.c()];
+                    if blk.is_fix() && i.x() < 0x80 {
+                        let (off, child) = literal_parts(blk);
+                        let home = cx.frame_at(off);
+                        let code: *const crate::ISeq = &*home.iseq().children[child];
+                        // SAFETY: children live as long as their parent, which a frame runs.
+                        let q = unsafe { &*code };
+                        let argc = site.argc as usize;
+                        let req = q.params.req as usize;
+                        if q.simple
+                            && (argc == req
+                                || argc > req && argc > 1
+                                || argc == 1 && req == 0
+                                || argc == 0
+                                || argc == 1 && req > 1 && !fp.r(i.b() + 1).is_heap())
+                        {
+                            let hot = Hot {
+                                kind: HotKind::Simple,
+                                argc: argc.min(req) as u16,
+                                nregs: q.nregs,
+                                min: 0,
+                                max: 0,
+                                code: q.code.as_ptr(),
+                                iseq: code,
+                                cref: home.cref(),
+                                native: None,
+                                indexed: None,
+                                arg: 0,
+                                seen: AtomicU64::new(0),
+                                guard: Guard::None,
+                            };
+                            let at = Outer {
+                                self_val: home.r(0),
+                                block: home.block(),
+                                env: home.env(),
+                                home: Value::fix(off as i64),
+                                flags: ff::BLOCK,
+                            };
+                            if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
+                                flow!(cx.stack_overflow());
+                                continue;
+                            }
+                            if cx.heap.poll.load(Relaxed) {
+                                flow!(cx.safepoint());
+                            }
+                            continue;
+                        }
+                    }
+                    if i.x() < 0x80 {
+                        if let Some((hot, at)) = cx.proc_entry(blk, site.argc as usize) {
+                            if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
+                                flow!(cx.stack_overflow());
+                                continue;
+                            }
+                            if cx.heap.poll.load(Relaxed) {
+                                flow!(cx.safepoint());
+                            }
+                            continue;
+                        }
+                    }
+                    flow!(cx.yield_slow(i));
+                }
+                Op::Intrinsic => {
+                    let (_, f, guard) = cx.intrinsics[i.c()];
+                    save!();
+                    match cx.run_native(f, guard, Value::NIL, fp.slice(i.b(), i.x() as usize)) {
+                        Ok(v) => fp.set_r(i.a(), v),
+                        Err(x) => flow!(cx.leaf_exit(x, i.a())),
+                    }
+                }
+                Op::Ret => {
+                    let v = fp.r(i.a());
+                    if fp.flags() & ff::SLOW == 0 {
+                        let (p, d) = (fp.prev(), fp.dst());
+                        pc = fp.ret();
+                        fp = p;
+                        fp.set_r(d, v);
+                    } else {
+                        flow!(cx.ret_slow(v));
+                    }
+                }
+                Op::Break => flow!(cx.break_op(fp.r(i.a()))),
+                Op::RetHome => flow!(cx.ret_home(fp.r(i.a()))),
+
+                Op::DefMethod => flow!(cx.def_method(i.a(), i.b(), fp.iseq().syms[i.c()])),
+                Op::DefSingleton => flow!(cx.def_singleton(i.a(), i.b(), fp.iseq().syms[i.c()])),
+                Op::ClassDef => flow!(cx.class_def(i)),
+                Op::UndefMethod => flow!(cx.undef_op(fp.r(i.a()))),
+                Op::AliasMethod => flow!(cx.alias_op(fp.r(i.a()), fp.r(i.b()))),
+                Op::AliasGlobal => {
+                    let (n, o) = (fp.iseq().syms[i.b()], fp.iseq().syms[i.c()]);
+                    cx.alias_global(n, o);
+                }
+
+                Op::Array => {
+                    save!();
+                    let v = cx.heap.array(cx.k.array.val(), fp.slice(i.b(), i.c())).val();
+                    fp.set_r(i.a(), v);
+                }
+                Op::ArrPush => {
+                    if let Some(a) = fp.r(i.a()).as_array() {
+                        cx.push(a, fp.r(i.b()));
+                    }
+                }
+                Op::ArrCat => {
+                    if let (Some(mut a), Some(b)) = (fp.r(i.a()).as_array(), fp.r(i.b()).as_array()) {
+                        let items: Vec<Value> = b.as_slice().to_vec();
+                        for v in &items {
+                            cx.heap.before_store(a.val(), *v);
+                        }
+                        cx.heap.charge(items.len() * 8);
+                        a.vec().extend_from_slice(&items);
+                    }
+                }
+                Op::Splat => {
+                    let v = fp.r(i.b());
+                    if v.is_kind(Kind::Array) && i.x() == 0 {
+                        fp.set_r(i.a(), v);
+                    } else {
+                        flow!(cx.splat(i.a(), v, i.x() != 0));
+                    }
+                }
+                Op::Hash => leaf!(i.a(), cx.hash_literal(fp.slice(i.b(), i.c()))),
+                Op::HashPut => {
+                    save!();
+                    match cx.hash_put_op(fp.r(i.a()), fp.r(i.b()), fp.r(i.c())) {
+                        Ok(_) => {}
+                        Err(x) => flow!(cx.leaf_exit_drop(x)),
+                    }
+                }
+                Op::HashMerge => {
+                    save!();
+                    match cx.hash_merge(fp.r(i.a()), fp.r(i.b())) {
+                        Ok(_) => {}
+                        Err(x) => flow!(cx.leaf_exit_drop(x)),
+                    }
+                }
+                Op::Range => {
+                    let (lo, hi) = (fp.r(i.b()), fp.r(i.c()));
+                    leaf!(i.a(), cx.range_literal(lo, hi, i.x() != 0));
+                }
+                Op::ToS => {
+                    let c = next_cache!();
+                    let v = fp.r(i.b());
+                    if v.is_kind(Kind::Str) {
+                        fp.set_r(i.a(), v);
+                    } else {
+                        flow!(cx.to_s_op(i.a(), v, c));
+                    }
+                }
+                Op::Concat => leaf!(i.a(), cx.concat_strings(fp.slice(i.b(), i.c()))),
+                Op::Intern => {
+                    save!();
+                    leaf!(i.a(), cx.intern_op(fp.r(i.b())));
+                }
+                Op::Regex => leaf!(i.a(), cx.regex_literal(fp.slice(i.b(), i.c()), i.x())),
+                Op::Closure => {
+                    save!();
+                    let p = cx.make_closure(fp, i.b() as u16, i.x() != 0);
+                    fp.set_r(i.a(), p);
+                }
+                Op::BlockProc => {
+                    save!();
+                    let p = cx.block_proc(fp);
+                    fp.set_r(i.a(), p);
+                }
+                Op::BlockRaw => fp.set_r(i.a(), fp.block()),
+                Op::BlockGiven => fp.set_r(i.a(), Value::bool(!fp.block().is_nil())),
+
+                Op::ToAry => {
+                    let v = fp.r(i.b());
+                    if v.is_kind(Kind::Array) {
+                        fp.set_r(i.a(), v);
+                    } else {
+                        flow!(cx.to_ary_op(i.a(), v));
+                    }
+                }
+                Op::ArrAt => {
+                    let v = fp.r(i.b()).as_array().and_then(|a| a.get(i.c())).unwrap_or(Value::NIL);
+                    fp.set_r(i.a(), v);
+                }
+                Op::ArrRest => {
+                    save!();
+                    let v = cx.array_rest(fp.r(i.b()), i.c(), i.x() as usize);
+                    fp.set_r(i.a(), v);
+                }
+                Op::ArrPost => {
+                    let (pre, post) = (i.c() >> 8, i.c() & 255);
+                    let v = fp.r(i.b()).as_array().and_then(|a| {
+                        let at = pre.max(a.len().saturating_sub(post)) + i.x() as usize;
+                        a.get(at)
+                    });
+                    fp.set_r(i.a(), v.unwrap_or(Value::NIL));
+                }
+
+                Op::CaseEq => {
+                    let c = next_cache!();
+                    let (p, v) = (fp.r(i.b()), fp.r(i.c()));
+                    if let Some(t) = cx.case_eq_fast(p, v) {
+                        fp.set_r(i.a(), Value::bool(t));
+                    } else {
+                        flow!(cx.binop(i.a(), p, v, sym::EQQ, c));
+                    }
+                }
+                Op::RescueMatch => {
+                    let c = next_cache!();
+                    flow!(cx.rescue_match(i.a(), fp.r(i.b()), fp.r(i.c()), c));
+                }
+                Op::Raise => {
+                    let v = fp.r(i.a());
+                    flow!(cx.reraise(v));
+                }
+                Op::ErrGet => fp.set_r(i.a(), cx.task.err),
+                Op::ErrSet => cx.task.err = fp.r(i.a()),
+                Op::Defined => leaf!(i.a(), cx.defined_op(fp, i)),
+                Op::OnceGet => {
+                    let v = fp.iseq().once(i.b());
+                    if !v.is_undef() {
+                        fp.set_r(i.a(), v);
+                        jump!(i.sc());
+                    }
+                }
+                Op::OnceSet => {
+                    let v = fp.r(i.a());
+                    cx.heap.publish(v);
+                    fp.iseq().set_once(i.b(), v);
+                }
+                Op::NthRef => leaf!(i.a(), cx.nth_ref(i.bc())),
+                Op::BackRef => leaf!(i.a(), cx.back_ref(i.x())),
+                Op::MatchSet => {
+                    let v = fp.r(i.a());
+                    save!();
+                    cx.set_last_match(v);
+                }
+                Op::Generic => {
+                    let c = next_cache!();
+                    flow!(cx.generic_op(i, c));
+                }
+                Op::Out => flow!(cx.out_insn(i)),
+                Op::OutOp => {
+                    let c = next_cache!();
+                    flow!(cx.out_op(i, c));
+                }
+                Op::SendOut => {
+                    let c = next_cache!();
+                    flow!(cx.send_out(i, c));
+                }
+                Op::IntrinsicOut => flow!(cx.intrinsic_out(i)),
+            }
+        }
+    }
+}
