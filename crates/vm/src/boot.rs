@@ -25,7 +25,9 @@ impl Cx {
         cx.heap.publish(main);
         cx.boot().main_object = main;
         cx.natives(crate::natives::TABLE);
-        cx.natives(crate::sched::TABLE);
+        for table in crate::sched::TABLES {
+            cx.natives(table);
+        }
         cx.natives(crate::thread::TABLE);
         cx.natives(crate::sync::TABLE);
         cx.natives(crate::queue::TABLE);

@@ -1,0 +1,111 @@
+//! What waits for a moment between two bytecodes.
+//!
+//! **Invariant.** `heap.poll` is taken back before anything is looked at, so that what is asked for meanwhile raises it
+//! again. Whatever is found is done here or handed on; nothing of it stays unseen until somebody else asks.
+
+use super::now_ns;
+use super::turn::TURN_NS;
+use crate::Cx;
+use crate::interp::Flow;
+use crate::interp::frame::ff;
+use crate::task::State;
+use kumi_heap::*;
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    /// What waits for a moment between two bytecodes.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn safepoint(&mut self) -> Flow {
+        self.heap.end_place();
+        // In one step: what was asked for before the flag was set is seen below.
+        self.heap.poll.swap(false, AcqRel);
+        self.stop_here();
+        self.shrink_stack();
+        if self.heap.wants_window() {
+            self.collect_window();
+        }
+        if self.gc_stress > 0 {
+            self.heap.poll.store(true, Relaxed);
+            self.gc_tick += 1;
+            if self.gc_tick >= self.gc_stress {
+                self.gc_tick = 0;
+                self.heap.shared().stats.because(Cause::Stress);
+                self.collect_garbage();
+                self.heap.poll.store(true, Relaxed);
+            }
+        }
+        if self.heap.wants_gc() {
+            self.collect_garbage();
+            if self.heap.over_limit() {
+                let e = self.make_exc(self.k.no_memory_error, "failed to allocate memory");
+                return self.raise_exc(e);
+            }
+        }
+        if self.heap.shared().has_pending_finalizers() {
+            let all = self.heap.shared().take_pending_finalizers();
+            let mut list = Vec::new();
+            for (procs, id) in all {
+                let p = self.array(&procs);
+                let pair = [p, Value::fix(id as i64)];
+                list.push(self.array(&pair));
+            }
+            let a = self.array(&list);
+            let x = self.call_helper("run_finalizers", &[a]);
+            return self.leaf_exit_drop(x);
+        }
+        if let Some(h) = self.signal_hook.filter(|_| self.worker == 0) {
+            if let Some(c) = h(self) {
+                // Handlers run on the main thread.
+                let main = self.tasks.main.load(Relaxed);
+                let waits = self.tasks.get(main).is_some_and(|t| matches!(self.active_of(t).state.get(), State::Ready | State::Waiting));
+                if self.task.root == main || !waits {
+                    return self.do_call(c, 0, ff::DISCARD);
+                }
+                self.park_state(0, ff::DISCARD);
+                self.requeue();
+                self.signal_wakes_main(c);
+                return self.run_next();
+            }
+        }
+        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
+            return self.take_interrupt(false);
+        }
+        if let Some(f) = self.stress_switch() {
+            return f;
+        }
+        let outside = self.outside.armed.load(Relaxed);
+        if outside {
+            self.heap.sweep_some(crate::outside::SWEEP);
+        }
+        let watches = outside || self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
+        if watches && now_ns() >= self.turn_ends {
+            // The turn is over: whoever is ready by now, waiters included, comes first.
+            self.turn_ends = now_ns() + TURN_NS;
+            self.take_events();
+            if self.sched().has_ready(self.worker) {
+                return self.preempt();
+            }
+        } else if watches {
+            self.take_events();
+            if self.sched().has_ready(self.worker) {
+                let w = self.worker;
+                self.sched().nudge(w);
+            }
+        }
+        Flow::Go
+    }
+    /// `KUMI_SCHED_STRESS`: gives way at random safepoints.
+    fn stress_switch(&mut self) -> Option<Flow> {
+        if self.stress == 0 {
+            return None;
+        }
+        self.heap.poll.store(true, Relaxed);
+        self.stress = self.stress.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        if !(self.stress >> 33).is_multiple_of(4) {
+            return None;
+        }
+        self.take_events();
+        self.sched().has_ready(self.worker).then(|| self.preempt())
+    }
+}

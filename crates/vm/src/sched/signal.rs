@@ -1,0 +1,67 @@
+//! A signal handler that the main thread runs though it waits.
+//!
+//! **Invariant.** The wait that a handler interrupts is kept in the task, with what it had waited for and until when, and
+//! begins again after the handler; several such waits lie on one another.
+
+use crate::Cx;
+use crate::interp::frame::ff;
+use crate::native::*;
+use crate::task::{Interrupted, State, Waits};
+use kumi_heap::*;
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    /// The main task is made to run a signal handler: its wait ends for it and begins again afterwards.
+    pub(super) fn signal_wakes_main(&mut self, c: Call) {
+        let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
+        let mut t = self.active_of(main);
+        let id = t.id;
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            match t.state.get() {
+                State::Waiting => {
+                    t.wait_seq.fetch_add(1, Relaxed);
+                    self.wait_is_over(t);
+                }
+                State::Ready => self.sched().remove(id),
+                _ => return,
+            }
+        }
+        // A native that waits runs again after the handler, and what it gives goes where it would have gone.
+        let mut c = c;
+        c.target = Target::Helper(self.intern("signal_came_again"));
+        self.publish_call(&c);
+        let (call, dst, flags) = match t.again.take() {
+            Some(a) => (Some(a.0), a.1, a.2),
+            None => (None, 0, ff::DISCARD),
+        };
+        let waits = std::mem::replace(&mut t.waits, Waits::Nothing);
+        let wait = Interrupted { call, waits, since: t.since, until: t.until };
+        t.after_signal.push(wait);
+        t.again = Some(Box::new((c, dst, flags)));
+        self.sched().push_front(0, id, true);
+    }
+}
+
+pub(super) static TABLE: &[NativeDef] = &[
+    intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
+        Some(w) => {
+            (cx.task.waits, cx.task.since, cx.task.until) = (w.waits, w.since, w.until);
+            match w.call {
+                Some(call) => {
+                    cx.pending.call = Some(call);
+                    Err(Exit::Call)
+                }
+                None => Ok(Value::NIL),
+            }
+        }
+        None => Ok(Value::NIL),
+    })
+    .guard(Guard::None),
+    intrinsic("__after_signal_drop", 0, 0, |cx, _, _| {
+        cx.task.after_signal.pop();
+        Ok(Value::NIL)
+    })
+    .guard(Guard::None),
+];

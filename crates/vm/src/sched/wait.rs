@@ -1,0 +1,167 @@
+//! The near end of a wait: a native that parks, and what its task is left with.
+//!
+//! **Invariant.** The order is: name the wait, publish, make it known under the table's lock, then arm timers, descriptors
+//! and jobs, which may end it at once. After it is known the task is another worker's to run.
+
+use super::now_ns;
+use crate::Cx;
+use crate::interp::Flow;
+use crate::interp::frame::ff;
+use crate::native::*;
+use crate::task::{State, Ticket, Waits, Watched};
+use kumi_heap::*;
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    /// Names the wait that the running native is about to begin.
+    pub fn ticket(&mut self) -> Ticket {
+        self.pending.ticketed = true;
+        let table = self.shared_tasks();
+        let _order = table.lock();
+        self.task.woken.store(false, Relaxed);
+        let seq = self.task.wait_seq.fetch_add(1, Relaxed) + 1;
+        Ticket { task: self.task.id, seq }
+    }
+    /// Parks the running native until woken by its ticket or until a monotonic time (`u64::MAX`: none);
+    /// it is then called again from its start.
+    pub fn park(&mut self, deadline: u64) -> Exit {
+        self.pending.deadline = deadline;
+        Exit::Park
+    }
+    /// A native waits: it is called again when the task is woken.
+    pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Flow {
+        if x == Exit::Again && self.detour.is_waiting() {
+            self.pending.call = Some(again);
+            let goes_on = self.work_detached();
+            return match self.pending.call.take() {
+                Some(again) if goes_on => self.do_call(again, dst, flags),
+                _ => self.take_interrupt(false),
+            };
+        }
+        if x == Exit::Again {
+            // Whoever is ready comes first, and signal handlers run.
+            self.pending.deadline = 0;
+        }
+        if let Some((fd, events, timeout)) = self.hooked_io() {
+            let Target::Method(m) = again.target else { return self.do_call(again, dst, flags) };
+            let args = self.array(&again.args);
+            let x = self.call_helper("hooked_io", &[fd, events, timeout, Value::fix(m as i64), again.recv, args, again.block]);
+            debug_assert!(x == Exit::Call);
+            return match self.pending.call.take() {
+                Some(c) => self.do_call(c, dst, flags),
+                None => Flow::Go,
+            };
+        }
+        self.park_state(dst, flags);
+        self.task.again = Some(Box::new((again, dst, flags)));
+        self.wait_and_run()
+    }
+    /// As above for an instruction of `words` words that is executed again: `pc` stands before it.
+    pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Flow {
+        if x == Exit::Again && self.detour.is_waiting() {
+            if self.work_detached() {
+                return Flow::Go;
+            }
+            // It is raised by the instruction that was at work.
+            self.pc = self.pc.wrapping_add(words as usize);
+            return self.take_interrupt(false);
+        }
+        if x == Exit::Again {
+            return self.safepoint();
+        }
+        if let Some((fd, events, timeout)) = self.hooked_io() {
+            let x = self.call_helper("hooked_io_wait", &[fd, events, timeout]);
+            return self.leaf_exit_drop(x);
+        }
+        self.park_state(0, ff::DISCARD);
+        self.task.rewound = words;
+        self.wait_and_run()
+    }
+    /// A wait for descriptors that goes to a fiber scheduler: descriptor, events, seconds; of several lists of them to
+    /// read from, to write to, and when the time is over.
+    fn hooked_io(&mut self) -> Option<(Value, Value, Value)> {
+        if !self.hooked() || self.pending.io.is_empty() {
+            return None;
+        }
+        let io = std::mem::take(&mut self.pending.io);
+        self.pending.ticketed = false;
+        let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        let &[(fd, read, write)] = &io[..] else {
+            let of = |which: fn(&&(i32, bool, bool)) -> bool| io.iter().filter(which).map(|w| Value::fix(w.0 as i64)).collect::<Vec<_>>();
+            let (reads, writes) = (self.array_vec(of(|w| w.1)), self.array_vec(of(|w| w.2)));
+            let deadline = if deadline == u64::MAX { Value::NIL } else { self.uint(deadline) };
+            self.task.waits = Waits::Nothing;
+            return Some((reads, writes, deadline));
+        };
+        let timeout = match deadline {
+            u64::MAX => Value::NIL,
+            d => self.float(d.saturating_sub(now_ns()) as f64 / 1e9),
+        };
+        self.task.waits = Waits::Nothing;
+        Some((Value::fix(fd as i64), Value::fix(read as i64 | (write as i64) << 2), timeout))
+    }
+    /// The running task parks with what `pending` says; something else runs.
+    fn wait_and_run(&mut self) -> Flow {
+        let named = std::mem::take(&mut self.pending.ticketed);
+        if !named {
+            self.ticket();
+            self.pending.ticketed = false;
+        }
+        let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
+        let io = std::mem::take(&mut self.pending.io);
+        let job = self.pending.job.take();
+        let forever = std::mem::take(&mut self.pending.forever);
+        self.publish_stacks();
+        let t = self.task;
+        let (id, root, pinned) = (t.id, self.root, t.pinned);
+        let seq = t.wait_seq.load(Relaxed);
+        self.task.forever = forever;
+        self.task.timed = deadline != u64::MAX;
+        if !io.is_empty() && (named || io.len() > 1 || deadline != u64::MAX) {
+            // The wait may end while a descriptor is still watched.
+            self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.0).collect() }));
+        }
+        if deadline == 0 && io.is_empty() && job.is_none() {
+            // Only gives way.
+            self.task.gave_way = true;
+            self.leave_task();
+            self.enqueue(id, pinned);
+            return self.run_next();
+        }
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            let interrupted = root.mail.load(Relaxed) && self.due_interrupt(root, true).is_some();
+            if t.woken.load(Relaxed) || interrupted {
+                // What it wants to wait for has come already.
+                drop(_order);
+                return self.resume_again();
+            }
+            if forever {
+                table.sleepers.fetch_add(1, Relaxed);
+            }
+            t.state.set(State::Waiting);
+        }
+        // From here on another worker may run it.
+        self.leave_task();
+        let sched = self.sched();
+        if deadline != u64::MAX {
+            sched.timer(deadline, id, seq);
+        }
+        if !io.is_empty() {
+            let wait = Ticket { task: id, seq };
+            if io.iter().any(|&(fd, r, w)| self.sched().watch(fd, r, w, id, seq).is_err()) {
+                // The native finds out by itself what is wrong with the descriptor.
+                self.wake(wait);
+            }
+            if !self.waits(wait) {
+                // It was over before all were watched: whoever ran the task may have looked before the last of them.
+                io.iter().for_each(|w| self.sched().unwatch(w.0, id, seq));
+            }
+        }
+        if let Some(job) = job {
+            self.sched().submit(id, seq, job);
+        }
+        self.run_next()
+    }
+}
