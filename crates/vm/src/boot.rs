@@ -24,8 +24,7 @@ impl Cx {
         let main = cx.heap.object(object);
         cx.heap.publish(main);
         cx.boot().main_object = main;
-        cx.natives(crate::natives::TABLE);
-        for table in crate::sched::TABLES {
+        for table in crate::natives::TABLES.iter().chain(crate::sched::TABLES) {
             cx.natives(table);
         }
         cx.natives(crate::thread::TABLE);

@@ -1,0 +1,209 @@
+//! Bindings, and text that is run: `eval` in its forms, and files.
+//!
+//! **Invariant.** The names of a binding and its environments have the same shape: name `i` of a level is slot `i` of that
+//! level's environment. A variable that text adds gets a level of its own.
+
+use super::procs::proc_of;
+use crate::Cx;
+use crate::interp::EvalScope;
+use crate::native::*;
+use kumi_heap::*;
+
+fn binding(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(cx.capture_binding())
+}
+
+/// `__eval(text, binding, path, line)`
+fn eval(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let src = cx.arg_str(a, 0)?;
+    let (path, line) = eval_place(cx, a, 2)?;
+    let text = src.bytes().to_vec();
+    let enc = crate::EncIndex::from_u8(src.enc());
+    Err(cx.eval_in(a[1], (&text, enc), &path, line, None, None))
+}
+
+fn eval_place(cx: &mut Cx, a: &[Value], at: usize) -> Result<(String, u32), Exit> {
+    let path = cx.arg_str(a, at)?;
+    let path = String::from_utf8_lossy(path.bytes()).into_owned();
+    let line = cx.arg_i64(a, at + 1)?;
+    // A line before the first one is meant: templates number their own preamble so.
+    Ok((path, line.clamp(i32::MIN as i64, i32::MAX as i64) as i32 as u32))
+}
+
+/// `__eval_self(text, binding, path, line, self, module or nil)`: instance_eval and class_eval of text.
+fn eval_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let src = cx.arg_str(a, 0)?;
+    let (path, line) = eval_place(cx, a, 2)?;
+    let text = src.bytes().to_vec();
+    let Some(s) = a[1].as_data::<EvalScope>() else { return Err(cx.type_error("binding required")) };
+    let parent = s.cref;
+    let module = match a[5].as_class() {
+        Some(c) => c.val(),
+        None => match cx.singleton_class(a[4]) {
+            Some(c) => c.val(),
+            None => cx.real_class(a[4]).val(),
+        },
+    };
+    let cref = cx.new_cref(module, parent, CrefObj::NO_METHOD, CrefObj::PUBLIC).val();
+    Err(cx.eval_in(a[1], (&text, crate::EncIndex::from_u8(src.enc())), &path, line, Some(a[4]), Some(cref)))
+}
+
+/// `__proc_binding(proc)`
+fn proc_binding(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let p = proc_of(cx, a[0])?;
+    let Some(q) = cx.proc_code(p).filter(|q| !q.system) else {
+        return Err(cx.arg_error("Can't create Binding from C level Proc"));
+    };
+    // The closure's environment is the one of the scope around the block.
+    let names = match (&q.parent_names, q.has_env) {
+        (Some(n), true) => n.parent.clone(),
+        (Some(n), false) => Some(n.clone()),
+        (None, _) => None,
+    };
+    let scope = EvalScope {
+        self_val: p.self_val,
+        env: p.env,
+        names,
+        cref: p.cref,
+        block: p.block,
+        home: p.home,
+        path: q.path.clone(),
+        line: q.line,
+        in_method: true,
+    };
+    let c = cx.k.binding;
+    Ok(cx.data(c, scope))
+}
+
+fn scope_of(cx: &mut Cx, v: Value) -> Result<&'static mut EvalScope, Exit> {
+    match v.as_data::<EvalScope>() {
+        Some(s) => Ok(s),
+        None => Err(cx.type_error("wrong argument type (expected binding)")),
+    }
+}
+
+fn binding_receiver(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    Ok(scope_of(cx, recv)?.self_val)
+}
+
+fn binding_source(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+    let s = scope_of(cx, recv)?;
+    let p = cx.str(&s.path);
+    Ok(cx.array(&[p, Value::fix(s.line as i64)]))
+}
+
+/// `__binding_dup(binding)`
+fn binding_dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let t = EvalScope {
+        self_val: s.self_val,
+        env: s.env,
+        names: s.names.clone(),
+        cref: s.cref,
+        block: s.block,
+        home: s.home,
+        path: s.path.clone(),
+        line: s.line,
+        in_method: s.in_method,
+    };
+    let c = cx.k.binding;
+    Ok(cx.data(c, t))
+}
+
+/// Environment cell and slot of a name in a binding.
+fn find_local(cx: &mut Cx, s: &EvalScope, name: Sym) -> Option<(Gc<EnvObj>, usize)> {
+    let _ = cx;
+    let mut names = s.names.clone();
+    let mut env = s.env.cell::<EnvObj>();
+    while let (Some(n), Some(e)) = (names, env) {
+        if let Some(i) = n.names.iter().position(|x| *x == name) {
+            if i < e.slots().len() {
+                return Some((e, i));
+            }
+        }
+        names = n.parent.clone();
+        env = e.parent.cell::<EnvObj>();
+    }
+    None
+}
+
+/// `__binding_locals(binding)`: names, innermost scope first.
+fn binding_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let mut out: Vec<Value> = Vec::new();
+    let mut names = s.names.clone();
+    while let Some(n) = names {
+        for x in &n.names {
+            let v = Value::sym(*x);
+            let text = cx.syms.name(*x);
+            let ok = text.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_' || *c >= 0x80);
+            if ok && !out.contains(&v) {
+                out.push(v);
+            }
+        }
+        names = n.parent.clone();
+    }
+    Ok(cx.array(&out))
+}
+
+/// `__binding_get(binding, name)`: undef when there is none.
+fn binding_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let name = cx.arg_name(a, 1)?;
+    Ok(find_local(cx, s, name).map_or(Value::UNDEF, |(e, i)| {
+        let v = e.slots()[i];
+        if v.is_undef() { Value::NIL } else { v }
+    }))
+}
+
+/// `__binding_set(binding, name, value)`: adds the variable when it is new.
+fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let name = cx.arg_name(a, 1)?;
+    if let Some((e, i)) = find_local(cx, s, name) {
+        let mut e = e;
+        cx.heap.before_store(e.val(), a[2]);
+        e.slots_mut()[i] = a[2];
+        return Ok(a[2]);
+    }
+    let mut e = cx.heap.env(s.env, 1);
+    cx.heap.before_store(e.val(), a[2]);
+    e.slots_mut()[0] = a[2];
+    cx.heap.before_store(a[0], e.val());
+    s.env = e.val();
+    s.names = Some(std::sync::Arc::new(crate::iseq::ScopeNames {
+        names: vec![name],
+        parent: s.names.clone(),
+        match_slot: None,
+        params: Vec::new(),
+    }));
+    Ok(a[2])
+}
+
+/// `__load_text(text, path, wrap_module or nil)`: runs a file's text.
+fn load_text(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let src = cx.arg_str(a, 0)?.bytes().to_vec();
+    let path = cx.arg_str(a, 1)?;
+    let path = String::from_utf8_lossy(path.bytes()).into_owned();
+    let cref = cx.file_cref();
+    let me = cx.main_object;
+    if let Some(m) = a[2].as_class() {
+        let inner = cx.new_cref(m.val(), cref, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
+        return Err(cx.load_text(&src, &path, me, inner));
+    }
+    Err(cx.load_text(&src, &path, me, cref))
+}
+
+pub(super) static TABLE: &[NativeDef] = &[
+    intrinsic("__proc_binding", 1, 1, proc_binding),
+    intrinsic("__binding", 0, 0, binding).guard(Guard::None),
+    intrinsic("__binding_dup", 1, 1, binding_dup),
+    intrinsic("__binding_locals", 1, 1, binding_locals),
+    intrinsic("__binding_get", 2, 2, binding_get),
+    intrinsic("__binding_set", 3, 3, binding_set),
+    intrinsic("__eval", 4, 4, eval).guard(Guard::None),
+    intrinsic("__eval_self", 6, 6, eval_self).guard(Guard::None),
+    intrinsic("__load_text", 3, 3, load_text).guard(Guard::None),
+    n("Binding", "receiver", 0, 0, binding_receiver).guard(Guard::None),
+    n("Binding", "source_location", 0, 0, binding_source).guard(Guard::None),
+];

@@ -1,0 +1,266 @@
+//! Special methods: those that pass on keywords and blocks as they came (`send`, `Proc#call`, `Class#new`, ...).
+//!
+//! **Invariant.** A [`Special`] body gets the whole call from the loop and ends it like any other path of the call: it is no
+//! native, and may therefore push frames.
+
+use crate::interp::{Flow, Missing, Ready};
+use crate::method::{Body, Special};
+use crate::native::*;
+use crate::world::NO_METHOD;
+use crate::{Cx, MethodObj, sym};
+use kumi_heap::*;
+
+impl Cx {
+    /// Enters the special methods.
+    pub(crate) fn specials(&mut self) {
+        use Special::*;
+        let rows: &[(&str, &str, Special, Vis)] = &[
+            ("BasicObject", "__send__", Send, Vis::Public),
+            ("Kernel", "send", Send, Vis::Public),
+            ("Kernel", "public_send", PublicSend, Vis::Public),
+            ("BasicObject", "instance_exec", InstanceExec, Vis::Public),
+            ("BasicObject", "instance_eval", InstanceEval, Vis::Public),
+            ("Module", "class_exec", ClassExec, Vis::Public),
+            ("Module", "module_exec", ClassExec, Vis::Public),
+            ("Module", "class_eval", ClassEval, Vis::Public),
+            ("Module", "module_eval", ClassEval, Vis::Public),
+            ("Class", "new", New, Vis::Public),
+            ("Proc", "call", ProcCall, Vis::Public),
+            ("Proc", "()", ProcCall, Vis::Public),
+            ("Proc", "yield", ProcCall, Vis::Public),
+            ("Proc", "===", ProcCall, Vis::Public),
+            ("Proc", "[]", ProcCall, Vis::Public),
+            ("Method", "call", MethodCall, Vis::Public),
+            ("Method", "()", MethodCall, Vis::Public),
+            ("Method", "===", MethodCall, Vis::Public),
+            ("Method", "[]", MethodCall, Vis::Public),
+            ("UnboundMethod", "bind_call", BindCall, Vis::Public),
+            ("Thread.", "new", ThreadNew, Vis::Public),
+        ];
+        for (class, name, s, vis) in rows {
+            let Some(mut c) = self.const_path(class.trim_end_matches('.')).and_then(|v| v.as_class()) else { continue };
+            if class.ends_with('.') {
+                c = self.singleton_class(c.val()).unwrap_or(c);
+            }
+            let name = self.intern(name);
+            let mut e = self.plain_entry(c, name, Body::Special(*s));
+            e.builtin = true;
+            e.vis = *vis;
+            self.add_method(c, name, e);
+        }
+    }
+    /// Runs a special body.
+    pub(crate) fn call_special(&mut self, s: Special, m: u32, mut r: Ready) -> Flow {
+        match s {
+            Special::Send | Special::PublicSend => {
+                let Some(first) = r.args.first().copied() else {
+                    let x = self.arg_error("no method name given");
+                    return self.native_exit_general(x, m, r);
+                };
+                let mid = match self.arg_name(&[first], 0) {
+                    Ok(s) => s,
+                    Err(_) => {
+                        let x = self.convert_first(m, &r);
+                        return self.leaf_exit_to(x, r.dst, r.flags);
+                    }
+                };
+                r.args.remove(0);
+                let class = self.class_of(r.recv);
+                let (found, _) = match self.user_frame() {
+                    Some(f) => self.lookup_in(f, class, mid),
+                    None => (self.find_method(class, mid), false),
+                };
+                if found == NO_METHOD {
+                    return self.method_missing(mid, Missing::None, r);
+                }
+                if s == Special::PublicSend && self.methods[found as usize].vis != Vis::Public {
+                    let why = if self.methods[found as usize].vis == Vis::Private { Missing::Private } else { Missing::Protected };
+                    return self.method_missing(mid, why, r);
+                }
+                let found = self.real_method(class, found);
+                self.dispatch(found, r)
+            }
+            Special::New => {
+                let Some(c) = r.recv.as_class() else {
+                    let x = self.type_error("class required");
+                    return self.native_exit_general(x, m, r);
+                };
+                if c.is_singleton() {
+                    let x = self.type_error("can't create instance of singleton class");
+                    return self.native_exit_general(x, m, r);
+                }
+                if c == self.k.array && r.block.is_nil() && r.kw.is_undef() {
+                    // Array.new(n, v) without a call.
+                    let n = match r.args.first() {
+                        None => Some(0),
+                        Some(v) => v.as_fix().filter(|n| (0..1 << 20).contains(n)),
+                    };
+                    if let Some(n) = n.filter(|_| r.args.len() <= 2 && self.array_init_plain()) {
+                        let v = r.args.get(1).copied().unwrap_or(Value::NIL);
+                        let a = self.heap.array_buf(self.k.array.val(), RaceVec::from_elem(v, n as usize)).val();
+                        return self.deliver(a, r.dst, r.flags);
+                    }
+                }
+                let meta = self.class_of(r.recv);
+                let alloc = self.find_method(meta, sym::ALLOCATE);
+                let plain = alloc != NO_METHOD && self.methods[alloc as usize].builtin;
+                let mut obj = if plain { self.heap.instance(c) } else { None };
+                if plain && obj.is_none() {
+                    // A class whose instances have a payload brings its own native.
+                    let (native, guard) = (self.methods[alloc as usize].native, self.methods[alloc as usize].guard);
+                    obj = native.and_then(|f| self.run_native(f, guard, r.recv, &[]).ok());
+                }
+                let Some(obj) = obj else {
+                    // allocate is the user's, or the class's own native one: the prelude makes both calls.
+                    let name = self.intern("allocate_new");
+                    let mut args = Args::new();
+                    args.push(r.recv);
+                    args.extend_from_slice(&r.args);
+                    let call = Call {
+                        target: Target::Helper(name),
+                        recv: Value::NIL,
+                        args,
+                        kw: r.kw,
+                        block: r.block,
+                        fcall: true,
+                        result: Value::UNDEF,
+                    };
+                    return self.do_call(call, r.dst, r.flags);
+                };
+                let call = Call {
+                    target: Target::Name(sym::INITIALIZE),
+                    recv: obj,
+                    args: r.args,
+                    kw: r.kw,
+                    block: r.block,
+                    fcall: true,
+                    result: obj,
+                };
+                self.do_call(call, r.dst, r.flags)
+            }
+            Special::ThreadNew => {
+                let init = self.find_method(self.k.thread, sym::INITIALIZE);
+                let plain = r.recv == self.k.thread.val() && init != NO_METHOD && self.methods[init as usize].builtin;
+                if plain && !r.block.is_nil() && r.kw.is_undef() {
+                    let b = self.block_value(r.block);
+                    if b.as_proc().is_some() {
+                        return match self.thread_new(self.k.thread, b, &r.args) {
+                            Ok(v) => self.deliver(v, r.dst, r.flags),
+                            Err(x) => self.native_exit_general(x, m, r),
+                        };
+                    }
+                }
+                let name = self.intern("thread_new");
+                let mut args = Args::new();
+                args.push(r.recv);
+                args.extend_from_slice(&r.args);
+                let target = Target::Helper(name);
+                let call = Call { target, recv: Value::NIL, args, kw: r.kw, block: r.block, fcall: true, result: Value::UNDEF };
+                self.do_call(call, r.dst, r.flags)
+            }
+            Special::ProcCall => {
+                let p = r.recv;
+                self.call_block_word(p, None, r)
+            }
+            Special::InstanceExec | Special::InstanceEval | Special::ClassExec | Special::ClassEval => self.eval_special(s, m, r),
+            Special::MethodCall | Special::BindCall => {
+                let Some(o) = r.recv.as_data::<MethodObj>() else {
+                    let x = self.type_error("uninitialized method");
+                    return self.native_exit_general(x, m, r);
+                };
+                let (mut recv, index, name, owner) = (o.recv, o.method, o.name, o.owner);
+                if s == Special::BindCall {
+                    if r.args.is_empty() {
+                        let x = self.arity_error(0, 1, None);
+                        return self.native_exit_general(x, m, r);
+                    }
+                    recv = r.args.remove(0);
+                    if owner.role != Role::Module && !self.is_a(recv, owner) {
+                        let on = self.class_name(owner);
+                        let x = if owner.is_singleton() {
+                            self.type_error("singleton method called for a different object")
+                        } else {
+                            self.type_error(&format!("bind argument must be an instance of {on}"))
+                        };
+                        return self.native_exit_general(x, m, r);
+                    }
+                }
+                r.recv = recv;
+                if index == NO_METHOD {
+                    return self.method_missing(name, Missing::None, r);
+                }
+                self.dispatch(index, r)
+            }
+        }
+    }
+    /// Is Array#initialize still the runtime's own?
+    fn array_init_plain(&mut self) -> bool {
+        let m = self.find_method(self.k.array, sym::INITIALIZE);
+        m != NO_METHOD && self.methods[m as usize].builtin
+    }
+    fn convert_first(&mut self, m: u32, r: &Ready) -> Exit {
+        let a = self.array(&r.args);
+        let kw = if r.kw.is_undef() { Value::NIL } else { r.kw };
+        let mut x = self.call_helper("send_retry", &[Value::fix(m as i64), r.recv, a, kw]);
+        if let Some(c) = &mut self.pending.call {
+            c.block = r.block;
+        } else {
+            x = Exit::Raise;
+        }
+        x
+    }
+    fn eval_special(&mut self, s: Special, m: u32, r: Ready) -> Flow {
+        let class_form = matches!(s, Special::ClassExec | Special::ClassEval);
+        let eval = matches!(s, Special::InstanceEval | Special::ClassEval);
+        if r.block.is_nil() {
+            if eval && !r.args.is_empty() && r.args.len() <= 3 {
+                let name = if class_form { "class_eval_string" } else { "instance_eval_string" };
+                let mut args = Args::new();
+                args.push(r.recv);
+                args.extend_from_slice(&r.args);
+                let name = self.intern(name);
+                let call = Call {
+                    target: Target::Helper(name),
+                    recv: Value::NIL,
+                    args,
+                    kw: Value::UNDEF,
+                    block: Value::NIL,
+                    fcall: true,
+                    result: Value::UNDEF,
+                };
+                return self.do_call(call, r.dst, r.flags);
+            }
+            let x = if eval {
+                self.arg_error(if r.args.is_empty() {
+                    "wrong number of arguments (given 0, expected 1..3)"
+                } else {
+                    "wrong number of arguments (given 4, expected 1..3)"
+                })
+            } else {
+                let e = self.make_exc(self.k.local_jump_error, "no block given (yield)");
+                self.raise(e)
+            };
+            return self.native_exit_general(x, m, r);
+        }
+        if eval && !r.args.is_empty() {
+            let x = self.arity_error(r.args.len(), 0, Some(0));
+            return self.native_exit_general(x, m, r);
+        }
+        let prc = self.block_value(r.block);
+        let definee = r.recv;
+        let mut args = r.args;
+        if eval {
+            args.push(r.recv);
+        }
+        let call = Call {
+            target: Target::ProcSelf { prc, definee, eval: class_form },
+            recv: r.recv,
+            args,
+            kw: r.kw,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        };
+        self.do_call(call, r.dst, r.flags)
+    }
+}
