@@ -19,7 +19,6 @@ fn global_names(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array(&v))
 }
 
-
 fn last_match_hook(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.last_match())
 }

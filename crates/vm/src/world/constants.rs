@@ -1,0 +1,90 @@
+//! Constants, and the names that classes get by them.
+//!
+//! **Invariant.** Whoever changes what a name may mean raises that name's epoch (`const_changed`) afterwards: cached lookups
+//! compare it. A class keeps the first permanent name it is given.
+
+use crate::Cx;
+use kumi_heap::{ClassObj, Const, Gc, Role, Sym, Value};
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    pub(super) fn put_const(scope: &mut Gc<ClassObj>, s: Sym, value: Value) {
+        let d = &mut scope.data;
+        let (autoload, loading) = match d.consts.get_mut(&s) {
+            Some(k) if k.loading != 0 => (k.autoload.take(), k.loading),
+            _ => (None, 0),
+        };
+        if d.consts.insert(s, Const { value, autoload, loading, private: false, deprecated: false, file: None, line: 0 }).is_none() {
+            d.const_order.push(s);
+        }
+    }
+    /// Sets a constant, naming an anonymous class or module by it.
+    pub fn set_const(&mut self, scope: Gc<ClassObj>, name: Sym, value: Value) {
+        let _classes = self.lock_classes();
+        let mut scope = scope;
+        self.heap.publish(value);
+        Self::put_const(&mut scope, name, value);
+        self.const_changed(name);
+        if let Some(mut c) = value.as_class() {
+            if c.data.name.is_none() || c.data.temporary {
+                let top = scope == self.k.object;
+                let own = self.syms.name(name).to_vec();
+                let outer_temporary = !top && (scope.data.name.is_none() || scope.data.temporary);
+                if c.data.temporary && outer_temporary {
+                    return;
+                }
+                let full = if top {
+                    own
+                } else {
+                    let outer = self.class_name(scope);
+                    [outer.as_bytes(), &b"::"[..], &own].concat()
+                };
+                c.data.temporary = outer_temporary;
+                c.data.name = Some(full.into());
+                if !outer_temporary {
+                    self.name_nested(c);
+                }
+            }
+        }
+    }
+    /// A class got its permanent name: so do the ones nested in it that had none.
+    fn name_nested(&mut self, c: Gc<ClassObj>) {
+        let nested: Vec<(Sym, Value)> = c.data.consts.iter().map(|(s, k)| (*s, k.value)).collect();
+        for (s, v) in nested {
+            if let Some(n) = v.as_class() {
+                if n != c && (n.data.name.is_none() || n.data.temporary) {
+                    self.set_const(c, s, v);
+                }
+            }
+        }
+    }
+    /// Invalidates cached lookups of that name.
+    pub fn const_changed(&mut self, name: Sym) {
+        self.const_epoch(name).fetch_add(1, Release);
+    }
+    /// Finds the constant in `class` and its ancestors (and Object for modules when `object`): owner and entry.
+    pub fn find_const(&self, class: Gc<ClassObj>, name: Sym, object: bool) -> Option<(Gc<ClassObj>, Const)> {
+        let _classes = self.lock_classes();
+        let look = |c: &Gc<ClassObj>| c.data.consts.get(&name).map(|k| (*c, k.clone()));
+        class
+            .data
+            .mro
+            .iter()
+            .find_map(look)
+            .or_else(|| if object && class.role == Role::Module { self.k.object.data.mro.iter().find_map(look) } else { None })
+    }
+    /// A constant by path from Object (`"Encoding::UTF_8"`), for native code.
+    pub fn const_path(&mut self, path: &str) -> Option<Value> {
+        let _classes = self.lock_classes();
+        let mut at = self.k.object;
+        let mut v = Value::NIL;
+        for part in path.split("::") {
+            let s = self.intern(part);
+            v = at.data.consts.get(&s)?.value;
+            if let Some(c) = v.as_class() {
+                at = c;
+            }
+        }
+        Some(v)
+    }
+}

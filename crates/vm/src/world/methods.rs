@@ -1,0 +1,196 @@
+//! Methods: adding them, and finding what a name means for a class.
+//!
+//! **Invariant.** Methods have numbers and stay for the runtime's life; a definition is a new number. An entry of the method
+//! cache answers for the serial it was searched with, no other.
+
+use super::NO_METHOD;
+use crate::Cx;
+use crate::method::{Body, Method};
+use crate::native::{Guard, Vis};
+use crate::symbols::sym;
+use kumi_heap::{ClassObj, Gc, Sym, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::*;
+
+/// One entry of the global method cache.
+#[derive(Clone, Copy)]
+pub(crate) struct CacheEntry {
+    serial: u32,
+    mid: u32,
+    method: u32,
+}
+
+pub(crate) const CACHE_SIZE: usize = 4096;
+
+pub(crate) fn empty_cache() -> Box<[CacheEntry]> {
+    vec![CacheEntry { serial: 0, mid: 0, method: NO_METHOD }; CACHE_SIZE].into_boxed_slice()
+}
+
+impl Cx {
+    /// Adds a method entry to `class` without hooks.
+    pub fn add_method(&mut self, class: Gc<ClassObj>, mid: Sym, m: Method) -> u32 {
+        let _classes = self.lock_classes();
+        let mut class = class;
+        if let Body::Proc(p) = m.body {
+            self.heap.publish(p);
+        }
+        let user = !m.builtin;
+        let i = self.methods.push(m) as u32;
+        if class.data.methods.insert(mid, i).is_none() {
+            class.data.method_order.push(mid);
+        }
+        self.touch(class);
+        if user && self.booted {
+            self.check_basic_ops(class, Some(mid));
+        }
+        i
+    }
+    /// A user changed `class`: if that may redefine an operator the loop has built in, take the fast paths back.
+    pub(super) fn check_basic_ops(&mut self, class: Gc<ClassObj>, mid: Option<Sym>) {
+        let k = &self.k;
+        let basic = [
+            k.integer,
+            k.float,
+            k.string,
+            k.array,
+            k.hash,
+            k.symbol,
+            k.nil,
+            k.true_class,
+            k.false_class,
+            k.numeric,
+            k.comparable,
+            k.object,
+            k.kernel,
+            k.basic_object,
+        ];
+        if !basic.contains(&class) {
+            return;
+        }
+        let op = mid.is_none_or(|m| {
+            matches!(
+                self.syms.name(m),
+                b"+" | b"-"
+                    | b"*"
+                    | b"/"
+                    | b"%"
+                    | b"<"
+                    | b"<="
+                    | b">"
+                    | b">="
+                    | b"=="
+                    | b"!="
+                    | b"!"
+                    | b"<<"
+                    | b">>"
+                    | b"&"
+                    | b"|"
+                    | b"^"
+                    | b"-@"
+                    | b"[]"
+                    | b"[]="
+                    | b"==="
+            )
+        });
+        // Definitions further up (Comparable, Object) do not shadow the built-in entries.
+        let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
+        if op && (direct || mid == Some(sym::NOT) || mid.is_none()) {
+            self.ops_redefined.store(true, Relaxed);
+            self.dequicken_all();
+        }
+    }
+    /// Index of the method `mid` found from `class`, `NO_METHOD` when there is none or it is undefined.
+    #[inline]
+    pub fn find_method(&mut self, class: Gc<ClassObj>, mid: Sym) -> u32 {
+        let slot = (class.serial.wrapping_mul(0x9e37_79b1) ^ mid.0.wrapping_mul(0x85eb_ca6b)) as usize % CACHE_SIZE;
+        let e = self.cache[slot];
+        if e.serial == class.serial && e.mid == mid.0 {
+            return e.method;
+        }
+        let _classes = self.lock_classes();
+        let method = self.search(&class.data.mro, mid);
+        self.cache[slot] = CacheEntry { serial: class.serial, mid: mid.0, method };
+        method
+    }
+    fn search(&self, mro: &[Gc<ClassObj>], mid: Sym) -> u32 {
+        for c in mro {
+            if let Some(&i) = c.data.methods.get(&mid) {
+                match self.methods[i as usize].body {
+                    Body::Undef => return NO_METHOD,
+                    Body::Zsuper => return self.resolve_zsuper(mro, *c, mid, i),
+                    _ => return i,
+                }
+            }
+        }
+        NO_METHOD
+    }
+    /// A visibility-only entry is found as it is; the call looks further up with [`Cx::next_method`].
+    fn resolve_zsuper(&self, mro: &[Gc<ClassObj>], at: Gc<ClassObj>, mid: Sym, i: u32) -> u32 {
+        let rest = mro.iter().position(|c| *c == at).map_or(&[][..], |p| &mro[p + 1..]);
+        if self.search(rest, mid) == NO_METHOD { NO_METHOD } else { i }
+    }
+    /// The method `super` finds: after `owner` in the order of `class`.
+    pub fn next_method(&mut self, class: Gc<ClassObj>, owner: Gc<ClassObj>, mid: Sym) -> u32 {
+        let _classes = self.lock_classes();
+        let mro = class.data.mro.clone();
+        match mro.iter().position(|c| *c == owner) {
+            Some(p) => self.search(&mro[p + 1..], mid),
+            None => NO_METHOD,
+        }
+    }
+    /// Method `mid` of `class` looked up from `at` on (inclusive).
+    pub(crate) fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, mid: Sym) -> u32 {
+        let mro = class.data.mro.clone();
+        let Some(p) = mro.iter().position(|c| *c == at) else { return NO_METHOD };
+        for c in &mro[p..] {
+            if let Some(&m) = c.data.methods.get(&mid) {
+                return if matches!(self.methods[m as usize].body, Body::Undef) { NO_METHOD } else { m };
+            }
+        }
+        NO_METHOD
+    }
+    /// Follows visibility-only entries to the code.
+    pub fn real_method(&mut self, class: Gc<ClassObj>, i: u32) -> u32 {
+        let mut i = i;
+        while i != NO_METHOD && matches!(self.methods[i as usize].body, Body::Zsuper) {
+            let (o, n) = (self.methods[i as usize].owner, self.methods[i as usize].called);
+            i = self.next_method(class, o, n);
+        }
+        i
+    }
+    /// Would `v.mid` run the runtime's own definition?
+    #[inline]
+    pub fn builtin(&mut self, v: Value, mid: Sym) -> bool {
+        let c = self.class_of(v);
+        let m = self.find_method(c, mid);
+        m != NO_METHOD && self.methods[m as usize].builtin
+    }
+    /// Does `v` have a method `mid` (any visibility)?
+    pub fn has_method(&mut self, v: Value, mid: Sym) -> bool {
+        let c = self.class_of(v);
+        self.find_method(c, mid) != NO_METHOD
+    }
+    /// The entry at `i`.
+    #[inline(always)]
+    pub fn method(&self, i: u32) -> &Method {
+        &self.methods[i as usize]
+    }
+    /// A method that runs bytecode.
+    pub fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
+        Method {
+            native: None,
+            guard: Guard::None,
+            min: 0,
+            max: -1,
+            vis,
+            builtin: iseq.system,
+            ruby2_keywords: false,
+            body: Body::Code(iseq),
+            cref,
+            owner,
+            name,
+            called: name,
+            forced: Default::default(),
+        }
+    }
+}

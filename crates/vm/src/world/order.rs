@@ -1,0 +1,113 @@
+//! Method resolution orders: what is searched, in which order, and who is told when it changes.
+//!
+//! **Invariant.** An order is replaced as a whole and never changed. `dependents` lists all whose own order has this class in
+//! it, so that a change here gives each of them a new order (`relink`) or at least a fresh serial (`touch`).
+
+use crate::Cx;
+use kumi_heap::{ClassObj, Gc};
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    /// Computes the mro of a new class and registers it with its parents.
+    pub(super) fn link_class(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
+        let mut c = c;
+        if let Some(mut s) = c.data.superclass {
+            s.data.dependents.push(c);
+        }
+        self.order(c);
+        c.serial = self.next_serial();
+    }
+    /// Sets the method resolution order of `c`.
+    fn order(&mut self, c: Gc<ClassObj>) {
+        let mro = Self::linearise(c);
+        for m in &mro {
+            self.heap.before_store(c.val(), m.val());
+        }
+        c.data.mro.set(mro);
+    }
+    fn next_serial(&mut self) -> u32 {
+        self.serial.fetch_add(1, Relaxed) + 1
+    }
+    fn linearise(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {
+        let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
+        let mut out: Vec<Gc<ClassObj>> = Vec::with_capacity(upper.len() + 4);
+        for p in c.data.prepends.iter().rev() {
+            for m in p.data.mro.iter() {
+                if !out.contains(m) {
+                    out.push(*m);
+                }
+            }
+        }
+        out.push(c);
+        for i in c.data.includes.iter().rev() {
+            for m in i.data.mro.iter() {
+                if !out.contains(m) && !upper.contains(m) {
+                    out.push(*m);
+                }
+            }
+        }
+        out.extend(upper);
+        out
+    }
+    /// After an include, prepend or superclass change: new mro and serials for `c` and all that depend on it.
+    pub fn relink(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
+        let mut c = c;
+        self.order(c);
+        c.serial = self.next_serial();
+        for d in c.data.dependents.clone() {
+            if d != c {
+                self.relink(d);
+            }
+        }
+    }
+    /// After a method change in `c`: fresh serials for it and all that inherit from it.
+    pub fn touch(&mut self, c: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
+        let mut c = c;
+        c.serial = self.next_serial();
+        for d in c.data.dependents.clone() {
+            if d != c {
+                self.touch(d);
+            }
+        }
+    }
+    /// `c.include(m)` without hooks.
+    pub fn include_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
+        let (mut c, mut m) = (c, m);
+        if c.data.includes.contains(&m) {
+            return;
+        }
+        self.heap.before_store(c.val(), m.val());
+        c.data.includes.push(m);
+        m.data.dependents.push(c);
+        self.relink(c);
+        self.consts_moved(m);
+    }
+    /// `c.prepend(m)` without hooks.
+    pub fn prepend_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
+        let _classes = self.lock_classes();
+        let (mut c, mut m) = (c, m);
+        if c.data.prepends.contains(&m) {
+            return;
+        }
+        self.heap.before_store(c.val(), m.val());
+        c.data.prepends.push(m);
+        m.data.dependents.push(c);
+        self.relink(c);
+        self.consts_moved(m);
+        if self.booted {
+            self.check_basic_ops(c, None);
+        }
+    }
+    /// A module was mixed in somewhere: its constants may now be what a cached lookup should find.
+    fn consts_moved(&mut self, m: Gc<ClassObj>) {
+        for a in m.data.mro.clone() {
+            for name in a.data.const_order.clone() {
+                self.const_changed(name);
+            }
+        }
+    }
+}
