@@ -1,0 +1,113 @@
+//! How a native answers that has no value: it raises, or names what is to be called in its place.
+//!
+//! **Invariant.** Each of these fills `pending` and gives the [`Exit`] that tells the loop to take it: return it at once.
+
+use crate::Cx;
+use crate::native::*;
+use crate::symbols::sym;
+use kumi_heap::*;
+use smallvec::SmallVec;
+
+impl Cx {
+    /// Raises an exception object.
+    pub fn raise(&mut self, exc: Value) -> Exit {
+        self.pending.exc = exc;
+        Exit::Raise
+    }
+    /// A new exception of a built-in class with a message (no user `initialize` runs).
+    pub fn make_exc(&mut self, class: Gc<ClassObj>, msg: &str) -> Value {
+        let m = self.str(msg);
+        self.make_exc_val(class, m)
+    }
+    pub fn make_exc_val(&mut self, class: Gc<ClassObj>, msg: Value) -> Value {
+        let e = self.heap.object(class);
+        self.ivar_set(e, sym::IV_MESSAGE, msg);
+        e
+    }
+    pub fn raise_msg(&mut self, class: Gc<ClassObj>, msg: &str) -> Exit {
+        let e = self.make_exc(class, msg);
+        self.raise(e)
+    }
+    pub fn type_error(&mut self, msg: &str) -> Exit {
+        self.raise_msg(self.k.type_error, msg)
+    }
+    pub fn arg_error(&mut self, msg: &str) -> Exit {
+        self.raise_msg(self.k.argument_error, msg)
+    }
+    pub fn range_error(&mut self, msg: &str) -> Exit {
+        self.raise_msg(self.k.range_error, msg)
+    }
+    pub fn index_error(&mut self, msg: &str) -> Exit {
+        self.raise_msg(self.k.index_error, msg)
+    }
+    pub fn runtime_error(&mut self, msg: &str) -> Exit {
+        self.raise_msg(self.k.runtime_error, msg)
+    }
+    pub fn no_memory(&mut self, what: &str) -> Exit {
+        self.raise_msg(self.k.no_memory_error, what)
+    }
+    pub fn name_error(&mut self, msg: &str, recv: Value, name: Sym) -> Exit {
+        let e = self.make_exc(self.k.name_error, msg);
+        self.ivar_set(e, sym::IV_NAME, Value::sym(name));
+        self.ivar_set(e, sym::IV_RECEIVER, recv);
+        self.raise(e)
+    }
+    /// "can't modify frozen String: \"abc\"": the inspected receiver is added by the prelude.
+    pub fn frozen_error(&mut self, recv: Value) -> Exit {
+        let call = Call {
+            target: Target::Helper(self.intern("raise_frozen")),
+            recv,
+            args: SmallVec::from_slice(&[recv]),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        };
+        self.pending.call = Some(call);
+        Exit::Call
+    }
+    /// Raises FrozenError when `v` is frozen.
+    #[inline(always)]
+    pub fn check_frozen(&mut self, v: Value) -> Result<(), Exit> {
+        if v.frozen() { Err(self.frozen_error(v)) } else { Ok(()) }
+    }
+    /// Refuses absurd sizes before they are allocated.
+    pub fn check_size(&mut self, bytes: usize) -> Result<(), Exit> {
+        if self.heap.can_allocate(bytes) { Ok(()) } else { Err(self.no_memory("failed to allocate memory")) }
+    }
+    /// SystemCallError of an errno (`Errno::ENOENT`), `detail` as in "No such file or directory @ rb_sysopen - x".
+    pub fn errno_error(&mut self, errno: i32, detail: &str) -> Exit {
+        let d = self.str(detail);
+        self.call_helper("raise_errno", &[Value::fix(errno as i64), d])
+    }
+    /// Ends the native by calling `recv.mid(args)`; private methods are allowed.
+    pub fn call(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
+        self.call_block(recv, mid, args, Value::NIL)
+    }
+    pub fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
+        self.pending.call = Some(Call {
+            target: Target::Name(mid),
+            recv,
+            args: SmallVec::from_slice(args),
+            kw: Value::UNDEF,
+            block,
+            fcall: true,
+            result: Value::UNDEF,
+        });
+        Exit::Call
+    }
+    /// Ends the native by calling a method of the prelude's helper module (`module __Kumi`).
+    pub fn call_helper(&mut self, name: &str, args: &[Value]) -> Exit {
+        let s = self.intern(name);
+        self.pending.call = Some(Call {
+            target: Target::Helper(s),
+            recv: self.k.helpers.val(),
+            args: SmallVec::from_slice(args),
+            kw: Value::UNDEF,
+            block: Value::NIL,
+            fcall: true,
+            result: Value::UNDEF,
+        });
+        Exit::Call
+    }
+}

@@ -1,0 +1,92 @@
+//! Names and values that natives make.
+//!
+//! **Invariant.** A value made here is the caller's alone until it is stored somewhere; whoever stores it passes the barrier
+//! (`push` and `keep` do).
+
+use crate::Cx;
+use kumi_heap::*;
+use kumi_num::BigInt;
+use kumi_text::encoding::EncIndex;
+
+impl Cx {
+    pub fn intern(&mut self, s: &str) -> Sym {
+        self.syms.intern(s.as_bytes())
+    }
+    pub fn sym(&mut self, s: &str) -> Value {
+        Value::sym(self.intern(s))
+    }
+    pub fn sym_name(&self, s: Sym) -> String {
+        String::from_utf8_lossy(self.syms.name(s)).into_owned()
+    }
+    /// A UTF-8 string.
+    pub fn str(&mut self, s: &str) -> Value {
+        self.heap.str(self.k.string.val(), s.as_bytes(), EncIndex::UTF_8.as_u8()).val()
+    }
+    /// A string of bytes in an encoding.
+    pub fn str_enc(&mut self, b: &[u8], enc: EncIndex) -> Value {
+        self.heap.str(self.k.string.val(), b, enc.as_u8()).val()
+    }
+    /// A string that takes over a vector.
+    pub fn str_vec(&mut self, b: Vec<u8>, enc: EncIndex) -> Value {
+        self.heap.str(self.k.string.val(), &b, enc.as_u8()).val()
+    }
+    /// A US-ASCII string (what Integer#to_s and the like give).
+    pub fn str_ascii(&mut self, s: &str) -> Value {
+        self.heap.str(self.k.string.val(), s.as_bytes(), EncIndex::US_ASCII.as_u8()).val()
+    }
+    pub fn array(&mut self, v: &[Value]) -> Value {
+        self.heap.array(self.k.array.val(), v).val()
+    }
+    pub fn array_vec(&mut self, v: Vec<Value>) -> Value {
+        self.heap.array(self.k.array.val(), &v).val()
+    }
+    pub fn hash(&mut self) -> Value {
+        self.heap.hash(self.k.hash.val(), HashData::default()).val()
+    }
+    pub fn range(&mut self, lo: Value, hi: Value, exclusive: bool) -> Value {
+        self.heap.range(self.k.range.val(), lo, hi, exclusive)
+    }
+    #[inline(always)]
+    pub fn float(&mut self, f: f64) -> Value {
+        match Value::try_flo(f) {
+            Some(v) => v,
+            None => self.heap.float(self.k.float.val(), f),
+        }
+    }
+    /// An Integer.
+    #[inline(always)]
+    pub fn int(&mut self, i: i64) -> Value {
+        match Value::try_fix(i) {
+            Some(v) => v,
+            None => self.heap.big(self.k.integer.val(), BigInt::from_i64(i)),
+        }
+    }
+    pub fn uint(&mut self, i: u64) -> Value {
+        if i <= FIXNUM_MAX as u64 { Value::fix(i as i64) } else { self.heap.big(self.k.integer.val(), BigInt::from_u64(i)) }
+    }
+    pub fn int128(&mut self, i: i128) -> Value {
+        if i >= FIXNUM_MIN as i128 && i <= FIXNUM_MAX as i128 {
+            Value::fix(i as i64)
+        } else {
+            self.heap.big(self.k.integer.val(), BigInt::from_i128(i))
+        }
+    }
+    pub fn big(&mut self, n: BigInt) -> Value {
+        self.heap.big(self.k.integer.val(), n)
+    }
+    pub fn data<T: Payload>(&mut self, class: Gc<ClassObj>, payload: T) -> Value {
+        self.heap.data(class.val(), payload)
+    }
+    /// Keeps a value alive for the runtime's life.
+    pub fn keep(&mut self, v: Value) {
+        self.heap.publish(v);
+        self.rt.keep(v);
+    }
+    /// Adds to an array, with the barrier.
+    #[inline]
+    pub fn push(&mut self, mut a: Gc<ArrayObj>, v: Value) {
+        self.heap.before_store(a.val(), v);
+        a.push(v);
+        self.heap.charge(8);
+    }
+}

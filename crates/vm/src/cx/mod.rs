@@ -1,0 +1,169 @@
+//! The context natives receive: one worker's view of a runtime.
+//!
+//! Nothing is global (rule 4): a process may hold several. The helpers that every native file needs are in the files beside
+//! this one, by what they are for: making values, reading arguments, answering, instance variables, describing. They are
+//! small and free of policy.
+//!
+//! **Invariant.** A `Cx` is one OS thread's at a time; what workers share is in the [`Runtime`] behind it.
+
+mod answer;
+mod arguments;
+mod describe;
+mod ivars;
+mod make;
+mod options;
+
+pub use options::Options;
+
+use crate::native::*;
+use crate::runtime::{Runtime, StateCell, StateRef};
+use crate::task::{Task, TaskPtr, TaskTable};
+use crate::world::CacheEntry;
+use kumi_heap::*;
+use std::any::TypeId;
+use std::sync::Arc;
+
+/// One worker of a runtime: what natives receive. Derefs to the [`Runtime`] that all workers share.
+pub struct Cx {
+    pub heap: Heap,
+    pub(crate) rt: Arc<Runtime>,
+    /// Its number; 0 is the process's first thread.
+    pub worker: usize,
+    /// Other workers are active: natives run with their guards.
+    pub(crate) parallel: bool,
+    pub(crate) cache: Box<[CacheEntry]>,
+    pub pending: Pending,
+    /// The running frame and the next instruction, valid while a native or slow path runs.
+    pub(crate) fp: *mut Value,
+    pub(crate) pc: *const std::sync::atomic::AtomicU64,
+    pub(crate) stack_end: *mut Value,
+    /// Sites of library code that went out, as this worker knows them.
+    pub(crate) asked: crate::sites::Asked,
+    /// The runtime's, copied.
+    pub stack_sizes: crate::stack::StackSizes,
+    /// The native that raises just now, for the backtrace.
+    pub(crate) raising_native: u32,
+    /// Where a suspended native goes on; see `sched`.
+    pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
+    /// Why the default method_missing is about to run.
+    pub(crate) missing: crate::interp::Missing,
+    /// `KUMI_GC_STRESS`: collect at every k-th safepoint.
+    pub gc_stress: u32,
+    /// The heap is verified at collections: see `verify`.
+    pub(crate) verifies: bool,
+    /// Window collections until the next look.
+    pub(crate) verify_pause: u32,
+    pub(crate) gc_tick: u32,
+    /// The running task. Its stack bounds and base are mirrored in the loop's locals.
+    pub task: TaskPtr,
+    /// The first task of its thread.
+    pub(crate) root: TaskPtr,
+    /// Stands where no task runs.
+    pub(crate) nobody: Box<Task>,
+    /// When the running thread has had its turn.
+    pub(crate) turn_ends: u64,
+    /// The task that the running one woke first in its turn: it is queued at the front and goes on with that turn. 0: none.
+    pub(crate) front: u64,
+    /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
+    pub(crate) stress: u64,
+    pub(crate) events: Vec<kumi_sched::Event>,
+    /// Tasks of the running thread that may hold private values and do not run now: see `gc`.
+    pub(crate) recent: Vec<u64>,
+    /// Long work of the running task's native.
+    pub(crate) detour: crate::detach::Detour,
+    /// Where states of native crates are, by type.
+    states: rustc_hash::FxHashMap<TypeId, *const ()>,
+}
+
+impl std::ops::Deref for Cx {
+    type Target = Runtime;
+    #[inline(always)]
+    fn deref(&self) -> &Runtime {
+        &self.rt
+    }
+}
+
+impl Cx {
+    /// A worker of `rt`.
+    pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap, worker: usize) -> Box<Cx> {
+        let mut nobody = Box::new(Task::new());
+        let task = TaskPtr::of(&mut nobody);
+        let stress = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
+        let mut cx = Box::new(Cx {
+            worker,
+            parallel: false,
+            turn_ends: 0,
+            front: 0,
+            stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
+            events: Vec::new(),
+            recent: Vec::new(),
+            detour: Default::default(),
+            states: Default::default(),
+            root: task,
+            task,
+            nobody,
+            heap,
+            stack_sizes: rt.stack_sizes,
+            rt,
+            cache: crate::world::empty_cache(),
+            pending: Pending::default(),
+            fp: std::ptr::null_mut(),
+            pc: std::ptr::null(),
+            stack_end: std::ptr::null_mut(),
+            raising_native: crate::world::NO_METHOD,
+            switch_to: None,
+            missing: Default::default(),
+            gc_stress: 0,
+            verifies: false,
+            verify_pause: 0,
+            gc_tick: 0,
+            asked: Default::default(),
+        });
+        cx.tell_heap_where();
+        cx
+    }
+    pub(crate) fn shared_tasks(&self) -> Arc<TaskTable> {
+        self.rt.tasks.clone()
+    }
+    pub(crate) fn sched_cell(&self) -> &std::sync::OnceLock<Arc<kumi_sched::Sched>> {
+        &self.rt.sched
+    }
+    /// The runtime for writing, at boot: while this is its only worker.
+    pub fn boot(&mut self) -> &mut Runtime {
+        // SAFETY: other workers are started by the first `Thread.new`, after boot; until then nobody
+        // else holds a reference into the runtime.
+        unsafe { &mut *(Arc::as_ptr(&self.rt) as *mut Runtime) }
+    }
+    /// State of a native crate, made on first use; locked until dropped, so keep it for a statement.
+    pub fn state<T: Default + 'static>(&mut self) -> StateRef<'_, T> {
+        let cell = self.state_place::<T>();
+        // SAFETY: cells live as long as the runtime, which this worker keeps.
+        unsafe { (*cell).borrow(self.parallel) }
+    }
+    fn state_place<T: Default + 'static>(&mut self) -> *const StateCell<T> {
+        match self.states.get(&TypeId::of::<T>()) {
+            Some(p) => *p as *const StateCell<T>,
+            None => {
+                let p = self.rt.state_cell::<T>();
+                self.states.insert(TypeId::of::<T>(), p as *const ());
+                p
+            }
+        }
+    }
+    /// State of a native crate that is safe to share by itself.
+    pub fn shared_state<T: Default + Sync + 'static>(&mut self) -> &'static T {
+        let cell = self.state_place::<T>();
+        // SAFETY: as in `state`; workers end before their runtime, and nobody borrows a `Sync` state for writing.
+        unsafe { (*cell).shared() }
+    }
+    /// Locks an object that is neither receiver nor argument, for a native of [`Guard::None`]; it must not hold other objects.
+    #[inline]
+    pub fn lock_objects(&self, recv: Value, args: &[Value]) -> Option<LockSet> {
+        self.parallel.then(|| LockSet::new(recv, args))
+    }
+    /// Do other workers run just now?
+    #[inline]
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+}

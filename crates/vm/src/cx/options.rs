@@ -1,0 +1,45 @@
+//! What the command line sets, and `$VERBOSE` and its kin change.
+
+use std::sync::atomic::{AtomicBool, AtomicU8};
+
+/// What the command line set, and `$VERBOSE` and its kin change.
+#[derive(Debug)]
+pub struct Options {
+    /// -w: nil, false, true as 0, 1, 2.
+    pub verbose: AtomicU8,
+    pub debug: AtomicBool,
+    pub dump_insns: bool,
+    pub script: String,
+    /// The real folder that stands for the library in the binary; empty: none does.
+    pub library: String,
+    pub frozen_strings: bool,
+    pub backtrace_limit: i64,
+    pub warn_deprecated: AtomicBool,
+    pub warn_experimental: AtomicBool,
+    pub warn_performance: AtomicBool,
+}
+
+impl Options {
+    /// Is the file one of the runtime's own, in the binary or in the folder that stands for it?
+    pub fn is_own(&self, path: &str) -> bool {
+        path.starts_with("<internal:")
+            || !self.library.is_empty() && path.strip_prefix(&*self.library).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            verbose: AtomicU8::new(1),
+            debug: AtomicBool::new(false),
+            dump_insns: false,
+            script: "-".into(),
+            library: String::new(),
+            frozen_strings: false,
+            backtrace_limit: -1,
+            warn_deprecated: AtomicBool::new(false),
+            warn_experimental: AtomicBool::new(true),
+            warn_performance: AtomicBool::new(false),
+        }
+    }
+}
