@@ -1,5 +1,7 @@
 //! How many workers this machine is worth: its cores, or what the control group grants.
 
+use crate::control_group::{ControlGroup, control_groups};
+
 /// `KUMI_WORKERS`, else the cores this process may run on or its quota of them rounded up, whichever is less; at least 1.
 pub fn default_workers() -> usize {
     if let Some(n) = std::env::var("KUMI_WORKERS").ok().and_then(|s| s.trim().parse::<usize>().ok()).filter(|&n| n > 0) {
@@ -29,32 +31,13 @@ fn cores() -> usize {
 
 /// The strictest quota on the way from this process's group to the root.
 fn quota() -> Option<usize> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mut best: Option<usize> = None;
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let v2 = controllers.is_empty();
-        if !v2 && !controllers.split(',').any(|c| c == "cpu") {
-            continue;
+    let own = |g: &ControlGroup| {
+        if g.unified {
+            return parse_max(&g.read("cpu.max")?);
         }
-        let root = if v2 { "/sys/fs/cgroup".to_string() } else { format!("/sys/fs/cgroup/{controllers}") };
-        let mut at = path.trim_end_matches('/');
-        loop {
-            let read = |name: &str| std::fs::read_to_string(format!("{root}{at}/{name}")).ok();
-            let here = if v2 {
-                read("cpu.max").and_then(|s| parse_max(&s))
-            } else {
-                read("cpu.cfs_quota_us").zip(read("cpu.cfs_period_us")).and_then(|(q, p)| parse_max(&format!("{q} {p}")))
-            };
-            best = best.into_iter().chain(here).min();
-            match at.rfind('/') {
-                Some(i) => at = &at[..i],
-                None => break,
-            }
-        }
-    }
-    best
+        parse_max(&format!("{} {}", g.read("cpu.cfs_quota_us")?, g.read("cpu.cfs_period_us")?))
+    };
+    control_groups("cpu").iter().filter_map(own).min()
 }
 
 /// "QUOTA PERIOD" in cores, rounded up; nothing for "max" or -1.

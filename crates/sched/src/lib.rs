@@ -12,9 +12,10 @@
 //! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
 //!
 //! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
-//! `idle` (sleeping and waking), `ticker`, `cores`. Locks: each file has its own, all innermost: none is taken under
-//! another. This file's is `inbox`.
+//! `idle` (sleeping and waking), `ticker`, `cores` by the `control_group`. Locks: each file has its own, all innermost:
+//! none is taken under another. This file's is `inbox`.
 
+mod control_group;
 mod cores;
 mod idle;
 mod pool;
@@ -32,6 +33,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 
+pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
 pub use queue::TaskId;

@@ -1,6 +1,8 @@
 //! How much memory the heap may take when `KUMI_HEAP_MAX` does not say: the machine's, or what the control
 //! group or `ulimit -v` leaves of it, whichever is least.
 
+use kumi_sched::{ControlGroup, control_groups};
+
 /// The heap's limit in bytes; `None` when nothing is known.
 pub(crate) fn limit() -> Option<usize> {
     let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
@@ -21,27 +23,8 @@ fn machine() -> Option<usize> {
 
 /// The strictest limit on the way from this process's control group to the root, of either version of control groups.
 fn group_limit() -> Option<usize> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mut best: Option<usize> = None;
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let v2 = controllers.is_empty();
-        if !v2 && !controllers.split(',').any(|c| c == "memory") {
-            continue;
-        }
-        let (root, file) = if v2 { ("/sys/fs/cgroup", "memory.max") } else { ("/sys/fs/cgroup/memory", "memory.limit_in_bytes") };
-        let mut at = path.trim_end_matches('/');
-        loop {
-            let here = std::fs::read_to_string(format!("{root}{at}/{file}")).ok().and_then(|t| parse_limit(&t));
-            best = best.into_iter().chain(here).min();
-            match at.rfind('/') {
-                Some(i) => at = &at[..i],
-                None => break,
-            }
-        }
-    }
-    best
+    let own = |g: &ControlGroup| parse_limit(&g.read(if g.unified { "memory.max" } else { "memory.limit_in_bytes" })?);
+    control_groups("memory").iter().filter_map(own).min()
 }
 
 /// A control group's number; nothing for `max`, and for the page-rounded greatest number that stands for no limit.
