@@ -10,9 +10,9 @@
 //! (`remembered`). Windows end at every node collection: what lives in them leaves.
 //!
 //! Policy (as in "Scheduling local collections", section 3.2, with f = 1): a full
-//! collection comes when as many bytes as were live after the last one, H, and at
-//! least a young space, have grown old since; a young one each young space of bytes, or H / 8
-//! where that is more, so that their number stays in proportion.
+//! collection comes when as many bytes as were live after the last one, H, have grown
+//! old since (and at least some MB: `Young::least_promoted`); a young one each young space
+//! of bytes, whose size follows what lives and the time that collections take (`young.rs`).
 
 use crate::block::Block;
 use crate::gclog::{Cause, Collected};
@@ -133,8 +133,7 @@ impl Heap {
             // SAFETY: the world is stopped.
             unsafe { h.retired.free_old(stop, oldest) };
         }
-        shared.young.collected(t0.elapsed().as_nanos() as u64);
-        shared.next_budget(full, m.cells, m.bytes);
+        shared.next_budget(full, m.cells, m.bytes, t0.elapsed().as_nanos() as u64);
         let what = if full { Collected::Full } else { Collected::Young };
         let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
         shared.stats.marked(what, t0.elapsed().as_nanos() as u64, bytes, cells);
@@ -179,7 +178,7 @@ impl HeapShared {
             return true;
         }
         let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
-        if new >= old.max(self.young.most() as usize) {
+        if new >= old.max(self.young.least_promoted()) {
             if !self.young_only() {
                 self.stats.because(Cause::Promoted);
                 return true;
@@ -187,14 +186,14 @@ impl HeapShared {
             self.full_due.store(true, Relaxed);
         }
         let limit = self.max();
-        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young.bytes() as usize / 2) > limit {
+        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young.bytes() / 2) > limit {
             self.stats.because(Cause::Limit);
             return true;
         }
         false
     }
-    /// A collection marked so much: how much may be allocated until the next.
-    fn next_budget(&self, full: bool, cells: usize, bytes: usize) {
+    /// A collection marked so much in so many nanoseconds: how much may be allocated until the next.
+    fn next_budget(&self, full: bool, cells: usize, bytes: usize, ns: u64) {
         if full {
             self.live_cells.store(cells, Relaxed);
             self.live_bytes.store(bytes, Relaxed);
@@ -206,7 +205,8 @@ impl HeapShared {
             self.promoted.fetch_add(bytes, Relaxed);
         }
         let live = self.live_bytes.load(Relaxed) as isize;
-        let mut budget = self.young.bytes().max(self.old_bytes.load(Relaxed) as isize / 8);
+        self.young.collected(ns, live.max(0) as usize);
+        let mut budget = self.young.bytes() as isize;
         let max = self.max();
         if max < usize::MAX / 8 {
             budget = budget.min((max as isize - live).max(1 << 20));

@@ -39,8 +39,8 @@ pub struct HeapConfig {
     pub rule: Rule,
     /// Bytes of a window.
     pub window: usize,
-    /// Bytes that may be allocated outside windows between two node collections, at least: at first, and at most, as
-    /// it grows while collections take much of the time.
+    /// Bytes that may be allocated outside windows between two node collections: at least, and at most unless collections
+    /// take much of the time.
     pub young: (usize, usize),
     /// Seed of random publishing, retirement and window sizes; 0: none.
     pub stress: u64,
@@ -48,7 +48,7 @@ pub struct HeapConfig {
 
 impl Default for HeapConfig {
     fn default() -> Self {
-        HeapConfig { rule: Rule::Closure, window: 32 << 10, young: (crate::young::FIRST, crate::young::MOST), stress: 0 }
+        HeapConfig { rule: Rule::Closure, window: 32 << 10, young: (crate::young::LEAST, crate::young::MOST), stress: 0 }
     }
 }
 

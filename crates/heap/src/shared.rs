@@ -83,7 +83,7 @@ struct Readers {
 
 /// The common part.
 pub struct HeapShared {
-    /// Bytes that may be allocated outside windows between two node collections, at least.
+    /// How much may be allocated outside windows between two node collections.
     pub(crate) young: Young,
     /// Sites of allocation.
     pub(crate) book: crate::site::SiteBook,
@@ -152,7 +152,7 @@ impl HeapShared {
             young_only: AtomicBool::new(false),
             full_due: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
-            budget: AtomicIsize::new(first),
+            budget: AtomicIsize::new(first as isize),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),
