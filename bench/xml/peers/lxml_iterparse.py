@@ -99,21 +99,16 @@ elif mode == "P":
 else:
     # Rows take turns by their share: an order has four lines.
     join = Join()
-    lines, orders = rows(files[0]), rows(files[1])
-    open_lines = open_orders = True
-    while open_lines or open_orders:
-        for _ in range(120):
-            row = next(lines, None) if open_lines else None
-            if row is None:
-                open_lines = False
-                break
-            join.line(row)
-        for _ in range(180):
-            row = next(orders, None) if open_orders else None
-            if row is None:
-                open_orders = False
-                break
-            join.order(row)
+    turns = [(rows(files[0]), join.line, 120), (rows(files[1]), join.order, 180)]
+    while turns:
+        for turn in list(turns):
+            document, take, share = turn
+            for _ in range(share):
+                row = next(document, None)
+                if row is None:
+                    turns.remove(turn)
+                    break
+                take(row)
     count, total, first = join.pairs, str(join.sum), join.first
 seconds = time.monotonic() - begun
 print(json.dumps({"mode": mode, "s": seconds, "bytes": sum(map(size, files)), "count": count, "sum": total, "first_s": first, "peak": peak()}))

@@ -1,8 +1,11 @@
-//! What every Rust peer does with a row: decoding of the values, the checksums, and the symmetric hash join. Included by each of them,
-//! so that only the parser differs.
+//! What every Rust peer does with the documents and their rows: the modes, decoding of the values, the checksums, and the symmetric
+//! hash join. Included by each of them, so that only the parser differs.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::time::Instant;
+
+pub type Failure = Box<dyn Error>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -109,6 +112,18 @@ pub struct Sum {
     pub plain: i64,
 }
 
+impl Sum {
+    /// Adds a decoded value to one of them.
+    #[inline]
+    pub fn add<const PLAIN: bool>(&mut self, v: i64) {
+        if PLAIN {
+            self.plain = self.plain.wrapping_add(v);
+        } else {
+            self.mixed = (self.mixed.rotate_left(5) ^ v as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
+    }
+}
+
 /// What a value adds. `None` in a value that does not decode.
 #[inline]
 pub fn value<const PLAIN: bool>(sum: &mut Sum, kind: Kind, text: &[u8]) -> Option<()> {
@@ -119,11 +134,7 @@ pub fn value<const PLAIN: bool>(sum: &mut Sum, kind: Kind, text: &[u8]) -> Optio
         Words if PLAIN => text.len() as i64,
         Words => fnv(text) as i64,
     };
-    if PLAIN {
-        sum.plain = sum.plain.wrapping_add(v);
-    } else {
-        sum.mixed = (sum.mixed.rotate_left(5) ^ v as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
+    sum.add::<PLAIN>(v);
     Some(())
 }
 
@@ -223,14 +234,14 @@ fn pair(l: &Line, o: &Order, begun: Instant, first: &mut Option<f64>, pairs: &mu
 }
 
 /// The highest resident memory of this process.
-pub fn peak() -> u64 {
+fn peak() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or("");
     line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
 /// The line that the driver reads.
-pub fn tell(mode: &str, seconds: f64, bytes: u64, count: u64, sum: &str, first: Option<f64>) {
+fn tell(mode: &str, seconds: f64, bytes: u64, count: u64, sum: &str, first: Option<f64>) {
     let first = first.map_or("null".to_string(), |f| format!("{f:.9}"));
     println!(
         "{{\"mode\":\"{mode}\",\"s\":{seconds:.9},\"bytes\":{bytes},\"count\":{count},\"sum\":\"{sum}\",\"first_s\":{first},\"peak\":{}}}",
@@ -238,8 +249,64 @@ pub fn tell(mode: &str, seconds: f64, bytes: u64, count: u64, sum: &str, first: 
     );
 }
 
+/// A parser, as the modes want it.
+pub trait Peer {
+    /// The rows that a join reads.
+    type Rows: Rows;
+    /// How many events a document has.
+    fn events(path: &str) -> Result<u64, Failure>;
+    /// All values of lineitem's rows, added to one of the sums; and the number of rows.
+    fn extract<const PLAIN: bool>(path: &str) -> Result<(u64, Sum), Failure>;
+    /// The columns `OF_LINE` of lineitem's rows.
+    fn lines(path: &str) -> Result<Self::Rows, Failure>;
+    /// The columns `OF_ORDER` of the rows of orders.
+    fn orders(path: &str) -> Result<Self::Rows, Failure>;
+}
+
+/// A document that is read some 64 KB at a time, so that two take turns.
+pub trait Rows {
+    fn ended(&self) -> bool;
+    /// Reads on, and gives what is complete with it to the join.
+    fn lines_to(&mut self, join: &mut Join) -> Result<(), Failure>;
+    fn orders_to(&mut self, join: &mut Join) -> Result<(), Failure>;
+}
+
+/// What a peer's `main` does: the mode that the command line names.
+pub fn run<P: Peer>(name: &str) -> Result<(), Failure> {
+    let (mode, files) = words(name);
+    let begun = Instant::now();
+    let (count, sum, first) = match mode.as_str() {
+        "T" => (P::events(&files[0])?, String::new(), None),
+        "E" => {
+            let (rows, sum) = P::extract::<false>(&files[0])?;
+            (rows, format!("{:016x}", sum.mixed), None)
+        }
+        "P" => {
+            let (rows, sum) = P::extract::<true>(&files[0])?;
+            (rows, sum.plain.to_string(), None)
+        }
+        _ => {
+            let mut join = Join::new();
+            let (mut lines, mut orders) = (P::lines(&files[0])?, P::orders(&files[1])?);
+            while !(lines.ended() && orders.ended()) {
+                if !lines.ended() {
+                    lines.lines_to(&mut join)?;
+                }
+                if !orders.ended() {
+                    orders.orders_to(&mut join)?;
+                }
+            }
+            (join.pairs, join.sum.to_string(), join.first)
+        }
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let bytes = files.iter().filter_map(|f| std::fs::metadata(f).ok()).map(|m| m.len()).sum();
+    tell(&mode, seconds, bytes, count, &sum, first);
+    Ok(())
+}
+
 /// The words of the command line: a mode and its files, else what to say.
-pub fn words(name: &str) -> (String, Vec<String>) {
+fn words(name: &str) -> (String, Vec<String>) {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let files = match words.first().map(String::as_str) {
         Some("T" | "E" | "P") => 1,

@@ -44,60 +44,57 @@ class Count
   def end(_) = @count += 1
 end
 
-class Extract
+# Collects the text of each column that is wanted; a subclass takes it at the column's end.
+class Columns
+  def initialize(key, columns)
+    @columns = columns.to_h { |name, column| [key[name], column] }
+    @row = key["T"]
+    @column = @text = nil
+  end
+
+  def begin(name) = @column = @columns[name]
+
+  def text(text)
+    return unless @column
+    @text = @text ? @text + text : text
+  end
+end
+
+class Extract < Columns
   attr_reader :count, :sum
 
   def initialize(key)
-    @kinds = Row::KINDS.to_h { |name, kind| [key[name], kind] }
-    @row = key["T"]
+    super(key, Row::KINDS)
     @count = @sum = 0
-    @kind = nil
-    @text = nil
-  end
-
-  def begin(name) = @kind = @kinds[name]
-
-  def text(text)
-    return unless @kind
-    @text = @text ? @text + text : text
   end
 
   def end(name)
-    if @kind
+    if @column
       t = @text || ""
-      @sum += case @kind
+      @sum += case @column
               when :integer then t.to_i
               when :decimal then Row.cents(t)
               when :date then Row.days(t)
               else t.bytesize
               end
-      @kind = @text = nil
+      @column = @text = nil
     elsif name == @row
       @count += 1
     end
   end
 end
 
-class Rows
+class Rows < Columns
   def initialize(key, columns, &done)
-    @columns = columns.to_h { |name, i| [key[name], i] }
-    @row = key["T"]
+    super(key, columns)
     @done = done
     @values = Array.new(columns.size)
-    @at = @text = nil
-  end
-
-  def begin(name) = @at = @columns[name]
-
-  def text(text)
-    return unless @at
-    @text = @text ? @text + text : text
   end
 
   def end(name)
-    if @at
-      @values[@at] = @text || ""
-      @at = @text = nil
+    if @column
+      @values[@column] = @text || ""
+      @column = @text = nil
     elsif name == @row
       @done.call(@values)
     end
@@ -186,13 +183,12 @@ if mode == "J"
     end
   end
   bytes = inputs.sum(&:bytes)
-  seconds = Row.now - begun
-  Row.tell(mode: mode, s: seconds, bytes: bytes, count: join.pairs, sum: join.sum.to_s, first_s: join.first, peak: Row.memory("VmHWM"))
+  count, sum, first = join.pairs, join.sum.to_s, join.first
 else
   to = mode == "T" ? Count.new : Extract.new(key)
   input = Input.new(files[0])
   parse.call(input, to)
-  seconds = Row.now - begun
   bytes = input.bytes.zero? ? File.size(files[0]) : input.bytes
-  Row.tell(mode: mode, s: seconds, bytes: bytes, count: to.count, sum: mode == "T" ? "" : to.sum.to_s, first_s: nil, peak: Row.memory("VmHWM"))
+  count, sum, first = to.count, mode == "T" ? "" : to.sum.to_s, nil
 end
+Row.tell(mode: mode, s: Row.now - begun, bytes: bytes, count: count, sum: sum, first_s: first, peak: Row.memory("VmHWM"))

@@ -18,6 +18,16 @@ rescue EOFError
   socket.close
 end
 
+# Pushes what comes from there into a parser of such rows, which calls the block, then calls `ended`.
+def feed(url, klass, ended, &row)
+  Thread.new do
+    push = Kumihimo::XML::Push.new("/table/T", klass, &row)
+    fetch(url) { |bytes| push << bytes }
+    push.finish
+    ended.call
+  end
+end
+
 class ByHand
   attr_reader :result
 
@@ -67,18 +77,8 @@ before = Told.gc
 begun = Told.ns
 join = ByHand.new
 threads = [
-  Thread.new do
-    push = Kumihimo::XML::Push.new("/table/T", Line) { |line| join.line(line) }
-    fetch(lines_at) { |bytes| push << bytes }
-    push.finish
-    join.lines_end
-  end,
-  Thread.new do
-    push = Kumihimo::XML::Push.new("/table/T", Order) { |order| join.order(order) }
-    fetch(orders_at) { |bytes| push << bytes }
-    push.finish
-    join.orders_end
-  end
+  feed(lines_at, Line, -> { join.lines_end }) { |line| join.line(line) },
+  feed(orders_at, Order, -> { join.orders_end }) { |order| join.order(order) }
 ]
 threads.each(&:join)
 Told.join(begun, join.result, before)

@@ -3,63 +3,34 @@
 //! `extract FILE [rounds [piece [plain]]]`: a file with `<table><T><L_ORDERKEY>..</T>...</table>`, pushed in pieces of so many
 //! bytes (65536); `plain` leaves all rows to the tokeniser.
 //!
-//! The checksum, for comparison with other parsers: for each row in document order and each field in the order below,
-//! `v` is an integer as i64, a decimal times 100 as i64, a date in days since 1970-01-01, a text by 64-bit FNV-1a of
-//! its bytes; `sum = (sum.rotate_left(5) ^ v).wrapping_mul(0x9E3779B97F4A7C15)`, from 0.
+//! The checksum is the mixed one of the bench's peers, which also say what the fields are: for each row in document order and each
+//! field, `v` is an integer as i64, a decimal times 100 as i64, a date in days since 1970-01-01, a text by 64-bit FNV-1a of its
+//! bytes; `sum = (sum.rotate_left(5) ^ v).wrapping_mul(0x9E3779B97F4A7C15)`, from 0.
+
+#[path = "../../../bench/xml/peers/row.rs"]
+#[allow(dead_code)]
+mod row;
 
 use kumi_xml::schema::parse_path;
 use kumi_xml::{Batch, BindOptions, Binder, Field, Item, Limit, Progress, RowView, Schema, value};
+use row::{Failure, Kind, LINEITEM, Sum};
 use std::fs::File;
 use std::io::Read;
 use std::time::Instant;
 
-#[derive(Clone, Copy)]
-enum Type {
-    Integer,
-    Decimal,
-    Date,
-    Text,
-}
-use Type::*;
-
-const FIELDS: [(&str, Type); 16] = [
-    ("L_ORDERKEY", Integer),
-    ("L_PARTKEY", Integer),
-    ("L_SUPPKEY", Integer),
-    ("L_LINENUMBER", Integer),
-    ("L_QUANTITY", Integer),
-    ("L_EXTENDEDPRICE", Decimal),
-    ("L_DISCOUNT", Decimal),
-    ("L_TAX", Decimal),
-    ("L_RETURNFLAG", Text),
-    ("L_LINESTATUS", Text),
-    ("L_SHIPDATE", Date),
-    ("L_COMMITDATE", Date),
-    ("L_RECEIPTDATE", Date),
-    ("L_SHIPINSTRUCT", Text),
-    ("L_SHIPMODE", Text),
-    ("L_COMMENT", Text),
-];
-
-type Failure = Box<dyn std::error::Error>;
-
-fn fnv(text: &[u8]) -> u64 {
-    text.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x100_0000_01b3))
-}
-
-fn mix(sum: &mut u64, row: RowView<'_>) -> Result<(), Failure> {
-    for (i, (name, kind)) in FIELDS.iter().enumerate() {
+fn mix(sum: &mut Sum, row: RowView<'_>) -> Result<(), Failure> {
+    for (i, (name, kind)) in LINEITEM.iter().enumerate() {
         let absent = || format!("no {name}");
         let v = match kind {
-            Integer => match row.integer(i).ok_or_else(absent)?? {
-                value::Integer::Small(n) => n as u64,
+            Kind::Integer => match row.integer(i).ok_or_else(absent)?? {
+                value::Integer::Small(n) => n,
                 value::Integer::Big { .. } => return Err("an integer beyond 64 bits".into()),
             },
-            Decimal => row.decimal(i).ok_or_else(absent)??.at_scale(2).ok_or("more than two decimals")? as u64,
-            Date => row.date(i).ok_or_else(absent)??.days() as u64,
-            Text => fnv(row.field(i).ok_or_else(absent)?),
+            Kind::Decimal => row.decimal(i).ok_or_else(absent)??.at_scale(2).ok_or("more than two decimals")?,
+            Kind::Date => row.date(i).ok_or_else(absent)??.days(),
+            Kind::Words => row::fnv(row.field(i).ok_or_else(absent)?) as i64,
         };
-        *sum = (sum.rotate_left(5) ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        sum.add::<false>(v);
     }
     Ok(())
 }
@@ -67,14 +38,14 @@ fn mix(sum: &mut u64, row: RowView<'_>) -> Result<(), Failure> {
 fn extract(path: &str, piece: usize, options: BindOptions) -> Result<(u64, u64, u64), Failure> {
     let mut schema = Schema::builder();
     let line = schema.class("Lineitem");
-    for (name, _) in FIELDS {
+    for (name, _) in LINEITEM {
         schema.field(line, Field::new(name));
     }
     schema.root_path(parse_path("/table/T", &[])?, line);
     let mut binder = Binder::new(schema.build()?, options);
     let mut file = File::open(path)?;
     let (mut piece, mut batch) = (vec![0; piece.max(1)], Batch::new());
-    let (mut rows, mut sum) = (0, 0);
+    let (mut rows, mut sum) = (0, Sum::default());
     loop {
         match file.read(&mut piece)? {
             0 => binder.finish(),
@@ -92,7 +63,7 @@ fn extract(path: &str, piece: usize, options: BindOptions) -> Result<(u64, u64, 
             match progress {
                 Progress::Full => {}
                 Progress::NeedInput => break,
-                Progress::End => return Ok((rows, sum, binder.predicted())),
+                Progress::End => return Ok((rows, sum.mixed, binder.predicted())),
             }
         }
     }

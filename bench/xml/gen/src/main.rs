@@ -52,47 +52,54 @@ impl<W: Write> Table<W> {
     }
 }
 
-fn lineitem<W: Write>(t: &mut Table<W>, scale: f64) -> io::Result<()> {
-    for r in LineItemGenerator::new(scale, 1, 1).iter() {
-        t.text.push_str("<T>");
-        t.column("L_ORDERKEY", r.l_orderkey);
-        t.column("L_PARTKEY", r.l_partkey);
-        t.column("L_SUPPKEY", r.l_suppkey);
-        t.column("L_LINENUMBER", r.l_linenumber);
-        t.column("L_QUANTITY", r.l_quantity);
-        t.column("L_EXTENDEDPRICE", r.l_extendedprice);
-        t.column("L_DISCOUNT", r.l_discount);
-        t.column("L_TAX", r.l_tax);
-        t.words("L_RETURNFLAG", r.l_returnflag);
-        t.words("L_LINESTATUS", r.l_linestatus);
-        t.column("L_SHIPDATE", r.l_shipdate);
-        t.column("L_COMMITDATE", r.l_commitdate);
-        t.column("L_RECEIPTDATE", r.l_receiptdate);
-        t.words("L_SHIPINSTRUCT", r.l_shipinstruct);
-        t.words("L_SHIPMODE", r.l_shipmode);
-        t.words("L_COMMENT", r.l_comment);
-        if t.row()? {
-            break;
+/// Writes a table: of each row these fields, as columns or words of these names.
+macro_rules! write_rows {
+    ($table:ident, $rows:expr, $($kind:ident $name:literal = $field:ident,)+) => {
+        for row in $rows {
+            $table.text.push_str("<T>");
+            $($table.$kind($name, row.$field);)+
+            if $table.row()? {
+                break;
+            }
         }
+    };
+}
+
+fn lineitem<W: Write>(t: &mut Table<W>, scale: f64) -> io::Result<()> {
+    let rows = LineItemGenerator::new(scale, 1, 1);
+    write_rows! { t, rows.iter(),
+        column "L_ORDERKEY" = l_orderkey,
+        column "L_PARTKEY" = l_partkey,
+        column "L_SUPPKEY" = l_suppkey,
+        column "L_LINENUMBER" = l_linenumber,
+        column "L_QUANTITY" = l_quantity,
+        column "L_EXTENDEDPRICE" = l_extendedprice,
+        column "L_DISCOUNT" = l_discount,
+        column "L_TAX" = l_tax,
+        words "L_RETURNFLAG" = l_returnflag,
+        words "L_LINESTATUS" = l_linestatus,
+        column "L_SHIPDATE" = l_shipdate,
+        column "L_COMMITDATE" = l_commitdate,
+        column "L_RECEIPTDATE" = l_receiptdate,
+        words "L_SHIPINSTRUCT" = l_shipinstruct,
+        words "L_SHIPMODE" = l_shipmode,
+        words "L_COMMENT" = l_comment,
     }
     Ok(())
 }
 
 fn orders<W: Write>(t: &mut Table<W>, scale: f64) -> io::Result<()> {
-    for r in OrderGenerator::new(scale, 1, 1).iter() {
-        t.text.push_str("<T>");
-        t.column("O_ORDERKEY", r.o_orderkey);
-        t.column("O_CUSTKEY", r.o_custkey);
-        t.column("O_ORDERSTATUS", r.o_orderstatus);
-        t.column("O_TOTALPRICE", r.o_totalprice);
-        t.column("O_ORDERDATE", r.o_orderdate);
-        t.words("O_ORDERPRIORITY", r.o_orderpriority);
-        t.column("O_CLERK", r.o_clerk);
-        t.column("O_SHIPPRIORITY", r.o_shippriority);
-        t.words("O_COMMENT", r.o_comment);
-        if t.row()? {
-            break;
-        }
+    let rows = OrderGenerator::new(scale, 1, 1);
+    write_rows! { t, rows.iter(),
+        column "O_ORDERKEY" = o_orderkey,
+        column "O_CUSTKEY" = o_custkey,
+        column "O_ORDERSTATUS" = o_orderstatus,
+        column "O_TOTALPRICE" = o_totalprice,
+        column "O_ORDERDATE" = o_orderdate,
+        words "O_ORDERPRIORITY" = o_orderpriority,
+        column "O_CLERK" = o_clerk,
+        column "O_SHIPPRIORITY" = o_shippriority,
+        words "O_COMMENT" = o_comment,
     }
     Ok(())
 }

@@ -5,41 +5,13 @@
 #[allow(dead_code)]
 mod row;
 
-use std::error::Error;
 use std::fs::File;
 use std::io::Read;
-use std::time::Instant;
 
 use kumi_xml::{Batch, BindOptions, Binder, Field, Item, Limit, Options, Progress, RowView, Schema, Tokenizer, schema};
-use row::{Join, Kind, LINEITEM, ORDERS, Sum};
-
-type Failure = Box<dyn Error>;
+use row::{Failure, Join, Kind, LINEITEM, ORDERS, Sum};
 
 const PIECE: usize = 1 << 16;
-
-fn size(path: &str) -> u64 {
-    std::fs::metadata(path).map(|m| m.len()).unwrap_or(0)
-}
-
-fn all_events(path: &str) -> Result<u64, Failure> {
-    let mut file = File::open(path)?;
-    let mut tokenizer = Tokenizer::new(Options::default());
-    let (mut piece, mut count) = (vec![0; PIECE], 0);
-    loop {
-        let n = file.read(&mut piece)?;
-        if n == 0 {
-            tokenizer.finish();
-        } else {
-            tokenizer.feed(&piece[..n]).map_err(|e| format!("{e:?}"))?;
-        }
-        while tokenizer.next().map_err(|e| format!("{e:?}"))?.is_some() {
-            count += 1;
-        }
-        if n == 0 {
-            return Ok(count);
-        }
-    }
-}
 
 /// A document bound row by row.
 struct Rows {
@@ -102,59 +74,73 @@ fn value<const PLAIN: bool>(sum: &mut Sum, kind: Kind, r: RowView<'_>, i: usize)
         Kind::Words if PLAIN => r.field(i)?.len() as i64,
         Kind::Words => row::fnv(r.field(i)?) as i64,
     };
-    if PLAIN {
-        sum.plain = sum.plain.wrapping_add(v);
-    } else {
-        sum.mixed = (sum.mixed.rotate_left(5) ^ v as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
+    sum.add::<PLAIN>(v);
     Some(())
 }
 
-fn extract<const PLAIN: bool>(path: &str) -> Result<(u64, Sum), Failure> {
-    let mut rows = Rows::open(path, LINEITEM.iter().map(|c| c.0))?;
-    let (mut count, mut sum) = (0, Sum::default());
-    while !rows.ended {
-        rows.step(|r| {
-            count += 1;
-            for (i, (_, kind)) in LINEITEM.iter().enumerate() {
-                value::<PLAIN>(&mut sum, *kind, r, i)?;
-            }
-            Some(())
-        })?;
+impl row::Rows for Rows {
+    fn ended(&self) -> bool {
+        self.ended
     }
-    Ok((count, sum))
+
+    fn lines_to(&mut self, join: &mut Join) -> Result<(), Failure> {
+        self.step(|r| row::line(|i| r.field(i).unwrap_or_default()).map(|l| join.line(l)))
+    }
+
+    fn orders_to(&mut self, join: &mut Join) -> Result<(), Failure> {
+        self.step(|r| row::order(|i| r.field(i).unwrap_or_default()).map(|o| join.order(o)))
+    }
+}
+
+struct Own;
+
+impl row::Peer for Own {
+    type Rows = Rows;
+
+    fn events(path: &str) -> Result<u64, Failure> {
+        let mut file = File::open(path)?;
+        let mut tokenizer = Tokenizer::new(Options::default());
+        let (mut piece, mut count) = (vec![0; PIECE], 0);
+        loop {
+            let n = file.read(&mut piece)?;
+            if n == 0 {
+                tokenizer.finish();
+            } else {
+                tokenizer.feed(&piece[..n]).map_err(|e| format!("{e:?}"))?;
+            }
+            while tokenizer.next().map_err(|e| format!("{e:?}"))?.is_some() {
+                count += 1;
+            }
+            if n == 0 {
+                return Ok(count);
+            }
+        }
+    }
+
+    fn extract<const PLAIN: bool>(path: &str) -> Result<(u64, Sum), Failure> {
+        let mut rows = Rows::open(path, LINEITEM.iter().map(|c| c.0))?;
+        let (mut count, mut sum) = (0, Sum::default());
+        while !rows.ended {
+            rows.step(|r| {
+                count += 1;
+                for (i, (_, kind)) in LINEITEM.iter().enumerate() {
+                    value::<PLAIN>(&mut sum, *kind, r, i)?;
+                }
+                Some(())
+            })?;
+        }
+        Ok((count, sum))
+    }
+
+    fn lines(path: &str) -> Result<Rows, Failure> {
+        Rows::open(path, row::OF_LINE.iter().map(|i| LINEITEM[*i].0))
+    }
+
+    fn orders(path: &str) -> Result<Rows, Failure> {
+        Rows::open(path, row::OF_ORDER.iter().map(|i| ORDERS[*i].0))
+    }
 }
 
 fn main() -> Result<(), Failure> {
-    let (mode, files) = row::words("peer-own");
-    let begun = Instant::now();
-    match mode.as_str() {
-        "T" => {
-            let count = all_events(&files[0])?;
-            row::tell("T", begun.elapsed().as_secs_f64(), size(&files[0]), count, "", None);
-        }
-        "E" => {
-            let (rows, sum) = extract::<false>(&files[0])?;
-            row::tell("E", begun.elapsed().as_secs_f64(), size(&files[0]), rows, &format!("{:016x}", sum.mixed), None);
-        }
-        "P" => {
-            let (rows, sum) = extract::<true>(&files[0])?;
-            row::tell("P", begun.elapsed().as_secs_f64(), size(&files[0]), rows, &sum.plain.to_string(), None);
-        }
-        _ => {
-            let mut join = Join::new();
-            let mut lines = Rows::open(&files[0], row::OF_LINE.iter().map(|i| LINEITEM[*i].0))?;
-            let mut orders = Rows::open(&files[1], row::OF_ORDER.iter().map(|i| ORDERS[*i].0))?;
-            while !(lines.ended && orders.ended) {
-                if !lines.ended {
-                    lines.step(|r| row::line(|i| r.field(i).unwrap_or_default()).map(|l| join.line(l)))?;
-                }
-                if !orders.ended {
-                    orders.step(|r| row::order(|i| r.field(i).unwrap_or_default()).map(|o| join.order(o)))?;
-                }
-            }
-            row::tell("J", begun.elapsed().as_secs_f64(), size(&files[0]) + size(&files[1]), join.pairs, &join.sum.to_string(), join.first);
-        }
-    }
-    Ok(())
+    row::run::<Own>("peer-own")
 }

@@ -4,24 +4,17 @@
 #[path = "../../row.rs"]
 mod row;
 
-use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
-use std::time::Instant;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
-use row::{Join, LINEITEM, ORDERS, Sum};
+use row::{Failure, Join, LINEITEM, ORDERS, Sum};
 
-type Failure = Box<dyn Error>;
 type Input = Reader<BufReader<File>>;
 
 fn open(path: &str) -> Result<Input, Failure> {
     Ok(Reader::from_reader(BufReader::with_capacity(1 << 16, File::open(path)?)))
-}
-
-fn size(path: &str) -> u64 {
-    std::fs::metadata(path).map(|m| m.len()).unwrap_or(0)
 }
 
 fn column_of_lineitem(name: &str) -> Option<usize> {
@@ -59,43 +52,6 @@ fn text_of(reference: &quick_xml::events::BytesRef<'_>, out: &mut Vec<u8>) -> Re
     let text = quick_xml::escape::resolve_xml_entity(&name).ok_or_else(|| format!("unknown entity {name}"))?;
     out.extend_from_slice(text.as_bytes());
     Ok(())
-}
-
-fn all_events(path: &str) -> Result<u64, Failure> {
-    let mut input = open(path)?;
-    let (mut buffer, mut count) = (Vec::new(), 0);
-    loop {
-        match input.read_event_into(&mut buffer)? {
-            Event::Eof => return Ok(count),
-            Event::Empty(_) => count += 2,
-            _ => count += 1,
-        }
-        buffer.clear();
-    }
-}
-
-/// The values are summed as they come: the columns of a row stand in one order.
-fn extract<const PLAIN: bool>(path: &str) -> Result<(u64, Sum), Failure> {
-    let mut input = open(path)?;
-    let (mut buffer, mut text) = (Vec::new(), Vec::new());
-    let (mut rows, mut sum, mut column) = (0, Sum::default(), None);
-    loop {
-        match input.read_event_into(&mut buffer)? {
-            Event::Start(e) => {
-                column = column_of_lineitem(e.name().as_ref());
-                text.clear();
-            }
-            Event::Text(e) if column.is_some() => text.extend_from_slice(e.xml10_content().as_bytes()),
-            Event::GeneralRef(e) if column.is_some() => text_of(&e, &mut text)?,
-            Event::End(_) => match column.take() {
-                Some(i) => row::value::<PLAIN>(&mut sum, LINEITEM[i].1, &text).ok_or("a value does not decode")?,
-                None => rows += 1,
-            },
-            Event::Eof => return Ok((rows.max(1) - 1, sum)),
-            _ => {}
-        }
-        buffer.clear();
-    }
 }
 
 /// The texts of a row's columns, one behind the other.
@@ -155,32 +111,71 @@ impl Rows {
     }
 }
 
-fn main() -> Result<(), Failure> {
-    let (mode, files) = row::words("peer-quick");
-    let begun = Instant::now();
-    match mode.as_str() {
-        "T" => {
-            let count = all_events(&files[0])?;
-            row::tell("T", begun.elapsed().as_secs_f64(), size(&files[0]), count, "", None);
-        }
-        "E" => {
-            let (rows, sum) = extract::<false>(&files[0])?;
-            row::tell("E", begun.elapsed().as_secs_f64(), size(&files[0]), rows, &format!("{:016x}", sum.mixed), None);
-        }
-        "P" => {
-            let (rows, sum) = extract::<true>(&files[0])?;
-            row::tell("P", begun.elapsed().as_secs_f64(), size(&files[0]), rows, &sum.plain.to_string(), None);
-        }
-        _ => {
-            let mut join = Join::new();
-            let mut lines = Rows::open(&files[0], column_of_lineitem, &row::OF_LINE)?;
-            let mut orders = Rows::open(&files[1], column_of_orders, &row::OF_ORDER)?;
-            while !(lines.ended && orders.ended) {
-                lines.step(|f| row::line(|i| f.at(i)).map(|l| join.line(l)))?;
-                orders.step(|f| row::order(|i| f.at(i)).map(|o| join.order(o)))?;
+impl row::Rows for Rows {
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn lines_to(&mut self, join: &mut Join) -> Result<(), Failure> {
+        self.step(|f| row::line(|i| f.at(i)).map(|l| join.line(l)))
+    }
+
+    fn orders_to(&mut self, join: &mut Join) -> Result<(), Failure> {
+        self.step(|f| row::order(|i| f.at(i)).map(|o| join.order(o)))
+    }
+}
+
+struct Quick;
+
+impl row::Peer for Quick {
+    type Rows = Rows;
+
+    fn events(path: &str) -> Result<u64, Failure> {
+        let mut input = open(path)?;
+        let (mut buffer, mut count) = (Vec::new(), 0);
+        loop {
+            match input.read_event_into(&mut buffer)? {
+                Event::Eof => return Ok(count),
+                Event::Empty(_) => count += 2,
+                _ => count += 1,
             }
-            row::tell("J", begun.elapsed().as_secs_f64(), size(&files[0]) + size(&files[1]), join.pairs, &join.sum.to_string(), join.first);
+            buffer.clear();
         }
     }
-    Ok(())
+
+    /// The values are summed as they come: the columns of a row stand in one order.
+    fn extract<const PLAIN: bool>(path: &str) -> Result<(u64, Sum), Failure> {
+        let mut input = open(path)?;
+        let (mut buffer, mut text) = (Vec::new(), Vec::new());
+        let (mut rows, mut sum, mut column) = (0, Sum::default(), None);
+        loop {
+            match input.read_event_into(&mut buffer)? {
+                Event::Start(e) => {
+                    column = column_of_lineitem(e.name().as_ref());
+                    text.clear();
+                }
+                Event::Text(e) if column.is_some() => text.extend_from_slice(e.xml10_content().as_bytes()),
+                Event::GeneralRef(e) if column.is_some() => text_of(&e, &mut text)?,
+                Event::End(_) => match column.take() {
+                    Some(i) => row::value::<PLAIN>(&mut sum, LINEITEM[i].1, &text).ok_or("a value does not decode")?,
+                    None => rows += 1,
+                },
+                Event::Eof => return Ok((rows.max(1) - 1, sum)),
+                _ => {}
+            }
+            buffer.clear();
+        }
+    }
+
+    fn lines(path: &str) -> Result<Rows, Failure> {
+        Rows::open(path, column_of_lineitem, &row::OF_LINE)
+    }
+
+    fn orders(path: &str) -> Result<Rows, Failure> {
+        Rows::open(path, column_of_orders, &row::OF_ORDER)
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    row::run::<Quick>("peer-quick")
 }
