@@ -1,5 +1,6 @@
 //! An address as requests need it: without fragment, user and password, which go elsewhere or nowhere.
 
+use super::head::excerpt;
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -19,7 +20,8 @@ impl Address {
 
     /// Where a `Location` points to, seen from here.
     pub fn join(&self, location: &str) -> Result<Address, String> {
-        let url = self.url.join(location).map_err(|e| format!("the server redirects to '{location}', which is no address: {e}"))?;
+        let bad = |e| format!("the server redirects to '{}', which is no address: {e}", excerpt(shown(location).as_bytes()));
+        let url = self.url.join(location).map_err(bad)?;
         Address::new(url)
     }
 
@@ -106,8 +108,10 @@ pub(crate) fn shown(text: &str) -> String {
     if let Ok(a) = Address::parse(text) {
         return a.shown().to_string();
     }
-    match (text.find("://"), text.rfind('@')) {
-        (Some(a), Some(b)) if a + 3 <= b => format!("{}{}", &text[..a + 3], &text[b + 1..]),
+    // Slashes of either kind, as many as there are: what nobody can use may be written in any way.
+    let from = text.find(':').map_or(0, |colon| text.len() - text[colon + 1..].trim_start_matches(['/', '\\']).len());
+    match text.rfind('@') {
+        Some(at) if from <= at => format!("{}{}", &text[..from], &text[at + 1..]),
         _ => text.to_string(),
     }
 }
@@ -183,5 +187,9 @@ mod tests {
     fn no_password_is_shown() {
         assert!(!shown("http://u:secret@[bad/").contains("secret"));
         assert!(!shown("http://u:secret@host/").contains("secret"));
+        assert!(!shown("http:u:secret@[bad").contains("secret"));
+        assert!(!shown("HTTPS:\\\\u:secret@[bad").contains("secret"));
+        assert!(!shown("http://u:sec/ret@host").contains("sec"));
+        assert_eq!(shown("nonsense"), "nonsense");
     }
 }
