@@ -233,6 +233,27 @@ fn pushed() {
     assert_eq!(end.unwrap_err().to_string(), "(stream): the generator raised");
 }
 
+/// A reader may look as often as it likes before more has come.
+#[test]
+fn looking_too_early_does_no_harm() {
+    let doc = document();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+    gz.write_all(&doc).unwrap();
+    for bytes in [doc.clone(), gz.finish().unwrap(), zstd::stream::encode_all(&doc[..], 3).unwrap()] {
+        let mut s = Source::open(Spec::Pushed, options()).unwrap();
+        let mut out = Vec::new();
+        for piece in bytes.chunks(bytes.len() / 3 + 1) {
+            s.push(piece);
+            for _ in 0..100 {
+                while let Read::Data(_) = s.read(&mut out, 1 << 16).unwrap() {}
+            }
+        }
+        s.end();
+        while s.read_blocking(&mut out, 1 << 16).unwrap() > 0 {}
+        assert!(out == doc);
+    }
+}
+
 #[test]
 fn sources_may_move_between_threads() {
     fn sends<T: Send>() {}
