@@ -15,7 +15,9 @@ const FILE_STEP: usize = 256 << 10;
 
 /// A file or any other descriptor.
 pub(crate) struct FdInput {
-    fd: Descriptor,
+    fd: OwnedFd,
+    /// A duplicate: what it refers to is somebody else's as well.
+    borrowed: bool,
     kind: Kind,
     /// What somebody had read from it before, and how much of that has been delivered.
     initial: Vec<u8>,
@@ -36,6 +38,11 @@ impl FdInput {
     }
 
     pub fn new(fd: Descriptor, initial: Vec<u8>, name: &str) -> Result<FdInput, Error> {
+        // The number of somebody else's may mean another file at any moment.
+        let (fd, borrowed) = match fd {
+            Descriptor::Owned(fd) => (fd, false),
+            Descriptor::Borrowed(fd) => (sys::duplicate(fd).map_err(|e| Error::io(name, e))?, true),
+        };
         let raw = fd.as_raw_fd();
         let kind = sys::kind(raw).map_err(|e| Error::io(name, e))?;
         let mut total = None;
@@ -51,7 +58,7 @@ impl FdInput {
             }
             _ => {}
         }
-        Ok(FdInput { fd, kind, initial, delivered: 0, total, low_water: LowWater::new() })
+        Ok(FdInput { fd, borrowed, kind, initial, delivered: 0, total, low_water: LowWater::new() })
     }
 
     pub fn total(&self) -> Option<u64> {
@@ -103,8 +110,8 @@ impl FdInput {
 
 impl Drop for FdInput {
     fn drop(&mut self) {
-        if let Descriptor::Borrowed(fd) = self.fd {
-            self.low_water.put_back(fd);
+        if self.borrowed {
+            self.low_water.put_back(self.fd.as_raw_fd());
         }
     }
 }

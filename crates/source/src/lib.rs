@@ -42,7 +42,7 @@
 //!
 //! # What a reader may rely on
 //! - Everything that came before an error is delivered before it; an error or the end is said again by every later call.
-//! - After either, after [`Source::close`] and after drop no descriptor is held, except a borrowed one, which is left as it was.
+//! - After either, after [`Source::close`] and after drop no descriptor is held; a borrowed one is left as it was.
 //! - A document from a server is one version of it as a whole, however many connections it took.
 //! - Memory does not depend on the document: some 64 KB for each coding, and what the coding itself needs (zstd at most 128 MB).
 

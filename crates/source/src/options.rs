@@ -41,8 +41,8 @@ impl Spec {
 pub enum Descriptor {
     /// Closed with the source.
     Owned(OwnedFd),
-    /// Somebody else's, who keeps it open for as long as the source is read, and closes it. A descriptor that is closed
-    /// meanwhile makes reading fail (or reads what got its number).
+    /// Somebody else's, open now. The source reads by a duplicate, so its owner may close it at any time, and what it
+    /// refers to stays open until the source has ended.
     Borrowed(RawFd),
 }
 

@@ -1,7 +1,7 @@
 //! System calls that `std` has no safe door for. A descriptor given here may be anything: a wrong one gives `EBADF`.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// What kind of thing a descriptor is, as far as reading goes.
@@ -53,6 +53,17 @@ pub(crate) fn sequential(fd: RawFd) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = fd;
+}
+
+/// Another descriptor of the same open file, not handed on to other programs.
+pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no memory involved.
+    let new = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if new < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a fresh descriptor, which nobody else knows.
+    Ok(unsafe { OwnedFd::from_raw_fd(new) })
 }
 
 /// Whether `poll` says that reading would not block (data, end or error), now.

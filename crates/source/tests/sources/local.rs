@@ -113,6 +113,23 @@ fn a_borrowed_descriptor_stays_open_and_as_it_was() {
 }
 
 #[test]
+fn the_owner_of_a_borrowed_descriptor_may_close_it() {
+    let (r, mut w) = pipe();
+    let mut s = source_of(Descriptor::Borrowed(r.as_raw_fd()), b"");
+    w.write_all(b"ours").unwrap();
+    drop(r);
+    // Other descriptors take the number; what comes through them is nobody's business.
+    let others: Vec<_> = (0..8).map(|_| pipe()).collect();
+    for (_, w) in &others {
+        (&*w).write_all(b"theirs").unwrap();
+    }
+    drop(w);
+    let (got, end) = all_of(&mut s, 100);
+    end.unwrap();
+    assert_eq!(got, b"ours");
+}
+
+#[test]
 fn an_owned_descriptor_is_closed_at_the_end() {
     let (r, mut w) = pipe();
     let mut s = source_of(Descriptor::Owned(r), b"");
