@@ -13,7 +13,7 @@ use kumi_xml::{ClassId, Item, RowView};
 use crate::cell::{Cell, RowHandle, What, view};
 use crate::failure::ReadError;
 use crate::list::{Head, ListCore, Place};
-use crate::producer::{Producer, State, Step};
+use crate::producer::{Producer, State, Step, Stint};
 use crate::tree::Node;
 use crate::wait::Poll;
 
@@ -122,7 +122,7 @@ impl Cursor {
     /// says whether it wants more. Gives the number passed, at least one; 0 at the end. As for [`next`](Cursor::next).
     pub fn next_batch(&mut self, max: usize, mut f: impl FnMut(Entry<'_>) -> bool) -> Result<Poll<usize>, ReadError> {
         let max = max.max(1);
-        let mut taken = 0;
+        let (mut taken, mut stint) = (0, Stint::default());
         let Cursor { core, stand } = self;
         loop {
             while let Some(cell) = &stand.at {
@@ -163,7 +163,11 @@ impl Cursor {
             let seen = lock.generation();
             drop(lock);
             match producer.advance(seen) {
-                Step::Progress => {}
+                Step::Progress => {
+                    if let Some(turn) = stint.over(producer) {
+                        return Ok(turn);
+                    }
+                }
                 Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
                 Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
                 Step::Over(failure) => {

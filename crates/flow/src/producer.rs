@@ -7,12 +7,12 @@
 //!
 //! Handles (nodes, lists, cursors) hold a [`Token`], which holds the producer; the producer refers to them weakly.
 //! When the last token goes the source is closed at once, also when a pool thread is parsing (it notices the flag).
-//! Drops may happen under any lock, so they never wait for the state: they leave a mark (`poked`), and whoever has
-//! the lock looks at it after letting go.
+//! Drops may happen under any lock, and turns are offered under another document's, so neither waits for the state: they
+//! leave a mark (`poked`), and whoever has the lock looks at it after letting go.
 
 mod drive;
 
-pub(crate) use drive::Step;
+pub(crate) use drive::{Step, Stint};
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -210,6 +210,8 @@ pub struct Producer {
     /// Nobody can reach the document: whoever parses stops.
     closed: AtomicBool,
     poked: AtomicBool,
+    /// A turn was offered, of which those who wait are to be told.
+    offered: AtomicBool,
     /// A pool thread was asked to parse ahead.
     scheduled: AtomicBool,
     state: Mutex<State>,
@@ -278,6 +280,7 @@ impl Registry {
             me: me.clone(),
             closed: AtomicBool::new(false),
             poked: AtomicBool::new(false),
+            offered: AtomicBool::new(false),
             scheduled: AtomicBool::new(false),
             state: Mutex::new(State {
                 work: Some(Box::new(work)),
@@ -417,7 +420,7 @@ impl Producer {
 
     /// Something was let go of: find out, now or when the lock is free, what is still needed.
     pub(crate) fn poke(&self) {
-        self.poked.store(true, Ordering::Relaxed);
+        self.poked.store(true, Ordering::Release);
         self.settle();
     }
 
@@ -425,9 +428,13 @@ impl Producer {
         // The one who pokes writes the mark and then tries the lock; the one who has the lock lets go of it and then
         // reads the mark. With a fence between the two in both, one of them sees the other.
         fence(Ordering::SeqCst);
-        while self.poked.load(Ordering::Relaxed) {
+        while self.poked.load(Ordering::Acquire) {
             let Some(mut state) = self.state.try_lock() else { return };
-            self.poked.store(false, Ordering::Relaxed);
+            // With what was left before the mark that is taken here.
+            self.poked.swap(false, Ordering::Acquire);
+            if self.offered.swap(false, Ordering::Relaxed) {
+                state.change();
+            }
             let garbage = self.tidy(&mut state);
             let wakers = if std::mem::take(&mut state.wake) { std::mem::take(&mut state.wakers) } else { Vec::new() };
             drop(state);

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::cell::{Cell, RowHandle, What, view};
 use crate::failure::ReadError;
 use crate::list::List;
-use crate::producer::{Producer, Step, Token};
+use crate::producer::{Producer, Step, Stint, Token};
 use crate::registry::Meter;
 use crate::wait::Poll;
 
@@ -215,12 +215,17 @@ impl Node {
     /// The document failed before it.
     pub fn start<T>(&self, f: impl FnOnce(RowView<'_>) -> T) -> Result<Poll<T>, ReadError> {
         let producer = &self.token.producer;
+        let mut stint = Stint::default();
         loop {
             if self.state.lock().opened {
                 return self.opened(f).map(Poll::Ready).ok_or(ReadError::Removed);
             }
             match producer.bring(|| self.state.lock().opened) {
-                Step::Progress => {}
+                Step::Progress => {
+                    if let Some(turn) = stint.over(producer) {
+                        return Ok(turn);
+                    }
+                }
                 Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
                 Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
                 Step::Over(failure) => {
@@ -287,6 +292,7 @@ impl Node {
 
     fn read<T>(&self, slot: u16, f: impl FnOnce(&mut NodeState) -> T) -> Result<Poll<T>, ReadError> {
         let producer = &self.token.producer;
+        let mut stint = Stint::default();
         loop {
             {
                 let mut state = self.state.lock();
@@ -297,7 +303,11 @@ impl Node {
                 }
             }
             match producer.bring(|| !self.is_pending(slot)) {
-                Step::Progress => {}
+                Step::Progress => {
+                    if let Some(turn) = stint.over(producer) {
+                        return Ok(turn);
+                    }
+                }
                 Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
                 Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
                 Step::Over(failure) => {

@@ -90,6 +90,33 @@ fn fields_and_lists_are_read_in_any_order() {
     assert_eq!(field(&info, 0).unwrap().as_deref(), Some("7"));
 }
 
+/// Whoever looks for what lies far behind gets a turn for other things now and then.
+#[test]
+fn a_reader_does_not_parse_for_ever_in_one_call() {
+    let parts: [fn(&kumi_flow::Node) -> Result<Poll<()>, ReadError>; 2] =
+        [|info| info.field(4, |_| ()), |info| Ok(info.list(3)?.cursor(false)?.next(show)?.map(|_| ()))];
+    for policy in POLICIES {
+        for part in parts {
+            let clock = ticking(std::time::Duration::from_millis(1));
+            let registry = kumi_flow::Registry::with_clock(None, clock.clone());
+            let document = open(&registry, bytes(&info_document(5000)), info_schema(), policy);
+            let info = node_of(&document);
+            let mut calls = 0;
+            loop {
+                let began = clock();
+                let poll = part(&info).unwrap();
+                let took = clock() - began;
+                assert!(took < 5 * kumi_flow::FILL_MOST, "{policy:?}: {took:?} in one call");
+                calls += 1;
+                if let Poll::Ready(()) = poll {
+                    break;
+                }
+            }
+            assert!(calls > 1, "{policy:?}: this document is too small for this test");
+        }
+    }
+}
+
 #[test]
 fn what_was_removed_is_gone() {
     let (_registry, _document, info) = open_info(bytes(&info_document(3)), Policy::Small);

@@ -155,6 +155,37 @@ fn fast_inputs_take_turns_and_all_of_them_finish() {
     settled(&registry);
 }
 
+/// A turn that is offered and not taken up in time passes on, whoever has which document's lock just then.
+#[test]
+fn turns_that_run_out_stop_nobody() {
+    let registry = Registry::with_clock(None, ticking(Duration::from_millis(7)));
+    let (done, finished) = std::sync::mpsc::channel();
+    for _ in 0..6 {
+        let (registry, done) = (registry.clone(), done.clone());
+        thread::spawn(move || {
+            for _ in 0..20 {
+                let document = open(&registry, bytes(&rows_document(400)), rows_schema(), Policy::Paper);
+                let mut cursor = list_of(&document).cursor(true).unwrap();
+                drop(document);
+                let mut got = 0;
+                loop {
+                    match cursor.next_batch(50, |_| true).unwrap() {
+                        kumi_flow::Poll::Ready(0) => break,
+                        kumi_flow::Poll::Ready(n) => got += n,
+                        _ => {}
+                    }
+                }
+                assert_eq!(got, 400);
+            }
+            done.send(()).unwrap();
+        });
+    }
+    for _ in 0..6 {
+        finished.recv_timeout(Duration::from_secs(60)).expect("they wait for each other");
+    }
+    settled(&registry);
+}
+
 /// Reads as a runtime does: sleeps until a subscription calls, and never looks without a reason.
 fn parked<T>(
     producer: &Arc<kumi_flow::Producer>,

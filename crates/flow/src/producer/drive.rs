@@ -7,12 +7,13 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use kumi_xml::{Batch, Item, Limit};
 
 use super::{Producer, Ready, SPARE, State};
 use crate::failure::Failure;
-use crate::fill::{Filled, Work, patient};
+use crate::fill::{FILL_MOST, Filled, Work, patient};
 use crate::policy::{AHEAD_BATCHES, Stop};
 use crate::turns::Candidate;
 use crate::wait::{BlockingJob, Poll, Ticket, Wait};
@@ -24,6 +25,23 @@ pub(crate) enum Step {
     Busy(Ticket),
     /// Nothing more comes; for what is still missing, this is why.
     Over(Arc<Failure>),
+}
+
+/// How long a reader has gone on for what is not there yet. A part that lies far behind may take a whole document, and
+/// whoever reads may have to do something else meanwhile: between two calls others get their turn.
+#[derive(Default)]
+pub(crate) struct Stint(Option<Instant>);
+
+impl Stint {
+    /// After progress that did not bring it: what to answer when it has taken as long as one filling may.
+    pub fn over<T>(&mut self, producer: &Producer) -> Option<Poll<T>> {
+        let now = producer.shared.now();
+        let since = *self.0.get_or_insert(now);
+        if now.saturating_duration_since(since) < FILL_MOST {
+            return None;
+        }
+        Some(Poll::Wait(Wait::Until(now), producer.lock().ticket()))
+    }
 }
 
 impl Producer {
@@ -134,7 +152,12 @@ impl Producer {
         }
         let Some((mut work, mut batch, limit)) = self.begin(&mut state) else {
             state.busy_seen = true;
-            return Step::Busy(state.ticket());
+            let step = Step::Busy(state.ticket());
+            drop(state);
+            if turn {
+                self.shared.turns.end(self.key(), self.shared.now());
+            }
+            return step;
         };
         drop(state);
         let filled = self.fill(&mut work, &mut batch, limit);
@@ -278,6 +301,8 @@ impl Drop for Lost<'_> {
 
 impl Candidate for Producer {
     fn offered(&self) {
-        self.lock().change();
+        // The one who calls has the lock of another document's state.
+        self.offered.store(true, Ordering::Relaxed);
+        self.poke();
     }
 }

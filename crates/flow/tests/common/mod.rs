@@ -108,6 +108,12 @@ pub fn registry() -> Registry {
     Registry::new(None)
 }
 
+/// A clock that goes on by `step` whenever it is looked at.
+pub fn ticking(step: Duration) -> kumi_flow::Clock {
+    let (start, looks) = (Instant::now(), std::sync::atomic::AtomicU32::new(0));
+    Arc::new(move || start + step * looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+}
+
 pub fn open(registry: &Registry, source: Source, schema: Arc<Schema>, policy: Policy) -> Document {
     registry.open(source, schema, Options { policy, ..Options::default() })
 }
