@@ -125,8 +125,8 @@ impl Sniff {
         (taken, held.len() == DECLARATION || memchr::memchr(b'>', held).is_some())
     }
 
-    pub fn take(&self) -> Vec<u8> {
-        self.held.clone()
+    pub fn held(&self) -> &[u8] {
+        &self.held
     }
 
     /// The decoding, and how many bytes of a mark to pass over.
@@ -175,7 +175,7 @@ impl Sniff {
 
 /// The encoding that an XML declaration names, as far as one can be made out; its syntax is checked later.
 fn declared(held: &[u8]) -> Option<&[u8]> {
-    let rest = held.strip_prefix(b"<?xml")?;
+    let rest = held.strip_prefix(b"<?xml").filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
     let end = memchr::memchr(b'>', &rest[..rest.len().min(DECLARATION)])?;
     let rest = &rest[..end];
     let at = memchr::memmem::find(rest, b"encoding")?;

@@ -136,17 +136,9 @@ impl Input {
                 self.decoding = decoding;
                 return;
             }
-            let held = sniff.take();
-            match sniff.decide() {
-                Ok((chosen, skip)) => {
-                    decoding = chosen;
-                    self.marked = skip == 3;
-                    self.decode(&mut decoding, &held[skip..], false);
-                    if self.fault.is_none() {
-                        self.decode(&mut decoding, &bytes[taken..], false);
-                    }
-                }
-                Err(fault) => self.fault = Some(fault),
+            decoding = self.decided(sniff, false);
+            if self.fault.is_none() {
+                self.decode(&mut decoding, &bytes[taken..], false);
             }
         } else {
             self.decode(&mut decoding, bytes, false);
@@ -161,15 +153,7 @@ impl Input {
         }
         let mut decoding = std::mem::replace(&mut self.decoding, Decoding::Utf8);
         if let Decoding::Sniffing(sniff) = &mut decoding {
-            let held = sniff.take();
-            match sniff.decide() {
-                Ok((chosen, skip)) => {
-                    decoding = chosen;
-                    self.marked = skip == 3;
-                    self.decode(&mut decoding, &held[skip..], true);
-                }
-                Err(fault) => self.fault = Some(fault),
-            }
+            decoding = self.decided(sniff, true);
         } else {
             self.decode(&mut decoding, &[], true);
         }
@@ -177,6 +161,22 @@ impl Input {
         self.finished = true;
         if self.carried > 0 && self.fault.is_none() {
             self.fault = Some(Fault { kind: ErrorKind::Encoding, message: "the document ends within a UTF-8 character".into() });
+        }
+    }
+
+    /// Enough has come to know the encoding: what was held for that is decoded. An encoding that is refused is a fault, after
+    /// which nothing is decoded.
+    fn decided(&mut self, sniff: &Sniff, last: bool) -> Decoding {
+        match sniff.decide() {
+            Ok((mut decoding, skip)) => {
+                self.marked = skip == 3;
+                self.decode(&mut decoding, &sniff.held()[skip..], last);
+                decoding
+            }
+            Err(fault) => {
+                self.fault = Some(fault);
+                Decoding::Utf8
+            }
         }
     }
 

@@ -66,7 +66,7 @@
 //! | `depth` | open elements | 4096 |
 //! | `name` | bytes of a name or reference | 64 KB |
 //! | `attributes` | of one element | 10,000 |
-//! | `tag_bytes` | one tag; its values expanded; names of all open elements | 16 MB |
+//! | `tag_bytes` | one tag; its values expanded; names of all open elements; namespace declarations in scope | 16 MB |
 //! | `markup_bytes` | a comment or instruction | 16 MB |
 //! | `doctype_bytes` | the document type declaration | 1 MB |
 //! | `declarations` | in the internal subset | 10,000 |
@@ -75,7 +75,8 @@
 //! | `namespaces` | declarations in scope | 10,000 |
 //! | `text_piece` | the size of pieces of text (no limit of the document) | 64 KB |
 //!
-//! Text may be of any length: memory is bounded by the longest token, at most the largest of these, whatever the document's size.
+//! Text may be of any length: memory is bounded by the longest token, at most the largest of these, whatever the document's size,
+//! and by what is fed at once.
 //!
 //! # How it is fast
 //!
@@ -97,6 +98,7 @@ mod dtd;
 mod encoding;
 pub mod error;
 pub mod event;
+mod feed;
 mod finder;
 mod input;
 pub mod limits;

@@ -11,7 +11,7 @@ pub struct Limits {
     /// Attributes of one element, defaults from the document type included.
     pub attributes: usize,
     /// One start or end tag as it stands in the document; the values of its attributes after expansion; the names of all open
-    /// elements.
+    /// elements; the namespace declarations in scope.
     pub tag_bytes: usize,
     /// One comment or processing instruction.
     pub markup_bytes: usize,

@@ -31,7 +31,7 @@ impl Tokenizer {
         }
     }
 
-    /// Nothing comes after what has come: the input is finished, or can't be read further.
+    /// Nothing comes after what was taken in: the input is finished, or can't be read further.
     pub(crate) fn has_all(&self) -> bool {
         self.input.is_last()
     }

@@ -14,6 +14,9 @@ pub const XMLNS: u32 = 1;
 pub const XML_NAME: &str = "http://www.w3.org/XML/1998/namespace";
 pub const XMLNS_NAME: &str = "http://www.w3.org/2000/xmlns/";
 
+/// Bytes of the two that are always there.
+const ALWAYS: usize = "xml".len() + XML_NAME.len() + "xmlns".len() + XMLNS_NAME.len();
+
 /// Up to how many bindings are searched one by one.
 const FEW: usize = 12;
 
@@ -47,6 +50,11 @@ impl Namespaces {
     /// How many are in scope, beyond the two.
     pub fn len(&self) -> usize {
         self.bindings.len() - 2
+    }
+
+    /// Bytes of their prefixes and names.
+    pub fn bytes(&self) -> usize {
+        self.text.len() - ALWAYS
     }
 
     pub fn declare(&mut self, prefix: &[u8], name: &[u8]) {

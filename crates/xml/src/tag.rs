@@ -109,9 +109,12 @@ impl Tokenizer {
         let at = self.at();
         self.ready(Scan::Tag(at + 1, 0))?;
         let offset = self.offset(at);
+        // Read again when more has come, so what a try that falls short spends doesn't count.
+        let spent = self.spent;
         let tag = self.read_tag(offset).inspect_err(|_| {
             self.attributes.clear();
             self.values.clear();
+            self.spent = spent;
         })?;
         if self.dtd.is_some() {
             self.declared_attributes(&tag, offset)?;
@@ -311,7 +314,7 @@ impl Tokenizer {
             Some(frame) => &frame.text[..],
             None => self.input.bytes(),
         };
-        let limit = self.options.limits.namespaces;
+        let (limit, bytes) = (self.options.limits.namespaces, self.options.limits.tag_bytes);
         let mut declared = 0;
         for a in &mut self.attributes {
             let raw = &(if a.specified { source } else { &self.values })[a.name.0..a.name.1];
@@ -331,6 +334,10 @@ impl Tokenizer {
             if self.namespaces.len() >= limit {
                 let message = format!("more than {limit} namespace declarations are in scope (limit namespaces)");
                 return bad(ErrorKind::Limit(LimitKind::Namespaces), a.name.0, message);
+            }
+            if self.namespaces.bytes() + prefix.len() + name.len() > bytes {
+                let message = format!("the namespace declarations in scope together are longer than {bytes} bytes (limit tag_bytes)");
+                return bad(ErrorKind::Limit(LimitKind::TagBytes), a.name.0, message);
             }
             self.namespaces.declare(prefix, name);
             declared += 1;

@@ -13,6 +13,7 @@ use crate::cursor::{Bad, Cursor, Trouble};
 use crate::dtd::Dtd;
 use crate::error::{Error, ErrorKind, LimitKind, Position};
 use crate::event::{Attribute, Event, Name, Start};
+use crate::feed::Queue;
 use crate::input::Input;
 use crate::limits::Limits;
 pub use crate::lookahead::Lookahead;
@@ -128,7 +129,7 @@ pub struct Tokenizer {
     pub(crate) scratch_start: u64,
     pub(crate) scratch_sent: bool,
     /// The place of `scratch_start`, should the bytes there have gone.
-    pinned: Position,
+    pub(crate) pinned: Position,
     /// The start of the text node has been delivered.
     pub(crate) in_text: bool,
     pub(crate) in_cdata: bool,
@@ -148,7 +149,8 @@ pub struct Tokenizer {
     /// Its longest, and the limit that says so.
     pub(crate) cap: (usize, LimitKind),
     skipping: Option<usize>,
-    failed: Option<Box<Error>>,
+    pub(crate) failed: Option<Box<Error>>,
+    pub(crate) queue: Queue,
 }
 
 impl Tokenizer {
@@ -187,40 +189,8 @@ impl Tokenizer {
             cap: (usize::MAX, LimitKind::TagBytes),
             skipping: None,
             failed: None,
+            queue: Queue::default(),
         }
-    }
-
-    /// Takes the next bytes of the document, cut anywhere. What is wrong with them is told by [`next`](Tokenizer::next) when
-    /// it gets there; here only an error that was told already is told again.
-    #[inline]
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if bytes.len() < 16 && self.failed.is_none() && self.input.feed_few(bytes) {
-            return Ok(());
-        }
-        self.feed_many(bytes)
-    }
-
-    fn feed_many(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if let Some(error) = &self.failed {
-            return Err((**error).clone());
-        }
-        let composing = (!self.scratch.is_empty() && !self.scratch_sent) || self.in_cdata;
-        if composing && self.scratch_start != u64::MAX && self.pinned.offset != self.scratch_start {
-            self.pinned = self.place(self.scratch_start);
-        }
-        let event = self.event.saturating_sub(self.input.base) as usize;
-        let gone = self.input.compact(self.pos.min(event));
-        if gone > 0 {
-            self.pos -= gone;
-            self.scan.shift(gone);
-        }
-        self.input.feed(bytes);
-        Ok(())
-    }
-
-    /// No more bytes come.
-    pub fn finish(&mut self) {
-        self.input.finish();
     }
 
     /// The next event; `None`: feed more, or, after `finish`, the document is complete and well-formed. An error is final:
@@ -303,13 +273,35 @@ impl Tokenizer {
                 return Ok(token);
             }
         } else if self.still_waiting() {
-            return Ok(Token::Wait);
+            return self.read_on();
         }
         self.slow()
     }
 
     #[inline(never)]
     fn slow(&mut self) -> Result<Token, Error> {
+        match self.full() {
+            Ok(Token::Wait) => self.read_on(),
+            read => read,
+        }
+    }
+
+    /// What was taken in ends within a token: takes in more, until the token is whole.
+    #[inline(never)]
+    fn read_on(&mut self) -> Result<Token, Error> {
+        while self.next_piece() {
+            if !self.still_waiting() {
+                let token = self.full()?;
+                if token != Token::Wait {
+                    return Ok(token);
+                }
+            }
+        }
+        Ok(Token::Wait)
+    }
+
+    #[inline]
+    fn full(&mut self) -> Result<Token, Error> {
         if let Some(error) = &self.failed {
             return Err((**error).clone());
         }

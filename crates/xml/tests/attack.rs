@@ -344,3 +344,16 @@ fn entities_as_deep_as_they_go() {
         }
     }
 }
+
+/// What the open elements declare is held: it may not be more than a tag can be, however many tags it comes from.
+#[test]
+fn long_namespaces_in_one_another() {
+    let _turn = turn();
+    let name = "u".repeat(1 << 20);
+    let tags: Vec<String> = (0..200).map(|i| format!("<a xmlns:p{i}='{name}'>")).collect();
+    let result = attack(Options::default(), tags.iter().map(|t| t.as_bytes())).1;
+    assert_eq!(limit(result), LimitKind::TagBytes);
+    // One after the other they are no more than one.
+    let tags = tags.iter().flat_map(|t| [t.as_bytes(), b"</a>"]);
+    assert_eq!(attack(Options::default(), std::iter::once(&b"<t>"[..]).chain(tags).chain([&b"</t>"[..]])).1, Ok(()));
+}

@@ -3,7 +3,7 @@
 mod support;
 
 use kumi_xml::schema::parse_path;
-use kumi_xml::{BindError, BindErrorKind, BindOptions, ErrorKind, Field, Limit, LimitKind, Place, Schema};
+use kumi_xml::{BindError, BindErrorKind, BindLimits, BindOptions, ErrorKind, Field, Limit, LimitKind, Place, Schema};
 use std::sync::Arc;
 use support::{Random, Run, run};
 
@@ -94,4 +94,63 @@ fn large_values() {
     let some = "x".repeat(10 << 20);
     let fields: String = (0..8).map(|i| format!("<f{i}>{some}</f{i}>")).collect();
     assert_eq!(bind(&rows(8), format!("<t><r>{fields}</r></t>").as_bytes()).error.unwrap().kind, BindErrorKind::RowSize);
+}
+
+#[test]
+fn attributes_of_one_local_name() {
+    let mut b = Schema::builder();
+    let row = b.class("Row");
+    b.field(row, Field::new("x").attribute("x"));
+    b.root_path(parse_path("//r", &[]).unwrap(), row);
+    let schema = b.build().unwrap();
+    let prefixes: String = (0..5000).map(|i| format!(" xmlns:p{i}='u{i}'")).collect();
+    let others: String = (0..5000).map(|i| format!(" p{i}:x=''")).collect();
+    let count = if cfg!(debug_assertions) { 100 } else { 400 };
+    for row in [format!("<r{others} x='1'/>"), format!("<r x='1'{others}/>")] {
+        let run = bind(&schema, format!("<t{prefixes}>{}</t>", row.repeat(count)).as_bytes());
+        assert_eq!((run.error, run.lines.len()), (None, count));
+    }
+    let error = bind(&schema, format!("<t{prefixes}><r{others}/></t>").as_bytes()).error.unwrap();
+    assert!(matches!(error.kind, BindErrorKind::Repeated { .. }));
+    assert_eq!(error.path, "/t/r/@p1:x");
+}
+
+#[test]
+fn headers_in_headers() {
+    let mut b = Schema::builder();
+    let row = b.class("Row");
+    b.field(row, Field::new("date").at(Place::outer("feed/header/date", &[]).unwrap()).optional());
+    b.root_path(parse_path("//r", &[]).unwrap(), row);
+    let schema = b.build().unwrap();
+    let count = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+    for rows in ["<r/>", "<r><x/></r>", "<x/>"] {
+        let (first, last) = ("<feed><header>".repeat(2000), "</header></feed>".repeat(2000));
+        let run = bind(&schema, format!("{first}{}{last}", rows.repeat(count)).as_bytes());
+        assert_eq!((run.error, run.lines.len()), (None, if rows == "<x/>" { 0 } else { count }));
+    }
+}
+
+/// What enclosing elements say is held until they end: all of it together is bounded as a row is.
+#[test]
+fn long_outer_values_in_one_another() {
+    let mut b = Schema::builder();
+    let row = b.class("Row");
+    b.field(row, Field::new("name").at(Place::outer("g/@name", &[]).unwrap()));
+    b.field(row, Field::new("date").at(Place::outer("g/head/@date", &[]).unwrap()).optional());
+    b.root_path(parse_path("//r", &[]).unwrap(), row);
+    let schema = b.build().unwrap();
+    let large = "x".repeat(1 << 20);
+    for group in [format!("<g name='{large}'>"), format!("<g><head date='{large}'/>")] {
+        let run = bind(&schema, group.repeat(100).as_bytes());
+        assert_eq!(run.error.unwrap().kind, BindErrorKind::RowSize);
+        let closed = format!("<t>{}</t>", format!("{group}</g>").repeat(100));
+        assert_eq!(bind(&schema, closed.as_bytes()).error, None);
+    }
+    let larger = "x".repeat((16 << 20) - 100);
+    let limits = BindLimits { field: 1 << 20, ..BindLimits::default() };
+    for group in [format!("<g name='{larger}'>"), format!("<g><head date='{larger}'/>")] {
+        let options = BindOptions { limits: limits.clone(), ..BindOptions::default() };
+        let run = run(&schema, options, group.as_bytes(), || 64 << 10, Limit::default());
+        assert_eq!(run.error.unwrap().kind, BindErrorKind::FieldSize);
+    }
 }

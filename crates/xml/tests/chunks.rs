@@ -190,3 +190,67 @@ fn goes_to_other_threads() {
     fn is_send<T: Send>(_: &T) {}
     is_send(&kumi_xml::Tokenizer::new(Options::default()));
 }
+
+/// What a tag refers to counts once, also when the tag is looked at more than once because it came in pieces.
+#[test]
+fn a_tag_in_pieces_spends_no_more() {
+    let document = format!("<!DOCTYPE a [<!ENTITY e '{}'>]><a b='{}' c='d' d='' >x</a>", "e".repeat(500), "&e;".repeat(40));
+    let offset = document.find("<a b").unwrap_or(0);
+    // As much as the references need, and one byte less.
+    for (spare, fits) in [(0, true), (1, false)] {
+        let limits = Limits { entity_expansion: 40 * 501 - 16 * offset - spare, ..Limits::default() };
+        let (_, result) = read_all_ways("entities", document.as_bytes(), &Options { limits, ..Options::default() });
+        assert_eq!(result.is_ok(), fits, "{result:?}");
+    }
+}
+
+/// One large piece is the same as many small ones, also when more comes, or the end, before it is all read.
+#[test]
+fn a_large_piece_is_many_small_ones() {
+    let row = |i: usize| format!("<r n='{i}'>a\r\nb{i}\u{e9}<!-- {i} --></r>\r\n");
+    let document: String = std::iter::once("<t>".to_owned()).chain((0..20_000).map(row)).chain(["</t>".to_owned()]).collect();
+    let (first, rest) = document.split_at(400_000);
+    let read = |pieces: &[&[u8]], drained: usize| {
+        let mut tokenizer = kumi_xml::Tokenizer::new(Options::default());
+        let mut events = Vec::new();
+        for piece in pieces {
+            tokenizer.feed(piece).unwrap();
+            for _ in 0..drained {
+                common::show(&mut tokenizer, &mut events).unwrap();
+            }
+        }
+        tokenizer.finish();
+        while common::show(&mut tokenizer, &mut events).unwrap() {}
+        events
+    };
+    let small: Vec<&[u8]> = document.as_bytes().chunks(1000).collect();
+    let expected = read(&small, usize::from(u16::MAX));
+    assert_eq!(expected.len(), 2 + 20_000 * 5);
+    for drained in [0, 10, 30_000, usize::from(u16::MAX)] {
+        assert_eq!(read(&[document.as_bytes()], drained), expected);
+        assert_eq!(
+            read(&[first.as_bytes(), &rest.as_bytes()[..3], &rest.as_bytes()[3..300_000], &rest.as_bytes()[300_000..]], drained),
+            expected
+        );
+    }
+    // What is wrong far behind in it is told where it stands, after everything before it.
+    let broken = document.replacen("<r n='19000'>", "<r n='19000'>\u{1}", 1);
+    let line = 19_000 * 2 + 1;
+    for pieces in [vec![broken.as_bytes()], broken.as_bytes().chunks(1000).collect()] {
+        let mut tokenizer = kumi_xml::Tokenizer::new(Options::default());
+        let mut events = Vec::new();
+        let error = pieces
+            .iter()
+            .map(|piece| {
+                tokenizer.feed(piece).and_then(|()| {
+                    while common::show(&mut tokenizer, &mut events)? {}
+                    Ok(())
+                })
+            })
+            .find_map(Result::err);
+        assert_eq!(
+            (events.len(), error.map(|e| (e.kind, e.position.line))),
+            (1 + 19_000 * 5 + 1, Some((kumi_xml::ErrorKind::Character, line)))
+        );
+    }
+}

@@ -384,6 +384,18 @@ fn long_text_comes_in_pieces() {
     assert_eq!(texts, ["\"1234567\"", "\"ñ9&bcde\"", "\"fghij\"", "\"12345678\" cdata", "\"x\""]);
 }
 
+/// Only an XML declaration says the encoding: an instruction whose name begins so says nothing.
+#[test]
+fn an_instruction_declares_no_encoding() {
+    for document in [
+        "<?xml-stylesheet href='x' encoding='ISO-8859-1'?><a>\u{e9}</a>",
+        "<?xml-model encoding='no-such-thing'?><a>\u{e9}</a>",
+        "<?xmlx version='1.0' encoding='UTF-16'?><a>\u{e9}</a>",
+    ] {
+        assert_eq!(events(document)[2], "text \"\u{e9}\"", "{document}");
+    }
+}
+
 #[test]
 fn encodings() {
     let read = |bytes: &[u8], encoding| read_all_ways("encoding", bytes, &Options { encoding, ..Options::default() });

@@ -47,8 +47,8 @@ pub(super) struct Frame {
     pub column: u32,
     /// From 1 in a list, 0 elsewhere.
     pub ordinal: u32,
-    /// The namespace declarations in scope, numbered.
-    pub scope: u32,
+    /// The namespace declarations in scope, numbered: by 64 bits, for two must never have one number.
+    pub scope: u64,
     /// The predictor for its rows, when it has been looked for.
     pub predictor: u32,
     /// Of a path frame: which steps its children may be (bit i: step i).

@@ -95,7 +95,7 @@ impl From<Options> for BindOptions {
 pub struct BindLimits {
     /// The text of one field.
     pub field: usize,
-    /// One packed row; at most 1 GB whatever is given.
+    /// One packed row; also all that enclosing elements say beside the rows. At most 1 GB whatever is given.
     pub row: usize,
     /// Whole elements within one another.
     pub nesting: usize,
@@ -184,8 +184,10 @@ impl Binder {
                 }
             }
             if self.predictors.ready() {
-                if let Some(progress) = self.predict(out, limit) {
-                    return Ok(progress);
+                match self.predict(out, limit) {
+                    Some(Progress::NeedInput) if self.tokenizer.next_piece() => continue,
+                    Some(progress) => return Ok(progress),
+                    None => {}
                 }
             }
             let done = match self.tokenizer.next() {
@@ -269,7 +271,10 @@ impl Binder {
         let (read, stop, (line, column)) = self.predictors.run(&context, look, position, &self.schema, &mut self.state, out, limit);
         self.tokenizer.accept_at(read, line, column);
         match stop {
-            Stop::Full => Some(Progress::Full),
+            Stop::Full => {
+                self.predictors.wake();
+                Some(Progress::Full)
+            }
             Stop::Cut if !self.tokenizer.has_all() && self.predictors.waits() => Some(Progress::NeedInput),
             _ => None,
         }

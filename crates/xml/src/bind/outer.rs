@@ -4,6 +4,7 @@
 //! through the children as they come and keeps the last value found. A row takes its value from the innermost scope
 //! of the field.
 
+use super::error::BindErrorKind;
 use crate::event::Start;
 use crate::schema::{Outer, Schema};
 use rustc_hash::FxHasher;
@@ -21,18 +22,27 @@ struct Scope {
     capture: Option<Vec<u8>>,
 }
 
-/// Work for one tag is in proportion to the paths that may go on there, however many elements are open.
+/// Work for one tag is in proportion to the paths that may go on there, however many elements are open. Everything
+/// held together is bounded as a row is.
 #[derive(Debug, Default)]
 pub(super) struct Outers {
     /// By depth, the outermost first.
     scopes: Vec<Scope>,
     /// Those of each outer field, as indices into `scopes`.
     of_field: Vec<Vec<u32>>,
-    /// Those some of whose steps are open.
-    going: Vec<u32>,
-    capturing: u32,
+    /// Those with a step open at a depth, by that depth; the ones that have gone on from there stand deeper as well.
+    going: Vec<Vec<u32>>,
+    /// Those that collect text, outermost first.
+    capturing: Vec<u32>,
     /// Bytes of all values and captures.
     held: usize,
+}
+
+/// The most that one value may have, and all that is held.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    pub value: usize,
+    pub all: usize,
 }
 
 impl Outers {
@@ -40,12 +50,13 @@ impl Outers {
     fn come_to(&self, depth: u32) -> impl Iterator<Item = usize> {
         let own = self.scopes.iter().rev().take_while(|s| s.depth == depth).count();
         let own = self.scopes.len() - own..self.scopes.len();
-        let going = self.going.iter().map(|&i| i as usize).filter(move |&i| self.scopes[i].depth + self.scopes[i].progress == depth);
+        let going = self.going.get(depth as usize).map_or(&[][..], |going| going).iter().map(|&i| i as usize);
+        let going = going.filter(move |&i| self.scopes[i].depth + self.scopes[i].progress == depth);
         own.filter(|&i| self.scopes[i].progress == 0).chain(going)
     }
 
     /// A start tag at `depth`: whether some path goes through it.
-    pub fn follow(&mut self, schema: &Schema, start: &Start<'_>, depth: u32) -> bool {
+    pub fn follow(&mut self, schema: &Schema, start: &Start<'_>, depth: u32, most: Most) -> Result<bool, BindErrorKind> {
         let name = start.name();
         let next = |&i: &usize| {
             let scope = &self.scopes[i];
@@ -57,39 +68,44 @@ impl Outers {
             let scope = &mut self.scopes[i];
             let outer = &schema.outers[scope.outer as usize];
             scope.progress += 1;
-            if scope.progress == 1 {
-                self.going.push(i as u32);
+            let deepest = depth as usize;
+            if self.going.len() <= deepest {
+                self.going.resize(deepest + 1, Vec::new());
             }
+            self.going[deepest].push(i as u32);
             if scope.progress as usize == outer.children.len() {
                 match &outer.attribute {
                     Some(_) => {
-                        if let Some(value) = attribute(outer, start) {
+                        if let Some(value) = attribute(outer, start, most)? {
                             self.held += value.len();
                             self.held -= scope.value.replace(value).map_or(0, |old| old.len());
+                            within(self.held, most)?;
                         }
                     }
                     None => {
                         scope.capture = Some(Vec::new());
-                        self.capturing += 1;
+                        self.capturing.push(i as u32);
                     }
                 }
             }
         }
-        !followed.is_empty()
+        Ok(!followed.is_empty())
     }
 
     /// An element that rows may be in was entered.
-    pub fn enter(&mut self, schema: &Schema, start: &Start<'_>, depth: u32) {
+    pub fn enter(&mut self, schema: &Schema, start: &Start<'_>, depth: u32, most: Most) -> Result<(), BindErrorKind> {
         let name = start.name();
         self.of_field.resize(schema.outers.len(), Vec::new());
         for (number, outer) in schema.outers.iter().enumerate() {
             if outer.element.matches(name.local(), name.namespace()) {
-                let value = if outer.children.is_empty() { attribute(outer, start) } else { None };
+                let value = if outer.children.is_empty() { attribute(outer, start, most)? } else { None };
                 self.held += value.as_ref().map_or(0, Vec::len);
+                within(self.held, most)?;
                 self.of_field[number].push(self.scopes.len() as u32);
                 self.scopes.push(Scope { outer: number as u32, depth, progress: 0, value, capture: None });
             }
         }
+        Ok(())
     }
 
     /// Which paths may go on in a child of the element at `depth`, as a number that tells them apart.
@@ -102,20 +118,21 @@ impl Outers {
     }
 
     pub fn wants_text(&self) -> bool {
-        self.capturing > 0
+        !self.capturing.is_empty()
     }
 
-    /// False when a value is larger than `limit`, or all together are larger than `all`.
-    pub fn text(&mut self, text: &[u8], limit: usize, all: usize) -> bool {
-        for &i in &self.going {
+    /// Text in the innermost element.
+    pub fn text(&mut self, text: &[u8], most: Most) -> Result<(), BindErrorKind> {
+        for &i in &self.capturing {
             let Some(capture) = &mut self.scopes[i as usize].capture else { continue };
-            self.held += text.len();
-            if capture.len() + text.len() > limit || self.held > all {
-                return false;
+            if capture.len() + text.len() > most.value {
+                return Err(BindErrorKind::FieldSize);
             }
+            self.held += text.len();
+            within(self.held, most)?;
             capture.extend_from_slice(text);
         }
-        true
+        Ok(())
     }
 
     /// The end tag of an entered element at `depth`.
@@ -124,18 +141,16 @@ impl Outers {
             self.held -= scope.value.map_or(0, |v| v.len());
             self.of_field[scope.outer as usize].pop();
         }
-        let (scopes, held, capturing) = (&mut self.scopes, &mut self.held, &mut self.capturing);
-        self.going.retain(|&i| {
-            let scope = &mut scopes[i as usize];
-            if scope.depth + scope.progress == depth {
-                scope.progress -= 1;
-                if let Some(text) = scope.capture.take() {
-                    *held -= scope.value.replace(text).map_or(0, |old| old.len());
-                    *capturing -= 1;
-                }
+        let Some(left) = self.going.get_mut(depth as usize) else { return };
+        for i in left.drain(..) {
+            let scope = &mut self.scopes[i as usize];
+            scope.progress -= 1;
+            if let Some(text) = scope.capture.take() {
+                self.held -= scope.value.replace(text).map_or(0, |old| old.len());
+                // What is captured deeper has ended.
+                self.capturing.pop();
             }
-            scope.progress > 0
-        });
+        }
     }
 
     /// The value for an element that was not entered yet.
@@ -145,11 +160,20 @@ impl Outers {
     }
 }
 
-fn attribute(outer: &Outer, start: &Start<'_>) -> Option<Vec<u8>> {
-    let test = outer.attribute.as_ref()?;
+/// All that is held is within bounds.
+fn within(held: usize, most: Most) -> Result<(), BindErrorKind> {
+    if held > most.all { Err(BindErrorKind::RowSize) } else { Ok(()) }
+}
+
+/// The value that a tag says.
+fn attribute(outer: &Outer, start: &Start<'_>, most: Most) -> Result<Option<Vec<u8>>, BindErrorKind> {
+    let Some(test) = &outer.attribute else { return Ok(None) };
     let mut matching = start.attributes().filter(|a| test.matches(a.name.local(), a.name.namespace()));
-    let first = matching.next()?;
+    let Some(first) = matching.next() else { return Ok(None) };
     // Without a namespace given, the one without a prefix is meant.
     let meant = if first.name.prefix().is_some() { matching.find(|a| a.name.prefix().is_none()).unwrap_or(first) } else { first };
-    Some(meant.value.as_bytes().to_vec())
+    match meant.value.len() > most.value {
+        true => Err(BindErrorKind::FieldSize),
+        false => Ok(Some(meant.value.as_bytes().to_vec())),
+    }
 }

@@ -26,7 +26,7 @@ use crate::tokenizer::Lookahead;
 pub(super) struct Context {
     pub parent: Parent,
     /// The namespace declarations in scope.
-    pub scope: u32,
+    pub scope: u64,
     /// The paths to outer values that may go on in a child.
     pub outers: u64,
 }
@@ -46,6 +46,17 @@ pub(super) struct Predictor {
     /// Rows to let pass before learning is tried again, and how many after the next vain try.
     pause: u32,
     patience: u32,
+}
+
+/// A run of rows: what is read and by which schema, and where what comes of it goes.
+pub(super) struct Run<'a> {
+    pub look: Lookahead<'a>,
+    pub schema: &'a Schema,
+    pub state: &'a mut State,
+    pub count: &'a mut Count,
+    pub scratch: &'a mut Scratch,
+    pub out: &'a mut Batch,
+    pub limit: Limit,
 }
 
 /// Why a run of rows ended.
@@ -107,31 +118,14 @@ impl Predictor {
     }
 
     /// Binds rows for as long as they are known. How many bytes were read, and why not more.
-    pub fn run(
-        &mut self,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
-        kernel::run(self, look, schema, state, count, scratch, out, limit)
+    pub fn run(&mut self, run: Run<'_>) -> (usize, Stop) {
+        kernel::run(self, run)
     }
 
     /// [`run`](Predictor::run) with a way to compare blocks; made for each kind of processor.
     #[inline(always)]
-    fn run_with<S: Same>(
-        &mut self,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
+    fn run_with<S: Same>(&mut self, run: Run<'_>) -> (usize, Stop) {
+        let Run { look, schema, state, count, scratch, out, limit } = run;
         let bytes = look.padded;
         let mut done = look.pos;
         let mut outer_of = None;
@@ -305,17 +299,8 @@ fn past_brackets(look: &Lookahead<'_>, mut at: usize) -> usize {
 mod kernel {
     use super::*;
 
-    pub fn run(
-        predictor: &mut Predictor,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
-        predictor.run_with::<Portable>(look, schema, state, count, scratch, out, limit)
+    pub fn run(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
+        predictor.run_with::<Portable>(run)
     }
 }
 
@@ -325,56 +310,29 @@ mod kernel {
     use super::*;
     use crate::bind::block::x86::{Avx2, Avx512};
 
-    pub fn run(
-        predictor: &mut Predictor,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
+    pub fn run(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
                 // SAFETY: the processor has all the features.
-                return unsafe { run_avx512(predictor, look, schema, state, count, scratch, out, limit) };
+                return unsafe { run_avx512(predictor, run) };
             }
             // SAFETY: the processor has all the features.
-            return unsafe { run_avx2(predictor, look, schema, state, count, scratch, out, limit) };
+            return unsafe { run_avx2(predictor, run) };
         }
-        predictor.run_with::<Portable>(look, schema, state, count, scratch, out, limit)
+        predictor.run_with::<Portable>(run)
     }
 
     /// # Safety
     /// The processor has AVX-512F and BW, BMI1 and BMI2.
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
-    unsafe fn run_avx512(
-        predictor: &mut Predictor,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
-        predictor.run_with::<Avx512>(look, schema, state, count, scratch, out, limit)
+    unsafe fn run_avx512(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
+        predictor.run_with::<Avx512>(run)
     }
 
     /// # Safety
     /// The processor has AVX2, BMI1 and BMI2.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    unsafe fn run_avx2(
-        predictor: &mut Predictor,
-        look: Lookahead<'_>,
-        schema: &Schema,
-        state: &mut State,
-        count: &mut Count,
-        scratch: &mut Scratch,
-        out: &mut Batch,
-        limit: Limit,
-    ) -> (usize, Stop) {
-        predictor.run_with::<Avx2>(look, schema, state, count, scratch, out, limit)
+    unsafe fn run_avx2(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
+        predictor.run_with::<Avx2>(run)
     }
 }

@@ -3,7 +3,7 @@
 use super::batch::{Batch, Limit};
 use super::count::{Count, counter};
 use super::learn::Learning;
-use super::predict::{Context, Predictor, ROOM_FOR_TAGS, Stop};
+use super::predict::{Context, Predictor, ROOM_FOR_TAGS, Run, Stop};
 use super::span::Scratch;
 use super::state::State;
 use crate::error::Position;
@@ -114,7 +114,8 @@ impl Predictors {
         }
         let before = out.items.len();
         let mut count = Count::new(position, look.pos, self.counter);
-        let (read, stop) = self.all[index].run(look, schema, state, &mut count, &mut self.scratch, out, limit);
+        let run = Run { look, schema, state, count: &mut count, scratch: &mut self.scratch, out, limit };
+        let (read, stop) = self.all[index].run(run);
         self.rows += (out.items.len() - before) as u64;
         if read > 0 {
             self.cuts = 0;

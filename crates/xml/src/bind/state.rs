@@ -6,12 +6,13 @@ use super::batch::{Batch, ByteRange, Item};
 use super::error::BindErrorKind;
 use super::frame::{Frame, NONE, Role, Store, Texts, Value};
 use super::learn::Learning;
-use super::outer::Outers;
+use super::outer::{Most, Outers};
 use super::predict::{Context, Parent};
 use crate::error::Position;
 use crate::event::Start;
 use crate::row::OPENED;
 use crate::schema::{Card, Class, ClassId, Field, Kind, NameTest, Place, Root, Schema};
+use std::collections::HashSet;
 
 /// What to do after a start tag.
 pub(super) enum Next {
@@ -50,7 +51,7 @@ pub(super) struct State {
     wholes: usize,
     /// Rows of the path so far.
     pub rows: u32,
-    scopes: u32,
+    scopes: u64,
     /// What a row is found to consist of, while the predictor learns from it.
     pub learning: Option<Learning>,
     /// What the root element is called, once it was bound.
@@ -78,9 +79,13 @@ impl State {
         }
     }
 
+    fn most(&self) -> Most {
+        Most { value: self.limits.field, all: self.limits.row }
+    }
+
     pub fn start(&mut self, schema: &Schema, start: &Start<'_>) -> Result<Next, Fault> {
         let depth = self.frames.len() as u32 + 1;
-        let followed = !schema.outers.is_empty() && self.outers.follow(schema, start, depth);
+        let followed = !schema.outers.is_empty() && self.outers.follow(schema, start, depth, self.most())?;
         if followed {
             if let Some(learning) = &mut self.learning {
                 learning.spoil();
@@ -170,7 +175,7 @@ impl State {
     }
 
     /// Namespace declarations begin a new scope.
-    fn scope(&mut self, start: &Start<'_>) -> u32 {
+    fn scope(&mut self, start: &Start<'_>) -> u64 {
         let declares = start.attributes().any(|a| is_declaration(a.name.raw()));
         if declares {
             self.scopes += 1;
@@ -208,7 +213,7 @@ impl State {
         frame.scope = self.scope(start);
         self.frames.push(frame);
         if !schema.outers.is_empty() {
-            self.outers.enter(schema, start, self.frames.len() as u32);
+            self.outers.enter(schema, start, self.frames.len() as u32, self.most())?;
         }
         Ok(Next::Entered)
     }
@@ -252,13 +257,14 @@ impl State {
         }
         self.frames.push(frame);
         if !schema.outers.is_empty() {
-            self.outers.enter(schema, start, depth);
+            self.outers.enter(schema, start, depth, self.most())?;
         }
         Ok(Next::Located)
     }
 
     fn attributes(&mut self, class: &Class, frame: &Frame, start: &Start<'_>, learning: &mut Option<Learning>) -> Result<(), Fault> {
         let fault = |kind, name: &str| Err(Fault { kind, below: format!("/@{name}") });
+        let mut plain: Option<HashSet<&str>> = None;
         for attribute in start.attributes() {
             let name = attribute.name;
             let found = if is_declaration(name.raw()) { None } else { class.attributes.find(name.local(), name.namespace()) };
@@ -279,8 +285,10 @@ impl State {
                     );
                 }
                 if name.prefix().is_some() {
-                    let plain = start.attributes().any(|a| a.name.prefix().is_none() && a.name.local() == name.local());
-                    if plain {
+                    // Gone through once a tag: it may have thousands that differ only in their prefixes.
+                    let without_prefix =
+                        || start.attributes().map(|a| a.name).filter(|n| n.prefix().is_none()).map(|n| n.local()).collect();
+                    if plain.get_or_insert_with(without_prefix).contains(name.local()) {
                         continue;
                     }
                     return fault(
@@ -353,8 +361,8 @@ impl State {
         if self.texts.content_wanted() {
             self.texts.add_content(text, field, row)?;
         }
-        if self.outers.wants_text() && !self.outers.text(text, field, row) {
-            return Err(BindErrorKind::FieldSize.into());
+        if self.outers.wants_text() {
+            self.outers.text(text, self.most())?;
         }
         Ok(())
     }
