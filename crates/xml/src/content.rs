@@ -4,7 +4,7 @@
 //! `scratch`. A piece is delivered as soon as `text_piece` bytes of the node are there, however they came.
 
 use crate::chars::{self, floor_boundary};
-use crate::cursor::{Read, Reference, Trouble, bad};
+use crate::cursor::{Cursor, Read, Reference, Trouble, bad};
 use crate::dtd::{self, Expander};
 use crate::error::{ErrorKind, LimitKind};
 use crate::markup;
@@ -96,31 +96,35 @@ impl Tokenizer {
     }
 
     fn comment(&mut self) -> Read<Token> {
-        let limit = self.options.limits.markup_bytes;
-        self.begin("a comment", limit, LimitKind::MarkupBytes);
-        let at = self.at();
-        self.ready(Scan::Comment(at + 4))?;
-        let mut c = self.cursor();
-        c.at += 4;
-        markup::comment(&mut c)?;
-        let end = c.at;
-        self.event = self.offset(at);
-        self.set_at(end);
+        let (at, end, ()) = self.aside("a comment", Scan::Comment, "<!--", markup::comment)?;
         Ok(Token::Comment(at + 4, end - 3))
     }
 
     fn instruction(&mut self) -> Read<Token> {
-        let limit = self.options.limits.markup_bytes;
-        self.begin("a processing instruction", limit, LimitKind::MarkupBytes);
+        let namespaces = self.options.namespaces;
+        let read = |c: &mut Cursor<'_>| markup::instruction(c, namespaces);
+        let (_, _, (target, data)) = self.aside("a processing instruction", Scan::Instruction, "<?", read)?;
+        Ok(Token::Pi(target.0, target.1, data.0, data.1))
+    }
+
+    /// Passes over what stands beside the document's data. Where it begins and ends, and what `read` made of what follows `open`.
+    fn aside<T>(
+        &mut self,
+        what: &'static str,
+        scan: fn(usize) -> Scan,
+        open: &str,
+        read: impl FnOnce(&mut Cursor<'_>) -> Read<T>,
+    ) -> Read<(usize, usize, T)> {
+        self.begin(what, self.options.limits.markup_bytes, LimitKind::MarkupBytes);
         let at = self.at();
-        self.ready(Scan::Instruction(at + 2))?;
+        self.ready(scan(at + open.len()))?;
         let mut c = self.cursor();
-        c.at += 2;
-        let (target, data) = markup::instruction(&mut c, self.options.namespaces)?;
+        c.at += open.len();
+        let found = read(&mut c)?;
         let end = c.at;
         self.event = self.offset(at);
         self.set_at(end);
-        Ok(Token::Pi(target.0, target.1, data.0, data.1))
+        Ok((at, end, found))
     }
 
     /// Text up to the next stop, as far as it is there.

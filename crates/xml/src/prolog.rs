@@ -150,12 +150,7 @@ fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {
     let mut spaced = c.space()?;
     let mut encoding = None;
     if c.peek()? == b'e' {
-        attribute_space(c, spaced)?;
-        if !c.word(b"encoding")? {
-            return bad(KIND, c.at, "'encoding' or 'standalone' expected");
-        }
-        c.equals("after 'encoding'")?;
-        let (from, to) = c.literal("the encoding")?;
+        let (from, to) = part(c, spaced, "encoding", "'encoding' or 'standalone' expected")?;
         let name = &c.bytes[from..to];
         let letter = name.first().is_some_and(u8::is_ascii_alphabetic);
         if !letter || !name.iter().all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')) {
@@ -166,12 +161,7 @@ fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {
     }
     let mut standalone = None;
     if c.peek()? == b's' {
-        attribute_space(c, spaced)?;
-        if !c.word(b"standalone")? {
-            return bad(KIND, c.at, "'standalone' expected");
-        }
-        c.equals("after 'standalone'")?;
-        let (from, to) = c.literal("'yes' or 'no'")?;
+        let (from, to) = part(c, spaced, "standalone", "'standalone' expected")?;
         standalone = match &c.bytes[from..to] {
             b"yes" => Some(true),
             b"no" => Some(false),
@@ -185,9 +175,14 @@ fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {
     Ok((version, encoding, standalone))
 }
 
-fn attribute_space(c: &Cursor<'_>, spaced: bool) -> Read<()> {
-    if spaced {
-        return Ok(());
+/// One of the optional parts: where its value stands.
+fn part(c: &mut Cursor<'_>, spaced: bool, name: &str, expected: &str) -> Read<Span> {
+    if !spaced {
+        return bad(ErrorKind::Declaration, c.at, "white space expected in the XML declaration");
     }
-    bad(ErrorKind::Declaration, c.at, "white space expected in the XML declaration")
+    if !c.word(name.as_bytes())? {
+        return bad(ErrorKind::Declaration, c.at, expected);
+    }
+    c.equals(&format!("after '{name}'"))?;
+    c.literal(&format!("the value of '{name}'"))
 }

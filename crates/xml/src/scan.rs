@@ -153,46 +153,124 @@ mod x86 {
     use super::{Block, Flags, Masks, blocks};
     use std::arch::x86_64::*;
 
-    pub fn sse2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
-        // SSE2 is part of x86-64.
-        blocks(bytes, from, len, masks, |chunk| {
-            let mut out = Block::default();
-            for (i, part) in chunk.as_chunks::<16>().0.iter().enumerate() {
-                // SAFETY: SSE2 is part of x86-64; the load is unaligned and of exactly 16 bytes.
-                let (stop, brk, mark, control, non_ascii, cr) = unsafe {
-                    let v = _mm_loadu_si128(part.as_ptr().cast());
-                    let eq = |b: u8| _mm_cmpeq_epi8(v, _mm_set1_epi8(b as i8));
-                    // Unsigned: v - low <= span.
-                    let within = |v: __m128i, low: u8, span: u8| {
-                        let d = _mm_sub_epi8(v, _mm_set1_epi8(low as i8));
-                        _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(span as i8)), d)
-                    };
-                    let stop = _mm_or_si128(_mm_or_si128(eq(b'<'), eq(b'&')), eq(b']'));
-                    let letter = within(_mm_or_si128(v, _mm_set1_epi8(0x20)), b'a', 25);
-                    let name = _mm_or_si128(_mm_or_si128(letter, within(v, b'0', 9)), _mm_or_si128(within(v, b'-', 1), eq(b'_')));
-                    let cr = eq(b'\r');
-                    let allowed = _mm_or_si128(within(v, b'\t', 1), cr);
-                    let control = _mm_andnot_si128(allowed, within(v, 0, 0x1F));
-                    let quotes = _mm_or_si128(eq(b'"'), within(v, b'&', 1));
-                    let mark = _mm_or_si128(_mm_or_si128(quotes, eq(b'<')), within(v, b'\t', 1));
-                    (
-                        _mm_movemask_epi8(stop),
-                        !_mm_movemask_epi8(name),
-                        _mm_movemask_epi8(mark),
-                        _mm_movemask_epi8(control),
-                        _mm_movemask_epi8(v),
-                        _mm_movemask_epi8(cr),
-                    )
-                };
-                let put = |mask: i32| ((mask as u32 & 0xFFFF) as u64) << (16 * i);
-                out.stops |= put(stop);
-                out.breaks |= put(brk);
-                out.marks |= put(mark);
-                out.control |= put(control);
-                out.non_ascii |= put(non_ascii);
-                out.cr |= put(cr);
+    /// A register whose bytes are compared all at once.
+    ///
+    /// # Safety
+    /// Of every function: the processor has what the register needs. `load` reads as many bytes as the register holds.
+    trait Register: Copy {
+        unsafe fn load(bytes: *const u8) -> Self;
+        unsafe fn all(byte: u8) -> Self;
+        /// Which bytes are the same: all bits of them.
+        unsafe fn same(self, other: Self) -> Self;
+        unsafe fn or(self, other: Self) -> Self;
+        /// `!self & other`, as processors have it.
+        unsafe fn andnot(self, other: Self) -> Self;
+        unsafe fn minus(self, other: Self) -> Self;
+        /// The lesser bytes, unsigned.
+        unsafe fn least(self, other: Self) -> Self;
+        /// The highest bit of each byte.
+        unsafe fn bits(self) -> u32;
+    }
+
+    macro_rules! register {
+        ($name:ident, $load:ident, $all:ident, $same:ident, $or:ident, $andnot:ident, $minus:ident, $least:ident, $bits:ident) => {
+            impl Register for $name {
+                #[inline(always)]
+                unsafe fn load(bytes: *const u8) -> Self {
+                    // SAFETY: the caller's promises; the load needs no alignment.
+                    unsafe { $load(bytes.cast()) }
+                }
+                #[inline(always)]
+                unsafe fn all(byte: u8) -> Self {
+                    // SAFETY: the caller's promise, here and below.
+                    unsafe { $all(byte as i8) }
+                }
+                #[inline(always)]
+                unsafe fn same(self, other: Self) -> Self {
+                    unsafe { $same(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn or(self, other: Self) -> Self {
+                    unsafe { $or(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn andnot(self, other: Self) -> Self {
+                    unsafe { $andnot(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn minus(self, other: Self) -> Self {
+                    unsafe { $minus(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn least(self, other: Self) -> Self {
+                    unsafe { $least(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn bits(self) -> u32 {
+                    unsafe { $bits(self) as u32 }
+                }
             }
-            out
+        };
+    }
+    register!(
+        __m128i,
+        _mm_loadu_si128,
+        _mm_set1_epi8,
+        _mm_cmpeq_epi8,
+        _mm_or_si128,
+        _mm_andnot_si128,
+        _mm_sub_epi8,
+        _mm_min_epu8,
+        _mm_movemask_epi8
+    );
+    register!(
+        __m256i,
+        _mm256_loadu_si256,
+        _mm256_set1_epi8,
+        _mm256_cmpeq_epi8,
+        _mm256_or_si256,
+        _mm256_andnot_si256,
+        _mm256_sub_epi8,
+        _mm256_min_epu8,
+        _mm256_movemask_epi8
+    );
+
+    /// Looks at a block, a register of `N` bytes at a time.
+    ///
+    /// # Safety
+    /// The processor has what `R` needs, which is a register of `N` bytes.
+    #[inline(always)]
+    unsafe fn look<R: Register, const N: usize>(chunk: &[u8; 64]) -> Block {
+        let mut out = Block::default();
+        for (i, part) in chunk.as_chunks::<N>().0.iter().enumerate() {
+            // SAFETY: the caller's promise; `part` has `N` bytes.
+            unsafe {
+                let v = R::load(part.as_ptr());
+                let is = |b: u8| v.same(R::all(b));
+                // Unsigned: v - low <= span.
+                let within = |v: R, low: u8, span: u8| {
+                    let d = v.minus(R::all(low));
+                    d.least(R::all(span)).same(d)
+                };
+                let letter = within(v.or(R::all(0x20)), b'a', 25);
+                let name = letter.or(within(v, b'0', 9)).or(within(v, b'-', 1).or(is(b'_')));
+                let (less, cr, blank) = (is(b'<'), is(b'\r'), within(v, b'\t', 1));
+                let put = |mask: u32| ((mask & (u32::MAX >> (32 - N))) as u64) << (N * i);
+                out.stops |= put(less.or(is(b'&')).or(is(b']')).bits());
+                out.breaks |= put(!name.bits());
+                out.marks |= put(is(b'"').or(within(v, b'&', 1)).or(less).or(blank).bits());
+                out.control |= put(blank.or(cr).andnot(within(v, 0, 0x1F)).bits());
+                out.non_ascii |= put(v.bits());
+                out.cr |= put(cr.bits());
+            }
+        }
+        out
+    }
+
+    pub fn sse2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+        blocks(bytes, from, len, masks, |chunk| {
+            // SAFETY: SSE2 is part of x86-64.
+            unsafe { look::<__m128i, 16>(chunk) }
         })
     }
 
@@ -204,49 +282,8 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn avx2_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
-            let mut out = Block::default();
-            for (i, part) in chunk.as_chunks::<32>().0.iter().enumerate() {
-                // SAFETY: this function has AVX2; the load is unaligned and of exactly 32 bytes.
-                let (stop, brk, mark, control, non_ascii, cr) = unsafe {
-                    let v = _mm256_loadu_si256(part.as_ptr().cast());
-                    macro_rules! eq {
-                        ($b:expr) => {
-                            _mm256_cmpeq_epi8(v, _mm256_set1_epi8($b as i8))
-                        };
-                    }
-                    macro_rules! within {
-                        ($v:expr, $low:expr, $span:expr) => {{
-                            let d = _mm256_sub_epi8($v, _mm256_set1_epi8($low as i8));
-                            _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8($span)), d)
-                        }};
-                    }
-                    let stop = _mm256_or_si256(_mm256_or_si256(eq!(b'<'), eq!(b'&')), eq!(b']'));
-                    let letter = within!(_mm256_or_si256(v, _mm256_set1_epi8(0x20)), b'a', 25);
-                    let name =
-                        _mm256_or_si256(_mm256_or_si256(letter, within!(v, b'0', 9)), _mm256_or_si256(within!(v, b'-', 1), eq!(b'_')));
-                    let cr = eq!(b'\r');
-                    let allowed = _mm256_or_si256(within!(v, b'\t', 1), cr);
-                    let control = _mm256_andnot_si256(allowed, within!(v, 0, 0x1F));
-                    let quotes = _mm256_or_si256(eq!(b'"'), within!(v, b'&', 1));
-                    let mark = _mm256_or_si256(_mm256_or_si256(quotes, eq!(b'<')), within!(v, b'\t', 1));
-                    (
-                        _mm256_movemask_epi8(stop),
-                        !_mm256_movemask_epi8(name),
-                        _mm256_movemask_epi8(mark),
-                        _mm256_movemask_epi8(control),
-                        _mm256_movemask_epi8(v),
-                        _mm256_movemask_epi8(cr),
-                    )
-                };
-                let put = |mask: i32| (mask as u32 as u64) << (32 * i);
-                out.stops |= put(stop);
-                out.breaks |= put(brk);
-                out.marks |= put(mark);
-                out.control |= put(control);
-                out.non_ascii |= put(non_ascii);
-                out.cr |= put(cr);
-            }
-            out
+            // SAFETY: this function has AVX2.
+            unsafe { look::<__m256i, 32>(chunk) }
         })
     }
 

@@ -138,6 +138,7 @@ mod tests {
     #[test]
     fn comparisons_agree() {
         type Comparison = fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool;
+        #[allow(unused_mut)]
         let mut all: Vec<Comparison> = vec![Portable::same];
         #[cfg(target_arch = "x86_64")]
         all.extend(x86::comparisons());
