@@ -19,7 +19,9 @@ use crate::gclog::{Cause, Collected};
 use crate::heap::Heap;
 use crate::mark::{Marking, is_marked};
 use crate::shared::{HeapShared, lock};
+
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
+use crate::young::process_ns;
 use crate::{DataObj, Value};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;
@@ -89,7 +91,7 @@ impl Heap {
     /// `roots` marks everything that any worker holds; it is told whether the collection is a full one, where
     /// what did not change since the last one must be shown too.
     pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(bool, &mut Marker)) {
-        let t0 = Instant::now();
+        let (t0, begun) = (Instant::now(), process_ns());
         let Some(first) = heaps.first_mut() else { return };
         first.adopt();
         let shared = first.shared.clone();
@@ -133,7 +135,7 @@ impl Heap {
             // SAFETY: the world is stopped.
             unsafe { h.retired.free_old(stop, oldest) };
         }
-        shared.next_budget(full, m.cells, m.bytes, t0.elapsed().as_nanos() as u64);
+        shared.next_budget(full, m.cells, m.bytes, begun);
         let what = if full { Collected::Full } else { Collected::Young };
         let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
         shared.stats.marked(what, t0.elapsed().as_nanos() as u64, bytes, cells);
@@ -192,8 +194,8 @@ impl HeapShared {
         }
         false
     }
-    /// A collection marked so much in so many nanoseconds: how much may be allocated until the next.
-    fn next_budget(&self, full: bool, cells: usize, bytes: usize, ns: u64) {
+    /// A collection that began at `begun` (`young::process_ns`) marked so much: how much may be allocated until the next.
+    fn next_budget(&self, full: bool, cells: usize, bytes: usize, begun: u64) {
         if full {
             self.live_cells.store(cells, Relaxed);
             self.live_bytes.store(bytes, Relaxed);
@@ -205,7 +207,7 @@ impl HeapShared {
             self.promoted.fetch_add(bytes, Relaxed);
         }
         let live = self.live_bytes.load(Relaxed) as isize;
-        self.young.collected(ns, live.max(0) as usize);
+        self.young.collected(begun, live.max(0) as usize);
         let mut budget = self.young.bytes() as isize;
         let max = self.max();
         if max < usize::MAX / 8 {
