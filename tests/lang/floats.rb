@@ -4,3 +4,13 @@ p Float::INFINITY, -Float::INFINITY, Float::NAN.nan?, Float::MAX, Float::MIN, Fl
 p 1.5.to_r, 0.5.rationalize, 3.0.to_i, 1.1 - 1.0, 1.0.next_float > 1.0, 1e308 * 10, 5.0.floor, 1.23.abs, -1.23.abs, 3.0.zero?, 1.0 <=> 2, 1.0 <=> "a", 3.99.to_i, 1.0.to_s, 1.0.inspect
 p Math.sqrt(16), Math::PI, Math.sin(0), Math.log(Math::E), Math.log2(8), Math.log10(1000), Math.hypot(3, 4), Math.cbrt(27), Math.atan2(1, 1), (Math.sqrt(-1) rescue $!.message)
 p "%.3f" % 2.0, "%g" % 1e10, "%g" % 0.0001, "%10.2e|" % 12345.6789, "%a" % 1.0, "%-8.2f|" % 3.14159, "%+.1f" % 2.25, 1234567.891.to_s, 1e7.to_s, 12345678912345.678.to_s
+
+# What is the same object need not be equal to itself.
+nan = Float::NAN
+p nan != nan, nan.!=(nan), nan.send(:!=, nan), [nan] != [nan], 1.5 != 1.5, 1e300 != 1e300
+puts nan != nan ? "differs" : "equal"
+class NeverEqual
+  def ==(_other) = false
+end
+never = NeverEqual.new
+p never != never, never == never, Complex(nan, 1) != Complex(nan, 1), nil != nil, :a != :a, "a" != "b"

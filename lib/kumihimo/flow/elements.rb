@@ -105,8 +105,7 @@ module Kumihimo
     class Take < Operator
       def initialize(input, count)
         super(input)
-        raise ArgumentError, "attempt to take negative size" if count.negative?
-        @count = count
+        @count = Flow.size(count, "take")
       end
 
       def start = @left = @count
@@ -140,8 +139,7 @@ module Kumihimo
     class Drop < Operator
       def initialize(input, count)
         super(input)
-        raise ArgumentError, "attempt to drop negative size" if count.negative?
-        @count = count
+        @count = Flow.size(count, "drop")
       end
 
       def start = @left = @count

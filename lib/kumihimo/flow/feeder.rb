@@ -52,6 +52,8 @@ module Kumihimo
               []
             end
           end
+          # The input's thread knows none of the reader's `catch`es.
+          throw(failure.tag, failure.value) if UncaughtThrowError === failure
           raise failure if failure
           batch
         end
@@ -75,10 +77,13 @@ module Kumihimo
 
         def start
           @thread = Thread.new(@input) do |input|
+            failure = Error.new("the thread that read #{input.inspect} was killed")
             input.each { |element| put(element) }
-            finish(nil)
+            failure = nil
           rescue Exception => error # whatever ends the input is the reader's to know
-            finish(error)
+            failure = error
+          ensure
+            finish(failure)
           end
           @thread.report_on_exception = false
         end

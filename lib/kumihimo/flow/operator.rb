@@ -2,6 +2,14 @@
 
 module Kumihimo
   module Flow
+    # A number of elements that an operator is given.
+    def self.size(count, verb)
+      number = Integer.try_convert(count)
+      raise TypeError, "no implicit conversion of #{count.nil? ? "nil" : count.class} into Integer" unless number
+      raise ArgumentError, "attempt to #{verb} negative size" if number.negative?
+      number
+    end
+
     # An operator over one input; the base of your own:
     #
     #   class Rises < Kumihimo::Flow::Operator

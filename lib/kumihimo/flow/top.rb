@@ -7,8 +7,7 @@ module Kumihimo
     class Top < Operator
       def initialize(input, count, key, least)
         super(input)
-        raise ArgumentError, "attempt to take negative size" if count.negative?
-        @count = count
+        @count = Flow.size(count, "take")
         @key = key
         @least = least
       end
@@ -47,7 +46,7 @@ module Kumihimo
           raise ArgumentError, "comparison of #{one[0].class} with #{other[0].inspect} failed" unless order
           order.zero? ? one[1] <=> other[1] : order
         end
-        @best = @best.first(@count)
+        @best = @best.first(@count) if @best.size > @count
         @bound = @best.last[0] if @best.size == @count && !@count.zero?
       end
     end

@@ -14,32 +14,47 @@ module Kumihimo
 
     # The operators behind `Flow#window`.
     module Windows
+      # In how many windows an element may lie: each holds it.
+      MOST = 100_000
+
       def self.build(input, size, step, gap, key, lateness, block)
         if block
           raise ArgumentError, "window takes a size, a gap or a block, one of them" if size || gap || step
           return ByBlock.new(input, block)
         end
         raise ArgumentError, "window takes a size, a gap or a block, one of them" if (size.nil? == gap.nil?)
+        number("lateness", lateness)
+        raise ArgumentError, "lateness: is for windows of a size by key" unless lateness.zero? || (size && key)
         if gap
           raise ArgumentError, "a session window needs by:" unless key
-          return Sessions.new(input, gap, key)
+          raise ArgumentError, "a session window takes no step:" if step
+          return Sessions.new(input, number("gap", gap), key)
         end
         step ||= size
-        raise ArgumentError, "size and step of a window must be positive" unless size.positive? && step.positive?
-        return ByKey.new(input, size, step, key, lateness) if key
+        raise ArgumentError, "size and step of a window must be positive" unless number("size", size).positive? && number("step", step).positive?
+        if key
+          raise ArgumentError, "step of a window is too small: each element would lie in #{(size / step).ceil} windows" if size / step > MOST
+          return ByKey.new(input, size, step, key, lateness)
+        end
         raise ArgumentError, "a window without by: has an Integer size and step" unless size.is_a?(Integer) && step.is_a?(Integer)
         ByCount.new(input, size, step)
       end
 
+      def self.number(what, number)
+        return number if finite?(number) && !number.negative?
+        raise ArgumentError, "#{what} of a window is a number from 0, not #{number.inspect}"
+      end
+      private_class_method :number
+
+      # Whether it is a number that others lie before and after.
+      def self.finite?(number) = number.is_a?(Numeric) && number.real? && number.finite?
+
       # A key as a number: seconds of a Time, days of a Date.
-      def self.number(key)
-        case key
-        when Numeric then key
-        when Time then key.to_r
-        else
-          raise ArgumentError, "a window's key is a number, a Time or a Date, not #{key.inspect}" unless key.respond_to?(:ajd)
-          key.respond_to?(:hour) ? key.ajd : key.jd
-        end
+      def self.number_of(key)
+        return key if Integer === key || finite?(key)
+        return key.to_r if Time === key
+        raise ArgumentError, "a window's key is a finite number, a Time or a Date, not #{key.inspect}" unless key.respond_to?(:ajd)
+        key.respond_to?(:hour) ? key.ajd : key.jd
       end
 
       # The key of the same kind as `like` for a number.
@@ -47,7 +62,7 @@ module Kumihimo
         case like
         when Numeric then number
         when Time then like.utc? ? Time.at(number).utc : Time.at(number, in: like.utc_offset)
-        else like + (number - Windows.number(like))
+        else like + (number - Windows.number_of(like))
         end
       end
 
@@ -98,7 +113,7 @@ module Kumihimo
 
         def process(element)
           key = @key.call(element)
-          at = Windows.number(key)
+          at = Windows.number_of(key)
           last = (at / @step).floor
           first = ((at - @size) / @step).floor + 1
           if @newest && first * @step + @size <= @newest - @lateness
@@ -143,7 +158,7 @@ module Kumihimo
 
         def process(element)
           key = @key.call(element)
-          at = Windows.number(key)
+          at = Windows.number_of(key)
           if @window
             raise UnsortedError, "an element of #{key} came after one of #{@window.to}" if at < @last
             if at - @last <= @gap

@@ -75,7 +75,10 @@ module Kumihimo
       # Whether it ends before `value` begins.
       def before?(value) = !high.nil? && (high < value || (open && high == value))
 
-      def empty? = !low.nil? && !high.nil? && (high < low || (open && high == low))
+      # Whether it covers nothing: a bound that is not equal to itself (NaN) is not in any order.
+      def empty?
+        low != low || high != high || (!low.nil? && !high.nil? && (high < low || (open && high == low)))
+      end
 
       def overlaps?(other)
         !(other.low && before?(other.low)) && !(low && other.before?(low))
