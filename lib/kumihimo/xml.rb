@@ -32,13 +32,13 @@ module Kumihimo
 
       # The elements that a path such as "/table/row" or "//row" names, as a list that is kept while it is referred to.
       def list(source, path, klass, **options)
-        XList.__wrap(Source.open(source, klass, path, options), klass)
+        XList.__wrap(Source.elements(source, klass, path, options), klass)
       end
 
       # Each of them, kept by nobody but the block; leaving the block, however, closes the document. Without a block the
       # list, which can be read once.
       def each(source, path, klass, **options, &block)
-        core = Source.open(source, klass, path, options)
+        core = Source.elements(source, klass, path, options)
         __xlist_set_cut(core)
         list = XList.__wrap(core, klass, true)
         return list unless block

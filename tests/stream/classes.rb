@@ -87,3 +87,26 @@ refused { Kumihimo::XML.each("<a/>", "/a//", Room) {} }
 k = klass { field :b }
 Kumihimo::XML.parse("<a><b/></a>", k)
 refused { k.field :c }
+
+# Trees without lists are values, the document's own element too; times are frozen as other values are.
+class Person < Kumihimo::XTree
+  field :name, attribute: true
+  field :born, Time, optional: true
+  field :boss, "Person", optional: true
+end
+one, other, third = %w[b b c].map { |name| Kumihimo::XML.parse("<p name='a'><born>2001-02-03T04:05:06Z</born><boss name='#{name}'/></p>", Person) }
+p one == other, one.eql?(other), one.hash == other.hash, { one => 1 }[other], one == third
+p one == Kumihimo::XML.list("<t><p name='a'><born>2001-02-03T04:05:06Z</born><boss name='b'/></p></t>", "/t/p", Person).first
+p one.born, one.born.frozen?
+begin
+  Marshal.dump(one)
+rescue TypeError => e
+  puts e.message
+end
+%i[list each].each do |name|
+  [nil, :t].each do |path|
+    Kumihimo::XML.public_send(name, "<t/>", path, Person) { nil }
+  rescue TypeError => e
+    puts e.message
+  end
+end

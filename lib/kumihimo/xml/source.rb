@@ -40,6 +40,12 @@ module Kumihimo
           end
         end
 
+        # The elements that a path names: a native list.
+        def elements(source, klass, path, options)
+          raise TypeError, "a path such as \"/table/row\" is a String, not #{path.inspect}" unless path.is_a?(String)
+          open(source, klass, path, options)
+        end
+
         # Is the String a document, not the name of one?
         def document?(text)
           bytes = text.b

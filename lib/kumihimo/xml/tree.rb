@@ -64,6 +64,19 @@ module Kumihimo
         schemas[path] || XML::Build.synchronize { schemas[path] ||= XML::Build.schema(self, path) }
       end
 
+      # Whether elements have no lists, nested ones neither: then they are equal when their fields are. Asked of closed classes.
+      def __value?
+        return @__value unless @__value.nil?
+        classes = [self]
+        at = 0
+        while (klass = classes[at])
+          return @__value = false if klass.fields.any?(&:list?)
+          classes |= klass.fields.filter_map(&:nested)
+          at += 1
+        end
+        @__value = true
+      end
+
       # No more fields: somebody reads with them.
       def __close = @__closed = true
 
@@ -167,24 +180,24 @@ module Kumihimo
       (keys ? keys & names : names).to_h { |name| [name, __send__(name)] }
     end
 
-    # Two elements without lists are equal when they are of one class and all fields are; with lists, when they are the same
-    # element of the same document.
+    # Two elements without lists are equal when they are of one class and all fields are, for which it waits; with lists, when
+    # they are the same element of the same document.
     def ==(other)
       return true if equal?(other)
       return false unless other.is_a?(XTree) && other.class.equal?(self.class)
-      return __xtree_same(self, other) unless __xtree_whole(self) && __xtree_whole(other)
+      return __xtree_same(self, other) unless self.class.__value?
       self.class.fields.all? { |field| __send__(field.name) == other.__send__(field.name) }
     end
 
     def eql?(other)
       return true if equal?(other)
       return false unless other.is_a?(XTree) && other.class.equal?(self.class)
-      return __xtree_same(self, other) unless __xtree_whole(self) && __xtree_whole(other)
+      return __xtree_same(self, other) unless self.class.__value?
       self.class.fields.all? { |field| __send__(field.name).eql?(other.__send__(field.name)) }
     end
 
     def hash
-      return __xtree_identity(self).hash unless __xtree_whole(self)
+      return __xtree_identity(self).hash unless self.class.__value?
       [self.class, *self.class.fields.map { |field| __send__(field.name) }].hash
     end
 
@@ -206,7 +219,7 @@ module Kumihimo
 
     # A whole element is dumped as it stood in the document.
     def _dump(_level)
-      raise TypeError, "can't dump #{self.class}: its lists are read on demand; dump what you need of it (to_h with to_a for the lists)" unless __xtree_whole(self)
+      raise TypeError, "can't dump #{self.class}: its parts are read on demand; dump what you need of it (to_h, with to_a for lists)" unless __xtree_whole(self)
       XML::Build.dump(self)
     end
   end

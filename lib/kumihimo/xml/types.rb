@@ -60,7 +60,12 @@ module Kumihimo
         def call(text)
           parts = __xdecode(DATETIME, text)
           raise Unfit, expected if __undef?(parts)
-          year, month, day, hour, minute, second, nanos, zone = parts
+          time(*parts).freeze
+        end
+
+        private
+
+        def time(year, month, day, hour, minute, second, nanos, zone)
           second = nanos.zero? ? second : second + Rational(nanos, 1_000_000_000)
           if @type != ::Time
             return @type.new(year, month, day, hour, minute, second, zone ? Rational(zone, 1440) : 0)
@@ -84,25 +89,6 @@ module Kumihimo
         def kind = OTHER
         def expected = "what #{@type.inspect} takes"
         def call(text) = @method == :call ? @type.call(text) : @type.parse(text)
-      end
-
-      # BigDecimal and others that Kernel converts to.
-      class Function
-        attr_reader :type, :expected
-
-        def initialize(type, expected)
-          @type = type
-          @expected = expected
-          freeze
-        end
-
-        def kind = OTHER
-
-        def call(text)
-          __send__(@type.name, text.strip)
-        rescue ArgumentError, TypeError
-          raise Unfit, @expected
-        end
       end
 
       # A type, and then a block.
@@ -154,7 +140,6 @@ module Kumihimo
             __xml_date(type)
             return DateType.new.freeze
           when "DateTime" then return TimeType.new(type)
-          when "BigDecimal" then return Function.new(type, "a decimal number")
           end
         end
         return Custom.new(type, :call) if type.respond_to?(:call)
