@@ -38,6 +38,24 @@ pub enum LimitKind {
     Namespaces,
 }
 
+impl LimitKind {
+    /// What the limit is called.
+    pub(crate) fn field(self) -> &'static str {
+        match self {
+            LimitKind::Depth => "depth",
+            LimitKind::Name => "name",
+            LimitKind::Attributes => "attributes",
+            LimitKind::TagBytes => "tag_bytes",
+            LimitKind::MarkupBytes => "markup_bytes",
+            LimitKind::DoctypeBytes => "doctype_bytes",
+            LimitKind::Entities => "declarations",
+            LimitKind::EntityExpansion => "entity_expansion",
+            LimitKind::EntityDepth => "entity_depth",
+            LimitKind::Namespaces => "namespaces",
+        }
+    }
+}
+
 /// What is wrong. The message of an [`Error`] says it in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -93,6 +93,7 @@ pub mod bind;
 mod chars;
 mod content;
 mod cursor;
+mod declarations;
 mod doctype;
 mod dtd;
 mod encoding;

@@ -82,15 +82,18 @@ impl Scanner {
         {
             all.push(("sse2", Scanner(x86::sse2)));
             if is_x86_feature_detected!("avx2") {
-                all.push(("avx2", Scanner(x86::avx2)));
+                // SAFETY: the processor has AVX2.
+                all.push(("avx2", Scanner(|bytes, from, len, masks| unsafe { x86::avx2(bytes, from, len, masks) })));
             }
             if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512f") {
-                all.push(("avx512", Scanner(x86::avx512)));
+                // SAFETY: the processor has AVX-512F and BW.
+                all.push(("avx512", Scanner(|bytes, from, len, masks| unsafe { x86::avx512(bytes, from, len, masks) })));
             }
         }
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            all.push(("neon", Scanner(arm::neon)));
+            // SAFETY: the processor has NEON.
+            all.push(("neon", Scanner(|bytes, from, len, masks| unsafe { arm::neon(bytes, from, len, masks) })));
         }
         all
     }
@@ -274,26 +277,16 @@ mod x86 {
         })
     }
 
-    pub fn avx2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
-        // SAFETY: only handed out by `Scanner::all` after AVX2 was detected.
-        unsafe { avx2_inner(bytes, from, len, masks) }
-    }
-
     #[target_feature(enable = "avx2")]
-    fn avx2_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+    pub fn avx2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
             // SAFETY: this function has AVX2.
             unsafe { look::<__m256i, 32>(chunk) }
         })
     }
 
-    pub fn avx512(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
-        // SAFETY: only handed out by `Scanner::all` after AVX-512F and AVX-512BW were detected.
-        unsafe { avx512_inner(bytes, from, len, masks) }
-    }
-
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn avx512_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+    pub fn avx512(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
             // SAFETY: this function has AVX-512F and BW; the load is unaligned and of exactly 64 bytes.
             unsafe {
@@ -329,11 +322,6 @@ mod arm {
     use super::{Block, Flags, Masks, blocks};
     use std::arch::aarch64::*;
 
-    pub fn neon(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
-        // SAFETY: only handed out by `Scanner::all` after NEON was detected.
-        unsafe { neon_inner(bytes, from, len, masks) }
-    }
-
     /// One bit a byte of four comparisons' results.
     #[target_feature(enable = "neon")]
     fn bits(v: [uint8x16_t; 4]) -> u64 {
@@ -347,7 +335,7 @@ mod arm {
     }
 
     #[target_feature(enable = "neon")]
-    fn neon_inner(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
+    pub fn neon(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
             // SAFETY: `neon` is only called where NEON is; each load is of 16 of the chunk's 64 bytes.
             unsafe {

@@ -349,7 +349,7 @@ impl Tokenizer {
             return Err(Bad { kind: ErrorKind::EntityBoundary, at: frame.at, message });
         }
         if self.input.end - self.pos > self.cap.0 {
-            let message = format!("{} is longer than {} bytes (limit {})", self.what, self.cap.0, limit_name(self.cap.1));
+            let message = format!("{} is longer than {} bytes (limit {})", self.what, self.cap.0, self.cap.1.field());
             return Err(Bad { kind: ErrorKind::Limit(self.cap.1), at: self.pos, message });
         }
         let at = self.input.end;
@@ -483,20 +483,5 @@ impl Tokenizer {
     #[doc(hidden)]
     pub fn set_scanner(&mut self, scanner: crate::scan::Scanner) {
         self.input.set_scanner(scanner);
-    }
-}
-
-fn limit_name(kind: LimitKind) -> &'static str {
-    match kind {
-        LimitKind::Depth => "depth",
-        LimitKind::Name => "name",
-        LimitKind::Attributes => "attributes",
-        LimitKind::TagBytes => "tag_bytes",
-        LimitKind::MarkupBytes => "markup_bytes",
-        LimitKind::DoctypeBytes => "doctype_bytes",
-        LimitKind::Entities => "declarations",
-        LimitKind::EntityExpansion => "entity_expansion",
-        LimitKind::EntityDepth => "entity_depth",
-        LimitKind::Namespaces => "namespaces",
     }
 }

@@ -34,7 +34,7 @@
 //! byte [`finish`](Binder::finish), then `bind` until [`Progress::End`]. However a document is cut into pieces and batches,
 //! it gives the same items, and the same error after the same items.
 //!
-//! What a binder is made of: `state` keeps a frame for every entered element and turns events into items;
+//! What a binder is made of: `state` keeps a frame for every entered element (`enter` makes it) and turns events into items;
 //! `predict` reads rows that look like rows before them without the tokeniser, which is several times
 //! faster and changes nothing else.
 
@@ -42,6 +42,7 @@ mod automaton;
 mod batch;
 mod block;
 mod count;
+mod enter;
 mod error;
 mod frame;
 mod learn;
