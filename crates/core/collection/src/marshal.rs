@@ -1,4 +1,4 @@
-//! Marshal's numbers and facts about objects; the walk itself is prelude/marshal.rb.
+//! Marshal's numbers and facts about objects; the walks themselves are prelude/marshal_writer.rb and marshal_reader.rb.
 
 use kumi_num::BigInt;
 use kumi_vm::*;

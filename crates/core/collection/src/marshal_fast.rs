@@ -1,7 +1,7 @@
 //! Marshal for graphs of plain values, without a line of Ruby.
 //!
 //! Both directions give up (`None`) at the first thing that could involve user code, an
-//! error or deep nesting; nothing was changed by then, and prelude/marshal.rb starts over.
+//! error or deep nesting; nothing was changed by then, and prelude/marshal*.rb start over.
 //! What they write and read is byte for byte what the prelude does.
 
 use crate::marshal::{float_text, push_big, push_long};

@@ -1,0 +1,247 @@
+# Enumerable: what all elements together come to, and their order. A fold keeps one element at a time; order is that of <=>, or of a block.
+module Enumerable
+  def inject(init = __undef, op = __undef)
+    if !__undef?(op)
+      op = KumiSys.to_name(op)
+      warn("given block not used", uplevel: 0) if block_given?
+    elsif !block_given?
+      KumiSys.arity_error(0, 1, 2) if __undef?(init)
+      op = KumiSys.to_name(init)
+      init = __undef
+    end
+    if __ary_plain(self)
+      unless __undef?(op)
+        r = __ary_fold(self, init, op)
+        return r unless __undef?(r)
+      end
+      i = 0
+      acc = init
+      if __undef?(acc)
+        return nil if __ary_len(self) == 0
+        acc = __ary_at(self, 0)
+        i = 1
+      end
+      if __undef?(op)
+        until __undef?(item = __ary_item(self, i))
+          acc = yield acc, item
+          i += 1
+        end
+      else
+        until __undef?(item = __ary_item(self, i))
+          acc = acc.__send__(op, item)
+          i += 1
+        end
+      end
+      return acc
+    end
+    acc = init
+    if KumiSys.single?(self)
+      if __undef?(op)
+        each { |v| acc = __undef?(acc) ? v : yield(acc, v) }
+      else
+        each { |v| acc = __undef?(acc) ? v : acc.__send__(op, v) }
+      end
+    elsif __undef?(op)
+      each do |*a|
+        v = __pack(a)
+        acc = __undef?(acc) ? v : yield(acc, v)
+      end
+    else
+      each do |*a|
+        v = __pack(a)
+        acc = __undef?(acc) ? v : acc.__send__(op, v)
+      end
+    end
+    __undef?(acc) ? nil : acc
+  end
+  alias reduce inject
+
+  def sum(init = 0)
+    list = __ary_new
+    single = KumiSys.single?(self)
+    if block_given?
+      if single
+        each do |x|
+          v = yield x
+          __ary_push(list, v)
+        end
+      else
+        each do |*a|
+          v = yield(*a)
+          __ary_push(list, v)
+        end
+      end
+    elsif single
+      each { |v| __ary_push(list, v) }
+    else
+      each { |*a| __ary_push(list, __pack(a)) }
+    end
+    r = __ary_sum(list, init)
+    return r unless __undef?(r)
+    KumiSys.sum(list, init)
+  end
+
+  def count(x = __undef)
+    n = 0
+    if !__undef?(x)
+      warn("given block not used", uplevel: 0) if block_given?
+      each do |*a|
+        v = __pack(a)
+        n += 1 if __same(v, x) || v == x
+      end
+    elsif block_given?
+      if KumiSys.single?(self)
+        each { |v| n += 1 if yield v }
+      else
+        each { |*a| n += 1 if yield(*a) }
+      end
+    else
+      each { n += 1 }
+    end
+    n
+  end
+
+  def tally(h = __undef)
+    if __undef?(h)
+      h = {}
+      if __ary_plain(self)
+        t = __ary_tally(self)
+        return t if t
+        i = 0
+        until __undef?(v = __ary_item(self, i))
+          n = h[v]
+          h[v] = n ? n + 1 : 1
+          i += 1
+        end
+        return h
+      end
+    else
+      h = KumiSys.to_hash(h)
+      __check_frozen(h)
+    end
+    each do |*a|
+      v = __pack(a)
+      n = h.fetch(v, 0)
+      raise TypeError, "wrong argument type #{__describe_class(n)} (expected Integer)" unless __is_a(n, Integer)
+      h[v] = n + 1
+    end
+    h
+  end
+
+  def sort
+    block_given? ? to_a.sort { |a, b| yield a, b } : to_a.sort
+  end
+
+  def sort_by
+    return to_enum(:sort_by) { KumiSys.size_of(self) } unless block_given?
+    keys = __ary_new
+    values = __ary_new
+    each do |*a|
+      v = __pack(a)
+      k = yield v
+      __ary_push(keys, k)
+      __ary_push(values, v)
+    end
+    KumiSys.sort_by_keys(keys, values)
+  end
+
+  def min(n = nil, &)
+    KumiSys.list(self).min(n, &)
+  end
+
+  def max(n = nil, &)
+    KumiSys.list(self).max(n, &)
+  end
+
+  def minmax(&)
+    KumiSys.list(self).minmax(&)
+  end
+
+  def min_by(n = nil)
+    return to_enum(:min_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
+    return sort_by { |v| yield v }.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, -1) { |v| yield v } unless __ary_plain(self)
+    return nil if __ary_len(self) == 0
+    keys = __ary_new(__ary_len(self))
+    i = 0
+    until __undef?(item = __ary_item(self, i))
+      k = yield item
+      __ary_push(keys, k)
+      i += 1
+    end
+    at = __ary_min_at(keys)
+    __ary_at(self, __undef?(at) ? KumiSys.extreme_at(keys, -1) : at)
+  end
+
+  def max_by(n = nil)
+    return to_enum(:max_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
+    return sort_by { |v| yield v }.reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, 1) { |v| yield v } unless __ary_plain(self)
+    return nil if __ary_len(self) == 0
+    keys = __ary_new(__ary_len(self))
+    i = 0
+    until __undef?(item = __ary_item(self, i))
+      k = yield item
+      __ary_push(keys, k)
+      i += 1
+    end
+    at = __ary_max_at(keys)
+    __ary_at(self, __undef?(at) ? KumiSys.extreme_at(keys, 1) : at)
+  end
+
+  def minmax_by
+    return to_enum(:minmax_by) { KumiSys.size_of(self) } unless block_given?
+    low = high = least = most = nil
+    found = false
+    KumiSys.walk(self) do |v|
+      k = yield v
+      if !found || KumiSys.cmp_int(k <=> least, k, least) < 0
+        low = v
+        least = k
+      end
+      if !found || KumiSys.cmp_int(k <=> most, k, most) > 0
+        high = v
+        most = k
+      end
+      found = true
+    end
+    [low, high]
+  end
+end
+
+module KumiSys
+  # The index of the first key that is least (`sign` -1) or greatest (1).
+  def self.extreme_at(keys, sign)
+    at = 0
+    i = 1
+    while i < __ary_len(keys)
+      k = __ary_at(keys, i)
+      at = i if cmp_int(k <=> __ary_at(keys, at), k, __ary_at(keys, at)) == sign
+      i += 1
+    end
+    at
+  end
+
+  # The first element whose key, what the block makes of it, is least (`sign` -1) or greatest (1). Keeps one element at a time.
+  def self.extreme_by(obj, sign)
+    best = extreme = __undef
+    if single?(obj)
+      obj.each do |v|
+        k = yield v
+        if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
+          best = v
+          extreme = k
+        end
+      end
+    else
+      obj.each do |*a|
+        k = yield(v = __pack(a))
+        if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
+          best = v
+          extreme = k
+        end
+      end
+    end
+    __undef?(best) ? nil : best
+  end
+end

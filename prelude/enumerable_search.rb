@@ -1,0 +1,213 @@
+# Enumerable: elements that are looked for, and the first ones. The walk ends as soon as the answer is known.
+module Enumerable
+  def find(none = nil)
+    return to_enum(:find, *(__same(none, nil) ? [] : [none])) unless block_given?
+    if KumiSys.single?(self)
+      each { |v| return v if yield v }
+    else
+      each do |*a|
+        v = __pack(a)
+        return v if yield v
+      end
+    end
+    none.call unless __same(none, nil)
+  end
+  alias detect find
+
+  def find_index(x = __undef)
+    i = 0
+    if !__undef?(x)
+      warn("given block not used", uplevel: 0) if block_given?
+      each do |*a|
+        v = __pack(a)
+        return i if __same(v, x) || v == x
+        i += 1
+      end
+    else
+      return to_enum(:find_index) unless block_given?
+      each do |*a|
+        return i if yield(*a)
+        i += 1
+      end
+    end
+    nil
+  end
+
+  def first(n = __undef)
+    if __undef?(n)
+      each { |*a| return __pack(a) }
+      return nil
+    end
+    KumiSys.take(self, n)
+  end
+
+  def take(n)
+    KumiSys.take(self, n)
+  end
+
+  def take_while
+    return to_enum(:take_while) unless block_given?
+    out = __ary_new
+    each do |*a|
+      return out unless yield(*a)
+      __ary_push(out, __pack(a))
+    end
+    out
+  end
+
+  def drop(n)
+    n = KumiSys.to_long(n)
+    raise ArgumentError, "attempt to drop negative size" if n < 0
+    out = __ary_new
+    i = 0
+    each do |*a|
+      __ary_push(out, __pack(a)) if i >= n
+      i += 1
+    end
+    out
+  end
+
+  def drop_while
+    return to_enum(:drop_while) unless block_given?
+    out = __ary_new
+    dropping = true
+    each do |*a|
+      v = __pack(a)
+      dropping = false if dropping && !(yield v)
+      __ary_push(out, v) unless dropping
+    end
+    out
+  end
+
+  def include?(x)
+    each do |*a|
+      v = __pack(a)
+      return true if __same(v, x) || v == x
+    end
+    false
+  end
+  alias member? include?
+
+  def grep(pattern)
+    out = __ary_new
+    given = block_given?
+    each do |*a|
+      v = __pack(a)
+      if given ? pattern === v : KumiSys.matches?(pattern, v)
+        v = yield v if given
+        __ary_push(out, v)
+      end
+    end
+    out
+  end
+
+  def grep_v(pattern)
+    out = __ary_new
+    given = block_given?
+    each do |*a|
+      v = __pack(a)
+      unless given ? pattern === v : KumiSys.matches?(pattern, v)
+        v = yield v if given
+        __ary_push(out, v)
+      end
+    end
+    out
+  end
+
+  def all?(pattern = __undef)
+    if !__undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
+      each { |*a| return false unless pattern === __pack(a) }
+    elsif block_given?
+      if KumiSys.single?(self)
+        each { |v| return false unless yield v }
+      else
+        each { |*a| return false unless yield(*a) }
+      end
+    else
+      each { |*a| return false unless __pack(a) }
+    end
+    true
+  end
+
+  def any?(pattern = __undef)
+    if !__undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
+      each { |*a| return true if pattern === __pack(a) }
+    elsif block_given?
+      if KumiSys.single?(self)
+        each { |v| return true if yield v }
+      else
+        each { |*a| return true if yield(*a) }
+      end
+    else
+      each { |*a| return true if __pack(a) }
+    end
+    false
+  end
+
+  def none?(pattern = __undef)
+    if !__undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
+      each { |*a| return false if pattern === __pack(a) }
+    elsif block_given?
+      if KumiSys.single?(self)
+        each { |v| return false if yield v }
+      else
+        each { |*a| return false if yield(*a) }
+      end
+    else
+      each { |*a| return false if __pack(a) }
+    end
+    true
+  end
+
+  def one?(pattern = __undef)
+    found = false
+    given = block_given?
+    warn("given block not used", uplevel: 0) if given && !__undef?(pattern)
+    each do |*a|
+      hit = if !__undef?(pattern) then pattern === __pack(a)
+            elsif given then yield(*a)
+            else __pack(a)
+            end
+      if hit
+        return false if found
+        found = true
+      end
+    end
+    found
+  end
+end
+
+module KumiSys
+  # pattern === v, leaving $~ alone.
+  def self.matches?(pattern, v)
+    return pattern === v unless __is_a(pattern, Regexp) && __builtin(pattern, :===)
+    return pattern.match?(v) if __is_a(v, String) || __is_a(v, Symbol)
+    v = try_str(v)
+    v ? pattern.match?(v) : false
+  end
+
+  def self.take(obj, n)
+    n = to_int(n)
+    raise ArgumentError, "attempt to take negative size" if n < 0
+    raise RangeError, "bignum too big to convert into 'long'" if n > 0x7fffffffffffffff
+    out = __ary_new
+    return out if n == 0
+    if single?(obj)
+      obj.each do |v|
+        __ary_push(out, v)
+        n -= 1
+        return out if n == 0
+      end
+      return out
+    end
+    obj.each do |*a|
+      __ary_push(out, __pack(a))
+      n -= 1
+      return out if n == 0
+    end
+    out
+  end
+end
