@@ -1,3 +1,6 @@
 # frozen_string_literal: true
 
-require "uri"
+module URI
+  VERSION = "1.1.1"
+  VERSION_CODE = "010101"
+end
