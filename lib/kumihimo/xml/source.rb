@@ -136,7 +136,7 @@ module Kumihimo
 
         def fill(target)
           bytes = @partial ? @io.readpartial(SIZE) : @io.read(SIZE)
-          raise TypeError, "#{@io.class}#read gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
+          raise TypeError, "#{@io.class}##{@partial ? "readpartial" : "read"} gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
           bytes.nil? || bytes.empty? ? __xfeed(target, nil) : __xfeed(target, bytes)
         rescue EOFError
           __xfeed(target, nil)
