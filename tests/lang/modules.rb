@@ -64,3 +64,17 @@ class Hooks
   def foo; end
   class Sub < Hooks; end
 end
+# What is left of the method in the refined class is its visibility.
+class Upper
+  def seen = 1
+end
+class Lower < Upper
+  private :seen
+end
+module Seeing
+  refine(Lower) { def seen = super }
+end
+using Seeing
+p Lower.new.seen
+Upper.remove_method :seen
+p Lower.new.seen rescue puts $!.message

@@ -131,23 +131,20 @@ impl Cx {
     }
     /// The method `super` finds: after `owner` in the order of `class`.
     pub fn next_method(&mut self, class: Gc<ClassObj>, owner: Gc<ClassObj>, mid: Sym) -> u32 {
+        self.search_from(class, owner, 1, mid)
+    }
+    /// The method that `super` in a refinement finds: from the refined class on in the order of `class`.
+    pub(crate) fn refined_class_method(&mut self, class: Gc<ClassObj>, refined: Gc<ClassObj>, mid: Sym) -> u32 {
+        self.search_from(class, refined, 0, mid)
+    }
+    /// Method `mid` looked up in the order of `class`, `past` places after `at`.
+    fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, past: usize, mid: Sym) -> u32 {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
-        match mro.iter().position(|c| *c == owner) {
-            Some(p) => self.search(&mro[p + 1..], mid),
+        match mro.iter().position(|c| *c == at) {
+            Some(p) => self.search(&mro[p + past..], mid),
             None => NO_METHOD,
         }
-    }
-    /// Method `mid` of `class` looked up from `at` on (inclusive).
-    pub(crate) fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, mid: Sym) -> u32 {
-        let mro = class.data.mro.clone();
-        let Some(p) = mro.iter().position(|c| *c == at) else { return NO_METHOD };
-        for c in &mro[p..] {
-            if let Some(&m) = c.data.methods.get(&mid) {
-                return if matches!(self.methods[m as usize].body, Body::Undef) { NO_METHOD } else { m };
-            }
-        }
-        NO_METHOD
     }
     /// Follows visibility-only entries to the code.
     pub fn real_method(&mut self, class: Gc<ClassObj>, i: u32) -> u32 {

@@ -152,7 +152,7 @@ impl Cx {
         let next = match owner.data.refined {
             // super in a refinement: the refined class's own method.
             Some(refined) => {
-                let up = self.search_from(class, refined, name);
+                let up = self.refined_class_method(class, refined, name);
                 if up == NO_METHOD { self.find_method(class, name) } else { up }
             }
             None => {
