@@ -7,7 +7,6 @@
 
 use crate::Cx;
 use crate::native::*;
-use crate::sched::proc_call;
 use crate::task::{State, TaskRef};
 use kumi_heap::*;
 
@@ -66,7 +65,7 @@ impl Cx {
 fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     cx.current_thread();
-    let mut t = cx.new_task(proc_call(a[1], &[]), None)?;
+    let mut t = cx.new_task(Call::of(a[1], &[]), None)?;
     t.pinned = cx.root.pinned;
     t.nonblocking = true;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
@@ -281,13 +280,7 @@ fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__fiber_source(fiber)`: [path, line] of its block, or nil.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let code = a[0].as_data::<TaskRef>().map_or(0, |t| t.code);
-    // SAFETY: a Proc's code is registered and never freed.
-    let Some(q) = (unsafe { (code as *const crate::iseq::ISeq).as_ref() }) else { return Ok(Value::NIL) };
-    if q.system {
-        return Ok(Value::NIL);
-    }
-    let s = cx.str(&q.path);
-    Ok(cx.array(&[s, Value::fix(q.line as i64)]))
+    Ok(cx.code_place(code))
 }
 /// `__set_scheduled(flag)`: has the running thread a fiber scheduler?
 fn set_scheduled(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -70,15 +70,7 @@ impl Cx {
         if v.as_array().is_some() || !self.builtin(v, hook) {
             // Its class has a say in what is raised.
             let name = self.intern("raise_sent");
-            let call = Call {
-                target: Target::Helper(name),
-                recv: Value::NIL,
-                args: Args::from_slice(&[v]),
-                kw: Value::UNDEF,
-                block: Value::NIL,
-                fcall: true,
-                result: Value::UNDEF,
-            };
+            let call = Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[v]));
             return self.do_call(call, 0, crate::interp::frame::ff::DISCARD);
         }
         self.raise_exc(v)

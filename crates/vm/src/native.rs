@@ -149,6 +149,18 @@ pub struct Call {
     pub result: Value,
 }
 
+impl Call {
+    /// The plain call: no keywords, no block, private methods too, and its value is the native's.
+    #[inline]
+    pub fn new(target: Target, recv: Value, args: Args) -> Call {
+        Call { target, recv, args, kw: Value::UNDEF, block: Value::NIL, fcall: true, result: Value::UNDEF }
+    }
+    /// The call of a Proc.
+    pub(crate) fn of(prc: Value, args: &[Value]) -> Call {
+        Call::new(Target::Proc(prc), Value::NIL, Args::from_slice(args))
+    }
+}
+
 /// What is called.
 #[derive(Clone, Copy)]
 pub enum Target {

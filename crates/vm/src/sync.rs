@@ -143,6 +143,16 @@ impl Held {
         self.count = 0;
         true
     }
+    /// Takes it for the running task, which may have it already. False: another one has it.
+    fn enter(&mut self, cx: &mut Cx) -> bool {
+        let me = cx.task.id;
+        let mine = self.owner == me || self.is_free(cx);
+        if mine {
+            self.owner = me;
+            self.count += 1;
+        }
+        mine
+    }
     /// Parks until it may be free.
     fn wait(&mut self, cx: &mut Cx, me: Value) -> Exit {
         self.noted = true;
@@ -403,10 +413,7 @@ fn broadcast(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `Monitor#enter`
 fn mon_enter(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let m = monitor(cx, recv)?;
-    let me = cx.task.id;
-    if m.owner == me || m.is_free(cx) {
-        m.owner = me;
-        m.count += 1;
+    if m.enter(cx) {
         return Ok(Value::NIL);
     }
     if cx.hooked() {
@@ -416,14 +423,7 @@ fn mon_enter(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 /// `Monitor#try_enter`
 fn mon_try_enter(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = monitor(cx, recv)?;
-    let me = cx.task.id;
-    if m.owner == me || m.is_free(cx) {
-        m.owner = me;
-        m.count += 1;
-        return Ok(Value::TRUE);
-    }
-    Ok(Value::FALSE)
+    Ok(Value::bool(monitor(cx, recv)?.enter(cx)))
 }
 /// `Monitor#exit`
 fn mon_exit(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

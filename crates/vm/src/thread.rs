@@ -6,7 +6,7 @@
 
 use crate::Cx;
 use crate::native::*;
-use crate::sched::{now_ns, proc_call};
+use crate::sched::now_ns;
 use crate::sync::WaitList;
 use crate::task::{State, TaskPtr, Waits};
 use kumi_heap::*;
@@ -182,7 +182,7 @@ impl Cx {
         if group.is_heap() && group.frozen() {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
-        let task = self.new_task(proc_call(block, args), Some(v))?;
+        let task = self.new_task(Call::of(block, args), Some(v))?;
         t.id = task.id;
         t.life = Life::Alive;
         t.group = group;
@@ -336,13 +336,7 @@ fn set_group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__thread_source(thread)`: [path, line] of its block, or nil.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let code = thread(cx, a[0])?.code;
-    // SAFETY: a Proc's code is registered and never freed.
-    let Some(q) = (unsafe { (code as *const crate::iseq::ISeq).as_ref() }) else { return Ok(Value::NIL) };
-    if q.system {
-        return Ok(Value::NIL);
-    }
-    let s = cx.str(&q.path);
-    Ok(cx.array(&[s, Value::fix(q.line as i64)]))
+    Ok(cx.code_place(code))
 }
 /// `Kernel#sleep(duration)` of Integers and Floats, or without: the seconds slept, rounded.
 fn sleep(cx: &mut Cx, _: Value, a: &[Value]) -> R {

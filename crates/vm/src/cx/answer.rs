@@ -54,15 +54,7 @@ impl Cx {
     }
     /// "can't modify frozen String: \"abc\"": the inspected receiver is added by the prelude.
     pub fn frozen_error(&mut self, recv: Value) -> Exit {
-        let call = Call {
-            target: Target::Helper(self.intern("raise_frozen")),
-            recv,
-            args: SmallVec::from_slice(&[recv]),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        };
+        let call = Call::new(Target::Helper(self.intern("raise_frozen")), recv, SmallVec::from_slice(&[recv]));
         self.pending.call = Some(call);
         Exit::Call
     }
@@ -85,29 +77,13 @@ impl Cx {
         self.call_block(recv, mid, args, Value::NIL)
     }
     pub fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
-        self.pending.call = Some(Call {
-            target: Target::Name(mid),
-            recv,
-            args: SmallVec::from_slice(args),
-            kw: Value::UNDEF,
-            block,
-            fcall: true,
-            result: Value::UNDEF,
-        });
+        self.pending.call = Some(Call { block, ..Call::new(Target::Name(mid), recv, SmallVec::from_slice(args)) });
         Exit::Call
     }
     /// Ends the native by calling a method of the prelude's helper module (`module __Kumi`).
     pub fn call_helper(&mut self, name: &str, args: &[Value]) -> Exit {
         let s = self.intern(name);
-        self.pending.call = Some(Call {
-            target: Target::Helper(s),
-            recv: self.k.helpers.val(),
-            args: SmallVec::from_slice(args),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        });
+        self.pending.call = Some(Call::new(Target::Helper(s), self.k.helpers.val(), SmallVec::from_slice(args)));
         Exit::Call
     }
 }

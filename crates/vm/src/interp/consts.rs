@@ -80,28 +80,32 @@ impl Cx {
         // Read first: a change while we look makes the entry stale, not wrong.
         let epoch = self.const_epoch(name).load(Acquire);
         match self.lookup_const(fp.cref(), name) {
-            Some((owner, k)) => {
-                if k.value.is_undef() || self.loads_elsewhere(&k) {
-                    return self.autoload(owner, name, &k, dst, 2);
-                }
-                if k.deprecated {
-                    return self.const_warn(owner, name, k.value, dst);
-                }
-                if let Err(x) = self.check_const(fp, owner, name, k.value) {
-                    return self.leaf_exit(x, dst);
-                }
-                if k.loading == 0 && self.const_cacheable(k.value) {
-                    self.const_fill(fp, epoch, cache, k.value);
-                }
-                fp.set_r(dst, k.value);
-                Flow::Go
-            }
+            Some((owner, k)) => self.const_found(dst, owner, name, &k, epoch, Some(cache)),
             None => {
                 let scope = self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object);
                 let x = self.call(scope.val(), sym::CONST_MISSING, &[Value::sym(name)]);
                 self.leaf_exit(x, dst)
             }
         }
+    }
+
+    /// The value of a constant that was looked up at `epoch`: loaded first, or warned of, where it has to be.
+    fn const_found(&mut self, dst: usize, owner: Gc<ClassObj>, name: Sym, k: &Const, epoch: u32, cache: Option<&AtomicU64>) -> Flow {
+        let fp = self.fp();
+        if k.value.is_undef() || self.loads_elsewhere(k) {
+            return self.autoload(owner, name, k, dst, 2);
+        }
+        if k.deprecated {
+            return self.const_warn(owner, name, k.value, dst);
+        }
+        if let Err(x) = self.check_const(fp, owner, name, k.value) {
+            return self.leaf_exit(x, dst);
+        }
+        if let Some(cache) = cache.filter(|_| k.loading == 0 && self.const_cacheable(k.value)) {
+            self.const_fill(fp, epoch, cache, k.value);
+        }
+        fp.set_r(dst, k.value);
+        Flow::Go
     }
 
     #[inline(never)]
@@ -121,20 +125,7 @@ impl Cx {
                     let x = self.private_const(owner, scope, name);
                     return self.leaf_exit(x, dst);
                 }
-                if k.value.is_undef() || self.loads_elsewhere(&k) {
-                    return self.autoload(owner, name, &k, dst, 2);
-                }
-                if k.deprecated {
-                    return self.const_warn(owner, name, k.value, dst);
-                }
-                if let Err(x) = self.check_const(fp, owner, name, k.value) {
-                    return self.leaf_exit(x, dst);
-                }
-                if let Some(cache) = cache.filter(|_| k.loading == 0 && self.const_cacheable(k.value)) {
-                    self.const_fill(fp, epoch, cache, k.value);
-                }
-                fp.set_r(dst, k.value);
-                Flow::Go
+                self.const_found(dst, owner, name, &k, epoch, cache)
             }
             None => {
                 let x = self.call(scope, sym::CONST_MISSING, &[Value::sym(name)]);

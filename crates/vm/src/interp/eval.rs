@@ -140,15 +140,7 @@ impl Cx {
         let q = self.bottom_code();
         let (me, cref) = (self.main_object, self.top_cref);
         self.enter_bottom(&q, me, cref);
-        let call = Call {
-            target: Target::Name(mid),
-            recv,
-            args: Args::from_slice(args),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        };
+        let call = Call::new(Target::Name(mid), recv, Args::from_slice(args));
         if let Flow::Go = self.do_call(call, 1, 0) {
             self.run();
         }
@@ -303,15 +295,7 @@ impl Cx {
             let lines = self.array(&lines);
             return self.call_helper("warn_and_call", &[lines, p.val()]);
         }
-        self.pending.call = Some(Call {
-            target: Target::Proc(p.val()),
-            recv: Value::NIL,
-            args: Args::new(),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        });
+        self.pending.call = Some(Call::new(Target::Proc(p.val()), Value::NIL, Args::new()));
         Exit::Call
     }
     /// Runs the text of a file at the top level, in the native's place.
@@ -326,15 +310,11 @@ impl Cx {
             Ok(q) => q,
             Err(x) => return x,
         };
-        self.pending.call = Some(Call {
-            target: Target::Code { iseq: &*q as *const ISeq as u64, cref, env: Value::NIL, block: Value::NIL },
-            recv: self_val,
-            args: Args::new(),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        });
+        self.pending.call = Some(Call::new(
+            Target::Code { iseq: &*q as *const ISeq as u64, cref, env: Value::NIL, block: Value::NIL },
+            self_val,
+            Args::new(),
+        ));
         Exit::Call
     }
     /// A fresh top-level place (each file has its own default visibility and refinements).

@@ -83,12 +83,7 @@ fn proc_hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `__proc_source(proc)`: [path, line] or nil.
 fn proc_source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = proc_of(cx, a[0])?;
-    let Some(q) = cx.proc_code(p) else { return Ok(Value::NIL) };
-    if q.system {
-        return Ok(Value::NIL);
-    }
-    let s = cx.str(&q.path);
-    Ok(cx.array(&[s, Value::fix(q.line as i64)]))
+    Ok(cx.code_place(p.iseq))
 }
 
 /// `__proc_parameters(proc, lambda)`: [[:req, :x], ...]
@@ -198,6 +193,13 @@ impl Cx {
     pub fn proc_code(&self, p: Gc<ProcObj>) -> Option<&'static crate::ISeq> {
         // SAFETY: a Proc's code is registered and never freed.
         (p.iseq != 0).then(|| unsafe { &*(p.iseq as *const crate::ISeq) })
+    }
+    /// Where the code of a Proc stands: [path, line]; nil for the runtime's own, and for a Proc without code (0).
+    pub(crate) fn code_place(&mut self, code: u64) -> Value {
+        // SAFETY: a Proc's code is registered and never freed.
+        let Some(q) = (unsafe { (code as *const crate::ISeq).as_ref() }).filter(|q| !q.system) else { return Value::NIL };
+        let path = self.str(&q.path);
+        self.array(&[path, Value::fix(q.line as i64)])
     }
     fn parameter_list(&mut self, list: &[(crate::Param, Option<Sym>)]) -> Value {
         let mut out = Vec::new();

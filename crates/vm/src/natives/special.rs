@@ -116,26 +116,10 @@ impl Cx {
                     let mut args = Args::new();
                     args.push(r.recv);
                     args.extend_from_slice(&r.args);
-                    let call = Call {
-                        target: Target::Helper(name),
-                        recv: Value::NIL,
-                        args,
-                        kw: r.kw,
-                        block: r.block,
-                        fcall: true,
-                        result: Value::UNDEF,
-                    };
+                    let call = Call { kw: r.kw, block: r.block, ..Call::new(Target::Helper(name), Value::NIL, args) };
                     return self.do_call(call, r.dst, r.flags);
                 };
-                let call = Call {
-                    target: Target::Name(sym::INITIALIZE),
-                    recv: obj,
-                    args: r.args,
-                    kw: r.kw,
-                    block: r.block,
-                    fcall: true,
-                    result: obj,
-                };
+                let call = Call { kw: r.kw, block: r.block, result: obj, ..Call::new(Target::Name(sym::INITIALIZE), obj, r.args) };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ThreadNew => {
@@ -155,7 +139,7 @@ impl Cx {
                 args.push(r.recv);
                 args.extend_from_slice(&r.args);
                 let target = Target::Helper(name);
-                let call = Call { target, recv: Value::NIL, args, kw: r.kw, block: r.block, fcall: true, result: Value::UNDEF };
+                let call = Call { kw: r.kw, block: r.block, ..Call::new(target, Value::NIL, args) };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ProcCall => {
@@ -219,15 +203,7 @@ impl Cx {
                 args.push(r.recv);
                 args.extend_from_slice(&r.args);
                 let name = self.intern(name);
-                let call = Call {
-                    target: Target::Helper(name),
-                    recv: Value::NIL,
-                    args,
-                    kw: Value::UNDEF,
-                    block: Value::NIL,
-                    fcall: true,
-                    result: Value::UNDEF,
-                };
+                let call = Call::new(Target::Helper(name), Value::NIL, args);
                 return self.do_call(call, r.dst, r.flags);
             }
             let x = if eval {
@@ -252,15 +228,7 @@ impl Cx {
         if eval {
             args.push(r.recv);
         }
-        let call = Call {
-            target: Target::ProcSelf { prc, definee, eval: class_form },
-            recv: r.recv,
-            args,
-            kw: r.kw,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        };
+        let call = Call { kw: r.kw, ..Call::new(Target::ProcSelf { prc, definee, eval: class_form }, r.recv, args) };
         self.do_call(call, r.dst, r.flags)
     }
 }

@@ -82,28 +82,16 @@ fn address(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn call_native(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let args = a[2].as_array().map_or(Args::new(), |l| Args::from_slice(l.as_slice()));
     cx.pending.call = Some(Call {
-        target: Target::Method(a[0].as_fix().unwrap_or(0) as u32),
-        recv: a[1],
-        args,
         kw: a.get(3).copied().filter(|k| !k.is_nil()).unwrap_or(Value::UNDEF),
         block: a.get(4).copied().unwrap_or(Value::NIL),
-        fcall: true,
-        result: Value::UNDEF,
+        ..Call::new(Target::Method(a[0].as_fix().unwrap_or(0) as u32), a[1], args)
     });
     Err(Exit::Call)
 }
 
 /// `__call_plain(proc, arg)`: the argument is not taken apart.
 fn call_plain(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.pending.call = Some(Call {
-        target: Target::ProcPlain(a[0]),
-        recv: Value::NIL,
-        args: Args::from_slice(&[a[1]]),
-        kw: Value::UNDEF,
-        block: Value::NIL,
-        fcall: true,
-        result: Value::UNDEF,
-    });
+    cx.pending.call = Some(Call::new(Target::ProcPlain(a[0]), Value::NIL, Args::from_slice(&[a[1]])));
     Err(Exit::Call)
 }
 

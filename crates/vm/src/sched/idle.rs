@@ -48,15 +48,7 @@ impl Cx {
         if let Some(mut c) = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()) {
             c.data.name = Some(b"fatal".as_slice().into());
         }
-        let call = Call {
-            target: Target::Helper(self.intern("deadlock")),
-            recv: Value::NIL,
-            args: Args::from_slice(&[list]),
-            kw: Value::UNDEF,
-            block: Value::NIL,
-            fcall: true,
-            result: Value::UNDEF,
-        };
+        let call = Call::new(Target::Helper(self.intern("deadlock")), Value::NIL, Args::from_slice(&[list]));
         let Some(mut main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
         main.masks = Value::NIL;
         main.held = false;

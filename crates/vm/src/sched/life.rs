@@ -106,15 +106,3 @@ impl Cx {
         self.run_next()
     }
 }
-
-pub(crate) fn proc_call(prc: Value, args: &[Value]) -> Call {
-    Call {
-        target: Target::Proc(prc),
-        recv: Value::NIL,
-        args: Args::from_slice(args),
-        kw: Value::UNDEF,
-        block: Value::NIL,
-        fcall: true,
-        result: Value::UNDEF,
-    }
-}

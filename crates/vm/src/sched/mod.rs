@@ -29,7 +29,6 @@ use crate::Cx;
 use crate::native::*;
 pub use kumi_sched::now_ns;
 use kumi_sched::{Config, Sched};
-pub(crate) use life::proc_call;
 
 pub(crate) static TABLES: &[&[NativeDef]] = &[doors::TABLE, signal::TABLE];
 

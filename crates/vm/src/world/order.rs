@@ -4,7 +4,7 @@
 //! it, so that a change here gives each of them a new order (`relink`) or at least a fresh serial (`touch`).
 
 use crate::Cx;
-use kumi_heap::{ClassObj, Gc};
+use kumi_heap::{ClassData, ClassObj, Gc};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -75,32 +75,28 @@ impl Cx {
     }
     /// `c.include(m)` without hooks.
     pub fn include_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
-        let _classes = self.lock_classes();
-        let (mut c, mut m) = (c, m);
-        if c.data.includes.contains(&m) {
-            return;
-        }
-        self.heap.before_store(c.val(), m.val());
-        c.data.includes.push(m);
-        m.data.dependents.push(c);
-        self.relink(c);
-        self.consts_moved(m);
+        self.mix_module(c, m, |d| &mut d.includes);
     }
     /// `c.prepend(m)` without hooks.
     pub fn prepend_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
         let _classes = self.lock_classes();
+        if self.mix_module(c, m, |d| &mut d.prepends) && self.booted {
+            self.check_basic_ops(c, None);
+        }
+    }
+    /// Adds `m` to one of the lists of `c`. False: it is there.
+    fn mix_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>, list: fn(&mut ClassData) -> &mut Vec<Gc<ClassObj>>) -> bool {
+        let _classes = self.lock_classes();
         let (mut c, mut m) = (c, m);
-        if c.data.prepends.contains(&m) {
-            return;
+        if list(&mut c.data).contains(&m) {
+            return false;
         }
         self.heap.before_store(c.val(), m.val());
-        c.data.prepends.push(m);
+        list(&mut c.data).push(m);
         m.data.dependents.push(c);
         self.relink(c);
         self.consts_moved(m);
-        if self.booted {
-            self.check_basic_ops(c, None);
-        }
+        true
     }
     /// A module was mixed in somewhere: its constants may now be what a cached lookup should find.
     fn consts_moved(&mut self, m: Gc<ClassObj>) {

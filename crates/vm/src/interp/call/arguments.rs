@@ -91,19 +91,7 @@ impl Cx {
         // Run the conversion with the register as its destination, then this instruction again.
         self.pc = unsafe { self.pc.sub(insn_words) };
         let name = self.intern("block_arg");
-        Some(self.do_call(
-            Call {
-                target: Target::Helper(name),
-                recv: self.k.helpers.val(),
-                args: Args::from_slice(&[v]),
-                kw: Value::UNDEF,
-                block: Value::NIL,
-                fcall: true,
-                result: Value::UNDEF,
-            },
-            at,
-            0,
-        ))
+        Some(self.do_call(Call::new(Target::Helper(name), self.k.helpers.val(), Args::from_slice(&[v])), at, 0))
     }
     /// ruby2_keywords: keywords arrive as a flagged hash in the rest array.
     pub(super) fn flag_keywords(&mut self, r: &mut Ready) {

@@ -89,11 +89,7 @@ impl Cx {
         }
         // A Method object or anything else callable.
         let block = r.block;
-        self.do_call(
-            Call { target: Target::Name(sym::CALL), recv: blk, args: r.args, kw: r.kw, block, fcall: false, result: Value::UNDEF },
-            r.dst,
-            r.flags,
-        )
+        self.do_call(Call { kw: r.kw, block, fcall: false, ..Call::new(Target::Name(sym::CALL), blk, r.args) }, r.dst, r.flags)
     }
     /// Enters a block that takes apart a single array-like argument.
     fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Flow {
@@ -122,19 +118,7 @@ impl Cx {
         let block = self.block_value(r.block);
         let p = self.heap.proc(ProcObj { hdr, iseq: b.q as *const ISeq as u64, self_val: r.recv, env: b.env, cref: b.cref, block, home });
         let name = self.intern("splat_call");
-        self.do_call(
-            Call {
-                target: Target::Helper(name),
-                recv: Value::NIL,
-                args: Args::from_slice(&[p.val(), r.args[0]]),
-                kw: Value::UNDEF,
-                block: Value::NIL,
-                fcall: true,
-                result: Value::UNDEF,
-            },
-            r.dst,
-            r.flags,
-        )
+        self.do_call(Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[p.val(), r.args[0]])), r.dst, r.flags)
     }
     /// Calls a closure whose one argument stays whole.
     pub(super) fn call_plain(&mut self, prc: Value, r: Ready) -> Flow {
@@ -160,11 +144,7 @@ impl Cx {
             return self.call_block_word(p.self_val, None, r);
         }
         let block = r.block;
-        self.do_call(
-            Call { target: Target::Name(sym::CALL), recv: p.self_val, args: r.args, kw: r.kw, block, fcall: true, result: Value::UNDEF },
-            r.dst,
-            r.flags,
-        )
+        self.do_call(Call { kw: r.kw, block, ..Call::new(Target::Name(sym::CALL), p.self_val, r.args) }, r.dst, r.flags)
     }
     /// Calls a block with another self and place for definitions (instance_eval and friends).
     pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Flow {

@@ -57,15 +57,7 @@ impl Cx {
                 let name = self.intern("convert_retry");
                 let args = [Value::fix(m as i64), r.recv, a, Value::fix(k as i64), Value::fix(proto as i64)];
                 self.do_call(
-                    Call {
-                        target: Target::Helper(name),
-                        recv: Value::NIL,
-                        args: Args::from_slice(&args),
-                        kw: Value::UNDEF,
-                        block: r.block,
-                        fcall: true,
-                        result: Value::UNDEF,
-                    },
+                    Call { block: r.block, ..Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&args)) },
                     r.dst,
                     r.flags,
                 )
@@ -75,15 +67,7 @@ impl Cx {
                 None => Flow::Go,
             },
             Exit::Again | Exit::Park => {
-                let again = Call {
-                    target: Target::Method(m),
-                    recv: r.recv,
-                    args: r.args,
-                    kw: r.kw,
-                    block: r.block,
-                    fcall: true,
-                    result: Value::UNDEF,
-                };
+                let again = Call { kw: r.kw, block: r.block, ..Call::new(Target::Method(m), r.recv, r.args) };
                 self.suspend_with(x, again, r.dst, r.flags)
             }
             Exit::Switch => self.switch_now(r.dst, r.flags),
@@ -135,19 +119,7 @@ impl Cx {
                 let v = self.fp().r(reg);
                 self.pc = unsafe { self.pc.sub(1) };
                 let name = self.intern("convert_arg");
-                self.do_call(
-                    Call {
-                        target: Target::Helper(name),
-                        recv: Value::NIL,
-                        args: Args::from_slice(&[v, Value::fix(proto as i64)]),
-                        kw: Value::UNDEF,
-                        block: Value::NIL,
-                        fcall: true,
-                        result: Value::UNDEF,
-                    },
-                    reg,
-                    0,
-                )
+                self.do_call(Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[v, Value::fix(proto as i64)])), reg, 0)
             }
             Exit::Again | Exit::Park => {
                 self.pc = unsafe { self.pc.sub(1) };
