@@ -25,8 +25,6 @@ impl Cx {
             let c = self.new_cref(owner.val(), parent, m, 0);
             // A second worker may have been first: its code is as good.
             let _ = self.methods[m as usize].forced.set((q, c.val()));
-            // Call sites that found it uncompiled have its row cached.
-            self.heat(m);
         }
         Ok(())
     }

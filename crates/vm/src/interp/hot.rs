@@ -1,8 +1,8 @@
 //! Hot rows: what the loop needs of a method, of a receiver's class and of a record's field to go on by itself.
 //!
-//! **Invariant.** A row is filled once, under the class lock, and stays: a changed method gets another number. Until then it
-//! says [`HotKind::Slow`], which is always right. The one part that changes later is the shape that an attribute was last
-//! seen in, with its slot: one atomic word.
+//! **Invariant.** A row is filled once, under the class lock, before any cache word names its method, and stays: a changed
+//! method gets another number. So the loop reads rows without a lock. The one part that changes later is the shape that an
+//! attribute was last seen in, with its slot: one atomic word.
 
 use crate::Cx;
 use crate::method::{Body, Special};
@@ -91,15 +91,18 @@ pub(crate) fn decoded(recv: Value, field: u32) -> Option<Value> {
 }
 
 impl Cx {
-    /// Fills the hot row of a method.
-    pub(crate) fn heat(&mut self, m: u32) {
+    /// Fills the hot row of a method. False: it is not compiled yet, and no cache may name it before it is.
+    pub(crate) fn heat(&mut self, m: u32) -> bool {
         let _classes = self.lock_classes();
         let i = m as usize;
         self.hot.grow_to(self.methods.len().max(i + 1), Hot::unset);
         if self.hot[i].kind != HotKind::Slow {
-            return;
+            return true;
         }
         let e = &self.methods[i];
+        if e.native.is_none() && matches!(e.body, Body::Lazy(_)) && e.code().is_none() {
+            return false;
+        }
         let mut h = Hot::unset();
         if let Some(f) = e.native {
             h.kind = HotKind::Native;
@@ -141,8 +144,11 @@ impl Cx {
                 _ => {}
             }
         }
-        // SAFETY: under the class lock; readers come here by a cache word stored after this.
-        unsafe { *self.hot.row_mut(i) = h };
+        if h.kind != HotKind::Slow {
+            // SAFETY: under the class lock, and once; readers come here by a cache word stored after this.
+            unsafe { *self.hot.row_mut(i) = h };
+        }
+        true
     }
     /// Reader and writer of method `m` for a shape its row has not seen last.
     #[cold]

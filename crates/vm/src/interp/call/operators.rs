@@ -50,8 +50,7 @@ impl Cx {
                 return self.method_missing(mid, why, ready);
             }
             let m = self.real_method(class, m);
-            if cacheable && self.methods[m as usize].vis == Vis::Public {
-                self.heat(m);
+            if cacheable && self.methods[m as usize].vis == Vis::Public && self.heat(m) {
                 cache.store((serial as u64) << 32 | m as u64, Release);
             }
             m

@@ -61,8 +61,7 @@ impl Cx {
             return self.dispatch(m, ready);
         }
         let m = self.real_method(class, m);
-        if cacheable {
-            self.heat(m);
+        if cacheable && self.heat(m) {
             cache.store((serial as u64) << 32 | m as u64, Release);
         }
         self.dispatch(m, ready)
