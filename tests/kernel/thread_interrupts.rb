@@ -177,6 +177,7 @@ p t.value
 # handle_interrupt: nearest class, nearest mask, :on_blocking, pending_interrupt?
 class Far < StandardError; end
 class Near < Far; end
+sent = Queue.new
 t = quiet.() do
   got = []
   begin
@@ -188,7 +189,7 @@ t = quiet.() do
           got << :near
         end
       end
-      sleep 0.02
+      sent.pop
       got << Thread.pending_interrupt? << Thread.pending_interrupt?(Near)
     end
   rescue Far => e
@@ -199,6 +200,7 @@ end
 asleep(t).raise(Near)
 Thread.pass until t.stop?
 t.raise(Far)
+sent << true
 p t.value
 on = false
 t = quiet.() do
