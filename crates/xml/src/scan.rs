@@ -380,6 +380,13 @@ mod arm {
 mod tests {
     use super::*;
 
+    /// Processors of these kinds all have a kernel of their own, so it is among those compared here and in the other tests.
+    #[test]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+    fn the_plain_kernel_is_not_alone() {
+        assert!(Scanner::all().len() > 1);
+    }
+
     /// Every kernel agrees with the plain one on random bytes, at every start and length within some blocks.
     #[test]
     fn kernels_agree() {
