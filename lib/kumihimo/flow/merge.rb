@@ -149,7 +149,7 @@ module Kumihimo
         super(left, right)
         raise ArgumentError, "kind: of an as-of join is :left or :inner, not #{kind.inspect}" unless %i[left inner].include?(kind)
         @times = Key.pair(on)
-        @groups = by ? Key.pair(by, nils: true) : nil
+        @groups = by ? Key.pair(by) : [->(_) { true }] * 2
         @within = within
         @inner = kind == :inner
         @construct = construct
@@ -182,12 +182,13 @@ module Kumihimo
       def keep(rights)
         right = rights.element
         time = rights.key
-        @newest[@groups ? @groups[1].call(right) : nil] = [right, time] unless time.nil?
+        group = time.nil? ? nil : @groups[1].call(right)
+        @newest[group] = [right, time] unless group.nil?
         rights.at += 1
       end
 
       def give(left, time, out)
-        right, when_right = time.nil? ? nil : @newest[@groups ? @groups[0].call(left) : nil]
+        right, when_right = time.nil? ? nil : @newest[@groups[0].call(left)]
         found = !when_right.nil? && (@within.nil? || time - when_right <= @within)
         out << construct(left, found ? right : nil) if found || !@inner
       end

@@ -29,7 +29,7 @@ module Kumihimo
         rescue SystemCallError => error
           raise SpillError, "cannot write #{bytes.bytesize} bytes to a temporary file in #{Spill.folder} (TMPDIR): #{error.message}"
         end
-        place = [@end, bytes.bytesize]
+        place = [@end, bytes.bytesize, elements.size]
         @end += bytes.bytesize
         place
       end
@@ -38,7 +38,8 @@ module Kumihimo
       def read(place)
         numbers, elements, packed = @codec.load(@file.pread(place[1], place[0]))
         elements = @classes[packed].unpack_elements(elements) if packed
-        [numbers, elements]
+        return [numbers, elements] if [numbers, elements].all? { |part| part.is_a?(Array) && part.size == place[2] }
+        raise TypeError, "the codec loads something else than it has dumped"
       rescue StandardError => error
         raise SpillError, "cannot read back what was written to a temporary file: #{error.message} (#{error.class})"
       end
@@ -58,7 +59,8 @@ module Kumihimo
           number = @classes.index(type) || (@classes << type).size - 1
           return Marshal.dump([numbers, rows, number])
         end
-        @codec.dump([numbers, elements])
+        bytes = @codec.dump([numbers, elements])
+        bytes.is_a?(String) ? bytes : raise(TypeError, "the codec dumps a #{bytes.class}, not a String")
       rescue StandardError => error
         raise SpillError, "cannot write #{elements.first.class} elements to a temporary file: #{error.message} " \
                           "(raise the memory bound, or give a codec: that dumps and loads them)"
