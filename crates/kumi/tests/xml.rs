@@ -75,6 +75,26 @@ fn what_stands_before_an_error_is_printed() {
     assert_eq!(kumi(&["--frob"]).status.code(), Some(2));
 }
 
+/// What is wrong is told to nobody, and that is no reason to fall over.
+#[test]
+fn ends_as_usual_when_nobody_reads_its_messages() {
+    for (args, status) in [(["/no/such/file.xml"], 1), (["--frob"], 2)] {
+        let (from, to) = std::io::pipe().unwrap();
+        drop(from);
+        let o = Command::new(env!("CARGO_BIN_EXE_kumi")).arg("xml").args(args).stderr(to).output().unwrap();
+        assert_eq!(o.status.code(), Some(status));
+    }
+}
+
+#[test]
+fn the_first_so_many_of_all_elements_may_be_counted() {
+    let f = file("first.xml", "<a><b x='1'/><b/><c/></a>");
+    assert_eq!(out(&["-n", "2", &f]), "1  /a\n1  /a/b\n1  /a/b/@x\n");
+    // Nothing behind them is looked at.
+    let g = file("first2.xml", "<a><b/><c/></b>");
+    assert_eq!(out(&["-n2", &g]), "1  /a\n1  /a/b\n");
+}
+
 #[test]
 fn reads_standard_input_and_ends_when_nobody_listens() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_kumi"))

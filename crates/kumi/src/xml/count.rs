@@ -51,12 +51,13 @@ struct Node {
     order: Vec<usize>,
 }
 
-/// Prints a table of all paths of elements and attributes.
-pub(crate) fn table(document: &mut Document, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints a table of all paths of elements and attributes, counting at most `first` elements.
+pub(crate) fn table(document: &mut Document, first: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let mut nodes = vec![Node { name: String::new(), parent: 0, count: 0, children: HashMap::new(), order: Vec::new() }];
     let mut at = 0;
     let ended = document.each(|event, found| {
         match event {
+            Event::Start(_) if *found >= first => return Ok(Next::Stop),
             Event::Start(s) => {
                 at = enter(&mut nodes, at, s.name().raw(), "")?;
                 *found += 1;

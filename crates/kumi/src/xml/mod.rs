@@ -79,28 +79,36 @@ pub fn main(args: &[String]) -> i32 {
             return 0;
         }
         Err(m) => {
-            eprintln!("kumi xml: {m} (kumi xml --help tells more)");
+            say(&format!("{m} (kumi xml --help tells more)"));
             return 2;
         }
     };
     let stdout = io::stdout();
     let lively = stdout.is_terminal();
     let mut out = BufWriter::with_capacity(if lively { 1 << 10 } else { 64 << 10 }, stdout.lock());
-    let ended = run(&command, &mut out).and_then(|()| Ok(out.flush()?));
+    let ended = run(&command, lively, &mut out).and_then(|()| Ok(out.flush()?));
     match ended {
         Ok(()) | Err(Failure::Pipe) => 0,
         Err(Failure::Message(m)) => {
             let _ = out.flush();
-            eprintln!("kumi xml: {m}");
+            say(&m);
             1
         }
     }
 }
 
-fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut document = read::Document::open(&command.file, command.encoding.as_deref(), command.quiet)?;
+/// A line on standard error, where somebody reads that.
+fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "kumi xml: {message}");
+}
+
+/// `lively`: the output goes to a terminal.
+fn run(command: &Command, lively: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    // Elements that are printed one by one show how far it is, and would be printed into the line.
+    let quiet = command.quiet || lively && command.mode != Mode::Count;
+    let mut document = read::Document::open(&command.file, command.encoding.as_deref(), quiet)?;
     match (command.mode, &command.path) {
-        (Mode::Count, None) => count::table(&mut document, out),
+        (Mode::Count, None) => count::table(&mut document, command.first, out),
         (Mode::Count, Some(path)) => count::of(&mut document, path, command.first, out),
         (Mode::Cut, Some(path)) => cut::elements(&mut document, path, command.first, out),
         (Mode::Json, Some(path)) => convert::elements(&mut document, path, command.first, command.fields.as_deref(), out),

@@ -33,13 +33,14 @@ impl Progress {
         let rate = received as f64 / (now - self.began).as_secs_f64().max(1e-3);
         let share = total.filter(|t| *t > 0).map_or(String::new(), |t| format!(" of {}, {} %", size(t), received * 100 / t));
         let name: String = if name.chars().count() > 40 { name.chars().take(39).chain(['…']).collect() } else { name.to_string() };
-        eprint!("\r{name}: {}{share}, {}/s, {} found\x1b[K", size(received), size(rate as u64), grouped(found));
-        let _ = std::io::stderr().flush();
+        let mut to = std::io::stderr().lock();
+        let line = format!("\r{name}: {}{share}, {}/s, {} found\x1b[K", size(received), size(rate as u64), grouped(found));
+        let _ = to.write_all(line.as_bytes()).and_then(|()| to.flush());
     }
     /// Takes the line away: something else is printed, or reading is over.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            eprint!("\r\x1b[K");
+            let _ = std::io::stderr().write_all(b"\r\x1b[K");
         }
     }
 }

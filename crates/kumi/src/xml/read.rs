@@ -40,10 +40,8 @@ impl Document {
         };
         let spec = if file == "-" {
             Spec::Fd { fd: Descriptor::Borrowed(0), initial: Vec::new(), name: Some("(standard input)".into()) }
-        } else if file.starts_with("http://") || file.starts_with("https://") {
-            Spec::Url(file.into())
         } else {
-            Spec::Path(file.into())
+            Spec::named(file)
         };
         let source = Source::open(spec, SourceOptions::default()).map_err(|e| Failure::Message(e.to_string()))?;
         Ok(Document { source, tokenizer: None, encoding, bytes: Vec::new(), progress: Progress::new(quiet), found: 0 })
