@@ -104,7 +104,11 @@ impl Heap {
     #[inline]
     pub fn fill_record(&mut self, r: Gc<RecordObj>, i: usize, v: Value) {
         self.before_store(r.val(), v);
-        if let Some(w) = r.word(i) {
+        let Some(w) = r.word(i) else { return };
+        if v != Value::REMOVED && r.hdr.has(flag::SHARED) {
+            // Another thread may have removed the field meanwhile, and so it stays.
+            let _ = w.compare_exchange(Value::UNDEF.bits(), v.bits(), Release, Relaxed);
+        } else {
             w.store(v.bits(), Release);
         }
     }
@@ -195,6 +199,22 @@ mod tests {
         let mut n = 0;
         h.each_cell(|v| n += v.as_record().is_some() as usize);
         assert_eq!(n, kept.len());
+    }
+
+    #[test]
+    fn what_one_thread_removed_no_other_fills() {
+        let mut h = Heap::new();
+        let c = class(&mut h);
+        let r = h.record(c, b"row", 2);
+        h.publish(r.val());
+        // One has begun to decode when the other removes.
+        h.fill_record(r, 0, Value::REMOVED);
+        h.fill_record(r, 0, Value::TRUE);
+        h.fill_record(r, 1, Value::TRUE);
+        h.fill_record(r, 1, Value::FALSE);
+        assert!(r.slot(0) == Value::REMOVED && r.slot(1) == Value::TRUE);
+        h.fill_record(r, 1, Value::REMOVED);
+        assert!(r.slot(1) == Value::REMOVED);
     }
 
     #[test]
