@@ -45,12 +45,14 @@
 //!  registry        what producers have in common: clock, pool, turns, counts
 //!  push            the same binding without demand: an event handler (the paper's ED)
 //!  wait, failure   what readers get instead of a value
+//!  fork            documents are at rest while the process forks
 //! ```
 
 mod cell;
 mod cursor;
 mod failure;
 mod fill;
+mod fork;
 mod list;
 pub mod policy;
 mod producer;

@@ -16,7 +16,7 @@ pub(crate) use drive::{Step, Stint};
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 
 use kumi_source::Source;
@@ -25,6 +25,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::failure::Failure;
 use crate::fill::{Pushed, Work};
+use crate::fork;
 use crate::list::List;
 use crate::policy::{Pacer, Policy, Speed};
 use crate::registry::{Registry, Shared};
@@ -74,8 +75,8 @@ impl Ready {
 pub(crate) struct State {
     work: Option<Box<Work>>,
     busy: bool,
-    /// Blocking work of the source is out.
-    job: bool,
+    /// Blocking work of the source was given out in this process's generation; 0: none is out.
+    job: u32,
     queue: VecDeque<Ready>,
     spare: Vec<Batch>,
     router: Router,
@@ -157,6 +158,10 @@ impl State {
         self.generation
     }
 
+    fn job_is_out(&self) -> bool {
+        self.job == fork::generation()
+    }
+
     fn ticket(&self) -> Ticket {
         Ticket(self.generation)
     }
@@ -212,8 +217,8 @@ pub struct Producer {
     poked: AtomicBool,
     /// A turn was offered, of which those who wait are to be told.
     offered: AtomicBool,
-    /// A pool thread was asked to parse ahead.
-    scheduled: AtomicBool,
+    /// A pool thread of this process's generation was asked to parse ahead; 0: none was.
+    scheduled: AtomicU32,
     state: Mutex<State>,
 }
 
@@ -281,11 +286,11 @@ impl Registry {
             closed: AtomicBool::new(false),
             poked: AtomicBool::new(false),
             offered: AtomicBool::new(false),
-            scheduled: AtomicBool::new(false),
+            scheduled: AtomicU32::new(0),
             state: Mutex::new(State {
                 work: Some(Box::new(work)),
                 busy: false,
-                job: false,
+                job: 0,
                 queue: VecDeque::new(),
                 spare: Vec::new(),
                 router: Router::nothing(),
@@ -470,7 +475,7 @@ impl Producer {
 
     pub(crate) fn job_done(&self) {
         let mut state = self.lock();
-        state.job = false;
+        state.job = 0;
         state.change();
     }
 }

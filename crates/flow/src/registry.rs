@@ -140,6 +140,7 @@ impl Registry {
 
     /// A registry with its own clock.
     pub fn with_clock(pool: Option<Pool>, clock: Clock) -> Registry {
+        crate::fork::watch();
         let started = clock();
         Registry {
             shared: Arc::new(Shared {

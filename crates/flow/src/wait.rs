@@ -76,6 +76,7 @@ impl BlockingJob {
 
 impl Drop for BlockingJob {
     fn drop(&mut self) {
+        let _inside = crate::fork::enter();
         self.producer.job_done();
     }
 }

@@ -51,7 +51,7 @@ impl FdInput {
                 let e = std::io::Error::from_raw_os_error(libc::EISDIR);
                 return Err(Error::io(name, e));
             }
-            Kind::File { left } => {
+            Kind::File { left, .. } => {
                 // Files of /proc say 0 and hold more.
                 total = (left > 0).then_some(left.saturating_add(initial.len() as u64));
                 sys::sequential(raw);
@@ -81,8 +81,15 @@ impl FdInput {
             return Ok(Read::Data(n));
         }
         let fd = self.fd.as_raw_fd();
-        let got = match self.kind {
-            Kind::File { .. } => sys::read(fd, out, max.min(FILE_STEP)),
+        let got = match &mut self.kind {
+            // A forked child, or who holds the same open file, reads it for itself.
+            Kind::File { at, .. } => {
+                let got = sys::read_at(fd, *at, out, max.min(FILE_STEP));
+                if let Ok(Got::Bytes(n)) = got {
+                    *at += n as u64;
+                }
+                got
+            }
             Kind::Socket => sys::recv(fd, out, max.min(FILE_STEP)),
             // The descriptor may be shared with others who rely on its blocking, so it is asked first.
             _ => match sys::readable(fd) {

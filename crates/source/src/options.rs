@@ -11,7 +11,7 @@ use std::time::Duration;
 pub enum Spec {
     /// A file. A named pipe is opened without waiting for its writer.
     Path(PathBuf),
-    /// A descriptor: a pipe, a socket, a terminal, an open file (read from where it stands).
+    /// A descriptor: a pipe, a socket, a terminal, an open file (read from where it stands, which does not move).
     Fd {
         /// The descriptor. Its `O_NONBLOCK` is neither needed nor changed: others may share it.
         fd: Descriptor,

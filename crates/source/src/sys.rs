@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 /// What kind of thing a descriptor is, as far as reading goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Always ready; `left` bytes lie behind its position.
+    /// Always ready; `left` bytes lie behind its position `at`.
     File {
+        at: u64,
         left: u64,
     },
     Directory,
@@ -36,7 +37,8 @@ pub(crate) fn kind(fd: RawFd) -> io::Result<Kind> {
         libc::S_IFREG => {
             // SAFETY: no memory involved.
             let at = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
-            Kind::File { left: (st.st_size as i64).saturating_sub((at as i64).max(0)).max(0) as u64 }
+            let at = (at as i64).max(0);
+            Kind::File { at: at as u64, left: (st.st_size as i64).saturating_sub(at).max(0) as u64 }
         }
         libc::S_IFDIR => Kind::Directory,
         libc::S_IFSOCK => Kind::Socket,
@@ -111,6 +113,15 @@ pub(crate) fn read(fd: RawFd, out: &mut Vec<u8>, max: usize) -> io::Result<Got> 
     into_spare(out, max, |at, n| {
         // SAFETY: `at` is writable for `n` bytes.
         unsafe { libc::read(fd, at.cast(), n) }
+    })
+}
+
+/// Appends at most `max` bytes of a file from `offset` on. Its position, which others may share, is not moved.
+pub(crate) fn read_at(fd: RawFd, offset: u64, out: &mut Vec<u8>, max: usize) -> io::Result<Got> {
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    into_spare(out, max, |at, n| {
+        // SAFETY: `at` is writable for `n` bytes.
+        unsafe { libc::pread(fd, at.cast(), n, offset) }
     })
 }
 

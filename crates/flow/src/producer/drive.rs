@@ -14,6 +14,7 @@ use kumi_xml::{Batch, Item, Limit};
 use super::{Producer, Ready, SPARE, State};
 use crate::failure::Failure;
 use crate::fill::{FILL_MOST, Filled, Work, patient};
+use crate::fork;
 use crate::policy::{AHEAD_BATCHES, Stop};
 use crate::turns::Candidate;
 use crate::wait::{BlockingJob, Poll, Ticket, Wait};
@@ -66,17 +67,18 @@ impl Producer {
     /// run by a pool thread; a registry's pool does so by itself.
     pub fn ahead(self: &Arc<Self>) {
         loop {
+            let _inside = fork::enter();
             let mut state = self.lock();
-            let wanted = state.end.is_none() && !state.busy && !state.job && state.queue.len() < state.pacer.ahead();
+            let wanted = state.end.is_none() && !state.busy && !state.job_is_out() && state.queue.len() < state.pacer.ahead();
             let Some((mut work, mut batch, limit)) = wanted.then(|| self.begin(&mut state)).flatten() else {
-                self.scheduled.store(false, Ordering::Release);
+                self.scheduled.store(0, Ordering::Release);
                 return;
             };
             drop(state);
             let filled = self.fill(&mut work, &mut batch, limit);
             let full = matches!(filled.stop, Stop::Full);
             if !full {
-                self.scheduled.store(false, Ordering::Release);
+                self.scheduled.store(0, Ordering::Release);
             }
             self.finish(work, batch, filled, true);
             if !full {
@@ -87,11 +89,12 @@ impl Producer {
 
     pub(super) fn spawn(&self) {
         let (Some(pool), Some(me)) = (&self.shared.pool, self.me.upgrade()) else { return };
-        if self.scheduled.swap(true, Ordering::AcqRel) {
+        let generation = fork::generation();
+        if self.scheduled.swap(generation, Ordering::AcqRel) == generation {
             return;
         }
         if !pool(Box::new(move || me.ahead())) {
-            self.scheduled.store(false, Ordering::Release);
+            self.scheduled.store(0, Ordering::Release);
         }
     }
 
@@ -139,7 +142,7 @@ impl Producer {
             }
             return Step::Over(end.err().unwrap_or_else(|| Arc::new(Failure::closed(&self.name))));
         }
-        if state.busy || state.job {
+        if state.busy || state.job_is_out() {
             state.busy_seen = true;
             return Step::Busy(state.ticket());
         }
@@ -269,7 +272,7 @@ impl Producer {
         let step = match wait {
             Some(kumi_source::Wait::Job(job)) => match self.me.upgrade() {
                 Some(me) => {
-                    state.job = true;
+                    state.job = fork::generation();
                     Step::Wait(Wait::Job(BlockingJob::new(job, me)), state.ticket())
                 }
                 None => Step::Progress,

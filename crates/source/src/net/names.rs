@@ -18,8 +18,10 @@ pub(crate) enum Problem {
 }
 
 /// Where the job stands.
+#[derive(Default)]
 enum Slot {
     /// Not handed out, or handed out and dropped.
+    #[default]
     Idle,
     /// Somebody has it.
     Out,
@@ -35,6 +37,8 @@ pub(crate) struct Preparation {
     /// Certificates to trust besides the system's; None: no TLS is needed.
     roots: Option<Vec<Vec<u8>>>,
     slot: Arc<Mutex<Slot>>,
+    /// The process that the slot's job belongs to: the child of a fork has no thread that is at it.
+    process: u32,
 }
 
 pub(crate) enum Poll {
@@ -62,10 +66,13 @@ impl Drop for Offer {
 
 impl Preparation {
     pub fn new(host: String, port: u16, roots: Option<Vec<Vec<u8>>>) -> Preparation {
-        Preparation { host, port, roots, slot: Arc::new(Mutex::new(Slot::Idle)) }
+        Preparation { host, port, roots, slot: Arc::default(), process: std::process::id() }
     }
 
     pub fn poll(&mut self) -> Poll {
+        if self.process != std::process::id() {
+            (self.slot, self.process) = (Arc::default(), std::process::id());
+        }
         let mut slot = lock(&self.slot);
         match std::mem::replace(&mut *slot, Slot::Taken) {
             Slot::Done(result) => Poll::Done(result),

@@ -129,6 +129,26 @@ fn the_owner_of_a_borrowed_descriptor_may_close_it() {
     assert_eq!(got, b"ours");
 }
 
+/// Of two that share one open file, as after a fork, each reads all of it.
+#[test]
+fn files_are_read_from_where_they_stood() {
+    use std::io::{Read as _, Seek};
+    let folder = Folder::new("position");
+    let mut file = std::fs::File::open(folder.file("a", b"skipped<a/>")).unwrap();
+    file.seek(std::io::SeekFrom::Start(7)).unwrap();
+    let mut s = source_of(Descriptor::Borrowed(file.as_raw_fd()), b"");
+    let mut other = source_of(Descriptor::Borrowed(file.as_raw_fd()), b"");
+    assert_eq!(s.total(), Some(4));
+    let mut out = Vec::new();
+    s.read_blocking(&mut out, 2).unwrap();
+    assert_eq!(all_of(&mut other, 3).0, b"<a/>");
+    let mut rest = String::new();
+    file.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "<a/>");
+    out.extend(all_of(&mut s, 3).0);
+    assert_eq!(out, b"<a/>");
+}
+
 #[test]
 fn an_owned_descriptor_is_closed_at_the_end() {
     let (r, mut w) = pipe();

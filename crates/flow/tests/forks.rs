@@ -1,0 +1,60 @@
+//! A process that forks while pool threads parse ahead: parent and child go on reading what was open, each for itself.
+
+mod common;
+use common::*;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kumi_flow::{Policy, Registry};
+use kumi_source::{Source, Spec};
+
+/// Waits for a child; false when it failed, or had to be killed because it did not end.
+fn ends_well(child: libc::pid_t) -> bool {
+    let until = Instant::now() + Duration::from_secs(30);
+    let mut status = 0;
+    loop {
+        // SAFETY: `status` is writable; the child is this test's.
+        match unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } {
+            0 if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            0 => {
+                // SAFETY: the child has not been waited for, so the number is still its own.
+                unsafe { libc::kill(child, libc::SIGKILL) };
+                return false;
+            }
+            _ => return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+        }
+    }
+}
+
+#[test]
+fn documents_are_at_rest_while_the_process_forks() {
+    const ROWS: usize = 30_000;
+    let path = std::env::temp_dir().join(format!("kumi-flow-{}-forks.xml", std::process::id()));
+    std::fs::write(&path, rows_document(ROWS)).unwrap();
+    let registry = Registry::new(Some(Arc::new(|job| {
+        std::thread::spawn(job);
+        true
+    })));
+    for round in 0..20 {
+        let source = Source::open(Spec::Path(path.clone()), kumi_source::Options::default()).unwrap();
+        let document = open(&registry, source, rows_schema(), Policy::Adaptive);
+        let mut cursor = list_of(&document).cursor(true).unwrap();
+        drop(document);
+        let read = 500 + round * 311;
+        for i in 0..read {
+            assert_eq!(next(&mut cursor).unwrap(), Some(i.to_string()));
+        }
+        // SAFETY: the child reads its document and ends, without returning to the test's other threads' affairs.
+        let child = unsafe { libc::fork() };
+        let rest = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| all(&mut cursor) == numbers("", read..ROWS)));
+        let right = matches!(rest, Ok(true));
+        if child == 0 {
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(!right)) };
+        }
+        assert!(right, "round {round}: the parent");
+        assert!(ends_well(child), "round {round}: the child");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
