@@ -34,21 +34,28 @@ module KumiSys
   # Finalizers of everything that is still there, at the end of the program.
   def self.finish_finalizers
     while !(list = __take_finalizers).empty?
-      run_finalizers(list)
+      finalize(list)
     end
   end
 
-  # Calls the finalizers of objects that are gone: [[[callables], heap id], ...].
-  def self.run_finalizers(list)
-    list.each do |callables, id|
-      callables.each do |f|
-        begin
-          f.call(id + 8)
-        rescue Exception => e
-          unless __same($VERBOSE, nil)
-            $stderr.write("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
-            $stderr.write(report(e))
-          end
+  # The loop calls this when objects with finalizers are gone. Until it is over no interrupt reaches the thread.
+  def self.run_finalizers
+    list = __take_pending_finalizers
+    finalize(list)
+  ensure
+    __finalized(list)
+  end
+
+  # Calls finalizers: [[callable, heap id], ...]. Each leaves the list before it is called.
+  def self.finalize(list)
+    until list.empty?
+      f, id = list.shift
+      begin
+        f.call(id + 8)
+      rescue Exception => e
+        unless __same($VERBOSE, nil)
+          $stderr.write("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
+          $stderr.write(report(e))
         end
       end
     end

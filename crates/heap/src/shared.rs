@@ -358,6 +358,12 @@ impl HeapShared {
         self.has_pending.store(false, Relaxed);
         std::mem::take(&mut *p)
     }
+    /// Some of them were not run after all.
+    pub fn put_back_finalizers(&self, rest: Vec<(Vec<Value>, u64)>) {
+        let mut p = lock(&self.pending);
+        p.extend(rest);
+        self.has_pending.store(!p.is_empty(), Relaxed);
+    }
 }
 
 impl Drop for HeapShared {

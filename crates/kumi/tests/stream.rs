@@ -33,13 +33,10 @@ fn streams_print_the_same_in_another_order_of_steps() {
     in_mode(vec![order(s + 100), ("KUMI_WORKERS", "4".into())]);
 }
 
-/// Programs of flows work on very many elements: they are collected less often, and their heaps are not verified. With
-/// another order of steps besides, `flow_inputs` is left out: what it forgets is then now and then found only later.
+/// Programs of flows work on very many elements: they are collected less often, and their heaps are not verified.
 fn collected(n: u32, more: Modes) {
-    let forgets = |p: &std::path::Path| p.file_stem().is_some_and(|name| name == "flow_inputs");
     let jobs: Vec<Job> = programs("stream")
         .into_iter()
-        .filter(|p| more.is_empty() || !forgets(p))
         .map(|program| {
             let flows = program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flow_"));
             let mut modes = more.clone();

@@ -34,6 +34,7 @@ impl Cx {
         cx.natives(crate::ractor::TABLE);
         cx.natives(crate::limit::TABLE);
         cx.natives(crate::interrupt::TABLE);
+        cx.natives(crate::finalize::TABLE);
         cx.specials();
         cx.hook_globals();
         // KUMI_GC_STRESS=1: a collection at every safepoint; k: at every k-th.

@@ -15,7 +15,7 @@ impl Cx {
     /// Place of the first interrupt that the thread whose first task is `t` may take now (`waiting`: at a wait).
     pub(crate) fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
         let list = t.interrupts.lock();
-        if list.is_empty() || t.held {
+        if list.is_empty() || t.held || self.active_of(t).finalizing.is_on() {
             return None;
         }
         if t.masks.is_nil() {

@@ -20,6 +20,7 @@ mod cx;
 mod detach;
 pub mod disasm;
 mod fiber;
+mod finalize;
 mod fstring;
 mod gc;
 mod guard;

@@ -187,6 +187,8 @@ pub struct Task {
     pub masks: Value,
     /// Interrupts wait until a lock is taken back.
     pub held: bool,
+    /// It runs finalizers, and interrupts of its thread wait meanwhile.
+    pub finalizing: crate::finalize::Finalizing,
     /// What the pool's job gave.
     pub job: Option<Box<dyn std::any::Any + Send>>,
     /// Waits that go on when the signal handler above them is done, innermost last.
@@ -256,6 +258,7 @@ impl Task {
             yielding: false,
             masks: Value::NIL,
             held: false,
+            finalizing: Default::default(),
             job: None,
             after_signal: ThinVec::new(),
             recent: 0,

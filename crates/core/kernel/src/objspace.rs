@@ -157,15 +157,11 @@ fn add_finalizer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.add_finalizer(a[0], a[1]);
     Ok(a[1])
 }
-/// All finalizers that have not run, as [[callables], heap id].
+/// All finalizers that have not run, as [[callable, heap id], ..].
 fn take_finalizers(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let all = cx.heap.take_finalizers();
-    let mut out = Vec::with_capacity(all.len());
-    for (procs, id) in all {
-        let p = cx.array_vec(procs);
-        out.push(cx.array(&[p, Value::fix(id as i64)]));
-    }
-    Ok(cx.array_vec(out))
+    let mut all = cx.heap.shared().take_pending_finalizers();
+    all.extend(cx.heap.take_finalizers());
+    Ok(cx.finalizer_list(all))
 }
 /// The object with that id; nil when it is gone; undef when there never was one.
 fn id2ref(cx: &mut Cx, _: Value, a: &[Value]) -> R {

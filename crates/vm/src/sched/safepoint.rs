@@ -21,6 +21,11 @@ impl Cx {
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
         self.stop_here();
+        if self.task.finalizing.is_entering() {
+            // Nothing may be raised here; the next safepoint does what is wished for.
+            self.heap.poll.store(true, Relaxed);
+            return Flow::Go;
+        }
         self.shrink_stack();
         if self.heap.wants_window() {
             self.collect_window();
@@ -42,17 +47,8 @@ impl Cx {
                 return self.raise_exc(e);
             }
         }
-        if self.heap.shared().has_pending_finalizers() {
-            let all = self.heap.shared().take_pending_finalizers();
-            let mut list = Vec::new();
-            for (procs, id) in all {
-                let p = self.array(&procs);
-                let pair = [p, Value::fix(id as i64)];
-                list.push(self.array(&pair));
-            }
-            let a = self.array(&list);
-            let x = self.call_helper("run_finalizers", &[a]);
-            return self.leaf_exit_drop(x);
+        if let Some(f) = self.begin_finalizers() {
+            return f;
         }
         if let Some(h) = self.signal_hook.filter(|_| self.worker == 0) {
             if let Some(c) = h(self) {
