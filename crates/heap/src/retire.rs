@@ -72,7 +72,8 @@ pub fn alone<T>(f: impl FnOnce() -> T) -> T {
     impl Drop for Back {
         #[inline]
         fn drop(&mut self) {
-            LIST.set(self.0);
+            // `LocalKey::set` is no inlined one.
+            LIST.with(|l| l.set(self.0));
         }
     }
     let _back = Back(LIST.replace(null()));

@@ -145,13 +145,12 @@ struct Raise<'a> {
 }
 
 impl Visitor for Raise<'_> {
-    #[inline]
+    #[inline(always)]
     fn visit(&mut self, v: Value) {
         if let Some(h) = v.header() {
             let f = h.flags.load(Relaxed);
             if f & self.need != self.need {
-                self.heap.raise_one(v, h, f, self.need);
-                self.grey.push(v);
+                self.raise(v, h, f);
             }
         }
     }
@@ -541,6 +540,12 @@ impl Heap {
 }
 
 impl Raise<'_> {
+    /// Away from `visit`: most of what stands on stacks has its flags, and the loop over the slots stays a short one.
+    #[inline(never)]
+    fn raise(&mut self, v: Value, h: &Header, old: u8) {
+        self.heap.raise_one(v, h, old, self.need);
+        self.grey.push(v);
+    }
     fn drain(&mut self) {
         while let Some(v) = self.grey.pop() {
             trace_cell(v, self);

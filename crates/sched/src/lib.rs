@@ -449,6 +449,11 @@ impl Sched {
         })
     }
 
+    /// Was the ticker started?
+    pub fn has_ticker(&self) -> bool {
+        self.ticker.is_started()
+    }
+
     /// Switch it on while a worker runs and there is a reason to interrupt it: another task is ready or another worker
     /// active, or waits are on that nobody polls for (`unattended`). Cheap when nothing changes.
     pub fn ticker_on(&self, on: bool) {

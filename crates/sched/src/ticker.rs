@@ -24,6 +24,11 @@ impl Ticker {
         Arc::new(Ticker::default())
     }
 
+    /// Was the thread started?
+    pub fn is_started(&self) -> bool {
+        self.started.load(SeqCst)
+    }
+
     /// Starts the thread. False: it runs already, or the system gives none.
     pub fn start(self: &Arc<Ticker>, period_ns: u64, tick: impl FnMut() + Send + 'static) -> bool {
         if self.started.swap(true, SeqCst) {

@@ -66,10 +66,16 @@ impl Cx {
                     first.unlock();
                     r
                 }
-                _ if !recv.needs_lock() && !args.iter().any(|a| a.needs_lock()) => self.run_private(f, recv, args),
                 _ => {
-                    let _l = LockSet::new(recv, args);
-                    f(self, recv, args)
+                    let mut cells = std::iter::once(recv).chain(args.iter().copied()).filter(|v| v.needs_lock());
+                    match (cells.next(), cells.next()) {
+                        (None, _) => self.run_private(f, recv, args),
+                        (Some(cell), None) => self.run_one(f, cell, recv, args),
+                        _ => {
+                            let _l = LockSet::new(recv, args);
+                            f(self, recv, args)
+                        }
+                    }
                 }
             },
             Guard::World => {

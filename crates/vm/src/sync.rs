@@ -36,7 +36,8 @@ impl WaitList {
         let t = cx.ticket();
         self.add(cx, t);
     }
-    fn add(&mut self, cx: &mut Cx, t: Ticket) {
+    /// The wait `t` is to be ended from here.
+    pub(crate) fn add(&mut self, cx: &mut Cx, t: Ticket) {
         if self.list.len() >= self.prune_at.max(32) {
             self.list.retain(|t| cx.waits(*t));
             self.prune_at = self.list.len() * 2;

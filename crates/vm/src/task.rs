@@ -422,7 +422,7 @@ impl TaskTable {
         self.free.lock()
     }
     /// Enters a task; `None` when there are too many.
-    pub fn insert(&self, t: Task) -> Option<TaskPtr> {
+    pub fn insert(&self, mut b: Box<Task>) -> Option<TaskPtr> {
         let mut free = self.lock();
         let i = match free.pop() {
             Some(i) => i as usize,
@@ -430,7 +430,6 @@ impl TaskTable {
             None => return None,
         };
         let generation = self.slots[i].generation.load(Relaxed).wrapping_add(1).max(1);
-        let mut b = Box::new(t);
         b.id = (generation as u64) << 32 | i as u64;
         let p = Box::into_raw(b);
         self.slots[i].generation.store(generation, Relaxed);
@@ -450,21 +449,27 @@ impl TaskTable {
     }
     /// Takes a task out; it is freed at the next stop.
     pub fn remove(&self, id: u64) {
-        let mut free = self.lock();
-        let Some(s) = self.slots.get(id as u32 as usize) else { return };
-        if s.generation.load(Relaxed) != (id >> 32) as u32 {
-            return;
-        }
-        let p = s.task.swap(std::ptr::null_mut(), AcqRel);
-        if !p.is_null() {
-            s.generation.fetch_add(1, Relaxed);
-            free.push(id as u32);
-            drop(free);
-            // SAFETY: made by `insert`; taken out under the lock, so nobody finds it any more.
-            let mut t = unsafe { Box::from_raw(p) };
+        if let Some(mut t) = self.take_out(id) {
             t.stack.release();
             self.dead.lock().push(t);
         }
+    }
+    /// As [`TaskTable::remove`] by the only active worker, when none of its natives runs: nobody looks at the task, and
+    /// it is freed at once.
+    pub(crate) fn remove_alone(&self, id: u64) {
+        drop(self.take_out(id));
+    }
+    fn take_out(&self, id: u64) -> Option<Box<Task>> {
+        let mut free = self.lock();
+        let s = self.slots.get(id as u32 as usize)?;
+        if s.generation.load(Relaxed) != (id >> 32) as u32 {
+            return None;
+        }
+        let p = NonNull::new(s.task.swap(std::ptr::null_mut(), AcqRel))?;
+        s.generation.fetch_add(1, Relaxed);
+        free.push(id as u32);
+        // SAFETY: made by `insert`; taken out under the lock, so nobody finds it any more.
+        Some(unsafe { Box::from_raw(p.as_ptr()) })
     }
     /// All tasks there are. Only under the lock or at a stop.
     pub(crate) fn each(&self, mut f: impl FnMut(TaskPtr)) {

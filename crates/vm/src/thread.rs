@@ -4,11 +4,11 @@
 //! (`result` or `failed` tells how); it changes from one to the next once, under its
 //! object's lock.
 
-use crate::Cx;
 use crate::native::*;
 use crate::sched::now_ns;
 use crate::sync::WaitList;
 use crate::task::{State, TaskPtr, Waits};
+use crate::{Cx, Ticket};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::*;
 
@@ -38,6 +38,8 @@ pub(crate) struct ThreadObj {
     group: Value,
     /// Code of its block, for `inspect`: address of an `ISeq`, which is never freed; 0: none.
     code: u64,
+    /// Who joins it: mostly one, others in a list.
+    joiner: Option<Ticket>,
     joiners: Option<Box<WaitList>>,
 }
 
@@ -64,6 +66,7 @@ impl ThreadObj {
             failed: Value::NIL,
             group: Value::NIL,
             code: 0,
+            joiner: None,
             joiners: None,
         }
     }
@@ -155,10 +158,13 @@ impl Cx {
         }
         let Some(t) = v.as_data::<ThreadObj>() else { return };
         t.life = Life::Done;
-        let joiners = t.joiners.take();
+        let (joiner, joiners) = (t.joiner.take(), t.joiners.take());
         let (failed, fatal) = (t.failed, t.fatal);
         if parallel {
             v.unlock();
+        }
+        if let Some(j) = joiner {
+            self.wake(j);
         }
         if let Some(mut j) = joiners {
             j.wake_all(self);
@@ -281,7 +287,7 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if t.life == Life::Done {
         return if t.failed.is_nil() { Ok(recv) } else { Err(cx.raise(t.failed)) };
     }
-    if now_ns() >= cx.task.until {
+    if cx.task.until != u64::MAX && now_ns() >= cx.task.until {
         return Ok(Value::NIL);
     }
     if cx.hooked() {
@@ -289,7 +295,11 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         return Err(cx.call_helper("hooked_join", &[recv, limit]));
     }
     cx.task.waits = Waits::Join;
-    t.joiners.get_or_insert_default().enter(cx);
+    let ticket = cx.ticket();
+    match t.joiner {
+        Some(j) if cx.waits(j) => t.joiners.get_or_insert_default().add(cx, ticket),
+        _ => t.joiner = Some(ticket),
+    }
     let until = cx.task.until;
     Err(cx.park(until))
 }

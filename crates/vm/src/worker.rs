@@ -355,11 +355,11 @@ impl Cx {
 
     /// Starts the other workers, once.
     pub(crate) fn start_workers(&mut self) {
-        let rt = self.runtime();
         let n = self.sched().workers();
-        if n < 2 || rt.started.swap(true, AcqRel) {
+        if n < 2 || self.workers_started() || self.started.swap(true, AcqRel) {
             return;
         }
+        let rt = self.runtime();
         for w in 1..n {
             let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
             let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(16 << 20);

@@ -60,7 +60,7 @@ pub struct Cx {
     pub(crate) root: TaskPtr,
     /// Stands where no task runs.
     pub(crate) nobody: Box<Task>,
-    /// When the running thread has had its turn.
+    /// When the running thread has had its turn; 0: it has just begun, the next safepoint that looks around says.
     pub(crate) turn_ends: u64,
     /// The task that the running one woke first in its turn: it is queued at the front and goes on with that turn. 0: none.
     pub(crate) front: u64,

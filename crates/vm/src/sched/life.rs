@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::*;
 impl Cx {
     /// The first task of a new runtime, which becomes the main thread's.
     pub(crate) fn first_task(&mut self) {
-        if let Some(mut t) = self.tasks.insert(Task::new()) {
+        if let Some(mut t) = self.tasks.insert(Box::new(Task::new())) {
             t.root = t.id;
             t.active.store(t.id, Relaxed);
             t.pinned = true;
@@ -27,7 +27,7 @@ impl Cx {
     /// # Errors
     /// ThreadError or FiberError when there are too many.
     pub(crate) fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
-        let mut t = Task::new();
+        let mut t = Box::new(Task::new());
         if thread.is_some() {
             // Another worker may run it. What a fiber starts with stays its thread's (`note_recent`).
             self.publish_call(&start);
@@ -101,7 +101,11 @@ impl Cx {
         self.publish_fibers();
         let id = self.task.id;
         self.leave_task();
-        self.tasks.remove(id);
+        if self.parallel {
+            self.tasks.remove(id);
+        } else {
+            self.tasks.remove_alone(id);
+        }
         self.tasks.threads.fetch_sub(1, Relaxed);
         self.run_next()
     }

@@ -47,6 +47,9 @@ impl Cx {
     }
     /// A second thread exists: turns end by the clock.
     pub(crate) fn start_ticker(&mut self) {
+        if self.sched().has_ticker() {
+            return;
+        }
         let rt = self.runtime();
         let weak = std::sync::Arc::downgrade(&rt);
         let fresh = self.sched().start_ticker(TICK_NS, move || {

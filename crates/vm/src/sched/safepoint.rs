@@ -3,6 +3,7 @@
 //! **Invariant.** `heap.poll` is taken back before anything is looked at, so that what is asked for meanwhile raises it
 //! again. Whatever is found is done here or handed on; nothing of it stays unseen until somebody else asks.
 
+use super::TICK_NS;
 use super::now_ns;
 use super::turn::TURN_NS;
 use crate::Cx;
@@ -75,9 +76,14 @@ impl Cx {
             self.heap.sweep_some(crate::outside::SWEEP);
         }
         let watches = outside || self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
-        if watches && now_ns() >= self.turn_ends {
+        let now = if watches { now_ns() } else { 0 };
+        if watches && self.turn_ends == 0 {
+            // The first look in this turn, a tick after its beginning at most.
+            self.turn_ends = now + TURN_NS - TICK_NS;
+        }
+        if watches && now >= self.turn_ends {
             // The turn is over: whoever is ready by now, waiters included, comes first.
-            self.turn_ends = now_ns() + TURN_NS;
+            self.turn_ends = now + TURN_NS;
             self.take_events();
             if self.sched().has_ready(self.worker) {
                 return self.preempt();

@@ -3,8 +3,6 @@
 //! **Invariant.** Between `park_state` and `take_up` the loop's state stands in the task and nowhere else. A thread that gives
 //! its worker up publishes its stacks before anybody may see it queued or waiting.
 
-use super::now_ns;
-use super::turn::TURN_NS;
 use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
@@ -134,7 +132,7 @@ impl Cx {
             self.outside.ran.store(true, Relaxed);
         }
         if std::mem::take(&mut self.front) != id {
-            self.turn_ends = now_ns() + TURN_NS;
+            self.turn_ends = 0;
         }
         Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
