@@ -6,9 +6,9 @@
 //! - `interp`: the loop, calls, unwinding.
 //! - `world`: classes, method lookup, constants, globals.
 //! - `plain`: equality, hashing, order and inspection of plain values.
-//! - `native`: how leaf natives are called and how they answer.
+//! - `native`: how leaf natives are called and how they answer; `natives`: those that need the loop itself.
 //! - `stack`: the memory of a task's stack, growing and shrinking.
-//! - `task`: fibers, threads.
+//! - `task`: fibers, threads; `sched`: which of them runs, waits and wakes; `worker`: on which OS threads.
 //! - `prelude`: built-in classes in Ruby, compiled when first called.
 #![allow(clippy::new_without_default)]
 

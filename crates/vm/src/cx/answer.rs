@@ -6,7 +6,6 @@ use crate::Cx;
 use crate::native::*;
 use crate::symbols::sym;
 use kumi_heap::*;
-use smallvec::SmallVec;
 
 impl Cx {
     /// Raises an exception object.
@@ -54,7 +53,7 @@ impl Cx {
     }
     /// "can't modify frozen String: \"abc\"": the inspected receiver is added by the prelude.
     pub fn frozen_error(&mut self, recv: Value) -> Exit {
-        let call = Call::new(Target::Helper(self.intern("raise_frozen")), recv, SmallVec::from_slice(&[recv]));
+        let call = Call::new(Target::Helper(self.intern("raise_frozen")), recv, Args::from_slice(&[recv]));
         self.pending.call = Some(call);
         Exit::Call
     }
@@ -77,13 +76,13 @@ impl Cx {
         self.call_block(recv, mid, args, Value::NIL)
     }
     pub fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
-        self.pending.call = Some(Call { block, ..Call::new(Target::Name(mid), recv, SmallVec::from_slice(args)) });
+        self.pending.call = Some(Call { block, ..Call::new(Target::Name(mid), recv, Args::from_slice(args)) });
         Exit::Call
     }
-    /// Ends the native by calling a method of the prelude's helper module (`module __Kumi`).
+    /// Ends the native by calling a method of the prelude's helper module (`KumiSys`).
     pub fn call_helper(&mut self, name: &str, args: &[Value]) -> Exit {
         let s = self.intern(name);
-        self.pending.call = Some(Call::new(Target::Helper(s), self.k.helpers.val(), SmallVec::from_slice(args)));
+        self.pending.call = Some(Call::new(Target::Helper(s), self.k.helpers.val(), Args::from_slice(args)));
         Exit::Call
     }
 }

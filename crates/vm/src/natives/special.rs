@@ -73,9 +73,9 @@ impl Cx {
                 if found == NO_METHOD {
                     return self.method_missing(mid, Missing::None, r);
                 }
-                if s == Special::PublicSend && self.methods[found as usize].vis != Vis::Public {
-                    let why = if self.methods[found as usize].vis == Vis::Private { Missing::Private } else { Missing::Protected };
-                    return self.method_missing(mid, why, r);
+                let vis = self.methods[found as usize].vis;
+                if s == Special::PublicSend && vis != Vis::Public {
+                    return self.method_missing(mid, Missing::hidden(vis), r);
                 }
                 let found = self.real_method(class, found);
                 self.dispatch(found, r)

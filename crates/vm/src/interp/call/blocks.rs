@@ -79,8 +79,7 @@ impl Cx {
             if m == NO_METHOD || self.methods[m as usize].vis != Vis::Public {
                 let why = match m {
                     NO_METHOD => Missing::None,
-                    _ if self.methods[m as usize].vis == Vis::Private => Missing::Private,
-                    _ => Missing::Protected,
+                    _ => Missing::hidden(self.methods[m as usize].vis),
                 };
                 return self.method_missing(mid, why, r);
             }

@@ -243,9 +243,9 @@ impl Cx {
                 if m == NO_METHOD {
                     return self.method_missing(mid, Missing::None, r);
                 }
-                if !c.fcall && self.methods[m as usize].vis != Vis::Public {
-                    let why = if self.methods[m as usize].vis == Vis::Private { Missing::Private } else { Missing::Protected };
-                    return self.method_missing(mid, why, r);
+                let vis = self.methods[m as usize].vis;
+                if !c.fcall && vis != Vis::Public {
+                    return self.method_missing(mid, Missing::hidden(vis), r);
                 }
                 let m = self.real_method(class, m);
                 self.dispatch(m, r)

@@ -20,6 +20,13 @@ pub enum Missing {
     Super,
 }
 
+impl Missing {
+    /// Why a method that is not public is none for this call.
+    pub(crate) fn hidden(vis: Vis) -> Missing {
+        if vis == Vis::Private { Missing::Private } else { Missing::Protected }
+    }
+}
+
 impl Cx {
     /// Nothing to run: method_missing, the user's or the default one.
     pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, r: Ready) -> Flow {
