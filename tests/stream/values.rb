@@ -135,6 +135,11 @@ rescue TypeError => e
   puts e.message
 end
 begin
+  Marshal.dump([Kumihimo::XML.list("<t/>", "/t/r", Row)])
+rescue TypeError => e
+  puts e.message
+end
+begin
   rows[0].dup
 rescue NoMethodError => e
   puts e.message

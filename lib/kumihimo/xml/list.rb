@@ -62,6 +62,10 @@ module Kumihimo
     def inspect = "#<#{self.class} of #{(@__field ? @__field.type : @__class).inspect}#{', cut' if cut?}>"
     alias to_s inspect
 
+    def marshal_dump
+      raise TypeError, "can't dump #{self.class}: its elements are read on demand; dump what you need of it (to_a)"
+    end
+
     # For natives.
     def __core = @__core
     def __convert(text) = XML::Build.convert_element(@__field, text, __xlist_source(@__core))

@@ -137,8 +137,8 @@ pub fn record(cx: &mut Cx, binding: &Binding, class: ClassId, origin: Value, row
 }
 
 /// Where a record comes from.
-pub fn origin_of(r: Gc<RecordObj>) -> Option<&'static mut Origin> {
-    r.slot(r.fields().wrapping_sub(1)).as_data::<Origin>()
+pub fn origin_of(r: Gc<RecordObj>) -> Option<&'static Origin> {
+    r.slot(r.fields().wrapping_sub(1)).as_data::<Origin>().map(|origin| &*origin)
 }
 
 /// Ends the native: the argument is no element.
