@@ -173,12 +173,18 @@ impl Heap {
     #[inline]
     pub fn end_place(&mut self) {
         if self.sites.place != Place::Window {
-            let shared = std::mem::take(&mut self.sites.place) == Place::Shared || self.rule == Rule::Paper;
-            (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
+            let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
             if !self.sites.born.is_empty() {
                 self.raise_born(shared);
             }
         }
+    }
+    /// Cells are born in the window until the place that is given back begins anew. What was born there remains to be
+    /// looked at when it ends.
+    #[inline]
+    pub(crate) fn suspend_place(&mut self) -> Place {
+        (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
+        std::mem::take(&mut self.sites.place)
     }
     /// As [`Heap::end_place`] where one cell was born, which is empty yet: later stores have their barriers.
     #[inline]

@@ -33,6 +33,7 @@ mod racevec;
 mod record;
 pub mod retire;
 mod sample;
+mod series;
 mod shape;
 mod shared;
 mod site;
@@ -57,10 +58,11 @@ pub use lock::LockSet;
 pub use racevec::{Plain, RaceVec};
 pub use record::RecordObj;
 pub use sample::{Birth, Sampled};
+pub use series::{Aside, Series};
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use shared::HeapShared;
 pub use site::{
-    Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
+    CalledBy, Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
 };
 pub use stat::{GcStat, Pauses, Stats, WorkerStat};
 pub use trace::{Marker, Visitor};

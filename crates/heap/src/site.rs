@@ -1,7 +1,7 @@
 //! Allocation sites: what became of the cells each one made, and where it is to make its next ones.
 //!
 //! A site is an allocating instruction; in code of the runtime's own library it is told apart by the
-//! user's call that led there. A worker counts the fates of its cells in a [`SiteTable`] of its own,
+//! user's call that led there, and where one instruction makes several series of cells, by the series (`series`). A worker counts the fates of its cells in a [`SiteTable`] of its own,
 //! without a lock: ids of sites stand beside the cells of *recording* windows only, so that a window
 //! that does not record costs nothing. Whenever enough fates of one site are known, its counts go to the
 //! runtime's [`SiteBook`], where counts of all workers meet and the site's [`Strategy`] is decided.
@@ -10,8 +10,9 @@
 //! something to decide. A site whose strategy is [`Strategy::Out`] stays so until its time for
 //! another trial comes; each trial that fails doubles that time.
 
+use crate::series::{HELD, Subject};
 use crate::{Heap, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 
@@ -53,6 +54,8 @@ pub enum Strategy {
 pub struct SiteKey {
     pub at: u64,
     pub caller: u64,
+    /// Which of several series of cells that it makes ([`Series`](crate::Series)); else 0.
+    pub of: u32,
 }
 
 /// Which of the two optimizations are on (`KUMI_TLH_SITES`).
@@ -237,7 +240,7 @@ impl SiteTable {
     #[inline]
     pub fn id(&mut self, key: SiteKey) -> u32 {
         self.cells += 1;
-        let h = (key.at >> 3 ^ key.caller >> 2) as usize % FRONT;
+        let h = (key.at >> 3 ^ key.caller >> 2 ^ (key.of as u64).wrapping_mul(0x9E37_79B9) >> 24) as usize % FRONT;
         let f = self.front[h];
         let id = if f.0 == key && f.1 != 0 { f.1 } else { self.find(key, h) };
         self.unsettled += !self.sites[id as usize].settled as u32;
@@ -249,7 +252,7 @@ impl SiteTable {
             Some(&id) => id,
             None => {
                 let id = self.sites.len() as u32;
-                self.sites.push(Local { key, enough: self.policy.enough, ..Local::default() });
+                self.sites.push(Local { key, enough: self.policy.enough, settled: key.of == HELD, ..Local::default() });
                 self.ids.insert(key, id);
                 id
             }
@@ -270,8 +273,8 @@ impl SiteTable {
         if fate != Fate::Freed {
             s.fresh.failed_bytes += bytes as u64;
         }
-        s.known += 1;
-        if s.known == s.enough {
+        s.known = s.known.wrapping_add(1);
+        if s.known == s.enough && s.key.of != HELD {
             self.due.push(site);
         }
     }
@@ -303,7 +306,7 @@ impl SiteTable {
             }
             s.enough = self.policy.enough;
         }
-        book.count(&b);
+        book.count(&b, !out.is_empty());
         out
     }
     /// A site gets another trial: it is undecided again for this worker.
@@ -437,10 +440,12 @@ impl SiteBook {
             epoch: AtomicU64::new(0),
         }
     }
-    fn count(&self, b: &Inner) {
+    fn count(&self, b: &Inner, changed: bool) {
         self.window.store(b.window, Relaxed);
         self.out.store(b.out.len(), Relaxed);
-        self.epoch.fetch_add(1, Release);
+        if changed {
+            self.epoch.fetch_add(1, Release);
+        }
     }
     /// A window collection ended (1), or a node collection ([`NODE_TICKS`]).
     #[inline]
@@ -451,7 +456,7 @@ impl SiteBook {
     pub fn counts(&self) -> (usize, usize) {
         (self.window.load(Relaxed), self.out.load(Relaxed))
     }
-    /// Grows when a site's strategy changes.
+    /// Grows when a site goes out, or gets another trial.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Acquire)
     }
@@ -482,7 +487,7 @@ impl SiteBook {
             _ => true,
         });
         if !due.is_empty() {
-            self.count(&b);
+            self.count(&b, true);
         }
         drop(b);
         for k in &due {
@@ -500,10 +505,19 @@ impl SiteBook {
     }
 }
 
+/// Whose call tells apart what library code allocates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CalledBy {
+    /// Whatever called the prelude.
+    Anyone,
+    /// What called into the runtime's own files, those of its standard library included.
+    User,
+}
+
 /// Tells the heap where the loop is: a function of the loop's and what it is called with.
 #[derive(Clone, Copy)]
 pub struct SiteProbe {
-    at: unsafe fn(*const ()) -> SiteKey,
+    at: unsafe fn(*const (), CalledBy) -> SiteKey,
     with: *const (),
 }
 
@@ -515,28 +529,39 @@ impl Default for SiteProbe {
 
 /// # Safety
 /// None: it looks at nothing.
-unsafe fn nowhere(_: *const ()) -> SiteKey {
+unsafe fn nowhere(_: *const (), _: CalledBy) -> SiteKey {
     SiteKey::default()
 }
 
 impl SiteProbe {
     /// # Safety
-    /// `at(with)` must be sound to call whenever the heap that gets this probe allocates, for as long as it has it.
-    pub unsafe fn new(at: unsafe fn(*const ()) -> SiteKey, with: *const ()) -> SiteProbe {
+    /// `at(with, _)` must be sound to call whenever the heap that gets this probe allocates, for as long as it has it.
+    pub unsafe fn new(at: unsafe fn(*const (), CalledBy) -> SiteKey, with: *const ()) -> SiteProbe {
         SiteProbe { at, with }
     }
     /// The site of the running instruction.
     #[inline]
     pub fn key(&self) -> SiteKey {
         // SAFETY: promised when the probe was made.
-        unsafe { (self.at)(self.with) }
+        unsafe { (self.at)(self.with, CalledBy::Anyone) }
+    }
+    /// The same, told apart by the call of the user's own code: asked seldom, for the way there may be longer.
+    pub(crate) fn users_key(&self) -> SiteKey {
+        // SAFETY: as above.
+        unsafe { (self.at)(self.with, CalledBy::User) }
     }
 }
 
 /// What a heap knows of sites: its worker's table, where its loop is, and where the next cell goes.
 pub(crate) struct Sites {
     pub table: SiteTable,
-    probe: SiteProbe,
+    pub probe: SiteProbe,
+    /// Who is born now, and the key of the series if it is one's next.
+    pub subject: Subject,
+    pub series: SiteKey,
+    /// Sites that are out and whose instruction does not tell: they are of series, or several callers'. As the
+    /// book had it at that epoch.
+    asked: (u64, FxHashSet<SiteKey>),
     /// Not [`Place::Window`]: allocation looks at it on its slow path, which it has to take then.
     pub place: Place,
     /// Cells born elsewhere since `place` was set. They may yet hold what has fewer flags than they have.
@@ -545,7 +570,23 @@ pub(crate) struct Sites {
 
 impl Sites {
     pub fn new(policy: SitePolicy) -> Sites {
-        Sites { table: SiteTable::new(policy), probe: SiteProbe::default(), place: Place::Window, born: Vec::new() }
+        Sites {
+            table: SiteTable::new(policy),
+            probe: SiteProbe::default(),
+            subject: Subject::Instruction,
+            series: SiteKey::default(),
+            asked: Default::default(),
+            place: Place::Window,
+            born: Vec::new(),
+        }
+    }
+    /// The site of what is born now.
+    fn key(&self) -> SiteKey {
+        match self.subject {
+            Subject::Instruction => self.probe.key(),
+            Subject::Series => self.series,
+            Subject::Held => SiteKey { of: HELD, ..self.probe.key() },
+        }
     }
 }
 
@@ -563,15 +604,28 @@ impl Heap {
     pub fn set_probe(&mut self, p: SiteProbe) {
         self.sites.probe = p;
     }
-    /// The id of the running instruction's site, for the record of a cell that is born in a recording window.
+    /// The id of its site, for the record of a cell that is born now in a recording window. 0: it has none.
     #[inline(never)]
     pub fn site_now(&mut self) -> u32 {
-        let k = self.sites.probe.key();
+        if self.sites.subject == Subject::Held && !self.sites.table.profiles() {
+            return 0;
+        }
+        let k = self.sites.key();
         self.sites.table.id(k)
     }
-    /// The running instruction's site.
+    /// The site of what is born now: the running instruction's, or a series'.
     pub fn running_site(&self) -> SiteKey {
-        self.sites.probe.key()
+        self.sites.key()
+    }
+    /// Is a site out that is not its instruction's alone?
+    #[inline]
+    pub fn site_is_out(&mut self, key: &SiteKey) -> bool {
+        let now = self.shared.book.epoch();
+        if now != self.sites.asked.0 {
+            let out = self.shared.book.sites_out().into_iter().filter(|k| k.caller != 0 || k.of != 0).collect();
+            self.sites.asked = (now, out);
+        }
+        self.sites.asked.1.contains(key)
     }
     /// The worker's table of sites.
     pub fn site_table(&mut self) -> &mut SiteTable {
@@ -587,8 +641,10 @@ impl Heap {
         if self.shared.book.policy.mode != SiteMode::History {
             return SiteNews::default();
         }
-        let back = self.shared.book.trials(&mut self.sites.table);
-        let out = self.sites.table.settle(&self.shared.book).into_iter().map(|s| s.0).collect();
+        // A series asks by itself: its instruction stays as it is.
+        let mut back = self.shared.book.trials(&mut self.sites.table);
+        back.retain(|k| k.of == 0);
+        let out = self.sites.table.settle(&self.shared.book).into_iter().map(|s| s.0).filter(|k| k.of == 0).collect();
         SiteNews { out, back }
     }
     /// What cells that were born outside hold by now gets their flags.
@@ -597,7 +653,7 @@ impl Heap {
         let mut born = std::mem::take(&mut self.sites.born);
         self.raise_held(&born, shared);
         if self.sites.table.profiles() {
-            let key = self.sites.probe.key();
+            let key = self.sites.key();
             for h in born.iter().filter_map(|c| c.header()) {
                 self.sites.table.born_out(key, crate::trace::cell_bytes(h) as u32);
             }
@@ -615,7 +671,7 @@ mod tests {
     use super::*;
 
     fn key(at: u64) -> SiteKey {
-        SiteKey { at, caller: 0 }
+        SiteKey { at, ..SiteKey::default() }
     }
     fn policy(ratio: u64) -> SitePolicy {
         SitePolicy { ratio, ..SitePolicy::default() }
@@ -727,7 +783,7 @@ mod tests {
     #[test]
     fn callers_tell_sites_of_the_library_apart() {
         let mut t = SiteTable::new(policy(8));
-        let (a, b) = (SiteKey { at: 8, caller: 80 }, SiteKey { at: 8, caller: 88 });
+        let (a, b) = (SiteKey { at: 8, caller: 80, of: 0 }, SiteKey { at: 8, caller: 88, of: 0 });
         assert_ne!(t.id(a), t.id(b));
         assert_eq!(t.id(a), t.id(a));
         t.fate(0, Fate::Freed, 16);

@@ -164,6 +164,10 @@ impl Heap {
     pub fn windows(&self) -> bool {
         self.rule != Rule::Off
     }
+    /// Bytes of cells after which a window is collected, as configured.
+    pub fn window_bytes(&self) -> usize {
+        self.window.size()
+    }
     /// May the running thread reach cells that are not shared? Not when nothing was born here since it, or the one
     /// before it, published what it held ([`Heap::all_shown`]): fibers that ran since are the caller's affair.
     #[inline]
@@ -361,7 +365,9 @@ impl Heap {
         c.at += n as u64;
         c.hide();
         let site = self.site_now();
-        self.window.births.push((p, site));
+        if site != 0 {
+            self.window.births.push((p, site));
+        }
         p as *mut u8
     }
     /// Tells the sites what became of their cells. `lives`: is a private cell still reached? `retire`: and what is,

@@ -154,7 +154,7 @@ impl Cx {
         let codes = Codes::new(&lock(&self.codes));
         let mut by_line: HashMap<Place, AllocLine> = HashMap::new();
         for ((at, caller), s) in sites {
-            let (path, line, method, via) = codes.place(SiteKey { at, caller });
+            let (path, line, method, via) = codes.place(SiteKey { at, caller, of: 0 });
             let e = by_line.entry((path.clone(), line, method.clone(), via.clone())).or_insert_with(|| AllocLine {
                 path,
                 line,
@@ -210,7 +210,7 @@ impl Cx {
         let codes = Codes::new(&lock(&self.codes));
         let mut by_line: HashMap<Place, (f64, f64)> = HashMap::new();
         for ((at, caller), (objects, bytes)) in sites {
-            let e = by_line.entry(codes.place(SiteKey { at, caller })).or_default();
+            let e = by_line.entry(codes.place(SiteKey { at, caller, of: 0 })).or_default();
             e.0 += objects;
             e.1 += bytes;
         }

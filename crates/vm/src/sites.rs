@@ -4,7 +4,8 @@
 //! An instruction whose site went out is replaced, by one atomic store at a safepoint, by one of four
 //! general forms (`Op::Out`, `OutOp`, `SendOut`, `IntrinsicOut`) that name the original; the others pay
 //! nothing. Code of the library (`system`) serves many callers: there the rewritten form *asks*
-//! whether the pair of instruction and user's call went out, in a copy of the book that each worker has.
+//! whether the pair of instruction and user's call went out, in a copy of the book that each worker has. A series
+//! ([`kumi_heap::Series`]) asks so too, whose user's call is found through all of the runtime's own files.
 //! Births of which the compiler was certain are rewritten when code is registered.
 //!
 //! Invariant: cells are born elsewhere only between [`Heap::begin_place`](kumi_heap::Heap) and
@@ -17,16 +18,8 @@ use crate::interp::{Flow, HotKind};
 use crate::iseq::{ISeq, Stored};
 use crate::world::NO_METHOD;
 use kumi_heap::*;
-use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
-
-/// A worker's copy of what the book says of sites in library code.
-#[derive(Default)]
-pub(crate) struct Asked {
-    epoch: u64,
-    out: FxHashSet<SiteKey>,
-}
 
 /// Frames of the library that are passed by in search of the user's call.
 const DEEP: usize = 24;
@@ -36,22 +29,31 @@ const DEEP: usize = 24;
 /// # Safety
 /// `cx` is a live worker's context, asked by its own thread; its `fp` and `pc` are those of the running frame
 /// whenever they lie inside the running task's stack.
-unsafe fn probe(cx: *const ()) -> SiteKey {
+unsafe fn probe(cx: *const (), by: CalledBy) -> SiteKey {
     let cx = cx as *const Cx;
     // SAFETY: plain reads of fields that only this thread writes.
     let (fp, pc, task) = unsafe { ((&raw const (*cx).fp).read(), (&raw const (*cx).pc).read(), (&raw const (*cx).task).read()) };
     if fp <= task.stack.start_ptr() || fp >= task.stack.end_ptr() {
         return SiteKey::default();
     }
-    key_at(Fp(fp), pc as u64)
+    match by {
+        CalledBy::Anyone => key_at(Fp(fp), pc as u64, |q| q.system),
+        CalledBy::User => {
+            // SAFETY: as above; of this field nobody has more than a reference.
+            let rt = unsafe { &(*cx).rt };
+            key_at(Fp(fp), pc as u64, |q| q.system || rt.options.is_own(&q.path))
+        }
+    }
 }
 
-/// The site of the instruction that `fp` runs, which ends at `pc` or one word later.
-fn key_at(fp: Fp, pc: u64) -> SiteKey {
-    let mut key = SiteKey { at: pc, caller: 0 };
+/// The site of the instruction that `fp` runs, which ends at `pc` or one word later. Frames of code that is `passed` are
+/// those of whoever called it.
+#[inline(always)]
+fn key_at(fp: Fp, pc: u64, passed: impl Fn(&ISeq) -> bool) -> SiteKey {
+    let mut key = SiteKey { at: pc, caller: 0, of: 0 };
     let mut f = fp;
     for _ in 0..DEEP {
-        if !f.iseq().system {
+        if !passed(f.iseq()) {
             break;
         }
         if f.flags() & ff::FINISH != 0 {
@@ -212,18 +214,30 @@ impl Cx {
         crate::runtime::lock(&self.codes).iter().find_map(|q| q.start_of(pc).map(|at| (q.clone(), at)))
     }
 
+    /// Makes cells as the next of a series; see [`kumi_heap::Series`]. `f` comes to no safepoint.
+    #[inline]
+    pub fn in_series<T>(&mut self, s: &mut Series, f: impl FnOnce(&mut Cx) -> T) -> T {
+        let was = self.heap.begin_series(s);
+        let made = f(self);
+        self.heap.end_aside(was);
+        made
+    }
+    /// Makes cells that `holder` is to hold as soon as they are made: they are born where it is. `f` comes to no safepoint.
+    #[inline(always)]
+    pub fn beside<T>(&mut self, holder: Value, f: impl FnOnce(&mut Cx) -> T) -> T {
+        let was = self.heap.begin_beside(holder);
+        let made = f(self);
+        self.heap.end_aside(was);
+        made
+    }
+
     /// Where the running rewritten instruction's cells are to be born.
     fn place_here(&mut self, fp: Fp) -> Place {
         let q = fp.iseq();
         if q.system {
-            let key = key_at(fp, self.pc as u64);
-            let now = self.heap.site_book().epoch();
-            if now != self.asked.epoch {
-                self.asked.epoch = now;
-                self.asked.out = self.heap.site_book().sites_out().into_iter().filter(|k| k.caller != 0).collect();
-            }
+            let key = key_at(fp, self.pc as u64, |q| q.system);
             let dice = self.heap.site_book().policy.stress != 0 && key.at & 0x100 != 0;
-            return if dice || self.asked.out.contains(&key) { Place::Out } else { Place::Window };
+            return if dice || self.heap.site_is_out(&key) { Place::Out } else { Place::Window };
         }
         match q.birth(self.pc as u64, self.heap.site_book().policy.fields) {
             Some(Stored::Shared) => Place::Shared,

@@ -39,9 +39,8 @@ module Kumihimo
 
       # One side has ended, has nothing of the current key, and the other's elements are not given without it.
       def complete?
-        @sides.each_with_index.any? do |side, index|
-          side.over && side.empty? && side.group.empty? && !@sides[1 - index].outer && @sides[1 - index].group.empty?
-        end
+        left, right = @sides
+        passed?(left, right) || passed?(right, left)
       end
 
       # The last key's elements.
@@ -51,6 +50,8 @@ module Kumihimo
       end
 
       private
+
+      def passed?(side, other) = side.over && side.empty? && side.group.empty? && !other.outer && other.group.empty?
 
       def advance(out)
         left, right = @sides

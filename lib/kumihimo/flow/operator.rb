@@ -131,6 +131,7 @@ module Kumihimo
       end
 
       def wait_handle = @dry ? @input.wait_handle : nil
+      def others_ended(count) = Reader === @input ? @input.others_ended(count) : nil
 
       def close
         @state = :ended

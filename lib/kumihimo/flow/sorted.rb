@@ -25,10 +25,9 @@ module Kumihimo
 
         # The next batch of input number `index`, up to what is wrong with it, which is returned.
         def fill(batch, index)
-          @keys, error = Order.keys(batch, @by, @last, index)
+          @keys, error, @last = Order.keys(batch, @by, @last, index)
           @elements = batch
           @at = 0
-          @last = @keys.reverse_each.find { |key| !key.nil? } || @last
           error
         end
       end
@@ -75,8 +74,8 @@ module Kumihimo
         (one <=> other) || raise(ArgumentError, "comparison of #{one.class} with #{other.inspect} failed")
       end
 
-      # The keys of a batch up to the first that is before the one before it, or cannot be had; and the error, if any. What
-      # comes before an error is joined before it is raised. nil keys are passed over.
+      # The keys of a batch up to the first that is before the one before it, or cannot be had; the error, if any; and the last key
+      # there was, which was `last` before. What comes before an error is joined before it is raised. nil keys are passed over.
       def self.keys(batch, key, last, index)
         keys = []
         batch.each do |element|
@@ -89,9 +88,9 @@ module Kumihimo
           end
           keys << value
         end
-        [keys, nil]
+        [keys, nil, last]
       rescue StandardError => error
-        [keys, error]
+        [keys, error, last]
       end
     end
   end

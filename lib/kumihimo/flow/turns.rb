@@ -78,6 +78,7 @@ module Kumihimo
         inputs.each_with_index { |input, index| @open << Input.new(index, input.flow_reader, 1) }
         @dry = false
         @drained = false
+        @ended = @beside = 0 # of these inputs, and of those read beside the whole of it
       rescue Exception
         @open.each { |input| input.reader.close }
         raise
@@ -116,12 +117,21 @@ module Kumihimo
       # The readers to wait for.
       def waiting = @open.filter_map { |input| input.reader if @run.wants?(input.index) }
 
+      def others_ended(count)
+        @beside = count
+        tell_ended
+      end
+
       def close
         @drained = true
         shut
       end
 
       private
+
+      def tell_ended
+        @open.each { |input| input.reader.others_ended(@ended + @beside) if Reader === input.reader }
+      end
 
       def turn(out)
         @open.size.times do
@@ -133,6 +143,8 @@ module Kumihimo
           if batch.nil?
             @open.pop
             input.reader.close
+            @ended += 1
+            tell_ended
             return @run.ended(input.index, out)
           elsif !batch.empty?
             @run.receive(input.index, batch, out)
@@ -184,6 +196,7 @@ module Kumihimo
       end
 
       def wait_handle = @turns.dry? ? @turns.waiting.map(&:wait_handle) : nil
+      def others_ended(count) = @turns.others_ended(count)
 
       def close
         @ready = []

@@ -9,7 +9,11 @@ module Kumihimo
     #                     or a native handle of a list.
     #   close             the rest is not wanted. May be called again.
     # A reader belongs to one task at a time.
-    module Reader; end
+    module Reader
+      # So many of the inputs read beside this one have ended, so that its elements may be of another use from now on: a join
+      # keeps them no longer. Tells the collector's history of elements; nothing comes out differently.
+      def others_ended(_count) = nil
+    end
 
     # Parks the calling task until one of the readers may have something. May return early.
     def self.wait(readers)

@@ -143,6 +143,8 @@ module Kumihimo
       # For Flow.wait.
       def wait_handle = @closed || !@ahead.empty? ? nil : @cursor
 
+      def others_ended(count) = @closed ? nil : __xcursor_ended(@cursor, count)
+
       # The rest is not wanted.
       def close
         return if @closed

@@ -110,7 +110,7 @@ impl Step {
         match place {
             None => {}
             Some((own, None)) => {
-                let held = if element.truthy() { element } else { cx.heap.array(self.bucket.val(), &[element]).val() };
+                let held = if element.truthy() { element } else { self.new_bucket(cx, own, &[element]) };
                 cx.hash_push(own, hash, key, held)?;
             }
             Some((mut own, Some(at))) => {
@@ -118,7 +118,7 @@ impl Step {
                 match self.bucket(held) {
                     Some(bucket) => cx.push(bucket, element),
                     None => {
-                        let bucket = cx.heap.array(self.bucket.val(), &[held, element]).val();
+                        let bucket = self.new_bucket(cx, own, &[held, element]);
                         cx.heap.before_store(own.val(), bucket);
                         own.h.set_val(at, bucket);
                     }
@@ -126,6 +126,11 @@ impl Step {
             }
         }
         Ok(true)
+    }
+
+    /// A bucket that lies where the table does: it has another life than the pairs that are made here too.
+    fn new_bucket(&self, cx: &mut Cx, own: Gc<HashObj>, elements: &[Value]) -> Value {
+        cx.beside(own.val(), |cx| cx.heap.array(self.bucket.val(), elements).val())
     }
 
     fn give(&self, cx: &mut Cx, element: Value, other: Value) {

@@ -1,10 +1,12 @@
 //! Schemas as Ruby classes declare them: a [`Binding`] is a schema with the class of each of its element classes.
 
+use crate::doc::Shared;
 use crate::{leaf, payload};
 use kumi_vm::*;
 use kumi_xml::schema::parse_path;
 use kumi_xml::{Card, ClassId, Field, NameTest, Place, Root, Schema};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::*};
 
 pub static TABLE: &[NativeDef] = &[leaf("__xschema", 2, schema)];
 
@@ -17,6 +19,43 @@ pub struct Binding {
     ways: Vec<String>,
     /// They begin with [`ANY`], because the document's element may be called anything.
     unnamed: bool,
+    /// The runtime's how many-th schema it is.
+    number: u32,
+    /// Which ordinals the open readings of lists have, by the class of their elements; the last: of texts.
+    readings: Vec<AtomicU8>,
+}
+
+/// What an open reading is told apart by from others of elements of the same class: the lowest number that was free. A join
+/// of a list with itself, or with another document of its class, so has two.
+pub struct Ordinal {
+    binding: Arc<Binding>,
+    class: usize,
+    /// Eight readings are told apart; the others share the last number, and have no bit.
+    bit: u8,
+}
+
+impl Ordinal {
+    pub fn new(binding: Arc<Binding>, class: Option<ClassId>) -> Ordinal {
+        let class = class.map_or(binding.classes.len(), |c| c.index());
+        let free = |taken: u8| taken | taken.wrapping_add(1);
+        let bit = match binding.readings[class].fetch_update(Relaxed, Relaxed, |taken| Some(free(taken))) {
+            Ok(taken) => free(taken) ^ taken,
+            Err(_) => 0,
+        };
+        Ordinal { binding, class, bit }
+    }
+    /// A number for the reading's elements while so many of the inputs that are read beside it have ended. The
+    /// same for all readings that are told apart by nothing.
+    pub fn series(&self, ended: u32) -> u32 {
+        let ordinal = self.bit.trailing_zeros().min(7);
+        (self.binding.number & 0xfff) << 16 | (self.class as u32 & 0xff) << 8 | ordinal << 4 | ended.min(3)
+    }
+}
+
+impl Drop for Ordinal {
+    fn drop(&mut self) {
+        self.binding.readings[self.class].fetch_and(!self.bit, Relaxed);
+    }
 }
 
 /// How ways begin in documents whose element may be called anything.
@@ -147,7 +186,8 @@ fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
     };
     let ways = ways(&schema);
     let unnamed = matches!(schema.root(), Root::Document(class) if schema.class(*class).element.is_none());
-    Ok(Ok(Binding { schema, classes, ways, unnamed }))
+    let readings = (0..=classes.len()).map(|_| AtomicU8::new(0)).collect();
+    Ok(Ok(Binding { schema, classes, ways, unnamed, number: cx.shared_state::<Shared>().number(), readings }))
 }
 
 /// Where each class is first found, walking down from the root.
@@ -173,4 +213,43 @@ fn ways(schema: &Schema) -> Vec<String> {
         }
     }
     ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kumi_xml::Field;
+
+    fn binding(number: u32) -> Arc<Binding> {
+        let mut b = Schema::builder();
+        let row = b.class("Row");
+        b.field(row, Field::new("id"));
+        b.root_path(parse_path("/t/row", &[]).unwrap(), row);
+        let readings = (0..2).map(|_| AtomicU8::new(0)).collect();
+        Arc::new(Binding { schema: b.build().unwrap(), classes: vec![0], ways: vec![String::new()], unnamed: false, number, readings })
+    }
+
+    #[test]
+    fn open_readings_of_one_class_are_told_apart_and_later_ones_are_not_new() {
+        let of = binding(1);
+        let row = || Ordinal::new(of.clone(), Some(ClassId(0)));
+        let (one, two) = (row(), row());
+        let first = one.series(0);
+        assert_ne!(first, two.series(0));
+        assert_ne!(first, one.series(1));
+        assert_ne!(first, Ordinal::new(of.clone(), None).series(0));
+        assert_ne!(first, Ordinal::new(binding(2), Some(ClassId(0))).series(0));
+        drop(one);
+        let again = row();
+        assert_eq!(again.series(0), first);
+        // As many documents as there may be, one after the other or at once: eight numbers.
+        let many: Vec<Ordinal> = (0..100).map(|_| row()).collect();
+        let mut numbers: Vec<u32> = many.iter().chain([&again, &two]).map(|o| o.series(0)).collect();
+        numbers.sort();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 8);
+        drop((many, two, again));
+        assert_eq!(row().series(0), first);
+        assert_eq!(of.readings[0].load(Relaxed), 0);
+    }
 }

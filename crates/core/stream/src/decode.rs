@@ -24,6 +24,11 @@ pub mod kind {
     /// A Date; by Ruby code when it lies before the calendar's reform.
     pub const DATE: u8 = 9;
     pub const DATETIME: u8 = 10;
+
+    /// Are values of that kind cells, mostly?
+    pub const fn is_cell(kind: u8) -> bool {
+        matches!(kind, STRING | DECIMAL | CLASS | DATE)
+    }
 }
 
 /// A frozen UTF-8 String.

@@ -6,7 +6,7 @@ use crate::list::{CursorData, ListData};
 use crate::tree::{Part, View};
 use kumi_flow::{Producer, Registry};
 use kumi_vm::*;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 
 pub static TABLE: &[NativeDef] = &[
@@ -25,6 +25,7 @@ pub struct Shared {
     watch: OnceLock<Arc<dyn OutsideWatch>>,
     /// Bytes of kept elements that the heap has been told of.
     told: AtomicI64,
+    schemas: AtomicU32,
 }
 
 /// While sources are open the collector looks for parts that nobody reaches, also when the program only waits.
@@ -43,6 +44,10 @@ impl Shared {
             0 => Value::NIL,
             b => Value::from_bits(b),
         }
+    }
+    /// Of the next schema.
+    pub fn number(&self) -> u32 {
+        self.schemas.fetch_add(1, Relaxed)
     }
     /// Where documents are opened.
     pub fn registry(&self, cx: &mut Cx) -> &Registry {

@@ -1,9 +1,10 @@
 //! Lists and their readers.
 //!
 //! A reader takes what is there under one look at the document, as packed rows outside the Ruby heap, and makes one element of
-//! them at a time: a record that is born private to whoever reads, whoever parsed.
+//! them at a time: a record that is born private to whoever reads, whoever parsed, unless those that this reader made
+//! before did not stay so (`Series`).
 
-use crate::binding::Binding;
+use crate::binding::{Binding, Ordinal};
 use crate::decode::string;
 use crate::doc::{Doc, Shared};
 use crate::tree::{self, View};
@@ -26,6 +27,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__xcursor_next", 1, |cx, _, a| next(cx, a[0], Mode::Wait)),
     leaf("__xcursor_peek", 1, |cx, _, a| peek(cx, a[0], Mode::Wait)),
     leaf("__xcursor_batch", 2, |cx, _, a| batch(cx, a[0], a[1], Mode::Wait)),
+    leaf("__xcursor_ended", 2, others_ended),
     leaf("__xcursor_close", 1, close),
 ];
 
@@ -38,6 +40,9 @@ const BATCH: i64 = 2;
 const TAKEN: usize = 64;
 /// ... and their bytes.
 const TAKEN_BYTES: usize = 256 << 10;
+/// A batch is in use as a whole. It takes so small a part of a window that those of two inputs, and what is made of them, leave
+/// most of it to be freed: else the window would retire and take them all for long-lived.
+const BATCH_SHARE: usize = 10;
 
 /// A list.
 pub struct ListData {
@@ -74,7 +79,9 @@ enum Taken {
 
 struct State {
     /// Gone when it was closed or has ended.
-    cursor: Option<Cursor>,
+    cursor: Option<(Cursor, Ordinal)>,
+    /// What it makes.
+    series: Series,
     taken: Vec<Taken>,
     at: usize,
     bytes: Vec<u8>,
@@ -118,7 +125,7 @@ impl State {
         self.taken.clear();
         self.bytes.clear();
         self.at = 0;
-        let Some(cursor) = &mut self.cursor else { return Ok(Poll::Ready(0)) };
+        let Some((cursor, _)) = &mut self.cursor else { return Ok(Poll::Ready(0)) };
         let (taken, bytes) = (&mut self.taken, &mut self.bytes);
         let found = cursor.next_batch(self.most, |entry| {
             let start = bytes.len();
@@ -144,7 +151,7 @@ impl State {
         }
         found
     }
-    /// The next element as a value.
+    /// The next element as a value. In its series.
     #[inline]
     fn make(&mut self, cx: &mut Cx, data: &CursorData) -> Option<Value> {
         let at = self.at;
@@ -230,7 +237,9 @@ fn cursor(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     };
     let origin = payload::<Doc>(cx, l.doc, "a document")?.origin;
     let most = if streams(&l.binding, a[2]) { 1 } else { TAKEN };
-    let state = State { cursor: Some(cursor), taken: Vec::new(), at: 0, bytes: Vec::new(), most };
+    let ordinal = Ordinal::new(l.binding.clone(), l.binding.id(a[2]));
+    let series = Series::new(ordinal.series(0));
+    let state = State { cursor: Some((cursor, ordinal)), series, taken: Vec::new(), at: 0, bytes: Vec::new(), most };
     let data = CursorData {
         state: Mutex::new(state),
         waits: Waits::default(),
@@ -252,7 +261,13 @@ fn next(cx: &mut Cx, of: Value, mode: Mode) -> R {
         cx.shared_state::<Shared>().account(cx);
     }
     match state.fill() {
-        Ok(Poll::Ready(_)) => Ok(state.make(cx, data).unwrap_or(Value::NIL)),
+        Ok(Poll::Ready(_)) => {
+            let state = &mut *state;
+            let was = cx.heap.begin_series(&mut state.series);
+            let made = state.make(cx, data);
+            cx.heap.end_aside(was);
+            Ok(made.unwrap_or(Value::NIL))
+        }
         Ok(poll) => {
             drop(state);
             wait::park(cx, &data.waits, &data.producer, data.doc, mode, Op { number: NEXT, a: of, b: Value::NIL }, poll)
@@ -287,16 +302,25 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
     }
     match state.fill() {
         Ok(Poll::Ready(0)) => Ok(Value::NIL),
-        // One look's worth, or what was asked for: more may take long.
+        // What lies in one look, what was asked for, or what fits: more may take long.
         Ok(Poll::Ready(n)) => {
+            let state = &mut *state;
+            let was = cx.heap.begin_series(&mut state.series);
             let mut made = Vec::with_capacity(n.min(max));
-            while made.len() < max {
+            let mut room = cx.heap.window_bytes() / BATCH_SHARE;
+            while made.len() < max && room > 0 {
                 match state.make(cx, data) {
-                    Some(v) => made.push(v),
+                    Some(v) => {
+                        room = room.saturating_sub(memory_of(v));
+                        made.push(v);
+                    }
                     None => break,
                 }
             }
-            Ok(cx.array_vec(made))
+            // No place of its own: it goes with them.
+            let made = cx.array_vec(made);
+            cx.heap.end_aside(was);
+            Ok(made)
         }
         Ok(poll) => {
             drop(state);
@@ -313,6 +337,18 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
             Err(fail::read_error(cx, &e))
         }
     }
+}
+
+/// `__xcursor_ended(cursor, n)`: so many of the inputs read beside this one have ended. What comes now may be of other use.
+fn others_ended(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let data = payload::<CursorData>(cx, a[0], "a reader")?;
+    let n = cx.arg_i64(a, 1)?.clamp(0, 1 << 10) as u32;
+    let mut state = data.state.lock();
+    let number = state.cursor.as_ref().map(|(_, ordinal)| ordinal.series(n));
+    if let Some(number) = number {
+        state.series.renumber(number);
+    }
+    Ok(Value::NIL)
 }
 
 /// `__xcursor_close(cursor)`: the rest is not wanted.

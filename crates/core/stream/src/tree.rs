@@ -2,7 +2,7 @@
 //!
 //! A *record* is an element that nobody else can see: its cell holds the packed row and a slot for each field, and one slot
 //! more for its [`Origin`]. A [`View`] shows a part of the tree: a row that is kept, or a node whose fields still arrive.
-//! Either keeps a field's value once it was made. What was removed is marked: in the slot of a record, in the tree
+//! Either keeps a field's value once it was made, which is therefore born where it lies. What was removed is marked: in the slot of a record, in the tree
 //! for views, so that all views of one element agree.
 
 use crate::binding::Binding;
@@ -198,7 +198,11 @@ fn record_field<const K: u8>(cx: &mut Cx, r: Gc<RecordObj>, i: usize, removing: 
         cx.heap.fill_record(r, i, Value::NIL);
         return Ok(Value::NIL);
     };
-    let found = if K == kind::CLASS { nested_record(cx, r, i, start, end) } else { decode::<K>(cx, row, start, end) };
+    let found = match K {
+        kind::CLASS => cx.beside(r.val(), |cx| nested_record(cx, r, i, start, end)),
+        _ if kind::is_cell(K) => cx.beside(r.val(), |cx| decode::<K>(cx, row, start, end)),
+        _ => decode::<K>(cx, row, start, end),
+    };
     match found {
         Some(v) => {
             cx.heap.fill_record(r, i, v);
@@ -245,7 +249,10 @@ fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, m
             let Some((from, to)) = RowView::new(row).and_then(|r| r.range(i)) else { return Ok(v.keep(cx, of, i, Value::NIL)) };
             let found = if K == kind::CLASS {
                 let Some(FieldKind::Class(class)) = v.binding.field(v.class, i).map(|f| f.kind) else { return Err(refused(cx, of, i)) };
-                Some(view(cx, View::row(v.binding.clone(), class, v.home, handle.clone(), start + from, start + to)))
+                let part = View::row(v.binding.clone(), class, v.home, handle.clone(), start + from, start + to);
+                Some(cx.beside(of, |cx| view(cx, part)))
+            } else if kind::is_cell(K) {
+                cx.beside(of, |cx| decode::<K>(cx, row, from, to))
             } else {
                 decode::<K>(cx, row, from, to)
             };
@@ -314,7 +321,7 @@ pub fn unread(cx: &mut Cx, v: &View, i: usize, e: &ReadError) -> Exit {
 fn made<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Got, removing: bool) -> R {
     let x = match got {
         Got::Absent => Value::NIL,
-        Got::Text(text) => match decode::<K>(cx, &text, 0, text.len()) {
+        Got::Text(text) => match cx.beside(of, |cx| decode::<K>(cx, &text, 0, text.len())) {
             Some(x) => x,
             None if K == kind::DATE => return Err(converted(cx, of, i, removing)),
             None => return Err(refused(cx, of, i)),
@@ -323,9 +330,9 @@ fn made<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Go
             let Some(class) = row.class() else { return Ok(Value::NIL) };
             let origin = payload::<Doc>(cx, v.home, "a document")?.origin;
             let end = row.bytes().len();
-            view(cx, View::row(v.binding.clone(), class, origin, row, 0, end))
+            cx.beside(of, |cx| view(cx, View::row(v.binding.clone(), class, origin, row, 0, end)))
         }
-        Got::Node(node) => view(cx, View::node(v.binding.clone(), v.home, node)),
+        Got::Node(node) => cx.beside(of, |cx| view(cx, View::node(v.binding.clone(), v.home, node))),
         Got::List(list) => return list_field(cx, of, v, i, list),
     };
     Ok(v.keep(cx, of, i, x))

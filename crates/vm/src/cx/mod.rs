@@ -37,8 +37,6 @@ pub struct Cx {
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
-    /// Sites of library code that went out, as this worker knows them.
-    pub(crate) asked: crate::sites::Asked,
     /// The runtime's, copied.
     pub stack_sizes: crate::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
@@ -117,7 +115,6 @@ impl Cx {
             verifies: false,
             verify_pause: 0,
             gc_tick: 0,
-            asked: Default::default(),
         });
         cx.tell_heap_where();
         cx
