@@ -233,6 +233,15 @@ impl HashData {
         });
         self.version = self.version.wrapping_add(1);
     }
+    /// Positions from here on may hold what the last collection has not seen.
+    pub(crate) fn unseen(&self) -> usize {
+        let t = self.table.get();
+        t.seen().max(t.first())
+    }
+    /// The collection that goes on sees all entries.
+    pub(crate) fn set_seen(&self) {
+        self.table.get().set_seen();
+    }
     pub(crate) fn trace(&self, to: &mut impl Visitor) {
         to.visit(self.default);
         to.visit_entries(self);

@@ -631,6 +631,67 @@ impl Drop for Heap {
 mod tests {
     use super::*;
 
+    /// Young collections look at what came to an old Hash since the last one, wherever it was put.
+    #[test]
+    fn what_comes_to_an_old_hash_is_seen_by_the_next_young_collection() {
+        type Change = fn(&mut HashData, Value);
+        let changes: [(&str, Change); 9] = [
+            ("push", |h, v| h.push(1000, Value::fix(1), v)),
+            ("overwrite the first", |h, v| h.set_val(0, v)),
+            ("overwrite one in the midst", |h, v| h.set_val(40, v)),
+            ("overwrite, then push another", |h, v| {
+                h.set_val(40, v);
+                h.push(1000, Value::fix(1), Value::NIL);
+            }),
+            ("grow", |h, v| {
+                h.reserve(1000);
+                h.push(1000, Value::fix(1), v);
+            }),
+            ("grow after an overwrite", |h, v| {
+                h.set_val(7, v);
+                h.reserve(1000);
+            }),
+            ("close holes", |h, v| {
+                for i in 0..5 {
+                    h.remove_at(i);
+                }
+                h.set_val(h.slots() - 1, v);
+                h.reserve(1000);
+            }),
+            ("fill again", |h, v| {
+                h.clear();
+                h.push(1000, Value::fix(1), v);
+            }),
+            ("another's table", |h, v| {
+                let mut other = h.clone();
+                other.set_val(9, v);
+                h.assign(other);
+            }),
+        ];
+        for small in [false, true] {
+            for (what, change) in changes {
+                let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+                let mut t = HashData::default();
+                (0..if small { 60 } else { 600 }).for_each(|i| t.push(i, Value::fix(i as i64), Value::NIL));
+                let hash = h.hash(Value::FALSE, t);
+                let mut roots = |m: &mut crate::Marker| m.mark(hash.val());
+                h.collect(&mut roots);
+                for round in 0..3 {
+                    let v = h.array(Value::FALSE, &[Value::fix(7)]).val();
+                    h.before_store(hash.val(), v);
+                    change(hash.val().as_hash().as_mut().map_or(&mut HashData::default(), |o| &mut o.h), v);
+                    Heap::collect_all(&mut [&mut h], &mut |full, m| {
+                        assert!(!full);
+                        roots(m);
+                    });
+                    assert!(crate::mark::is_marked(v), "{what}, round {round}");
+                    if h.window.blocks.is_empty() && round == 1 {
+                        h.collect(&mut roots);
+                    }
+                }
+            }
+        }
+    }
     #[test]
     fn a_heap_that_ends_hands_on_each_block_once() {
         let mut h = Heap::configured(HeapConfig { rule: Rule::Closure, ..HeapConfig::default() });

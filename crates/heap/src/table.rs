@@ -9,6 +9,10 @@
 //! so a probe always ends at an empty slot (and is bounded all the same). Hence a
 //! reader without the object's lock finds an entry that was there, or does not
 //! find one that came or went meanwhile; it never reads outside the table.
+//!
+//! What the collector has seen of it: the entries below `seen` hold only what is marked, and need not be looked at in
+//! a young collection. Every change below `seen` lowers it; what makes another table begins anew, or keeps
+//! positions and says so.
 
 use crate::hash::Entry;
 use crate::{Value, retire};
@@ -32,7 +36,8 @@ pub(crate) struct Table {
     first: AtomicU32,
     /// Entries that are no holes.
     live: AtomicU32,
-    _pad: u32,
+    /// See the module.
+    seen: AtomicU32,
 }
 
 #[repr(C)]
@@ -43,7 +48,8 @@ struct Slot {
 }
 
 /// What an empty Hash has: no room. Never written to.
-static EMPTY: Table = Table { cap: 0, bits: 0, len: AtomicU32::new(0), first: AtomicU32::new(0), live: AtomicU32::new(0), _pad: 0 };
+static EMPTY: Table =
+    Table { cap: 0, bits: 0, len: AtomicU32::new(0), first: AtomicU32::new(0), live: AtomicU32::new(0), seen: AtomicU32::new(0) };
 
 #[inline(always)]
 fn mix(hash: u64) -> u64 {
@@ -78,7 +84,7 @@ impl Table {
         }
         let zero = || AtomicU32::new(0);
         // SAFETY: fresh memory of at least a Table's size.
-        unsafe { p.write(Table { cap, bits, len: zero(), first: zero(), live: zero(), _pad: 0 }) };
+        unsafe { p.write(Table { cap, bits, len: zero(), first: zero(), live: zero(), seen: zero() }) };
         p
     }
     pub(crate) fn bytes(&self) -> usize {
@@ -208,12 +214,28 @@ impl Table {
     pub(crate) fn set_val(&self, i: usize, v: Value) {
         if i < self.len() {
             self.slot(i).val.store(v.bits(), Release);
+            if i < self.seen() {
+                self.seen.store(i as u32, Relaxed);
+            }
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn seen(&self) -> usize {
+        self.seen.load(Relaxed) as usize
+    }
+    /// All there is now has been seen by the collection that goes on, at a stop.
+    #[inline]
+    pub(crate) fn set_seen(&self) {
+        let n = self.len.load(Relaxed);
+        if self.seen.load(Relaxed) != n {
+            self.seen.store(n, Relaxed);
         }
     }
     /// Forgets the entries of a small table. Only where nobody else reads.
     pub(crate) fn reset(&self) {
         self.first.store(0, Relaxed);
         self.live.store(0, Relaxed);
+        self.seen.store(0, Relaxed);
         self.len.store(0, Release);
     }
     pub(crate) fn is_small(&self) -> bool {
@@ -284,6 +306,7 @@ impl TableRef {
             }
             new.live.store(n as u32, Relaxed);
             new.len.store(n as u32, Relaxed);
+            new.seen.store(old.seen() as u32, Relaxed);
             return self.publish(t);
         }
         for i in 0..old.len() {

@@ -94,8 +94,30 @@ impl World {
                         x.vec()[7] = v;
                     }
                 } else if let Some(mut x) = a.as_hash() {
-                    self.heaps[w].before_store(a, v);
-                    x.h.push(self.r.below(1 << 20) as u64, Value::fix(5), v);
+                    let r = &mut self.r;
+                    // Positions that a collection has seen change too, and tables take each other's place.
+                    match r.below(8) {
+                        0..=3 => {
+                            self.heaps[w].before_store(a, v);
+                            x.h.push(r.below(1 << 20) as u64, Value::fix(5), v);
+                        }
+                        4 | 5 => {
+                            self.heaps[w].before_store(a, v);
+                            let at = r.below(x.h.slots());
+                            x.h.set_val(at, v);
+                        }
+                        6 => {
+                            let at = r.below(x.h.slots());
+                            x.h.remove_at(at);
+                        }
+                        _ => {
+                            let mut other = x.h.as_ref().clone();
+                            other.reserve(r.below(100));
+                            self.heaps[w].before_store(a, v);
+                            other.push(r.below(1 << 20) as u64, Value::fix(6), v);
+                            x.h.assign(other);
+                        }
+                    }
                 }
             }
             28 => {
