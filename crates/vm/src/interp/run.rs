@@ -106,6 +106,22 @@ impl Cx {
                 flow!(cx.binop($i.a(), x, y, $mid, c));
             }};
         }
+        // Adding to or subtracting from an Integer a number that stands in the instruction.
+        macro_rules! arith_imm {
+            ($i:ident, $mid:expr, $checked:ident) => {{
+                let x = fp.r($i.b());
+                if x.is_fix() {
+                    let (v, o) = (x.bits() as i64).$checked(($i.sc() as i64) << 1);
+                    if !o {
+                        fp.set_r($i.a(), Value::from_bits(v as u64));
+                        pc = unsafe { pc.add(1) };
+                        continue;
+                    }
+                }
+                let c = next_cache!();
+                flow!(cx.binop($i.a(), x, Value::fix($i.sc() as i64), $mid, c));
+            }};
+        }
         macro_rules! compare {
             ($i:ident, $mid:expr, $op:tt) => {{
                 let (x, y) = (fp.r($i.b()), fp.r($i.c()));
@@ -351,32 +367,8 @@ impl Cx {
                         flow!(cx.binop(i.a(), x, y, sym::MOD, c));
                     }
                 }
-                Op::AddI => {
-                    let x = fp.r(i.b());
-                    if x.is_fix() {
-                        let (v, o) = (x.bits() as i64).overflowing_add((i.sc() as i64) << 1);
-                        if !o {
-                            fp.set_r(i.a(), Value::from_bits(v as u64));
-                            pc = unsafe { pc.add(1) };
-                            continue;
-                        }
-                    }
-                    let c = next_cache!();
-                    flow!(cx.binop(i.a(), x, Value::fix(i.sc() as i64), sym::PLUS, c));
-                }
-                Op::SubI => {
-                    let x = fp.r(i.b());
-                    if x.is_fix() {
-                        let (v, o) = (x.bits() as i64).overflowing_sub((i.sc() as i64) << 1);
-                        if !o {
-                            fp.set_r(i.a(), Value::from_bits(v as u64));
-                            pc = unsafe { pc.add(1) };
-                            continue;
-                        }
-                    }
-                    let c = next_cache!();
-                    flow!(cx.binop(i.a(), x, Value::fix(i.sc() as i64), sym::MINUS, c));
-                }
+                Op::AddI => arith_imm!(i, sym::PLUS, overflowing_add),
+                Op::SubI => arith_imm!(i, sym::MINUS, overflowing_sub),
                 Op::Lt => compare!(i, sym::LT, <),
                 Op::Le => compare!(i, sym::LE, <=),
                 Op::Gt => compare!(i, sym::GT, >),
