@@ -65,19 +65,21 @@ fn parse_bytes(v: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-/// Gives back the constant pages of the program file that starting up has needed (the prelude's index and texts, tables):
-/// 2.5 MB of resident memory, of which the program that runs now asks again for what it uses, from the system's cache.
-/// Code stays: asking for that again costs a millisecond. Where it cannot be done nothing happens.
+/// Gives back the pages of the program file that starting up has needed (the prelude's index and texts, tables, the
+/// parser's and the compiler's code): 3.7 MB of resident memory, of which the program that runs now asks again for what
+/// it uses, from the system's cache, for some 50 page faults and 0.3 ms. Where it cannot be done nothing happens.
+/// A debug build keeps its code: a debugger's breakpoints are written into it.
 pub fn forget_startup() {
     #[cfg(target_os = "linux")]
     {
         /// Called for the main program first; one is enough.
         unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, _: *mut libc::c_void) -> libc::c_int {
+            let kept = if cfg!(debug_assertions) { libc::PF_W | libc::PF_X } else { libc::PF_W };
             // SAFETY: the loader's own description of a loaded object.
             unsafe {
                 let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
                 let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize);
-                for h in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & (libc::PF_W | libc::PF_X) == 0) {
+                for h in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & kept == 0) {
                     let from = ((*info).dlpi_addr + h.p_vaddr).next_multiple_of(page);
                     let to = ((*info).dlpi_addr + h.p_vaddr + h.p_memsz) & !(page - 1);
                     if from < to {
