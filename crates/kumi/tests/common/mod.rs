@@ -2,6 +2,7 @@
 //!
 //! A program is killed when its time is over. Every failure comes with the line that replays it.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -27,6 +28,16 @@ pub fn programs(dir: &str) -> Vec<PathBuf> {
     all
 }
 
+/// A test run in the background of a script (`nohup`, `&`) ignores some signals, and a program ignores what it was
+/// started with ignored: the programs start as from an interactive shell.
+fn signals_as_of_a_shell() -> std::io::Result<()> {
+    for s in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM] {
+        // SAFETY: sets a disposition of this process, which has one thread.
+        unsafe { libc::signal(s, libc::SIG_DFL) };
+    }
+    Ok(())
+}
+
 /// Output and exit status, or why there is none.
 fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
@@ -34,6 +45,8 @@ fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), Str
     c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
     c.envs(job.modes.iter().map(|(k, v)| (k, v)));
     c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: only calls that are allowed between fork and exec.
+    unsafe { c.pre_exec(signals_as_of_a_shell) };
     let mut child = c.spawn().map_err(|e| e.to_string())?;
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let out = std::thread::spawn(move || {
