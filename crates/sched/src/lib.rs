@@ -26,7 +26,7 @@ mod sys;
 mod ticker;
 mod timer;
 
-use idle::{Idle, Place, SPIN_NS, Token};
+use idle::{Idle, SPIN_NS, Token};
 use queue::{Look, Queues, Steal};
 use std::any::Any;
 use std::io;
@@ -36,7 +36,7 @@ use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
-pub use queue::TaskId;
+pub use queue::{Place, Rank, TaskId};
 pub use sys::now_ns;
 
 /// How a scheduler is made.
@@ -145,24 +145,36 @@ impl Sched {
 
     // Ready queues.
 
-    /// Adds a task at the end of a worker's queue. A pinned one stays there. Wakes nobody: follow with `nudge`, or with
+    /// Adds a fresh task at the end of a worker's queue. A pinned one stays there. Wakes nobody: follow with `nudge`, or with
     /// `wake_worker` if the queue is another worker's.
     pub fn push(&self, worker: usize, t: TaskId, pinned: bool) {
-        self.queues.push(self.slot(worker), t, pinned, false);
+        self.push_at(worker, t, pinned, Place { rank: Rank::Fresh, first: false });
     }
 
-    /// Adds a task at the front.
+    /// Adds a fresh task at the front.
     pub fn push_front(&self, worker: usize, t: TaskId, pinned: bool) {
-        self.queues.push(self.slot(worker), t, pinned, true);
+        self.push_at(worker, t, pinned, Place { rank: Rank::Fresh, first: true });
     }
 
-    /// The next task of the worker's queue; else half of what another's queue has to give is taken over. Only what has
-    /// waited about 20 µs is: a worker that finds nothing else gets young entries of a crowded queue after its `wait`.
+    /// Adds a task of either rank.
+    pub fn push_at(&self, worker: usize, t: TaskId, pinned: bool, place: Place) {
+        self.queues.push(self.slot(worker), t, pinned, place);
+    }
+
+    /// [`pop_ranked`](Self::pop_ranked) with fresh tasks first.
     pub fn pop(&self, worker: usize) -> Option<TaskId> {
+        self.pop_ranked(worker, Rank::Fresh).map(|x| x.0)
+    }
+
+    /// The next task of the worker's queue, one of rank `first` if there is any; else half of what another's queue has to
+    /// give is taken over. Only what has waited about 20 µs is: a worker that finds nothing else gets young entries of a
+    /// crowded queue after its `wait`.
+    pub fn pop_ranked(&self, worker: usize, first: Rank) -> Option<(TaskId, Rank)> {
         let w = self.slot(worker);
         // Under stress a quarter of the tasks move for no reason.
         let early = self.queues.stressed() && self.queues.random(4) == 0;
-        let t = if early { self.steal(w).or_else(|| self.queues.take(w)) } else { self.queues.take(w) };
+        let take = || self.queues.take(w, first);
+        let t = if early { self.steal(w).or_else(take) } else { take() };
         let t = t.or_else(|| self.steal(w))?;
         if self.idle.found(w) {
             self.idle.stop_search(w, &self.queues, || self.ready.kernel().ring());
@@ -170,7 +182,7 @@ impl Sched {
         Some(t)
     }
 
-    fn steal(&self, w: usize) -> Option<TaskId> {
+    fn steal(&self, w: usize) -> Option<(TaskId, Rank)> {
         let greedy = self.idle.take_greed(w);
         if self.config.workers == 1 || !self.queues.hint(w) {
             return None;
@@ -181,16 +193,21 @@ impl Sched {
             self.queues.turn(now_ns());
             if greedy { Steal::Crowd } else { Steal::Aged }
         };
-        let (t, more) = self.queues.steal(w, how)?;
+        let (t, rank, more) = self.queues.steal(w, how)?;
         if more {
             self.nudge(w);
         }
-        Some(t)
+        Some((t, rank))
     }
 
     /// Whether the worker's own queue has an entry. One load.
     pub fn has_ready(&self, worker: usize) -> bool {
         self.queues.len(self.slot(worker)) > 0
+    }
+
+    /// Whether it has one of that rank. Two loads.
+    pub fn has_ready_of(&self, worker: usize, rank: Rank) -> bool {
+        self.queues.len_of(self.slot(worker), rank) > 0
     }
 
     /// How many tasks are queued in all. A hint.
@@ -213,7 +230,7 @@ impl Sched {
 
     /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
     pub fn wake_worker(&self, w: usize) {
-        if self.idle.wake(w, Token::Look) == Place::Polling {
+        if self.idle.wake(w, Token::Look) == idle::Place::Polling {
             self.ready.kernel().ring();
         }
     }
@@ -365,7 +382,7 @@ impl Sched {
             self.ready.kernel().ring();
         } else {
             while let Some(w) = self.idle.pick_parked() {
-                if self.idle.wake(w, Token::Look) == Place::Parked {
+                if self.idle.wake(w, Token::Look) == idle::Place::Parked {
                     break;
                 }
             }

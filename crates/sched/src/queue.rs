@@ -3,6 +3,10 @@
 //! An entry is in exactly one queue, or in the hands of the thief that carries it to its own. The counters beside a
 //! queue are written under its lock and read without it: they are hints. Who must know looks under the lock.
 //!
+//! **Rank.** A queue is two lists: *fresh* tasks, which were started or woken, and *spent* ones, which had the worker for
+//! as long as they may, or gave it up without a wait (a feedback queue of two levels). The first fresh one comes first,
+//! unless the owner says that the fresh ones have had their turn: then the first spent one does.
+//!
 //! **Age.** Two tasks that hand work to and fro on one worker leave each entry queued for some hundred nanoseconds;
 //! a thief that took one would only tear them apart. So thieves take what has waited for about 20 µs. Entries carry no
 //! time (reading a clock costs more than the push): thieves turn a counter at most every 20 µs, entries note its value,
@@ -23,17 +27,59 @@ pub const CROWD: usize = 4;
 /// The most that one theft carries.
 const HANDFUL: usize = 256;
 
+/// Which of a queue's lists a task stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rank {
+    /// It was started or woken.
+    Fresh,
+    /// It had its turn, or gave it up.
+    Spent,
+}
+
+/// Where a task joins a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub rank: Rank,
+    /// Before the others of its rank, not behind them.
+    pub first: bool,
+}
+
 #[derive(Clone, Copy)]
 struct Entry {
     task: TaskId,
     age: u32,
     pinned: bool,
+    rank: Rank,
 }
 
+#[derive(Default)]
 struct Entries {
-    list: VecDeque<Entry>,
-    /// How many of them are not pinned.
+    fresh: VecDeque<Entry>,
+    spent: VecDeque<Entry>,
+    /// How many of both are not pinned.
     open: usize,
+}
+
+impl Entries {
+    fn list(&mut self, rank: Rank) -> &mut VecDeque<Entry> {
+        match rank {
+            Rank::Fresh => &mut self.fresh,
+            Rank::Spent => &mut self.spent,
+        }
+    }
+    fn len(&self) -> usize {
+        self.fresh.len() + self.spent.len()
+    }
+    fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.fresh.iter().chain(&self.spent)
+    }
+    /// Takes out the entry at a place among all, the fresh ones first.
+    fn remove(&mut self, at: usize) -> Option<Entry> {
+        match at.checked_sub(self.fresh.len()) {
+            None => self.fresh.remove(at),
+            Some(at) => self.spent.remove(at),
+        }
+    }
 }
 
 /// Alone on its cache lines: the owner writes here at every switch.
@@ -41,6 +87,7 @@ struct Entries {
 struct Queue {
     entries: Mutex<Entries>,
     len: AtomicUsize,
+    fresh: AtomicUsize,
     open: AtomicUsize,
 }
 
@@ -80,8 +127,9 @@ impl Queues {
     /// One queue for each worker; with a seed, order and theft are random.
     pub fn new(workers: usize, seed: Option<u64>) -> Queues {
         let queue = |_| Queue {
-            entries: Mutex::new(Entries { list: VecDeque::new(), open: 0 }),
+            entries: Mutex::new(Entries::default()),
             len: AtomicUsize::new(0),
+            fresh: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
         };
         Queues {
@@ -115,42 +163,51 @@ impl Queues {
         }
     }
 
-    /// Adds an entry at the end, or at the front.
-    pub fn push(&self, worker: usize, task: TaskId, pinned: bool, front: bool) {
+    /// Adds an entry.
+    pub fn push(&self, worker: usize, task: TaskId, pinned: bool, place: Place) {
         let Some(q) = self.list.get(worker) else { return };
-        let entry = Entry { task, age: self.age.load(Relaxed), pinned };
+        let entry = Entry { task, age: self.age.load(Relaxed), pinned, rank: place.rank };
         let mut e = lock(&q.entries);
-        if front {
-            e.list.push_front(entry);
+        let list = e.list(place.rank);
+        if place.first {
+            list.push_front(entry);
         } else {
-            e.list.push_back(entry);
+            list.push_back(entry);
         }
         e.open += usize::from(!pinned);
         q.note(&e);
     }
 
-    /// Takes the first entry of the worker's own queue; with a seed, one of the first four.
-    pub fn take(&self, worker: usize) -> Option<TaskId> {
+    /// Takes the first entry of the worker's own queue, of rank `first` if there is any; with a seed, one of the first four.
+    pub fn take(&self, worker: usize, first: Rank) -> Option<(TaskId, Rank)> {
         let q = self.list.get(worker)?;
         if q.len.load(Relaxed) == 0 {
             // An owner that has just pushed sees its own store; another's push comes with a wake.
             return None;
         }
         let mut e = lock(&q.entries);
-        let (n, room) = (e.list.len().min(4), e.list.capacity());
-        if room > 4096 && e.list.len() < room / 4 {
-            // A million threads that were once ready at a time are no reason to hold room for them.
-            e.list.shrink_to(room / 2);
-        }
-        let entry = if self.stressed() { e.list.remove(self.random(n)) } else { e.list.pop_front() }?;
+        let entry = if self.stressed() {
+            let n = e.len().min(4);
+            e.remove(self.random(n))
+        } else {
+            let other = if first == Rank::Fresh { Rank::Spent } else { Rank::Fresh };
+            let rank = if e.list(first).is_empty() { other } else { first };
+            let list = e.list(rank);
+            let (n, room) = (list.len(), list.capacity());
+            if room > 4096 && n < room / 4 {
+                // A million threads that were once ready at a time are no reason to hold room for them.
+                list.shrink_to(room / 2);
+            }
+            list.pop_front()
+        }?;
         e.open -= usize::from(!entry.pinned);
         q.note(&e);
-        Some(entry.task)
+        Some((entry.task, entry.rank))
     }
 
     /// Takes half of what another worker's queue has to give: the first of it is the answer, the rest goes to the
     /// thief's own queue. Also says whether anything is left for others to take.
-    pub fn steal(&self, thief: usize, how: Steal) -> Option<(TaskId, bool)> {
+    pub fn steal(&self, thief: usize, how: Steal) -> Option<(TaskId, Rank, bool)> {
         let n = self.list.len();
         let start = if self.stressed() { self.random(n) } else { thief + 1 };
         for crowd in [false, true] {
@@ -171,30 +228,34 @@ impl Queues {
                 let Some((&first, rest)) = taken.split_first() else { continue };
                 if let Some(own) = self.list.get(thief).filter(|_| !rest.is_empty()) {
                     let mut e = lock(&own.entries);
-                    e.list.extend(rest);
+                    for x in rest {
+                        e.list(x.rank).push_back(*x);
+                    }
                     e.open += rest.len();
                     own.note(&e);
                 }
-                return Some((first.task, !rest.is_empty() || q.open.load(Relaxed) > 0));
+                return Some((first.task, first.rank, !rest.is_empty() || q.open.load(Relaxed) > 0));
             }
         }
         None
     }
 
-    /// The older half (rounded up) of the entries that may go.
+    /// Half (rounded up) of the entries that may go: fresh ones first, the older of a rank first.
     fn rob(&self, q: &Queue, any_age: bool) -> Vec<Entry> {
         let age = self.age.load(Relaxed);
         let mut e = lock(&q.entries);
         let may_go = |x: &Entry| !x.pinned && (any_age || x.aged(age));
-        let want = if e.open == 0 { 0 } else { e.list.iter().filter(|x| may_go(x)).count().div_ceil(2).min(HANDFUL) };
+        let want = if e.open == 0 { 0 } else { e.iter().filter(|x| may_go(x)).count().div_ceil(2).min(HANDFUL) };
         let mut taken = Vec::with_capacity(want);
-        let mut i = 0;
-        while taken.len() < want {
-            match e.list.get(i) {
-                // The entries passed over are few and at the front, so taking out the i-th moves few.
-                Some(x) if may_go(x) => taken.extend(e.list.remove(i)),
-                Some(_) => i += 1,
-                None => break,
+        for rank in [Rank::Fresh, Rank::Spent] {
+            let (list, mut i) = (e.list(rank), 0);
+            while taken.len() < want {
+                match list.get(i) {
+                    // The entries passed over are few and at the front, so taking out the i-th moves few.
+                    Some(x) if may_go(x) => taken.extend(list.remove(i)),
+                    Some(_) => i += 1,
+                    None => break,
+                }
             }
         }
         e.open -= taken.len();
@@ -210,11 +271,11 @@ impl Queues {
         for (i, q) in self.list.iter().enumerate() {
             let e = lock(&q.entries);
             if i == worker {
-                if !e.list.is_empty() {
+                if e.len() > 0 {
                     return Look::Work;
                 }
             } else if e.open > 0 {
-                if self.stressed() || e.list.iter().take(HANDFUL).any(|x| !x.pinned && x.aged(age)) {
+                if self.stressed() || e.iter().take(HANDFUL).any(|x| !x.pinned && x.aged(age)) {
                     return Look::Work;
                 }
                 if e.open >= CROWD {
@@ -242,6 +303,14 @@ impl Queues {
         self.list.get(worker).map_or(0, |q| q.len.load(Relaxed))
     }
 
+    /// How many of them are of a rank. A hint.
+    pub fn len_of(&self, worker: usize, rank: Rank) -> usize {
+        self.list.get(worker).map_or(0, |q| {
+            let fresh = q.fresh.load(Relaxed);
+            if rank == Rank::Fresh { fresh } else { q.len.load(Relaxed).saturating_sub(fresh) }
+        })
+    }
+
     /// How many of them others may take. A hint.
     pub fn open(&self, worker: usize) -> usize {
         self.list.get(worker).map_or(0, |q| q.open.load(Relaxed))
@@ -254,15 +323,16 @@ impl Queues {
 
     /// The same, under the locks.
     pub fn all_empty(&self) -> bool {
-        self.list.iter().all(|q| lock(&q.entries).list.is_empty())
+        self.list.iter().all(|q| lock(&q.entries).len() == 0)
     }
 
     /// Drops every entry of a task. One that a thief carries at this moment is missed.
     pub fn remove(&self, task: TaskId) {
         for q in &self.list {
             let mut e = lock(&q.entries);
-            e.list.retain(|x| x.task != task);
-            e.open = e.list.iter().filter(|x| !x.pinned).count();
+            e.fresh.retain(|x| x.task != task);
+            e.spent.retain(|x| x.task != task);
+            e.open = e.iter().filter(|x| !x.pinned).count();
             q.note(&e);
         }
     }
@@ -271,7 +341,8 @@ impl Queues {
 impl Queue {
     /// Publishes the counters; the lock is held.
     fn note(&self, e: &Entries) {
-        self.len.store(e.list.len(), Relaxed);
+        self.len.store(e.len(), Relaxed);
+        self.fresh.store(e.fresh.len(), Relaxed);
         self.open.store(e.open, Relaxed);
     }
 }
@@ -285,24 +356,63 @@ impl Entry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::Rank::*;
     use super::*;
+
+    const BACK: Place = Place { rank: Fresh, first: false };
+    const FRONT: Place = Place { rank: Fresh, first: true };
+    const SPENT: Place = Place { rank: Spent, first: false };
+    const SPENT_FIRST: Place = Place { rank: Spent, first: true };
+
+    fn take(q: &Queues, worker: usize) -> Option<TaskId> {
+        q.take(worker, Fresh).map(|x| x.0)
+    }
 
     #[test]
     fn own_queue_is_first_in_first_out_and_front_goes_first() {
         let q = Queues::new(1, None);
-        q.push(0, 1, false, false);
-        q.push(0, 2, true, false);
-        q.push(0, 3, false, true);
+        q.push(0, 1, false, BACK);
+        q.push(0, 2, true, BACK);
+        q.push(0, 3, false, FRONT);
         assert_eq!((q.len(0), q.open(0)), (3, 2));
-        assert_eq!([q.take(0), q.take(0), q.take(0), q.take(0)], [Some(3), Some(1), Some(2), None]);
+        assert_eq!([take(&q, 0), take(&q, 0), take(&q, 0), take(&q, 0)], [Some(3), Some(1), Some(2), None]);
         assert_eq!((q.len(0), q.open(0)), (0, 0));
+    }
+
+    #[test]
+    fn fresh_entries_come_before_spent_ones_unless_they_have_had_their_turn() {
+        let q = Queues::new(1, None);
+        q.push(0, 1, false, SPENT);
+        q.push(0, 2, false, SPENT);
+        q.push(0, 3, true, BACK);
+        q.push(0, 4, false, BACK);
+        q.push(0, 5, false, SPENT_FIRST);
+        assert_eq!((q.len(0), q.len_of(0, Fresh), q.len_of(0, Spent), q.open(0)), (5, 2, 3, 4));
+        assert_eq!(q.take(0, Fresh), Some((3, Fresh)));
+        assert_eq!(q.take(0, Spent), Some((5, Spent)));
+        assert_eq!([q.take(0, Fresh), q.take(0, Fresh)], [Some((4, Fresh)), Some((1, Spent))]);
+        q.push(0, 6, false, BACK);
+        assert_eq!([q.take(0, Spent), q.take(0, Spent), q.take(0, Spent)], [Some((2, Spent)), Some((6, Fresh)), None]);
+    }
+
+    #[test]
+    fn a_thief_takes_fresh_entries_first_and_they_keep_their_rank() {
+        let q = Queues::new(2, None);
+        q.push(0, 1, false, SPENT);
+        q.push(0, 2, false, SPENT);
+        q.push(0, 3, false, BACK);
+        q.push(0, 4, false, SPENT);
+        assert_eq!(q.steal(1, Steal::Any), Some((3, Fresh, true)));
+        assert_eq!([q.take(1, Fresh), q.take(0, Fresh)], [Some((1, Spent)), Some((2, Spent))]);
+        q.remove(4);
+        assert!(q.all_empty());
     }
 
     #[test]
     fn a_thief_takes_the_older_half_and_no_pinned_entry() {
         let q = Queues::new(2, None);
         for t in 0..10 {
-            q.push(0, t, t % 5 == 0, false);
+            q.push(0, t, t % 5 == 0, BACK);
         }
         assert_eq!(q.steal(1, Steal::Aged), None, "all are young");
         q.turn(STEAL_AGE_NS);
@@ -310,31 +420,31 @@ mod tests {
         assert_eq!(q.look(1), Look::Crowd, "one turn is not a whole period");
         q.turn(2 * STEAL_AGE_NS);
         assert_eq!(q.look(1), Look::Work);
-        assert_eq!(q.steal(1, Steal::Aged), Some((1, true)));
-        assert_eq!([q.take(1), q.take(1), q.take(1), q.take(1)], [Some(2), Some(3), Some(4), None]);
-        let rest: Vec<_> = std::iter::from_fn(|| q.take(0)).collect();
+        assert_eq!(q.steal(1, Steal::Aged), Some((1, Fresh, true)));
+        assert_eq!([take(&q, 1), take(&q, 1), take(&q, 1), take(&q, 1)], [Some(2), Some(3), Some(4), None]);
+        let rest: Vec<_> = std::iter::from_fn(|| take(&q, 0)).collect();
         assert_eq!(rest, [0, 5, 6, 7, 8, 9]);
     }
 
     #[test]
     fn young_entries_go_only_from_a_crowd() {
         let q = Queues::new(2, None);
-        q.push(0, 1, false, false);
+        q.push(0, 1, false, BACK);
         assert_eq!(q.look(1), Look::Young);
         assert_eq!(q.steal(1, Steal::Crowd), None);
-        assert_eq!(q.steal(1, Steal::Any), Some((1, false)));
-        (0..CROWD as u64).for_each(|t| q.push(0, t, false, false));
-        assert_eq!(q.steal(1, Steal::Crowd), Some((0, true)));
+        assert_eq!(q.steal(1, Steal::Any), Some((1, Fresh, false)));
+        (0..CROWD as u64).for_each(|t| q.push(0, t, false, BACK));
+        assert_eq!(q.steal(1, Steal::Crowd), Some((0, Fresh, true)));
     }
 
     #[test]
     fn removed_entries_are_gone_and_a_missing_worker_is_harmless() {
         let q = Queues::new(2, Some(7));
-        q.push(0, 1, false, false);
-        q.push(1, 1, true, false);
-        q.push(9, 1, true, false);
+        q.push(0, 1, false, BACK);
+        q.push(1, 1, true, BACK);
+        q.push(9, 1, true, BACK);
         q.remove(1);
-        assert!(q.all_empty() && q.total() == 0 && q.take(0).is_none() && q.take(9).is_none());
+        assert!(q.all_empty() && q.total() == 0 && take(&q, 0).is_none() && take(&q, 9).is_none());
         assert_eq!(q.look(0), Look::Nothing);
     }
 }

@@ -28,7 +28,9 @@ mod queue;
 use idle::{Idle, Token};
 use loom::sync::Arc;
 use loom::thread;
-use queue::{Look, Queues, Steal};
+use queue::{Look, Place, Queues, Rank, Steal};
+
+const BACK: Place = Place { rank: Rank::Fresh, first: false };
 
 struct Model {
     idle: Idle,
@@ -71,7 +73,7 @@ fn a_nudge_is_not_lost() {
                 worker.idle.end_search(0);
             }
         });
-        m.queues.push(1, 7, false, false);
+        m.queues.push(1, 7, false, BACK);
         m.nudge(1);
         worker.join().unwrap();
     });
@@ -90,7 +92,7 @@ fn a_search_is_passed_on() {
             }
         });
         let pusher = thread::spawn(move || {
-            pusher.queues.push(2, 7, false, false);
+            pusher.queues.push(2, 7, false, BACK);
             pusher.nudge(2);
         });
         m.idle.stop_search(0, &m.queues, || ());
@@ -112,7 +114,7 @@ fn a_nap_is_passed_on() {
             }
         });
         let pusher = thread::spawn(move || {
-            pusher.queues.push(2, 7, false, false);
+            pusher.queues.push(2, 7, false, BACK);
             pusher.nudge(2);
         });
         m.idle.stop_doze(0, &m.queues, || ());

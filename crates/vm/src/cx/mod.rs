@@ -58,10 +58,8 @@ pub struct Cx {
     pub(crate) root: TaskPtr,
     /// Stands where no task runs.
     pub(crate) nobody: Box<Task>,
-    /// When the running thread has had its turn; 0: it has just begun, the next safepoint that looks around says.
-    pub(crate) turn_ends: u64,
-    /// The task that the running one woke first in its turn: it is queued at the front and goes on with that turn. 0: none.
-    pub(crate) front: u64,
+    /// Whose turn it is and how long.
+    pub(crate) turn: crate::sched::Turn,
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     pub(crate) events: Vec<kumi_sched::Event>,
@@ -90,8 +88,7 @@ impl Cx {
         let mut cx = Box::new(Cx {
             worker,
             parallel: false,
-            turn_ends: 0,
-            front: 0,
+            turn: Default::default(),
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
             recent: Vec::new(),

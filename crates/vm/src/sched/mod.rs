@@ -11,7 +11,7 @@
 //! ran it touches it no more. States, wait numbers and wake flags that belong
 //! together change under the task table's lock.
 //!
-//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `turn` who is next,
+//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `turn` who is next and for how long,
 //! `wait` and `wake` the two ends of a wait, `idle` what a worker looks after that has nothing to run, `life` how tasks
 //! begin and end, `signal` how a handler gets the main thread, `doors` what natives may wait for.
 
@@ -29,6 +29,7 @@ use crate::Cx;
 use crate::native::*;
 pub use kumi_sched::now_ns;
 use kumi_sched::{Config, Sched};
+pub(crate) use turn::Turn;
 
 pub(crate) static TABLES: &[&[NativeDef]] = &[doors::TABLE, signal::TABLE];
 

@@ -3,14 +3,14 @@
 //! **Invariant.** `heap.poll` is taken back before anything is looked at, so that what is asked for meanwhile raises it
 //! again. Whatever is found is done here or handed on; nothing of it stays unseen until somebody else asks.
 
-use super::TICK_NS;
 use super::now_ns;
-use super::turn::TURN_NS;
+use super::turn::Look;
 use crate::Cx;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::task::State;
 use kumi_heap::*;
+use kumi_sched::Rank;
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -60,7 +60,7 @@ impl Cx {
                     return self.do_call(c, 0, ff::DISCARD);
                 }
                 self.park_state(0, ff::DISCARD);
-                self.requeue();
+                self.requeue(false);
                 self.signal_wakes_main(c);
                 return self.run_next();
             }
@@ -77,23 +77,26 @@ impl Cx {
         }
         let watches = outside || self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
         let now = if watches { now_ns() } else { 0 };
-        if watches && self.turn_ends == 0 {
-            // The first look in this turn, a tick after its beginning at most.
-            self.turn_ends = now + TURN_NS - TICK_NS;
+        if !watches {
+            return Flow::Go;
         }
-        if watches && now >= self.turn_ends {
-            // The turn is over: whoever is ready by now, waiters included, comes first.
-            self.turn_ends = now + TURN_NS;
-            self.take_events();
-            if self.sched().has_ready(self.worker) {
-                return self.preempt();
+        let look = self.turn.look(now);
+        self.take_events();
+        let (sched, w) = (self.sched(), self.worker);
+        let ready = sched.has_ready(w);
+        if look == Look::Over {
+            // Whoever is ready by now, waiters included, comes first.
+            let spent_waits = sched.has_ready_of(w, Rank::Spent);
+            self.turn.end(now, spent_waits);
+            if ready {
+                return self.preempt(false);
             }
-        } else if watches {
-            self.take_events();
-            if self.sched().has_ready(self.worker) {
-                let w = self.worker;
-                self.sched().nudge(w);
-            }
+            self.turn.go_on();
+        } else if look == Look::MayCut && sched.has_ready_of(w, Rank::Fresh) {
+            self.turn.cut(now, self.task.id);
+            return self.preempt(true);
+        } else if ready {
+            sched.nudge(w);
         }
         Flow::Go
     }
@@ -108,6 +111,6 @@ impl Cx {
             return None;
         }
         self.take_events();
-        self.sched().has_ready(self.worker).then(|| self.preempt())
+        self.sched().has_ready(self.worker).then(|| self.preempt(false))
     }
 }

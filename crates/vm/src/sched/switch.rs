@@ -8,6 +8,7 @@ use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::task::{State, TaskPtr, Waits};
 use kumi_heap::*;
+use kumi_sched::{Place, Rank};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -24,19 +25,19 @@ impl Cx {
         self.task = TaskPtr::of(&mut self.nobody);
         self.root = self.task;
     }
-    /// Queues the running task behind the others.
-    pub(super) fn requeue(&mut self) {
+    /// Queues the running task with the spent ones, before or behind them.
+    pub(super) fn requeue(&mut self, first: bool) {
         self.publish_stacks();
         let (id, pinned) = (self.task.id, self.task.pinned);
         self.leave_task();
-        self.sched().push(self.worker, id, pinned);
+        self.sched().push_at(self.worker, id, pinned, Place { rank: Rank::Spent, first });
     }
-    /// Puts the running thread at the end of the queue.
-    pub(super) fn preempt(&mut self) -> Flow {
+    /// Puts the running thread at the end of the queue; `first`: before the other spent ones.
+    pub(super) fn preempt(&mut self, first: bool) -> Flow {
         self.park_state(0, ff::DISCARD);
         self.task.gave_way = true;
         self.task.woken.store(false, Relaxed);
-        self.requeue();
+        self.requeue(first);
         self.run_next()
     }
     /// Makes a fiber of this thread (or its first task) the running one.
@@ -123,7 +124,7 @@ impl Cx {
         }
     }
     /// Makes a ready task this worker's.
-    pub(super) fn run_task(&mut self, id: u64) -> Option<Flow> {
+    pub(super) fn run_task(&mut self, id: u64, rank: Rank) -> Option<Flow> {
         let t = self.tasks.get(id)?;
         let root = self.tasks.get(t.root)?;
         self.task = t;
@@ -131,9 +132,7 @@ impl Cx {
         if !self.outside.ran.load(Relaxed) {
             self.outside.ran.store(true, Relaxed);
         }
-        if std::mem::take(&mut self.front) != id {
-            self.turn_ends = 0;
-        }
+        self.turn.begin(id, rank);
         Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 }

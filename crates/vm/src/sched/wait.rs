@@ -10,6 +10,7 @@ use crate::interp::frame::ff;
 use crate::native::*;
 use crate::task::{State, Ticket, Waits, Watched};
 use kumi_heap::*;
+use kumi_sched::{Place, Rank};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -122,10 +123,19 @@ impl Cx {
             self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.0).collect() }));
         }
         if deadline == 0 && io.is_empty() && job.is_none() {
-            // Only gives way.
+            // Only gives way, to all that are ready; or it has to move to worker 0.
             self.task.gave_way = true;
             self.leave_task();
-            self.enqueue(id, pinned);
+            if pinned && self.worker != 0 {
+                self.enqueue(id, pinned);
+            } else {
+                let (sched, w) = (self.sched(), self.worker);
+                let crowd = sched.has_ready(w);
+                sched.push_at(w, id, pinned, Place { rank: Rank::Spent, first: false });
+                if crowd {
+                    sched.nudge(w);
+                }
+            }
             return self.run_next();
         }
         {

@@ -76,11 +76,10 @@ impl Cx {
     pub(crate) fn enqueue(&mut self, id: u64, pinned: bool) {
         let w = self.worker;
         let elsewhere = pinned && w != 0;
-        // Whoever hands work over mostly waits for the answer: it is there before those that only compute have had
-        // their turns. The two share one turn, so that the others are not kept waiting.
-        let front = self.front == 0 && self.task.id != 0 && !elsewhere;
+        // Whoever hands work over mostly waits for the answer: it is there before the other fresh tasks, whose turn it is too.
+        let front = self.turn.front == 0 && self.task.id != 0 && !elsewhere;
         if front {
-            self.front = id;
+            self.turn.front = id;
         }
         let sched = self.sched();
         if elsewhere {
