@@ -439,6 +439,13 @@ impl Value {
         // SAFETY: the cell is live while its value is held between safepoints; short-borrow rule of Gc.
         unsafe { (*(self.bits() as *mut DataObj)).get_mut::<T>().filter(|_| d.hdr.kind == Kind::Data) }
     }
+    /// The same for reading: of a payload that others change meanwhile and that sees to that itself.
+    #[inline]
+    pub fn as_data_ref<T: Payload>(self) -> Option<&'static T> {
+        let d = self.cell::<DataObj>()?;
+        // SAFETY: as above.
+        unsafe { (*(self.bits() as *const DataObj)).get::<T>().filter(|_| d.hdr.kind == Kind::Data) }
+    }
     pub fn frozen(self) -> bool {
         self.header().is_none_or(|h| h.has(flag::FROZEN))
     }

@@ -3,66 +3,211 @@
 //! **Invariant.** Values leave in the order they came. A task waits for values only
 //! while there are none and the queue is open, for room only while there is none and
 //! the queue is open; whoever changes that wakes one waiter for each value or place.
+//!
+//! **One cache line.** Two workers that hand values over move as few lines as can be: a queue has a lock of its own beside
+//! its first values and their number, and not the bit in its cell's header, so that the cell's line is only read. `empty?`
+//! and the like take no lock: they load what is written last under it.
 
 use crate::Cx;
 use crate::native::*;
 use crate::sched::now_ns;
 use crate::sync::WaitList;
 use kumi_heap::*;
+use std::cell::UnsafeCell;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+
+/// Values that stand in the queue's own cache line.
+const NEAR: usize = 4;
+/// Rounds of spinning for the lock before the processor is given away.
+const SPINS: u32 = 100;
 
 #[derive(Default)]
+#[repr(C, align(64))]
 struct Queue {
-    items: VecDeque<Value>,
+    locked: AtomicBool,
+    /// `initialize` has run.
+    ready: AtomicBool,
+    closed: AtomicBool,
+    /// How many values; changes under the lock.
+    count: AtomicUsize,
+    /// Changes under the lock.
+    inner: UnsafeCell<Inner>,
+}
+
+#[derive(Default)]
+#[repr(C)]
+struct Inner {
+    /// Place of the first near value, and how many there are.
+    first: u8,
+    held: u8,
     /// Most values it may hold; 0: a plain Queue, without limit.
     max: usize,
-    closed: bool,
-    /// `initialize` has run.
-    ready: bool,
+    /// The first values, a ring.
+    near: [Value; NEAR],
+    /// Those behind them. While there are any, no value becomes a near one.
+    far: VecDeque<Value>,
     takers: WaitList,
     givers: WaitList,
 }
 
 impl Payload for Queue {
     fn trace(&self, m: &mut Marker) {
-        let (a, b) = self.items.as_slices();
+        // SAFETY: payloads are traced at stops, between natives: nobody holds the lock.
+        let q = unsafe { &*self.inner.get() };
+        for i in 0..q.held {
+            m.mark(q.near[usize::from(q.first.wrapping_add(i)) % NEAR]);
+        }
+        let (a, b) = q.far.as_slices();
         m.mark_all(a);
         m.mark_all(b);
     }
     fn bytes(&self) -> usize {
-        160 + self.items.capacity() * 8 + self.takers.bytes() + self.givers.bytes()
+        // Natives of other cells may ask at any time.
+        let q = self.hold(true);
+        size_of::<Queue>() + q.far.capacity() * 8 + q.takers.bytes() + q.givers.bytes()
+    }
+}
+
+/// The queue's lock, held until dropped.
+struct Locked<'a> {
+    q: &'a Queue,
+    /// False: one worker runs alone, nothing was locked.
+    locks: bool,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Inner;
+    #[inline(always)]
+    fn deref(&self) -> &Inner {
+        // SAFETY: the lock is held, or nobody else runs.
+        unsafe { &*self.q.inner.get() }
+    }
+}
+impl DerefMut for Locked<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Inner {
+        // SAFETY: as above; `self` is borrowed for as long.
+        unsafe { &mut *self.q.inner.get() }
+    }
+}
+impl Drop for Locked<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.locks {
+            self.q.locked.store(false, Release);
+        }
     }
 }
 
 impl Queue {
+    #[inline(always)]
+    fn lock(&self, cx: &Cx) -> Locked<'_> {
+        self.hold(cx.parallel)
+    }
+    #[inline(always)]
+    fn hold(&self, locks: bool) -> Locked<'_> {
+        if locks && self.locked.swap(true, Acquire) {
+            self.lock_slow();
+        }
+        Locked { q: self, locks }
+    }
+    #[cold]
+    #[inline(never)]
+    fn lock_slow(&self) {
+        let mut n = 0;
+        while self.locked.load(Relaxed) || self.locked.swap(true, Acquire) {
+            n += 1;
+            if n < SPINS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+    fn len(&self) -> usize {
+        self.count.load(Acquire)
+    }
+    fn is_closed(&self) -> bool {
+        self.closed.load(Acquire)
+    }
+}
+
+impl Locked<'_> {
+    /// Adds a value; its barrier was seen to.
     #[inline]
-    fn put(&mut self, cx: &mut Cx, me: Value, v: Value) {
-        cx.heap.before_store(me, v);
-        self.items.push_back(v);
+    fn add(&mut self, v: Value) {
+        if usize::from(self.held) < NEAR && self.far.is_empty() {
+            let at = usize::from(self.first.wrapping_add(self.held)) % NEAR;
+            self.near[at] = v;
+            self.held += 1;
+        } else {
+            self.far.push_back(v);
+        }
+        self.q.count.store(self.q.count.load(Relaxed) + 1, Release);
+    }
+    #[inline]
+    fn put(&mut self, cx: &mut Cx, v: Value) {
+        self.add(v);
         cx.heap.charge(8);
         self.takers.wake_one(cx);
     }
     #[inline]
     fn take(&mut self, cx: &mut Cx) -> Option<Value> {
-        let v = self.items.pop_front()?;
-        if self.items.capacity() > 1024 && self.items.len() * 8 < self.items.capacity() {
-            self.items.shrink_to(self.items.len() * 2);
-        }
+        let v = if self.held > 0 {
+            let at = usize::from(self.first) % NEAR;
+            self.first = self.first.wrapping_add(1);
+            self.held -= 1;
+            std::mem::replace(&mut self.near[at], Value::NIL)
+        } else {
+            self.take_far()?
+        };
+        self.q.count.store(self.q.count.load(Relaxed).saturating_sub(1), Release);
         if self.max != 0 {
             self.givers.wake_one(cx);
         }
         Some(v)
     }
+    fn take_far(&mut self) -> Option<Value> {
+        let far = &mut self.far;
+        let v = far.pop_front()?;
+        if far.capacity() > 1024 && far.len() * 8 < far.capacity() {
+            far.shrink_to(far.len() * 2);
+        }
+        Some(v)
+    }
+    fn clear(&mut self) {
+        (self.first, self.held) = (0, 0);
+        self.near = [Value::NIL; NEAR];
+        self.far.clear();
+        self.q.count.store(0, Release);
+    }
 }
 
-fn queue(cx: &mut Cx, v: Value) -> Result<&'static mut Queue, Exit> {
-    match v.as_data::<Queue>() {
-        Some(q) if q.ready => Ok(q),
-        _ => {
-            let n = cx.describe_type(v);
-            Err(cx.type_error(&format!("{n} not initialized")))
+#[inline]
+fn queue(cx: &mut Cx, v: Value) -> Result<&'static Queue, Exit> {
+    match v.as_data_ref::<Queue>() {
+        Some(q) if q.ready.load(Relaxed) => Ok(q),
+        _ => Err(uninitialized(cx, v)),
+    }
+}
+/// The same with its lock, which is taken before the line is read: a line that another processor has comes once, to be written.
+#[inline]
+fn locked(cx: &mut Cx, v: Value) -> Result<(&'static Queue, Locked<'static>), Exit> {
+    if let Some(q) = v.as_data_ref::<Queue>() {
+        let h = q.lock(cx);
+        if q.ready.load(Relaxed) {
+            return Ok((q, h));
         }
     }
+    Err(uninitialized(cx, v))
+}
+#[cold]
+#[inline(never)]
+fn uninitialized(cx: &mut Cx, v: Value) -> Exit {
+    let n = cx.describe_type(v);
+    cx.type_error(&format!("{n} not initialized"))
 }
 /// A deadline as the prelude has it.
 fn limit(cx: &mut Cx, deadline: u64) -> Value {
@@ -74,125 +219,137 @@ fn closed(cx: &mut Cx) -> Exit {
 
 /// `Queue#push(value)`
 fn push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    let q = queue(cx, recv)?;
-    if q.closed {
+    cx.heap.before_store(recv, a[0]);
+    let (q, mut h) = locked(cx, recv)?;
+    if q.is_closed() {
         return Err(closed(cx));
     }
-    q.put(cx, recv, a[0]);
+    h.put(cx, a[0]);
     Ok(recv)
 }
 /// `Queue#pop(non_block = false)`; a time limit is the prelude's affair.
 fn pop(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    let q = queue(cx, recv)?;
     match a {
-        [] => wait_pop(cx, recv, q, u64::MAX),
-        [v] if !v.truthy() => wait_pop(cx, recv, q, u64::MAX),
-        [v] if v.as_hash().is_none() => match q.take(cx) {
+        [] => wait_pop(cx, recv, u64::MAX),
+        [v] if !v.truthy() => wait_pop(cx, recv, u64::MAX),
+        [v] if v.as_hash().is_none() => match locked(cx, recv)?.1.take(cx) {
             Some(v) => Ok(v),
             None => Err(cx.thread_error("queue empty")),
         },
-        _ => Err(Exit::Miss),
+        _ => {
+            queue(cx, recv)?;
+            Err(Exit::Miss)
+        }
     }
 }
-fn wait_pop(cx: &mut Cx, me: Value, q: &mut Queue, deadline: u64) -> R {
-    if let Some(v) = q.take(cx) {
+fn wait_pop(cx: &mut Cx, me: Value, deadline: u64) -> R {
+    let (q, mut h) = locked(cx, me)?;
+    if let Some(v) = h.take(cx) {
         return Ok(v);
     }
-    if q.closed {
+    if q.is_closed() {
         return Ok(Value::NIL);
     }
     if deadline != u64::MAX && now_ns() >= deadline {
-        q.takers.leave(cx.task.id);
+        h.takers.leave(cx.task.id);
         return Ok(Value::NIL);
     }
     if cx.hooked() {
         let d = limit(cx, deadline);
         return Err(cx.call_helper("hooked_pop", &[me, d]));
     }
-    q.takers.enter(cx);
+    h.takers.enter(cx);
     Err(cx.park(deadline))
 }
 /// `__queue_pop(queue, deadline)`
 fn pop_until(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let deadline = cx.arg_deadline(a, 1)?;
-    let q = queue(cx, a[0])?;
-    wait_pop(cx, a[0], q, deadline)
+    wait_pop(cx, a[0], deadline)
 }
 /// `SizedQueue#push(value, non_block = false)`; a time limit is the prelude's affair.
 fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    let q = queue(cx, recv)?;
     match a {
-        [v] => wait_push(cx, recv, q, *v, u64::MAX),
-        [v, nb] if !nb.truthy() => wait_push(cx, recv, q, *v, u64::MAX),
+        [v] => wait_push(cx, recv, *v, u64::MAX),
+        [v, nb] if !nb.truthy() => wait_push(cx, recv, *v, u64::MAX),
         [v, nb] if nb.as_hash().is_none() => {
-            if q.closed {
+            let (q, mut h) = locked(cx, recv)?;
+            if q.is_closed() {
                 return Err(closed(cx));
             }
-            if q.items.len() >= q.max {
+            if q.len() >= h.max {
                 return Err(cx.thread_error("queue full"));
             }
-            q.put(cx, recv, *v);
+            cx.heap.before_store(recv, *v);
+            h.put(cx, *v);
             Ok(recv)
         }
-        _ => Err(Exit::Miss),
+        _ => {
+            queue(cx, recv)?;
+            Err(Exit::Miss)
+        }
     }
 }
-fn wait_push(cx: &mut Cx, recv: Value, q: &mut Queue, v: Value, deadline: u64) -> R {
-    if q.closed {
+fn wait_push(cx: &mut Cx, recv: Value, v: Value, deadline: u64) -> R {
+    let (q, mut h) = locked(cx, recv)?;
+    if q.is_closed() {
         return Err(closed(cx));
     }
-    if q.items.len() < q.max {
-        q.put(cx, recv, v);
+    if q.len() < h.max {
+        cx.heap.before_store(recv, v);
+        h.put(cx, v);
         return Ok(recv);
     }
     if deadline != u64::MAX && now_ns() >= deadline {
-        q.givers.leave(cx.task.id);
+        h.givers.leave(cx.task.id);
         return Ok(Value::NIL);
     }
     if cx.hooked() {
         let d = limit(cx, deadline);
         return Err(cx.call_helper("hooked_push", &[recv, v, d]));
     }
-    q.givers.enter(cx);
+    h.givers.enter(cx);
     Err(cx.park(deadline))
 }
 /// `__queue_push(queue, value, deadline)`
 fn push_until(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let deadline = cx.arg_deadline(a, 2)?;
-    let q = queue(cx, a[0])?;
-    wait_push(cx, a[0], q, a[1], deadline)
+    wait_push(cx, a[0], a[1], deadline)
 }
 /// `Queue#close`
 fn close(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let q = queue(cx, recv)?;
-    if !q.closed {
-        q.closed = true;
-        q.takers.wake_all(cx);
-        q.givers.wake_all(cx);
+    let mut h = q.lock(cx);
+    if !q.is_closed() {
+        q.closed.store(true, Release);
+        h.takers.wake_all(cx);
+        h.givers.wake_all(cx);
     }
     Ok(recv)
 }
 /// `Queue#clear`
 fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let q = queue(cx, recv)?;
-    q.items.clear();
-    q.givers.wake_all(cx);
+    let mut h = q.lock(cx);
+    h.clear();
+    h.givers.wake_all(cx);
     Ok(recv)
 }
 /// `Queue#num_waiting`
 fn num_waiting(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let q = queue(cx, recv)?;
-    Ok(Value::fix((q.takers.waiting(cx) + q.givers.waiting(cx)) as i64))
+    let h = q.lock(cx);
+    Ok(Value::fix((h.takers.waiting(cx) + h.givers.waiting(cx)) as i64))
 }
 /// `__queue_fill(queue, array)`: first values of a new Queue.
 fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(q) = a[0].as_data::<Queue>() else { return Ok(Value::NIL) };
-    q.ready = true;
+    let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
+    q.ready.store(true, Relaxed);
     if let Some(l) = a[1].as_array() {
+        let mut h = q.lock(cx);
         cx.heap.charge(l.len() * 8);
         for v in l.as_slice() {
             cx.heap.before_store(a[0], *v);
-            q.items.push_back(*v);
+            h.add(*v);
         }
     }
     Ok(Value::NIL)
@@ -200,12 +357,13 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__queue_set_max(queue, max)`
 fn set_max(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let max = usize::try_from(cx.arg_i64(a, 1)?).unwrap_or(0).max(1);
-    let Some(q) = a[0].as_data::<Queue>() else { return Ok(Value::NIL) };
-    q.ready = true;
-    let more = max.saturating_sub(q.max);
-    q.max = max;
+    let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
+    q.ready.store(true, Relaxed);
+    let mut h = q.lock(cx);
+    let more = max.saturating_sub(h.max);
+    h.max = max;
     for _ in 0..more {
-        if !q.givers.wake_one(cx) {
+        if !h.givers.wake_one(cx) {
             break;
         }
     }
@@ -215,31 +373,36 @@ fn allocate(cx: &mut Cx, c: Value, _: &[Value]) -> R {
     let c = cx.arg_class(&[c], 0)?;
     Ok(cx.data(c, Queue::default()))
 }
+fn max_of(cx: &mut Cx, recv: Value) -> R {
+    let q = queue(cx, recv)?;
+    Ok(Value::fix(q.lock(cx).max as i64))
+}
 fn length(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(queue(cx, recv)?.items.len() as i64))
+    Ok(Value::fix(queue(cx, recv)?.len() as i64))
 }
 
+// A queue locks itself: see the module.
 pub(crate) static TABLE: &[NativeDef] = &[
     n("Thread::Queue.", "allocate", 0, 0, allocate),
-    n("Thread::Queue", "push", 1, 1, push),
-    n("Thread::Queue", "<<", 1, 1, push),
-    n("Thread::Queue", "enq", 1, 1, push),
-    n("Thread::Queue", "pop", 0, 2, pop),
-    n("Thread::Queue", "shift", 0, 2, pop),
-    n("Thread::Queue", "deq", 0, 2, pop),
-    n("Thread::Queue", "close", 0, 0, close),
-    n("Thread::Queue", "closed?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.closed))),
-    n("Thread::Queue", "empty?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.items.is_empty()))),
-    n("Thread::Queue", "length", 0, 0, length),
-    n("Thread::Queue", "size", 0, 0, length),
-    n("Thread::Queue", "clear", 0, 0, clear),
-    n("Thread::Queue", "num_waiting", 0, 0, num_waiting),
-    n("Thread::SizedQueue", "push", 1, 3, sized_push),
-    n("Thread::SizedQueue", "<<", 1, 3, sized_push),
-    n("Thread::SizedQueue", "enq", 1, 3, sized_push),
-    n("Thread::SizedQueue", "max", 0, 0, |cx, r, _| Ok(Value::fix(queue(cx, r)?.max as i64))),
-    intrinsic("__queue_pop", 2, 2, pop_until),
-    intrinsic("__queue_push", 3, 3, push_until),
+    n("Thread::Queue", "push", 1, 1, push).guard(Guard::None),
+    n("Thread::Queue", "<<", 1, 1, push).guard(Guard::None),
+    n("Thread::Queue", "enq", 1, 1, push).guard(Guard::None),
+    n("Thread::Queue", "pop", 0, 2, pop).guard(Guard::None),
+    n("Thread::Queue", "shift", 0, 2, pop).guard(Guard::None),
+    n("Thread::Queue", "deq", 0, 2, pop).guard(Guard::None),
+    n("Thread::Queue", "close", 0, 0, close).guard(Guard::None),
+    n("Thread::Queue", "closed?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.is_closed()))).guard(Guard::None),
+    n("Thread::Queue", "empty?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.len() == 0))).guard(Guard::None),
+    n("Thread::Queue", "length", 0, 0, length).guard(Guard::None),
+    n("Thread::Queue", "size", 0, 0, length).guard(Guard::None),
+    n("Thread::Queue", "clear", 0, 0, clear).guard(Guard::None),
+    n("Thread::Queue", "num_waiting", 0, 0, num_waiting).guard(Guard::None),
+    n("Thread::SizedQueue", "push", 1, 3, sized_push).guard(Guard::None),
+    n("Thread::SizedQueue", "<<", 1, 3, sized_push).guard(Guard::None),
+    n("Thread::SizedQueue", "enq", 1, 3, sized_push).guard(Guard::None),
+    n("Thread::SizedQueue", "max", 0, 0, |cx, r, _| max_of(cx, r)).guard(Guard::None),
+    intrinsic("__queue_pop", 2, 2, pop_until).guard(Guard::None),
+    intrinsic("__queue_push", 3, 3, push_until).guard(Guard::None),
     intrinsic("__queue_fill", 2, 2, fill),
-    intrinsic("__queue_set_max", 2, 2, set_max),
+    intrinsic("__queue_set_max", 2, 2, set_max).guard(Guard::None),
 ];

@@ -405,6 +405,12 @@ fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = cx.active_of(t).id;
     Ok(Value::bool(cx.wake_any(id, false)))
 }
+/// Calls of `Thread.pass` between two looks at what has come from outside: a microsecond or so of a thread that does
+/// nothing else. The clock's ticks look too.
+const PASSES_PER_LOOK: u32 = 16;
+/// As many in vain until the processor is offered to other processes, some ten microseconds.
+const PASSES_PER_YIELD: u32 = 512;
+
 /// `Thread.pass`
 fn pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if cx.task.waits == Waits::Pass {
@@ -414,9 +420,17 @@ fn pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if cx.tasks.threads.load(Relaxed) == 0 {
         return Ok(Value::NIL);
     }
-    cx.take_events();
+    // Threads pass while they look whether something has come: the clock and the system are asked now and then.
+    cx.turn.passes = cx.turn.passes.wrapping_add(1);
+    if cx.turn.passes.is_multiple_of(PASSES_PER_LOOK) {
+        cx.take_events();
+    }
     let w = cx.worker;
     if !cx.sched().has_ready(w) {
+        if cx.turn.passes.is_multiple_of(PASSES_PER_YIELD) {
+            // Whom it waits for may be a worker to whom the system gives no processor.
+            std::thread::yield_now();
+        }
         return Ok(Value::NIL);
     }
     cx.task.waits = Waits::Pass;

@@ -36,11 +36,13 @@ pub(crate) struct Turn {
     cut: (u64, u64),
     /// The task that the running one woke first: it is queued at the front. 0: none.
     pub(super) front: u64,
+    /// Calls of `Thread.pass`.
+    pub(crate) passes: u32,
 }
 
 impl Default for Turn {
     fn default() -> Self {
-        Turn { ends: 0, length: TURN_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0 }
+        Turn { ends: 0, length: TURN_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0, passes: 0 }
     }
 }
 
@@ -167,10 +169,10 @@ impl Cx {
     }
     /// Makes tasks ready whose events have come. True when there was any.
     pub(crate) fn take_events(&mut self) -> bool {
-        let Some(sched) = self.sched_cell().get().cloned() else { return false };
-        if !sched.events_pending(now_ns()) && sched.watching() == 0 {
+        // Counting the runtime's references is a write that all workers make to the same place: only when there is a reason.
+        let Some(sched) = self.sched_cell().get().filter(|s| s.events_pending(now_ns()) || s.watching() > 0).cloned() else {
             return false;
-        }
+        };
         let mut list = std::mem::take(&mut self.events);
         sched.poll_events(now_ns(), &mut list);
         let some = !list.is_empty();

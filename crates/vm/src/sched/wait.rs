@@ -17,8 +17,7 @@ impl Cx {
     /// Names the wait that the running native is about to begin.
     pub fn ticket(&mut self) -> Ticket {
         self.pending.ticketed = true;
-        let table = self.shared_tasks();
-        let _order = table.lock();
+        let _order = self.tasks.lock();
         self.task.woken.store(false, Relaxed);
         let seq = self.task.wait_seq.fetch_add(1, Relaxed) + 1;
         Ticket { task: self.task.id, seq }
@@ -139,8 +138,7 @@ impl Cx {
             return self.run_next();
         }
         {
-            let table = self.shared_tasks();
-            let _order = table.lock();
+            let _order = self.tasks.lock();
             let interrupted = root.mail.load(Relaxed) && self.due_interrupt(root, true).is_some();
             if t.woken.load(Relaxed) || interrupted {
                 // What it wants to wait for has come already.
@@ -148,7 +146,7 @@ impl Cx {
                 return self.resume_again();
             }
             if forever {
-                table.sleepers.fetch_add(1, Relaxed);
+                self.tasks.sleepers.fetch_add(1, Relaxed);
             }
             t.state.set(State::Waiting);
         }

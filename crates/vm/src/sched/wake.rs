@@ -16,9 +16,8 @@ impl Cx {
     /// Ends a wait; `woken`: by what it waits for, not by the clock.
     pub(super) fn end_wait(&mut self, w: Ticket, woken: bool) -> bool {
         let ready = {
-            let table = self.shared_tasks();
-            let _order = table.lock();
-            let Some(t) = table.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
+            let _order = self.tasks.lock();
+            let Some(t) = self.tasks.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
             if !woken && t.state.get() != State::Waiting {
                 return false;
             }
