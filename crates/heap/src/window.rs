@@ -498,24 +498,29 @@ impl Heap {
         self.counters.window(&shared.stats, done);
     }
 
-    /// Private cells of the window's blocks that `alive` names leave the window. Returns their number and bytes.
+    /// Private cells of the window's blocks that `alive` names leave the window. Returns their number and bytes. The others
+    /// were allocated too, and whoever counts what is dead now finds them.
     pub(crate) fn retire_window(&mut self, alive: impl Fn(u64) -> bool) -> (u64, u64) {
-        let (mut cells, mut bytes, mut outside) = (0, 0, 0);
+        let (mut cells, mut dead, mut bytes, mut outside) = (0, 0, 0, 0);
         for &b in &self.window.blocks {
             // SAFETY: a block of this window, walkable; its private cells are this worker's, which stands here.
             unsafe {
                 (*b).each(|h, n| {
                     let f = (*h).flags.load(Relaxed);
-                    if f & flag::OUT == 0 && alive(h as u64) {
-                        (*h).flags.store(f | flag::OUT, Relaxed);
-                        cells += 1;
-                        bytes += n as u64;
-                        outside += outside_bytes(Value::from_bits(h as u64));
+                    if f & flag::OUT == 0 {
+                        if alive(h as u64) {
+                            (*h).flags.store(f | flag::OUT, Relaxed);
+                            cells += 1;
+                            bytes += n as u64;
+                            outside += outside_bytes(Value::from_bits(h as u64));
+                        } else {
+                            dead += 1;
+                        }
                     }
                 });
             }
         }
-        Counters::add(&self.counters.allocated_cells, cells);
+        Counters::add(&self.counters.allocated_cells, cells + dead);
         self.spend(bytes as usize + outside);
         (cells, bytes)
     }

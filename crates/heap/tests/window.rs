@@ -94,6 +94,27 @@ fn a_full_window_retires_in_place_and_a_node_collection_frees_it() {
 }
 
 #[test]
+fn what_dies_in_its_window_at_a_node_collection_was_allocated_and_is_freed() {
+    let mut h = Heap::new();
+    let kept = text(&mut h, "kept");
+    for i in 0..100 {
+        text(&mut h, &format!("garbage {i}"));
+    }
+    h.collect(&mut |m| m.mark(kept));
+    assert_eq!((h.stat().allocated_cells, h.stat().freed_cells), (101, 100));
+    for i in 0..10 {
+        text(&mut h, &format!("garbage {i}"));
+    }
+    h.collect_window(|m| m.mark(kept));
+    for i in 0..5 {
+        text(&mut h, &format!("garbage {i}"));
+    }
+    h.request_gc();
+    Heap::collect_all(&mut [&mut h], &mut |_, m| m.mark(kept));
+    assert_eq!((h.stat().allocated_cells, h.stat().freed_cells, h.stat().live_cells), (116, 115, 1));
+}
+
+#[test]
 fn young_collections_keep_what_old_cells_were_given() {
     let mut h = Heap::new();
     let mut old = h.array(Value::FALSE, &[]);
