@@ -31,7 +31,7 @@ fn the_library_in_a_folder_works_as_the_one_in_the_binary() {
 
 #[test]
 fn programs_print_the_same_under_collector_stress() {
-    check_all(&["lang", "system"], &collector(seed(97)), LIMIT);
+    check_all(&["lang", "kernel", "system"], &collector(seed(97)), LIMIT);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn windows(n: u32) -> Modes {
 
 #[test]
 fn programs_print_the_same_while_windows_retire_and_objects_are_published_by_chance() {
-    check_all(&["lang", "kernel", "system"], &windows(seed(7)), LIMIT);
+    check_all(&["lang", "kernel", "system", "stack"], &windows(seed(7)), LIMIT);
 }
 
 #[test]

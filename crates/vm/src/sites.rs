@@ -352,6 +352,11 @@ impl Cx {
                         };
                     }
                 }
+                // Entered as from any other call: how large a frame is, and so how deep a program goes, is not the site's affair.
+                (HotKind::Simple, _) if argc == h.argc as usize => {
+                    self.heap.end_place();
+                    return self.enter_placed(i, m, 0);
+                }
                 // When the result register lies in the window, the frame must not own it.
                 (HotKind::New, _) if i.a() < b - HEADER as usize => {
                     if let Some((obj, init)) = self.new_fast(recv, argc) {
@@ -361,7 +366,7 @@ impl Cx {
                             return Flow::Go;
                         }
                         fp.set_r(b, obj);
-                        return self.enter_placed(i, init);
+                        return self.enter_placed(i, init, ff::DISCARD);
                     }
                 }
                 _ => {}
@@ -369,8 +374,8 @@ impl Cx {
         }
         self.send_slow(i, cache)
     }
-    /// Enters `initialize` of the object in `R[b]`, whose arguments stand in the window.
-    fn enter_placed(&mut self, i: Insn, m: u32) -> Flow {
+    /// Enters a method of the object in `R[b]`, whose arguments stand in the window: for `new` its `initialize`.
+    fn enter_placed(&mut self, i: Insn, m: u32, flags: u64) -> Flow {
         let h = &self.hot[m as usize];
         let (nregs, argc, code, iseq, cref) = (h.nregs as usize, h.argc as usize, h.code, h.iseq, h.cref);
         let b = i.b();
@@ -380,7 +385,7 @@ impl Cx {
         let fp = self.fp();
         let nf = fp.add(b);
         nf.begin(fp);
-        nf.set_link(b, i.a(), ff::DISCARD);
+        nf.set_link(b, i.a(), flags);
         nf.set_iseq(iseq);
         nf.set_ret(self.pc);
         nf.set_cref(cref);
