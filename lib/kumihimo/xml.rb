@@ -47,7 +47,8 @@ module Kumihimo
       end
 
       # Counts: documents that can still be reached, sources open now and since the start, elements, batches, bytes, and more. Of a
-      # tree, list or reader: how its document stands (`received` of `total` bytes of the wire, where that is known).
+      # tree, list or reader: how its document stands (`received` of `total` bytes of the wire, where that is known; `waiting`: how
+      # many threads and fibers want something of it that has not come).
       def stat(part = nil)
         return Hash[*__xstat] if part.nil?
         part = part.__core if part.is_a?(XList) || part.is_a?(XList::Reader)

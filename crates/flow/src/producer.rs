@@ -136,6 +136,8 @@ pub struct Standing {
     pub buffer_rows: usize,
     /// How often the input was taken for slow, and for fast again.
     pub switches: (u64, u64),
+    /// Subscriptions that no progress has called yet.
+    pub waiting: usize,
     /// Whether its source is still open.
     pub open: bool,
 }
@@ -350,6 +352,7 @@ impl Producer {
             speed: state.pacer.speed(),
             buffer_rows: state.pacer.buffer_rows(),
             switches: state.pacer.switches(),
+            waiting: state.wakers.len(),
             open: state.end.is_none(),
         }
     }

@@ -213,6 +213,7 @@ fn doc_stat(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         ("received", Some(m.received)),
         ("total", m.total),
         ("waits", Some(m.waits)),
+        ("waiting", Some(s.waiting as u64)),
         ("buffer_rows", Some(s.buffer_rows as u64)),
         ("to_slow", Some(s.switches.0)),
         ("to_fast", Some(s.switches.1)),

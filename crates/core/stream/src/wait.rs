@@ -2,7 +2,8 @@
 //! another reader of the document has brought something.
 //!
 //! Invariant: a task that waits for a document has subscribed to its state as of the look that found nothing, so no
-//! progress goes unnoticed. Subscriptions stay with what is read ([`Waits`]); the task's next look takes its own back.
+//! progress goes unnoticed. Subscriptions stay with what is read ([`Waits`]); the next look, of whatever task, takes back its
+//! own and those whose wait is over, for a task that was killed looks no more.
 
 use crate::doc::Doc;
 use crate::list::CursorData;
@@ -20,7 +21,7 @@ pub static TABLE: &[NativeDef] = &[leaf("__xwait", 1, wait_any), leaf("__xtry", 
 #[derive(Default)]
 pub struct Waits {
     any: AtomicBool,
-    list: Mutex<Vec<(u64, Subscription)>>,
+    list: Mutex<Vec<(Ticket, Subscription)>>,
 }
 
 impl Waits {
@@ -28,24 +29,22 @@ impl Waits {
     #[inline]
     pub fn over(&self, cx: &Cx) {
         if self.any.load(Relaxed) {
-            self.take_back(cx.task.id);
+            self.take_back(cx);
         }
     }
     #[cold]
-    fn take_back(&self, task: u64) {
+    fn take_back(&self, cx: &Cx) {
+        let me = cx.task.id;
         let mut list = self.list.lock();
-        let mut mine = Vec::new();
-        while let Some(at) = list.iter().position(|w| w.0 == task) {
-            mine.push(list.swap_remove(at));
-        }
+        let over: Vec<_> = list.extract_if(.., |(wait, _)| wait.task == me || !cx.waits(*wait)).collect();
         self.any.store(!list.is_empty(), Relaxed);
         drop(list);
         // Dropped outside the lock: that asks the producer.
-        drop(mine);
+        drop(over);
     }
-    fn keep(&self, task: u64, s: Subscription) {
+    fn keep(&self, wait: Ticket, s: Subscription) {
         let mut list = self.list.lock();
-        list.push((task, s));
+        list.push((wait, s));
         self.any.store(true, Relaxed);
     }
 }
@@ -133,9 +132,9 @@ impl Parking {
         }
         for (waits, producer, state) in self.states {
             let waker = cx.waker();
-            let task = waker.ticket().task;
+            let wait = waker.ticket();
             match producer.subscribe(state, Box::new(move || waker.wake())) {
-                Some(s) => waits.keep(task, s),
+                Some(s) => waits.keep(wait, s),
                 // The document has moved on.
                 None => return cx.park(0),
             }

@@ -51,8 +51,9 @@ impl Cx {
             self.tasks.sleepers.fetch_sub(1, Relaxed);
         }
     }
-    /// Is that very wait still on?
-    pub(crate) fn waits(&self, t: Ticket) -> bool {
+    /// Is that very wait still on? A list of waiters drops those whose wait ended otherwise: their tasks may have been killed,
+    /// and never come to take themselves out.
+    pub fn waits(&self, t: Ticket) -> bool {
         self.tasks.get(t.task).is_some_and(|w| w.wait_seq.load(Relaxed) == t.seq)
     }
     /// Ends the wait a task is in, or with `next` the next one it begins. True when it was waiting.
