@@ -67,6 +67,17 @@ refused { klass { field :a, Room, default: 1 } }
 refused { klass { namespace } }
 refused { klass { namespace 3 } }
 refused { klass { element 3 } }
+[{ element: "\xff" }, { attribute: "b\xff" }, { element: "\xff".b }, { of: "b/\xff", element: "c" }, { namespace: "urn:\xff" }].each do |options|
+  refused { klass { field :a, **options } }
+end
+refused { klass { list :a, element: "\xff" } }
+refused { klass { element "\xff" } }
+refused { klass { namespace "\xff" } }
+refused { klass { namespace y: "\xff" } }
+refused { Kumihimo::XML.list("<a/>", "/a/\xff", klass { field :b }) }
+["é", "é".b, "é".encode("ISO-8859-1"), "é".encode("UTF-16LE"), :é].each do |name|
+  p Kumihimo::XML.parse("<t><é>1</é></t>", klass { field :a, Integer, element: name }).a
+end
 refused { Kumihimo::XTree.field :a }
 refused { House.field :late }
 refused { House.new }

@@ -116,6 +116,15 @@ module Kumihimo
           rows.map { |row| __xtree_unpack(schema, klass, row) }
         end
 
+        # A name as documents have it; nil when it cannot be written in UTF-8.
+        def utf8(name)
+          name = name.to_s
+          name = name.encoding == Encoding::BINARY ? name.dup.force_encoding(Encoding::UTF_8) : name.encode(Encoding::UTF_8)
+          -name if name.valid_encoding?
+        rescue EncodingError
+          nil
+        end
+
         def tag(klass, name)
           return name if name.nil? || name.start_with?("{")
           if name.include?(":")
@@ -137,6 +146,8 @@ module Kumihimo
         # Steps of a path with prefixes and the class's namespace put in.
         def path_tags(klass, path)
           raise TypeError, "a path such as \"/table/row\" is a String, not #{path.inspect}" unless path.is_a?(String)
+          given = path
+          path = utf8(given) or raise ArgumentError, "the path #{given.inspect} names nothing, it is not valid UTF-8"
           path.gsub(/\{[^}]*\}[^\/]+|[^\/]+/) { |step| tag(klass, step) }
         end
 

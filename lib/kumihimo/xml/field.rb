@@ -109,11 +109,12 @@ module Kumihimo
         tag = options[@place]
         tag = @name.name if tag.nil? || tag == true
         fail_with("#{@place}: takes a name, not #{tag.inspect}") unless tag.is_a?(String) || tag.is_a?(Symbol)
-        @tag = -tag.to_s
-        @of = options[:of] && -options[:of].to_s
+        @tag = Kumihimo::XML::Build.utf8(tag) or fail_with("#{@place}: #{tag.inspect} cannot be a name, it is not valid UTF-8")
+        @of = options[:of] && (Kumihimo::XML::Build.utf8(options[:of]) or fail_with("of: #{options[:of].inspect} names nothing, it is not valid UTF-8"))
         namespace = options[:namespace]
         return if namespace.nil?
         fail_with("namespace: takes the namespace's name") unless namespace.is_a?(String)
+        namespace = Kumihimo::XML::Build.utf8(namespace) or fail_with("namespace: #{options[:namespace].inspect} is not valid UTF-8")
         @tag = -"{#{namespace}}#{@tag}"
       end
 

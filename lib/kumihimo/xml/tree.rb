@@ -34,6 +34,8 @@ module Kumihimo
       def namespace(uri = nil, **prefixes)
         raise ArgumentError, "namespace takes a namespace's name, or prefixes with theirs" unless (uri.nil? ? !prefixes.empty? : uri.is_a?(String)) && prefixes.each_value.all?(String)
         __open("namespace")
+        uri &&= __name(uri, "namespace")
+        prefixes = prefixes.transform_values { |given| __name(given, "namespace") }
         @__namespaces = __namespaces.merge(prefixes)
         @__namespaces = @__namespaces.merge(nil => uri) if uri
         @__namespaces.freeze
@@ -45,7 +47,7 @@ module Kumihimo
         return @__element || (superclass.element if superclass < XTree) if name.nil?
         raise TypeError, "element takes a name, not #{name.inspect}" unless name.is_a?(String) || name.is_a?(Symbol)
         __open("element")
-        @__element = -name.to_s
+        @__element = __name(name, "element")
       end
 
       # The fields and lists, those of superclasses first.
@@ -100,6 +102,10 @@ module Kumihimo
       end
 
       def __subclassed = @__subclassed = true
+
+      def __name(given, what)
+        XML::Build.utf8(given) or raise ArgumentError, "#{self.name || 'XTree'}: #{what} #{given.inspect} cannot be a name, it is not valid UTF-8", caller_locations(2)
+      end
 
       def __open(what)
         raise ArgumentError, "#{name}: #{what} comes too late, documents are read with this class already: declare everything in its body" if @__closed
