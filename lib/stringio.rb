@@ -3,6 +3,7 @@
 # An IO over a String. Duplicates share the string, the position and the modes, so
 # these live in one Shared object.
 class StringIO
+  KumiSys::UNSHAREABLE << self
   include Enumerable
   # What IO gives to all its kind.
   module IOMethods

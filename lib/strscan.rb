@@ -3,6 +3,8 @@
 # Scans a string step by step. Positions are bytes; a match is kept as the byte
 # offsets of its groups relative to where the scan began.
 class StringScanner
+  KumiSys::UNSHAREABLE << self
+
   class Error < StandardError; end
 
   Version = "3.1.6"

@@ -465,6 +465,20 @@ module KumiSys
     end
   end
 
+  # Classes of the library whose objects stay open to change though they are frozen.
+  UNSHAREABLE = []
+
+  # Can freezing not make it shareable? What it holds lies outside (of IO, of lists of documents, ..), or is a state for one
+  # thread at a time.
+  def self.unshareable?(x)
+    return true if __held_outside(x)
+    return true if __is_a(x, Thread) || __is_a(x, IO) || __is_a(x, Method) || __is_a(x, UnboundMethod) || __is_a(x, Binding) ||
+                   __is_a(x, Fiber) || __is_a(x, ThreadGroup) || __is_a(x, Thread::Mutex) || __is_a(x, Thread::Queue) ||
+                   __is_a(x, Thread::ConditionVariable) || __is_a(x, Monitor) || __is_a(x, Enumerator) ||
+                   __is_a(x, Enumerator::Yielder) || __is_a(x, Enumerator::Generator) || __is_a(x, Argf)
+    UNSHAREABLE.any? { |klass| __is_a(x, klass) }
+  end
+
   # Freezes an object and all it refers to.
   def self.make_shareable(x, done)
     return x if __shareable(x) || done.key?(x)
@@ -472,11 +486,7 @@ module KumiSys
     if __is_a(x, Proc)
       return shareable_proc_in_place(x)
     end
-    if __is_a(x, Thread) || __is_a(x, IO) || __is_a(x, Method) || __is_a(x, UnboundMethod) || __is_a(x, Binding) ||
-       __is_a(x, Fiber) || __is_a(x, Thread::Mutex) || __is_a(x, Thread::Queue) || __is_a(x, Thread::ConditionVariable) ||
-       __is_a(x, Monitor) || __is_a(x, Enumerator)
-      raise Ractor::Error, "can not make shareable object for #{inspect(x)}"
-    end
+    raise Ractor::Error, "can not make shareable object for #{inspect(x)}" if unshareable?(x)
     x.freeze
     raise Ractor::Error, "#freeze does not freeze object correctly" unless __frozen(x)
     __referred(x).each { |y| make_shareable(y, done) }
@@ -513,6 +523,8 @@ module KumiSys
   end
 
   def self.shareable_proc_in_place(block)
+    # Of a native, or of a method: what it holds cannot be looked into.
+    raise Ractor::Error, "can not make shareable object for #{inspect(block)}" unless __proc_outer(block)
     me = block.binding.receiver
     unless __shareable(me)
       raise Ractor::IsolationError, "Proc's self is not shareable: #{inspect(block)}"

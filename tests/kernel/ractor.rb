@@ -56,6 +56,38 @@ back = Ractor.new(h) { |x| x }.value
 p back == h, back.equal?(h), back[:a].equal?(h[:a])
 p Ractor.make_shareable("abc").frozen?, Ractor.make_shareable([1, "d"], copy: true).frozen?
 begin; Ractor.make_shareable(Thread.current); rescue Ractor::Error => e; puts e.message.sub(/#<.*/, "THREAD"); end
+# What freezing cannot make shareable is refused, stays as it was, and so is what holds it.
+require "stringio"
+require "strscan"
+require "digest"
+require "socket"
+y = nil
+begin; raise "raised"; rescue => raised; end
+Enumerator.new { |yielder| y = yielder; yielder << 1 }.next
+[
+  Thread.current, ThreadGroup.new, Fiber.new {}, Mutex.new, Monitor.new, Queue.new, SizedQueue.new(1), ConditionVariable.new,
+  IO.pipe[0], File.open(__FILE__), UDPSocket.new, Dir.new("."), ARGF, StringIO.new, StringScanner.new("a"), Digest::MD5.new,
+  1.method(:+), Integer.instance_method(:+), 1.method(:+).to_proc, binding, [1].each, [1].lazy, [1].each + [2], 1.step(5, 2), y,
+  Enumerator::Generator.new {}, Enumerator::Product.new([1]), Random.new(1), ObjectSpace::WeakMap.new, ObjectSpace::WeakKeyMap.new,
+  Encoding::Converter.new("utf-8", "utf-16le"), raised
+].each do |object|
+  frozen = object.frozen?
+  held = [object]
+  refused = [object, held].map do |what|
+    Ractor.make_shareable(what)
+    "shared"
+  rescue Ractor::Error => e
+    e.message.delete_suffix(object.inspect)
+  end
+  wanted = ["can not make shareable object for "] * 2
+  next if refused == wanted && object.frozen? == frozen && !Ractor.shareable?(object) && !Ractor.shareable?(held)
+  puts "#{object.inspect}: #{refused}, #{frozen} #{object.frozen?} #{Ractor.shareable?(object)}"
+end
+# What is only data is shared.
+[Object.new, Time.now, /a/, "a".match(/a/), [+"a"], Set[+"a"], { a: [+"b"] }, +"a".."b", Struct.new(:a).new([1]), Data.define(:a).new([1]),
+ RuntimeError.new(+"never raised"), Encoding::UTF_8, 1r, 10**30].each do |object|
+  puts "#{object.inspect} is not shared" unless Ractor.make_shareable(object).equal?(object) && Ractor.shareable?(object)
+end
 begin; Ractor.select; rescue ArgumentError => e; puts e.message; end
 p Ractor::RemoteError.superclass, Ractor::ClosedError.superclass, Ractor::MovedObject.superclass
 4.times.map { |i| Ractor.new(i) { |k| (1..100).sum * k } }.each { |x| p x.value }

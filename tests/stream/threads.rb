@@ -55,6 +55,15 @@ lock = Mutex.new
 end.each(&:join)
 p seen.size.times.map { seen.pop }.sort == (1..N).to_a
 
+# Trees can be shared by Ractors; lists, which are read, cannot, and go on being read.
+table = Kumihimo::XML.open(TEXT, Table)
+[table.rows, table.rows.reader].each do |list|
+  Ractor.make_shareable(list)
+rescue Ractor::Error => e
+  puts e.message, list.frozen?
+end
+p Ractor.shareable?(Ractor.make_shareable(table.rows.first)), table.rows.sum(&:k) == want
+
 # Elements cross threads, fields are read there.
 rows = Queue.new
 t = Thread.new { Kumihimo::XML.each(piped, "/t/r", Row) { |r| rows << r }; rows << nil }

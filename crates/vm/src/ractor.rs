@@ -46,6 +46,12 @@ impl Cx {
         }
         true
     }
+    /// Is it, or what it hides behind its methods, data that may change although its cell is frozen?
+    fn held_outside(&self, v: Value) -> bool {
+        let outside = |v: Value| v.is_kind(Kind::Data) && !self.plain_data(v);
+        let hidden = |v: Value| outside(v) && self.real_class(v).val() == self.k.object.val();
+        v.is_heap() && (outside(v) || !v.is_kind(Kind::Class) && self.ivars(v).into_iter().any(|(_, held)| hidden(held)))
+    }
     /// Data whose payload refers to nothing that could change.
     fn plain_data(&self, v: Value) -> bool {
         [self.k.regexp, self.k.match_data, self.k.time, self.k.encoding, self.k.process_status, self.k.file_stat]
@@ -341,6 +347,7 @@ fn referred(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__shareable", 1, 1, |cx, _, a| Ok(Value::bool(cx.shareable(a[0])))),
     intrinsic("__referred", 1, 1, referred),
+    intrinsic("__held_outside", 1, 1, |cx, _, a| Ok(Value::bool(cx.held_outside(a[0])))),
     intrinsic("__proc_outer", 1, 1, proc_outer),
     intrinsic("__proc_outer_value", 2, 2, proc_outer_value),
     intrinsic("__proc_detach", 3, 3, proc_detach),
