@@ -33,27 +33,40 @@ fn streams_print_the_same_in_another_order_of_steps() {
     in_mode(vec![order(s + 100), ("KUMI_WORKERS", "4".into())]);
 }
 
-/// Programs of flows work on very many elements: they are collected less often, and their heaps are not verified.
-fn collected(n: u32, more: Modes) {
+/// Each program in the modes it gets; said is whether it is one of flows, which work on very many elements.
+fn in_modes(modes: impl Fn(bool) -> Modes) {
     let jobs: Vec<Job> = programs("stream")
         .into_iter()
         .map(|program| {
             let flows = program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flow_"));
-            let mut modes = more.clone();
-            if flows {
-                modes.push(("KUMI_VERIFY", "0".into()));
-            }
-            modes.push(("KUMI_GC_STRESS", (if flows { n * 100 } else { n }).to_string()));
-            Job { program, modes }
+            Job { program, modes: modes(flows) }
         })
         .collect();
     check(&jobs, LIMIT);
+}
+
+/// Flows are collected less often, and their heaps are not verified.
+fn collected(n: u32, more: Modes) {
+    in_modes(|flows| {
+        let mut modes = more.clone();
+        if flows {
+            modes.push(("KUMI_VERIFY", "0".into()));
+        }
+        modes.push(("KUMI_GC_STRESS", (if flows { n * 100 } else { n }).to_string()));
+        modes
+    });
 }
 
 #[test]
 fn streams_print_the_same_under_collector_stress() {
     collected(seed(97), vec![]);
     collected(seed(197), vec![order(seed(5)), ("KUMI_WORKERS", "2".into())]);
+}
+
+/// A move costs some microseconds: of the calls of flows, which are very many, one in a hundred moves its stack.
+#[test]
+fn streams_print_the_same_while_stacks_move() {
+    in_modes(|flows| vec![("KUMI_STACK_STRESS", seed(if flows { 97 } else { 2 }).to_string())]);
 }
 
 #[test]
