@@ -374,7 +374,7 @@ pub trait Payload: Any {
     fn rooted(&self) -> bool {
         false
     }
-    /// Nothing of it changes in steps once it is made, so that threads use it without its lock.
+    /// Nothing of it changes in steps once it is made, or it sees to that itself, so that threads use it without its cell's lock.
     fn shares(&self) -> bool {
         false
     }

@@ -54,8 +54,8 @@ struct Inner {
 
 impl Payload for Queue {
     fn trace(&self, m: &mut Marker) {
-        // SAFETY: payloads are traced at stops, between natives: nobody holds the lock.
-        let q = unsafe { &*self.inner.get() };
+        // Natives of other cells may ask at any time. Whoever holds the lock makes no barrier.
+        let q = self.hold(true);
         for i in 0..q.held {
             m.mark(q.near[usize::from(q.first.wrapping_add(i)) % NEAR]);
         }
@@ -63,8 +63,10 @@ impl Payload for Queue {
         m.mark_all(a);
         m.mark_all(b);
     }
+    fn shares(&self) -> bool {
+        true
+    }
     fn bytes(&self) -> usize {
-        // Natives of other cells may ask at any time.
         let q = self.hold(true);
         size_of::<Queue>() + q.far.capacity() * 8 + q.takers.bytes() + q.givers.bytes()
     }
@@ -272,6 +274,7 @@ fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         [v] => wait_push(cx, recv, *v, u64::MAX),
         [v, nb] if !nb.truthy() => wait_push(cx, recv, *v, u64::MAX),
         [v, nb] if nb.as_hash().is_none() => {
+            cx.heap.before_store(recv, *v);
             let (q, mut h) = locked(cx, recv)?;
             if q.is_closed() {
                 return Err(closed(cx));
@@ -279,7 +282,6 @@ fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
             if q.len() >= h.max {
                 return Err(cx.thread_error("queue full"));
             }
-            cx.heap.before_store(recv, *v);
             h.put(cx, *v);
             Ok(recv)
         }
@@ -290,12 +292,12 @@ fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     }
 }
 fn wait_push(cx: &mut Cx, recv: Value, v: Value, deadline: u64) -> R {
+    cx.heap.before_store(recv, v);
     let (q, mut h) = locked(cx, recv)?;
     if q.is_closed() {
         return Err(closed(cx));
     }
     if q.len() < h.max {
-        cx.heap.before_store(recv, v);
         h.put(cx, v);
         return Ok(recv);
     }
@@ -345,10 +347,10 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
     q.ready.store(true, Relaxed);
     if let Some(l) = a[1].as_array() {
-        let mut h = q.lock(cx);
+        cx.heap.before_store_all(a[0], l.as_slice());
         cx.heap.charge(l.len() * 8);
+        let mut h = q.lock(cx);
         for v in l.as_slice() {
-            cx.heap.before_store(a[0], *v);
             h.add(*v);
         }
     }
