@@ -8,6 +8,7 @@ use crate::header::{Header, Kind, Layout};
 use crate::published::Published;
 use crate::{Gc, Marker, Sym, Value};
 use rustc_hash::FxHashMap;
+use std::ops::{Deref, DerefMut};
 
 /// What `allocate` makes for instances of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,11 +57,52 @@ pub struct ClassObj {
     pub role: Role,
     /// Inline instance-variable slots for the next object: the most that were seen.
     pub slots: u16,
-    pub data: Box<ClassData>,
+    pub data: Tables,
 }
 // SAFETY: repr(C), header first, kind used here only.
 unsafe impl Layout for ClassObj {
     const KIND: Kind = Kind::Class;
+}
+
+/// A class's tables, which note that somebody may have changed them: they change by many ways, and a young collection
+/// looks at the changed ones only.
+pub struct Tables {
+    data: Box<ClassData>,
+    /// Since the last collection. Whoever changes them has them to itself.
+    changed: bool,
+}
+
+impl Tables {
+    pub(crate) fn new(data: ClassData) -> Tables {
+        Tables { data: Box::new(data), changed: true }
+    }
+    /// Were they changed since this was last asked?
+    pub(crate) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+    pub(crate) fn is_changed(&self) -> bool {
+        self.changed
+    }
+    /// To change what is no reference that keeps anything alive.
+    pub(crate) fn unnoted(&mut self) -> &mut ClassData {
+        &mut self.data
+    }
+}
+
+impl Deref for Tables {
+    type Target = ClassData;
+    #[inline(always)]
+    fn deref(&self) -> &ClassData {
+        &self.data
+    }
+}
+
+impl DerefMut for Tables {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut ClassData {
+        self.changed = true;
+        &mut self.data
+    }
 }
 
 /// Everything of a class that calls do not read.
@@ -82,7 +124,8 @@ pub struct ClassData {
     /// Modules included here, first included first.
     pub includes: Vec<Gc<ClassObj>>,
     pub prepends: Vec<Gc<ClassObj>>,
-    /// Method resolution order: this module's own linearisation, superclass's included.
+    /// Method resolution order: this module's own linearisation, superclass's included. What is in it is also a
+    /// superclass, included or prepended here or further up.
     pub mro: Published<Vec<Gc<ClassObj>>>,
     /// Classes and modules whose mro contains this one directly (subclasses, includers). Weak.
     pub dependents: Vec<Gc<ClassObj>>,
@@ -150,6 +193,11 @@ impl ClassObj {
     }
     pub fn is_singleton(&self) -> bool {
         self.role == Role::Singleton
+    }
+    /// Where its tables lie.
+    #[inline(always)]
+    pub(crate) fn tables(&self) -> *const u8 {
+        &raw const *self.data.data as *const u8
     }
     /// Is `other` among the ancestors (self included)?
     pub fn inherits(&self, other: Gc<ClassObj>) -> bool {

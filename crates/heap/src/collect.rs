@@ -115,9 +115,10 @@ impl Heap {
                     m.rescan(v);
                 }
             }
-            // Tables of classes change by many ways: they are all looked at.
-            for c in lock(&shared.classes).iter().filter(|c| is_marked(c.val())) {
-                m.rescan(c.val());
+            for c in lock(&shared.classes).iter_mut() {
+                if c.data.take_changed() && is_marked(c.val()) {
+                    m.rescan(c.val());
+                }
             }
         }
         roots(full, &mut Marker::new(&mut m));
@@ -240,11 +241,14 @@ fn forget_dead(shared: &HeapShared, full: bool) {
     shared.sift_births(alive);
     let mut classes = lock(&shared.classes);
     let before = classes.len();
-    classes.retain(|c| alive(c.val()));
+    // Those that were there at the last collection are old.
+    let young = classes.split_off(if full { 0 } else { shared.old_classes.load(Relaxed).min(before) });
+    classes.extend(young.into_iter().filter(|c| alive(c.val())));
+    shared.old_classes.store(classes.len(), Relaxed);
     if full || classes.len() < before {
         for c in classes.iter_mut() {
             // Class tables hold weak lists of dependents.
-            c.data.dependents.retain(|d| alive(d.val()));
+            c.data.unnoted().dependents.retain(|d| alive(d.val()));
             c.data.mro.forget_old();
         }
     }

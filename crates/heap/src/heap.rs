@@ -6,6 +6,7 @@
 //! raised to them before anybody sees it ([`Heap::born`]).
 
 use crate::block::MAX_CELL;
+use crate::class::Tables;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::retire::{self, Retired};
@@ -502,7 +503,7 @@ impl Heap {
     }
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);
-        let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Box::new(data) });
+        let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Tables::new(data) });
         lock(&self.shared.classes).push(c);
         c
     }

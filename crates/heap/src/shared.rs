@@ -124,6 +124,8 @@ pub struct HeapShared {
     pub(crate) spare: Mutex<Vec<*mut Block>>,
     /// Every class there is.
     pub(crate) classes: Mutex<Vec<Gc<ClassObj>>>,
+    /// How many of them the last collection has left: they stand first.
+    pub(crate) old_classes: AtomicUsize,
     /// Live bytes after the last full collection, and bytes that young ones let live since.
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
@@ -171,6 +173,7 @@ impl HeapShared {
             helpers: Default::default(),
             spare: Mutex::default(),
             classes: Mutex::default(),
+            old_classes: AtomicUsize::new(0),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
             readers: Mutex::default(),

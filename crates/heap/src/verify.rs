@@ -295,7 +295,8 @@ impl Verifier<'_> {
                 let hv = Value::from_bits(holder);
                 // SAFETY: a live block.
                 let logged = unsafe { (*Block::of(holder)).logged(holder) };
-                if is_marked(hv) && !logged && !hv.is_kind(Kind::Class) && !look.shown {
+                let logged = logged || hv.cell::<ClassObj>().is_some_and(|c| c.data.is_changed());
+                if is_marked(hv) && !logged && !look.shown {
                     self.fault(|w| say(w, "an old cell that is not remembered refers to a young one"));
                 }
             }

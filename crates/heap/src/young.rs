@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 /// The smallest, in bytes.
 pub(crate) const LEAST: usize = 4 << 20;
 /// The largest, in bytes, while collections take no more than their share of the time.
-pub(crate) const MOST: usize = 12 << 20;
+pub(crate) const MOST: usize = 8 << 20;
 /// The share: one part in so many of the process's time since the collection before.
 const PARTS: u64 = 16;
 /// It doubles when collections took so many nanoseconds more than their share: a single long one is no reason.

@@ -134,6 +134,41 @@ fn young_collections_keep_what_old_cells_were_given() {
     assert_eq!(old.get(3).and_then(|v| v.as_str()).map(|s| s.bytes().to_vec()), Some(b"round 3".to_vec()));
 }
 
+/// Tables of classes change without a note at the class's cell: the class itself says that they did.
+#[test]
+fn young_collections_keep_what_old_classes_were_given() {
+    let mut h = Heap::new();
+    let mut c = h.class(Value::FALSE, Role::Class, ClassData::new(None, Instance::Object));
+    h.collect(&mut |m| m.mark(c.val()));
+    let root = c.val();
+    let young = |h: &mut Heap| {
+        h.request_gc();
+        Heap::collect_all(&mut [h], &mut |_, m| m.mark(root));
+        h.stat().live_cells
+    };
+    assert_eq!(young(&mut h), 1);
+    let s = text(&mut h, "stays");
+    c.data.ivars.push((Sym(1), s));
+    assert_eq!(young(&mut h), 2);
+    // It has grown old with its class, whatever else comes and goes.
+    text(&mut h, "goes");
+    assert_eq!(young(&mut h), 2);
+    c.data.ivars[0].1 = text(&mut h, "comes later");
+    assert_eq!(young(&mut h), 3, "an old one waits for the next full collection");
+    h.collect(&mut |m| m.mark(c.val()));
+    assert_eq!(h.stat().live_cells, 2);
+    // A class that dies young leaves no trace, and those that stay are looked at as before.
+    let gone = h.class(Value::FALSE, Role::Class, ClassData::new(None, Instance::Object));
+    let mut sub = h.class(Value::FALSE, Role::Class, ClassData::new(Some(c), Instance::Object));
+    assert!(gone != sub);
+    c.data.dependents.extend([gone, sub]);
+    c.data.ivars.push((Sym(2), sub.val()));
+    assert_eq!(young(&mut h), 3);
+    assert_eq!(c.data.dependents, [sub]);
+    sub.data.cvars.push((Sym(3), text(&mut h, "of the class below")));
+    assert_eq!(young(&mut h), 4);
+}
+
 #[test]
 fn under_the_papers_rule_a_stored_cell_leaves_whatever_holds_it() {
     let mut h = Heap::configured(HeapConfig { rule: Rule::Paper, ..HeapConfig::default() });

@@ -242,7 +242,7 @@ unsafe fn buffer_of(h: *const Header) -> *const u8 {
             Kind::Object => (*(h as *const ObjectObj)).ext.outside(),
             Kind::Hash => &raw const *(*(h as *const HashObj)).h as *const u8,
             Kind::Data => &raw const *(*(h as *const DataObj)).payload as *const u8,
-            Kind::Class => &raw const *(*(h as *const ClassObj)).data as *const u8,
+            Kind::Class => (*(h as *const ClassObj)).tables(),
             _ => std::ptr::null(),
         }
     }
