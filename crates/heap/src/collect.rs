@@ -115,7 +115,7 @@ impl Heap {
                     m.rescan(v);
                 }
             }
-            for c in lock(&shared.classes).iter_mut() {
+            for c in &mut lock(&shared.classes).all {
                 if c.data.take_changed() && is_marked(c.val()) {
                     m.rescan(c.val());
                 }
@@ -240,13 +240,12 @@ fn forget_dead(shared: &HeapShared, full: bool) {
     shared.forget_ids(full, alive);
     shared.sift_births(alive);
     let mut classes = lock(&shared.classes);
-    let before = classes.len();
-    // Those that were there at the last collection are old.
-    let young = classes.split_off(if full { 0 } else { shared.old_classes.load(Relaxed).min(before) });
-    classes.extend(young.into_iter().filter(|c| alive(c.val())));
-    shared.old_classes.store(classes.len(), Relaxed);
-    if full || classes.len() < before {
-        for c in classes.iter_mut() {
+    let (before, old) = (classes.all.len(), if full { 0 } else { classes.old });
+    let young = classes.all.split_off(old);
+    classes.all.extend(young.into_iter().filter(|c| alive(c.val())));
+    classes.old = classes.all.len();
+    if full || classes.old < before {
+        for c in &mut classes.all {
             // Class tables hold weak lists of dependents.
             c.data.unnoted().dependents.retain(|d| alive(d.val()));
             c.data.mro.forget_old();

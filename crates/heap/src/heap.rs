@@ -504,7 +504,7 @@ impl Heap {
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);
         let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Tables::new(data) });
-        lock(&self.shared.classes).push(c);
+        lock(&self.shared.classes).all.push(c);
         c
     }
     /// An instance that is empty in the way of `class`; `None` for `Instance::None` and `Data`.

@@ -15,6 +15,21 @@ use std::sync::atomic::Ordering::*;
 /// Rounds of spinning before the processor is given away.
 const SPINS: u32 = 100;
 
+/// Waits for a lock that is held for the time of a leaf native, until `taken` says that it was taken.
+#[cold]
+#[inline(never)]
+pub fn spin_until(mut taken: impl FnMut() -> bool) {
+    let mut n = 0;
+    while !taken() {
+        n += 1;
+        if n < SPINS {
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}
+
 impl Value {
     /// Takes the lock of a heap cell if it is free. True for immediates.
     #[inline(always)]
@@ -28,20 +43,7 @@ impl Value {
     #[inline(always)]
     pub fn lock(self) {
         if !self.try_lock() {
-            self.lock_slow();
-        }
-    }
-    #[cold]
-    #[inline(never)]
-    fn lock_slow(self) {
-        let mut n = 0;
-        while !self.try_lock() {
-            n += 1;
-            if n < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+            spin_until(|| self.try_lock());
         }
     }
     /// Drops the lock of a heap cell.

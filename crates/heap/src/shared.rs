@@ -81,6 +81,14 @@ struct Readers {
     seen: Vec<u64>,
 }
 
+/// Every class there is.
+#[derive(Default)]
+pub(crate) struct Classes {
+    pub all: Vec<Gc<ClassObj>>,
+    /// How many of them the last collection has left: they stand first.
+    pub old: usize,
+}
+
 /// The common part.
 pub struct HeapShared {
     /// How much may be allocated outside windows between two node collections.
@@ -122,10 +130,7 @@ pub struct HeapShared {
     pub(crate) helpers: crate::mark::Helpers,
     /// Empty blocks.
     pub(crate) spare: Mutex<Vec<*mut Block>>,
-    /// Every class there is.
-    pub(crate) classes: Mutex<Vec<Gc<ClassObj>>>,
-    /// How many of them the last collection has left: they stand first.
-    pub(crate) old_classes: AtomicUsize,
+    pub(crate) classes: Mutex<Classes>,
     /// Live bytes after the last full collection, and bytes that young ones let live since.
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
@@ -173,7 +178,6 @@ impl HeapShared {
             helpers: Default::default(),
             spare: Mutex::default(),
             classes: Mutex::default(),
-            old_classes: AtomicUsize::new(0),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
             readers: Mutex::default(),

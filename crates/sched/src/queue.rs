@@ -364,16 +364,20 @@ mod tests {
     const SPENT: Place = Place { rank: Spent, first: false };
     const SPENT_FIRST: Place = Place { rank: Spent, first: true };
 
+    /// Queues of so many workers, with entries (pinned or not) in the first one's.
+    fn filled(workers: usize, entries: &[(TaskId, bool, Place)]) -> Queues {
+        let q = Queues::new(workers, None);
+        entries.iter().for_each(|&(task, pinned, place)| q.push(0, task, pinned, place));
+        q
+    }
+
     fn take(q: &Queues, worker: usize) -> Option<TaskId> {
         q.take(worker, Fresh).map(|x| x.0)
     }
 
     #[test]
     fn own_queue_is_first_in_first_out_and_front_goes_first() {
-        let q = Queues::new(1, None);
-        q.push(0, 1, false, BACK);
-        q.push(0, 2, true, BACK);
-        q.push(0, 3, false, FRONT);
+        let q = filled(1, &[(1, false, BACK), (2, true, BACK), (3, false, FRONT)]);
         assert_eq!((q.len(0), q.open(0)), (3, 2));
         assert_eq!([take(&q, 0), take(&q, 0), take(&q, 0), take(&q, 0)], [Some(3), Some(1), Some(2), None]);
         assert_eq!((q.len(0), q.open(0)), (0, 0));
@@ -381,12 +385,7 @@ mod tests {
 
     #[test]
     fn fresh_entries_come_before_spent_ones_unless_they_have_had_their_turn() {
-        let q = Queues::new(1, None);
-        q.push(0, 1, false, SPENT);
-        q.push(0, 2, false, SPENT);
-        q.push(0, 3, true, BACK);
-        q.push(0, 4, false, BACK);
-        q.push(0, 5, false, SPENT_FIRST);
+        let q = filled(1, &[(1, false, SPENT), (2, false, SPENT), (3, true, BACK), (4, false, BACK), (5, false, SPENT_FIRST)]);
         assert_eq!((q.len(0), q.len_of(0, Fresh), q.len_of(0, Spent), q.open(0)), (5, 2, 3, 4));
         assert_eq!(q.take(0, Fresh), Some((3, Fresh)));
         assert_eq!(q.take(0, Spent), Some((5, Spent)));
@@ -397,11 +396,7 @@ mod tests {
 
     #[test]
     fn a_thief_takes_fresh_entries_first_and_they_keep_their_rank() {
-        let q = Queues::new(2, None);
-        q.push(0, 1, false, SPENT);
-        q.push(0, 2, false, SPENT);
-        q.push(0, 3, false, BACK);
-        q.push(0, 4, false, SPENT);
+        let q = filled(2, &[(1, false, SPENT), (2, false, SPENT), (3, false, BACK), (4, false, SPENT)]);
         assert_eq!(q.steal(1, Steal::Any), Some((3, Fresh, true)));
         assert_eq!([q.take(1, Fresh), q.take(0, Fresh)], [Some((1, Spent)), Some((2, Spent))]);
         q.remove(4);

@@ -4,8 +4,8 @@
 //! as cancelled when the wait ends early. When more than half are known to be stale, `compact` drops them.
 //!
 //! Invariant: `next` is the earliest deadline whenever the lock is free. While the sleeper's `waits_until` is not 0,
-//! a timer earlier than it has been answered with "ring". `stale` may be too large for a while, never too small: what it counts is
-//! dropped, or taken off, by `compact`.
+//! a timer earlier than it has been answered with "ring". Of the timers in the heap no more than `cancelled` less `settled` are
+//! stale; it may be fewer, for one that is cancelled when it is due counts too.
 //!
 //! Locks: `heap`, innermost.
 
@@ -21,13 +21,16 @@ struct Heap {
     list: BinaryHeap<Entry>,
     /// Until when the worker in the kernel's queue sleeps; 0 when none does.
     waits_until: u64,
+    /// So many of those cancelled are not in the heap any more.
+    settled: usize,
 }
 
 /// All timers of a scheduler.
 pub struct Timers {
     heap: Mutex<Heap>,
     next: AtomicU64,
-    stale: AtomicUsize,
+    /// How many were cancelled since the beginning.
+    cancelled: AtomicUsize,
 }
 
 /// Below this, stale timers are left alone.
@@ -36,9 +39,9 @@ const COMPACT_FROM: usize = 256;
 impl Timers {
     pub fn new() -> Timers {
         Timers {
-            heap: Mutex::new(Heap { list: BinaryHeap::new(), waits_until: 0 }),
+            heap: Mutex::new(Heap { list: BinaryHeap::new(), waits_until: 0, settled: 0 }),
             next: AtomicU64::new(u64::MAX),
-            stale: AtomicUsize::new(0),
+            cancelled: AtomicUsize::new(0),
         }
     }
 
@@ -70,7 +73,7 @@ impl Timers {
             }
         }
         if h.list.is_empty() {
-            self.stale.store(0, Relaxed);
+            h.settled = self.cancelled.load(Relaxed);
         }
         // A million sleepers that have woken should not hold their heap for ever.
         if h.list.capacity() > 4096 && h.list.len() < h.list.capacity() / 4 {
@@ -99,9 +102,13 @@ impl Timers {
 
     /// One timer more is stale. True: more than half are, and `compact` is worth its time.
     pub fn cancelled(&self) -> bool {
-        let stale = self.stale.fetch_add(1, Relaxed) + 1;
+        let n = self.cancelled.fetch_add(1, Relaxed) + 1;
         // Asked rarely enough that the lock does not matter.
-        stale >= COMPACT_FROM && stale.is_multiple_of(64) && stale > lock(&self.heap).list.len() / 2
+        n.is_multiple_of(64) && {
+            let h = lock(&self.heap);
+            let stale = n.saturating_sub(h.settled);
+            stale >= COMPACT_FROM && stale > h.list.len() / 2
+        }
     }
 
     /// Drops the timers whose wait is not on any more.
@@ -110,21 +117,22 @@ impl Timers {
         // What is cancelled meanwhile may be of a timer that is not in the copy, and is counted on.
         let (copy, counted): (Vec<Entry>, usize) = {
             let h = lock(&self.heap);
-            (h.list.iter().copied().collect(), self.stale.load(Relaxed))
+            (h.list.iter().copied().collect(), self.cancelled.load(Relaxed))
         };
         let dead: FxHashSet<Entry> = copy.into_iter().filter(|e| !live(e.0.1, e.0.2)).collect();
         let mut h = lock(&self.heap);
         h.list.retain(|e| !dead.contains(e));
         let room = h.list.len() * 2;
         h.list.shrink_to(room);
-        let _ = self.stale.fetch_update(Relaxed, Relaxed, |n| Some(n.saturating_sub(counted)));
+        h.settled = h.settled.max(counted);
         self.note(&h);
     }
 
     /// Could all entries but `own` of them be stale?
     pub fn may_be_stale(&self, own: usize) -> bool {
-        let n = self.len();
-        n > own && self.stale.load(Relaxed) >= n - own
+        let h = lock(&self.heap);
+        let n = h.list.len();
+        n > own && self.cancelled.load(Relaxed).saturating_sub(h.settled) >= n - own
     }
 
     /// How many entries, stale ones included.
@@ -182,6 +190,18 @@ mod tests {
         assert!(t.may_be_stale(0));
         t.compact(|_, _| true);
         assert!(t.len() == 1 && !t.may_be_stale(0));
+        // Nor does it when all others are due meanwhile, or two drop at a time.
+        t.cancelled();
+        t.compact(|_, _| {
+            t.due(200, usize::MAX, |_, _| ());
+            t.insert(300, 4, 1);
+            t.cancelled();
+            t.compact(|task, _| task != 4);
+            t.insert(300, 5, 1);
+            t.cancelled();
+            true
+        });
+        assert!(t.len() == 1 && t.may_be_stale(0));
     }
 
     #[test]

@@ -20,8 +20,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 /// Values that stand in the queue's own cache line.
 const NEAR: usize = 4;
-/// Rounds of spinning for the lock before the processor is given away.
-const SPINS: u32 = 100;
 
 #[derive(Default)]
 #[repr(C, align(64))]
@@ -111,22 +109,9 @@ impl Queue {
     #[inline(always)]
     fn hold(&self, locks: bool) -> Locked<'_> {
         if locks && self.locked.swap(true, Acquire) {
-            self.lock_slow();
+            spin_until(|| !self.locked.load(Relaxed) && !self.locked.swap(true, Acquire));
         }
         Locked { q: self, locks }
-    }
-    #[cold]
-    #[inline(never)]
-    fn lock_slow(&self) {
-        let mut n = 0;
-        while self.locked.load(Relaxed) || self.locked.swap(true, Acquire) {
-            n += 1;
-            if n < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
-        }
     }
     fn len(&self) -> usize {
         self.count.load(Acquire)
