@@ -17,7 +17,7 @@
 use crate::block::Block;
 use crate::gclog::{Cause, Collected};
 use crate::heap::Heap;
-use crate::mark::{Marking, is_marked};
+use crate::mark::{Fresh, Marking, Roots, is_marked};
 use crate::shared::{HeapShared, lock};
 
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
@@ -62,6 +62,12 @@ impl Heap {
         }
     }
 
+    /// Those that were allocated in since the last node collection, all cursors being closed.
+    fn fresh_blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
+        let l = &self.lists;
+        [&self.window.blocks, &l.young_recycled, &l.young_full, &l.young_large].into_iter().flatten().copied()
+    }
+
     /// Calls `f` with every live cell of this heap. Sweeps first. For a runtime of one worker.
     pub fn each_cell(&mut self, f: impl FnMut(Value)) {
         Heap::each_cell_all(&mut [self], f)
@@ -96,7 +102,6 @@ impl Heap {
         first.adopt();
         let shared = first.shared.clone();
         let full = shared.is_full();
-        let mut m = Marking::new(&shared);
         for h in heaps.iter_mut() {
             h.close();
             if full {
@@ -107,28 +112,32 @@ impl Heap {
                 h.remembered.clear();
             }
         }
-        if !full {
-            for h in heaps.iter_mut() {
-                for v in std::mem::take(&mut h.remembered) {
-                    // SAFETY: an old cell of a live block.
-                    unsafe { (*Block::of(v.bits())).unlog(v.bits()) };
-                    m.rescan(v);
+        let fresh = if full { Fresh::all() } else { Fresh::of(heaps.iter().flat_map(|h| h.fresh_blocks())) };
+        let mut m = Marking::new(&shared, fresh);
+        let gather = |m: &mut Roots| {
+            if !full {
+                for h in heaps.iter_mut() {
+                    for v in std::mem::take(&mut h.remembered) {
+                        // SAFETY: an old cell of a live block.
+                        unsafe { (*Block::of(v.bits())).unlog(v.bits()) };
+                        m.rescan(v);
+                    }
+                }
+                for c in &mut lock(&shared.classes).all {
+                    if c.data.take_changed() && is_marked(c.val()) {
+                        m.rescan(c.val());
+                    }
                 }
             }
-            for c in &mut lock(&shared.classes).all {
-                if c.data.take_changed() && is_marked(c.val()) {
-                    m.rescan(c.val());
-                }
+            roots(full, &mut Marker::new(m));
+            for (procs, _) in lock(&shared.pending).iter() {
+                m.visit_all(procs);
             }
-        }
-        roots(full, &mut Marker::new(&mut m));
-        for (procs, _) in lock(&shared.pending).iter() {
-            m.visit_all(procs);
-        }
-        for procs in lock(&shared.finalizers).values() {
-            m.visit_all(procs);
-        }
-        m.drain(&|v, to| shared.side_ivars_of(v, to));
+            for procs in lock(&shared.finalizers).values() {
+                m.visit_all(procs);
+            }
+        };
+        m.run(shared.expected(full), gather, &|v, to| shared.side_ivars_of(v, to));
         forget_dead(&shared, full);
         let (stop, oldest) = shared.stop_for_readers();
         for h in heaps.iter_mut() {
@@ -195,6 +204,10 @@ impl HeapShared {
         }
         false
     }
+    /// How many cells the collection that begins is likely to mark: as many as live, or as the last young one marked.
+    fn expected(&self, full: bool) -> usize {
+        if full { self.live_cells.load(Relaxed) } else { self.marked_young.load(Relaxed) }
+    }
     /// A collection that began at `begun` (`young::process_ns`) marked so much: how much may be allocated until the next.
     fn next_budget(&self, full: bool, cells: usize, bytes: usize, begun: u64) {
         if full {
@@ -203,6 +216,7 @@ impl HeapShared {
             self.old_bytes.store(bytes, Relaxed);
             self.promoted.store(0, Relaxed);
         } else {
+            self.marked_young.store(cells, Relaxed);
             self.live_cells.fetch_add(cells, Relaxed);
             self.live_bytes.fetch_add(bytes, Relaxed);
             self.promoted.fetch_add(bytes, Relaxed);

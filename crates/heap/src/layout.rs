@@ -168,10 +168,6 @@ impl ArrayObj {
         }
     }
     #[inline(always)]
-    pub(crate) fn outside(&self) -> *const u8 {
-        self.buf.outside()
-    }
-    #[inline(always)]
     pub fn as_slice(&self) -> &[Value] {
         self.buf.as_slice()
     }

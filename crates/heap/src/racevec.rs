@@ -334,12 +334,6 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn spilled(&self) -> bool {
         !Self::is_inline(self.word.load(Relaxed))
     }
-    /// The buffer outside the cell; null when there is none.
-    #[inline(always)]
-    pub(crate) fn outside(&self) -> *const u8 {
-        let w = self.word.load(Relaxed);
-        if Self::is_inline(w) { ptr::null() } else { w as *const u8 }
-    }
     pub fn into_vec(self) -> Vec<T> {
         self.to_vec()
     }

@@ -111,6 +111,8 @@ pub struct HeapShared {
     /// room to work in; none once the heap is below its limit again, never more than the limit.
     grace: AtomicUsize,
     pub(crate) live_cells: AtomicUsize,
+    /// Cells that the last young collection marked.
+    pub(crate) marked_young: AtomicUsize,
     pub(crate) live_bytes: AtomicUsize,
     pub(crate) heap_bytes: AtomicUsize,
     next_id: AtomicU64,
@@ -163,6 +165,7 @@ impl HeapShared {
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),
+            marked_young: AtomicUsize::new(0),
             live_bytes: AtomicUsize::new(0),
             heap_bytes: AtomicUsize::new(0),
             next_id: AtomicU64::new(8),

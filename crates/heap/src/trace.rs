@@ -203,6 +203,34 @@ const _: () = assert!(
         && std::mem::offset_of!(ObjectObj, ext) == size_of::<Header>()
 );
 
+/// Kinds whose first word after the header is the address of what they own, or as for [`BUFFERED`].
+const POINTING: u32 = BUFFERED | 1 << Kind::Hash as u32 | 1 << Kind::Data as u32;
+const _: () = assert!(
+    std::mem::offset_of!(HashObj, h) == size_of::<Header>()
+        && std::mem::offset_of!(DataObj, payload) == size_of::<Header>()
+);
+
+/// What lies outside the cell and is looked at when it is traced; null: nothing.
+///
+/// # Safety
+/// `h` is the header of a live cell.
+#[inline(always)]
+pub(crate) unsafe fn outside(h: &Header) -> *const u8 {
+    if POINTING >> h.kind as u32 & 1 == 0 {
+        // SAFETY: the kind names the layout.
+        return if h.kind == Kind::Class { unsafe { (*(h as *const Header as *const ClassObj)).tables() } } else { std::ptr::null() };
+    }
+    // SAFETY: those kinds have that word.
+    let word = unsafe { *((h as *const Header).add(1) as *const *const u8) };
+    if word.addr() & 1 != 0 { std::ptr::null() } else { word }
+}
+
+/// Do cells of this kind refer to anything but their class?
+#[inline(always)]
+pub(crate) fn refers(k: Kind) -> bool {
+    !matches!(k, Kind::Free | Kind::Float | Kind::Big | Kind::Str)
+}
+
 /// As [`drop_cell`], for sweeping: most cells own nothing, which one look at a word tells. Returns what was freed.
 ///
 /// # Safety

@@ -4,6 +4,7 @@
 //! unmarked, and may stand here twice: whoever takes one out tests and sets its mark. A stack of segments, so that
 //! giving away the oldest half moves pointers only; large arrays and tables stand as ranges, cut as they are read.
 
+use super::Fresh;
 use crate::{HashData, Value};
 
 /// In an entry: trace it although it is marked.
@@ -12,6 +13,7 @@ pub(crate) const AGAIN: u64 = 1;
 const SEGMENT: usize = 512;
 /// Values that are read from a range at once.
 const STEP: usize = 128;
+const _: () = assert!(LONG < SEGMENT && STEP <= LONG);
 /// Ranges shorter than that are entered value by value.
 pub(crate) const LONG: usize = 256;
 
@@ -50,6 +52,29 @@ impl Grey {
         }
         self.top.push(entry);
     }
+    /// Enters those of the values that are cells and may be unmarked.
+    #[inline(always)]
+    pub fn push_all(&mut self, vs: &[Value], fresh: &Fresh) {
+        if vs.len() <= LONG { self.push_few(vs, fresh) } else { vs.chunks(LONG).for_each(|c| self.push_few(c, fresh)) }
+    }
+    #[inline(always)]
+    fn push_few(&mut self, vs: &[Value], fresh: &Fresh) {
+        if self.top.capacity() - self.top.len() < vs.len() {
+            self.new_top();
+        }
+        let mut n = self.top.len();
+        debug_assert!(self.top.capacity() - n >= vs.len());
+        // SAFETY: room for all of them: no more than `LONG`, and a segment has more. Which are wanted follows no order: each is
+        // written, and the next over those that are not.
+        unsafe {
+            let to = self.top.as_mut_ptr();
+            for v in vs {
+                *to.add(n) = v.bits();
+                n += (v.is_heap() & fresh.may_hold(v.bits())) as usize;
+            }
+            self.top.set_len(n);
+        }
+    }
     #[cold]
     #[inline(never)]
     fn new_top(&mut self) {
@@ -70,7 +95,8 @@ impl Grey {
     #[inline(never)]
     fn old_top(&mut self) -> Option<u64> {
         let old = std::mem::replace(&mut self.top, self.full.pop_back()?);
-        if self.spare.len() < 8 && old.capacity() > 0 {
+        // A packet's segment may have less room, and `push_few` counts on a whole one's.
+        if self.spare.len() < 8 && old.capacity() >= SEGMENT {
             self.spare.push(old);
         }
         self.top.pop()
@@ -83,7 +109,7 @@ impl Grey {
         !self.ranges.is_empty()
     }
     /// Enters the next few values of the youngest range.
-    pub fn read_range(&mut self) {
+    pub fn read_range(&mut self, fresh: &Fresh) {
         match self.ranges.pop() {
             Some(Range::Fields(p, n)) => {
                 let now = n.min(STEP);
@@ -94,7 +120,7 @@ impl Grey {
                     }
                     std::slice::from_raw_parts(p, now)
                 };
-                vs.iter().filter(|v| v.is_heap()).for_each(|v| self.push(v.bits()));
+                self.push_all(vs, fresh);
             }
             Some(Range::Entries(h, from, to)) => {
                 let mid = to.min(from + STEP / 2);
@@ -105,7 +131,7 @@ impl Grey {
                 let h = unsafe { &*h };
                 for e in (from..mid).filter_map(|i| h.at(i)) {
                     for v in [e.key, e.val] {
-                        if v.is_heap() {
+                        if v.is_heap() && fresh.may_hold(v.bits()) {
                             self.push(v.bits());
                         }
                     }
@@ -165,5 +191,34 @@ impl Range {
                 rest
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of a short top changes hands as a segment that has room for no more than its entries.
+    #[test]
+    fn a_packets_segment_does_not_come_back_as_an_empty_one() {
+        let mut giver = Grey::default();
+        (1..8).for_each(|i| giver.push(i * 16));
+        let mut g = Grey::default();
+        g.accept(giver.split().expect("half of it"));
+        let mut taken = 0;
+        while g.pop().is_some() {
+            taken += 1;
+        }
+        assert_eq!(taken, 3);
+        let many: Vec<Value> = (1..2000).map(|i| Value::from_bits(i * 16)).collect();
+        let sizes = [1, 200, LONG, LONG + 1, 1998];
+        for n in sizes {
+            g.push_all(&many[..n], &Fresh::all());
+        }
+        let mut sum = 0;
+        while let Some(e) = g.pop() {
+            sum += e as usize / 16;
+        }
+        assert_eq!(sum, sizes.map(|n| n * (n + 1) / 2).iter().sum::<usize>());
     }
 }

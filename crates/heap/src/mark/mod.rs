@@ -1,31 +1,33 @@
 //! Marking for node collections, by one thread or several while the world is stopped.
 //!
-//! Invariant after [`Marking::drain`]: a cell is marked exactly when it was marked before or a root, or the field of a
-//! cell that was marked since or given to [`Marking::rescan`], refers to it. Marked cells are not entered, which is
+//! Invariant after [`Marking::run`]: a cell is marked exactly when it was marked before or a root, or the field of a
+//! cell that was marked since or given to [`Roots::rescan`], refers to it. Marked cells are not entered, which is
 //! all there is to a young collection: old cells keep their marks, and the remembered ones are rescanned.
 //! Every cell is traced by the one thread that set its mark bit. Payloads are traced on whatever thread that is; they
 //! only read, except for what belongs to their cell alone ([`crate::Payload::trace`]).
 //!
-//! A visit is a push. Between pop and look an entry waits in a short queue while its mark word and cell come into the
+//! A visit is a push, of what may be unmarked ([`Fresh`]). Between pop and look an entry waits in a short queue while its mark word and cell come into the
 //! cache, and once more, when the cell has a buffer, while that comes. Mark bits are set by atomic instructions only
 //! when more than one thread marks.
 
 mod crew;
+mod fresh;
 mod grey;
 mod helpers;
 mod share;
 mod sync;
 
 use crate::block::Block;
-use crate::header::{Header, Kind, flag};
-use crate::layout::*;
+use crate::header::{Kind, flag};
 use crate::shared::HeapShared;
-use crate::trace::{Visitor, cell_bytes, outside_bytes, trace_fields};
-use crate::{ClassObj, HashData, HashObj, Value};
+use crate::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
+use crate::{HashData, HashObj, Value};
+pub(crate) use fresh::Fresh;
 use grey::{AGAIN, Grey, LONG, Packet, Range};
 pub(crate) use helpers::Helpers;
 use share::Share;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use sync::{SPINS, spin};
 
 /// Shows the variables in side tables of a cell that has some.
 pub(crate) type Ivars<'a> = &'a (dyn Fn(Value, &mut dyn Visitor) + Sync);
@@ -38,9 +40,9 @@ const TURN: usize = if cfg!(test) { 16 } else { 512 };
 const NEAR: usize = 16;
 const FAR: usize = 8;
 
-/// A marking under way: takes roots, then [`drain`](Marking::drain)s.
+/// One marking.
 pub(crate) struct Marking<'h> {
-    grey: Grey,
+    fresh: Fresh,
     helpers: &'h Helpers,
     /// Cells newly marked.
     pub cells: usize,
@@ -48,11 +50,26 @@ pub(crate) struct Marking<'h> {
     pub bytes: usize,
 }
 
-impl Visitor for Marking<'_> {
+/// Takes what a marking begins with.
+pub(crate) struct Roots<'a> {
+    grey: Grey,
+    fresh: &'a Fresh,
+}
+
+impl Visitor for Roots<'_> {
     #[inline(always)]
     fn visit(&mut self, v: Value) {
-        if v.is_heap() {
+        if v.is_heap() && self.fresh.may_hold(v.bits()) {
             self.grey.push(v.bits());
+        }
+    }
+}
+
+impl Roots<'_> {
+    /// The fields of `v`, which is marked, are roots: an old cell that was stored into.
+    pub fn rescan(&mut self, v: Value) {
+        if v.is_heap() {
+            self.grey.push(v.bits() | AGAIN);
         }
     }
 }
@@ -106,74 +123,94 @@ fn prefetch<T>(p: *const T) {
 }
 
 impl<'h> Marking<'h> {
-    pub fn new(shared: &'h HeapShared) -> Marking<'h> {
-        Marking { grey: Grey::default(), helpers: &shared.helpers, cells: 0, bytes: 0 }
+    /// Cells outside the blocks of `fresh` are marked already, or dead.
+    pub fn new(shared: &'h HeapShared, fresh: Fresh) -> Marking<'h> {
+        Marking { fresh, helpers: &shared.helpers, cells: 0, bytes: 0 }
     }
-    /// The fields of `v`, which is marked, are roots: an old cell that was stored into.
-    pub fn rescan(&mut self, v: Value) {
-        if v.is_heap() {
-            self.grey.push(v.bits() | AGAIN);
-        }
-    }
-    /// Marks all that the grey cells reach. `ivars` shows variables in side tables.
-    pub fn drain(&mut self, ivars: Ivars) {
+    /// Marks what `roots` shows and all that is reached from there. `ivars` shows variables in side tables. When some
+    /// `expected` cells are worth it, others are called while the roots are being gathered.
+    pub fn run(&mut self, expected: usize, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
         let many = self.helpers.threads() > 1;
-        let mut t = Tracer::<false>::new(std::mem::take(&mut self.grey), ivars);
+        if many && expected > ALONE {
+            return self.together(roots, ivars);
+        }
+        let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
+        roots(&mut r);
+        let mut t = Tracer::<false>::new(r.grey, &self.fresh, ivars);
         let finished = t.run(if many { ALONE } else { usize::MAX });
         t.put_back();
         self.cells += t.cells;
         self.bytes += t.bytes;
+        let rest = t.grey;
         if !finished {
-            self.drain_together(t.grey, ivars);
+            self.together(|r| r.grey = rest, ivars);
         }
     }
-    fn drain_together(&mut self, first: Grey, ivars: Ivars) {
+    fn together(&mut self, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
+        /// Set when it goes, by whatever way.
+        struct Gathered<'a>(&'a AtomicBool);
+        impl Drop for Gathered<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Release);
+            }
+        }
         let share = Share::<Packet>::new();
+        let gathered = AtomicBool::new(false);
         let (cells, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let part = |grey: Grey| {
-            let mut t = Tracer::<true>::new(grey, ivars);
+            let mut t = Tracer::<true>::new(grey, &self.fresh, ivars);
             t.work(&share);
             cells.fetch_add(t.cells, Relaxed);
             bytes.fetch_add(t.bytes, Relaxed);
         };
-        // The caller joins first: a helper alone would find all members hungry.
-        share.join();
         let job = || {
+            // The caller joins first: a helper alone would find all members hungry.
+            wait_until(&gathered);
             if share.join() {
                 part(Grey::default());
             }
         };
-        self.helpers.run(&job, || part(first));
+        self.helpers.run(&job, || {
+            let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
+            let done = Gathered(&gathered);
+            roots(&mut r);
+            share.join();
+            drop(done);
+            part(r.grey);
+        });
         self.cells += cells.into_inner();
         self.bytes += bytes.into_inner();
     }
 }
 
-/// First in, first out, of at most `N`.
-struct Queue<const N: usize> {
-    at: [u64; N],
-    head: usize,
-    len: usize,
+/// Roots are gathered in a tenth of a millisecond, unless there are very many tasks.
+fn wait_until(flag: &AtomicBool) {
+    for _ in 0..SPINS * 8 {
+        if flag.load(Acquire) {
+            return;
+        }
+        spin();
+    }
+    while !flag.load(Acquire) {
+        std::thread::sleep(std::time::Duration::from_micros(100));
+    }
 }
 
-impl<const N: usize> Queue<N> {
+/// A queue that is always full: what goes in drives out what went in `N` turns before. 0 stands for nothing.
+struct Ring<const N: usize> {
+    at: [u64; N],
+    next: usize,
+}
+
+impl<const N: usize> Ring<N> {
     const fn new() -> Self {
-        Queue { at: [0; N], head: 0, len: 0 }
+        Ring { at: [0; N], next: 0 }
     }
     #[inline(always)]
-    fn push(&mut self, e: u64) {
-        self.at[(self.head + self.len) % N] = e;
-        self.len += 1;
-    }
-    #[inline(always)]
-    fn take(&mut self) -> Option<u64> {
-        if self.len == 0 {
-            return None;
-        }
-        let e = self.at[self.head % N];
-        self.head = (self.head + 1) % N;
-        self.len -= 1;
-        Some(e)
+    fn turn(&mut self, e: u64) -> u64 {
+        let i = self.next % N;
+        self.next = i + 1;
+        std::mem::replace(&mut self.at[i], e)
     }
 }
 
@@ -181,9 +218,10 @@ impl<const N: usize> Queue<N> {
 struct Tracer<'a, const MANY: bool> {
     grey: Grey,
     /// Entries whose mark word and cell are on their way.
-    near: Queue<NEAR>,
+    near: Ring<NEAR>,
     /// Entries that are marked, whose buffer is on its way.
-    far: Queue<FAR>,
+    far: Ring<FAR>,
+    fresh: &'a Fresh,
     ivars: Ivars<'a>,
     cells: usize,
     bytes: usize,
@@ -192,11 +230,15 @@ struct Tracer<'a, const MANY: bool> {
 impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     #[inline(always)]
     fn visit(&mut self, v: Value) {
-        if v.is_heap() {
+        if v.is_heap() && self.fresh.may_hold(v.bits()) {
             self.grey.push(v.bits());
         }
     }
-    #[inline]
+    #[inline(always)]
+    fn visit_all(&mut self, vs: &[Value]) {
+        self.grey.push_all(vs, self.fresh);
+    }
+    #[inline(always)]
     fn visit_fields(&mut self, vs: &[Value]) {
         if vs.len() < LONG {
             self.visit_all(vs);
@@ -210,15 +252,15 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     }
 }
 
-/// The fields of a remembered cell: nearly all are marked, whose words lie closer together than the cells. What is
-/// marked takes no turn in the queues, and its cell is not brought into the cache.
+/// The fields of a remembered cell: nearly all are marked. What is marked takes no turn in the queues, and its cell is
+/// not brought into the cache.
 struct Again<'t, 'a, const MANY: bool>(&'t mut Tracer<'a, MANY>);
 
 impl<const MANY: bool> Visitor for Again<'_, '_, MANY> {
     #[inline(always)]
     fn visit(&mut self, v: Value) {
         // SAFETY: a heap value lies in a live block.
-        if v.is_heap() && unsafe { !marked::<MANY>(v.bits()) } {
+        if v.is_heap() && self.0.fresh.may_hold(v.bits()) && unsafe { !marked::<MANY>(v.bits()) } {
             self.0.grey.push(v.bits());
         }
     }
@@ -228,97 +270,83 @@ impl<const MANY: bool> Visitor for Again<'_, '_, MANY> {
     }
 }
 
-/// What lies outside the cell and is looked at when it is traced.
-///
-/// # Safety
-/// `h` is a live cell.
-#[inline(always)]
-unsafe fn buffer_of(h: *const Header) -> *const u8 {
-    // SAFETY: the kind byte names the layout.
-    unsafe {
-        match (*h).kind {
-            Kind::Str => (*(h as *const StrObj)).buf.outside(),
-            Kind::Array => (*(h as *const ArrayObj)).outside(),
-            Kind::Object => (*(h as *const ObjectObj)).ext.outside(),
-            Kind::Hash => &raw const *(*(h as *const HashObj)).h as *const u8,
-            Kind::Data => &raw const *(*(h as *const DataObj)).payload as *const u8,
-            Kind::Class => (*(h as *const ClassObj)).tables(),
-            _ => std::ptr::null(),
-        }
-    }
-}
-
 impl<'a, const MANY: bool> Tracer<'a, MANY> {
-    fn new(grey: Grey, ivars: Ivars<'a>) -> Self {
-        Tracer { grey, near: Queue::new(), far: Queue::new(), ivars, cells: 0, bytes: 0 }
+    fn new(grey: Grey, fresh: &'a Fresh, ivars: Ivars<'a>) -> Self {
+        Tracer { grey, near: Ring::new(), far: Ring::new(), fresh, ivars, cells: 0, bytes: 0 }
     }
     /// What waits for its cache lines is no longer waited for.
     fn put_back(&mut self) {
-        while let Some(e) = self.far.take() {
-            self.finish(e);
-        }
-        while let Some(e) = self.near.take() {
-            self.grey.push(e);
+        self.finish_all();
+        for _ in 0..NEAR {
+            match self.near.turn(0) {
+                0 => {}
+                e => self.grey.push(e),
+            }
         }
     }
-    /// Looks at `turns` entries; true when none is left.
-    fn run(&mut self, mut turns: usize) -> bool {
-        while turns > 0 {
-            turns -= 1;
-            while self.near.len < NEAR {
-                let Some(e) = self.grey.pop() else { break };
-                prefetch(Block::mark_word(e).0);
-                prefetch(e as *const u8);
-                // A cell that does not begin at the start of a line often ends in the next.
-                if e & 32 != 0 {
-                    prefetch((e + 32) as *const u8);
+    /// Those whose buffers are on their way are looked at. False: there are none.
+    fn finish_all(&mut self) -> bool {
+        let mut any = false;
+        // One may come in anew, behind the others.
+        for _ in 0..2 * FAR {
+            match self.far.turn(0) {
+                0 => {}
+                e => {
+                    any = true;
+                    self.finish(e);
                 }
-                self.near.push(e);
             }
-            if self.near.len < NEAR && self.grey.has_ranges() {
-                self.grey.read_range();
-                turns = turns.saturating_sub(16);
-            } else if let Some(e) = self.near.take() {
+        }
+        any
+    }
+    /// Looks at `turns` entries; true when none is left.
+    fn run(&mut self, turns: usize) -> bool {
+        let (mut turn, mut idle) = (0, 0);
+        while turn < turns {
+            let fresh = match self.grey.pop() {
+                Some(e) => {
+                    turn += 1;
+                    idle = 0;
+                    prefetch(Block::mark_word(e).0);
+                    prefetch(e as *const u8);
+                    // A cell that does not begin at the start of a line often ends in the next.
+                    prefetch((e + 32) as *const u8);
+                    e
+                }
+                None if self.grey.has_ranges() => {
+                    self.grey.read_range(self.fresh);
+                    turn += 16;
+                    continue;
+                }
+                None if idle < NEAR => {
+                    idle += 1;
+                    0
+                }
+                None if self.finish_all() => continue,
+                None => return true,
+            };
+            let e = self.near.turn(fresh);
+            if e != 0 {
                 self.look(e);
-            } else if let Some(e) = self.far.take() {
-                self.finish(e);
-            } else {
-                return true;
             }
         }
         false
     }
     #[inline(always)]
     fn look(&mut self, e: u64) {
-        let cell = e & !AGAIN;
+        let v = Value::from_bits(e & !AGAIN);
+        let Some(h) = v.header() else { return };
         // SAFETY: entries are live cells.
-        unsafe {
+        let out = unsafe {
             if e & AGAIN == 0 {
-                if !set_mark::<MANY>(cell) {
+                if !set_mark::<MANY>(v.bits()) {
                     return;
                 }
                 self.cells += 1;
+                self.bytes += cell_bytes(h);
             }
-            let out = buffer_of(cell as *const Header);
-            if out.is_null() {
-                return self.finish(e);
-            }
-            prefetch(out);
-        }
-        if self.far.len == FAR {
-            if let Some(e) = self.far.take() {
-                self.finish(e);
-            }
-        }
-        self.far.push(e);
-    }
-    #[inline(always)]
-    fn finish(&mut self, e: u64) {
-        let v = Value::from_bits(e & !AGAIN);
-        let Some(h) = v.header() else { return };
-        if e & AGAIN == 0 {
-            self.bytes += cell_bytes(h) + outside_bytes(v);
-        }
+            outside(h)
+        };
         if h.has(flag::IVARS) {
             (self.ivars)(v, self);
         }
@@ -327,7 +355,26 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         if h.class.is_heap() && unsafe { !marked::<MANY>(h.class.bits()) } {
             self.grey.push(h.class.bits());
         }
+        if !out.is_null() {
+            prefetch(out);
+            let e = self.far.turn(e);
+            if e != 0 {
+                self.finish(e);
+            }
+        } else if e & AGAIN != 0 {
+            trace_fields(v, &mut Again(self));
+        } else if refers(h.kind) {
+            trace_fields(v, self);
+        } else if h.kind == Kind::Big {
+            self.bytes += outside_bytes(v);
+        }
+    }
+    /// What lies outside the cell is in the cache.
+    #[inline(always)]
+    fn finish(&mut self, e: u64) {
+        let v = Value::from_bits(e & !AGAIN);
         if e & AGAIN == 0 {
+            self.bytes += outside_bytes(v);
             return trace_fields(v, self);
         }
         match v.cell::<HashObj>() {
@@ -366,7 +413,7 @@ impl Tracer<'_, true> {
                 }
             } else if share.wanted() {
                 // With nothing on the stack, what waits for its cache line may still be much: a few long lists.
-                let p = self.grey.split().or_else(|| if self.near.len > 1 { self.near.take().map(Grey::packet) } else { None });
+                let p = self.grey.split().or_else(|| Some(self.near.turn(0)).filter(|e| *e != 0).map(Grey::packet));
                 if let Some(p) = p {
                     share.give(p);
                 }

@@ -166,12 +166,10 @@ fn marks_are_sticky() {
     let young = h.str(Value::FALSE, b"young", 1).val();
     old.as_array().unwrap().push(young);
     let shared = h.shared().clone();
-    let mut m = Marking::new(&shared);
-    m.visit(old);
-    m.drain(&|_, _| ());
+    let mut m = Marking::new(&shared, Fresh::all());
+    m.run(0, |r| r.visit(old), &|_, _| ());
     assert!(is_marked(old) && !is_marked(young) && m.cells == 0);
-    m.rescan(old);
-    m.drain(&|_, _| ());
+    m.run(0, |r| r.rescan(old), &|_, _| ());
     assert!(is_marked(young) && m.cells == 1);
     assert_eq!(m.bytes, cell_bytes(young.header().unwrap()));
 }

@@ -1,0 +1,41 @@
+//! The blocks in which unmarked cells can live: those that were allocated in since the last node collection.
+//!
+//! Most references that a young collection meets lead to old cells, in blocks where nothing was born since. Which
+//! those are is told by a table that stays in the nearest cache, where their mark words, spread over the whole heap, do
+//! not. One bit stands for all blocks whose numbers are alike in their last bits: a set one promises nothing.
+
+use crate::block::{BLOCK, Block};
+
+/// A power of two: heaps of 2 GB have a bit for each block.
+const BITS: usize = 1 << 16;
+
+/// See the module.
+pub(crate) struct Fresh(Box<[u64]>);
+
+impl Fresh {
+    /// Every block.
+    pub fn all() -> Fresh {
+        Fresh(vec![u64::MAX; BITS / 64].into())
+    }
+    pub fn of(blocks: impl Iterator<Item = *mut Block>) -> Fresh {
+        let mut f = Fresh(vec![0; BITS / 64].into());
+        for b in blocks {
+            let (w, bit) = place(b as u64);
+            f.0[w] |= bit;
+        }
+        f
+    }
+    /// May the cell be unmarked?
+    #[inline(always)]
+    pub fn may_hold(&self, cell: u64) -> bool {
+        let (w, bit) = place(cell);
+        // SAFETY: `place` stays below the table's length.
+        unsafe { *self.0.get_unchecked(w) & bit != 0 }
+    }
+}
+
+#[inline(always)]
+fn place(cell: u64) -> (usize, u64) {
+    let i = (cell as usize / BLOCK) % BITS;
+    (i / 64, 1 << (i % 64))
+}
