@@ -143,7 +143,7 @@ impl Heap {
         for h in heaps.iter_mut() {
             h.after_mark(full);
             // SAFETY: the world is stopped.
-            unsafe { h.retired.free_old(stop, oldest) };
+            unsafe { h.retired.release_old(stop, oldest) };
         }
         shared.next_budget(full, m.cells, m.bytes, begun);
         let what = if full { Collected::Full } else { Collected::Young };
@@ -152,7 +152,7 @@ impl Heap {
         // What is left to sweep is swept as the next budget is spent.
         for h in heaps.iter_mut() {
             let pieces = (shared.budget.load(Relaxed) / crate::space::PIECE).max(1) as usize;
-            h.lists.pace = h.lists.unswept.len().div_ceil(pieces / 2 + 1);
+            h.lists.pace = (h.lists.unswept.len() + h.retired.batches()).div_ceil(pieces / 2 + 1);
         }
     }
 

@@ -1,11 +1,12 @@
 //! Buffers that were replaced while other workers may still read them.
 //!
 //! Invariant: memory given to [`free_later`] by a thread that is bound to a
-//! [`Retired`] list stays readable until a collection frees it
-//! ([`Retired::free_old`]), which happens only while the world is stopped; no
-//! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then,
+//! [`Retired`] list stays readable until a collection releases it
+//! ([`Retired::release_old`]), which happens only while the world is stopped; no
+//! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then or afterwards,
 //! but for readers that a stop does not wait for: what was replaced before the last
 //! stop that such a reader has seen is nothing to it, later things stay.
+//! What is released is freed by its worker bit by bit, as blocks are swept.
 //! A thread that is bound to no list runs alone (or owns what it frees): there
 //! the memory goes back at once.
 
@@ -13,12 +14,20 @@ use std::alloc::{Layout, dealloc};
 use std::cell::{Cell, RefCell};
 use std::ptr::null;
 
-/// What one worker has replaced since the last collection.
+/// Buffers that are freed at once: about as long as a block takes to sweep.
+const BATCH: usize = 64;
+
+/// At most `BATCH` buffers. They change lists as they are, at stops too.
+type Batch = Vec<(*mut u8, Layout)>;
+
+/// What one worker has replaced.
 #[derive(Default)]
 pub struct Retired {
-    list: RefCell<Vec<(*mut u8, Layout)>>,
+    list: RefCell<Vec<Batch>>,
     /// What was replaced before a stop, by the stop's number, that a reader may still look at.
-    old: RefCell<Vec<(u64, Vec<(*mut u8, Layout)>)>>,
+    old: RefCell<Vec<(u64, Vec<Batch>)>>,
+    /// What nobody reads any more, to be freed.
+    due: RefCell<Vec<Batch>>,
     bytes: Cell<usize>,
     /// Bytes not yet counted towards the next collection.
     fresh: Cell<usize>,
@@ -82,7 +91,15 @@ pub fn alone<T>(f: impl FnOnce() -> T) -> T {
 
 impl Retired {
     fn put(&self, p: *mut u8, layout: Layout) {
-        self.list.borrow_mut().push((p, layout));
+        let mut list = self.list.borrow_mut();
+        match list.last_mut() {
+            Some(b) if b.len() < BATCH => b.push((p, layout)),
+            _ => {
+                let mut b = Vec::with_capacity(BATCH);
+                b.push((p, layout));
+                list.push(b);
+            }
+        }
         self.bytes.set(self.bytes.get() + layout.size());
         self.fresh.set(self.fresh.get() + layout.size());
     }
@@ -99,43 +116,59 @@ impl Retired {
     pub fn is_bound(&self) -> bool {
         std::ptr::eq(LIST.get(), self)
     }
-    /// At stop number `stop`: frees what nobody reads, `oldest` being the last stop that every reader beside the stops has
-    /// seen (`None`: there is none).
+    /// At stop number `stop`: what nobody reads may be freed from now on, `oldest` being the last stop that every reader
+    /// beside the stops has seen (`None`: there is none).
     ///
     /// # Safety
     /// Every other thread that may read cells of this heap is stopped at a safepoint.
-    pub unsafe fn free_old(&self, stop: u64, oldest: Option<u64>) {
-        let Some(oldest) = oldest else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.free_all() };
-        };
-        let mut old = self.old.borrow_mut();
+    pub unsafe fn release_old(&self, stop: u64, oldest: Option<u64>) {
+        let (mut old, mut due) = (self.old.borrow_mut(), self.due.borrow_mut());
         let fresh = std::mem::take(&mut *self.list.borrow_mut());
         if !fresh.is_empty() {
             old.push((stop, fresh));
         }
-        old.retain(|(at, list)| {
-            if *at > oldest {
-                return true;
+        old.retain_mut(|(at, list)| {
+            let stays = oldest.is_some_and(|o| *at > o);
+            if !stays {
+                due.append(list);
             }
-            for &(p, l) in list {
-                // SAFETY: `free_later`'s promise; whoever could have found it before that stop has seen the stop.
-                unsafe { dealloc(p, l) };
-                self.bytes.set(self.bytes.get().saturating_sub(l.size()));
-            }
-            false
+            stays
         });
         self.fresh.set(0);
+    }
+    /// Frees some of what is due. False: there was none.
+    #[inline]
+    pub fn free_some(&self) -> bool {
+        let b = self.due.borrow_mut().pop();
+        b.is_some_and(|b| {
+            // SAFETY: nobody reads it (`release_old`).
+            unsafe { self.free(b) };
+            true
+        })
+    }
+    /// # Safety
+    /// Nobody reads those.
+    unsafe fn free(&self, b: Batch) {
+        for (p, l) in b {
+            // SAFETY: `free_later`'s promise, and the caller's.
+            unsafe { dealloc(p, l) };
+            self.bytes.set(self.bytes.get().saturating_sub(l.size()));
+        }
+    }
+    /// How often [`free_some`](Self::free_some) must be called to free all that is due.
+    pub fn batches(&self) -> usize {
+        self.due.borrow().len()
     }
     /// Frees everything.
     ///
     /// # Safety
     /// Every thread that may read cells of this heap is stopped at a safepoint.
     pub unsafe fn free_all(&self) {
+        let (list, due) = (std::mem::take(&mut *self.list.borrow_mut()), std::mem::take(&mut *self.due.borrow_mut()));
         let old = std::mem::take(&mut *self.old.borrow_mut());
-        for (p, l) in self.list.borrow_mut().drain(..).chain(old.into_iter().flat_map(|o| o.1)) {
-            // SAFETY: `free_later`'s promise; no reader by this function's.
-            unsafe { dealloc(p, l) };
+        for b in list.into_iter().chain(due).chain(old.into_iter().flat_map(|o| o.1)) {
+            // SAFETY: no reader by this function's promise.
+            unsafe { self.free(b) };
         }
         self.bytes.set(0);
         self.fresh.set(0);
@@ -160,17 +193,37 @@ mod tests {
         // SAFETY: a size that is not zero, of the layout it is freed with.
         let more = || list.put(unsafe { std::alloc::alloc(l) }, l);
         more();
-        // SAFETY: nobody reads.
-        unsafe { list.free_old(6, Some(5)) };
+        let release = |stop, oldest| {
+            // SAFETY: nobody reads.
+            unsafe { list.release_old(stop, oldest) };
+            while list.free_some() {}
+        };
+        release(6, Some(5));
         assert_eq!(list.bytes(), l.size());
         more();
-        // SAFETY: as above.
-        unsafe { list.free_old(7, Some(6)) };
+        release(7, Some(6));
         assert_eq!(list.bytes(), l.size());
         more();
-        // SAFETY: as above.
-        unsafe { list.free_old(8, None) };
+        release(8, None);
         assert_eq!(list.bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_due_goes_bit_by_bit() {
+        let list = Retired::default();
+        let l = Layout::new::<[u64; 4]>();
+        for _ in 0..BATCH * 2 + 1 {
+            // SAFETY: as above.
+            list.put(unsafe { std::alloc::alloc(l) }, l);
+        }
+        assert!(list.batches() == 0 && !list.free_some());
+        // SAFETY: nobody reads.
+        unsafe { list.release_old(1, None) };
+        assert_eq!(list.batches(), 3);
+        assert!(list.free_some());
+        assert_eq!(list.bytes(), l.size() * 2 * BATCH);
+        assert!(list.free_some() && list.free_some() && !list.free_some());
+        assert_eq!((list.bytes(), list.batches()), (0, 0));
     }
 
     #[test]

@@ -297,10 +297,14 @@ impl Heap {
             self.poll.store(true, Relaxed);
         }
         for _ in 0..self.lists.pace {
-            if !self.sweep_one() {
+            if !self.tidy_one() {
                 break;
             }
         }
+    }
+    /// Frees some of the buffers that wait for it, or sweeps one block; false: none waits.
+    fn tidy_one(&mut self) -> bool {
+        self.retired.free_some() || self.sweep_one()
     }
     /// Sweeps one block that waits for it; false: none does.
     pub(crate) fn sweep_one(&mut self) -> bool {
@@ -314,11 +318,11 @@ impl Heap {
     /// Sweeps a few blocks that wait for it: for a worker that has nothing else to do. False: none waits.
     #[inline]
     pub fn sweep_some(&mut self, most: usize) -> bool {
-        (0..most).all(|_| self.sweep_one())
+        (0..most).all(|_| self.tidy_one())
     }
     /// Finishes all lazy sweeping.
     pub fn sweep_all(&mut self) {
-        while self.sweep_one() {}
+        while self.tidy_one() {}
     }
     fn sweep_block(&mut self, b: *mut Block) {
         // SAFETY: a block of this heap that waits to be swept: no cursor is in it, what is unmarked is dead.
