@@ -205,10 +205,8 @@ const _: () = assert!(
 
 /// Kinds whose first word after the header is the address of what they own, or as for [`BUFFERED`].
 const POINTING: u32 = BUFFERED | 1 << Kind::Hash as u32 | 1 << Kind::Data as u32;
-const _: () = assert!(
-    std::mem::offset_of!(HashObj, h) == size_of::<Header>()
-        && std::mem::offset_of!(DataObj, payload) == size_of::<Header>()
-);
+const _: () =
+    assert!(std::mem::offset_of!(HashObj, h) == size_of::<Header>() && std::mem::offset_of!(DataObj, payload) == size_of::<Header>());
 
 /// What lies outside the cell and is looked at when it is traced; null: nothing.
 ///
