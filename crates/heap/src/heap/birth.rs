@@ -1,0 +1,159 @@
+//! Places of birth: where the next cell is born, which flags it gets there, and what it is made with.
+//!
+//! Invariant: a new cell's flags say where it was born, and what it is made with is raised to them
+//! before anybody sees it ([`Heap::born`]). What is filled later without a barrier is noted, and looked at when
+//! the place ends or at the next safepoint.
+
+use super::{Heap, Rule};
+use crate::Value;
+use crate::block::MAX_CELL;
+use crate::header::{Gc, Header, flag};
+use crate::site::Place;
+use crate::space::{IN, OUTSIDE};
+use crate::trace::{Visitor, trace_cell};
+use crate::window::LEAVE;
+use std::sync::atomic::Ordering::*;
+
+impl Heap {
+    /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
+    ///
+    /// They get `OUT` alone and are noted in `born`, whatever `p` is: were they `SHARED` already, a publication
+    /// would stop at them before what they hold is published.
+    #[inline]
+    pub fn begin_place(&mut self, p: Place) {
+        if self.rule != Rule::Off && p != Place::Window {
+            self.sites.place = p;
+            (self.birth, self.place, self.attend) = (flag::OUT, OUTSIDE, true);
+        }
+    }
+    /// Cells are born in the window again. Those born since [`Heap::begin_place`] were filled like any new
+    /// cell, without a barrier: what they hold now gets their flags.
+    #[inline]
+    pub fn end_place(&mut self) {
+        if self.sites.place != Place::Window {
+            let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
+            if !self.sites.born.is_empty() {
+                self.raise_born(shared);
+            }
+        }
+    }
+    /// Cells are born in the window until the place that is given back begins anew. What was born there remains to be
+    /// looked at when it ends.
+    #[inline]
+    pub(crate) fn suspend_place(&mut self) -> Place {
+        (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
+        std::mem::take(&mut self.sites.place)
+    }
+    /// As [`Heap::end_place`] where one cell was born, which is empty yet: later stores have their barriers.
+    #[inline]
+    pub fn end_place_empty(&mut self) {
+        let place = self.sites.place;
+        if place == Place::Out && self.rule == Rule::Closure && self.sites.born.len() == 1 && !self.sites.table.profiles() {
+            self.sites.born.clear();
+            self.confined_born();
+        }
+        self.end_place();
+    }
+    /// Large cells, which are born outside and filled like any new one, get their flags to all they hold. At safepoints.
+    #[inline]
+    pub fn seal_born(&mut self) {
+        if !self.sites.born.is_empty() {
+            self.raise_born(self.rule == Rule::Paper);
+        }
+    }
+
+    /// Raises what a new cell was made with to the cell's own flags.
+    #[inline(always)]
+    pub(super) fn born(&mut self, v: Value) -> Value {
+        if self.attend {
+            self.born_slow(v, true);
+        }
+        v
+    }
+    #[inline(never)]
+    fn born_slow(&mut self, v: Value, filled_later: bool) {
+        struct Children(Vec<Value>);
+        impl Visitor for Children {
+            fn visit(&mut self, v: Value) {
+                if v.header().is_some_and(|h| h.flags.load(Relaxed) & LEAVE != LEAVE) {
+                    self.0.push(v);
+                }
+            }
+        }
+        if self.sites.place != Place::Window && filled_later {
+            // All it will hold is looked at when this place ends.
+            self.sites.born.push(v);
+            return;
+        }
+        let Some(h) = v.header() else { return };
+        self.stress_publish(v);
+        let own = h.flags.load(Relaxed) & LEAVE;
+        let need = own | self.always;
+        if need != 0 {
+            let mut c = Children(Vec::new());
+            trace_cell(v, &mut c);
+            for x in c.0 {
+                if x.header().is_some_and(|h| h.flags.load(Relaxed) & need != need) {
+                    self.raise(x, need);
+                }
+            }
+        }
+        if filled_later && own != 0 && self.rule != Rule::Off {
+            // It may yet be filled without a barrier, as new cells are.
+            self.sites.born.push(v);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn put<T>(&mut self, v: T) -> Gc<T> {
+        let p = self.raw(std::mem::size_of::<T>(), self.place) as *mut T;
+        // SAFETY: fresh cell of T's size, which starts with a Header.
+        unsafe {
+            p.write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= self.birth;
+        }
+        Gc::from_ptr(p)
+    }
+    /// A cell that others than this worker know from the start.
+    pub(super) fn put_shared<T>(&mut self, v: T) -> Gc<T> {
+        let p = self.raw(std::mem::size_of::<T>(), OUTSIDE) as *mut T;
+        // SAFETY: as in `put`.
+        unsafe {
+            p.write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= LEAVE;
+        }
+        self.born_slow(Value::from_bits(p as u64), false);
+        Gc::from_ptr(p)
+    }
+
+    #[inline(always)]
+    pub(super) fn put_slots<T>(&mut self, v: T, n: usize, fill: Value) -> Gc<T> {
+        let head = std::mem::size_of::<T>();
+        let p = self.raw(head + n * 8, self.place);
+        // SAFETY: fresh cell of head and n words; T starts with a Header.
+        unsafe {
+            (p as *mut T).write(v);
+            *(*(p as *mut Header)).flags.get_mut() |= self.birth;
+            let s = p.add(head) as *mut Value;
+            for i in 0..n {
+                s.add(i).write(fill);
+            }
+        }
+        if self.attend || head + n * 8 > MAX_CELL {
+            self.slots_born(p, head + n * 8);
+        }
+        Gc::from_ptr(p as *mut T)
+    }
+    /// A cell with slots was made, that is large (so it lies outside the window), or must be looked at.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn slots_born(&mut self, p: *mut u8, bytes: usize) {
+        if bytes > MAX_CELL {
+            // SAFETY: a cell that was just written.
+            unsafe { *(*(p as *mut Header)).flags.get_mut() |= flag::OUT };
+            self.poll.store(true, Relaxed);
+            self.confined_born();
+        }
+        self.born_slow(Value::from_bits(p as u64), true);
+    }
+}

@@ -1,0 +1,198 @@
+//! Making cells: one method for each kind.
+//!
+//! Invariant: a cell is whole when it is given out, with a header and valid fields, and what it holds outside of
+//! itself was charged before. Classes, lexical scopes and data that is not confined to a worker are born shared, all
+//! others at the present place of birth (`birth.rs`).
+
+use super::Heap;
+use crate::class::Tables;
+use crate::header::{Gc, Header, Kind, flag};
+use crate::layout::*;
+use crate::shared::lock;
+use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Value};
+use kumi_num::BigInt;
+
+impl Heap {
+    /// A plain object with `slots` inline variables.
+    #[inline(always)]
+    pub fn object(&mut self, class: Gc<ClassObj>) -> Value {
+        let n = class.slots;
+        let mut hdr = Header::new(class.val(), Kind::Object);
+        hdr.x = n;
+        #[repr(C)]
+        struct Head {
+            hdr: Header,
+            ext: RaceVec<Value, 0>,
+        }
+        self.put_slots(Head { hdr, ext: RaceVec::new() }, n as usize, Value::UNDEF).val()
+    }
+    /// A Float, flonum where it fits. `class`: Float.
+    #[inline(always)]
+    pub fn float(&mut self, class: Value, f: f64) -> Value {
+        match Value::try_flo(f) {
+            Some(v) => v,
+            None => {
+                let f = self.put(FloatObj { hdr: Header::with(class, Kind::Float, flag::FROZEN), f }).val();
+                self.born(f)
+            }
+        }
+    }
+    /// An Integer from a big one: a fixnum where it fits. `class`: Integer.
+    pub fn big(&mut self, class: Value, n: BigInt) -> Value {
+        if let Some(v) = n.to_i64().and_then(Value::try_fix) {
+            return v;
+        }
+        self.charge(n.heap_size());
+        let b = self.put(BigObj { hdr: Header::with(class, Kind::Big, flag::FROZEN), n }).val();
+        self.born(b)
+    }
+    /// A string from bytes; `enc` is the encoding index.
+    #[inline]
+    pub fn str(&mut self, class: Value, bytes: &[u8], enc: u8) -> Gc<StrObj> {
+        if bytes.len() > 24 {
+            self.charge(bytes.len());
+        }
+        let p = self.raw(std::mem::size_of::<StrObj>(), self.place) as *mut StrObj;
+        let mut hdr = Header::new(class, Kind::Str);
+        hdr.x = enc as u16;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            *hdr.flags.get_mut() |= self.birth;
+            (&raw mut (*p).hdr).write(hdr);
+            RaceVec::write(&raw mut (*p).buf, bytes);
+        }
+        self.born(Value::from_bits(p as u64));
+        Gc::from_ptr(p)
+    }
+    /// A string that takes over a buffer.
+    #[inline]
+    pub fn str_buf(&mut self, class: Value, buf: StrBuf, enc: u8) -> Gc<StrObj> {
+        if buf.spilled() {
+            self.charge(buf.capacity());
+        }
+        let mut hdr = Header::new(class, Kind::Str);
+        hdr.x = enc as u16;
+        let s = self.put(StrObj { hdr, buf });
+        self.born(s.val());
+        s
+    }
+    #[inline]
+    pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
+        if elems.len() > 3 {
+            self.charge(elems.len() * 8);
+        }
+        let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            ArrayObj::write(p, class, elems);
+            *(*p).hdr.flags.get_mut() |= self.birth;
+        }
+        self.born(Value::from_bits(p as u64));
+        Gc::from_ptr(p)
+    }
+    /// An array that takes over a buffer.
+    #[inline]
+    pub fn array_buf(&mut self, class: Value, buf: ArrayBuf) -> Gc<ArrayObj> {
+        if buf.spilled() {
+            self.charge(buf.capacity() * 8);
+        }
+        let a = self.put(ArrayObj::new(class, buf));
+        self.born(a.val());
+        a
+    }
+    pub fn hash(&mut self, class: Value, h: HashData) -> Gc<HashObj> {
+        self.charge(128);
+        let h = self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) });
+        self.born(h.val());
+        h
+    }
+    pub fn range(&mut self, class: Value, lo: Value, hi: Value, exclusive: bool) -> Value {
+        let mut hdr = Header::with(class, Kind::Range, flag::FROZEN);
+        hdr.x = exclusive as u16;
+        let r = self.put(RangeObj { hdr, lo, hi }).val();
+        self.born(r)
+    }
+    /// A Rational or Complex (by class).
+    pub fn pair(&mut self, class: Value, a: Value, b: Value) -> Value {
+        let p = self.put(PairObj { hdr: Header::with(class, Kind::Pair, flag::FROZEN), a, b }).val();
+        self.born(p)
+    }
+    /// A Struct or Data instance of `n` nil members.
+    pub fn structure(&mut self, class: Value, n: u16) -> Gc<StructObj> {
+        let mut hdr = Header::new(class, Kind::Struct);
+        hdr.x = n;
+        #[repr(C)]
+        struct Head(Header);
+        let g = self.put_slots(Head(hdr), n as usize, Value::NIL);
+        // SAFETY: Head is StructObj without its empty tail.
+        unsafe { g.val().cell_unchecked() }
+    }
+    pub fn proc(&mut self, p: ProcObj) -> Gc<ProcObj> {
+        let p = self.put(p);
+        self.born(p.val());
+        p
+    }
+    #[inline(always)]
+    pub fn env(&mut self, parent: Value, n: u32) -> Gc<EnvObj> {
+        let mut hdr = Header::new(Value::FALSE, Kind::Env);
+        hdr.aux = n;
+        #[repr(C)]
+        struct Head {
+            hdr: Header,
+            parent: Value,
+        }
+        let g = self.put_slots(Head { hdr, parent }, n as usize, Value::NIL);
+        // SAFETY: Head is EnvObj without its empty tail.
+        unsafe { g.val().cell_unchecked() }
+    }
+    pub fn cref(&mut self, c: CrefObj) -> Gc<CrefObj> {
+        self.put_shared(c)
+    }
+    pub fn home(&mut self, base: u64, task: u64, at: u32, outer: Value) -> Gc<HomeObj> {
+        let mut hdr = Header::new(Value::FALSE, Kind::Home);
+        hdr.x = 1;
+        hdr.aux = at;
+        let h = self.put(HomeObj { hdr, base, task, outer });
+        self.born(h.val());
+        h
+    }
+    pub fn unwind(&mut self, what: u16, value: Value, target: Value) -> Gc<UnwindObj> {
+        let mut hdr = Header::new(Value::FALSE, Kind::Unwind);
+        hdr.x = what;
+        let u = self.put(UnwindObj { hdr, value, target });
+        self.born(u.val());
+        u
+    }
+    /// A Rust payload with a class.
+    pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {
+        self.charge(payload.bytes());
+        let mut hdr = Header::new(class, Kind::Data);
+        hdr.x = payload.shares() as u16;
+        let confined = payload.confined();
+        let cell = DataObj { hdr, payload: Box::new(payload) };
+        if confined {
+            let d = self.put(cell).val();
+            self.born(d)
+        } else {
+            self.put_shared(cell).val()
+        }
+    }
+    pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
+        self.charge(512);
+        let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Tables::new(data) });
+        lock(&self.shared.classes).all.push(c);
+        c
+    }
+    /// An instance that is empty in the way of `class`; `None` for `Instance::None` and `Data`.
+    pub fn instance(&mut self, class: Gc<ClassObj>) -> Option<Value> {
+        let cv = class.val();
+        Some(match class.data.instance {
+            Instance::Object => self.object(class),
+            Instance::Str => self.str(cv, b"", 0).val(),
+            Instance::Array => self.array(cv, &[]).val(),
+            Instance::Hash => self.hash(cv, HashData::default()).val(),
+            Instance::Struct(n) => self.structure(cv, n).val(),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! What a collection keeps and frees, and what a heap that ends hands on.
+
+use super::{Heap, HeapConfig, Rule};
+use crate::{HashData, Value};
+
+/// Young collections look at what came to an old Hash since the last one, wherever it was put.
+#[test]
+fn what_comes_to_an_old_hash_is_seen_by_the_next_young_collection() {
+    type Change = fn(&mut HashData, Value);
+    let changes: [(&str, Change); 9] = [
+        ("push", |h, v| h.push(1000, Value::fix(1), v)),
+        ("overwrite the first", |h, v| h.set_val(0, v)),
+        ("overwrite one in the midst", |h, v| h.set_val(40, v)),
+        ("overwrite, then push another", |h, v| {
+            h.set_val(40, v);
+            h.push(1000, Value::fix(1), Value::NIL);
+        }),
+        ("grow", |h, v| {
+            h.reserve(1000);
+            h.push(1000, Value::fix(1), v);
+        }),
+        ("grow after an overwrite", |h, v| {
+            h.set_val(7, v);
+            h.reserve(1000);
+        }),
+        ("close holes", |h, v| {
+            for i in 0..5 {
+                h.remove_at(i);
+            }
+            h.set_val(h.slots() - 1, v);
+            h.reserve(1000);
+        }),
+        ("fill again", |h, v| {
+            h.clear();
+            h.push(1000, Value::fix(1), v);
+        }),
+        ("another's table", |h, v| {
+            let mut other = h.clone();
+            other.set_val(9, v);
+            h.assign(other);
+        }),
+    ];
+    for small in [false, true] {
+        for (what, change) in changes {
+            let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+            let mut t = HashData::default();
+            (0..if small { 60 } else { 600 }).for_each(|i| t.push(i, Value::fix(i as i64), Value::NIL));
+            let mut hash = h.hash(Value::FALSE, t);
+            let kept = hash.val();
+            let mut roots = |m: &mut crate::Marker| m.mark(kept);
+            h.collect(&mut roots);
+            for round in 0..3 {
+                let v = h.array(Value::FALSE, &[Value::fix(7)]).val();
+                h.before_store(kept, v);
+                change(&mut hash.h, v);
+                Heap::collect_all(&mut [&mut h], &mut |full, m| {
+                    assert!(!full);
+                    roots(m);
+                });
+                assert!(crate::mark::is_marked(v), "{what}, round {round}");
+                if round == 1 {
+                    // A full one looks at all of it, and the next young one begins where that ended.
+                    h.collect(&mut roots);
+                    assert!(crate::mark::is_marked(v), "{what}, after a full collection");
+                }
+            }
+        }
+    }
+}
+#[test]
+fn a_heap_that_ends_hands_on_each_block_once() {
+    let mut h = Heap::configured(HeapConfig { rule: Rule::Closure, ..HeapConfig::default() });
+    for i in 0..20_000 {
+        h.array(Value::FALSE, &[Value::fix(i)]);
+    }
+    h.collect(&mut |_| ());
+    h.array(Value::FALSE, &[]);
+    assert!(h.lists.unswept.len() > 2, "empty blocks that nobody has swept yet");
+    h.lists.pace = 2;
+    // What lives in the window is charged as the heap ends, and pays by sweeping.
+    h.budget = 0;
+    let shared = h.shared.clone();
+    drop(h);
+    let mut all: Vec<_> = crate::shared::lock(&shared.spare).clone();
+    assert!(!all.is_empty(), "something was swept");
+    all.extend(crate::shared::lock(&shared.orphans).iter().flat_map(|o| o.blocks()));
+    all.sort();
+    assert!(all.windows(2).all(|w| w[0] != w[1]), "a block in two places");
+}
+#[test]
+fn keeps_what_roots_reach_and_reuses_the_rest() {
+    let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+    let keep = h.array(Value::FALSE, &[]).val();
+    for i in 0..10_000 {
+        let s = h.str(Value::FALSE, format!("a string that is long enough {i}").as_bytes(), 1).val();
+        if i % 10 == 0 {
+            keep.as_array().unwrap().push(s);
+        }
+    }
+    h.collect(&mut |m| m.mark(keep));
+    assert_eq!(h.stat().live_cells, 1001);
+    let mut n = 0;
+    h.each_cell(|_| n += 1);
+    assert_eq!(n, 1001);
+    let before = h.stat().heap_bytes;
+    for _ in 0..5_000 {
+        h.array(Value::FALSE, &[]);
+    }
+    assert_eq!(h.stat().heap_bytes, before);
+    let a = keep.as_array().unwrap();
+    assert_eq!(a.get(1000 - 1).unwrap().as_str().unwrap().bytes(), b"a string that is long enough 9990");
+}
+
+#[test]
+fn large_cells_and_cycles_die() {
+    let mut h = Heap::new();
+    let e = h.env(Value::NIL, 10_000);
+    let mut e2 = e;
+    e2.slots_mut()[9_999] = e.val();
+    h.collect(&mut |m| m.mark(e.val()));
+    assert_eq!(h.stat().live_cells, 1);
+    h.collect(&mut |_| {});
+    assert_eq!(h.stat().live_cells, 0);
+}
+
+#[test]
+fn arrays_shift_without_moving_much() {
+    let mut h = Heap::new();
+    let mut a = h.array(Value::FALSE, &[]);
+    for i in 0..1000 {
+        a.push(Value::fix(i));
+    }
+    for i in 0..900 {
+        assert_eq!(a.shift(), Some(Value::fix(i)));
+    }
+    assert_eq!(a.len(), 100);
+    assert_eq!(a.vec()[0], Value::fix(900));
+}
