@@ -1,0 +1,53 @@
+//! Where the loop is: the heap asks it for the site of the running instruction.
+//!
+//! Invariant: the heap knows nothing of frames or bytecode. It has a function of the loop's and what to call it with, which
+//! are sound to use for as long as it has them ([`SiteProbe::new`]).
+
+use super::SiteKey;
+
+/// Whose call tells apart what library code allocates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CalledBy {
+    /// Whatever called the prelude.
+    Anyone,
+    /// What called into the runtime's own files, those of its standard library included.
+    User,
+}
+
+/// Tells the heap where the loop is: a function of the loop's and what it is called with.
+#[derive(Clone, Copy)]
+pub struct SiteProbe {
+    at: unsafe fn(*const (), CalledBy) -> SiteKey,
+    with: *const (),
+}
+
+impl Default for SiteProbe {
+    fn default() -> Self {
+        SiteProbe { at: nowhere, with: std::ptr::null() }
+    }
+}
+
+/// # Safety
+/// None: it looks at nothing.
+unsafe fn nowhere(_: *const (), _: CalledBy) -> SiteKey {
+    SiteKey::default()
+}
+
+impl SiteProbe {
+    /// # Safety
+    /// `at(with, _)` must be sound to call whenever the heap that gets this probe allocates, for as long as it has it.
+    pub unsafe fn new(at: unsafe fn(*const (), CalledBy) -> SiteKey, with: *const ()) -> SiteProbe {
+        SiteProbe { at, with }
+    }
+    /// The site of the running instruction.
+    #[inline]
+    pub fn key(&self) -> SiteKey {
+        // SAFETY: promised when the probe was made.
+        unsafe { (self.at)(self.with, CalledBy::Anyone) }
+    }
+    /// The same, told apart by the call of the user's own code: asked seldom, for the way there may be longer.
+    pub(crate) fn users_key(&self) -> SiteKey {
+        // SAFETY: as above.
+        unsafe { (self.at)(self.with, CalledBy::User) }
+    }
+}
