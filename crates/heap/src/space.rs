@@ -141,7 +141,8 @@ pub(crate) struct Lists {
     pub large: Vec<*mut Block>,
     /// Large cells since the last node collection.
     pub young_large: Vec<*mut Block>,
-    /// Blocks to sweep with each piece of budget, so that all are before the next collection.
+    /// Blocks to sweep, or batches of buffers to free, with each piece of budget that is spent, so that all are before the next
+    /// collection.
     pub pace: usize,
 }
 
@@ -296,7 +297,7 @@ impl Heap {
             self.shared.request_gc();
             self.poll.store(true, Relaxed);
         }
-        for _ in 0..self.lists.pace {
+        for _ in 0..self.lists.pace.saturating_mul((need / PIECE + 1) as usize) {
             if !self.tidy_one() {
                 break;
             }
@@ -304,14 +305,15 @@ impl Heap {
     }
     /// Frees some of the buffers that wait for it, or sweeps one block; false: none waits.
     fn tidy_one(&mut self) -> bool {
-        self.retired.free_some() || self.sweep_one()
+        let some = self.retired.free_some() || self.sweep_one();
+        if !some {
+            self.lists.pace = 0;
+        }
+        some
     }
     /// Sweeps one block that waits for it; false: none does.
     pub(crate) fn sweep_one(&mut self) -> bool {
-        let Some(b) = self.lists.unswept.pop() else {
-            self.lists.pace = 0;
-            return false;
-        };
+        let Some(b) = self.lists.unswept.pop() else { return false };
         self.sweep_block(b);
         true
     }
@@ -527,5 +529,35 @@ impl Heap {
     /// Is `v` a cell of this heap's window, private or published there?
     pub fn in_window(&self, v: Value) -> bool {
         v.is_heap() && self.window.blocks.contains(&Block::of(v.bits()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HeapConfig;
+
+    /// A worker that finds no block to sweep still frees what its collection released, while it spends its budget.
+    #[test]
+    fn what_was_replaced_is_freed_as_the_budget_is_spent() {
+        let mut h = Heap::configured(HeapConfig { young: (4 << 20, 4 << 20), ..HeapConfig::default() });
+        h.set_parallel(true);
+        let mut a = h.array(Value::FALSE, &[]);
+        for i in 0..200_000 {
+            a.push(Value::fix(i));
+            if i % 1000 == 0 {
+                *a.vec() = crate::ArrayBuf::from_slice(&[Value::NIL; 100]);
+            }
+        }
+        assert!(h.retired.bytes() > 100_000);
+        h.collect(&mut |m| m.mark(a.val()));
+        assert!(h.retired.bytes() > 100_000, "the stop does not wait for it");
+        while h.sweep_one() {}
+        assert!(!h.sweep_one());
+        for _ in 0..8 {
+            h.spend(PIECE as usize + 1);
+        }
+        assert_eq!(h.retired.bytes(), 0, "half of the next budget is spent");
+        h.set_parallel(false);
     }
 }
