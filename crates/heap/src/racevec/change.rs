@@ -1,0 +1,323 @@
+//! Changing a vector: what a Vec can do, while others may read it.
+//!
+//! Invariant: who calls these is the only writer. New elements are written before the span or the word that covers them is
+//! published; where elements are replaced in place, a racing reader sees each as it was or as it is. Elements of a buffer
+//! move in parallel mode only into a new one.
+
+use super::{Head, MAX_START, Plain, RaceVec, inline_word};
+use crate::retire;
+use std::ops::{Bound, RangeBounds};
+use std::ptr;
+use std::sync::atomic::Ordering::*;
+
+impl<T: Plain, const N: usize> RaceVec<T, N> {
+    #[inline(always)]
+    pub fn push(&mut self, v: T) {
+        let w = self.word.load(Relaxed);
+        // SAFETY: as in `parts`; the place behind the last element is in the storage.
+        unsafe {
+            if Self::is_inline(w) {
+                let len = w.addr() >> 1;
+                if len < N {
+                    (self.inline.get() as *mut T).add(len).write(v);
+                    return self.word.store(inline_word(len + 1), Release);
+                }
+            } else {
+                let s = (*w).span.load(Relaxed);
+                let (start, len) = Self::unpack(s);
+                if start + len < (*w).cap {
+                    Self::data(w).add(start + len).write(v);
+                    return (*w).span.store(s + Self::ONE, Release);
+                }
+            }
+        }
+        self.push_slow(v);
+    }
+    #[cold]
+    #[inline(never)]
+    fn push_slow(&mut self, v: T) {
+        self.grow(1);
+        let (p, len) = self.parts();
+        // SAFETY: `grow` made room.
+        unsafe { p.add(len).write(v) };
+        self.publish_len(len + 1);
+    }
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        let w = self.word.load(Relaxed);
+        // SAFETY: as in `parts`.
+        unsafe {
+            if Self::is_inline(w) {
+                let last = (w.addr() >> 1).checked_sub(1)?;
+                let v = (self.inline.get() as *const T).add(last).read();
+                self.word.store(inline_word(last), Release);
+                Some(v)
+            } else {
+                let s = (*w).span.load(Relaxed);
+                let (start, len) = Self::unpack(s);
+                let last = len.checked_sub(1)?;
+                let v = Self::data(w).add(start + last).read();
+                (*w).span.store(s - Self::ONE, Release);
+                Some(v)
+            }
+        }
+    }
+    #[inline]
+    pub fn reserve(&mut self, more: usize) {
+        if self.room() - self.len() < more {
+            self.grow(more);
+        }
+    }
+    #[inline]
+    pub fn extend_from_slice(&mut self, s: &[T]) {
+        if self.room() - self.len() < s.len() {
+            // A piece of this very vector would be freed under our feet.
+            if self.owns(s) {
+                let s = s.to_vec();
+                return self.extend_from_slice(&s);
+            }
+            self.grow(s.len());
+        }
+        let (p, len) = self.parts();
+        // SAFETY: room was made; the place behind the last element is no part of `s`.
+        unsafe { ptr::copy_nonoverlapping(s.as_ptr(), p.add(len), s.len()) };
+        self.publish_len(len + s.len());
+    }
+    /// Does `s` lie in this vector's storage?
+    fn owns(&self, s: &[T]) -> bool {
+        let (p, _) = self.parts();
+        s.as_ptr() >= p && s.as_ptr() < p.wrapping_add(self.room())
+    }
+    pub fn resize(&mut self, n: usize, v: T) {
+        let len = self.len();
+        if n <= len {
+            return self.truncate(n);
+        }
+        self.reserve(n - len);
+        let (p, _) = self.parts();
+        for i in len..n {
+            // SAFETY: room was made.
+            unsafe { p.add(i).write(v) };
+        }
+        self.publish_len(n);
+    }
+    #[inline]
+    pub fn truncate(&mut self, n: usize) {
+        if n < self.len() {
+            self.publish_len(n);
+        }
+    }
+    #[inline]
+    pub fn clear(&mut self) {
+        self.publish_len(0);
+    }
+    /// Gives back what is not needed.
+    pub fn shrink_to_fit(&mut self) {
+        if self.spilled() && self.len() < self.capacity() {
+            let w = self.fitting(&[self.as_slice()]);
+            self.publish(w);
+        }
+    }
+    /// A word for exactly these elements: inline ones are written into the cell when it does not use its inline room now.
+    fn fitting(&self, parts: &[&[T]]) -> *mut Head {
+        let n: usize = parts.iter().map(|p| p.len()).sum();
+        if n > N || !self.spilled() {
+            return Self::make_from(n.max(1), 0, parts);
+        }
+        let mut at = 0;
+        for s in parts {
+            // SAFETY: N elements of room, and the parts are in a buffer or elsewhere, not there.
+            unsafe { ptr::copy((*s).as_ptr(), (self.inline.get() as *mut T).add(at), s.len()) };
+            at += s.len();
+        }
+        inline_word(n)
+    }
+    /// All elements replaced at once: a racing reader sees the old ones or the new ones.
+    pub fn assign(&mut self, s: &[T]) {
+        if retire::parallel() && !self.is_empty() {
+            let w = Self::make_from(s.len().max(1), 0, &[s]);
+            self.publish(w);
+        } else if self.owns(s) {
+            let s = s.to_vec();
+            self.assign(&s);
+        } else {
+            self.clear();
+            self.extend_from_slice(s);
+        }
+    }
+    /// Takes over another vector's elements, as `assign` does.
+    pub fn replace(&mut self, mut other: Self) {
+        let w = *other.word.get_mut();
+        if Self::is_inline(w) {
+            self.assign(&other);
+        } else {
+            *other.word.get_mut() = inline_word(0);
+            self.publish(w);
+        }
+    }
+    /// Replaces `n` elements from `at` on by `with`.
+    ///
+    /// # Panics
+    /// When the range is outside.
+    pub fn splice(&mut self, at: usize, n: usize, with: &[T]) {
+        let len = self.len();
+        assert!(at <= len && n <= len - at, "splice out of range");
+        if n == 0 && with.is_empty() {
+            return;
+        }
+        if self.owns(with) {
+            let with = with.to_vec();
+            return self.splice(at, n, &with);
+        }
+        if at + n == len && (n == 0 || with.is_empty()) {
+            self.truncate(at);
+            return self.extend_from_slice(with);
+        }
+        if n == with.len() && (Self::SHIFTS || !retire::parallel()) {
+            return self.as_mut_slice()[at..at + n].copy_from_slice(with);
+        }
+        if at == 0 && with.is_empty() && Self::SHIFTS && self.advance(n) {
+            return;
+        }
+        let now = len - n + with.len();
+        if retire::parallel() {
+            let s = self.as_slice();
+            let cap = if now > len { now + now / 2 } else { now };
+            let w = Self::make_from(cap, 0, &[&s[..at], with, &s[at + n..]]);
+            return self.publish(w);
+        }
+        if with.len() > n {
+            self.reserve(with.len() - n);
+        }
+        let (p, _) = self.parts();
+        // SAFETY: room for `now` elements was made; nobody else reads.
+        unsafe {
+            ptr::copy(p.add(at + n), p.add(at + with.len()), len - at - n);
+            ptr::copy_nonoverlapping(with.as_ptr(), p.add(at), with.len());
+        }
+        self.publish_len(now);
+    }
+    /// Drops the first `n` elements by moving the start; false when that can't be done.
+    fn advance(&mut self, n: usize) -> bool {
+        let w = self.word.load(Relaxed);
+        if Self::is_inline(w) {
+            return false;
+        }
+        // SAFETY: as in `parts`.
+        let span = unsafe { &(*w).span };
+        let (start, len) = Self::unpack(span.load(Relaxed));
+        if n == len {
+            span.store(0, Release);
+            return true;
+        }
+        if start + n > MAX_START {
+            return false;
+        }
+        span.store(Self::pack(start + n, len - n), Release);
+        if start + n > 32 && start + n > len - n {
+            self.close_front();
+        }
+        true
+    }
+    /// Takes back the room in front of the first element.
+    #[cold]
+    fn close_front(&mut self) {
+        let (p, len) = self.parts();
+        let w = self.word.load(Relaxed);
+        if retire::parallel() {
+            // SAFETY: `len` elements at `p`.
+            let b = Self::make_from(len + len / 2, 0, &[unsafe { std::slice::from_raw_parts(p, len) }]);
+            self.publish(b);
+        } else {
+            // SAFETY: both ranges lie in the buffer; nobody else reads.
+            unsafe {
+                ptr::copy(p, Self::data(w), len);
+                (*w).span.store(Self::pack(0, len), Release);
+            }
+        }
+    }
+    /// Takes the first element.
+    pub fn shift(&mut self) -> Option<T> {
+        let v = *self.first()?;
+        if !(Self::SHIFTS && self.advance(1)) {
+            let n = self.len();
+            if self.spilled() && retire::parallel() {
+                self.splice(0, 1, &[]);
+            } else {
+                self.as_mut_slice().copy_within(1.., 0);
+                self.publish_len(n - 1);
+            }
+        }
+        Some(v)
+    }
+    /// Adds elements in front. Room is left there, so that repeated calls cost amortised constant time.
+    pub fn unshift(&mut self, vs: &[T]) {
+        if !Self::SHIFTS || vs.is_empty() || self.is_empty() {
+            return self.splice(0, 0, vs);
+        }
+        let w = self.word.load(Relaxed);
+        let (p, len) = self.parts();
+        if Self::is_inline(w) {
+            if len + vs.len() <= N && !retire::parallel() {
+                return self.splice(0, 0, vs);
+            }
+        } else {
+            // SAFETY: as in `parts`.
+            let span = unsafe { &(*w).span };
+            let (start, _) = Self::unpack(span.load(Relaxed));
+            if start >= vs.len() {
+                // SAFETY: there are `start` unused places before `p`.
+                unsafe { ptr::copy_nonoverlapping(vs.as_ptr(), p.sub(vs.len()), vs.len()) };
+                span.store(Self::pack(start - vs.len(), len + vs.len()), Release);
+                return;
+            }
+        }
+        let front = if len < 16 { 0 } else { (len / 2).min(MAX_START) };
+        // SAFETY: `len` elements at `p`.
+        let old = unsafe { std::slice::from_raw_parts(p, len) };
+        let b = Self::make_from(front + vs.len() + len + 4, front, &[vs, old]);
+        self.publish(b);
+    }
+    /// # Panics
+    /// When `i` is beyond the end.
+    pub fn insert(&mut self, i: usize, v: T) {
+        self.splice(i, 0, &[v]);
+    }
+    /// # Panics
+    /// When `i` is beyond the end.
+    pub fn insert_from_slice(&mut self, i: usize, s: &[T]) {
+        self.splice(i, 0, s);
+    }
+    /// # Panics
+    /// When there is no element `i`.
+    pub fn remove(&mut self, i: usize) -> T {
+        let v = self[i];
+        self.splice(i, 1, &[]);
+        v
+    }
+    /// Removes a range.
+    ///
+    /// # Panics
+    /// When the range is outside.
+    pub fn drain(&mut self, r: impl RangeBounds<usize>) {
+        let from = match r.start_bound() {
+            Bound::Included(&a) => a,
+            Bound::Excluded(&a) => a + 1,
+            Bound::Unbounded => 0,
+        };
+        let to = match r.end_bound() {
+            Bound::Included(&a) => a + 1,
+            Bound::Excluded(&a) => a,
+            Bound::Unbounded => self.len(),
+        };
+        assert!(from <= to, "drain out of range");
+        self.splice(from, to - from, &[]);
+    }
+    /// Keeps what `f` says.
+    pub fn retain(&mut self, mut f: impl FnMut(&T) -> bool) {
+        let Some(at) = self.iter().position(|v| !f(v)) else { return };
+        let keep: Vec<T> = self[at + 1..].iter().copied().filter(|v| f(v)).collect();
+        let n = self.len() - at;
+        self.splice(at, n, &keep);
+    }
+}

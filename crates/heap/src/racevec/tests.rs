@@ -1,0 +1,93 @@
+//! It behaves like a Vec, alone and in parallel mode.
+
+use super::*;
+
+/// Runs the same random changes on a Vec and a RaceVec.
+fn compare(seed: u64) {
+    let mut r = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = move |n: usize| {
+        r ^= r << 13;
+        r ^= r >> 7;
+        r ^= r << 17;
+        (r % n.max(1) as u64) as usize
+    };
+    let mut v: Vec<u64> = Vec::new();
+    let mut w: RaceVec<u64, 3> = RaceVec::new();
+    for step in 0..400u64 {
+        let n = v.len();
+        match next(14) {
+            0..=3 => {
+                v.push(step);
+                w.push(step);
+            }
+            4 => assert_eq!(v.pop(), w.pop()),
+            5 | 6 => assert_eq!(if n == 0 { None } else { Some(v.remove(0)) }, w.shift()),
+            7 => {
+                let more = [step, step + 1, step + 2];
+                v.splice(0..0, more);
+                w.unshift(&more);
+            }
+            8 => {
+                let (at, k) = (next(n + 1), next(5));
+                let k = k.min(n - at);
+                let more = vec![step; next(5)];
+                v.splice(at..at + k, more.iter().copied());
+                w.splice(at, k, &more);
+            }
+            9 => {
+                let more = vec![step; next(9)];
+                v.extend_from_slice(&more);
+                w.extend_from_slice(&more);
+            }
+            10 => {
+                v.retain(|x| x % 3 != 0);
+                w.retain(|x| x % 3 != 0);
+            }
+            11 => w.shrink_to_fit(),
+            12 => {
+                let k = next(n + 6);
+                v.resize(k, 7);
+                w.resize(k, 7);
+            }
+            _ => {
+                let s = v[..n / 2].to_vec();
+                v = s.clone();
+                w.assign(&s);
+            }
+        }
+        assert_eq!(v, w.as_slice(), "seed {seed} step {step}");
+    }
+    assert_eq!(w.clone().into_vec(), v);
+}
+
+#[test]
+fn behaves_like_a_vec_alone_and_in_parallel_mode() {
+    for seed in 1..60 {
+        compare(seed);
+    }
+    let list = retire::Retired::default();
+    // SAFETY: unbound before `list` goes.
+    unsafe { retire::bind(Some(&list)) };
+    for seed in 1..60 {
+        compare(seed);
+    }
+    assert!(list.bytes() > 0);
+    // SAFETY: as above; nobody else reads.
+    unsafe {
+        retire::bind(None);
+        list.free_all();
+    }
+}
+
+#[test]
+fn sizes_and_self_extension() {
+    assert_eq!(size_of::<RaceVec<u8, 24>>(), 32);
+    assert_eq!(size_of::<RaceVec<Value, 3>>(), 32);
+    assert_eq!(size_of::<RaceVec<Value, 0>>(), 8);
+    let mut v: RaceVec<u8, 24> = RaceVec::from_slice(b"0123456789012345678901234567890");
+    // SAFETY: the slice is alive during the call; `extend_from_slice` copies it first.
+    let s = unsafe { std::slice::from_raw_parts(v.as_ptr(), v.len()) };
+    v.extend_from_slice(s);
+    assert_eq!(v.len(), 62);
+    assert_eq!(v[..31], v[31..]);
+}
