@@ -34,7 +34,7 @@ impl Heap {
         for o in orphans {
             self.lists.take_over(o.lists, o.window);
             self.remembered.extend(o.remembered);
-            drop(o.retired);
+            self.retired.take_over(&o.retired);
         }
     }
     /// Takes over another heap's cells: its worker is gone (a fork). Its own thread must not exist any more.
@@ -43,6 +43,7 @@ impl Heap {
         other.retire_window(|_| true);
         self.lists.take_over(std::mem::take(&mut other.lists), std::mem::take(&mut other.window.blocks));
         self.remembered.append(&mut other.remembered);
+        self.retired.take_over(&other.retired);
     }
     /// Ends all cursors: every block stands in a list.
     pub(crate) fn close(&mut self) {
@@ -140,6 +141,8 @@ impl Heap {
         m.run(shared.expected(full), gather, &|v, to| shared.side_ivars_of(v, to));
         forget_dead(&shared, full);
         let (stop, oldest) = shared.stop_for_readers();
+        let mine = heaps.iter().map(|h| &*h.retired).find(|r| r.is_bound());
+        heaps.iter().for_each(|h| h.retired.hand_on(mine));
         for h in heaps.iter_mut() {
             h.after_mark(full);
             // SAFETY: the world is stopped.

@@ -6,7 +6,8 @@
 //! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then or afterwards,
 //! but for readers that a stop does not wait for: what was replaced before the last
 //! stop that such a reader has seen is nothing to it, later things stay.
-//! What is released is freed by its worker bit by bit, as blocks are swept.
+//! What is released is freed by its worker bit by bit, as blocks are swept; what is left at the next collection, by the
+//! worker that collects.
 //! A thread that is bound to no list runs alone (or owns what it frees): there
 //! the memory goes back at once.
 
@@ -135,6 +136,29 @@ impl Retired {
             stays
         });
         self.fresh.set(0);
+    }
+    /// Takes over what the list of a worker that is gone holds, on the same terms.
+    pub fn take_over(&self, other: &Retired) {
+        self.list.borrow_mut().append(&mut other.list.borrow_mut());
+        self.old.borrow_mut().append(&mut other.old.borrow_mut());
+        self.due.borrow_mut().append(&mut other.due.borrow_mut());
+        self.bytes.set(self.bytes.get() + other.bytes.take());
+        self.fresh.set(self.fresh.get() + other.fresh.take());
+    }
+    /// At a stop: what its worker did not come to free since the last one, for it may be idle for ever, goes to the list of
+    /// the thread that collects; at once when that runs alone.
+    pub fn hand_on(&self, to: Option<&Retired>) {
+        let Some(to) = to else {
+            while self.free_some() {}
+            return;
+        };
+        if !std::ptr::eq(self, to) {
+            let mut due = self.due.borrow_mut();
+            let bytes: usize = due.iter().flatten().map(|(_, l)| l.size()).sum();
+            self.bytes.set(self.bytes.get().saturating_sub(bytes));
+            to.bytes.set(to.bytes.get() + bytes);
+            to.due.borrow_mut().append(&mut due);
+        }
     }
     /// Frees some of what is due. False: there was none.
     #[inline]

@@ -63,7 +63,7 @@ pub(crate) struct Orphan {
     /// What its window was.
     pub window: Vec<*mut Block>,
     pub remembered: Vec<Value>,
-    /// Freed with this, at a stop.
+    /// Goes to who takes the cells over.
     pub retired: Box<Retired>,
 }
 

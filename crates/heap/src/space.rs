@@ -317,12 +317,12 @@ impl Heap {
         self.sweep_block(b);
         true
     }
-    /// Sweeps a few blocks that wait for it: for a worker that has nothing else to do. False: none waits.
+    /// Frees buffers and sweeps blocks that wait for it, a few: for a worker that has nothing else to do. False: none waits.
     #[inline]
     pub fn sweep_some(&mut self, most: usize) -> bool {
         (0..most).all(|_| self.tidy_one())
     }
-    /// Finishes all lazy sweeping.
+    /// Finishes all lazy sweeping and freeing.
     pub fn sweep_all(&mut self) {
         while self.tidy_one() {}
     }

@@ -1,7 +1,7 @@
 //! What a collection keeps and frees, and what a heap that ends hands on.
 
 use super::{Heap, HeapConfig, Rule};
-use crate::{HashData, Value};
+use crate::{ArrayBuf, HashData, Value};
 
 /// Young collections look at what came to an old Hash since the last one, wherever it was put.
 #[test]
@@ -86,6 +86,49 @@ fn a_heap_that_ends_hands_on_each_block_once() {
     all.extend(crate::shared::lock(&shared.orphans).iter().flat_map(|o| o.blocks()));
     all.sort();
     assert!(all.windows(2).all(|w| w[0] != w[1]), "a block in two places");
+}
+/// A worker that has nothing to do frees nothing: at the next collection another does.
+#[test]
+fn replaced_buffers_of_an_idle_worker_go_too() {
+    for alone in [false, true] {
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+        let mut idle = h.sibling();
+        idle.set_parallel(true);
+        drop(ArrayBuf::from(vec![Value::NIL; 8000]));
+        idle.set_parallel(false);
+        h.set_parallel(!alone);
+        Heap::collect_all(&mut [&mut idle, &mut h], &mut |_, _| ());
+        assert_eq!((idle.retired.batches(), h.retired.batches()), (1, 0));
+        Heap::collect_all(&mut [&mut idle, &mut h], &mut |_, _| ());
+        assert_eq!((idle.retired.bytes(), idle.retired.batches(), h.retired.batches()), (0, 0, !alone as usize));
+        h.sweep_all();
+        assert_eq!((h.retired.bytes(), h.retired.batches()), (0, 0));
+        h.set_parallel(false);
+    }
+}
+/// Who reads while stops come may have found it before its worker went.
+#[test]
+fn replaced_buffers_of_a_worker_that_is_gone_stay_for_readers() {
+    for absorbed in [false, true] {
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+        let mut other = h.sibling();
+        let seen = h.shared.reader_begins();
+        other.set_parallel(true);
+        drop(ArrayBuf::from(vec![Value::NIL; 8]));
+        other.set_parallel(false);
+        if absorbed {
+            h.absorb(&mut other);
+            assert_eq!(other.retired.bytes(), 0);
+        }
+        drop(other);
+        h.collect(&mut |_| ());
+        h.sweep_all();
+        assert!(h.retired.bytes() >= 64);
+        h.shared.reader_ends(seen);
+        h.collect(&mut |_| ());
+        h.sweep_all();
+        assert_eq!(h.retired.bytes(), 0);
+    }
 }
 #[test]
 fn keeps_what_roots_reach_and_reuses_the_rest() {

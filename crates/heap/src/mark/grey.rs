@@ -38,7 +38,7 @@ unsafe impl Send for Packet {}
 #[derive(Default)]
 pub(crate) struct Grey {
     top: Vec<u64>,
-    /// Full segments, oldest first.
+    /// Segments that had no room for what came next, or came in a packet, oldest first.
     full: std::collections::VecDeque<Vec<u64>>,
     spare: Vec<Vec<u64>>,
     ranges: Vec<Range>,

@@ -6,9 +6,9 @@
 //! Every cell is traced by the one thread that set its mark bit. Payloads are traced on whatever thread that is; they
 //! only read, except for what belongs to their cell alone ([`crate::Payload::trace`]).
 //!
-//! A visit is a push, of what may be unmarked ([`Fresh`]). Between pop and look an entry waits in a short queue while its mark word and cell come into the
-//! cache, and once more, when the cell has a buffer, while that comes. Mark bits are set by atomic instructions only
-//! when more than one thread marks.
+//! A visit is a push, of what may be unmarked ([`Fresh`]). Between pop and look an entry waits in a short queue while its
+//! mark word and cell come into the cache, and once more, when the cell has a buffer, while that comes. Mark bits are set
+//! by atomic instructions only when more than one thread marks.
 
 mod crew;
 mod fresh;
@@ -287,8 +287,8 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
     /// Those whose buffers are on their way are looked at. False: there are none.
     fn finish_all(&mut self) -> bool {
         let mut any = false;
-        // One may come in anew, behind the others.
-        for _ in 0..2 * FAR {
+        // What they refer to is pushed: none comes in anew.
+        for _ in 0..FAR {
             match self.far.turn(0) {
                 0 => {}
                 e => {

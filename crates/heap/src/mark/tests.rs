@@ -106,6 +106,8 @@ fn the_marked_cells_are_those_a_walk_reaches() {
             });
             assert!(have == want, "round {round}: {} cells are left, {} are reached", have.len(), want.len());
             assert_eq!(h.stat().live_cells, want.len());
+            let bytes = |v: Value| v.header().map_or(0, |h| cell_bytes(h) + outside_bytes(v));
+            assert_eq!(h.stat().live_bytes, want.iter().map(|b| bytes(Value::from_bits(*b))).sum::<usize>());
         }
     }
 }
