@@ -152,10 +152,11 @@ impl Heap {
         let what = if full { Collected::Full } else { Collected::Young };
         let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
         shared.stats.marked(what, t0.elapsed().as_nanos() as u64, bytes, cells);
-        // What waits to be swept or freed is, in the first half of a heap's share of the next budget.
+        // What waits to be swept or freed is, before a heap's share of the next budget is spent; no sooner, since a block that
+        // was just swept is in the cache when it is filled.
         let share = (shared.budget.load(Relaxed) / crate::space::PIECE).max(1) as usize / heaps.len().max(1);
         for h in heaps.iter_mut() {
-            h.lists.pace = (h.lists.unswept.len() + h.retired.batches()).div_ceil(share / 2 + 1);
+            h.lists.pace = (h.lists.unswept.len() + h.retired.batches()).div_ceil(share * 3 / 4 + 1);
         }
     }
 
