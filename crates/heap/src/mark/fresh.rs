@@ -39,3 +39,21 @@ fn place(cell: u64) -> (usize, u64) {
     let i = (cell as usize / BLOCK) % BITS;
     (i / 64, 1 << (i % 64))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_bit_stands_for_blocks_that_lie_a_whole_table_apart() {
+        let near = (BLOCK * 7) as u64;
+        let f = Fresh::of(std::iter::once(near as *mut Block));
+        let apart = (BLOCK * BITS) as u64;
+        for at in [near, near + BLOCK as u64 - 16, near + apart, near + 5 * apart + 64] {
+            assert!(f.may_hold(at), "{at:x}");
+        }
+        for at in [0, near - 16, near + BLOCK as u64, apart] {
+            assert!(!f.may_hold(at) && Fresh::all().may_hold(at), "{at:x}");
+        }
+    }
+}
