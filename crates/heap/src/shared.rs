@@ -226,6 +226,11 @@ impl HeapShared {
     pub fn gc_threads(&self) -> usize {
         self.helpers.threads()
     }
+    /// The calling thread stands still at a stop, and helps the collection with its marking as long as `stays` says. It comes
+    /// back sooner where there are enough of its kind or nothing to do for some 100 microseconds.
+    pub fn help(&self, stays: impl Fn() -> bool) {
+        self.helpers.lend(stays);
+    }
     pub fn set_gc_threads(&self, n: usize) {
         self.helpers.set_threads(n);
     }

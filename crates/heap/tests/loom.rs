@@ -165,3 +165,30 @@ fn a_crew_does_all_the_work_of_a_marking() {
         crew.close();
     });
 }
+
+/// A thread that stands still and lends itself does the work in the crew's stead, or leaves in time: `run` waits for it
+/// then, but for nobody who is not there.
+#[test]
+fn who_is_lent_is_in_no_job_that_is_over() {
+    check(3, || {
+        let (crew, stopped) = (Crew::new(), Arc::new(AtomicUsize::new(1)));
+        let lent = {
+            let (crew, stopped) = (crew.clone(), stopped.clone());
+            thread::spawn(move || crew.lend(1, || stopped.load(Acquire) == 1))
+        };
+        {
+            let (share, done) = (Share::new(), AtomicUsize::new(0));
+            share.join();
+            let job = || {
+                if share.join() {
+                    work(&share, Vec::new(), &done);
+                }
+            };
+            Crew::run(&crew, 1, &job, || work(&share, vec![1], &done));
+            assert_eq!(done.load(Relaxed), 3);
+        }
+        stopped.store(0, Release);
+        lent.join().unwrap();
+        crew.close();
+    });
+}

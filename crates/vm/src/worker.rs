@@ -26,8 +26,9 @@
 use crate::Cx;
 use crate::runtime::{Runtime, lock};
 use crate::task::State;
+use kumi_heap::HeapShared;
 use kumi_sched::Sched;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
@@ -35,6 +36,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(crate) struct Stop {
     state: Mutex<StopState>,
     changed: Condvar,
+    /// Times that somebody was told of a change.
+    changes: AtomicUsize,
+    /// Is one worker alone with the runtime? As `stopping`, for those that look without the lock.
+    stopping: AtomicBool,
     /// Something is asked of active workers.
     asked: AtomicBool,
 }
@@ -45,10 +50,41 @@ impl Stop {
         let s = lock(&self.state);
         s.joining + s.detached > 0
     }
+    fn tell(&self, _: &StopState) {
+        self.changes.fetch_add(1, Release);
+        self.changed.notify_all();
+    }
     fn until_changed<'a>(&self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
         self.changed.wait(s).unwrap_or_else(|e| e.into_inner())
     }
+    /// [`until_changed`](Self::until_changed) where that is likely to be soon: a sleeping thread is some 50 microseconds late,
+    /// and may find its core taken.
+    fn until_changed_soon<'a>(&'a self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+        let changes = self.changes.load(Relaxed);
+        drop(s);
+        for _ in 0..SPINS {
+            if self.changes.load(Acquire) != changes {
+                return lock(&self.state);
+            }
+            std::hint::spin_loop();
+        }
+        let s = lock(&self.state);
+        if self.changes.load(Relaxed) != changes { s } else { self.until_changed(s) }
+    }
+    /// Waits until the stop is over, and helps meanwhile who stopped the others.
+    fn stand<'a>(&'a self, heap: &HeapShared, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+        drop(s);
+        heap.help(|| self.stopping.load(Acquire));
+        let mut s = lock(&self.state);
+        while s.stopping {
+            s = self.until_changed(s);
+        }
+        s
+    }
 }
+
+/// Looks before a worker that waits for others goes to sleep: 100 microseconds and more.
+const SPINS: usize = 4000;
 
 struct StopState {
     active: usize,
@@ -86,6 +122,8 @@ impl Default for Stop {
                 joining: 0,
             }),
             changed: Condvar::new(),
+            changes: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
             asked: AtomicBool::new(false),
         }
     }
@@ -149,19 +187,18 @@ impl Cx {
     fn stop_here_slow(&mut self) {
         self.show_stack();
         let rt = self.runtime();
+        let heap = self.heap.shared().clone();
         let mut s = lock(&rt.stop.state);
         loop {
             if s.want_parallel {
                 s.want_parallel = false;
                 s.parallel = true;
-                rt.stop.changed.notify_all();
+                rt.stop.tell(&s);
             } else if s.stopping {
                 s.active -= 1;
                 s.joining += 1;
-                rt.stop.changed.notify_all();
-                while s.stopping {
-                    s = rt.stop.until_changed(s);
-                }
+                rt.stop.tell(&s);
+                s = rt.stop.stand(&heap, s);
                 s.joining -= 1;
                 s.active += 1;
             } else {
@@ -190,16 +227,17 @@ impl Cx {
     /// This worker becomes active.
     fn become_active(&mut self) {
         let rt = self.runtime();
+        let heap = self.heap.shared().clone();
         let mut s = lock(&rt.stop.state);
         s.joining += 1;
         loop {
             if s.stopping {
-                s = rt.stop.until_changed(s);
+                s = rt.stop.stand(&heap, s);
             } else if s.active > 0 && !s.parallel {
                 s.want_parallel = true;
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
-                s = rt.stop.until_changed(s);
+                s = rt.stop.until_changed_soon(s);
             } else {
                 break;
             }
@@ -229,12 +267,13 @@ impl Cx {
             rt.poll_all();
         }
         self.parallel_mode(false);
-        rt.stop.changed.notify_all();
+        rt.stop.tell(&s);
     }
     /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
     pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> T {
         self.show_stack();
         let rt = self.runtime();
+        let heap = self.heap.shared().clone();
         let seen;
         {
             let mut s = lock(&rt.stop.state);
@@ -247,25 +286,25 @@ impl Cx {
             s.parallel = true;
             let waited_for = s.stopping || s.want_parallel;
             s.want_parallel = false;
-            seen = self.heap.shared().reader_begins();
+            seen = heap.reader_begins();
             if waited_for {
-                rt.stop.changed.notify_all();
+                rt.stop.tell(&s);
             }
         }
         let done = work();
         let mut s = lock(&rt.stop.state);
-        while s.stopping {
-            s = rt.stop.until_changed(s);
+        if s.stopping {
+            s = rt.stop.stand(&heap, s);
         }
         s.detached -= 1;
         s.active += 1;
-        self.heap.shared().reader_ends(seen);
+        heap.reader_ends(seen);
         if s.active == 1 && s.nobody_else() {
             s.parallel = false;
         }
         self.parallel_mode(s.parallel);
         if s.forking > 0 {
-            rt.stop.changed.notify_all();
+            rt.stop.tell(&s);
         }
         done
     }
@@ -278,7 +317,7 @@ impl Cx {
         if s.detached > 0 {
             s.active -= 1;
             s.joining += 1;
-            rt.stop.changed.notify_all();
+            rt.stop.tell(&s);
             while s.detached > 0 || s.stopping {
                 s = rt.stop.until_changed(s);
             }
@@ -338,19 +377,22 @@ impl Cx {
                 return false;
             }
             s.stopping = true;
+            rt.stop.stopping.store(true, Release);
             if s.active > 1 {
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
                 while s.active > 1 {
-                    s = rt.stop.until_changed(s);
+                    s = rt.stop.until_changed_soon(s);
                 }
             }
         }
         true
     }
     fn end_stop(&mut self) {
-        lock(&self.stop.state).stopping = false;
-        self.stop.changed.notify_all();
+        let mut s = lock(&self.stop.state);
+        s.stopping = false;
+        self.stop.stopping.store(false, Release);
+        self.stop.tell(&s);
     }
 
     /// Starts the other workers, once.

@@ -1,16 +1,22 @@
 //! How many threads mark, and the crew of a runtime's heaps.
 //!
-//! Invariant: the lock here is taken by the collecting thread only, at a stop; a process forks at a stop too, with no
-//! collection under way, so the child finds it free. The child does not have the threads: it sees that its process
-//! is another and makes a new crew, leaving the old one, whose own lock may have been held, as it is.
+//! Invariant: a crew is of one process. The child of a fork has none of the threads, and finds the crew's lock as
+//! it was just then: it sees that its process is another and makes a new crew, leaving the old one as it is. No lock is
+//! taken for that, which a fork might find held.
 
 use super::crew::Crew;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
+
+struct Of {
+    process: u32,
+    crew: Arc<Crew>,
+}
 
 /// See the module.
 pub(crate) struct Helpers {
-    crew: Mutex<Option<(u32, Arc<Crew>)>>,
+    /// Null until one is wanted. Replaced in a child only; what it was before is never freed there.
+    crew: AtomicPtr<Of>,
     threads: AtomicUsize,
 }
 
@@ -22,7 +28,7 @@ fn default_threads() -> usize {
 
 impl Default for Helpers {
     fn default() -> Self {
-        Helpers { crew: Mutex::new(None), threads: AtomicUsize::new(default_threads()) }
+        Helpers { crew: AtomicPtr::default(), threads: AtomicUsize::new(default_threads()) }
     }
 }
 
@@ -34,36 +40,52 @@ impl Helpers {
     pub fn set_threads(&self, n: usize) {
         self.threads.store(n.clamp(1, 256), Relaxed);
     }
-    /// Runs `job` on the helpers and `own` here.
-    pub fn run(&self, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
-        let crew = {
-            let mut c = crate::shared::lock(&self.crew);
-            let pid = std::process::id();
-            match &*c {
-                Some((of, crew)) if *of == pid => crew.clone(),
-                _ => {
-                    let crew = Crew::new();
-                    // A parent's crew is never dropped here: its threads are not there to let go of it.
-                    std::mem::forget(c.replace((pid, crew.clone())));
-                    crew
+    fn crew(&self) -> &Arc<Crew> {
+        let process = std::process::id();
+        let mut at = self.crew.load(Acquire);
+        loop {
+            // SAFETY: what stands here is freed when `self` goes.
+            match unsafe { at.as_ref() } {
+                Some(of) if of.process == process => return &of.crew,
+                _ => {}
+            }
+            let new = Box::into_raw(Box::new(Of { process, crew: Crew::new() }));
+            match self.crew.compare_exchange(at, new, AcqRel, Acquire) {
+                Ok(_) => at = new,
+                Err(other) => {
+                    at = other;
+                    // SAFETY: nobody has seen it.
+                    drop(unsafe { Box::from_raw(new) });
                 }
             }
-        };
-        Crew::run(&crew, self.threads().saturating_sub(1), job, own);
+        }
+    }
+    /// Runs `job` on the helpers and `own` here.
+    pub fn run(&self, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
+        Crew::run(self.crew(), self.threads().saturating_sub(1), job, own);
+    }
+    /// The calling thread, which stands still at a stop, helps as long as `stays` says: see [`Crew::lend`].
+    pub fn lend(&self, stays: impl Fn() -> bool) {
+        let most = self.threads() - 1;
+        if most > 0 {
+            self.crew().lend(most, stays);
+        }
     }
     /// Threads that wait for work.
     #[cfg(test)]
     pub fn started(&self) -> usize {
-        crate::shared::lock(&self.crew).as_ref().map_or(0, |(_, c)| c.threads())
+        // SAFETY: as in `crew`.
+        unsafe { self.crew.load(Acquire).as_ref() }.map_or(0, |of| of.crew.threads())
     }
 }
 
 impl Drop for Helpers {
     fn drop(&mut self) {
-        let c = self.crew.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match c.take() {
-            Some((of, crew)) if of == std::process::id() => crew.close(),
-            other => std::mem::forget(other),
+        let at = *self.crew.get_mut();
+        // SAFETY: as in `crew`.
+        if unsafe { at.as_ref() }.is_some_and(|of| of.process == std::process::id()) {
+            // SAFETY: made from a box, and nobody uses it any more.
+            unsafe { Box::from_raw(at) }.crew.close();
         }
     }
 }

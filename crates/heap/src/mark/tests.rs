@@ -1,9 +1,11 @@
 //! Marking against a plain walk, with one thread and several.
 
+use super::crew::Crew;
 use super::*;
 use crate::trace::trace_cell;
 use crate::{HashData, Heap, Marker};
 use rustc_hash::FxHashSet;
+use std::sync::Mutex;
 
 /// Small random numbers.
 struct Rng(u64);
@@ -148,6 +150,41 @@ fn one_long_array_and_many_lists_are_shared_out() {
         assert_eq!(h.stat().live_cells, 35_001);
     }
     assert_eq!(h.shared().helpers.started(), 2);
+}
+
+/// A thread that is lent does the job in the stead of one of the crew's; one more than wanted is let go at once.
+#[test]
+fn who_is_lent_takes_the_place_of_a_thread() {
+    let (crew, looks, over) = (Crew::new(), AtomicUsize::new(0), AtomicBool::new(false));
+    std::thread::scope(|s| {
+        let lent = s.spawn(|| {
+            crew.lend(1, || {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                looks.fetch_add(1, SeqCst);
+                !over.load(SeqCst)
+            });
+        });
+        while looks.load(SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        crew.lend(1, || panic!("nobody asks whether it stays"));
+        let who = Mutex::new(None);
+        let job = || *who.lock().unwrap() = Some(std::thread::current().id());
+        Crew::run(&crew, 1, &job, || {
+            while who.lock().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+        });
+        assert_eq!(*who.lock().unwrap(), Some(lent.thread().id()));
+        assert_eq!(crew.threads(), 0);
+        over.store(true, SeqCst);
+    });
+}
+
+/// Who is lent leaves when no job comes, so that it may sleep.
+#[test]
+fn who_is_lent_for_nothing_leaves() {
+    Crew::new().lend(1, || true);
 }
 
 #[test]
