@@ -42,14 +42,24 @@ impl Identity {
     }
 }
 
+/// Freed memory goes back to the system when the runtime says so. The allocator would do it by itself within an allocation:
+/// up to 25 ms in which that worker passes no safepoint.
+fn give_back_by_hand(cx: &mut Cx) {
+    /// `mi_option_purge_delay` of mimalloc 2 and 3, in milliseconds.
+    const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+    // SAFETY: sets a number in a table; any time is right for it.
+    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, i32::MAX as _) };
+    // SAFETY: the allocator may be told so at any time, on any thread.
+    cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) });
+}
+
 /// A runtime with all built-in classes, before any program text.
 ///
 /// # Errors
 /// The prelude does not load: a message for the person who edits it.
 pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     let mut cx = Cx::new();
-    // SAFETY: the allocator may be told so at any time.
-    cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) });
+    give_back_by_hand(&mut cx);
     let dir = crate::run::library_dir();
     let library = if dir == kumi_vm::library::LIB_DIR { String::new() } else { dir };
     cx.boot().options = Options { library, ..options };

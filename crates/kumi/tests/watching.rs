@@ -109,22 +109,3 @@ fn the_limit_is_the_least_of_what_binds() {
     let max: u64 = o.trim().parse().unwrap_or_else(|_| panic!("{o}{e}"));
     assert!(max < 2_000_000 * 1024, "{max}");
 }
-
-#[test]
-#[cfg(target_os = "linux")]
-fn memory_goes_back_to_the_system() {
-    let program = "
-def rss = File.read('/proc/self/statm').split[1].to_i
-a = Array.new(400_000) { |i| [i, i.to_s] }
-full = rss
-a = nil
-GC.start
-p rss < full / 2
-a = Array.new(400_000) { |i| [i, i.to_s] }
-a = nil
-GC.start(immediate_sweep: false)
-sleep 0.5
-p rss < full / 2";
-    let (out, o, e) = run(&mut command(&["-e", program]));
-    assert!(out.status.success() && o == "true\ntrue\n", "{o}{e}");
-}

@@ -129,6 +129,7 @@ impl Cx {
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
+        self.give_back_in_time();
     }
 }
 

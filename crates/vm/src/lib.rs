@@ -23,6 +23,7 @@ mod fiber;
 mod finalize;
 mod fstring;
 mod gc;
+mod give_back;
 mod guard;
 pub mod hash_key;
 pub mod interp;

@@ -77,6 +77,7 @@ pub struct Runtime {
     pub(crate) trim_armed: AtomicBool,
     /// A last look for a deadlock is to come.
     pub(crate) look_armed: AtomicBool,
+    pub(crate) give_back: crate::give_back::GiveBack,
     /// What hangs on cells.
     pub(crate) outside: crate::outside::Outside,
     /// The other workers were started.
@@ -134,6 +135,7 @@ impl Runtime {
             ractors: AtomicBool::new(false),
             trim_armed: AtomicBool::new(false),
             look_armed: AtomicBool::new(false),
+            give_back: Default::default(),
             outside: Default::default(),
             started: AtomicBool::new(false),
             workers: StableVec::new(4096),

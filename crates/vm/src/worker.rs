@@ -175,6 +175,10 @@ impl Runtime {
 }
 
 impl Cx {
+    /// Does another worker want something of this one at its next safepoint? For natives that can come there in between.
+    pub fn others_wait(&self) -> bool {
+        self.stop.asked.load(Relaxed)
+    }
     /// Does what other workers asked of this one; the running task may be looked at meanwhile.
     #[inline]
     pub(crate) fn stop_here(&mut self) {
@@ -359,6 +363,7 @@ impl Cx {
             self.forked();
             return None;
         }
+        self.give_back.wait_for_pool();
         let pid = f();
         if pid != 0 {
             self.end_stop();

@@ -35,6 +35,8 @@ pub static TABLE: &[NativeDef] = &[
 
 /// Freed bytes for which it is worth to give memory back at once.
 const MUCH: u64 = 4 << 20;
+/// Blocks that are swept between two looks whether others wait: some tenths of a millisecond.
+const PIECE: usize = 16;
 
 /// `__gc_start(full, sweep)`: collects now: asks once, and is called again after the next safepoint. Then, the world
 /// going on, it sweeps what is this worker's and gives memory back to the system.
@@ -51,10 +53,14 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(Exit::Again);
     }
     if again && a[1].truthy() {
-        cx.heap.sweep_all();
-        let freed = cx.heap.shared().stats.last().map_or(0, |c| c.freed_bytes());
-        if freed >= MUCH {
-            cx.trimmed(freed as usize);
+        while cx.heap.sweep_some(PIECE) {
+            if cx.others_wait() {
+                cx.task.waits = Waits::Collect;
+                return Err(Exit::Again);
+            }
+        }
+        if cx.heap.shared().stats.last().is_some_and(|c| c.freed_bytes() >= MUCH) {
+            cx.give_back_soon();
         }
     }
     Ok(Value::NIL)

@@ -209,25 +209,12 @@ impl Cx {
                 None => {}
             }
         }
-        self.trimmed(bytes);
+        self.freed(bytes);
         more
     }
     /// Gives back what a parked task's stack does not use, now; bytes that became free.
     pub fn trim_parked(&self, task: &mut Task) -> usize {
         task.trim_stack(&self.stack_sizes)
-    }
-    /// How freed memory goes back to the system.
-    pub fn give_back_with(&mut self, f: fn()) {
-        self.stack_sizes.give_back = Some(f);
-        self.boot().stack_sizes.give_back = Some(f);
-    }
-    /// After many [`Cx::trim_parked`]: freed memory goes back to the system.
-    pub fn trimmed(&self, bytes: usize) {
-        if bytes >= 1 << 20 {
-            if let Some(f) = self.stack_sizes.give_back {
-                f();
-            }
-        }
     }
     /// The nearest frame of user code, from the running one on (prelude frames are invisible).
     pub(crate) fn user_frame(&self) -> Option<Fp> {

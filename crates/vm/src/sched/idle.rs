@@ -74,9 +74,9 @@ impl Cx {
             s.timer(now_ns() + 20_000_000, 0, 1);
         }
     }
-    /// A worker goes idle: what its tasks' stacks do not use is looked for in a second.
+    /// A worker goes idle: what its tasks' stacks do not use is looked for in a second, and what is free given back.
     pub(crate) fn arm_trim(&self) {
-        if self.tasks.threads.load(Relaxed) > 0 && !self.trim_armed.swap(true, Relaxed) {
+        if (self.tasks.threads.load(Relaxed) > 0 || self.give_back.waits()) && !self.trim_armed.swap(true, Relaxed) {
             self.sched().timer(now_ns() + 1_000_000_000, 0, 0);
         }
     }

@@ -48,6 +48,9 @@ impl Cx {
                 return self.raise_exc(e);
             }
         }
+        if self.give_back.is_asked() {
+            self.give_back_here();
+        }
         if let Some(f) = self.begin_finalizers() {
             return f;
         }

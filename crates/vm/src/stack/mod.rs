@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     fn sizes(stress: u32) -> StackSizes {
-        StackSizes { first: 32, thread_max: 1 << 16, fiber_max: 1 << 16, budget: 1 << 30, stress, seed: 1, give_back: None }
+        StackSizes { first: 32, thread_max: 1 << 16, fiber_max: 1 << 16, budget: 1 << 30, stress, seed: 1 }
     }
     fn fill(s: &mut Stack, to: usize) {
         for i in 0..to {

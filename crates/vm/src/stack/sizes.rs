@@ -32,8 +32,6 @@ pub struct StackSizes {
     pub stress: u32,
     /// Seed of the rhythm that is.
     pub seed: u32,
-    /// Returns freed memory to the system (the command's allocator knows how).
-    pub give_back: Option<fn()>,
 }
 
 impl StackSizes {
@@ -58,7 +56,6 @@ impl StackSizes {
             budget: 1 << 30,
             stress: if k <= 256 { k } else { 1 + k % 256 },
             seed: k,
-            give_back: None,
         }
     }
     /// A limit of the whole runtime's memory limits that of all stacks.
