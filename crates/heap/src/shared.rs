@@ -97,6 +97,8 @@ pub struct HeapShared {
     pub(crate) book: crate::site::SiteBook,
     /// A collection is wished for.
     pub(crate) wants: AtomicBool,
+    /// Somebody waits for workers to come to a safepoint: what can be put off is.
+    pub(crate) hurry: AtomicBool,
     /// It is to be a full one, whatever the policy says.
     pub(crate) wants_full: AtomicBool,
     /// Only who asks gets a full one, and who comes to the limit (`GC.config(rgengc_allow_full_mark: false)`).
@@ -175,6 +177,7 @@ impl HeapShared {
             finalizers: Mutex::default(),
             pending: Mutex::default(),
             has_pending: AtomicBool::new(false),
+            hurry: AtomicBool::new(false),
             stats: Stats::default(),
             births: Mutex::default(),
             orphans: Mutex::default(),
@@ -231,12 +234,20 @@ impl HeapShared {
     pub fn help(&self, stays: impl Fn() -> bool) {
         self.helpers.lend(stays);
     }
+    /// The stop that begins goes on beside the work of so many threads.
+    pub fn set_taken_cores(&self, n: usize) {
+        self.helpers.set_taken(n);
+    }
     pub fn set_gc_threads(&self, n: usize) {
         self.helpers.set_threads(n);
     }
     /// The sites of allocation.
     pub fn book(&self) -> &crate::site::SiteBook {
         &self.book
+    }
+    /// Somebody waits for workers to come to a safepoint, or does no longer.
+    pub fn set_hurry(&self, on: bool) {
+        self.hurry.store(on, Relaxed);
     }
     /// Asks for a collection, young or full as policy says; who polls must be told by other means.
     pub fn request_gc(&self) {

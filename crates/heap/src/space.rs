@@ -22,6 +22,8 @@ pub(crate) const PIECE: isize = 256 << 10;
 const SPARE: usize = 64;
 /// A gap with more left than this is kept for smaller cells when a large one does not fit.
 const KEEP_GAP: usize = 512;
+/// Blocks that are swept or looked through in one go, though others wait: some 50 microseconds.
+const STEPS: usize = 8;
 /// Free bytes that make a block worth entering.
 const WORTH: usize = 1024;
 /// Free bytes with which a block may become a window's: fewer would make a window of many small gaps.
@@ -144,6 +146,8 @@ pub(crate) struct Lists {
     /// Blocks to sweep, or batches of buffers to free, with each piece of budget that is spent, so that all are before the next
     /// collection.
     pub pace: usize,
+    /// What of that was put off, since others waited for this worker.
+    owed: usize,
 }
 
 impl Lists {
@@ -183,6 +187,7 @@ impl Lists {
     pub fn restart(&mut self, full: bool) {
         self.unswept.append(&mut self.young_recycled);
         self.unswept.append(&mut self.young_full);
+        self.owed = 0;
         if full {
             self.unswept.append(&mut self.recycled);
             self.unswept.append(&mut self.roomy);
@@ -297,11 +302,20 @@ impl Heap {
             self.shared.request_gc();
             self.poll.store(true, Relaxed);
         }
-        for _ in 0..self.lists.pace.saturating_mul((need / PIECE).max(1) as usize) {
+        let due = self.lists.pace.saturating_mul((need / PIECE).max(1) as usize);
+        self.lists.owed = self.lists.owed.saturating_add(due);
+        let mut steps = 0;
+        while self.lists.owed > 0 && !self.is_enough(steps) {
+            steps += 1;
+            self.lists.owed -= 1;
             if !self.tidy_one() {
-                break;
+                self.lists.owed = 0;
             }
         }
+    }
+    /// Has this worker looked at so many blocks in one go, since it last passed a safepoint, that others should not wait longer?
+    fn is_enough(&self, steps: usize) -> bool {
+        steps >= STEPS && self.shared.hurry.load(Relaxed)
     }
     /// Frees some of the buffers that wait for it, or sweeps one block; false: none waits.
     fn tidy_one(&mut self) -> bool {
@@ -445,9 +459,11 @@ impl Heap {
             self.window.filled(bytes);
         }
     }
-    /// Finds a gap for `n` bytes outside the window.
+    /// Finds a gap for `n` bytes outside the window. There may be thousands of blocks with none: while others wait, an empty
+    /// block will do.
     fn out_refill(&mut self, n: usize) {
         self.settle(OUTSIDE);
+        let mut steps = 0;
         loop {
             let most = self.piece_for(n, usize::MAX);
             if self.cursors[1].advance(n, most) {
@@ -457,14 +473,16 @@ impl Heap {
             if !b.is_null() {
                 self.lists.young_full.push(b);
             }
-            let b = match self.lists.young_recycled.pop().or_else(|| self.lists.recycled.pop()) {
-                Some(b) => b,
-                None if self.sweep_one() => continue,
-                None => match self.lists.roomy.pop() {
-                    Some(b) => b,
-                    None => self.take_block(),
+            steps += 1;
+            let found = match self.is_enough(steps) {
+                true => None,
+                false => match self.lists.young_recycled.pop().or_else(|| self.lists.recycled.pop()) {
+                    None if self.sweep_one() => continue,
+                    None => self.lists.roomy.pop(),
+                    some => some,
                 },
             };
+            let b = found.unwrap_or_else(|| self.take_block());
             self.cursors[1].enter(b);
         }
     }
@@ -535,7 +553,7 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HeapConfig;
+    use crate::{HeapConfig, Rule};
 
     /// A worker that finds no block to sweep still frees what its collection released, while it spends its budget.
     #[test]
@@ -559,5 +577,30 @@ mod tests {
         }
         assert_eq!(h.retired.bytes(), 0, "the next budget is nearly spent");
         h.set_parallel(false);
+    }
+
+    /// A worker for which others wait does not look through all of the heap for a gap; what it puts off is done later.
+    #[test]
+    fn while_others_wait_few_blocks_are_swept_in_one_go() {
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, young: (64 << 20, 64 << 20), ..HeapConfig::default() });
+        let all: Vec<Value> = (0..100_000).map(|i| h.array(Value::FALSE, &[Value::fix(i)]).val()).collect();
+        h.collect(&mut |m| m.mark_all(&all));
+        let waiting = h.lists.unswept.len();
+        assert!(waiting > 10 * STEPS && h.lists.pace > 0);
+        h.shared.set_hurry(true);
+        h.out_refill(64);
+        assert!(h.lists.unswept.len() >= waiting - STEPS);
+        for _ in 0..10 {
+            h.spend(PIECE as usize + 1);
+        }
+        assert!(h.lists.unswept.len() >= waiting - 11 * STEPS);
+        h.shared.set_hurry(false);
+        h.lists.pace = 0;
+        h.lists.owed = h.lists.unswept.len() / 2;
+        let (left, owed) = (h.lists.unswept.len(), h.lists.owed);
+        h.spend(PIECE as usize + 1);
+        assert_eq!((h.lists.unswept.len(), h.lists.owed), (left - owed, 0));
+        h.out_refill(64);
+        assert_eq!(h.lists.unswept.len(), 0, "they are full, so it looks at all of them");
     }
 }

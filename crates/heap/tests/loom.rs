@@ -139,7 +139,7 @@ fn no_helper_is_in_a_job_that_is_over() {
                 }
             }
             let lent = Lent(&seen);
-            Crew::run(&crew, 1, &|| lent.add(), || ());
+            Crew::run(&crew, 1, 1, &|| lent.add(), || ());
             // SAFETY: nobody is in the job.
             assert!(seen.with_mut(|p| unsafe { *p }) < 2);
         }
@@ -160,7 +160,7 @@ fn a_crew_does_all_the_work_of_a_marking() {
                 work(&share, Vec::new(), &done);
             }
         };
-        Crew::run(&crew, 1, &job, || work(&share, vec![1], &done));
+        Crew::run(&crew, 1, 1, &job, || work(&share, vec![1], &done));
         assert_eq!(done.load(Relaxed), 3);
         crew.close();
     });
@@ -184,7 +184,7 @@ fn who_is_lent_is_in_no_job_that_is_over() {
                     work(&share, Vec::new(), &done);
                 }
             };
-            Crew::run(&crew, 1, &job, || work(&share, vec![1], &done));
+            Crew::run(&crew, 1, 1, &job, || work(&share, vec![1], &done));
             assert_eq!(done.load(Relaxed), 3);
         }
         stopped.store(0, Release);

@@ -386,10 +386,13 @@ impl Cx {
             if s.active > 1 {
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
+                self.heap.shared().set_hurry(true);
                 while s.active > 1 {
                     s = rt.stop.until_changed_soon(s);
                 }
+                self.heap.shared().set_hurry(false);
             }
+            self.heap.shared().set_taken_cores(s.detached);
         }
         true
     }

@@ -73,17 +73,17 @@ impl Crew {
         })
     }
 
-    /// Has up to `helpers` threads run `job` beside `own`, which the caller runs: lent ones, and as many of the crew's as
-    /// those are too few. Comes back when all of them are out of it. One caller at a time. A helper that panics ends
-    /// the process: half a marking would free what lives.
-    pub fn run(this: &Arc<Crew>, helpers: usize, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
+    /// Has up to `helpers` threads run `job` beside `own`, which the caller runs: lent ones, and if there are fewer than
+    /// `called`, some of the crew's. Comes back when all of them are out of it. One caller at a time. A helper that panics
+    /// ends the process: half a marking would free what lives.
+    pub fn run(this: &Arc<Crew>, helpers: usize, called: usize, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
         // SAFETY: only the lifetime is lost, which the module's invariant keeps.
         let job = Job(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync + 'static)>(job) });
         let (called, grow) = {
             let mut s = lock(&this.state);
             s.job = Some(job);
             this.open.store(helpers, Relaxed);
-            let wanted = helpers.saturating_sub(s.lent);
+            let wanted = called.saturating_sub(s.lent);
             let grow = wanted.saturating_sub(s.threads);
             s.threads += grow;
             (wanted - grow, grow)
@@ -162,6 +162,10 @@ impl Crew {
         s
     }
 
+    /// How many threads look for a job.
+    pub fn lent(&self) -> usize {
+        lock(&self.state).lent
+    }
     /// The threads end once they have nothing to do.
     pub fn close(&self) {
         lock(&self.state).closed = true;

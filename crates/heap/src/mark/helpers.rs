@@ -18,6 +18,8 @@ pub(crate) struct Helpers {
     /// Null until one is wanted. Replaced in a child only; what it was before is never freed there.
     crew: AtomicPtr<Of>,
     threads: AtomicUsize,
+    /// Cores that are taken by work that goes on beside the stop. Who is called on one of them comes late, or another does.
+    taken: AtomicUsize,
 }
 
 /// `KUMI_GC_THREADS`, else as many as the machine (or its share of one) has cores, at most 16.
@@ -28,7 +30,7 @@ fn default_threads() -> usize {
 
 impl Default for Helpers {
     fn default() -> Self {
-        Helpers { crew: AtomicPtr::default(), threads: AtomicUsize::new(default_threads()) }
+        Helpers { crew: AtomicPtr::default(), threads: AtomicUsize::new(default_threads()), taken: AtomicUsize::new(0) }
     }
 }
 
@@ -60,9 +62,22 @@ impl Helpers {
             }
         }
     }
+    /// So many cores are taken by what goes on beside the stop.
+    pub fn set_taken(&self, cores: usize) {
+        self.taken.store(cores, Relaxed);
+    }
+    /// Threads of the crew that are worth calling: for what takes `long`, as many as there could be.
+    fn called(&self, long: bool) -> usize {
+        let taken = if long { 0 } else { self.taken.load(Relaxed) };
+        (self.threads() - 1).saturating_sub(taken)
+    }
+    /// Would anybody help?
+    pub fn are_there(&self, long: bool) -> bool {
+        self.threads() > 1 && (self.called(long) > 0 || self.crew().lent() > 0)
+    }
     /// Runs `job` on the helpers and `own` here.
-    pub fn run(&self, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
-        Crew::run(self.crew(), self.threads().saturating_sub(1), job, own);
+    pub fn run(&self, long: bool, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
+        Crew::run(self.crew(), self.threads() - 1, self.called(long), job, own);
     }
     /// The calling thread, which stands still at a stop, helps as long as `stays` says: see [`Crew::lend`].
     pub fn lend(&self, stays: impl Fn() -> bool) {

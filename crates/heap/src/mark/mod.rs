@@ -34,6 +34,8 @@ pub(crate) type Ivars<'a> = &'a (dyn Fn(Value, &mut dyn Visitor) + Sync);
 
 /// Cells that are marked by one thread before others are called: about a tenth of a millisecond's work.
 const ALONE: usize = if cfg!(test) { 64 } else { 6_000 };
+/// Cells for which helpers are called though all cores are taken: some 5 milliseconds' work.
+const LONG_WORK: usize = if cfg!(test) { 10_000 } else { 250_000 };
 /// Cells between two looks whether somebody is hungry.
 const TURN: usize = if cfg!(test) { 16 } else { 512 };
 /// Entries that wait for their cache lines. Powers of two.
@@ -130,9 +132,10 @@ impl<'h> Marking<'h> {
     /// Marks what `roots` shows and all that is reached from there. `ivars` shows variables in side tables. When some
     /// `expected` cells are worth it, others are called while the roots are being gathered.
     pub fn run(&mut self, expected: usize, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
-        let many = self.helpers.threads() > 1;
+        let long = expected > LONG_WORK;
+        let many = self.helpers.are_there(long);
         if many && expected > ALONE {
-            return self.together(roots, ivars);
+            return self.together(long, roots, ivars);
         }
         let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
         roots(&mut r);
@@ -143,10 +146,10 @@ impl<'h> Marking<'h> {
         self.bytes += t.bytes;
         let rest = t.grey;
         if !finished {
-            self.together(|r| r.grey = rest, ivars);
+            self.together(long, |r| r.grey = rest, ivars);
         }
     }
-    fn together(&mut self, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
+    fn together(&mut self, long: bool, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
         /// Set when it goes, by whatever way.
         struct Gathered<'a>(&'a AtomicBool);
         impl Drop for Gathered<'_> {
@@ -170,7 +173,7 @@ impl<'h> Marking<'h> {
                 part(Grey::default());
             }
         };
-        self.helpers.run(&job, || {
+        self.helpers.run(long, &job, || {
             let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
             let done = Gathered(&gathered);
             roots(&mut r);

@@ -170,7 +170,7 @@ fn who_is_lent_takes_the_place_of_a_thread() {
         crew.lend(1, || panic!("nobody asks whether it stays"));
         let who = Mutex::new(None);
         let job = || *who.lock().unwrap() = Some(std::thread::current().id());
-        Crew::run(&crew, 1, &job, || {
+        Crew::run(&crew, 1, 1, &job, || {
             while who.lock().unwrap().is_none() {
                 std::thread::yield_now();
             }
@@ -185,6 +185,30 @@ fn who_is_lent_takes_the_place_of_a_thread() {
 #[test]
 fn who_is_lent_for_nothing_leaves() {
     Crew::new().lend(1, || true);
+}
+
+/// With the other core taken by work that goes on beside the stop, a thread is called for long work only.
+#[test]
+fn nobody_is_called_to_a_core_that_is_taken() {
+    let mut h = Heap::new();
+    h.shared().set_gc_threads(2);
+    h.shared().set_taken_cores(1);
+    let some = graph(&mut h, &mut Rng(7), 5_000);
+    let mut mark = |all: &[Value], taken: usize| {
+        h.shared().set_taken_cores(taken);
+        h.collect(&mut |m: &mut Marker| m.mark_all(all));
+        (h.stat().live_cells, h.shared().helpers.started())
+    };
+    assert_eq!([mark(&some, 1), mark(&some, 1)], [(5_000, 0); 2]);
+    assert_eq!(mark(&some, 0), (5_000, 1));
+    let mut h = Heap::new();
+    h.shared().set_gc_threads(2);
+    let many = graph(&mut h, &mut Rng(8), 20_000);
+    h.shared().set_taken_cores(1);
+    for started in [0, 1] {
+        h.collect(&mut |m: &mut Marker| m.mark_all(&many));
+        assert_eq!((h.stat().live_cells, h.shared().helpers.started()), (20_000, started), "what is to be marked is known the second time");
+    }
 }
 
 #[test]
