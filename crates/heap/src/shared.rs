@@ -229,6 +229,10 @@ impl HeapShared {
     pub fn gc_threads(&self) -> usize {
         self.helpers.threads()
     }
+    /// Before there is a second worker: what helping needs is made now, since a stop may be a fork's, at which nobody allocates.
+    pub fn prepare_help(&self) {
+        self.helpers.prepare();
+    }
     /// The calling thread stands still at a stop, and helps the collection with its marking as long as `stays` says. It comes
     /// back sooner where there are enough of its kind or nothing to do for some 100 microseconds.
     pub fn help(&self, stays: impl Fn() -> bool) {

@@ -313,7 +313,7 @@ impl Heap {
             }
         }
     }
-    /// Has this worker looked at so many blocks in one go, since it last passed a safepoint, that others should not wait longer?
+    /// Has this worker looked at so many blocks in one go that others, who wait for it, should not wait longer?
     fn is_enough(&self, steps: usize) -> bool {
         steps >= STEPS && self.shared.hurry.load(Relaxed)
     }
@@ -324,6 +324,10 @@ impl Heap {
             self.lists.pace = 0;
         }
         some
+    }
+    /// How often [`sweep_some`](Self::sweep_some) of one would find something.
+    pub fn to_sweep(&self) -> usize {
+        self.lists.unswept.len() + self.retired.batches()
     }
     /// Sweeps one block that waits for it; false: none does.
     pub(crate) fn sweep_one(&mut self) -> bool {
@@ -475,7 +479,7 @@ impl Heap {
             }
             steps += 1;
             let found = match self.is_enough(steps) {
-                true => None,
+                true => self.lists.roomy.pop(),
                 false => match self.lists.young_recycled.pop().or_else(|| self.lists.recycled.pop()) {
                     None if self.sweep_one() => continue,
                     None => self.lists.roomy.pop(),

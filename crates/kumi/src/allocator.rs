@@ -7,9 +7,25 @@
 
 use libmimalloc_sys as mi;
 use std::alloc::{GlobalAlloc, Layout};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// See the module.
 pub struct Allocator;
+
+/// Pieces of this size and above are counted when they are freed.
+const LARGE: usize = 64 << 10;
+static FREED: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that were freed so far in large pieces, or are about to be.
+pub fn freed_in_large() -> usize {
+    FREED.load(Relaxed)
+}
+#[inline(always)]
+fn count(bytes: usize) {
+    if bytes >= LARGE {
+        FREED.fetch_add(bytes, Relaxed);
+    }
+}
 
 /// Alignment of every block, however small.
 const WORD: usize = size_of::<usize>();
@@ -27,12 +43,14 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe { if l.align() <= WORD { mi::mi_zalloc(l.size()) } else { mi::mi_zalloc_aligned(l.size(), l.align()) }.cast() }
     }
     #[inline]
-    unsafe fn dealloc(&self, p: *mut u8, _: Layout) {
+    unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
+        count(l.size());
         // SAFETY: a block of this allocator's, by the caller's promise.
         unsafe { mi::mi_free(p.cast()) }
     }
     #[inline]
     unsafe fn realloc(&self, p: *mut u8, l: Layout, size: usize) -> *mut u8 {
+        count(l.size());
         // SAFETY: as above.
         unsafe {
             let p = p.cast();

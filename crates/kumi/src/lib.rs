@@ -1,5 +1,6 @@
 //! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`.
 
+pub mod allocator;
 pub mod help;
 pub mod options;
 pub mod repl;

@@ -4,10 +4,8 @@ use kumi::options::{Instead, Program, Settings};
 use kumi::{Identity, help, repl, run};
 use std::panic;
 
-mod allocator;
-
 #[global_allocator]
-static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+static ALLOCATOR: kumi::allocator::Allocator = kumi::allocator::Allocator;
 
 /// Before the first allocation: memory of an arena is committed piece by piece. Committed at once it
 /// becomes huge pages, and `kumi -e 1` 14 MB larger.

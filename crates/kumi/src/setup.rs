@@ -47,10 +47,12 @@ impl Identity {
 fn give_back_by_hand(cx: &mut Cx) {
     /// `mi_option_purge_delay` of mimalloc 2 and 3, in milliseconds.
     const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+    /// A day; it is multiplied by ten at most, and must not be more than 32 bits hold.
+    const DAY: i32 = 86_400_000;
     // SAFETY: sets a number in a table; any time is right for it.
-    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, i32::MAX as _) };
+    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, DAY as _) };
     // SAFETY: the allocator may be told so at any time, on any thread.
-    cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) });
+    cx.give_back_with(|| unsafe { libmimalloc_sys::mi_collect(true) }, Some(crate::allocator::freed_in_large));
 }
 
 /// A runtime with all built-in classes, before any program text.

@@ -33,6 +33,15 @@ fn the_memory_of_a_busy_program_becomes_small() {
     assert!(left < 50, "{left} %");
 }
 
+/// Few cells, large buffers, and the last collection comes long after the one before.
+#[test]
+fn large_buffers_go_back_too() {
+    let left = remains("sleep 1.2; a = Array.new(200) { 'x' * 1_000_000 }; full = rss; a = nil; GC.start(immediate_sweep: false)");
+    assert!(left < 50, "{left} %");
+    let left = remains("sleep 1.2; a = Array.new(200) { 'x' * 1_000_000 }; full = rss; a.each(&:clear)");
+    assert!(left < 50, "{left} %");
+}
+
 #[test]
 fn what_one_thread_let_go_of_is_given_back_when_it_asks_and_when_it_waits() {
     let program = "
@@ -45,7 +54,7 @@ p rss < full / 2
 a = Array.new(400_000) { |i| [i, i.to_s] }
 a = nil
 GC.start(immediate_sweep: false)
-sleep 0.5
+sleep 2.5
 p rss < full / 2";
     let out = Command::new(env!("CARGO_BIN_EXE_kumi")).args(["-e", program]).output().expect("kumi runs");
     assert_eq!(String::from_utf8_lossy(&out.stdout), "true\ntrue\n", "{}", String::from_utf8_lossy(&out.stderr));

@@ -125,11 +125,14 @@ impl Cx {
                 self.sweep_everywhere();
             }
         }
+        let collected = stopped.is_some();
         self.settle_sites(NODE_TICKS);
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
-        self.give_back_in_time();
+        if collected {
+            self.give_back_in_time();
+        }
     }
 }
 

@@ -5,16 +5,17 @@
 //! does that. A thread of the pool does while a worker has nothing to do, so that there is a core for it; else a worker
 //! detaches for it ([`Cx::while_detached`]), and stops go on without.
 //!
-//! It comes a second after the last time, with a node collection or when a worker finds nothing to run; at once when a
-//! worker with nothing to run has swept much, and when the program asks (`GC.start`).
+//! It comes a second after the last time at the soonest, with a node collection or when a worker finds nothing to run; at once
+//! when the program asks (`GC.start`).
 //!
 //! Invariant: nobody is in the allocator's giving back when the process forks: what it has taken apart meanwhile would be
-//! the child's for ever.
+//! the child's for ever. A fork waits for a thread that is at it, and lets none begin; one that waits for its turn on the
+//! pool finds that it is not wanted any more.
 
 use crate::Cx;
 use kumi_sched::now_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The shortest time between two.
 const LEAST_NS: u64 = 1_000_000_000;
@@ -26,7 +27,11 @@ const MUCH: usize = 1 << 20;
 pub(crate) struct GiveBack {
     /// How it is done: the command knows its allocator.
     with: Option<fn()>,
-    /// Bytes freed since it was last done, as far as anybody told.
+    /// Bytes of large pieces that the allocator has been given back so far.
+    large: Option<fn() -> usize>,
+    /// What that was when it was last done.
+    large_then: AtomicUsize,
+    /// Other bytes freed since, as far as anybody told.
     freed: AtomicUsize,
     /// When it was last begun.
     last: AtomicU64,
@@ -35,30 +40,61 @@ pub(crate) struct GiveBack {
     on_pool: Arc<OnPool>,
 }
 
-/// Is a thread of the pool at it?
-#[derive(Default)]
-struct OnPool {
-    busy: Mutex<bool>,
-    over: Condvar,
+/// What a thread of the pool is at.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Pool {
+    #[default]
+    Nothing,
+    /// It has not begun.
+    Queued,
+    Busy,
+    /// The process forks: none may begin.
+    Held,
 }
 
-/// The pool's thread is done, by whatever way.
-struct Over(Arc<OnPool>);
+#[derive(Default)]
+struct OnPool {
+    state: Mutex<Pool>,
+    changed: Condvar,
+}
 
-impl Drop for Over {
-    fn drop(&mut self) {
-        *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) = false;
-        self.0.over.notify_all();
+impl OnPool {
+    fn lock(&self) -> MutexGuard<'_, Pool> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// From one state to another; false: it is in none of that kind.
+    fn turn(&self, from: Pool, to: Pool) -> bool {
+        let mut s = self.lock();
+        let is = *s == from;
+        if is {
+            *s = to;
+            self.changed.notify_all();
+        }
+        is
+    }
+    /// On the pool's thread.
+    fn work(&self, f: fn()) {
+        if self.turn(Pool::Queued, Pool::Busy) {
+            f();
+            self.turn(Pool::Busy, Pool::Nothing);
+        }
     }
 }
 
 impl GiveBack {
-    fn is_due(&self) -> bool {
-        self.freed.load(Relaxed) >= MUCH && now_ns() >= self.last.load(Relaxed) + LEAST_NS
-    }
-    /// Is there something to give back, though not yet?
+    /// Is there something to give back, though it may not be time?
     pub fn waits(&self) -> bool {
-        self.with.is_some() && self.freed.load(Relaxed) >= MUCH
+        let large = self.large.map_or(0, |f| f().wrapping_sub(self.large_then.load(Relaxed)));
+        self.with.is_some() && self.freed.load(Relaxed).saturating_add(large) >= MUCH
+    }
+    /// If it is time: the caller is the one to do it.
+    fn begin_in_time(&self) -> bool {
+        let (now, last) = (now_ns(), self.last.load(Relaxed));
+        let mine = self.waits() && now >= last + LEAST_NS && self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
+        if mine {
+            self.begin();
+        }
+        mine
     }
     #[inline]
     pub fn is_asked(&self) -> bool {
@@ -67,33 +103,38 @@ impl GiveBack {
     fn begin(&self) {
         self.asked.store(false, Relaxed);
         self.freed.store(0, Relaxed);
+        self.large_then.store(self.large.map_or(0, |f| f()), Relaxed);
         self.last.store(now_ns(), Relaxed);
     }
-    /// At a stop, at which nobody begins anew.
-    pub fn wait_for_pool(&self) {
-        let mut busy = self.on_pool.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        while *busy {
-            busy = self.on_pool.over.wait(busy).unwrap_or_else(PoisonError::into_inner);
+    /// At a stop: the process is about to fork.
+    pub fn hold(&self) {
+        let mut s = self.on_pool.lock();
+        while *s == Pool::Busy {
+            s = self.on_pool.changed.wait(s).unwrap_or_else(PoisonError::into_inner);
         }
+        *s = Pool::Held;
+    }
+    /// It has.
+    pub fn held(&self) {
+        self.on_pool.turn(Pool::Held, Pool::Nothing);
+    }
+    /// The child has no pool.
+    pub fn after_fork(&mut self) {
+        self.on_pool = Arc::default();
     }
 }
 
 impl Cx {
-    /// How freed memory goes back to the system: `f` may be called on any thread, and takes its time.
-    pub fn give_back_with(&mut self, f: fn()) {
-        self.boot().give_back.with = Some(f);
-        self.give_back.begin();
+    /// How freed memory goes back to the system: `f` may be called on any thread, and takes its time. `large` tells how many
+    /// bytes of large pieces were freed so far, for these are freed anywhere.
+    pub fn give_back_with(&mut self, f: fn(), large: Option<fn() -> usize>) {
+        let g = &mut self.boot().give_back;
+        (g.with, g.large) = (Some(f), large);
+        g.begin();
     }
     /// So many bytes were freed that may go back to the system.
     pub fn freed(&self, bytes: usize) {
         self.give_back.freed.fetch_add(bytes, Relaxed);
-    }
-    /// So many bytes were freed by a worker that has nothing else to do.
-    pub(crate) fn freed_idle(&self, bytes: usize) {
-        self.freed(bytes);
-        if bytes >= MUCH {
-            self.give_back.asked.store(true, Relaxed);
-        }
     }
     /// What is free goes back at the next safepoint.
     pub fn give_back_soon(&mut self) {
@@ -102,35 +143,24 @@ impl Cx {
     }
     /// After a node collection, at a safepoint: if it is time.
     pub(crate) fn give_back_in_time(&mut self) {
-        // What it found dead is freed little by little, most of it by now when the next comes.
+        let due = self.give_back.begin_in_time();
+        // What the collection found dead is freed little by little: that is for the next time, or for an idle worker.
         self.freed(MUCH);
-        if !self.give_back.is_due() {
-            return;
-        }
-        let Some(f) = self.give_back.with else { return };
-        if self.sched_cell().get().is_some() && self.idle_workers() > 0 {
-            {
-                let mut busy = self.give_back.on_pool.busy.lock().unwrap_or_else(PoisonError::into_inner);
-                if *busy {
-                    return;
-                }
-                *busy = true;
+        let Some(f) = self.give_back.with.filter(|_| due) else { return };
+        if self.sched_cell().get().is_some() && self.idle_workers() > 0 && self.give_back.on_pool.turn(Pool::Nothing, Pool::Queued) {
+            let on_pool = self.give_back.on_pool.clone();
+            if self.spawn_job(move || on_pool.work(f)) {
+                return;
             }
-            let over = Over(self.give_back.on_pool.clone());
-            self.give_back.begin();
-            self.spawn_job(move || {
-                f();
-                drop(over);
-            });
-            return;
+            self.give_back.on_pool.turn(Pool::Queued, Pool::Nothing);
         }
-        self.give_back_here();
+        self.while_detached(f);
     }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
-        let now = self.give_back.is_asked() || self.give_back.is_due();
-        if now {
-            self.give_back_here();
+        let now = self.give_back.begin_in_time();
+        if let Some(f) = self.give_back.with.filter(|_| now) {
+            self.while_detached(f);
         }
         now
     }
@@ -149,13 +179,16 @@ mod tests {
     use super::*;
 
     static CALLS: AtomicUsize = AtomicUsize::new(0);
+    static LARGE: AtomicUsize = AtomicUsize::new(100);
+
+    fn give() {
+        CALLS.fetch_add(1, Relaxed);
+    }
 
     #[test]
     fn comes_when_there_is_something_and_it_is_time() {
         let mut cx = Cx::new();
-        cx.give_back_with(|| {
-            CALLS.fetch_add(1, Relaxed);
-        });
+        cx.give_back_with(give, Some(|| LARGE.load(Relaxed)));
         cx.freed(MUCH);
         assert!(cx.give_back.waits() && !cx.give_back_idle(), "it is not time");
         cx.give_back.last.store(0, Relaxed);
@@ -163,8 +196,32 @@ mod tests {
         cx.give_back.last.store(0, Relaxed);
         cx.freed(MUCH - 1);
         assert!(!cx.give_back.waits() && !cx.give_back_idle(), "there is too little");
+        LARGE.fetch_add(1, Relaxed);
+        assert!(cx.give_back_idle() && CALLS.load(Relaxed) == 2, "large pieces count");
         cx.give_back_soon();
-        assert!(cx.give_back.is_asked() && cx.give_back_idle() && !cx.give_back.is_asked());
-        assert_eq!(CALLS.load(Relaxed), 2);
+        assert!(cx.give_back.is_asked());
+        cx.give_back_here();
+        assert!(!cx.give_back.is_asked() && CALLS.load(Relaxed) == 3);
+        cx.give_back_in_time();
+        assert!(cx.give_back.waits() && CALLS.load(Relaxed) == 3, "what a collection found is for the next time");
+    }
+
+    #[test]
+    fn a_job_that_has_not_begun_does_not_keep_a_fork_waiting_and_does_nothing_afterwards() {
+        static ON_POOL: AtomicUsize = AtomicUsize::new(0);
+        fn count() {
+            ON_POOL.fetch_add(1, Relaxed);
+        }
+        let g = GiveBack::default();
+        assert!(g.on_pool.turn(Pool::Nothing, Pool::Queued));
+        g.hold();
+        g.on_pool.work(count);
+        g.held();
+        g.on_pool.work(count);
+        assert_eq!(ON_POOL.load(Relaxed), 0);
+        assert!(g.on_pool.turn(Pool::Nothing, Pool::Queued));
+        g.on_pool.work(count);
+        assert_eq!(ON_POOL.load(Relaxed), 1);
+        assert!(*g.on_pool.lock() == Pool::Nothing);
     }
 }

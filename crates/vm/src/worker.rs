@@ -58,8 +58,11 @@ impl Stop {
         self.changed.wait(s).unwrap_or_else(|e| e.into_inner())
     }
     /// [`until_changed`](Self::until_changed) where that is likely to be soon: a sleeping thread is some 50 microseconds late,
-    /// and may find its core taken.
-    fn until_changed_soon<'a>(&'a self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+    /// and may find its core taken. Where there are fewer `cores` than workers, somebody else may need this one's.
+    fn until_changed_soon<'a>(&'a self, cores: usize, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+        if s.are_more_than(cores) {
+            return self.until_changed(s);
+        }
         let changes = self.changes.load(Relaxed);
         drop(s);
         for _ in 0..SPINS {
@@ -72,10 +75,12 @@ impl Stop {
         if self.changes.load(Relaxed) != changes { s } else { self.until_changed(s) }
     }
     /// Waits until the stop is over, and helps meanwhile who stopped the others.
-    fn stand<'a>(&'a self, heap: &HeapShared, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
-        drop(s);
-        heap.help(|| self.stopping.load(Acquire));
-        let mut s = lock(&self.state);
+    fn stand<'a>(&'a self, heap: &HeapShared, mut s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
+        if !s.are_more_than(heap.gc_threads()) {
+            drop(s);
+            heap.help(|| self.stopping.load(Acquire));
+            s = lock(&self.state);
+        }
         while s.stopping {
             s = self.until_changed(s);
         }
@@ -102,6 +107,10 @@ struct StopState {
 }
 
 impl StopState {
+    /// Are there more workers than cores, of those that run or are about to?
+    fn are_more_than(&self, cores: usize) -> bool {
+        self.active + self.joining + self.detached > cores
+    }
     /// May an only active worker lock nothing?
     fn nobody_else(&self) -> bool {
         self.joining == 0 && self.detached == 0
@@ -241,7 +250,7 @@ impl Cx {
                 s.want_parallel = true;
                 rt.stop.asked.store(true, Release);
                 rt.poll_all();
-                s = rt.stop.until_changed_soon(s);
+                s = rt.stop.until_changed_soon(heap.gc_threads(), s);
             } else {
                 break;
             }
@@ -363,9 +372,10 @@ impl Cx {
             self.forked();
             return None;
         }
-        self.give_back.wait_for_pool();
+        self.give_back.hold();
         let pid = f();
         if pid != 0 {
+            self.give_back.held();
             self.end_stop();
             self.forked();
         }
@@ -388,7 +398,7 @@ impl Cx {
                 rt.poll_all();
                 self.heap.shared().set_hurry(true);
                 while s.active > 1 {
-                    s = rt.stop.until_changed_soon(s);
+                    s = rt.stop.until_changed_soon(self.heap.shared().gc_threads(), s);
                 }
                 self.heap.shared().set_hurry(false);
             }
@@ -410,6 +420,7 @@ impl Cx {
             return;
         }
         let rt = self.runtime();
+        self.heap.shared().prepare_help();
         for w in 1..n {
             let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
             let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(16 << 20);
@@ -467,6 +478,7 @@ impl Cx {
         let sched = self.sched_cell().get().map(|s| s.after_fork_child());
         let rt = self.boot();
         rt.stop = Stop::default();
+        rt.give_back.after_fork();
         rt.started = AtomicBool::new(false);
         rt.trim_armed = AtomicBool::new(false);
         rt.look_armed = AtomicBool::new(false);

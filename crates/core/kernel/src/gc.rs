@@ -41,6 +41,9 @@ const PIECE: usize = 16;
 /// `__gc_start(full, sweep)`: collects now: asks once, and is called again after the next safepoint. Then, the world
 /// going on, it sweeps what is this worker's and gives memory back to the system.
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(Left(n)) = cx.detached() {
+        return sweep(cx, n);
+    }
     let again = std::mem::replace(&mut cx.task.waits, Waits::Nothing) == Waits::Collect;
     if !again && !cx.heap.shared().disabled() {
         cx.task.waits = Waits::Collect;
@@ -53,18 +56,26 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(Exit::Again);
     }
     if again && a[1].truthy() {
-        while cx.heap.sweep_some(PIECE) {
-            if cx.others_wait() {
-                cx.task.waits = Waits::Collect;
-                return Err(Exit::Again);
-            }
-        }
-        if cx.heap.shared().stats.last().is_some_and(|c| c.freed_bytes() >= MUCH) {
-            cx.give_back_soon();
-        }
+        let n = cx.heap.to_sweep();
+        return sweep(cx, n);
     }
     Ok(Value::NIL)
 }
+/// Sweeps `left` blocks, but lets others stop in between. What they find dead then is not this one's to wait for.
+fn sweep(cx: &mut Cx, mut left: usize) -> R {
+    while left > 0 && cx.heap.sweep_some(left.min(PIECE)) {
+        left -= left.min(PIECE);
+        if left > 0 && cx.others_wait() {
+            return Err(cx.pause(Value::NIL, Left(left)));
+        }
+    }
+    if cx.heap.shared().stats.last().is_some_and(|c| c.freed_bytes() >= MUCH) {
+        cx.give_back_soon();
+    }
+    Ok(Value::NIL)
+}
+/// Blocks that `GC.start` has yet to sweep.
+struct Left(usize);
 fn set_stress(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.gc_stress = a[0].truthy() as u32;
     if a[0].truthy() {

@@ -75,6 +75,10 @@ impl Helpers {
     pub fn are_there(&self, long: bool) -> bool {
         self.threads() > 1 && (self.called(long) > 0 || self.crew().lent() > 0)
     }
+    /// Makes the crew.
+    pub fn prepare(&self) {
+        self.crew();
+    }
     /// Runs `job` on the helpers and `own` here.
     pub fn run(&self, long: bool, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
         Crew::run(self.crew(), self.threads() - 1, self.called(long), job, own);
