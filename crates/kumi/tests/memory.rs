@@ -54,8 +54,9 @@ p rss < full / 2
 a = Array.new(400_000) { |i| [i, i.to_s] }
 a = nil
 GC.start(immediate_sweep: false)
-sleep 2.5
+sleep 0.5
 p rss < full / 2";
     let out = Command::new(env!("CARGO_BIN_EXE_kumi")).args(["-e", program]).output().expect("kumi runs");
+    assert!(out.status.success());
     assert_eq!(String::from_utf8_lossy(&out.stdout), "true\ntrue\n", "{}", String::from_utf8_lossy(&out.stderr));
 }

@@ -6,7 +6,7 @@
 //! detaches for it ([`Cx::while_detached`]), and stops go on without.
 //!
 //! It comes a second after the last time at the soonest, with a node collection or when a worker finds nothing to run; at once
-//! when the program asks (`GC.start`).
+//! when the program asks (`GC.start`), and when a worker with nothing to run has swept much.
 //!
 //! Invariant: nobody is in the allocator's giving back when the process forks: what it has taken apart meanwhile would be
 //! the child's for ever. A fork waits for a thread that is at it, and lets none begin; one that waits for its turn on the
@@ -135,6 +135,13 @@ impl Cx {
     /// So many bytes were freed that may go back to the system.
     pub fn freed(&self, bytes: usize) {
         self.give_back.freed.fetch_add(bytes, Relaxed);
+    }
+    /// So many bytes were freed by a worker that has nothing else to do: it gives them back at once, if that is worth it.
+    pub(crate) fn freed_idle(&mut self, bytes: usize) {
+        self.freed(bytes);
+        if bytes >= MUCH {
+            self.give_back_here();
+        }
     }
     /// What is free goes back at the next safepoint.
     pub fn give_back_soon(&mut self) {

@@ -149,7 +149,7 @@ impl Cx {
             }
             if std::mem::take(&mut swept) {
                 let bytes = self.heap.shared().stats.take_released();
-                self.freed(bytes as usize);
+                self.freed_idle(bytes as usize);
             }
             if self.give_back_idle() {
                 continue;
