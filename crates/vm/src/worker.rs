@@ -5,7 +5,8 @@
 //! [`Cx::stop_here`] between bytecodes whenever `asked` is set; it is *detached* while
 //! it does a long native's work (`detach.rs`), and idle otherwise. An idle worker
 //! touches nothing of the runtime, a detached one changes nothing of it: it reads
-//! what its work owns, and cells that are kept alive for it. So a stop waits for the
+//! what its work owns, and cells that are kept alive for it. One that stands still at a
+//! stop does nothing but what the collection gives it to mark. So a stop waits for the
 //! active ones only. While `stopping` is set nobody becomes active, neither an idle
 //! worker nor a detached one whose work is done.
 //!
