@@ -5,6 +5,7 @@
 //!
 //! - `io` is the stream with its buffers; `io_open`, `io_fill`, `io_lines`, `io_read`,
 //!   `io_write`, `io_state` are what is done to it; `stdio` the standard three.
+//! - `memory_region`: bytes outside the heap, for `IO::Buffer`.
 //! - `select`: waiting for one of several streams.
 //! - `path`, `fnmatch`, `glob`: paths and patterns. `file`, `stat`: changing and asking.
 //! - `process`, `spawn`, `signal`: children, commands, traps.
@@ -21,6 +22,7 @@ mod io_open;
 mod io_read;
 mod io_state;
 mod io_write;
+mod memory_region;
 mod path;
 mod process;
 mod select;
@@ -58,6 +60,7 @@ pub fn register(cx: &mut Cx) {
         io_read::TABLE,
         io_state::TABLE,
         io_write::TABLE,
+        memory_region::TABLE,
         select::TABLE,
         stdio::TABLE,
     ] {
