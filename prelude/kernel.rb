@@ -330,6 +330,19 @@ module Kernel
     __global_names
   end
 
+  def trace_var(name, command = __undef, &block) = KumiSys.trace_var(name, command, block)
+  def untrace_var(name, command = __undef) = KumiSys.untrace_var(name, command)
+  private :trace_var, :untrace_var
+
+  def self.trace_var(name, command = __undef, &block) = KumiSys.trace_var(name, command, block)
+  def self.untrace_var(name, command = __undef) = KumiSys.untrace_var(name, command)
+
+  def pp(*objects)
+    require "pp"
+    pp(*objects)
+  end
+  private :pp
+
   def set_trace_func(callable)
     raise NotImplementedError, "set_trace_func is not supported" unless __same(callable, nil)
     nil

@@ -159,11 +159,44 @@ class Binding
     IRB.start
   end
 
-  def dup = __binding_dup(self)
-  def clone = __binding_dup(self)
+  def dup = KumiSys.copy_binding(self)
+
+  def clone(freeze: nil)
+    copy = KumiSys.copy_binding(self)
+    __same(freeze, nil) ? frozen? && copy.freeze : freeze && copy.freeze
+    copy
+  end
+
+  # The block's own numbered parameters, or `it`, in force at the binding.
+  def implicit_parameters = __binding_implicit(self)
+
+  def implicit_parameter_get(name)
+    KumiSys.implicit_name!(name, self)
+    name = KumiSys.to_name(name)
+    v = __binding_implicit_get(self, name)
+    return v unless __undef?(v)
+    raise NameError.new("implicit parameter '#{name}' is not defined for #{inspect}", name, receiver: self)
+  end
+
+  def implicit_parameter_defined?(name)
+    KumiSys.implicit_name!(name, self)
+    __binding_implicit(self).include?(KumiSys.to_name(name))
+  end
 end
 
 module KumiSys
+  def self.copy_binding(binding)
+    copy = __binding_dup(binding)
+    binding.instance_variables.each { |name| copy.instance_variable_set(name, binding.instance_variable_get(name)) }
+    copy
+  end
+
+  def self.implicit_name!(name, binding)
+    name = to_name(name)
+    return if name.match?(/\A(?:it|_[1-9])\z/)
+    raise NameError.new("'#{name}' is not an implicit parameter", name, receiver: binding)
+  end
+
   def self.local_name!(name, binding)
     return if name.match?(/\A[a-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*\z/)
     raise NameError.new("wrong local variable name '#{name}' for #{binding.inspect}", name, receiver: binding)

@@ -79,6 +79,7 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     cx.embed_library(crate::LIBRARY);
     cx.embed_prelude(crate::PRELUDE);
     cx.load_prelude()?;
+    kumi_core_kernel::share_module_functions(&mut cx);
     Ok(cx)
 }
 
@@ -103,4 +104,12 @@ fn name_version(cx: &mut Cx) {
     }
     let s = cx.intern("RUBY_PATCHLEVEL");
     cx.set_const(object, s, kumi_heap::Value::fix(Identity::PATCHLEVEL));
+    // Ruby::VERSION and its like name the same objects.
+    let ruby = cx.define_module(object, "Ruby");
+    for name in ["VERSION", "RELEASE_DATE", "PLATFORM", "PATCHLEVEL", "REVISION", "ENGINE", "ENGINE_VERSION", "COPYRIGHT", "DESCRIPTION"] {
+        let (from, to) = (cx.intern(&format!("RUBY_{name}")), cx.intern(name));
+        if let Some(v) = object.data.consts.get(&from).map(|k| k.value) {
+            cx.set_const(ruby, to, v);
+        }
+    }
 }

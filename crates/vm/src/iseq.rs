@@ -277,6 +277,8 @@ pub struct ScopeNames {
     pub match_slot: Option<u16>,
     /// The parameters, when the level belongs to a method: what `super` and `foo(*)` in an eval pass on.
     pub params: Vec<ScopeParam>,
+    /// The block's numbered parameters, or `it`, by name and slot; none for a level that text added to a binding.
+    pub implicit: Option<Vec<(Sym, u16)>>,
 }
 
 /// A method's parameter in its environment.

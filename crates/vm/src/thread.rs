@@ -461,6 +461,7 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 pub(crate) static TABLE: &[NativeDef] = &[
     n("Thread", "join", 0, 1, join).guard(Guard::Objects),
     private("Kernel", "sleep", 0, 1, sleep).guard(Guard::None),
+    n("Kernel.", "sleep", 0, 1, sleep).guard(Guard::None),
     n("Thread.", "pass", 0, 0, pass).guard(Guard::None),
     intrinsic("__thread_main", 0, 0, |cx, _, _| Ok(cx.main_thread())).guard(Guard::World),
     intrinsic("__thread_current", 0, 0, |cx, _, _| Ok(cx.current_thread())).guard(Guard::None),

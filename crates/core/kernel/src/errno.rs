@@ -25,6 +25,34 @@ static ERRNOS: &[(&str, i32)] = table! {
     EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD ENOTRECOVERABLE ERFKILL EHWPOISON ENOTSUP
 };
 
+/// Names that other systems have: here they are the class of no error.
+static ELSEWHERE: &[&str] = &[
+    "EAUTH",
+    "EBADARCH",
+    "EBADEXEC",
+    "EBADMACHO",
+    "EBADRPC",
+    "ECAPMODE",
+    "EDEVERR",
+    "EDOOFUS",
+    "EFTYPE",
+    "EIPSEC",
+    "ELAST",
+    "ENEEDAUTH",
+    "ENOATTR",
+    "ENOPOLICY",
+    "ENOTCAPABLE",
+    "EPROCLIM",
+    "EPROCUNAVAIL",
+    "EPROGMISMATCH",
+    "EPROGUNAVAIL",
+    "EPWROFF",
+    "EQFULL",
+    "EQSUSPENDED",
+    "ERPCMISMATCH",
+    "ESHLIBVERS",
+];
+
 #[derive(Default)]
 struct Classes {
     by_number: Vec<(i32, Value)>,
@@ -47,6 +75,10 @@ pub fn define(cx: &mut Cx) {
         let c = cx.define_class(errno, name, sup);
         cx.set_const(c, errno_const, Value::fix(*number as i64));
         all.push((*number, c.val()));
+    }
+    for name in ELSEWHERE {
+        let s = cx.intern(name);
+        cx.set_const(errno, s, zero.val());
     }
     cx.state::<Classes>().by_number = all;
 }

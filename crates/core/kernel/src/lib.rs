@@ -25,6 +25,8 @@ mod weak;
 
 use kumi_vm::Cx;
 
+pub use start::share_module_functions;
+
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     for table in [

@@ -59,6 +59,34 @@ pub fn prepare(cx: &mut Cx) {
     cx.set_const(basic, name, basic.val());
 }
 
+/// Modules whose functions are, as by `module_function`, private methods of who includes them.
+pub fn share_module_functions(cx: &mut Cx) {
+    let object = cx.k.object;
+    for (path, left_out) in [
+        (&["Process"][..], &["last_status", "exit", "exit!", "abort", "fork", "_fork", "spawn", "exec", "warmup"][..]),
+        (&["Process", "UID"], &[]),
+        (&["Process", "GID"], &[]),
+        (&["Process", "Sys"], &[]),
+        (&["Signal"], &[]),
+        (&["Marshal"], &[]),
+    ] {
+        let module = path.iter().try_fold(object, |m, name| {
+            let name = cx.intern(name);
+            m.data.consts.get(&name).and_then(|k| k.value.as_class())
+        });
+        let Some(module) = module else { continue };
+        let Some(own) = cx.singleton_class(module.val()) else { continue };
+        let names: Vec<(Sym, u32)> = own.data.method_order.iter().filter_map(|s| Some((*s, *own.data.methods.get(s)?))).collect();
+        for (name, i) in names {
+            let text = cx.sym_name(name);
+            let m = cx.method(i).clone();
+            if m.vis == Vis::Public && !left_out.contains(&text.as_str()) && !module.data.methods.contains_key(&name) {
+                cx.add_method(module, name, Method { vis: Vis::Private, owner: module, ..m });
+            }
+        }
+    }
+}
+
 fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &str) {
     let name = cx.intern(name);
     let m = Method {

@@ -16,6 +16,12 @@ const CLOCKS: &[(&str, libc::clockid_t)] = &[
     ("CLOCK_MONOTONIC_COARSE", libc::CLOCK_MONOTONIC_COARSE),
     #[cfg(target_os = "linux")]
     ("CLOCK_BOOTTIME", libc::CLOCK_BOOTTIME),
+    #[cfg(target_os = "linux")]
+    ("CLOCK_REALTIME_ALARM", libc::CLOCK_REALTIME_ALARM),
+    #[cfg(target_os = "linux")]
+    ("CLOCK_BOOTTIME_ALARM", libc::CLOCK_BOOTTIME_ALARM),
+    #[cfg(target_os = "linux")]
+    ("CLOCK_TAI", libc::CLOCK_TAI),
 ];
 
 /// Names of clocks that CRuby emulates over other calls.

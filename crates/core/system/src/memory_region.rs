@@ -76,7 +76,9 @@ fn region(cx: &mut Cx, bytes: Bytes) -> Value {
 fn new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Ok(n) = usize::try_from(cx.arg_i64(args, 0)?) else { return Ok(Value::NIL) };
     if args[1].truthy() {
-        return Ok(map_pages(cx, n, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0).unwrap_or(Value::NIL));
+        return Ok(
+            map_pages(cx, n, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0).unwrap_or(Value::NIL)
+        );
     }
     let mut v: Vec<AtomicU8> = Vec::new();
     if v.try_reserve_exact(n).is_err() {

@@ -217,7 +217,12 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     .collect(),
                 _ => Vec::new(),
             };
-            Some(Arc::new(ScopeNames { names, parent, match_slot, params }))
+            let implicit: Vec<(Vec<u8>, u16)> = (scope.params.list.iter())
+                .filter(|_| scope.params.numbered > 0 || scope.params.it)
+                .filter_map(|p| Some((scope::shown(&p.name), *scope.slots.get(&p.name)?)))
+                .collect();
+            let implicit = Some(implicit.into_iter().map(|(n, slot)| (self.env.intern(&n), slot)).collect());
+            Some(Arc::new(ScopeNames { names, parent, match_slot, params, implicit }))
         } else {
             parent
         };

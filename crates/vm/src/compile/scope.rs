@@ -19,6 +19,8 @@ pub type Name = Vec<u8>;
 pub const MATCH: &[u8] = b"\0~";
 /// Hidden local of a block that uses `it`.
 pub const IT: &[u8] = b"\0it";
+/// The one name of an environment that holds nothing.
+const LEVEL: &[u8] = b"\0level";
 /// Deepest nesting that is compiled.
 pub const MAX_DEPTH: u32 = 10_000;
 
@@ -132,6 +134,10 @@ impl Analysis {
                     env.push(n.clone());
                 }
             }
+            // A binding tells its block's parameters from those around it by their level.
+            if s.all && env.is_empty() && s.parent.is_some() {
+                env.push(LEVEL.to_vec());
+            }
             s.slots = env.iter().enumerate().map(|(i, n)| (n.clone(), i.min(65_535) as u16)).collect();
             s.env = env;
         }
@@ -146,6 +152,11 @@ pub fn flip_flop(offset: u32) -> Name {
 /// A name that a binding shows; numbered parameters are none since Ruby 4.0.
 pub fn visible(name: &[u8]) -> bool {
     !matches!(name, [] | [0, ..] | [b'*', ..] | [b'&', ..] | [b'_', b'1'..=b'9'])
+}
+
+/// What Ruby calls an implicit parameter.
+pub fn shown(name: &[u8]) -> Name {
+    if name == IT { b"it".to_vec() } else { name.to_vec() }
 }
 
 struct Analyzer {

@@ -216,8 +216,8 @@ fn eval_reaches_the_binding() {
     let mut n = Names::new();
     let x = n.intern(b"x");
     let y = n.intern(b"y");
-    let outer = Arc::new(ScopeNames { names: vec![Sym(0), y], parent: None, match_slot: Some(0), params: Vec::new() });
-    let inner = Arc::new(ScopeNames { names: vec![x], parent: Some(outer), match_slot: None, params: Vec::new() });
+    let outer = Arc::new(ScopeNames { names: vec![Sym(0), y], parent: None, match_slot: Some(0), params: Vec::new(), implicit: None });
+    let inner = Arc::new(ScopeNames { names: vec![x], parent: Some(outer), match_slot: None, params: Vec::new(), implicit: None });
     let mut o = Options::file("(eval)");
     o.kind = Kind::Eval;
     o.scope = Some(inner);

@@ -308,12 +308,15 @@ impl Cx {
         let hooks = self.globals[i].hooks();
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
         match hooks.1 {
-            Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v]).map(|_| ()),
-            None => {
-                self.globals[i].set(v);
-                Ok(())
+            Some(f) => {
+                self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name), v])?;
             }
+            None => self.globals[i].set(v),
         }
+        if self.globals[i].traced() {
+            return Err(self.call_helper("traced_global", &[Value::sym(name), v]));
+        }
+        Ok(())
     }
     /// Is the global set (`defined?($x)`)?
     pub fn global_defined(&self, name: Sym) -> bool {

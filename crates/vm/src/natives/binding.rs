@@ -146,6 +146,38 @@ fn binding_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.array(&out))
 }
 
+/// The block's implicit parameters and the environment they lie in.
+fn implicit_of(s: &EvalScope) -> Option<(Gc<EnvObj>, std::sync::Arc<crate::iseq::ScopeNames>)> {
+    let (mut names, mut env) = (s.names.clone(), s.env.cell::<EnvObj>());
+    while let (Some(n), Some(e)) = (names, env) {
+        if n.implicit.is_some() {
+            return Some((e, n));
+        }
+        names = n.parent.clone();
+        env = e.parent.cell::<EnvObj>();
+    }
+    None
+}
+
+/// `__binding_implicit(binding)`: names of the implicit parameters of its block.
+fn binding_implicit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let names: Vec<Value> = match implicit_of(s) {
+        Some((_, n)) => n.implicit.iter().flatten().map(|(name, _)| Value::sym(*name)).collect(),
+        None => Vec::new(),
+    };
+    Ok(cx.array(&names))
+}
+
+/// `__binding_implicit_get(binding, name)`: undef when there is none.
+fn binding_implicit_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = scope_of(cx, a[0])?;
+    let name = cx.arg_name(a, 1)?;
+    let Some((e, n)) = implicit_of(s) else { return Ok(Value::UNDEF) };
+    let slot = n.implicit.iter().flatten().find(|(x, _)| *x == name).map(|(_, slot)| *slot as usize);
+    Ok(slot.and_then(|i| e.slots().get(i).copied()).unwrap_or(Value::UNDEF))
+}
+
 /// `__binding_get(binding, name)`: undef when there is none.
 fn binding_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = scope_of(cx, a[0])?;
@@ -176,6 +208,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         parent: s.names.clone(),
         match_slot: None,
         params: Vec::new(),
+        implicit: None,
     }));
     Ok(a[2])
 }
@@ -199,6 +232,8 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__binding", 0, 0, binding).guard(Guard::None),
     intrinsic("__binding_dup", 1, 1, binding_dup),
     intrinsic("__binding_locals", 1, 1, binding_locals),
+    intrinsic("__binding_implicit", 1, 1, binding_implicit),
+    intrinsic("__binding_implicit_get", 2, 2, binding_implicit_get),
     intrinsic("__binding_get", 2, 2, binding_get),
     intrinsic("__binding_set", 3, 3, binding_set),
     intrinsic("__eval", 4, 4, eval).guard(Guard::None),

@@ -19,6 +19,20 @@ fn global_names(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array(&v))
 }
 
+/// `__global_trace(name, on)`
+fn global_trace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let name = cx.arg_name(a, 0)?;
+    let i = cx.global_index(name);
+    cx.globals[i].set_traced(a[1].truthy());
+    Ok(Value::NIL)
+}
+
+/// `__global_known(name)`: has anybody named it?
+fn global_known(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let name = cx.arg_name(a, 0)?;
+    Ok(Value::bool(cx.global_defined(name)))
+}
+
 fn last_match_hook(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.last_match())
 }
@@ -65,5 +79,7 @@ impl Cx {
 pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__errinfo", 0, 0, errinfo).guard(Guard::None),
     intrinsic("__set_errinfo", 1, 1, set_errinfo).guard(Guard::None),
+    intrinsic("__global_trace", 2, 2, global_trace).guard(Guard::None),
+    intrinsic("__global_known", 1, 1, global_known).guard(Guard::None),
     intrinsic("__global_names", 0, 0, global_names).guard(Guard::None),
 ];

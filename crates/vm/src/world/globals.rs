@@ -17,6 +17,8 @@ pub struct Global {
     defined: AtomicBool,
     /// Hooked: reads and writes call these natives (recv nil; args: name symbol, value). Set once.
     hooks: OnceLock<(Option<NativeFn>, Option<NativeFn>)>,
+    /// `trace_var`: after each assignment the loop calls the prelude's `traced_global`.
+    traced: AtomicBool,
 }
 
 impl Global {
@@ -30,6 +32,12 @@ impl Global {
     }
     pub fn defined(&self) -> bool {
         self.defined.load(Relaxed)
+    }
+    pub(crate) fn traced(&self) -> bool {
+        self.traced.load(Relaxed)
+    }
+    pub(crate) fn set_traced(&self, on: bool) {
+        self.traced.store(on, Relaxed);
     }
     pub fn hooks(&self) -> (Option<NativeFn>, Option<NativeFn>) {
         self.hooks.get().copied().unwrap_or((None, None))
