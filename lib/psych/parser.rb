@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "strscan"
+
 module Psych
   # One node: kind is :scalar, :seq, :map or :alias. Scalars keep whether they were plain.
   Node = Struct.new(:kind, :value, :plain, :tag, :anchor)
@@ -218,7 +220,7 @@ module Psych
       tag, anchor, bare = properties(text)
       node = if bare.start_with?("*") then Node.new(:alias, bare[1..].strip)
              elsif bare.match?(/\A[\["'{]/)
-               Flow.new(bare, self).whole
+               Flow.new(bare, self).node
              else
                Node.new(:scalar, bare.strip, true)
              end
@@ -273,19 +275,19 @@ module Psych
 
     def flow(text, outer)
       start = @at
-      f = Flow.new(text, self)
-      until f.complete?
+      f = Flow.new(text, self) do
         @at += 1
         fail_here("found unexpected end of stream", "while scanning a quoted scalar or flow collection", start) if @at >= @lines.size
-        f.more(@lines[@at])
+        @lines[@at]
       end
+      node = f.node
       @at += 1
       rest = f.rest
       unless rest.match?(/\A\s*(?:#.*)?\z/)
         @at -= 1
         fail_here("did not find expected key", "while parsing a block mapping")
       end
-      f.node
+      node
     end
 
     def plain(text, outer)
@@ -380,55 +382,51 @@ module Psych
 
     # Quoted scalars and [ ], { } collections, possibly over several lines.
     class Flow
-      attr_reader :node
-
-      def initialize(text, parser)
-        @s = text
+      # The block gives the next line; without one the text is all there is.
+      def initialize(text, parser, &more)
+        @scan = StringScanner.new(+"" << text, fixed_anchor: true)
         @parser = parser
-        @node = nil
-        @pos = 0
+        @more = more
       end
 
-      def more(line)
-        @s = @s + "\n" + line
-      end
+      # What the text begins with. Every character is looked at once.
+      def node = value(true)
 
-      # Tries to read; false when the text ends too early.
-      def complete?
-        @pos = 0
-        @node = catch(:more) { value(true) }
-        !@node.nil?
-      end
-
-      def whole
-        complete? or @parser.syntax("found unexpected end of stream")
-        @node
-      end
-
-      def rest = @s[@pos..]
+      # The text behind the node.
+      def rest = @scan.rest
 
       private
 
+      # The text ends too early: it goes on in the next line.
+      def more
+        @parser.syntax("found unexpected end of stream") unless @more
+        @scan << "\n" << @more.call
+      end
+
       def space
         while true
-          @pos += @s[@pos..][/\A\s*/].length
-          break unless @s[@pos] == "#" && (@pos == 0 || @s[@pos - 1].match?(/\s/))
-          @pos += @s[@pos..][/\A[^\n]*/].length
+          @scan.skip(/\s*/)
+          break unless @scan.match?(/(?<![^\s])#/)
+          @scan.skip(/[^\n]*/)
         end
       end
 
       def peek
-        throw :more if @pos >= @s.length
-        @s[@pos]
+        while @scan.eos?
+          more
+          space
+        end
+        @scan.peek(1)
       end
+
+      def step = @scan.pos += 1
 
       def value(top = false)
         space unless top
         tag = anchor = nil
-        while !top && (m = @s[@pos..].match(/\A(?:(!<[^>]*>|![^\s,\[\]{}]*)|&([^\s,\[\]{}]+))\s*/))
-          tag ||= m[1]
-          anchor ||= m[2]
-          @pos += m[0].length
+        while !top && @scan.skip(/(?:(!<[^>]*>|![^\s,\[\]{}]*)|&([^\s,\[\]{}]+))\s*/)
+          tag ||= @scan[1]
+          anchor ||= @scan[2]
         end
         node = case peek
                when "[" then list
@@ -436,9 +434,8 @@ module Psych
                when '"' then double
                when "'" then single
                when "*"
-                 m = @s[@pos..].match(/\A\*([^\s,\[\]{}]+)/)
-                 @pos += m[0].length
-                 Node.new(:alias, m[1])
+                 @scan.skip(/\*([^\s,\[\]{}]+)/) or @parser.syntax("did not find expected alphabetic or numeric character")
+                 Node.new(:alias, @scan[1])
                else plain
                end
         node.tag = tag if tag
@@ -447,19 +444,19 @@ module Psych
       end
 
       def list
-        @pos += 1
+        step
         items = []
         while true
           space
           if peek == "]"
-            @pos += 1
+            step
             return Node.new(:seq, items, false)
           end
           item = value
           space
           if peek == ":"
             # A single pair: [a: 1]
-            @pos += 1
+            step
             space
             v = "]," .include?(peek) ? Node.new(:scalar, "", true) : value
             item = Node.new(:map, [[item, v]], false)
@@ -467,7 +464,7 @@ module Psych
           end
           items << item
           case peek
-          when "," then @pos += 1
+          when "," then step
           when "]"
           else @parser.syntax("did not find expected ',' or ']'")
           end
@@ -475,30 +472,30 @@ module Psych
       end
 
       def table
-        @pos += 1
+        step
         pairs = []
         while true
           space
           if peek == "}"
-            @pos += 1
+            step
             return Node.new(:map, pairs, false)
           end
-          if peek == "?" && @s[@pos + 1].to_s.match?(/\s/)
-            @pos += 1
+          if peek == "?" && @scan.match?(/\?(?:\s|\z)/)
+            step
             space
           end
           key = value
           space
           v = Node.new(:scalar, "", true)
           if peek == ":"
-            @pos += 1
+            step
             space
             v = value unless ",}".include?(peek)
             space
           end
           pairs << [key, v]
           case peek
-          when "," then @pos += 1
+          when "," then step
           when "}"
           else @parser.syntax("did not find expected ',' or '}'")
           end
@@ -506,26 +503,38 @@ module Psych
       end
 
       def plain
-        m = @s[@pos..].match(/\A(?:[^,\[\]{}:#\n]|:(?![\s,\[\]{}]|\z)|(?<=\S)#|\n)+/)
-        @parser.syntax("did not find expected node content") if m.nil?
-        throw :more if @pos + m[0].length >= @s.length
-        @pos += m[0].length
-        Node.new(:scalar, m[0].strip.gsub(/\s*\n\s*/, " "), true)
+        from = @scan.pos
+        @parser.syntax("did not find expected node content") if peek == "#"
+        while @scan.skip(/(?:[^,\[\]{}:#\n]|:(?![\s,\[\]{}]|\z)|(?<=\S)#|\n)+/) && @scan.eos?
+          more
+        end
+        @parser.syntax("did not find expected node content") if @scan.pos == from
+        Node.new(:scalar, since(from).strip.gsub(/\s*\n\s*/, " "), true)
       end
 
-      def single
-        m = @s[@pos..].match(/\A'((?:[^']|'')*)'(?!')/m) or throw :more
-        @pos += m[0].length
-        Node.new(:scalar, lines(m[1]).gsub("''", "'"), false)
-      end
+      def single = Node.new(:scalar, lines(quoted(/(?:[^']|'')*/)).gsub("''", "'"), false)
 
       def double
-        m = @s[@pos..].match(/\A"((?:[^"\\]|\\.)*)"/m) or throw :more
-        @pos += m[0].length
-        s = m[1].gsub(/\\\n\s*/, "\u0000\u0000")
+        s = quoted(/(?:[^"\\]|\\.)*/m).gsub(/\\\n\s*/, "\u0000\u0000")
         s = lines(s).gsub("\u0000\u0000", "")
         Node.new(:scalar, unescape(s), false)
       end
+
+      # What stands between this quote and the next one of its kind that is none of the `inner` text.
+      def quoted(inner)
+        quote = @scan.getch
+        from = @scan.pos
+        @scan.skip(inner)
+        until @scan.peek(1) == quote
+          more
+          @scan.skip(inner)
+        end
+        s = since(from)
+        step
+        s
+      end
+
+      def since(from) = @scan.string.byteslice(from, @scan.pos - from)
 
       # Line breaks in quotes fold to blanks; empty lines are newlines.
       def lines(s)

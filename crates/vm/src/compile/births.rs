@@ -70,6 +70,8 @@ pub(super) fn certain(code: &[u64], handlers: &[Handler], opt: &[u32], names: &[
     let ends = leaders(code, handlers, opt);
     let mut holds: FxHashMap<usize, u32> = FxHashMap::default();
     let mut births: Vec<Birth> = Vec::new();
+    // Where in `births` what was made at an instruction stands.
+    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
     let mut pc = 0usize;
     while let Some(&w) = code.get(pc) {
         let i = Insn(w);
@@ -81,10 +83,13 @@ pub(super) fn certain(code: &[u64], handlers: &[Handler], opt: &[u32], names: &[
         let (a, b, c) = (i.a(), i.b(), i.c());
         let mut store = |holds: &FxHashMap<usize, u32>, reg: usize, place: Stored| {
             let Some(&made) = holds.get(&reg) else { return };
-            match births.iter_mut().rev().find(|x| x.made == made) {
+            match known.get(&made).map(|&i| &mut births[i]) {
                 Some(x) if x.place == Stored::Field && place == Stored::Shared => (x.stored, x.place) = (at, place),
                 Some(_) => {}
-                None => births.push(Birth { made, stored: at, place }),
+                None => {
+                    known.insert(made, births.len());
+                    births.push(Birth { made, stored: at, place });
+                }
             }
         };
         match i.op() {

@@ -6,6 +6,7 @@ use super::Compiler;
 use super::emit::Dst;
 use crate::bytecode::Op;
 use crate::iseq::{Lit, RE_EUC, RE_FIXED, RE_I, RE_M, RE_NONE, RE_SJIS, RE_X};
+use kumi_num::BigInt;
 use kumi_text::EncIndex;
 use ruby_prism::*;
 
@@ -18,39 +19,9 @@ enum Part<'pr> {
     Code(Node<'pr>),
 }
 
-/// Decimal digits of a number given in base 2^32, least significant digit first.
+/// Decimal digits of a number given in base 2^32, least significant digit first. Long ones take no quadratic time.
 fn decimal(negative: bool, digits: &[u32]) -> String {
-    let mut digits: Vec<u32> = digits.to_vec();
-    let mut groups: Vec<u32> = Vec::new();
-    while digits.last() == Some(&0) {
-        digits.pop();
-    }
-    while !digits.is_empty() {
-        let mut rem = 0u64;
-        for d in digits.iter_mut().rev() {
-            let cur = rem << 32 | *d as u64;
-            *d = (cur / 1_000_000_000) as u32;
-            rem = cur % 1_000_000_000;
-        }
-        groups.push(rem as u32);
-        while digits.last() == Some(&0) {
-            digits.pop();
-        }
-    }
-    let mut out = String::new();
-    if negative && !groups.is_empty() {
-        out.push('-');
-    }
-    match groups.pop() {
-        None => out.push('0'),
-        Some(top) => {
-            out.push_str(&top.to_string());
-            for g in groups.iter().rev() {
-                out.push_str(&format!("{g:09}"));
-            }
-        }
-    }
-    out
+    BigInt::from_u32s(negative, digits).to_string_radix(10)
 }
 
 /// An integer as a machine word, where it fits.

@@ -5,6 +5,7 @@ use super::scope::{self, PKind, ScopeId, ScopeKind};
 use crate::bytecode::Op;
 use crate::iseq::{MatchSlot, ScopeNames, ScopeParam};
 use kumi_heap::Sym;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How the running frame reaches a local.
@@ -70,9 +71,10 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 let base = self.env_distance(root) + self.an.scopes[root].has_env() as u16;
                 let mut chain = self.opts.scope.clone();
                 let mut depth = 0;
+                let wanted = self.env.intern(name);
                 while let Some(l) = chain {
                     if depth >= level
-                        && let Some(slot) = l.names.iter().position(|&n| n.0 != 0 && self.env.name(n) == name)
+                        && let Some(slot) = l.names.iter().position(|&n| n == wanted)
                     {
                         return Var::Env { depth: base + depth as u16, slot: slot as u16 };
                     }
@@ -95,7 +97,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn anonymous(&mut self, name: &[u8]) -> Option<Var> {
         let mut s = self.cur.scope;
         loop {
-            if self.an.scopes[s].params.list.iter().any(|p| p.name == name) {
+            if self.an.scopes[s].param_names.contains(name) {
                 if name == b"&" && self.an.scopes[s].kind == ScopeKind::Method {
                     return None;
                 }
@@ -137,12 +139,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         let list = &an.scopes[home].params.list;
         let mut out = Vec::with_capacity(list.len());
+        let mut seen: HashSet<&[u8]> = HashSet::new();
         for (i, p) in list.iter().enumerate() {
+            let again = !seen.insert(&p.name);
             if p.kind == PKind::Block {
                 continue;
             }
             // A repeated `_` is a parameter of its own that no name reaches: its register has it.
-            let hidden = home == self.cur.scope && list[..i].iter().any(|q| q.name == p.name);
+            let hidden = home == self.cur.scope && again;
             let v = if hidden { Var::Reg(i as u16 + 1) } else { self.home_var(&p.name) };
             out.push((p.kind, p.name.clone(), v));
         }
@@ -181,7 +185,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 chain = l.parent.clone();
             }
         }
-        if !self.an.scopes[home].hidden.iter().any(|h| h == scope::MATCH) {
+        if !self.an.scopes[home].hides(scope::MATCH) {
             return None;
         }
         Some(match self.var_in(home, scope::MATCH) {

@@ -53,7 +53,11 @@ pub struct Scope {
     pub locals: Vec<Name>,
     /// Hidden locals.
     pub hidden: Vec<Name>,
+    /// The same, to be asked for one.
+    hides: HashSet<Name>,
     pub params: ParamList,
+    /// The parameters' names.
+    pub param_names: HashSet<Name>,
     pub captured: HashSet<Name>,
     /// A `binding` or `eval` can reach every local.
     pub all: bool,
@@ -67,6 +71,10 @@ pub struct Scope {
 impl Scope {
     pub fn has_env(&self) -> bool {
         !self.env.is_empty()
+    }
+    /// Does it have this hidden local?
+    pub fn hides(&self, name: &[u8]) -> bool {
+        self.hides.contains(name)
     }
 }
 
@@ -121,24 +129,26 @@ impl Analysis {
         // Any block may set the last match of its method: it must be able to reach it.
         for s in 0..self.scopes.len() {
             let home = self.home(s);
-            if home != s && self.scopes[home].hidden.iter().any(|h| h == MATCH) {
+            if home != s && self.scopes[home].hides(MATCH) {
                 self.scopes[home].captured.insert(MATCH.to_vec());
             }
         }
         for s in &mut self.scopes {
             let whole = s.all || s.kind == ScopeKind::Eval;
             let mut env: Vec<Name> = Vec::new();
+            s.slots.clear();
             for n in s.locals.iter().chain(s.hidden.iter()) {
-                let hidden_in_eval = s.kind == ScopeKind::Eval && !s.all && s.hidden.contains(n);
-                if (s.captured.contains(n) || whole && !hidden_in_eval) && !env.contains(n) {
+                let hidden_in_eval = s.kind == ScopeKind::Eval && !s.all && s.hides(n);
+                if (s.captured.contains(n) || whole && !hidden_in_eval) && !s.slots.contains_key(n) {
+                    s.slots.insert(n.clone(), env.len().min(65_535) as u16);
                     env.push(n.clone());
                 }
             }
             // A binding tells its block's parameters from those around it by their level.
             if s.all && env.is_empty() && s.parent.is_some() {
+                s.slots.insert(LEVEL.to_vec(), 0);
                 env.push(LEVEL.to_vec());
             }
-            s.slots = env.iter().enumerate().map(|(i, n)| (n.clone(), i.min(65_535) as u16)).collect();
             s.env = env;
         }
     }
@@ -171,13 +181,14 @@ impl Analyzer {
         let parent = if kind.method_like() { None } else { self.stack.last().copied() };
         let mut names: Vec<Name> = Vec::new();
         let mut hidden: Vec<Name> = Vec::new();
+        let mut seen: HashSet<Name> = HashSet::new();
         for p in &params.list {
-            let to = if visible(&p.name) { &mut names } else { &mut hidden };
-            if !to.contains(&p.name) {
+            if seen.insert(p.name.clone()) {
+                let to = if visible(&p.name) { &mut names } else { &mut hidden };
                 to.push(p.name.clone());
             }
         }
-        let mut seen: HashSet<Name> = names.iter().cloned().collect();
+        let param_names = seen.clone();
         for n in locals {
             if visible(&n) && seen.insert(n.clone()) {
                 names.push(n);
@@ -188,8 +199,10 @@ impl Analyzer {
             kind,
             parent,
             locals: names,
+            hides: hidden.iter().cloned().collect(),
             hidden,
             params,
+            param_names,
             captured: HashSet::new(),
             all: false,
             plain_use: HashSet::new(),
@@ -248,7 +261,7 @@ impl Analyzer {
         let from = self.cur();
         let home = self.an.home(from);
         let scope = &mut self.an.scopes[home];
-        if !scope.hidden.contains(&name) {
+        if scope.hides.insert(name.clone()) {
             scope.hidden.push(name.clone());
         }
         if home != from {
@@ -266,7 +279,7 @@ impl Analyzer {
         let mut s = from;
         loop {
             let scope = &mut self.an.scopes[s];
-            if scope.params.list.iter().any(|p| p.name == name) {
+            if scope.param_names.contains(name) {
                 if s != from {
                     scope.captured.insert(name.to_vec());
                 }
