@@ -54,7 +54,7 @@ pub use header::{Gc, Header, Kind, Layout, flag};
 pub use heap::{Heap, HeapConfig, Rule};
 pub use histogram::Histogram;
 pub use layout::*;
-pub use lock::{LockSet, spin_until};
+pub use lock::{LockSet, Locked, spin_until};
 pub use racevec::{Plain, RaceVec};
 pub use record::RecordObj;
 pub use sample::{Birth, Sampled};

@@ -53,6 +53,12 @@ impl Value {
             h.flags.fetch_and(!flag::LOCK, Release);
         }
     }
+    /// Takes the lock of a heap cell until what this gives is dropped.
+    #[inline(always)]
+    pub fn locked(self) -> Locked {
+        self.lock();
+        Locked(self)
+    }
     /// Can operations on this value change it in steps that others must not see half done?
     #[inline(always)]
     pub fn needs_lock(self) -> bool {
@@ -64,6 +70,16 @@ impl Value {
                     _ => false,
                 }
         })
+    }
+}
+
+/// One cell's lock, held until dropped.
+pub struct Locked(Value);
+
+impl Drop for Locked {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.unlock();
     }
 }
 

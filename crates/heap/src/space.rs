@@ -250,7 +250,22 @@ impl Heap {
     /// Counts bytes outside cells (string and array buffers) towards the next collection.
     #[inline]
     pub fn charge(&mut self, bytes: usize) {
+        if self.charge_quick(bytes) {
+            self.charged();
+        }
+    }
+    /// [`charge`](Self::charge) for who has not said yet where it is: true when it has to, and then to call
+    /// [`charged`](Self::charged).
+    #[inline(always)]
+    #[must_use]
+    pub fn charge_quick(&mut self, bytes: usize) -> bool {
         self.outside = self.outside.wrapping_add(bytes);
+        cfg!(debug_assertions) || self.outside > self.outside_limit
+    }
+    /// After a quick charge that asked for it.
+    #[inline]
+    pub fn charged(&mut self) {
+        self.sites.probe.check();
         if self.outside > self.outside_limit {
             self.outside_full();
         }
@@ -404,6 +419,7 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn raw_slow(&mut self, bytes: usize, place: usize) -> *mut u8 {
+        self.sites.probe.check();
         let n = bytes.next_multiple_of(GRANULE);
         let p = self.find_room(bytes, n, place);
         if self.sampler.is_some() {

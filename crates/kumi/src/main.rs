@@ -84,10 +84,7 @@ fn main() {
 
 fn on_a_deep_stack(settings: Settings) -> i32 {
     panic::set_hook(Box::new(|info| {
-        let what =
-            info.payload().downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| info.payload().downcast_ref::<String>().cloned());
-        let place = info.location().map_or(String::new(), |l| format!(" at {}:{}", l.file(), l.line()));
-        eprintln!("kumi: internal error: {}{place}. This is a bug in kumi, please report it.", what.unwrap_or_default());
+        eprintln!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info));
         if std::env::var_os("RUST_BACKTRACE").is_some() {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());
         }

@@ -75,7 +75,7 @@ impl Cx {
                 Some(p) => (p, true),
                 None => (d.class, false),
             };
-            let Some(c) = self.const_path(path).and_then(|v| v.as_class()) else {
+            let Some(c) = self.own_path(path).and_then(|v| v.as_class()) else {
                 debug_assert!(false, "native table names unknown class {path}");
                 continue;
             };

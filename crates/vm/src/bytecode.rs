@@ -22,16 +22,18 @@ pub const HEADER: u16 = if cfg!(feature = "linked-frames") { 1 } else { 7 };
 pub const NO_REG: u16 = 0xffff;
 
 macro_rules! opcodes {
-    ($($(#[$doc:meta])* $name:ident $cached:literal),* $(,)?) => {
+    ($($(#[doc = $doc:literal])* $name:ident $cached:literal),* $(,)?) => {
         /// Operation codes.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
-        pub enum Op { $($(#[$doc])* $name),* }
+        pub enum Op { $($(#[doc = $doc])* $name),* }
         impl Op {
             /// Every operation, in code order.
             pub const ALL: &'static [Op] = &[$(Op::$name),*];
             /// Name for the disassembler.
             pub fn name(self) -> &'static str { match self { $(Op::$name => stringify!($name)),* } }
+            /// What the table says of it: "jump" in all that may go elsewhere in its code, and nowhere else.
+            pub fn sentence(self) -> &'static str { match self { $(Op::$name => concat!($($doc),*)),* } }
             /// Whether an inline-cache word follows.
             pub fn cached(self) -> bool { match self { $(Op::$name => $cached != 0),* } }
         }

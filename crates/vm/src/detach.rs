@@ -161,12 +161,19 @@ impl Cx {
             }
         }
     }
-    /// Does the work that a native left behind. False when an interrupt came meanwhile, so that the native is not
+    /// Does the work that a native left behind. False when an interrupt came meanwhile or the work panicked, so that the native is not
     /// called again. The native's call is a root: it stands in `pending.call`, or in registers before the next instruction.
     pub(crate) fn work_detached(&mut self) -> bool {
         self.heap.end_place();
         if let Some(work) = self.detour.work.take() {
-            self.detour.done = Some(self.while_detached(work));
+            match self.while_detached(work) {
+                Ok(done) => self.detour.done = Some(done),
+                Err(fault) => {
+                    self.forget_detour();
+                    self.fault = Some(fault);
+                    return false;
+                }
+            }
         }
         if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
             self.forget_detour();

@@ -8,6 +8,7 @@
 
 use crate::Cx;
 use crate::bytecode::Op;
+use crate::fault::Whole;
 use crate::interp::frame::Fresh;
 use crate::iseq::ISeq;
 use crate::method::Body;
@@ -76,6 +77,7 @@ impl Cx {
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();
         let stopped = self.stop_world(|cx| {
+            let _whole = Whole;
             let stopped = cx.heap.shared().stats.now_ns();
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
@@ -284,6 +286,7 @@ impl Cx {
     }
     /// A window collection, by this worker alone. Only at safepoints.
     pub(crate) fn collect_window(&mut self) {
+        let _whole = Whole;
         self.show_stack();
         self.age_recent();
         let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;

@@ -161,13 +161,13 @@ impl Cx {
             }
             self.give_back.on_pool.turn(Pool::Queued, Pool::Nothing);
         }
-        self.while_detached(f);
+        let _ = self.while_detached(f);
     }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
         let now = self.give_back.begin_in_time();
         if let Some(f) = self.give_back.with.filter(|_| now) {
-            self.while_detached(f);
+            let _ = self.while_detached(f);
         }
         now
     }
@@ -176,7 +176,7 @@ impl Cx {
     pub(crate) fn give_back_here(&mut self) {
         self.give_back.begin();
         if let Some(f) = self.give_back.with {
-            self.while_detached(f);
+            let _ = self.while_detached(f);
         }
     }
 }

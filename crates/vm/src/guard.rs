@@ -59,12 +59,9 @@ impl Cx {
                 [a] if !recv.needs_lock() => self.run_one(f, *a, recv, args),
                 [a] => {
                     let (first, second) = if recv.bits() < a.bits() { (recv, *a) } else { (*a, recv) };
-                    first.lock();
-                    second.lock();
-                    let r = f(self, recv, args);
-                    second.unlock();
-                    first.unlock();
-                    r
+                    let _first = first.locked();
+                    let _second = second.locked();
+                    f(self, recv, args)
                 }
                 _ => {
                     let mut cells = std::iter::once(recv).chain(args.iter().copied()).filter(|v| v.needs_lock());
@@ -97,10 +94,8 @@ impl Cx {
         if !cell.needs_lock() {
             return self.run_private(f, recv, args);
         }
-        cell.lock();
-        let r = f(self, recv, args);
-        cell.unlock();
-        r
+        let _l = cell.locked();
+        f(self, recv, args)
     }
     /// Nothing has to be locked: what a plain container replaces is freed at once, since nobody else reads it. Other
     /// receivers may change objects they hold, which more threads may know than them.

@@ -61,6 +61,11 @@ impl Cx {
     }
     /// Takes the first interrupt that is due.
     pub(crate) fn take_interrupt(&mut self, waiting: bool) -> Flow {
+        if let Some(fault) = self.fault.take() {
+            // The work that this thread's native gave away panicked.
+            let e = self.fatal(&fault.0);
+            return self.raise_exc(e);
+        }
         let Some(v) = self.next_interrupt(waiting) else { return Flow::Go };
         if v == Value::TRUE {
             let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));

@@ -136,7 +136,7 @@ impl Cx {
     /// The class behind a name in a body: lexically, then from Object.
     fn prelude_const(&mut self, f: &File<'_>, open: &[Open], mut at: ClassRef, name: &str) -> Option<Gc<ClassObj>> {
         let mut parts = name.trim_start_matches("::").split("::");
-        let head = self.intern(parts.next()?);
+        let head = self.own_const(parts.next()?);
         let mut found = None;
         while at != TOP && found.is_none() && !name.starts_with("::") {
             found = open.get(at as usize).and_then(|o| o.class.data.consts.get(&head)).map(|c| c.value);
@@ -174,7 +174,7 @@ impl Cx {
                 None if c.path.starts_with("::") => (self.k.object, path),
                 None => (outer, path),
             };
-            let name = self.intern(last);
+            let name = self.own_const(last);
             let class = match scope.data.consts.get(&name).map(|k| k.value) {
                 Some(v) => v.as_class().ok_or_else(|| format!("{}: {path} is not a class or module", f.name))?,
                 None => {

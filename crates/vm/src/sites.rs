@@ -21,6 +21,9 @@ use kumi_heap::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
+/// What stands for the program counter, in builds that check it, while an instruction runs that has not saved it.
+pub(crate) const UNSAVED: *const AtomicU64 = std::ptr::without_provenance(8);
+
 /// Frames of the library that are passed by in search of the user's call.
 const DEEP: usize = 24;
 
@@ -33,10 +36,12 @@ unsafe fn probe(cx: *const (), by: CalledBy) -> SiteKey {
     let cx = cx as *const Cx;
     // SAFETY: plain reads of fields that only this thread writes.
     let (fp, pc, task) = unsafe { ((&raw const (*cx).fp).read(), (&raw const (*cx).pc).read(), (&raw const (*cx).task).read()) };
+    debug_assert!(pc != UNSAVED, "an instruction charges the heap and has not saved where it is");
     if fp <= task.stack.start_ptr() || fp >= task.stack.end_ptr() {
         return SiteKey::default();
     }
     match by {
+        CalledBy::Nobody => SiteKey::default(),
         CalledBy::Anyone => key_at(Fp(fp), pc as u64, |q| q.system),
         CalledBy::User => {
             // SAFETY: as above; of this field nobody has more than a reference.

@@ -25,6 +25,7 @@
 //! heap's list of such readers.
 
 use crate::Cx;
+use crate::fault::{Fault, caught};
 use crate::runtime::{Runtime, lock};
 use crate::task::State;
 use kumi_heap::HeapShared;
@@ -50,6 +51,12 @@ impl Stop {
     pub(crate) fn others_run(&self) -> bool {
         let s = lock(&self.state);
         s.joining + s.detached > 0
+    }
+    fn end(&self) {
+        let mut s = lock(&self.state);
+        s.stopping = false;
+        self.stopping.store(false, Release);
+        self.tell(&s);
     }
     fn tell(&self, _: &StopState) {
         self.changes.fetch_add(1, Release);
@@ -284,7 +291,7 @@ impl Cx {
         rt.stop.tell(&s);
     }
     /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
-    pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Fault> {
         self.show_stack();
         let rt = self.runtime();
         let heap = self.heap.shared().clone();
@@ -293,7 +300,7 @@ impl Cx {
             let mut s = lock(&rt.stop.state);
             if s.forking > 0 {
                 drop(s);
-                return work();
+                return caught(work);
             }
             s.active -= 1;
             s.detached += 1;
@@ -305,7 +312,7 @@ impl Cx {
                 rt.stop.tell(&s);
             }
         }
-        let done = work();
+        let done = caught(work);
         let mut s = lock(&rt.stop.state);
         if s.stopping {
             s = rt.stop.stand(&heap, s);
@@ -361,9 +368,15 @@ impl Cx {
         if !self.begin_stop() {
             return None;
         }
-        let v = f(self);
-        self.end_stop();
-        Some(v)
+        /// Lets the others go on, whatever way `f` ends.
+        struct End(Arc<Runtime>);
+        impl Drop for End {
+            fn drop(&mut self) {
+                self.0.stop.end();
+            }
+        }
+        let _end = End(self.runtime());
+        Some(f(self))
     }
     /// [`stop_world`](Self::stop_world) around a fork: what `f` gives. The child (0) does not touch the stop's lock,
     /// which another thread may have held just then: [`after_fork`](Self::after_fork) makes it anew.
@@ -377,7 +390,7 @@ impl Cx {
         let pid = f();
         if pid != 0 {
             self.give_back.held();
-            self.end_stop();
+            self.stop.end();
             self.forked();
         }
         Some(pid)
@@ -407,12 +420,6 @@ impl Cx {
         }
         true
     }
-    fn end_stop(&mut self) {
-        let mut s = lock(&self.stop.state);
-        s.stopping = false;
-        self.stop.stopping.store(false, Release);
-        self.stop.tell(&s);
-    }
 
     /// Starts the other workers, once.
     pub(crate) fn start_workers(&mut self) {
@@ -430,8 +437,9 @@ impl Cx {
                 cx.gc_stress = stress;
                 cx.verifies = verifies;
                 cx.register_first();
-                while let crate::interp::Flow::Go = cx.run_next() {
-                    cx.run();
+                loop {
+                    // What comes first is another task to run.
+                    cx.run_from(crate::interp::Flow::Next);
                 }
             });
             if made.is_err() {

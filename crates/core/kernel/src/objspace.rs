@@ -33,6 +33,11 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__take_finalizers", 0, 0, take_finalizers),
 ];
 
+/// Is it the runtime's own, of which no program may get hold?
+fn internal(cx: &Cx, v: Value) -> bool {
+    let helpers = cx.k.helpers;
+    v == helpers.val() || v.as_class().is_some_and(|c| c.is_singleton() && c.data.attached == helpers.val())
+}
 /// Can Ruby code hold such a cell?
 fn visible(v: Value) -> bool {
     !matches!(v.kind(), None | Some(Kind::Free | Kind::Env | Kind::Cref | Kind::Home | Kind::Unwind))
@@ -51,7 +56,8 @@ fn under(v: Value, k: Gc<ClassObj>) -> bool {
 /// All live objects of a class or module (nil: all), as an Array.
 fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let want = a[0].as_class();
-    let found = cx.find_cells(|v| wanted(v, want));
+    let mut found = cx.find_cells(|v| wanted(v, want));
+    found.retain(|v| !internal(cx, *v));
     Ok(cx.array_vec(found))
 }
 
@@ -135,7 +141,12 @@ fn reachable_from(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     while let Some(v) = work.pop() {
         kumi_heap::each_child(v, &mut |c| {
             if seen.insert(c.bits()) {
-                if visible(c) { out.push(c) } else { work.push(c) }
+                if internal(cx, c) {
+                } else if visible(c) {
+                    out.push(c)
+                } else {
+                    work.push(c)
+                }
             }
         });
     }

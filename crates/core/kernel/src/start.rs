@@ -49,7 +49,7 @@ pub fn prepare(cx: &mut Cx) {
     if let Some(s) = cx.singleton_class(m) {
         cx.include_module(s, main);
     }
-    let hidden = cx.intern("KumiSys");
+    let hidden = cx.intern(kumi_vm::HELPERS_KEY);
     let mut object = cx.k.object;
     if let Some(k) = object.data.consts.get_mut(&hidden) {
         k.private = true;

@@ -12,6 +12,8 @@ pub enum CalledBy {
     Anyone,
     /// What called into the runtime's own files, those of its standard library included.
     User,
+    /// Nobody: it is only asked whether the loop could be found.
+    Nobody,
 }
 
 /// Tells the heap where the loop is: a function of the loop's and what it is called with.
@@ -44,6 +46,14 @@ impl SiteProbe {
     pub fn key(&self) -> SiteKey {
         // SAFETY: promised when the probe was made.
         unsafe { (self.at)(self.with, CalledBy::Anyone) }
+    }
+    /// Whatever may charge the heap says first where it is, though the heap asks seldom: test builds ask each time.
+    #[inline(always)]
+    pub(crate) fn check(&self) {
+        if cfg!(debug_assertions) {
+            // SAFETY: promised when the probe was made.
+            unsafe { (self.at)(self.with, CalledBy::Nobody) };
+        }
     }
     /// The same, told apart by the call of the user's own code: asked seldom, for the way there may be longer.
     pub(crate) fn users_key(&self) -> SiteKey {

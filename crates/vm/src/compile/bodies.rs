@@ -279,7 +279,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let iseq = self.close();
         let child = self.child(iseq);
         self.at(span.0);
-        let name = self.env.intern(name);
+        let name = self.own_name(name);
         if self.cur.bodies.len() >= NO_REG as usize {
             self.fail("too many classes in one body");
             return;

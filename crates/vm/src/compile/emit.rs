@@ -222,8 +222,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
     /// The same, from its bytes.
     pub fn name(&mut self, n: &[u8]) -> u32 {
-        let s = self.env.intern(n);
+        let s = self.own_name(n);
         self.sym(s)
+    }
+    /// A name's symbol. The helper module has another name than its texts say, which no program can write.
+    pub fn own_name(&mut self, n: &[u8]) -> Sym {
+        let own = n == crate::world::HELPERS.as_bytes() && (self.opts.system || self.opts.library);
+        self.env.intern(if own { crate::world::HELPERS_KEY.as_bytes() } else { n })
     }
     /// Index of a literal.
     pub fn lit(&mut self, l: Lit) -> u32 {

@@ -43,6 +43,12 @@ pub struct Cx {
     pub(crate) raising_native: u32,
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
+    /// What comes before the loop goes on, while a slow path answers `Flow::Next`.
+    pub(crate) onward: crate::interp::Onward,
+    /// What the detached work of the running task's native panicked with.
+    pub(crate) fault: Option<crate::fault::Fault>,
+    /// Calls that natives made of natives, one within the other.
+    pub(crate) nested: u32,
     /// Why the default method_missing is about to run.
     pub(crate) missing: crate::interp::Missing,
     /// `KUMI_GC_STRESS`: collect at every k-th safepoint.
@@ -107,6 +113,9 @@ impl Cx {
             stack_end: std::ptr::null_mut(),
             raising_native: crate::world::NO_METHOD,
             switch_to: None,
+            onward: Default::default(),
+            fault: None,
+            nested: 0,
             missing: Default::default(),
             gc_stress: 0,
             verifies: false,

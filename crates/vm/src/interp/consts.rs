@@ -383,9 +383,8 @@ impl Cx {
         } else if s.is_kind(Kind::Object) && !s.needs_lock() {
             retire::alone(|| self.ivar_set(s, name, v));
         } else {
-            s.lock();
+            let _l = s.locked();
             self.ivar_set(s, name, v);
-            s.unlock();
         }
     }
     /// Stores into slot `k` of an object whose shape has it.
@@ -500,7 +499,6 @@ fn slot_set_outside(mut o: Gc<ObjectObj>, k: u32, v: Value) {
     if !o.val().needs_lock() {
         return retire::alone(|| o.set_slot(k, v));
     }
-    o.val().lock();
+    let _l = o.val().locked();
     o.set_slot(k, v);
-    o.val().unlock();
 }

@@ -27,9 +27,8 @@ pub(super) fn push_beside_others(mut a: Gc<ArrayObj>, v: Value) {
     if !a.val().needs_lock() {
         return retire::alone(|| a.push(v));
     }
-    a.val().lock();
+    let _l = a.val().locked();
     a.push(v);
-    a.val().unlock();
 }
 /// As `store_at` while others run, without the lock where nobody holds it: whoever moves elements takes the lock
 /// first, so that a store which finds the array unlocked and its elements in place afterwards was not lost.

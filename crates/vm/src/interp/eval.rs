@@ -1,6 +1,5 @@
 //! Running text: the program, required files, `eval`, prelude texts.
 
-use super::Flow;
 use super::frame::{Fp, ff};
 use crate::Cx;
 use crate::bytecode::{HEADER, Op};
@@ -141,9 +140,8 @@ impl Cx {
         let (me, cref) = (self.main_object, self.top_cref);
         self.enter_bottom(&q, me, cref);
         let call = Call::new(Target::Name(mid), recv, Args::from_slice(args));
-        if let Flow::Go = self.do_call(call, 1, 0) {
-            self.run();
-        }
+        let first = self.do_call(call, 1, 0);
+        self.run_from(first);
         self.outcome()
     }
     fn outcome(&mut self) -> Result<Value, Value> {

@@ -28,6 +28,8 @@ mod procs;
 mod run;
 mod unwind;
 
+use crate::Cx;
+use crate::native::Call;
 pub use call::Missing;
 pub(crate) use call::Ready;
 pub use eval::EvalScope;
@@ -35,10 +37,58 @@ pub(crate) use hot::{Hot, HotKind, decoded, hit};
 pub(crate) use unwind::KILL;
 pub use unwind::{Backtrace, TraceEntry};
 
+use kumi_heap::Value;
+
 /// How a slow path ended.
 pub(crate) enum Flow {
     /// Load `pc` and `fp` and go on.
     Go,
     /// The outermost frame of the task was left.
     Done,
+    /// What stands in `cx.onward` comes first. It is done by the loop, not by whoever found it out: tasks that end, fibers
+    /// that fail and natives that call natives lead to each other any number of times, and none of it may lie on the native stack.
+    Next,
+}
+
+/// What a worker does before its loop goes on.
+#[derive(Default)]
+pub(crate) enum Onward {
+    /// Looks for a task that may run.
+    #[default]
+    Run,
+    /// Goes on with the current task, which was woken before it slept.
+    Resume,
+    /// Goes on with the current task, which was made so just now, by a value or an exception.
+    Continue(Result<Value, Value>),
+    /// Makes a call; the value goes to the register, as the flags say.
+    Call(Box<(Call, usize, u64)>),
+    /// Calls a method.
+    Dispatch(u32, Box<Ready>),
+}
+
+impl Cx {
+    /// Leaves something to the loop.
+    #[inline]
+    pub(crate) fn then(&mut self, next: Onward) -> Flow {
+        self.onward = next;
+        Flow::Next
+    }
+    /// Does what was left to the loop. False: the outermost frame of the main task was left.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn settle(&mut self, mut f: Flow) -> bool {
+        loop {
+            f = match f {
+                Flow::Go => return true,
+                Flow::Done => return false,
+                Flow::Next => match std::mem::take(&mut self.onward) {
+                    Onward::Run => self.run_next(),
+                    Onward::Resume => self.resume_again(),
+                    Onward::Continue(v) => self.continue_current(v),
+                    Onward::Call(c) => self.do_call(c.0, c.1, c.2),
+                    Onward::Dispatch(m, r) => self.dispatch(m, *r),
+                },
+            }
+        }
+    }
 }

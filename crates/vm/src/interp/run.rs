@@ -19,9 +19,9 @@ use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl Cx {
-    /// Runs the current task until its first frame is left. The result or the
-    /// exception is in the task.
-    pub(crate) fn run(&mut self) {
+    /// Runs the current task until its first frame is left, or until somebody panics (`fault`). The result or the exception
+    /// is in the task.
+    pub(crate) fn run_loop(&mut self) {
         let cx = self;
         let mut pc: *const AtomicU64 = cx.pc;
         let mut fp = Fp(cx.fp);
@@ -42,11 +42,14 @@ impl Cx {
             ($e:expr) => {{
                 save!();
                 match $e {
-                    Flow::Go => {
-                        load!();
+                    Flow::Go => {}
+                    f => {
+                        if !cx.settle(f) {
+                            return;
+                        }
                     }
-                    Flow::Done => return,
                 }
+                load!();
             }};
         }
         // Result of a leaf: stored, or the loop does what it asks for.
@@ -195,6 +198,9 @@ impl Cx {
             // SAFETY: pc stays inside the running code: every path ends in a Ret or a jump.
             let i = Insn(unsafe { (*pc).load(Relaxed) });
             pc = unsafe { pc.add(1) };
+            if cfg!(debug_assertions) {
+                cx.pc = crate::sites::UNSAVED;
+            }
             match i.op() {
                 Op::Nop => {}
                 Op::Move => fp.set_r(i.a(), fp.r(i.b())),
@@ -385,7 +391,10 @@ impl Cx {
                             } else {
                                 a.push(y);
                             }
-                            cx.heap.charge(8);
+                            if cx.heap.charge_quick(8) {
+                                save!();
+                                cx.heap.charged();
+                            }
                             fp.set_r(i.a(), x);
                             pc = unsafe { pc.add(1) };
                             continue;
@@ -623,10 +632,16 @@ impl Cx {
                                 let v = fp.r(b + 1);
                                 match recv.cell::<ObjectObj>() {
                                     Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
-                                        0 => cx.attr_set_slow(recv, v, w as u32),
+                                        0 => {
+                                            save!();
+                                            cx.attr_set_slow(recv, v, w as u32)
+                                        }
                                         k => cx.slot_set(o, k - 1, v),
                                     },
-                                    _ => cx.attr_set_slow(recv, v, w as u32),
+                                    _ => {
+                                        save!();
+                                        cx.attr_set_slow(recv, v, w as u32)
+                                    }
                                 }
                                 fp.set_r(i.a(), v);
                                 continue;
@@ -763,6 +778,7 @@ impl Cx {
                 Op::AliasMethod => flow!(cx.alias_op(fp.r(i.a()), fp.r(i.b()))),
                 Op::AliasGlobal => {
                     let (n, o) = (fp.iseq().syms[i.b()], fp.iseq().syms[i.c()]);
+                    save!();
                     cx.alias_global(n, o);
                 }
 
@@ -772,11 +788,13 @@ impl Cx {
                     fp.set_r(i.a(), v);
                 }
                 Op::ArrPush => {
+                    save!();
                     if let Some(a) = fp.r(i.a()).as_array() {
                         cx.push(a, fp.r(i.b()));
                     }
                 }
                 Op::ArrCat => {
+                    save!();
                     if let (Some(mut a), Some(b)) = (fp.r(i.a()).as_array(), fp.r(i.b()).as_array()) {
                         let items: Vec<Value> = b.as_slice().to_vec();
                         for v in &items {

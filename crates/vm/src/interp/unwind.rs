@@ -292,7 +292,7 @@ impl Cx {
         self.pc = fp.ret();
         self.fp = fp.prev().0;
         if flags & ff::JUMP != 0 {
-            self.fused_jump(v);
+            return self.fused_jump(v);
         } else if flags & ff::DISCARD == 0 {
             self.fp().set_r(d, v);
         }

@@ -38,7 +38,7 @@ impl Cx {
             ("Thread.", "new", ThreadNew, Vis::Public),
         ];
         for (class, name, s, vis) in rows {
-            let Some(mut c) = self.const_path(class.trim_end_matches('.')).and_then(|v| v.as_class()) else { continue };
+            let Some(mut c) = self.own_path(class.trim_end_matches('.')).and_then(|v| v.as_class()) else { continue };
             if class.ends_with('.') {
                 c = self.singleton_class(c.val()).unwrap_or(c);
             }
@@ -77,7 +77,7 @@ impl Cx {
                 if s == Special::PublicSend && vis != Vis::Public {
                     return self.method_missing(mid, Missing::hidden(vis), r);
                 }
-                let found = self.real_method(class, found);
+                let found = self.method_to_call(class, found);
                 self.dispatch(found, r)
             }
             Special::New => {

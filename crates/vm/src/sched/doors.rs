@@ -5,6 +5,7 @@
 
 use super::now_ns;
 use crate::Cx;
+use crate::fault::{Fault, caught};
 use crate::native::*;
 use crate::task::{Ticket, Waits};
 use std::sync::atomic::Ordering::*;
@@ -65,15 +66,15 @@ impl Cx {
         if self.task.waits == Waits::Job {
             if let Some(v) = self.task.job.take() {
                 self.task.waits = Waits::Nothing;
-                return match v.downcast::<T>() {
-                    Ok(v) => Ok(*v),
+                return match v.downcast::<Result<T, Fault>>() {
+                    Ok(v) => self.of_work(*v),
                     Err(_) => Err(self.runtime_error("a blocking call failed")),
                 };
             }
         }
         self.task.waits = Waits::Job;
         self.task.job = None;
-        self.pending.job = Some(Box::new(move || Box::new(f()) as Box<dyn std::any::Any + Send>));
+        self.pending.job = Some(Box::new(move || Box::new(caught(f)) as Box<dyn std::any::Any + Send>));
         Err(Exit::Park)
     }
     /// Has the call that this native gave to the pool ended, so that `offload` will give its value?

@@ -45,9 +45,7 @@ impl Cx {
             list.push(self.array(&[thread, rows]));
         }
         let list = self.array_vec(list);
-        if let Some(mut c) = self.const_path("KumiSys::Fatal").and_then(|v| v.as_class()) {
-            c.data.name = Some(b"fatal".as_slice().into());
-        }
+        self.fatal_class();
         let call = Call::new(Target::Helper(self.intern("deadlock")), Value::NIL, Args::from_slice(&[list]));
         let Some(mut main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
         main.masks = Value::NIL;

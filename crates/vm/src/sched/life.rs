@@ -4,7 +4,7 @@
 //! owes is done (its report, its fiber scheduler, its locks); then its entry is gone, and the worker goes on with another.
 
 use crate::Cx;
-use crate::interp::Flow;
+use crate::interp::{Flow, Onward};
 use crate::native::*;
 use crate::task::{State, Task, TaskPtr};
 use kumi_heap::*;
@@ -74,7 +74,7 @@ impl Cx {
             self.task.forget_values();
             self.switch_fiber(to);
             self.task.child = None;
-            return self.continue_current(v);
+            return self.then(Onward::Continue(v));
         }
         if let Some(c) = self.report_death(failed) {
             // What was sent to it comes too late.
@@ -107,6 +107,6 @@ impl Cx {
             self.tasks.remove_alone(id);
         }
         self.tasks.threads.fetch_sub(1, Relaxed);
-        self.run_next()
+        self.then(Onward::Run)
     }
 }

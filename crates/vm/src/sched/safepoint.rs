@@ -6,8 +6,8 @@
 use super::now_ns;
 use super::turn::Look;
 use crate::Cx;
-use crate::interp::Flow;
 use crate::interp::frame::ff;
+use crate::interp::{Flow, Onward};
 use crate::task::State;
 use kumi_heap::*;
 use kumi_sched::Rank;
@@ -65,7 +65,7 @@ impl Cx {
                 self.park_state(0, ff::DISCARD);
                 self.requeue(false);
                 self.signal_wakes_main(c);
-                return self.run_next();
+                return self.then(Onward::Run);
             }
         }
         if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {

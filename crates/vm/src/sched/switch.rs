@@ -4,8 +4,8 @@
 //! its worker up publishes its stacks before anybody may see it queued or waiting.
 
 use crate::Cx;
-use crate::interp::Flow;
 use crate::interp::frame::ff;
+use crate::interp::{Flow, Onward};
 use crate::task::{State, TaskPtr, Waits};
 use kumi_heap::*;
 use kumi_sched::{Place, Rank};
@@ -38,7 +38,7 @@ impl Cx {
         self.task.gave_way = true;
         self.task.woken.store(false, Relaxed);
         self.requeue(first);
-        self.run_next()
+        self.then(Onward::Run)
     }
     /// Makes a fiber of this thread (or its first task) the running one.
     pub(super) fn switch_fiber(&mut self, id: u64) {
@@ -58,7 +58,7 @@ impl Cx {
         self.pc = self.task.pc as *const _;
     }
     /// Continues the (now current) task with a value or an exception.
-    pub(super) fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
+    pub(crate) fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
         if self.task.state.get() == State::New {
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
@@ -78,7 +78,10 @@ impl Cx {
         match v {
             Ok(v) => {
                 if self.task.jump {
-                    self.fused_jump(v);
+                    match self.fused_jump(v) {
+                        Flow::Go => {}
+                        f => return f,
+                    }
                 } else if self.task.dst != usize::MAX {
                     let slot = self.task.dst;
                     self.frame_at(slot).set_r(0, v);
@@ -96,10 +99,14 @@ impl Cx {
         self.park_state(dst, flags);
         let Some((id, v)) = self.switch_to.take() else { return Flow::Go };
         self.switch_fiber(id);
+        if self.task.state.get() == State::New {
+            // What it starts with may switch again.
+            return self.then(Onward::Continue(v));
+        }
         self.continue_current(v)
     }
     /// Runs what a task parked with once more, or goes on where it was.
-    pub(super) fn resume_again(&mut self) -> Flow {
+    pub(crate) fn resume_again(&mut self) -> Flow {
         self.take_up();
         if let Some(w) = self.task.watched.take() {
             let id = self.task.id;

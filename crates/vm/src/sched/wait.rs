@@ -5,8 +5,8 @@
 
 use super::now_ns;
 use crate::Cx;
-use crate::interp::Flow;
 use crate::interp::frame::ff;
+use crate::interp::{Flow, Onward};
 use crate::native::*;
 use crate::task::{State, Ticket, Waits, Watched};
 use kumi_heap::*;
@@ -34,7 +34,7 @@ impl Cx {
             self.pending.call = Some(again);
             let goes_on = self.work_detached();
             return match self.pending.call.take() {
-                Some(again) if goes_on => self.do_call(again, dst, flags),
+                Some(again) if goes_on => self.then(Onward::Call(Box::new((again, dst, flags)))),
                 _ => self.take_interrupt(false),
             };
         }
@@ -135,7 +135,7 @@ impl Cx {
                     sched.nudge(w);
                 }
             }
-            return self.run_next();
+            return self.then(Onward::Run);
         }
         {
             let _order = self.tasks.lock();
@@ -143,7 +143,7 @@ impl Cx {
             if t.woken.load(Relaxed) || interrupted {
                 // What it wants to wait for has come already.
                 drop(_order);
-                return self.resume_again();
+                return self.then(Onward::Resume);
             }
             if forever {
                 self.tasks.sleepers.fetch_add(1, Relaxed);
@@ -170,6 +170,6 @@ impl Cx {
         if let Some(job) = job {
             self.sched().submit(id, seq, job);
         }
-        self.run_next()
+        self.then(Onward::Run)
     }
 }

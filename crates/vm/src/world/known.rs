@@ -2,6 +2,7 @@
 //!
 //! **Invariant.** A class stands in the table after its superclass. Only `Known::boot` reads it, once for each runtime.
 
+use super::{HELPERS, HELPERS_KEY};
 use crate::Cx;
 use kumi_heap::{ClassObj, Gc, Instance};
 
@@ -175,10 +176,8 @@ impl Cx {
                 Some((p, l)) => (self.boot_scope(object, made, p), l),
                 None => (object, *full),
             };
-            let s = self.syms.intern(last.as_bytes());
-            {
-                Self::put_const(&mut scope, s, c.val());
-            }
+            let s = self.syms.intern(if *full == HELPERS { HELPERS_KEY } else { last }.as_bytes());
+            Self::put_const(&mut scope, s, c.val());
         }
     }
     fn boot_scope(&mut self, object: Gc<ClassObj>, made: &[(&str, Gc<ClassObj>)], path: &str) -> Gc<ClassObj> {

@@ -151,9 +151,20 @@ impl Cx {
         let mut i = i;
         while i != NO_METHOD && matches!(self.methods[i as usize].body, Body::Zsuper) {
             let (o, n) = (self.methods[i as usize].owner, self.methods[i as usize].called);
-            i = self.next_method(class, o, n);
+            i = match o.data.refined {
+                // A refinement is in no class's order: what it makes visible is the refined class's.
+                Some(refined) => self.refined_class_method(class, refined, n),
+                None => self.next_method(class, o, n),
+            };
         }
         i
+    }
+    /// The same for a call: where the code is gone the entry itself, whose dispatch ends in `method_missing`.
+    pub(crate) fn method_to_call(&mut self, class: Gc<ClassObj>, i: u32) -> u32 {
+        match self.real_method(class, i) {
+            NO_METHOD => i,
+            m => m,
+        }
     }
     /// Would `v.mid` run the runtime's own definition?
     #[inline]

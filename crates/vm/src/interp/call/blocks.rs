@@ -83,7 +83,7 @@ impl Cx {
                 };
                 return self.method_missing(mid, why, r);
             }
-            let m = self.real_method(class, m);
+            let m = self.method_to_call(class, m);
             return self.dispatch(m, r);
         }
         // A Method object or anything else callable.

@@ -7,7 +7,7 @@ use super::{Missing, Ready};
 use crate::bytecode::HEADER;
 use crate::interp::binder::Strict;
 use crate::interp::frame::ff;
-use crate::interp::{Flow, decoded};
+use crate::interp::{Flow, Onward, decoded};
 use crate::iseq::ISeq;
 use crate::method::Body;
 use crate::native::*;
@@ -16,9 +16,22 @@ use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// How many natives may call natives on the native stack; what comes deeper is left to the loop.
+const NESTED: u32 = 32;
+
 impl Cx {
     /// Calls method `m`.
-    pub(crate) fn dispatch(&mut self, m: u32, mut r: Ready) -> Flow {
+    pub(crate) fn dispatch(&mut self, m: u32, r: Ready) -> Flow {
+        if self.nested >= NESTED {
+            return self.then(Onward::Dispatch(m, Box::new(r)));
+        }
+        self.nested += 1;
+        let f = self.dispatch_now(m, r);
+        self.nested -= 1;
+        f
+    }
+    #[inline]
+    fn dispatch_now(&mut self, m: u32, mut r: Ready) -> Flow {
         let e = &self.methods[m as usize];
         if let Some(f) = e.native {
             // A native never sees a block: its twin does.
@@ -168,7 +181,7 @@ impl Cx {
     pub(crate) fn deliver(&mut self, v: Value, dst: usize, flags: u64) -> Flow {
         let fp = self.fp();
         if flags & ff::JUMP != 0 {
-            self.fused_jump(v);
+            return self.fused_jump(v);
         } else if flags & ff::DISCARD == 0 {
             fp.set_r(dst, v);
         }
@@ -247,7 +260,7 @@ impl Cx {
                 if !c.fcall && vis != Vis::Public {
                     return self.method_missing(mid, Missing::hidden(vis), r);
                 }
-                let m = self.real_method(class, m);
+                let m = self.method_to_call(class, m);
                 self.dispatch(m, r)
             }
             Target::Method(m) => {

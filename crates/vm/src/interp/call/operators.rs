@@ -49,7 +49,7 @@ impl Cx {
                 let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
                 return self.method_missing(mid, why, ready);
             }
-            let m = self.real_method(class, m);
+            let m = self.method_to_call(class, m);
             if cacheable && self.methods[m as usize].vis == Vis::Public && self.heat(m) {
                 cache.store((serial as u64) << 32 | m as u64, Release);
             }
@@ -77,14 +77,18 @@ impl Cx {
     pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
         self.op_call(0, x, &[y], mid, cache, ff::JUMP)
     }
-    /// Takes or does not take the fused jump just before `pc`, whose comparison gave `v`.
-    pub(crate) fn fused_jump(&mut self, v: Value) {
+    /// Takes or does not take the fused jump just before `pc`, whose comparison gave `v`. Backwards it polls, as every jump.
+    pub(crate) fn fused_jump(&mut self, v: Value) -> Flow {
         // SAFETY: the JUMP flag is only set for an instruction of two words that ends at pc.
         let i = Insn(unsafe { (*self.pc.sub(2)).load(Relaxed) });
         let sense = if i.op() == Op::Generic { i.x() & 0x80 != 0 } else { i.x() != 0 };
         if v.truthy() == sense {
             self.pc = unsafe { self.pc.offset(i.sc() as isize) };
+            if i.sc() < 0 && self.heap.poll.load(Relaxed) {
+                return self.safepoint();
+            }
         }
+        Flow::Go
     }
     /// An operator instruction after its fast path was taken back (a user redefined it).
     #[cold]

@@ -60,7 +60,7 @@ impl Cx {
             }
             return self.dispatch(m, ready);
         }
-        let m = self.real_method(class, m);
+        let m = self.method_to_call(class, m);
         if cacheable && self.heat(m) {
             cache.store((serial as u64) << 32 | m as u64, Release);
         }
@@ -162,7 +162,7 @@ impl Cx {
         if next == NO_METHOD {
             return self.method_missing(called, Missing::Super, ready);
         }
-        let next = self.real_method(class, next);
+        let next = self.method_to_call(class, next);
         self.dispatch(next, ready)
     }
     /// The method whose body (or block within) `fp` runs.
