@@ -61,3 +61,10 @@ fn programs_print_the_same_under_every_publishing_rule() {
     check_all(&["lang", "kernel", "system"], &paper, LIMIT);
     check_all(&["lang", "kernel"], &vec![("KUMI_TLH", "off".into())], LIMIT);
 }
+
+/// In test builds each charge is asked for the place it comes from (`Heap::charged`), and here it is noted too.
+#[test]
+fn programs_print_the_same_while_allocations_are_traced() {
+    let traced = vec![("RUBYOPT", "--profile=alloc --profile-out=/dev/null".to_string())];
+    check_all(&["lang", "kernel", "system", "stack"], &traced, LIMIT);
+}
