@@ -50,8 +50,8 @@ fn trees(h: &mut Heap, bytes: usize) -> Value {
     while made < bytes {
         let (i, j) = (r.below(pool.len()), r.below(pool.len()));
         let mut e = h.env(Value::NIL, 3);
-        e.slots_mut()[0] = pool[i];
-        e.slots_mut()[1] = if i == j { Value::NIL } else { pool[j] };
+        e.set(0, pool[i]);
+        e.set(1, if i == j { Value::NIL } else { pool[j] });
         pool[i] = e.val();
         pool[j] = Value::fix(j as i64);
         made += 48;

@@ -149,7 +149,7 @@ impl Heap {
             poll: AtomicBool::new(false),
             shapes,
             counters,
-            retired: Box::default(),
+            retired: Box::new(Retired::with_gate(&shared.gates)),
             sites: Sites::new(shared.book.policy),
             sampler: None,
             shared,

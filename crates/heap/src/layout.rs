@@ -1,15 +1,14 @@
 //! The layouts of all cells but classes and hashes.
 
+pub use crate::array::{ArrayBuf, ArrayObj, Held};
 use crate::header::{Gc, Header, Kind, Layout, flag};
-use crate::{Marker, RaceVec, Value};
+use crate::{Marker, Plain, RaceVec, Seen, Value};
 use kumi_num::BigInt;
 use std::any::Any;
 use std::sync::atomic::{AtomicU16, Ordering::*, fence};
 
 /// The buffer of a string.
 pub type StrBuf = RaceVec<u8, 24>;
-/// The buffer of an array.
-pub type ArrayBuf = RaceVec<Value, 3>;
 
 macro_rules! layouts {
     ($($t:ident $k:ident),*) => { $(
@@ -18,7 +17,7 @@ macro_rules! layouts {
     )* };
 }
 layouts!(
-    ObjectObj Object, FloatObj Float, BigObj Big, StrObj Str, ArrayObj Array, RangeObj Range, PairObj Pair,
+    ObjectObj Object, FloatObj Float, BigObj Big, StrObj Str, RangeObj Range, PairObj Pair,
     StructObj Struct, ProcObj Proc, EnvObj Env, CrefObj Cref, HomeObj Home, UnwindObj Unwind, DataObj Data
 );
 
@@ -37,9 +36,9 @@ impl ObjectObj {
     pub fn slot(&self, i: u32) -> Value {
         if i < self.hdr.x as u32 {
             // SAFETY: the cell was allocated with `hdr.x` slots behind it.
-            unsafe { *self.slots.as_ptr().add(i as usize) }
+            unsafe { Value::load(self.slots.as_ptr().add(i as usize)) }
         } else {
-            self.ext.get((i - self.hdr.x as u32) as usize).copied().unwrap_or(Value::UNDEF)
+            self.ext.seen().get((i - self.hdr.x as u32) as usize).unwrap_or(Value::UNDEF)
         }
     }
     /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::before_store`]) first.
@@ -47,13 +46,13 @@ impl ObjectObj {
     pub fn set_slot(&mut self, i: u32, v: Value) {
         if i < self.hdr.x as u32 {
             // SAFETY: as in `slot`.
-            unsafe { *self.slots.as_mut_ptr().add(i as usize) = v }
+            unsafe { Value::store(self.slots.as_mut_ptr().add(i as usize), v) }
         } else {
             let k = (i - self.hdr.x as u32) as usize;
             if self.ext.len() <= k {
                 self.ext.resize(k + 1, Value::UNDEF);
             }
-            self.ext[k] = v;
+            self.ext.set(k, v);
         }
     }
     /// The object's shape becomes `s`: the slots that it tells of are written.
@@ -62,7 +61,9 @@ impl ObjectObj {
         fence(Release);
         self.hdr.aux = s;
     }
-    pub(crate) fn inline(&self) -> &[Value] {
+    /// # Safety
+    /// Nobody stores meanwhile: at a stop, or a private cell.
+    pub(crate) unsafe fn inline(&self) -> &[Value] {
         // SAFETY: as in `slot`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
     }
@@ -141,74 +142,27 @@ impl StrObj {
     pub fn bytes(&self) -> &[u8] {
         &self.buf
     }
+    /// One look at the bytes, to be kept while this native runs.
+    #[inline]
+    pub fn text(&self) -> Text {
+        Text(&raw const *self.bytes())
+    }
 }
 
-/// An array.
-#[repr(C)]
-pub struct ArrayObj {
-    pub hdr: Header,
-    buf: ArrayBuf,
-}
+/// The bytes of a string as they were when it was looked at. Whatever others do to it, they stay; it is good until the
+/// next safepoint, and for a native that does not itself change the string.
+#[derive(Clone, Copy)]
+pub struct Text(*const [u8]);
 
-impl ArrayObj {
-    pub(crate) const BUFFER: usize = std::mem::offset_of!(ArrayObj, buf);
-    pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
-        ArrayObj { hdr: Header::new(class, Kind::Array), buf }
-    }
-    /// Makes an array where `to` points.
-    ///
-    /// # Safety
-    /// A fresh cell.
+// SAFETY: bytes that nobody changes.
+unsafe impl Send for Text {}
+
+impl Text {
     #[inline(always)]
-    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value]) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            (&raw mut (*to).hdr).write(Header::new(class, Kind::Array));
-            RaceVec::write(&raw mut (*to).buf, elems);
-        }
-    }
-    #[inline(always)]
-    pub fn as_slice(&self) -> &[Value] {
-        self.buf.as_slice()
-    }
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.buf.len()
-    }
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    #[inline(always)]
-    pub fn get(&self, i: usize) -> Option<Value> {
-        self.as_slice().get(i).copied()
-    }
-    pub(crate) fn capacity(&self) -> usize {
-        if self.buf.spilled() { self.buf.capacity() } else { 0 }
-    }
-    /// The elements for writing. The caller runs the barrier for what it stores.
-    #[inline(always)]
-    pub fn as_mut_slice(&mut self) -> &mut [Value] {
-        self.buf.as_mut_slice()
-    }
-    #[inline(always)]
-    pub fn push(&mut self, v: Value) {
-        self.buf.push(v)
-    }
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<Value> {
-        self.buf.pop()
-    }
-    pub fn shift(&mut self) -> Option<Value> {
-        self.buf.shift()
-    }
-    /// Adds values at the front. Room is left there, so that repeated calls cost amortised constant time.
-    pub fn unshift(&mut self, vs: &[Value]) {
-        self.buf.unshift(vs)
-    }
-    /// The buffer, for anything not above.
-    #[inline(always)]
-    pub fn vec(&mut self) -> &mut ArrayBuf {
-        &mut self.buf
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: what was published of a string is not written again while others run, and lives until a stop
+        // (`racevec.rs`); a native that runs alone keeps to the contract above.
+        unsafe { &*self.0 }
     }
 }
 
@@ -242,15 +196,34 @@ pub struct StructObj {
 }
 
 impl StructObj {
+    /// One look at the members.
     #[inline(always)]
-    pub fn slots(&self) -> &[Value] {
+    pub fn slots(&self) -> Seen<'_, Value> {
         // SAFETY: the cell was allocated with `hdr.x` slots behind it.
+        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.x as usize) }
+    }
+    /// # Safety
+    /// Nobody stores meanwhile: at a stop, or a private cell.
+    #[inline(always)]
+    pub(crate) unsafe fn still(&self) -> &[Value] {
+        // SAFETY: as in `slots`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
     }
+    /// Stores into slot `i`, when there is one. The caller runs the barrier.
     #[inline(always)]
-    pub fn slots_mut(&mut self) -> &mut [Value] {
-        // SAFETY: as in `slots`; exclusive by Gc's short-borrow rule.
-        unsafe { std::slice::from_raw_parts_mut(self.slots.as_mut_ptr(), self.hdr.x as usize) }
+    pub fn set(&mut self, i: usize, v: Value) -> bool {
+        let there = i < self.hdr.x as usize;
+        if there {
+            // SAFETY: as in `slots`.
+            unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+        }
+        there
+    }
+    /// Stores into the first slots, as many as there are values and slots.
+    pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
+        (0..self.hdr.x as usize).zip(vs).for_each(|(i, v)| {
+            self.set(i, v);
+        });
     }
 }
 
@@ -291,15 +264,55 @@ pub struct EnvObj {
 }
 
 impl EnvObj {
+    /// One look at the members.
     #[inline(always)]
-    pub fn slots(&self) -> &[Value] {
+    pub fn slots(&self) -> Seen<'_, Value> {
         // SAFETY: the cell was allocated with `hdr.aux` slots behind it.
+        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.aux as usize) }
+    }
+    /// # Safety
+    /// Nobody stores meanwhile: at a stop, or a private cell.
+    #[inline(always)]
+    pub(crate) unsafe fn still(&self) -> &[Value] {
+        // SAFETY: as in `slots`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.aux as usize) }
     }
+    /// # Safety
+    /// There is such a slot.
     #[inline(always)]
-    pub fn slots_mut(&mut self) -> &mut [Value] {
-        // SAFETY: as in `slots`; exclusive by Gc's short-borrow rule.
-        unsafe { std::slice::from_raw_parts_mut(self.slots.as_mut_ptr(), self.hdr.aux as usize) }
+    pub unsafe fn slot_unchecked(&self, i: usize) -> Value {
+        debug_assert!(i < self.hdr.aux as usize);
+        // SAFETY: the caller's promise.
+        unsafe { Value::load(self.slots.as_ptr().add(i)) }
+    }
+    /// # Safety
+    /// There is such a slot. The caller runs the barrier.
+    #[inline(always)]
+    pub unsafe fn set_unchecked(&mut self, i: usize, v: Value) {
+        debug_assert!(i < self.hdr.aux as usize);
+        // SAFETY: the caller's promise.
+        unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+    }
+    /// The address of slot `i`, for a cell that holds still.
+    pub fn slot_at(&mut self, i: usize) -> Option<*mut Value> {
+        // SAFETY: there is such a slot.
+        (i < self.hdr.aux as usize).then(|| unsafe { self.slots.as_mut_ptr().add(i) })
+    }
+    /// Stores into slot `i`, when there is one. The caller runs the barrier.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, v: Value) -> bool {
+        let there = i < self.hdr.aux as usize;
+        if there {
+            // SAFETY: as in `slots`.
+            unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+        }
+        there
+    }
+    /// Stores into the first slots, as many as there are values and slots.
+    pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
+        (0..self.hdr.aux as usize).zip(vs).for_each(|(i, v)| {
+            self.set(i, v);
+        });
     }
 }
 
@@ -404,7 +417,7 @@ impl Value {
         self.cell()
     }
     #[inline(always)]
-    pub fn as_array(self) -> Option<Gc<ArrayObj>> {
+    pub fn as_array(self) -> Option<Gc<crate::ArrayObj>> {
         self.cell()
     }
     #[inline(always)]

@@ -16,10 +16,12 @@
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
 //! bytecode, tasks or methods.
 
+mod array;
 mod block;
 mod census;
 mod class;
 mod collect;
+mod gate;
 mod gclog;
 mod hash;
 mod header;
@@ -39,6 +41,7 @@ mod shared;
 mod site;
 mod space;
 mod stat;
+mod sync;
 mod table;
 mod trace;
 mod value;
@@ -55,7 +58,7 @@ pub use heap::{Heap, HeapConfig, Rule};
 pub use histogram::Histogram;
 pub use layout::*;
 pub use lock::{LockSet, Locked, spin_until};
-pub use racevec::{Plain, RaceVec};
+pub use racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use record::RecordObj;
 pub use sample::{Birth, Sampled};
 pub use series::{Aside, Series};

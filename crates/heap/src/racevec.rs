@@ -10,15 +10,25 @@
 //! (Acquire), then the span (Acquire), and has valid memory with old or new
 //! elements in it. Writers hold the object's lock, or run alone; they write
 //! elements first and publish span or word with Release. A buffer that is
-//! replaced goes through [`crate::retire`]. In parallel mode elements that stay
-//! are never moved inside a buffer: such changes install a new one.
+//! replaced goes through [`crate::retire`].
+//!
+//! *Words* (values) are atomic slots: a reader gets a [`Seen`], which loads each
+//! element on its own. In parallel mode elements that stay are never moved inside a
+//! buffer, and whoever moves or removes some first waits for the stores that were
+//! begun without the lock ([`RaceVec::store_unlocked`], `gate.rs`).
+//! *Bytes* are read as a slice, which is sound because in parallel mode a byte that
+//! was ever published is never written again: a change of what is there, an end that
+//! comes nearer too, installs a new buffer, and appending goes on behind it.
 //!
 //! Here is the storage: made, read, published, replaced and given back. The operations that change it: `racevec/change.rs`.
 
 mod change;
+mod seen;
 #[cfg(test)]
 mod tests;
 mod traits;
+
+pub use seen::{Iter as SeenIter, Seen};
 
 use crate::{Value, retire};
 use std::alloc::{Layout, alloc, handle_alloc_error, realloc};
@@ -30,14 +40,65 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 /// Elements of a [`RaceVec`].
 ///
 /// # Safety
-/// Plain words or bytes without padding, stored by one machine store; all zeroes is a valid one.
-pub unsafe trait Plain: Copy {}
+/// Plain words or bytes without padding; all zeroes is a valid one. When `WORDS`, 8 bytes that `load` and `store` treat
+/// as an atomic.
+pub unsafe trait Plain: Copy {
+    /// May a slot be stored into while others read it?
+    const WORDS: bool;
+    /// Reads a slot.
+    ///
+    /// # Safety
+    /// A live slot; unless `WORDS`, one that nobody writes.
+    unsafe fn load(p: *const Self) -> Self;
+    /// Writes a slot.
+    ///
+    /// # Safety
+    /// A live slot; unless `WORDS`, one that nobody else reads or writes.
+    unsafe fn store(p: *mut Self, v: Self);
+}
+
 // SAFETY: bytes.
-unsafe impl Plain for u8 {}
+unsafe impl Plain for u8 {
+    const WORDS: bool = false;
+    #[inline(always)]
+    unsafe fn load(p: *const u8) -> u8 {
+        // SAFETY: the caller's promise.
+        unsafe { p.read() }
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut u8, v: u8) {
+        // SAFETY: the caller's promise.
+        unsafe { p.write(v) }
+    }
+}
 // SAFETY: words.
-unsafe impl Plain for u64 {}
+unsafe impl Plain for u64 {
+    const WORDS: bool = true;
+    #[inline(always)]
+    unsafe fn load(p: *const u64) -> u64 {
+        // SAFETY: a live, aligned slot.
+        unsafe { AtomicU64::from_ptr(p as *mut u64) }.load(Acquire)
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut u64, v: u64) {
+        // SAFETY: a live, aligned slot.
+        unsafe { AtomicU64::from_ptr(p) }.store(v, Release)
+    }
+}
 // SAFETY: one word; zero is `false`.
-unsafe impl Plain for Value {}
+unsafe impl Plain for Value {
+    const WORDS: bool = true;
+    #[inline(always)]
+    unsafe fn load(p: *const Value) -> Value {
+        // SAFETY: the caller's promise; a Value is transparent over its word.
+        Value::from_bits(unsafe { u64::load(p as *const u64) })
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut Value, v: Value) {
+        // SAFETY: as above.
+        unsafe { u64::store(p as *mut u64, v.bits()) }
+    }
+}
 
 #[repr(C)]
 struct Head {
@@ -96,19 +157,16 @@ unsafe fn copy_short(from: *const u8, to: *mut u8, n: usize) {
 }
 
 impl<T: Plain, const N: usize> RaceVec<T, N> {
-    /// Can the start move without moving elements?
-    const SHIFTS: bool = size_of::<T>() == 8;
-
     /// One element more, in a span.
-    const ONE: u64 = if Self::SHIFTS { 1 << START_BITS } else { 1 };
+    const ONE: u64 = if T::WORDS { 1 << START_BITS } else { 1 };
 
     #[inline(always)]
     fn pack(start: usize, len: usize) -> u64 {
-        if Self::SHIFTS { (len as u64) << START_BITS | start as u64 } else { len as u64 }
+        if T::WORDS { (len as u64) << START_BITS | start as u64 } else { len as u64 }
     }
     #[inline(always)]
     fn unpack(s: u64) -> (usize, usize) {
-        if Self::SHIFTS { ((s & MAX_START as u64) as usize, (s >> START_BITS) as usize) } else { (0, s as usize) }
+        if T::WORDS { ((s & MAX_START as u64) as usize, (s >> START_BITS) as usize) } else { (0, s as usize) }
     }
 
     #[inline(always)]
@@ -141,7 +199,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         unsafe {
             let inline = &raw mut (*to).inline as *mut T;
             let word = if s.len() <= N {
-                if Self::SHIFTS {
+                if T::WORDS {
                     // Few words: no call of memcpy.
                     for i in 0..N {
                         inline.add(i).write(if i < s.len() { *s.as_ptr().add(i) } else { std::mem::zeroed() });
@@ -153,20 +211,32 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                 inline_word(s.len())
             } else {
                 inline.write_bytes(0, N);
-                Self::make_slice(s)
+                Self::make_from(0, 0, &[s])
             };
             (&raw mut (*to).word).write(AtomicPtr::new(word));
         }
     }
-    /// A buffer of just these elements.
-    fn make_slice(s: &[T]) -> *mut Head {
-        let p = Self::make(s.len());
-        // SAFETY: the capacity covers them.
+    /// The same for elements that others may be storing into.
+    ///
+    /// # Safety
+    /// As for `write`.
+    #[inline]
+    pub(crate) unsafe fn write_seen(to: *mut Self, s: Seen<'_, T>) {
+        // SAFETY: the caller's promise; inline room and capacity cover the elements.
         unsafe {
-            ptr::copy_nonoverlapping(s.as_ptr(), Self::data(p), s.len());
-            (*p).span.store(Self::pack(0, s.len()), Relaxed);
+            let inline = &raw mut (*to).inline as *mut T;
+            inline.write_bytes(0, N);
+            let word = if s.len() <= N {
+                s.copy_to(inline);
+                inline_word(s.len())
+            } else {
+                let p = Self::make(s.len());
+                s.copy_to(Self::data(p));
+                (*p).span.store(Self::pack(0, s.len()), Relaxed);
+                p
+            };
+            (&raw mut (*to).word).write(AtomicPtr::new(word));
         }
-        p
     }
     pub fn from_vec(s: Vec<T>) -> Self {
         Self::from_slice(&s)
@@ -269,25 +339,43 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             unsafe { retire::free_later(old as *mut u8, Self::layout((*old).cap)) };
         }
     }
+    /// The elements, for the only writer: where others may store without the lock, after [`Self::settle`].
+    #[inline(always)]
+    fn own(&self) -> &[T] {
+        let (p, n) = self.parts();
+        // SAFETY: the module's invariant: `n` stored elements at `p`; nobody stores by the contract above.
+        unsafe { std::slice::from_raw_parts(p, n) }
+    }
+    /// Waits for the stores that were begun without the lock. New ones see that it is taken.
+    #[inline(always)]
+    pub(crate) fn settle(&self) {
+        if T::WORDS && retire::parallel() {
+            retire::settle(self.place());
+        }
+    }
+    /// What a gate calls this vector.
+    #[inline(always)]
+    fn place(&self) -> usize {
+        (&raw const *self).addr()
+    }
     /// Room for `more` elements behind the last.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, more: usize) {
+        self.settle();
         let w = self.word.load(Relaxed);
         let (p, len) = self.parts();
         let need = len.saturating_add(more);
         if Self::is_inline(w) {
             let cap = need.max(N * 2).max(4);
-            // SAFETY: `len` elements at `p`.
-            let b = Self::make_from(cap, 0, &[unsafe { std::slice::from_raw_parts(p, len) }]);
+            let b = Self::make_from(cap, 0, &[self.own()]);
             return self.publish(b);
         }
         // SAFETY: as in `parts`.
         let cap = unsafe { (*w).cap };
         let want = need.max(if len > cap / 2 { cap.saturating_mul(2) } else { cap });
         if retire::parallel() {
-            // SAFETY: `len` elements at `p`.
-            let b = Self::make_from(want, 0, &[unsafe { std::slice::from_raw_parts(p, len) }]);
+            let b = Self::make_from(want, 0, &[self.own()]);
             return self.publish(b);
         }
         // Alone: the elements may move.
@@ -309,18 +397,28 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
 
     // --- looking ----------------------------------------------------------------
 
+    /// One look at the elements.
     #[inline(always)]
-    pub fn as_slice(&self) -> &[T] {
+    pub fn seen(&self) -> Seen<'_, T> {
         let (p, n) = self.parts();
-        // SAFETY: the module's invariant: `n` stored elements at `p`.
-        unsafe { std::slice::from_raw_parts(p, n) }
+        // SAFETY: the module's invariant: `n` stored elements at `p`, which live until the next stop.
+        unsafe { Seen::new(p, n) }
     }
-    /// The elements for writing in place: single stores, seen by racing readers one by one.
     #[inline(always)]
-    pub fn as_mut_slice(&mut self) -> &mut [T] {
-        let (p, n) = self.parts();
-        // SAFETY: as in `as_slice`; the caller is the only writer.
-        unsafe { std::slice::from_raw_parts_mut(p, n) }
+    pub fn len(&self) -> usize {
+        self.parts().1
+    }
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The elements, when nobody stores into them.
+    ///
+    /// # Safety
+    /// At a stop, or of a vector that no other thread can reach.
+    #[inline(always)]
+    pub(crate) unsafe fn still(&self) -> &[T] {
+        self.own()
     }
     /// Elements the buffer has room for.
     pub fn capacity(&self) -> usize {
@@ -333,8 +431,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn spilled(&self) -> bool {
         !Self::is_inline(self.word.load(Relaxed))
     }
-    pub fn into_vec(self) -> Vec<T> {
-        self.to_vec()
+    pub fn to_vec(&self) -> Vec<T> {
+        self.seen().to_vec()
     }
 
     // --- giving back ------------------------------------------------------------
@@ -349,6 +447,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             // SAFETY: made by `make`; no reader by the caller's promise.
             unsafe { std::alloc::dealloc(w as *mut u8, Self::layout((*w).cap)) };
         }
+    }
+}
+
+impl<const N: usize> RaceVec<u8, N> {
+    /// One look at the bytes, which stay as they are until the next safepoint.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[u8] {
+        self.own()
     }
 }
 

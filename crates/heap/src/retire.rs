@@ -11,9 +11,11 @@
 //! A thread that is bound to no list runs alone (or owns what it frees): there
 //! the memory goes back at once.
 
+use crate::gate::{Gate, Gates};
 use std::alloc::{Layout, dealloc};
 use std::cell::{Cell, RefCell};
 use std::ptr::null;
+use std::sync::Arc;
 
 /// Buffers that are freed at once: about as long as a block takes to sweep.
 const BATCH: usize = 64;
@@ -32,6 +34,8 @@ pub struct Retired {
     bytes: Cell<usize>,
     /// Bytes not yet counted towards the next collection.
     fresh: Cell<usize>,
+    /// Through which its worker stores without a lock.
+    gate: Option<Gate>,
 }
 
 // SAFETY: the list owns its memory, and is used by the thread it is bound to, or by the collecting one while that is stopped.
@@ -63,6 +67,29 @@ pub unsafe fn free_later(p: *mut u8, layout: Layout) {
     }
 }
 
+/// Waits until no store into `place` that was begun without its lock is under way. The caller has the lock.
+#[inline]
+pub(crate) fn settle(place: usize) {
+    let list = LIST.get();
+    if !list.is_null() {
+        // SAFETY: as in `free_later`.
+        if let Some(g) = unsafe { &(*list).gate } {
+            g.wait_out(place);
+        }
+    }
+}
+
+/// Stores into `place` without its lock. `None`: somebody holds that, or this thread has no gate.
+#[inline(always)]
+pub(crate) fn unlocked<T>(place: usize, locked: impl FnOnce() -> bool, store: impl FnOnce() -> T) -> Option<T> {
+    let list = LIST.get();
+    if list.is_null() {
+        return None;
+    }
+    // SAFETY: as in `free_later`.
+    unsafe { (*list).gate.as_ref() }?.pass(place, locked, store)
+}
+
 /// Binds this thread to `list`: it runs in parallel mode. `None`: it runs alone again.
 ///
 /// # Safety
@@ -91,6 +118,12 @@ pub fn alone<T>(f: impl FnOnce() -> T) -> T {
 }
 
 impl Retired {
+    /// The list of a worker that stores beside those which have gates of `gates`.
+    pub(crate) fn with_gate(gates: &Arc<Gates>) -> Retired {
+        let mut list = Retired::default();
+        list.gate = Gates::take(gates);
+        list
+    }
     fn put(&self, p: *mut u8, layout: Layout) {
         let mut list = self.list.borrow_mut();
         match list.last_mut() {

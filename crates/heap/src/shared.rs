@@ -7,6 +7,7 @@
 //! these tables are roots only where the collector says so (`Heap::collect_all`).
 
 use crate::block::Block;
+use crate::gate::Gates;
 use crate::retire::Retired;
 use crate::space::Lists;
 use crate::stat::{Counters, GcStat, Stats};
@@ -130,6 +131,8 @@ pub struct HeapShared {
     /// Samples of an allocation profile whose cells left their windows, by address.
     pub(crate) births: Mutex<FxHashMap<u64, crate::sample::Birth>>,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
+    /// Stores that are begun without a lock.
+    pub(crate) gates: Arc<Gates>,
     /// Threads for marking.
     pub(crate) helpers: crate::mark::Helpers,
     /// Empty blocks.
@@ -181,6 +184,7 @@ impl HeapShared {
             stats: Stats::default(),
             births: Mutex::default(),
             orphans: Mutex::default(),
+            gates: Default::default(),
             helpers: Default::default(),
             spare: Mutex::default(),
             classes: Mutex::default(),

@@ -584,7 +584,7 @@ mod tests {
         for i in 0..200_000 {
             a.push(Value::fix(i));
             if i % 1000 == 0 {
-                *a.vec() = crate::ArrayBuf::from_slice(&[Value::NIL; 100]);
+                *crate::Held::new(a).vec() = crate::ArrayBuf::from_slice(&[Value::NIL; 100]);
             }
         }
         assert!(h.retired.bytes() > 100_000);

@@ -76,9 +76,9 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Object => {
                 let o = v.cell_unchecked::<ObjectObj>();
                 to.visit_all(o.inline());
-                to.visit_fields(o.ext.as_slice());
+                to.visit_fields(o.ext.still());
             }
-            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().as_slice()),
+            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().still()),
             Kind::Hash => v.cell_unchecked::<HashObj>().h.trace(to),
             Kind::Range => {
                 let r = v.cell_unchecked::<RangeObj>();
@@ -90,7 +90,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 to.visit(r.a);
                 to.visit(r.b);
             }
-            Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().slots()),
+            Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().still()),
             Kind::Record => to.visit_fields(v.cell_unchecked::<RecordObj>().slots()),
             Kind::Proc => {
                 let p = v.cell_unchecked::<ProcObj>();
@@ -99,7 +99,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Env => {
                 let e = v.cell_unchecked::<EnvObj>();
                 to.visit(e.parent);
-                to.visit_fields(e.slots());
+                to.visit_fields(e.still());
             }
             Kind::Cref => {
                 let c = v.cell_unchecked::<CrefObj>();
@@ -263,7 +263,7 @@ pub(crate) unsafe fn drop_cell(h: *mut Header) {
         match (*h).kind {
             // No racing reader can be at a dead cell: its buffers go at once, not to the retired ones.
             Kind::Str => (*(h as *mut StrObj)).buf.dispose(),
-            Kind::Array => v.cell_unchecked::<ArrayObj>().vec().dispose(),
+            Kind::Array => v.cell_unchecked::<ArrayObj>().dispose(),
             Kind::Hash => {
                 let t = &mut (*(h as *mut HashObj)).h;
                 t.dispose();

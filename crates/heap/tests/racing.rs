@@ -2,7 +2,7 @@
 //! without. What is seen must always have been stored there, and nothing may crash.
 //! Workers stop at a barrier for collections, as they do at safepoints.
 
-use kumi_heap::{Gc, HashData, Heap, HeapConfig, Layout, LockSet, Marker, Rule, Value, retire};
+use kumi_heap::{Gc, HashData, Heap, HeapConfig, Held, Layout, LockSet, Marker, Rule, Value, retire};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Barrier, Mutex};
 
@@ -93,20 +93,20 @@ fn readers_of_an_array_see_stored_elements() {
         |_, round| {
             let mut r = Rng::new(round as u64 + 1);
             for n in 0..3_000 {
-                let mut a = a.get::<kumi_heap::ArrayObj>();
                 a.val().lock();
+                let mut a = Held::new(a.get());
                 let len = a.len();
                 let (i, k) = (r.below(len + 1), r.below(4));
                 let some: Vec<Value> = (0..k).map(|j| token(n + j)).collect();
                 match r.below(12) {
-                    0 | 1 => a.push(token(n)),
+                    0 | 1 => a.vec().push(token(n)),
                     2 => drop(a.pop()),
                     3 => drop(a.shift()),
                     4 => a.unshift(&some),
                     5 => a.vec().splice(i, k.min(len - i), &some),
                     6 => a.vec().assign(&some),
                     7 => a.vec().extend_from_slice(&vec![token(n); k * 9]),
-                    8 if len > 0 => a.as_mut_slice()[i % len] = token(n),
+                    8 if len > 0 => assert!(a.set(i % len, token(n))),
                     9 => a.vec().retain(|v| v.fix_val() & 0x100 == 0),
                     10 => a.vec().shrink_to_fit(),
                     _ => a.vec().truncate(i),
@@ -116,13 +116,90 @@ fn readers_of_an_array_see_stored_elements() {
         },
         |_| {
             let a = a.get::<kumi_heap::ArrayObj>();
-            for v in a.as_slice() {
-                assert!(is_token(*v), "{v:?}");
+            for v in a.seen() {
+                assert!(is_token(v), "{v:?}");
             }
-            let copy = a.as_slice().to_vec();
+            let copy = a.seen().to_vec();
             assert!(copy.iter().all(|v| is_token(*v)));
         },
     );
+}
+
+/// Stores without the lock, each of a value of its own, beside whoever moves and removes elements. Whatever was stored is in
+/// the array until it is overwritten or taken out, and nothing is there twice.
+#[test]
+fn stores_without_the_lock_are_made_once() {
+    const LEN: usize = 40;
+    let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+    let first: Vec<Value> = (0..LEN).map(token).collect();
+    let a = Shared::of(heap.array(Value::FALSE, &first).val());
+    let mut others = [heap.sibling(), heap.sibling()];
+    let (running, serial) = (AtomicUsize::new(2), AtomicUsize::new(LEN));
+    let (met, out) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|s| {
+        for (t, h) in others.iter_mut().enumerate() {
+            let (running, serial, met) = (&running, &serial, &met);
+            s.spawn(move || {
+                h.set_parallel(true);
+                let mut r = Rng::new(t as u64 + 31);
+                for _ in 0..60_000 {
+                    let v = token(serial.fetch_add(1, Relaxed));
+                    // Here nobody else stores, so that what was stored stays until it is taken out.
+                    let i = r.below(LEN / 2) * 2 + t;
+                    match a.get::<kumi_heap::ArrayObj>().set_unlocked(i, v) {
+                        Some(there) => assert!(there),
+                        None => drop(met.fetch_add(1, Relaxed)),
+                    }
+                }
+                h.set_parallel(false);
+                running.fetch_sub(1, AcqRel);
+            });
+        }
+        heap.set_parallel(true);
+        let mut r = Rng::new(7);
+        let mut new = 1 << 30;
+        let mut taken = Vec::new();
+        while running.load(Acquire) > 0 {
+            a.val().lock();
+            let mut x = Held::new(a.get());
+            let before = x.seen().to_vec();
+            match r.below(6) {
+                0 => x.edit(|s| s.reverse()),
+                1 => x.edit(|s| s.rotate_left(7)),
+                2 => {
+                    taken.extend(x.pop());
+                    new += 1;
+                    x.unshift(&[token(new)]);
+                }
+                3 => {
+                    taken.extend(x.shift());
+                    new += 1;
+                    x.vec().push(token(new));
+                }
+                4 => {
+                    taken.push(x.vec().remove(LEN / 3));
+                    new += 1;
+                    x.vec().insert(LEN / 2, token(new));
+                }
+                _ => x.vec().assign(&before),
+            }
+            // The holder's own view: nothing came or went but by its own hand.
+            let mut now = x.seen().to_vec();
+            assert_eq!(now.len(), LEN);
+            now.retain(|v| !before.contains(v));
+            assert!(now.len() <= 1, "a store between the look and the change");
+            a.val().unlock();
+        }
+        taken.extend(a.get::<kumi_heap::ArrayObj>().seen());
+        *out.lock().expect("out") = taken;
+        heap.set_parallel(false);
+    });
+    let mut all: Vec<i64> = out.lock().expect("out").iter().map(|v| v.fix_val()).collect();
+    let n = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), n, "a store was made twice");
+    assert!(met.load(Relaxed) < 120_000);
 }
 
 #[test]
@@ -257,11 +334,11 @@ fn lock_sets_keep_moves_between_arrays_whole() {
                     let set = LockSet::new(x.val(), &[y.val(), Value::NIL, z.val(), x.val(), token(1)]);
                     assert!(set.values().zip(set.values().skip(1)).all(|(a, b)| a.bits() < b.bits()));
                     assert!(!x.val().try_lock());
-                    if let Some(v) = x.get::<kumi_heap::ArrayObj>().shift() {
+                    if let Some(v) = Held::new(x.get()).shift() {
                         y.get::<kumi_heap::ArrayObj>().push(v);
                     }
-                    if let Some(v) = y.get::<kumi_heap::ArrayObj>().pop() {
-                        z.get::<kumi_heap::ArrayObj>().unshift(&[v]);
+                    if let Some(v) = Held::new(y.get()).pop() {
+                        Held::new(z.get()).unshift(&[v]);
                     }
                 }
                 // SAFETY: no binding is always sound.
@@ -269,7 +346,7 @@ fn lock_sets_keep_moves_between_arrays_whole() {
             });
         }
     });
-    let mut left: Vec<i64> = arrays.iter().flat_map(|a| a.get::<kumi_heap::ArrayObj>().as_slice().to_vec()).map(|v| v.fix_val()).collect();
+    let mut left: Vec<i64> = arrays.iter().flat_map(|a| a.get::<kumi_heap::ArrayObj>().seen().to_vec()).map(|v| v.fix_val()).collect();
     left.sort_unstable();
     let all: Vec<i64> = (0..5).flat_map(|i| [token(i).fix_val(); 20]).collect();
     assert_eq!(left, all);
@@ -316,7 +393,7 @@ fn worker_heaps_are_collected_together() {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), WORKERS * 100, "ids are unique");
-        let mut a = common.get::<kumi_heap::ArrayObj>();
+        let mut a = Held::new(common.get());
         if round % 5 == 4 {
             a.vec().clear();
         }
@@ -333,9 +410,9 @@ fn worker_heaps_are_collected_together() {
         let mut n = 0;
         Heap::each_cell_all(&mut all, |_| n += 1);
         assert_eq!(n, 1 + kept);
-        for v in a.as_slice() {
+        for v in a.seen() {
             assert!(v.as_str().expect("string").bytes().starts_with(b"round "));
-            assert!(is_token(first.side_ivar(*v, kumi_heap::Sym(7))));
+            assert!(is_token(first.side_ivar(v, kumi_heap::Sym(7))));
         }
     }
     assert!(first.stat().allocated_cells > 0);

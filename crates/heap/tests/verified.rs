@@ -62,7 +62,7 @@ impl World {
             2 => {
                 let mut e = h.env(x, n as u32);
                 // A new cell is filled without a barrier, before the next safepoint.
-                e.slots_mut().copy_from_slice(&vs);
+                e.put(vs.iter().copied());
                 e.val()
             }
             3 => {
@@ -91,7 +91,7 @@ impl World {
                     if x.len() < 50 {
                         x.push(v);
                     } else {
-                        x.vec()[7] = v;
+                        x.set(7, v);
                     }
                 } else if let Some(mut x) = a.as_hash() {
                     let r = &mut self.r;

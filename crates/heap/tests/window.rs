@@ -199,9 +199,7 @@ fn cells_of_every_size_find_room() {
         let n = (r >> 33) % 300;
         let e = h.env(Value::NIL, n as u32);
         let mut e2 = e;
-        for (k, s) in e2.slots_mut().iter_mut().enumerate() {
-            *s = Value::fix((i as i64) << 10 | k as i64);
-        }
+        e2.put((0..n as i64).map(|k| Value::fix((i as i64) << 10 | k)));
         if r >> 40 & 7 == 0 {
             kept.push((i, n, e));
         }
@@ -221,7 +219,7 @@ fn cells_of_every_size_find_room() {
     for (i, n, e) in kept {
         assert_eq!(e.slots().len() as u64, n);
         for (k, s) in e.slots().iter().enumerate() {
-            assert_eq!(*s, Value::fix((i as i64) << 10 | k as i64));
+            assert_eq!(s, Value::fix((i as i64) << 10 | k as i64));
         }
     }
 }

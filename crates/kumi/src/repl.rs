@@ -107,7 +107,7 @@ impl Completer for Irb {
             let arg = cx.str(word);
             if let Ok(v) = cx.call_helper_top("irb_complete", &[arg]) {
                 if let Some(a) = v.as_array() {
-                    found.extend(a.as_slice().iter().map(|v| cx.text(*v)));
+                    found.extend(a.seen().iter().map(|v| cx.text(v)));
                 }
             }
         }

@@ -58,7 +58,7 @@ fn number(_: &mut Cx, _: Value, i: u32) -> R {
 fn define_fields(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let names = cx.arg_array(a, 1)?;
-    for (i, n) in names.as_slice().iter().enumerate() {
+    for (i, n) in names.seen().iter().enumerate() {
         let Some(n) = n.as_sym() else { continue };
         cx.define_field(c, n, field, i as u32, Vis::Public);
     }

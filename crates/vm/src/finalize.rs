@@ -76,8 +76,8 @@ fn take_pending(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// `__finalized(list)`: the run is over; what is left of the list is pending again.
 fn finalized(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(list) = a[0].as_array().filter(|l| !l.as_slice().is_empty()) {
-        let rest = list.as_slice().iter().filter_map(|pair| {
+    if let Some(list) = a[0].as_array().filter(|l| !l.is_empty()) {
+        let rest = list.seen().iter().filter_map(|pair| {
             let pair = pair.as_array()?;
             Some((vec![pair.get(0)?], pair.get(1)?.as_fix()? as u64))
         });

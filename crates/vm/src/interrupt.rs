@@ -35,7 +35,7 @@ impl Cx {
         let class = e.as_array().and_then(|p| p.get(0)?.as_class());
         let mut at = masks;
         while let Some(m) = at.as_array() {
-            let s = m.as_slice();
+            let s = m.seen().to_vec();
             let mut best: Option<(Gc<ClassObj>, i64)> = None;
             for pair in s.get(1..).unwrap_or_default().chunks_exact(2) {
                 let Some(c) = pair[0].as_class() else { continue };

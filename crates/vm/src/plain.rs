@@ -60,14 +60,15 @@ fn zeros(a: Value, b: Value) -> bool {
 impl Cx {
     /// Are these two strings equal: same bytes in encodings that can be compared?
     pub fn str_eq(&self, a: Gc<StrObj>, b: Gc<StrObj>) -> bool {
-        if a.bytes() != b.bytes() {
+        let text = a.bytes();
+        if text != b.bytes() {
             return false;
         }
-        if a.enc() == b.enc() || a.bytes().is_empty() {
+        if a.enc() == b.enc() || text.is_empty() {
             return true;
         }
         let (x, y) = (EncIndex::from_u8(a.enc()), EncIndex::from_u8(b.enc()));
-        x.is_ascii_compatible() && y.is_ascii_compatible() && a.bytes().is_ascii()
+        x.is_ascii_compatible() && y.is_ascii_compatible() && text.is_ascii()
     }
 
     /// Is the method `mid` of `v` the one every object has (identity)?
@@ -135,11 +136,12 @@ impl Cx {
             Kind::Array => match b.as_array() {
                 Some(y) => {
                     let x = a.as_array()?;
+                    let (x, y) = (x.seen(), y.seen());
                     if x.len() != y.len() {
                         return Some(false);
                     }
-                    for i in 0..x.len() {
-                        if !self.plain_eq_deep(x.get(i)?, y.get(i)?, depth + 1)? {
+                    for (x, y) in x.iter().zip(y) {
+                        if !self.plain_eq_deep(x, y, depth + 1)? {
                             return Some(false);
                         }
                     }
@@ -164,8 +166,8 @@ impl Cx {
             Kind::Struct => match b.cell::<StructObj>() {
                 Some(y) if self.real_class(a) == self.real_class(b) => {
                     let x = a.cell::<StructObj>()?;
-                    for i in 0..x.slots().len().min(y.slots().len()) {
-                        if !self.plain_eq_deep(x.slots()[i], y.slots()[i], depth + 1)? {
+                    for (x, y) in x.slots().iter().zip(y.slots()) {
+                        if !self.plain_eq_deep(x, y, depth + 1)? {
                             return Some(false);
                         }
                     }
@@ -259,11 +261,12 @@ impl Cx {
             Kind::Str => Some(b.as_str().is_some_and(|y| a.as_str().is_some_and(|x| self.str_eq(x, y)))),
             Kind::Array => {
                 let (x, Some(y)) = (a.as_array()?, b.as_array()) else { return Some(false) };
+                let (x, y) = (x.seen(), y.seen());
                 if x.len() != y.len() {
                     return Some(false);
                 }
-                for i in 0..x.len() {
-                    if !self.plain_eql_deep(x.get(i)?, y.get(i)?, depth + 1)? {
+                for (x, y) in x.iter().zip(y) {
+                    if !self.plain_eql_deep(x, y, depth + 1)? {
                         return Some(false);
                     }
                 }
@@ -300,8 +303,8 @@ impl Cx {
                 if self.real_class(a) != self.real_class(b) || x.slots().len() != y.slots().len() {
                     return Some(false);
                 }
-                for i in 0..x.slots().len() {
-                    if !self.plain_eql_deep(x.slots()[i], y.slots()[i], depth + 1)? {
+                for (x, y) in x.slots().iter().zip(y.slots()) {
+                    if !self.plain_eql_deep(x, y, depth + 1)? {
                         return Some(false);
                     }
                 }
@@ -349,9 +352,10 @@ impl Cx {
             }
             Kind::Array => {
                 let a = v.as_array()?;
+                let a = a.seen();
                 let mut h = self.hash_start(1, a.len());
-                for i in 0..a.len() {
-                    let e = self.plain_hash_deep(a.get(i)?, depth + 1)?;
+                for v in a {
+                    let e = self.plain_hash_deep(v, depth + 1)?;
                     h = self.hash_step(h, e);
                 }
                 Some(cut(h))
@@ -389,8 +393,8 @@ impl Cx {
                 let s = v.cell::<StructObj>()?;
                 let class = self.real_class(v).val();
                 let mut h = mix(seed ^ 6, class.bits());
-                for i in 0..s.slots().len() {
-                    let e = self.plain_hash_deep(s.slots()[i], depth + 1)?;
+                for v in s.slots() {
+                    let e = self.plain_hash_deep(v, depth + 1)?;
                     h = self.hash_step(h, e);
                 }
                 Some(cut(h))
@@ -451,8 +455,9 @@ impl Cx {
             if !self.builtin(a, sym::CMP) {
                 return None;
             }
-            for i in 0..x.len().min(y.len()) {
-                match self.plain_cmp_deep(x.get(i)?, y.get(i)?, depth + 1)? {
+            let (x, y) = (x.seen(), y.seen());
+            for (x, y) in x.iter().zip(y) {
+                match self.plain_cmp_deep(x, y, depth + 1)? {
                     Ordering::Equal => {}
                     o => return Some(o),
                 }
@@ -485,11 +490,11 @@ impl Cx {
                 Some(Kind::Array) => {
                     let a = v.as_array()?;
                     out.push(b'[');
-                    for i in 0..a.len() {
+                    for (i, v) in a.seen().iter().enumerate() {
                         if i > 0 {
                             out.extend_from_slice(b", ");
                         }
-                        self.plain_inspect(a.get(i)?, out, depth + 1)?;
+                        self.plain_inspect(v, out, depth + 1)?;
                     }
                     out.push(b']');
                 }

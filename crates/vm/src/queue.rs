@@ -332,12 +332,11 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
     q.ready.store(true, Relaxed);
     if let Some(l) = a[1].as_array() {
-        cx.heap.before_store_all(a[0], l.as_slice());
+        let l = l.seen().to_vec();
+        cx.heap.before_store_all(a[0], &l);
         cx.heap.charge(l.len() * 8);
         let mut h = q.lock(cx);
-        for v in l.as_slice() {
-            h.add(*v);
-        }
+        l.into_iter().for_each(|v| h.add(v));
     }
     Ok(Value::NIL)
 }

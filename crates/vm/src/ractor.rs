@@ -62,7 +62,7 @@ impl Cx {
     /// What an object refers to: elements and instance variables.
     fn referred(&self, v: Value, out: &mut Vec<Value>) {
         match v.kind() {
-            Some(Kind::Array) => out.extend(v.as_array().iter().flat_map(|a| a.as_slice().iter().copied())),
+            Some(Kind::Array) => out.extend(v.as_array().iter().flat_map(|a| a.seen().to_vec())),
             Some(Kind::Hash) => {
                 if let Some(h) = v.as_hash() {
                     for e in h.h.iter() {
@@ -73,7 +73,7 @@ impl Cx {
                 }
             }
             Some(Kind::Range) => out.extend(v.cell::<RangeObj>().iter().flat_map(|r| [r.lo, r.hi])),
-            Some(Kind::Struct) => out.extend(v.cell::<StructObj>().iter().flat_map(|s| s.slots().iter().copied())),
+            Some(Kind::Struct) => out.extend(v.cell::<StructObj>().iter().flat_map(|s| s.slots().to_vec())),
             Some(Kind::Record) => out.extend(v.as_record().iter().flat_map(|r| (0..r.fields()).map(|i| r.slot(i)))),
             _ => {}
         }
@@ -203,7 +203,7 @@ fn proc_outer_value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (mut names, mut env) = (q.parent_names.as_ref(), p.env);
     while let (Some(n), Some(e)) = (names, env.cell::<EnvObj>()) {
         if let Some(i) = n.names.iter().position(|s| *s == name) {
-            return Ok(e.slots().get(i).copied().filter(|v| !v.is_undef()).unwrap_or(Value::NIL));
+            return Ok(e.slots().get(i).filter(|v| !v.is_undef()).unwrap_or(Value::NIL));
         }
         names = n.parent.as_ref();
         env = e.parent;
@@ -221,10 +221,9 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
     let mut env = Value::NIL;
     for x in chain.into_iter().rev() {
         let mut c = cx.heap.env(env, x.hdr.aux);
-        for v in x.slots() {
-            cx.heap.before_store(c.val(), *v);
-        }
-        c.slots_mut().copy_from_slice(x.slots());
+        let vs = x.slots().to_vec();
+        cx.heap.before_store_all(c.val(), &vs);
+        c.put(vs);
         env = c.val();
     }
     env
@@ -266,10 +265,10 @@ fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let class = cx.real_class(v);
     let new = match v.kind() {
         Some(Kind::Array) => {
-            let items = v.as_array().map_or(Vec::new(), |a| a.as_slice().to_vec());
-            let n = cx.array_vec(items);
-            if let Some(mut a) = v.as_array() {
-                while a.pop().is_some() {}
+            let mut a = v.as_array().map(Held::new);
+            let n = cx.array_vec(a.map_or(Vec::new(), |a| a.seen().to_vec()));
+            if let Some(a) = &mut a {
+                a.vec().clear();
             }
             n
         }

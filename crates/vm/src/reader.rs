@@ -21,7 +21,7 @@ impl Cx {
             return None;
         }
         match e.body {
-            Body::MemberGet(k) => v.cell::<StructObj>()?.slots().get(k as usize).copied(),
+            Body::MemberGet(k) => v.cell::<StructObj>()?.slots().get(k as usize),
             Body::Indexed(x) => match if x.field { decoded(v, x.index) } else { None } {
                 Some(known) => Some(known),
                 None => (x.f)(self, v, x.index).ok(),

@@ -421,14 +421,8 @@ impl Cx {
     }
     /// `R[b][from .. -1 - after]` as an Array.
     pub(crate) fn array_rest(&mut self, v: Value, from: usize, after: usize) -> Value {
-        let items: Vec<Value> = match v.as_array() {
-            Some(a) => {
-                let s = a.as_slice();
-                let to = s.len().saturating_sub(after);
-                if from < to { s[from..to].to_vec() } else { Vec::new() }
-            }
-            None => Vec::new(),
-        };
-        self.array(&items)
+        let Some(a) = v.as_array() else { return self.array(&[]) };
+        let s = a.seen();
+        self.array_seen(s.part(from..s.len().saturating_sub(after)))
     }
 }

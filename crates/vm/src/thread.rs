@@ -224,7 +224,7 @@ fn alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__thread_start(thread, proc, args)`
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.as_slice().to_vec());
+    let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
     cx.thread_begin(a[0], a[1], &args)?;
     Ok(a[0])
 }

@@ -16,15 +16,21 @@ pub fn me(cx: &mut Cx, v: Value) -> Result<Gc<ArrayObj>, Exit> {
 
 /// The receiver as an array that may be changed.
 #[inline(always)]
-pub fn me_mut(cx: &mut Cx, v: Value) -> Result<Gc<ArrayObj>, Exit> {
-    let a = me(cx, v)?;
+pub fn me_mut(cx: &mut Cx, v: Value) -> Result<Held, Exit> {
+    let a = me_held(cx, v)?;
     cx.check_frozen(v)?;
     Ok(a)
 }
 
+/// The same, frozen or not.
+#[inline(always)]
+pub fn me_held(cx: &mut Cx, v: Value) -> Result<Held, Exit> {
+    me(cx, v).map(Held::new)
+}
+
 /// Tells the heap what is about to be stored into an array, and accounts its buffer.
 #[inline]
-pub fn before_all(cx: &mut Cx, a: Gc<ArrayObj>, vs: &[Value]) {
+pub fn before_all(cx: &mut Cx, a: Held, vs: &[Value]) {
     cx.heap.before_store_all(a.val(), vs);
     cx.heap.charge(vs.len() * 8);
 }
@@ -79,31 +85,31 @@ pub fn range_part(r: Gc<RangeObj>, len: usize, clip: bool) -> Result<Option<(usi
 }
 
 /// `a[start, len]`
-fn part(cx: &mut Cx, a: &[Value], start: i64, n: i64) -> Value {
+fn part(cx: &mut Cx, a: Seen<'_, Value>, start: i64, n: i64) -> Value {
     let len = a.len() as i64;
     let s = if start < 0 { start.saturating_add(len) } else { start };
     if s < 0 || s > len || n < 0 {
         return Value::NIL;
     }
     let n = n.min(len - s);
-    cx.array(&a[s as usize..(s + n) as usize])
+    cx.array_seen(a.part(s as usize..(s + n) as usize))
 }
 
 // Readers without a lock: they look once, and what they have looked at stays as it was.
 
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let a = a.as_slice();
+    let a = a.seen();
     if args.len() == 2 {
         let (s, n) = (cx.arg_i64(args, 0)?, cx.arg_i64(args, 1)?);
         return Ok(part(cx, a, s, n));
     }
     if args[0].is_fix() {
-        return Ok(position(args[0].fix_val(), a.len()).and_then(|i| a.get(i)).copied().unwrap_or(Value::NIL));
+        return Ok(position(args[0].fix_val(), a.len()).and_then(|i| a.get(i)).unwrap_or(Value::NIL));
     }
     if let Some(r) = args[0].as_range() {
         return Ok(match range_part(r, a.len(), true)? {
-            Some((s, n)) => cx.array(&a[s..s + n]),
+            Some((s, n)) => cx.array_seen(a.part(s..s + n)),
             None => Value::NIL,
         });
     }
@@ -111,7 +117,7 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let i = cx.arg_i64(args, 0)?;
-    Ok(position(i, a.len()).and_then(|i| a.get(i)).copied().unwrap_or(Value::NIL))
+    Ok(position(i, a.len()).and_then(|i| a.get(i)).unwrap_or(Value::NIL))
 }
 
 fn at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -131,33 +137,33 @@ fn first(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.is_empty() {
         return Ok(a.get(0).unwrap_or(Value::NIL));
     }
-    let a = a.as_slice();
+    let a = a.seen();
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
-    Ok(cx.array(&a[..n]))
+    Ok(cx.array_seen(a.part(0..n)))
 }
 
 fn last(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
     if args.is_empty() {
-        return Ok(a.as_slice().last().copied().unwrap_or(Value::NIL));
+        return Ok(a.seen().last().unwrap_or(Value::NIL));
     }
-    let a = a.as_slice();
+    let a = a.seen();
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
-    Ok(cx.array(&a[a.len() - n..]))
+    Ok(cx.array_seen(a.from(a.len() - n)))
 }
 
 fn take(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let a = a.as_slice();
+    let a = a.seen();
     let n = count(cx, args, 0, "attempt to take negative size")?.min(a.len());
-    Ok(cx.array(&a[..n]))
+    Ok(cx.array_seen(a.part(0..n)))
 }
 
 fn drop(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let a = a.as_slice();
+    let a = a.seen();
     let n = count(cx, args, 0, "attempt to drop negative size")?.min(a.len());
-    Ok(cx.array(&a[n..]))
+    Ok(cx.array_seen(a.from(n)))
 }
 
 fn length(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -173,7 +179,7 @@ fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if cx.real_class(recv) == cx.k.array {
         return Ok(recv);
     }
-    Ok(cx.array(a.as_slice()))
+    Ok(cx.array_seen(a.seen()))
 }
 
 fn to_ary(_: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -220,14 +226,14 @@ fn dig(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn reverse(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let v: Vec<Value> = a.as_slice().iter().rev().copied().collect();
+    let v: Vec<Value> = a.seen().iter().rev().collect();
     Ok(cx.array_vec(v))
 }
 
 fn rotate(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
     let k = if args.is_empty() { 1 } else { cx.arg_i64(args, 0)? };
-    let mut v = a.as_slice().to_vec();
+    let mut v = a.seen().to_vec();
     if !v.is_empty() {
         let n = v.len() as i64;
         v.rotate_left(k.rem_euclid(n) as usize);
@@ -237,16 +243,17 @@ fn rotate(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let v: Vec<Value> = a.as_slice().iter().copied().filter(|v| !v.is_nil()).collect();
+    let v: Vec<Value> = a.seen().iter().filter(|v| !v.is_nil()).collect();
     Ok(cx.array_vec(v))
 }
 
 fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let (a, b) = (me(cx, recv)?, cx.arg_array(args, 0)?);
+    let (a, b) = (a.seen(), b.seen());
     cx.check_size((a.len() + b.len()) * 8)?;
     let mut v = Vec::with_capacity(a.len() + b.len());
-    v.extend_from_slice(a.as_slice());
-    v.extend_from_slice(b.as_slice());
+    a.append_to(&mut v);
+    b.append_to(&mut v);
     Ok(cx.array_vec(v))
 }
 
@@ -259,6 +266,7 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if n < 0 {
         return Err(cx.arg_error("negative argument"));
     }
+    let a = a.seen();
     let Some(total) = a.len().checked_mul(n as usize).filter(|t| *t < 1 << 58) else {
         return Err(cx.arg_error("argument too big"));
     };
@@ -268,26 +276,25 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         if a.is_empty() {
             break;
         }
-        v.extend_from_slice(a.as_slice());
+        a.append_to(&mut v);
     }
     Ok(cx.array_vec(v))
 }
 
 fn transpose(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
+    let a = a.seen();
     let Some(head) = a.get(0) else { return Ok(cx.array(&[])) };
     let n = head.as_array().ok_or(Exit::Miss)?.len();
     let mut rows: Vec<Vec<Value>> = (0..n).map(|_| Vec::with_capacity(a.len())).collect();
-    for &r in a.as_slice() {
+    for r in a {
         let r = r.as_array().ok_or(Exit::Miss)?;
         // One look at it: another thread may change a row.
-        let r = r.as_slice();
+        let r = r.seen();
         if r.len() != n {
             return Err(cx.index_error(&format!("element size differs ({} should be {})", r.len(), n)));
         }
-        for (i, row) in rows.iter_mut().enumerate() {
-            row.push(r[i]);
-        }
+        rows.iter_mut().zip(r).for_each(|(row, v)| row.push(v));
     }
     let out: Vec<Value> = rows.into_iter().map(|r| cx.array_vec(r)).collect();
     Ok(cx.array_vec(out))
@@ -301,7 +308,7 @@ fn s_make(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(cx.array(args));
     }
     let Some(v) = cx.heap.instance(c) else { return Err(Exit::Miss) };
-    let mut a = me(cx, v)?;
+    let mut a = me_held(cx, v)?;
     before_all(cx, a, args);
     a.vec().extend_from_slice(args);
     Ok(v)
@@ -365,20 +372,20 @@ fn i_filled(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_set(a, i, v)` for an index that exists.
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let (Some(mut a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
-        if let Some(slot) = a.as_mut_slice().get_mut(i as usize) {
-            cx.heap.before_store(args[0], args[2]);
-            *slot = args[2];
-        }
+        cx.heap.before_store(args[0], args[2]);
+        a.set(i as usize, args[2]);
     }
     Ok(args[2])
 }
 
 fn i_swap(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array() {
+    if let Some(mut a) = args[0].as_array().map(Held::new) {
         let (i, j) = (args[1].fix_val() as usize, args[2].fix_val() as usize);
-        if i < a.len() && j < a.len() {
-            a.as_mut_slice().swap(i, j);
-        }
+        a.edit(|a| {
+            if i < a.len() && j < a.len() {
+                a.swap(i, j);
+            }
+        });
     }
     Ok(args[0])
 }
@@ -387,23 +394,25 @@ fn i_swap(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// second, and so on; false, and nothing done, when the picks are not those of an array of this length.
 fn i_shuffle(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, args[0])?;
-    let picks = me(cx, args[1])?;
+    let picks = me(cx, args[1])?.seen().to_vec();
     if picks.len() != a.len().saturating_sub(1) {
         return Ok(Value::FALSE);
     }
-    let (all, n) = (a.as_mut_slice(), picks.len());
-    for (k, p) in picks.as_slice().iter().enumerate() {
-        let (i, j) = (n - k, p.as_fix().unwrap_or(0) as usize);
-        if i < all.len() && j < all.len() {
-            all.swap(i, j);
+    let n = picks.len();
+    a.edit(|all| {
+        for (k, p) in picks.iter().enumerate() {
+            let (i, j) = (n - k, p.as_fix().unwrap_or(0) as usize);
+            if i < all.len() && j < all.len() {
+                all.swap(i, j);
+            }
         }
-    }
+    });
     Ok(Value::TRUE)
 }
 
 /// `__ary_truncate(a, n)`
 fn i_truncate(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array() {
+    if let Some(mut a) = args[0].as_array().map(Held::new) {
         let n = args[1].fix_val().max(0) as usize;
         if n < a.len() {
             a.vec().truncate(n);
@@ -416,22 +425,22 @@ fn i_truncate(_: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     cx.heap.charge(a.len() * 8);
-    Ok(cx.array(a.as_slice()))
+    Ok(cx.array_seen(a.seen()))
 }
 
 /// `__ary_part(a, i, n)`: up to n elements from i on as a new array.
 fn i_part(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    let a = a.as_slice();
+    let a = a.seen();
     let i = (args[1].fix_val().max(0) as usize).min(a.len());
     let n = args[2].as_fix().map_or(usize::MAX, |n| n.max(0) as usize).min(a.len() - i);
     cx.heap.charge(n * 8);
-    Ok(cx.array(&a[i..i + n]))
+    Ok(cx.array_seen(a.part(i..i + n)))
 }
 
 /// `__ary_move(a, to, from)`: closes a gap after `reject!`: elements from `from` on move to `to`, the rest is cut off.
 fn i_move(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array() {
+    if let Some(mut a) = args[0].as_array().map(Held::new) {
         let (to, from) = (args[1].fix_val().max(0) as usize, args[2].fix_val().max(0) as usize);
         let v = a.vec();
         if to < from && from <= v.len() {

@@ -3,7 +3,7 @@
 //! Methods with a native miss when an element needs Ruby; intrinsics answer undef
 //! then, before anything has changed, and the prelude goes the long way.
 
-use crate::array::{before_all, me, me_mut};
+use crate::array::{before_all, me, me_held, me_mut};
 use kumi_heap::HashData;
 use kumi_vm::*;
 use rustc_hash::FxHashMap;
@@ -30,8 +30,9 @@ fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `__ary_hash(hashes)`: the hash of an array whose elements have these hashes.
 fn i_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
+    let a = a.seen();
     let mut h = cx.hash_start(1, a.len());
-    for &v in a.as_slice() {
+    for v in a {
         let part = match v.as_fix() {
             Some(i) => i as u64,
             None => v.as_big().map_or(0, |b| b.n.low_u64()),
@@ -50,8 +51,7 @@ fn cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    for i in 0..a.len() {
-        let Some(v) = a.get(i) else { break };
+    for v in a.seen() {
         match cx.plain_eq(v, args[0]) {
             Some(true) => return Ok(Value::TRUE),
             Some(false) => {}
@@ -64,8 +64,8 @@ fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// `__ary_index(a, v)`: first index, nil, or undef.
 fn i_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    for i in 0..a.len() {
-        match cx.plain_eq(a.as_slice()[i], args[1]) {
+    for (i, v) in a.seen().iter().enumerate() {
+        match cx.plain_eq(v, args[1]) {
             Some(true) => return Ok(Value::fix(i as i64)),
             Some(false) => {}
             None => return MISS,
@@ -77,8 +77,8 @@ fn i_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_rindex(a, v)`: last index, nil, or undef.
 fn i_rindex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    for i in (0..a.len()).rev() {
-        match cx.plain_eq(a.as_slice()[i], args[1]) {
+    for (i, v) in a.seen().iter().enumerate().rev() {
+        match cx.plain_eq(v, args[1]) {
             Some(true) => return Ok(Value::fix(i as i64)),
             Some(false) => {}
             None => return MISS,
@@ -91,8 +91,8 @@ fn i_rindex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_count(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     let mut c = 0;
-    for i in 0..a.len() {
-        match cx.plain_eq(a.as_slice()[i], args[1]) {
+    for v in a.seen() {
+        match cx.plain_eq(v, args[1]) {
             Some(e) => c += e as i64,
             None => return MISS,
         }
@@ -102,11 +102,10 @@ fn i_count(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_delete(a, v)`: removes what is equal; the last one removed in an array, nil when none, or undef.
 fn i_delete(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me(cx, args[0])?;
+    let mut a = me_held(cx, args[0])?;
     let mut keep = Vec::with_capacity(a.len());
     let mut last = None;
-    for i in 0..a.len() {
-        let v = a.as_slice()[i];
+    for v in a.seen() {
         match cx.plain_eq(v, args[1]) {
             Some(true) => last = Some(v),
             Some(false) => keep.push(v),
@@ -147,10 +146,10 @@ impl PlainSet {
         }
         Some(at.is_none())
     }
-    fn of(cx: &mut Cx, a: Gc<ArrayObj>) -> Option<PlainSet> {
+    fn of(cx: &mut Cx, all: Seen<'_, Value>) -> Option<PlainSet> {
         let mut s = PlainSet::default();
-        for i in 0..a.len() {
-            s.add(cx, a.as_slice()[i])?;
+        for v in all {
+            s.add(cx, v)?;
         }
         Some(s)
     }
@@ -163,8 +162,7 @@ fn distinct(cx: &mut Cx, arrays: &[Gc<ArrayObj>]) -> Option<Vec<Value>> {
     let mut s = PlainSet::default();
     let mut out = Vec::new();
     for a in arrays {
-        for i in 0..a.len() {
-            let v = a.as_slice()[i];
+        for v in a.seen() {
             if s.add(cx, v)? {
                 out.push(v);
             }
@@ -176,12 +174,12 @@ fn distinct(cx: &mut Cx, arrays: &[Gc<ArrayObj>]) -> Option<Vec<Value>> {
 /// Elements of `a` that are (`keep`) or are not in every one of `others`.
 fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec<Value>> {
     let mut out = Vec::new();
+    let (a, b) = (a.seen(), b.seen());
     if b.len() <= 8 {
-        for i in 0..a.len() {
-            let v = a.as_slice()[i];
+        for v in a {
             let mut found = false;
-            for k in 0..b.len() {
-                if cx.plain_eql(v, b.as_slice()[k])? {
+            for w in b {
+                if cx.plain_eql(v, w)? {
                     found = true;
                     break;
                 }
@@ -193,8 +191,7 @@ fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec
         return Some(out);
     }
     let set = PlainSet::of(cx, b)?;
-    for i in 0..a.len() {
-        let v = a.as_slice()[i];
+    for v in a {
         if set.has(cx, v)? == keep {
             out.push(v);
         }
@@ -263,7 +260,7 @@ fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, 
         None => {
             let (of, string, seed) = (a.val(), cx.k.string.val(), cx.hash_seed);
             // Others may change the array meanwhile: the copy keeps its elements.
-            let copy = cx.array(a.as_slice());
+            let copy = cx.array_seen(a.seen());
             Err(cx.detach(copy, move || Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
         }
     }
@@ -272,15 +269,17 @@ fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, 
 /// [`distinct`] without the worker: for immediates but floats, and for Strings of one encoding.
 fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
     let all = copy.as_array()?;
-    let all = all.as_slice();
+    let all = all.seen();
     let mut out: Vec<Value> = Vec::new();
     // By hash the first element that has it, and for each the next one.
     let mut first: FxHashMap<u64, usize> = FxHashMap::default();
     let mut next: Vec<usize> = Vec::new();
+    // The bytes of those that are Strings, as they were when they were looked at.
+    let mut texts: Vec<Option<Text>> = Vec::new();
     let enc = all.iter().find_map(|v| v.as_str()).map(|s| s.enc());
-    for &v in all {
+    for v in all {
         let text = match v.as_str() {
-            Some(s) if s.hdr.class == string && Some(s.enc()) == enc => Some(s),
+            Some(s) if s.hdr.class == string && Some(s.enc()) == enc => Some(s.text()),
             None if !v.is_heap() && !v.is_flo() => None,
             _ => return None,
         };
@@ -288,7 +287,7 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
         let head = first.entry(hash).or_insert(usize::MAX);
         let mut at = *head;
         while let Some(&k) = out.get(at) {
-            if k == v || text.is_some_and(|s| k.as_str().is_some_and(|t| t.bytes() == s.bytes())) {
+            if k == v || text.is_some_and(|s| texts[at].is_some_and(|t| t.bytes() == s.bytes())) {
                 break;
             }
             at = next[at];
@@ -297,6 +296,7 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
             next.push(*head);
             *head = out.len();
             out.push(v);
+            texts.push(text);
         }
     }
     Some(ArrayBuf::from_slice(&out))
@@ -305,15 +305,15 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
 /// Where all elements are plain, in one step: as in `sort!`.
 fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
-    let old = |copy: Value, a: Gc<ArrayObj>| copy.as_array().is_some_and(|c| c.as_slice() == a.as_slice());
-    if let Some((_, b)) = long_uniq(cx, a)?.filter(|d| old(d.0, a)) {
+    let old = |copy: Value| copy.as_array().is_some_and(|c| c.seen().same(a.seen()));
+    if let Some((_, b)) = long_uniq(cx, a.gc())?.filter(|d| old(d.0)) {
         if b.len() == a.len() {
             return Ok(Value::NIL);
         }
-        a.vec().assign(b.as_slice());
+        a.vec().replace(b);
         return Ok(recv);
     }
-    let Some(v) = distinct(cx, &[a]) else { return Err(Exit::Miss) };
+    let Some(v) = distinct(cx, &[a.gc()]) else { return Err(Exit::Miss) };
     if v.len() == a.len() {
         return Ok(Value::NIL);
     }
@@ -326,8 +326,7 @@ fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     let out = cx.hash();
     let Some(mut h) = out.as_hash() else { return Ok(Value::NIL) };
-    for i in 0..a.len() {
-        let v = a.as_slice()[i];
+    for v in a.seen() {
         let Ok(hv) = cx.key_hash(h, v) else { return Ok(Value::NIL) };
         match cx.hash_find_with(h, v, hv) {
             Ok(Some(at)) => {
@@ -357,8 +356,7 @@ fn flatten_into(
     out: &mut Vec<Value>,
     changed: &mut bool,
 ) -> Result<(), Flat> {
-    for i in 0..a.len() {
-        let v = a.as_slice()[i];
+    for v in a.seen() {
         if let Some(inner) = v.as_array() {
             if depth != 0 {
                 *changed = true;

@@ -1,13 +1,13 @@
 //! Array: changing. Every mutator checks frozenness, then arguments, and only then changes.
 
-use crate::array::{before_all, me, me_mut, position, range_part};
+use crate::array::{before_all, me, me_held, me_mut, position, range_part};
 use kumi_vm::*;
 
 /// The longest array: what an address space could hold.
 const MAX_LEN: i64 = 1 << 60;
 
 /// Makes `a` at least `n` long.
-fn grow(cx: &mut Cx, mut a: Gc<ArrayObj>, n: usize) -> Result<(), Exit> {
+fn grow(cx: &mut Cx, mut a: Held, n: usize) -> Result<(), Exit> {
     if n > a.len() {
         cx.check_size(n.saturating_mul(8))?;
         cx.heap.charge((n - a.len()) * 8);
@@ -17,18 +17,17 @@ fn grow(cx: &mut Cx, mut a: Gc<ArrayObj>, n: usize) -> Result<(), Exit> {
 }
 
 /// Replaces `n` elements from `start` by `vs`; nil fills a gap before `start`.
-pub fn splice(cx: &mut Cx, mut a: Gc<ArrayObj>, start: usize, n: usize, vs: &[Value]) -> Result<(), Exit> {
+pub fn splice(cx: &mut Cx, mut a: Held, start: usize, n: usize, vs: &[Value]) -> Result<(), Exit> {
     if start as i64 > MAX_LEN {
         return Err(cx.index_error(&format!("index {start} too big")));
     }
-    let vs = vs.to_vec();
-    before_all(cx, a, &vs);
+    before_all(cx, a, vs);
     if start >= a.len() {
         grow(cx, a, start)?;
-        a.vec().extend_from_slice(&vs);
+        a.vec().extend_from_slice(vs);
     } else {
         let n = n.min(a.len() - start);
-        a.vec().splice(start, n, &vs);
+        a.vec().splice(start, n, vs);
     }
     Ok(())
 }
@@ -36,7 +35,7 @@ pub fn splice(cx: &mut Cx, mut a: Gc<ArrayObj>, start: usize, n: usize, vs: &[Va
 /// What a value spliced in stands for: its elements, or itself. Objects that may convert miss.
 fn spliced(cx: &mut Cx, v: Value) -> Result<Vec<Value>, Exit> {
     if let Some(a) = v.as_array() {
-        return Ok(a.as_slice().to_vec());
+        return Ok(a.seen().to_vec());
     }
     match v.kind() {
         None | Some(Kind::Str | Kind::Hash | Kind::Range | Kind::Float | Kind::Big | Kind::Pair | Kind::Class) => Ok(vec![v]),
@@ -51,11 +50,11 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         let i = args[0].fix_val();
         if let Some(k) = position(i, a.len()) {
             cx.heap.before_store(recv, args[1]);
-            a.as_mut_slice()[k] = args[1];
+            a.set(k, args[1]);
             return Ok(args[1]);
         }
         if i == a.len() as i64 {
-            cx.push(a, args[1]);
+            cx.push(a.gc(), args[1]);
             return Ok(args[1]);
         }
         return set_at(cx, a, i, args[1]);
@@ -90,7 +89,7 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     set_at(cx, a, i, v)
 }
 
-fn set_at(cx: &mut Cx, mut a: Gc<ArrayObj>, i: i64, v: Value) -> R {
+fn set_at(cx: &mut Cx, mut a: Held, i: i64, v: Value) -> R {
     let len = a.len() as i64;
     let k = if i < 0 { i.saturating_add(len) } else { i };
     if k < 0 {
@@ -101,20 +100,20 @@ fn set_at(cx: &mut Cx, mut a: Gc<ArrayObj>, i: i64, v: Value) -> R {
     }
     grow(cx, a, k as usize + 1)?;
     cx.heap.before_store(a.val(), v);
-    a.as_mut_slice()[k as usize] = v;
+    a.set(k as usize, v);
     Ok(v)
 }
 
 fn shl(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me_mut(cx, recv)?;
-    cx.push(a, args[0]);
+    cx.push(a.gc(), args[0]);
     Ok(recv)
 }
 
 fn push(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me_mut(cx, recv)?;
     for &v in args {
-        cx.push(a, v);
+        cx.push(a.gc(), v);
     }
     Ok(recv)
 }
@@ -131,7 +130,7 @@ fn pop(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let n = size_arg(cx, args)?.min(a.len());
     let at = a.len() - n;
-    let out = cx.array(&a.as_slice()[at..]);
+    let out = cx.array_seen(a.seen().from(at));
     a.vec().truncate(at);
     Ok(out)
 }
@@ -142,7 +141,7 @@ fn shift(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(a.shift().unwrap_or(Value::NIL));
     }
     let n = size_arg(cx, args)?.min(a.len());
-    let out = cx.array(&a.as_slice()[..n]);
+    let out = cx.array_seen(a.seen().part(0..n));
     if n == 1 {
         a.shift();
     } else {
@@ -184,7 +183,7 @@ fn concat(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     let mut all = Vec::new();
     for i in 0..args.len() {
-        all.extend_from_slice(cx.arg_array(args, i)?.as_slice());
+        all.extend(cx.arg_array(args, i)?.seen());
     }
     cx.check_size((a.len() + all.len()) * 8)?;
     before_all(cx, a, &all);
@@ -203,11 +202,11 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     let b = cx.arg_array(args, 0)?;
-    if a != b {
+    if a.gc() != b {
         // One look at it: what is told to the heap is what is stored.
-        let vs = b.as_slice();
-        before_all(cx, a, vs);
-        a.vec().assign(vs);
+        let vs = b.seen().to_vec();
+        before_all(cx, a, &vs);
+        a.vec().assign(&vs);
     }
     Ok(recv)
 }
@@ -221,9 +220,9 @@ fn delete_at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     })
 }
 
-fn cut(cx: &mut Cx, mut a: Gc<ArrayObj>, s: usize, n: usize) -> Value {
+fn cut(cx: &mut Cx, mut a: Held, s: usize, n: usize) -> Value {
     let n = n.min(a.len() - s);
-    let out = cx.array(&a.as_slice()[s..s + n]);
+    let out = cx.array_seen(a.seen().part(s..s + n));
     a.vec().drain(s..s + n);
     out
 }
@@ -249,7 +248,7 @@ fn slice_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 
 fn reverse_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    me_mut(cx, recv)?.as_mut_slice().reverse();
+    me_mut(cx, recv)?.edit(|s| s.reverse());
     Ok(recv)
 }
 
@@ -258,7 +257,7 @@ fn rotate_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let k = if args.is_empty() { 1 } else { cx.arg_i64(args, 0)? };
     let n = a.len() as i64;
     if n > 0 {
-        a.as_mut_slice().rotate_left(k.rem_euclid(n) as usize);
+        a.edit(|s| s.rotate_left(k.rem_euclid(n) as usize));
     }
     Ok(recv)
 }
@@ -272,43 +271,43 @@ fn compact_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 /// `__ary_splice(a, start, n, array)`: replaces elements; checks nothing.
 fn i_splice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let (Some(a), Some(b)) = (args[0].as_array(), args[3].as_array()) {
+    if let (Some(a), Some(b)) = (args[0].as_array().map(Held::new), args[3].as_array()) {
         let (s, n) = (args[1].fix_val().max(0) as usize, args[2].fix_val().max(0) as usize);
-        splice(cx, a, s, n, b.as_slice())?;
+        splice(cx, a, s, n, &b.seen().to_vec())?;
     }
     Ok(args[0])
 }
 
 /// `__ary_become(a, b)`: a takes over b's elements, frozen or not.
 fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me(cx, args[0])?;
+    let mut a = me_held(cx, args[0])?;
     let b = me(cx, args[1])?;
-    if a != b {
+    if a.gc() != b {
         // One look at it: what is told to the heap is what is stored.
-        let vs = b.as_slice();
-        before_all(cx, a, vs);
-        a.vec().assign(vs);
+        let vs = b.seen().to_vec();
+        before_all(cx, a, &vs);
+        a.vec().assign(&vs);
     }
     Ok(args[0])
 }
 
 /// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
 fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me(cx, args[0])?;
+    let mut a = me_held(cx, args[0])?;
     let vs = me(cx, args[1])?;
-    if a == vs {
+    if a.gc() == vs {
         return Ok(args[0]);
     }
     // One look at it: what is told to the heap is what is stored.
-    let vs = vs.as_slice();
-    before_all(cx, a, vs);
-    a.vec().extend_from_slice(vs);
+    let vs = vs.seen().to_vec();
+    before_all(cx, a, &vs);
+    a.vec().extend_from_slice(&vs);
     Ok(args[0])
 }
 
 /// `__ary_fill(a, v, from, n)` with a start and length that were checked.
 fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me(cx, args[0])?;
+    let mut a = me_held(cx, args[0])?;
     let (s, n) = (args[2].fix_val(), args[3].fix_val());
     if s < 0 || n <= 0 {
         return Ok(args[0]);
@@ -319,7 +318,7 @@ fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     grow(cx, a, end as usize)?;
     cx.heap.before_store(args[0], args[1]);
-    a.as_mut_slice()[s as usize..end as usize].fill(args[1]);
+    a.vec().fill(s as usize, n as usize, args[1]);
     Ok(args[0])
 }
 

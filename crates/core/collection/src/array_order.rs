@@ -4,6 +4,9 @@
 //! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
 //! the worker is detached; what is read then is an array that nobody else has, or a
 //! copy, so that its elements live.
+//!
+//! **Invariant.** What is compared never changes under a sort: numbers cannot, and of each String the bytes are looked at
+//! once, before ([`Keyed`]). Nested arrays can; their sort ends whatever the comparisons say (`merge_sort`).
 
 use crate::array::{me, me_mut};
 use kumi_vm::plain::{is_num, num_cmp};
@@ -48,12 +51,43 @@ fn order_of(cx: &mut Cx, vs: &[Value]) -> Option<Order> {
     Some(Order::General)
 }
 
+/// An element of Strings as it was when it was looked at, and what decides most of its comparisons.
+#[derive(Clone, Copy)]
+struct Keyed {
+    head: u64,
+    text: Text,
+    at: usize,
+}
+
+impl Keyed {
+    /// Values that are not all Strings, though they were: `None`.
+    fn all(vs: &[Value]) -> Option<Vec<Keyed>> {
+        vs.iter().enumerate().map(|(at, v)| Some(Keyed::new(v.as_str()?.text(), at))).collect()
+    }
+    fn new(text: Text, at: usize) -> Keyed {
+        let mut head = [0; 8];
+        let b = text.bytes();
+        let n = b.len().min(8);
+        head[..n].copy_from_slice(&b[..n]);
+        Keyed { head: u64::from_be_bytes(head), text, at }
+    }
+    fn cmp(&self, o: &Keyed) -> Ordering {
+        self.head.cmp(&o.head).then_with(|| self.text.bytes().cmp(o.text.bytes()))
+    }
+    /// Positions in order.
+    fn sorted(vs: &[Value]) -> Option<impl Iterator<Item = usize> + use<>> {
+        let mut all = Keyed::all(vs)?;
+        all.sort_by(Keyed::cmp);
+        Some(all.into_iter().map(|k| k.at))
+    }
+}
+
+/// Compares numbers of which none is NaN, and what else is plain.
 fn compare(cx: &mut Cx, o: Order, a: Value, b: Value) -> Option<Ordering> {
     match o {
         Order::Fixnums => Some(a.fix_val().cmp(&b.fix_val())),
         Order::Numbers => num_cmp(a, b),
-        Order::Strings => Some(a.as_str()?.bytes().cmp(b.as_str()?.bytes())),
-        Order::General => cx.plain_cmp(a, b),
+        Order::Strings | Order::General => cx.plain_cmp(a, b),
     }
 }
 
@@ -88,8 +122,9 @@ fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
     let mut out = vs.to_vec();
     match order_of(cx, vs)? {
         Order::Fixnums => out.sort_unstable_by_key(|v| v.fix_val()),
-        // Neither fails: NaN was excluded and every value is a string.
-        o @ (Order::Numbers | Order::Strings) => out.sort_by(|a, b| compare(cx, o, *a, *b).unwrap_or(Ordering::Equal)),
+        // It does not fail: NaN was excluded.
+        Order::Numbers => out.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
+        Order::Strings => out = Keyed::sorted(vs)?.map(|i| vs[i]).collect(),
         o => {
             let at = merge_sort(vs.len(), |i, j| Some(compare(cx, o, vs[i], vs[j])? != Ordering::Greater))?;
             out = at.into_iter().map(|i| vs[i]).collect();
@@ -104,7 +139,7 @@ fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(v) = long_sort(cx, a, None)? {
         return Ok(v);
     }
-    match sorted(cx, a.as_slice()) {
+    match sorted(cx, &a.seen().to_vec()) {
         Some(v) => Ok(cx.array_vec(v)),
         None => MISS,
     }
@@ -116,20 +151,20 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     if cx.worth_detaching(sort_ns(a.len())) {
         match cx.detached::<SortedCopy>() {
-            Some(SortedCopy { copy, out: Some(b) }) if copy.as_array().is_some_and(|c| c.as_slice() == a.as_slice()) => {
-                a.vec().assign(b.as_slice());
+            Some(SortedCopy { copy, out: Some(b) }) if copy.as_array().is_some_and(|c| c.seen().same(a.seen())) => {
+                a.vec().replace(b);
                 return Ok(recv);
             }
             Some(_) => {}
             None => {
                 if let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) {
-                    let copy = cx.array(a.as_slice());
+                    let copy = cx.array_seen(a.seen());
                     return Err(cx.detach(copy, move || SortedCopy { copy, out: sort_alone(own, copy, None) }));
                 }
             }
         }
     }
-    let Some(v) = sorted(cx, a.as_slice()) else { return Err(Exit::Miss) };
+    let Some(v) = sorted(cx, &a.seen().to_vec()) else { return Err(Exit::Miss) };
     a.vec().assign(&v);
     Ok(recv)
 }
@@ -142,7 +177,7 @@ fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             return Ok(v);
         }
     }
-    let (k, v) = (k.as_slice().to_vec(), v.as_slice().to_vec());
+    let (k, v) = (k.seen().to_vec(), v.seen().to_vec());
     if k.len() != v.len() {
         return MISS;
     }
@@ -152,6 +187,7 @@ fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(o) = order_of(cx, &k) else { return MISS };
     let at = match o {
         Order::General => merge_sort(k.len(), |i, j| Some(compare(cx, o, k[i], k[j])? != Ordering::Greater)),
+        Order::Strings => Keyed::sorted(&k).map(|at| at.collect()),
         _ => {
             let mut at: Vec<usize> = (0..k.len()).collect();
             at.sort_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal));
@@ -164,16 +200,23 @@ fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 
-/// The least (`want` Less) or greatest value: position; `None` when Ruby must compare.
-fn extreme(cx: &mut Cx, vs: &[Value], want: Ordering) -> Option<usize> {
-    let o = order_of(cx, vs)?;
-    let mut best = 0;
-    for i in 1..vs.len() {
-        if compare(cx, o, vs[i], vs[best])? == want {
-            best = i;
+/// Position of the first that is before (`want` Less) or behind all others.
+fn first_extreme<T>(all: impl Iterator<Item = T>, want: Ordering, mut cmp: impl FnMut(&T, &T) -> Option<Ordering>) -> Option<usize> {
+    let mut best: Option<(usize, T)> = None;
+    for (i, x) in all.enumerate() {
+        if best.as_ref().map_or(Some(want), |b| cmp(&x, &b.1))? == want {
+            best = Some((i, x));
         }
     }
-    Some(best)
+    best.map(|b| b.0)
+}
+
+/// The least or greatest value: position; `None` when Ruby must compare.
+fn extreme(cx: &mut Cx, vs: &[Value], want: Ordering) -> Option<usize> {
+    match order_of(cx, vs)? {
+        Order::Strings => first_extreme(Keyed::all(vs)?.into_iter(), want, |a, b| Some(a.cmp(b))),
+        o => first_extreme(vs.iter(), want, |a, b| compare(cx, o, **a, **b)),
+    }
 }
 
 /// As above for the elements of `a`, which others may change: the value, and where it stood.
@@ -181,8 +224,8 @@ fn extreme_of(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(Va
     if let Some((copy, at)) = long_extreme(cx, a, want)? {
         return Ok(copy.as_array().and_then(|c| c.get(at)).map(|v| (v, at)));
     }
-    let vs = a.as_slice();
-    Ok(extreme(cx, vs, want).map(|i| (vs[i], i)))
+    let vs = a.seen().to_vec();
+    Ok(extreme(cx, &vs, want).map(|i| (vs[i], i)))
 }
 
 /// `__ary_min(a)`, `__ary_max(a)` of at least one element; undef otherwise.
@@ -250,101 +293,34 @@ impl Own {
     }
 }
 
-/// An element with what decides most of its comparisons.
-#[derive(Clone, Copy)]
-struct Keyed {
-    head: u64,
-    v: Value,
-    at: usize,
-}
-
-impl Keyed {
-    fn text(v: Value, at: usize) -> Keyed {
-        let mut head = [0; 8];
-        if let Some(s) = v.as_str() {
-            let b = s.bytes();
-            let n = b.len().min(8);
-            head[..n].copy_from_slice(&b[..n]);
-        }
-        Keyed { head: u64::from_be_bytes(head), v, at }
-    }
-    fn cmp(&self, o: &Keyed) -> Ordering {
-        self.head.cmp(&o.head).then_with(|| match (self.v.as_str(), o.v.as_str()) {
-            (Some(x), Some(y)) => x.bytes().cmp(y.bytes()),
-            _ => Ordering::Equal,
-        })
-    }
-}
-
-/// Sorts elements that others may change meanwhile: whatever the comparisons say, it ends, with all of them.
-fn merge_keyed(mut a: Vec<Keyed>) -> Vec<Keyed> {
-    const RUN: usize = 16;
-    for run in a.chunks_mut(RUN) {
-        for i in 1..run.len() {
-            let x = run[i];
-            let mut j = i;
-            while j > 0 && x.cmp(&run[j - 1]) == Ordering::Less {
-                run[j] = run[j - 1];
-                j -= 1;
-            }
-            run[j] = x;
-        }
-    }
-    let n = a.len();
-    let mut b = a.clone();
-    let mut width = RUN;
-    while width < n {
-        let mut lo = 0;
-        while lo < n {
-            let (mid, hi) = ((lo + width).min(n), (lo + 2 * width).min(n));
-            let (mut i, mut j) = (lo, mid);
-            for slot in b[lo..hi].iter_mut() {
-                let left = i < mid && (j >= hi || a[i].cmp(&a[j]) != Ordering::Greater);
-                *slot = if left { a[i] } else { a[j] };
-                if left { i += 1 } else { j += 1 }
-            }
-            lo = hi;
-        }
-        std::mem::swap(&mut a, &mut b);
-        width *= 2;
-    }
-    a
-}
-
 /// `values` (or the keys themselves) in the order of `keys`, without the worker.
 fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> {
     let keys = keys.as_array()?;
-    let mut ks = keys.as_slice().to_vec();
+    let mut ks = keys.seen().to_vec();
     let order = own.order(&ks)?;
     let Some(values) = values else {
         match order {
             Order::Fixnums => ks.sort_unstable_by_key(|v| v.fix_val()),
-            Order::Strings => {
-                let all = ks.iter().enumerate().map(|(i, v)| Keyed::text(*v, i)).collect();
-                ks = merge_keyed(all).into_iter().map(|k| k.v).collect();
-            }
+            Order::Strings => ks = Keyed::sorted(&ks)?.map(|i| ks[i]).collect(),
             // Numbers never change, and none is NaN.
             _ => ks.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
         }
         return Some(ArrayBuf::from_slice(&ks));
     };
     let values = values.as_array()?;
-    let vs = values.as_slice();
+    let vs = values.seen().to_vec();
     if vs.len() != ks.len() {
         return None;
     }
     let out: Vec<Value> = match order {
-        Order::Strings => {
-            let all = ks.iter().enumerate().map(|(i, v)| Keyed::text(*v, i)).collect();
-            merge_keyed(all).into_iter().map(|k| vs[k.at]).collect()
-        }
+        Order::Strings => Keyed::sorted(&ks)?.map(|i| vs[i]).collect(),
         Order::Fixnums => {
-            let mut all: Vec<(i64, Value)> = ks.iter().zip(vs).map(|(k, v)| (k.fix_val(), *v)).collect();
+            let mut all: Vec<(i64, Value)> = ks.iter().zip(vs).map(|(k, v)| (k.fix_val(), v)).collect();
             all.sort_by_key(|p| p.0);
             all.into_iter().map(|p| p.1).collect()
         }
         _ => {
-            let mut all: Vec<(Value, Value)> = ks.iter().copied().zip(vs.iter().copied()).collect();
+            let mut all: Vec<(Value, Value)> = ks.iter().copied().zip(vs).collect();
             all.sort_by(|a, b| num_cmp(a.0, b.0).unwrap_or(Ordering::Equal));
             all.into_iter().map(|p| p.1).collect()
         }
@@ -389,20 +365,12 @@ struct Extreme {
 
 fn extreme_alone(own: Own, copy: Value, want: Ordering) -> Option<usize> {
     let all = copy.as_array()?;
-    let vs = all.as_slice();
-    let order = own.order(vs)?;
-    let mut best = 0;
-    for i in 1..vs.len() {
-        let o = match order {
-            Order::Fixnums => vs[i].fix_val().cmp(&vs[best].fix_val()),
-            Order::Strings => vs[i].as_str()?.bytes().cmp(vs[best].as_str()?.bytes()),
-            _ => num_cmp(vs[i], vs[best])?,
-        };
-        if o == want {
-            best = i;
-        }
+    let vs = all.seen().to_vec();
+    match own.order(&vs)? {
+        Order::Fixnums => first_extreme(vs.iter(), want, |a, b| Some(a.fix_val().cmp(&b.fix_val()))),
+        Order::Strings => first_extreme(Keyed::all(&vs)?.into_iter(), want, |a, b| Some(a.cmp(b))),
+        _ => first_extreme(vs.iter(), want, |a, b| num_cmp(**a, **b)),
     }
-    Some(best)
 }
 
 /// The least or greatest element of a long array: a copy of the array and a place in it.
@@ -417,7 +385,7 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
             let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
             let of = a.val();
             // Others may change the array meanwhile: the copy keeps its elements.
-            let copy = cx.array(a.as_slice());
+            let copy = cx.array_seen(a.seen());
             Err(cx.detach(copy, move || Extreme { of, copy, at: extreme_alone(own, copy, want) }))
         }
     }

@@ -82,14 +82,14 @@ fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let enc = a.get(0).and_then(|v| v.as_str()).map_or(EncIndex::US_ASCII, |s| EncIndex::from_u8(s.enc()));
-    let mut j = Joined { out: Vec::with_capacity(a.len() * 8), enc, ascii: true };
-    for i in 0..a.len() {
+    let all = a.seen();
+    let mut j = Joined { out: Vec::with_capacity(all.len() * 8), enc, ascii: true };
+    for (i, v) in all.iter().enumerate() {
         if i > 0 {
             if let Some(s) = sep {
                 j.add(s.bytes(), EncIndex::from_u8(s.enc())).ok_or(Exit::Miss)?;
             }
         }
-        let v = a.as_slice()[i];
         if j.value(cx, v, sep, 0).is_none() {
             return Err(Exit::Miss);
         }
@@ -104,11 +104,10 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(cx.str_ascii("[]"));
     }
     let mut out = vec![b'['];
-    for i in 0..a.len() {
+    for (i, v) in a.seen().iter().enumerate() {
         if i > 0 {
             out.extend_from_slice(b", ");
         }
-        let v = a.as_slice()[i];
         if cx.plain_inspect(v, &mut out, 1).is_none() {
             return Err(Exit::Miss);
         }
@@ -126,29 +125,27 @@ fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Ok(Value::UNDEF);
     }
     let mut int: i128 = 0;
-    let mut i = 0;
     let init = args[1];
     if init.is_fix() {
         int = init.fix_val() as i128;
     } else if init.as_float().is_none() {
         return Ok(Value::UNDEF);
     }
-    let vs = a.as_slice();
+    let mut vs = a.seen().iter();
+    let mut head = None;
     if init.is_fix() {
-        while i < vs.len() && vs[i].is_fix() {
-            int += vs[i].fix_val() as i128;
-            i += 1;
-        }
-        if i == vs.len() {
-            return Ok(cx.int128(int));
-        }
-        if vs[i].as_float().is_none() {
-            return Ok(Value::UNDEF);
-        }
+        head = loop {
+            match vs.next() {
+                None => return Ok(cx.int128(int)),
+                Some(v) if v.is_fix() => int += v.fix_val() as i128,
+                Some(v) if v.as_float().is_some() => break Some(v),
+                Some(_) => return Ok(Value::UNDEF),
+            }
+        };
     }
     let mut f = init.as_float().unwrap_or(int as f64);
     let mut c = 0.0;
-    for &v in &vs[i..] {
+    for v in head.into_iter().chain(vs) {
         let x = match (v.as_float(), v.as_fix()) {
             (Some(x), _) => x,
             (None, Some(n)) => n as f64,

@@ -25,7 +25,7 @@ const ENOUGH: usize = 8192;
 fn join_keys(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (Some(batch), Some(name)) = (args[0].as_array(), args[1].as_sym()) else { return Ok(Value::NIL) };
     let mut keys = Vec::with_capacity(batch.len());
-    for &element in batch.as_slice() {
+    for element in batch.seen() {
         match cx.plain_read(element, name) {
             Some(key) => keys.push(key),
             None => return Ok(Value::NIL),
@@ -100,7 +100,7 @@ impl Step {
         if let Some((at, other)) = matched {
             match many {
                 None => self.give(cx, element, other),
-                Some(b) => b.as_slice().iter().for_each(|&other| self.give(cx, element, other)),
+                Some(b) => b.seen().iter().for_each(|other| self.give(cx, element, other)),
             }
             if self.is(OWN_UNIQUE) {
                 let mut others = self.others;

@@ -101,7 +101,7 @@ fn key(cx: &mut Cx, t: &Tape, keys: Gc<ArrayObj>, k: u32) -> R {
 fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let wrong = |cx: &mut Cx| Err(cx.type_error("reading expected"));
     let Some(r) = args[0].as_data::<Reading>() else { return wrong(cx) };
-    let Some(mut work) = args[1].as_array() else { return wrong(cx) };
+    let Some(mut work) = args[1].as_array().map(Held::new) else { return wrong(cx) };
     let Some(keys) = work.get(1).and_then(|v| v.as_array()) else { return wrong(cx) };
     let freeze = r.t.options.freeze;
     let mut pace = Pace::new();
@@ -125,17 +125,17 @@ fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             }
             Item::Key(k) => {
                 let k = key(cx, &r.t, keys, k)?;
-                cx.push(work, k);
+                cx.push(work.gc(), k);
                 continue;
             }
             Item::Array(n) | Item::Object(n) => {
                 let object = matches!(item, Item::Object(_));
                 let v = if object { cx.hash() } else { cx.array(&[]) };
-                if let Some(mut a) = v.as_array().filter(|_| n > 3) {
+                if let Some(mut a) = v.as_array().filter(|_| n > 3).map(Held::new) {
                     a.vec().reserve(n as usize);
                 }
                 if n > 0 {
-                    cx.push(work, v);
+                    cx.push(work.gc(), v);
                     r.open.push((object, n));
                     continue;
                 }
@@ -146,15 +146,13 @@ fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         loop {
             let Some(open) = r.open.last_mut() else {
                 cx.heap.before_store(work.val(), v);
-                if let Some(first) = work.as_mut_slice().first_mut() {
-                    *first = v;
-                }
+                work.set(0, v);
                 return Ok(Value::TRUE);
             };
             open.1 -= 1;
             let (object, done) = (open.0, open.1 == 0);
             let k = if object { work.pop() } else { None };
-            let Some(around) = work.as_slice().last().copied() else { return wrong(cx) };
+            let Some(around) = work.seen().last() else { return wrong(cx) };
             if let (Some(h), Some(k)) = (around.as_hash(), k) {
                 cx.hash_put(h, k, v)?;
             } else if let Some(a) = around.as_array() {

@@ -128,10 +128,10 @@ impl Writer {
                 let a = v.as_array()?;
                 self.out.push(b'[');
                 // One look at it: another thread may change what is nested.
-                let a = a.as_slice();
+                let a = a.seen();
                 push_long(&mut self.out, a.len() as i64);
                 for v in a {
-                    self.write(cx, *v, depth)?;
+                    self.write(cx, v, depth)?;
                 }
             }
             Kind::Hash if class == cx.k.hash => {
@@ -159,7 +159,7 @@ impl Writer {
                 for (i, m) in names.into_iter().enumerate() {
                     self.symbol(cx, m);
                     let s = v.cell::<StructObj>()?;
-                    self.write(cx, s.slots().get(i).copied()?, depth)?;
+                    self.write(cx, s.slots().get(i)?, depth)?;
                 }
             }
             Kind::Object => {
@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
                     }
                     let x = self.read(cx, depth + 1)?;
                     cx.heap.before_store(s.val(), x);
-                    s.slots_mut()[i] = x;
+                    s.set(i, x);
                 }
                 if c.inherits(cx.k.data) {
                     s.hdr.set(flag::FROZEN);

@@ -250,7 +250,7 @@ fn i_fold(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if !cx.builtin(Value::fix(1), op) || !cx.builtin(one, op) {
         return Ok(Value::UNDEF);
     }
-    let mut vs = a.as_slice().iter().copied();
+    let mut vs = a.seen().iter();
     let first = if args[1].is_undef() { vs.next() } else { Some(args[1]) };
     let Some(mut acc) = first else { return Ok(Value::NIL) };
     for v in vs {

@@ -37,7 +37,7 @@ fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let sup = cx.arg_class(args, 0)?;
     let list = cx.arg_array(args, 1)?;
     let data = args[2].truthy();
-    let members: Vec<Sym> = list.as_slice().iter().filter_map(|v| v.as_sym()).collect();
+    let members: Vec<Sym> = list.seen().iter().filter_map(|v| v.as_sym()).collect();
     if members.len() > 4000 {
         return Err(cx.arg_error("too many struct members"));
     }
@@ -97,7 +97,7 @@ fn members(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = cell(recv)?;
-    Ok(cx.array(s.slots()))
+    Ok(cx.array_seen(s.slots()))
 }
 fn size(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::fix(cell(recv)?.slots().len() as i64))
@@ -140,13 +140,13 @@ fn slot(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<usize, Exit> {
 }
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let i = slot(cx, recv, args)?;
-    Ok(cell(recv)?.slots()[i])
+    Ok(cell(recv)?.slots().get(i).unwrap_or(Value::NIL))
 }
 fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let i = slot(cx, recv, args)?;
     cx.check_frozen(recv)?;
     cx.heap.before_store(recv, args[1]);
-    cell(recv)?.slots_mut()[i] = args[1];
+    cell(recv)?.set(i, args[1]);
     Ok(args[1])
 }
 
@@ -160,7 +160,7 @@ fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let vs = b.slots().to_vec();
     cx.heap.before_store_all(recv, &vs);
-    a.slots_mut().copy_from_slice(&vs);
+    a.put(vs);
     Ok(recv)
 }
 
@@ -181,10 +181,8 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.len() > s.slots().len() {
         return Err(cx.arg_error("struct size differs"));
     }
-    let n = args.len();
     cx.heap.before_store_all(recv, args);
-    s.slots_mut()[..n].copy_from_slice(args);
-    s.slots_mut()[n..].fill(Value::NIL);
+    s.put(args.iter().copied().chain(std::iter::repeat(Value::NIL)));
     Ok(Value::NIL)
 }
 
@@ -202,22 +200,20 @@ fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut s = cx.heap.structure(recv, n);
     // A large cell is not born private.
     cx.heap.before_store_all(s.val(), args);
-    s.slots_mut().copy_from_slice(args);
+    s.put(args.iter().copied());
     s.hdr.set(flag::FROZEN);
     Ok(s.val())
 }
 /// `__struct_get(s, i)`
 fn get(_: &mut Cx, _: Value, args: &[Value]) -> R {
     let i = args[1].as_fix().unwrap_or(-1) as usize;
-    Ok(cell(args[0])?.slots().get(i).copied().unwrap_or(Value::NIL))
+    Ok(cell(args[0])?.slots().get(i).unwrap_or(Value::NIL))
 }
 /// `__struct_set(s, i, v)`: without a look at frozenness; the caller is `initialize`.
 fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let i = args[1].as_fix().unwrap_or(-1) as usize;
-    if let Some(p) = cell(args[0])?.slots_mut().get_mut(i) {
-        cx.heap.before_store(args[0], args[2]);
-        *p = args[2];
-    }
+    cx.heap.before_store(args[0], args[2]);
+    cell(args[0])?.set(i, args[2]);
     Ok(args[2])
 }
 /// Position of a member by Symbol, nil when there is none.

@@ -71,7 +71,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Array) => {
             let Some(a) = v.as_array() else { return Ok(Value::UNDEF) };
-            cx.heap.array(cv, a.as_slice()).val()
+            cx.heap.array_seen(cv, a.seen()).val()
         }
         Some(Kind::Hash) => {
             let Some(h) = v.as_hash() else { return Ok(Value::UNDEF) };
@@ -92,8 +92,9 @@ fn copy(cx: &mut Cx, v: Value) -> R {
             let Some(s) = v.cell::<StructObj>() else { return Ok(Value::UNDEF) };
             let mut n = cx.heap.structure(cv, s.hdr.x);
             // A large cell is not born private.
-            cx.heap.before_store_all(n.val(), s.slots());
-            n.slots_mut().copy_from_slice(s.slots());
+            let vs = s.slots().to_vec();
+            cx.heap.before_store_all(n.val(), &vs);
+            n.put(vs);
             n.val()
         }
         Some(Kind::Record) => {

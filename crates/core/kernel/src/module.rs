@@ -272,7 +272,7 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 let pair = cx.array(&[refined.val(), to.val()]);
                 let mut all = vec![pair];
                 if let Some(old) = cref.refinements.as_array() {
-                    all.extend_from_slice(old.as_slice());
+                    all.extend(old.seen());
                 }
                 let all = cx.array_vec(all);
                 // Such a cell is never private, new as it is.

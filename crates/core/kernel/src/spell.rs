@@ -97,8 +97,9 @@ fn text(cx: &Cx, v: Value) -> String {
 fn spell(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let list = cx.arg_array(a, 1)?;
     let input = text(cx, a[0]);
-    let words: Vec<String> = list.as_slice().iter().take(LIMIT).map(|w| text(cx, *w)).collect();
-    let out: Vec<Value> = corrections(&input, &words).into_iter().filter_map(|i| list.get(i)).collect();
+    let list = list.seen().to_vec();
+    let words: Vec<String> = list.iter().take(LIMIT).map(|w| text(cx, *w)).collect();
+    let out: Vec<Value> = corrections(&input, &words).into_iter().filter_map(|i| list.get(i).copied()).collect();
     Ok(cx.array_vec(out))
 }
 

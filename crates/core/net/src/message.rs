@@ -172,7 +172,7 @@ fn sendmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let data = cx.arg_str(a, 1)?;
     let flags = arg_int(cx, a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let mut to = arg_address_opt(cx, a, 3)?;
-    let list = cx.arg_array(a, 4)?.as_slice().to_vec();
+    let list = cx.arg_array(a, 4)?.seen().to_vec();
     let mut messages = Vec::new();
     for m in list.chunks_exact(3) {
         messages.push((arg_int(cx, m, 0)?, arg_int(cx, m, 1)?, cx.arg_str(m, 2)?.bytes().to_vec()));

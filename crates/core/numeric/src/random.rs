@@ -193,7 +193,7 @@ fn x_dump(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__random_load(random, [state, left, seed])`
 fn x_load(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let parts: Vec<Value> = args[1].as_array().map(|a| a.as_slice().to_vec()).unwrap_or_default();
+    let parts: Vec<Value> = args[1].as_array().map(|a| a.seen().to_vec()).unwrap_or_default();
     let [state, left, seed] = parts[..] else {
         return Err(cx.arg_error("wrong dump data"));
     };

@@ -122,11 +122,11 @@ fn schema(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
-    let rows = cx.arg_array(a, 0)?.as_slice().to_vec();
+    let rows = cx.arg_array(a, 0)?.seen().to_vec();
     let mut builder = Schema::builder();
     let mut classes = Vec::new();
     for row in &rows {
-        let row = cx.arg_array(&[*row], 0)?.as_slice().to_vec();
+        let row = cx.arg_array(&[*row], 0)?.seen().to_vec();
         let [class, name, ..] = row[..] else { return Err(cx.arg_error("a class is four values")) };
         let class = cx.arg_class(&[class], 0)?;
         let name = cx.text(name);
@@ -134,7 +134,7 @@ fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
         classes.push(class.val().bits());
     }
     for (i, row) in rows.iter().enumerate() {
-        let row = cx.arg_array(&[*row], 0)?.as_slice().to_vec();
+        let row = cx.arg_array(&[*row], 0)?.seen().to_vec();
         let [_, name, element, fields] = row[..] else { return Err(cx.arg_error("a class is four values")) };
         let (id, name) = (ClassId(i as u32), cx.text(name));
         if !element.is_nil() {
@@ -143,8 +143,8 @@ fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
                 Err(e) => return Ok(Err(format!("{name}: {e}"))),
             }
         }
-        for field in cx.arg_array(&[fields], 0)?.as_slice().to_vec() {
-            let parts = cx.arg_array(&[field], 0)?.as_slice().to_vec();
+        for field in cx.arg_array(&[fields], 0)?.seen().to_vec() {
+            let parts = cx.arg_array(&[field], 0)?.seen().to_vec();
             let [field, place, test, class, card] = parts[..] else { return Err(cx.arg_error("a field is five values")) };
             let (field, test) = (cx.text(field), cx.text(test));
             let place = match place.as_fix().unwrap_or(0) {

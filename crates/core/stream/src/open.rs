@@ -26,8 +26,8 @@ pub struct Settings {
 /// Options as `[[name, value], ...]`.
 pub fn settings(cx: &mut Cx, v: Value) -> Result<Settings, Exit> {
     let mut s = Settings::default();
-    for pair in cx.arg_array(&[v], 0)?.as_slice().to_vec() {
-        let pair = cx.arg_array(&[pair], 0)?.as_slice().to_vec();
+    for pair in cx.arg_array(&[v], 0)?.seen().to_vec() {
+        let pair = cx.arg_array(&[pair], 0)?.seen().to_vec();
         let [name, value] = pair[..] else { continue };
         let name = name.as_sym().map_or(String::new(), |n| cx.sym_name(n));
         let number = value.as_fix().unwrap_or(0).max(0) as usize;
@@ -37,9 +37,9 @@ pub fn settings(cx: &mut Cx, v: Value) -> Result<Settings, Exit> {
             "policy" => s.policy = [Policy::Adaptive, Policy::Paper, Policy::Small, Policy::Large][number.min(3)],
             "rows" => s.policy = Policy::Rows(number as u32),
             "headers" => {
-                for pair in cx.arg_array(&[value], 0)?.as_slice().to_vec() {
-                    if let [name, value] = cx.arg_array(&[pair], 0)?.as_slice() {
-                        s.source.headers.push((cx.text(*name), cx.text(*value)));
+                for pair in cx.arg_array(&[value], 0)?.seen().to_vec() {
+                    if let [name, value] = cx.arg_array(&[pair], 0)?.seen().to_vec()[..] {
+                        s.source.headers.push((cx.text(name), cx.text(value)));
                     }
                 }
             }

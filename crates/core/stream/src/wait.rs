@@ -171,7 +171,7 @@ fn try_again(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xwait(cursors)`: parks until one of them may have something.
 fn wait_any(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let cursors = cx.arg_array(a, 0)?.as_slice().to_vec();
+    let cursors = cx.arg_array(a, 0)?.seen().to_vec();
     for c in &cursors {
         payload::<CursorData>(cx, *c, "a reader")?.waits.over(cx);
     }

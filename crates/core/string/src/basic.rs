@@ -308,7 +308,7 @@ fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         (_, Some(x)) => x.n.to_le_bytes().first().copied().unwrap_or(0),
         _ => 0,
     };
-    s.buf[at as usize] = low;
+    s.buf.set(at as usize, low);
     s.changed();
     Ok(args[1])
 }

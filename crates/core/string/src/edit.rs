@@ -38,10 +38,7 @@ fn bang(cx: &mut Cx, recv: Value, args: &[Value], f: Edit) -> R {
         Change::Keep(r) => {
             let known = piece_range(s);
             let mut s = s;
-            s.buf.truncate(r.end);
-            if r.start > 0 {
-                s.buf.drain(..r.start);
-            }
+            s.buf.keep(r);
             s.set_range(known as u8);
         }
         Change::New(b, e, r) => set(cx, s, &b, e, r),

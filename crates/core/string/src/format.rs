@@ -586,7 +586,7 @@ fn percent(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let fmt = me(cx, recv)?;
     let v = match args[0].as_array() {
         Some(a) => {
-            let list = a.as_slice().to_vec();
+            let list = a.seen().to_vec();
             run(cx, fmt, &list, &[])?
         }
         None if args[0].is_heap() && args[0].as_str().is_none() && args[0].as_hash().is_none() && args[0].as_float().is_none() => {
@@ -602,7 +602,7 @@ fn percent(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn format_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let fmt = me(cx, args[0])?;
     let (Some(list), Some(met)) = (args[1].as_array(), args[2].as_array()) else { return Err(cx.type_error("Array expected")) };
-    let (list, met) = (list.as_slice().to_vec(), met.as_slice().to_vec());
+    let (list, met) = (list.seen().to_vec(), met.seen().to_vec());
     run(cx, fmt, &list, &met)
 }
 

@@ -35,7 +35,7 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(list) = args[0].as_array() else { return Err(cx.type_error("Array expected")) };
     let template = me(cx, args[1])?;
     let buffer = me(cx, args[2])?;
-    let items = list.as_slice().to_vec();
+    let items = list.seen().to_vec();
     let directives = parse(cx, template, true)?;
     let mut out: Vec<u8> = buffer.bytes().to_vec();
     let base = 0;

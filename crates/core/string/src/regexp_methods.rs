@@ -317,7 +317,8 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut odd: Option<EncIndex> = None;
     let (mut some_ascii, mut binary) = (false, false);
     let mut regs: Vec<Option<Arc<Regex>>> = Vec::new();
-    for v in list.as_slice() {
+    let list = list.seen().to_vec();
+    for &v in &list {
         if let Some(s) = v.as_str() {
             regs.push(None);
             if !enc(s).is_ascii_compatible() {
@@ -334,7 +335,7 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 fixed = Some(enc(s));
             }
         } else {
-            let r = regex(cx, *v)?;
+            let r = regex(cx, v)?;
             if r.is_fixed_encoding() {
                 if odd.or(fixed).is_some_and(|f| f != r.encoding()) {
                     return Err(incompat(cx, odd.or(fixed), r.encoding()));
@@ -352,7 +353,7 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             return Err(cx.arg_error(&format!("ASCII incompatible encoding: {}", o.name())));
         }
     }
-    let texts: Vec<Option<Str>> = list.as_slice().iter().map(|v| v.as_str()).collect();
+    let texts: Vec<Option<Str>> = list.iter().map(|v| v.as_str()).collect();
     let parts: Vec<Alternative<'_>> = texts
         .iter()
         .zip(&regs)

@@ -255,8 +255,7 @@ fn ioctl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             // SAFETY: the buffer is writable and larger than any standard request's argument.
             let r = unsafe { libc::ioctl(io.fd, req as libc::c_ulong, b.as_mut_ptr()) };
             if r >= 0 {
-                s.buf.clear();
-                s.buf.extend_from_slice(&b[..n]);
+                s.buf.assign(&b[..n]);
                 s.changed();
             }
             r

@@ -255,8 +255,8 @@ fn groups(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn setgroups(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let l = cx.arg_array(a, 0)?;
     let mut g: Vec<libc::gid_t> = Vec::new();
-    for v in l.as_slice() {
-        g.push(cx.arg_i64(&[*v], 0)? as libc::gid_t);
+    for v in l.seen() {
+        g.push(cx.arg_i64(&[v], 0)? as libc::gid_t);
     }
     // SAFETY: the vector has that many entries.
     let r = unsafe { libc::setgroups(g.len(), g.as_ptr()) };

@@ -18,8 +18,9 @@ fn lists(cx: &mut Cx, a: &[Value]) -> Result<(Vec<libc::pollfd>, [usize; 3]), Ex
     let mut counts = [0usize; 3];
     for (k, ev) in [libc::POLLIN, libc::POLLOUT, libc::POLLPRI | libc::POLLIN].into_iter().enumerate() {
         let list = cx.arg_array(a, k)?;
+        let list = list.seen();
         counts[k] = list.len();
-        for v in list.as_slice() {
+        for v in list {
             fds.push(libc::pollfd { fd: v.as_fix().unwrap_or(-1) as i32, events: ev, revents: 0 });
         }
     }

@@ -129,7 +129,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         std::env::vars_os().map(|(k, v)| (k.into_vec(), v.into_vec())).collect()
     };
     let mut own_path = None;
-    for p in env.as_slice().iter().skip(1) {
+    for p in env.seen().iter().skip(1) {
         let Some(p) = p.as_array() else { continue };
         let k = p.get(0).and_then(|k| k.as_str()).map_or(Vec::new(), |s| s.bytes().to_vec());
         if k.contains(&b'=') || k.is_empty() {
@@ -171,8 +171,8 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     } else {
         let name = cstr(cx, cmd.get(0).unwrap_or(Value::NIL))?;
         let mut argv = Vec::new();
-        for v in &cmd.as_slice()[1..] {
-            argv.push(cstr(cx, *v)?);
+        for v in cmd.seen().from(1) {
+            argv.push(cstr(cx, v)?);
         }
         (name.into_bytes(), argv)
     };
@@ -199,7 +199,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         close_others: at(4).truthy(),
     };
     if let Some(l) = at(3).as_array() {
-        for x in l.as_slice() {
+        for x in l.seen() {
             if let Some(x) = x.as_array() {
                 let g = |i: usize| match x.get(i) {
                     Some(v) if v.is_fix() => v.fix_val() as u64,
@@ -210,7 +210,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         }
     }
     let r = cx.arg_array(a, 2)?;
-    for t in r.as_slice().chunks(3) {
+    for t in r.seen().to_vec().chunks(3) {
         let [fd, kind, x] = t else { continue };
         let fd = fd.as_fix().unwrap_or(-1) as i32;
         match kind.as_fix() {
@@ -218,7 +218,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
             Some(1) => plan.redirects.push((fd, -1)),
             Some(2) => {
                 let Some(x) = x.as_array() else { continue };
-                let args: Vec<Value> = x.as_slice().to_vec();
+                let args: Vec<Value> = x.seen().to_vec();
                 let p = cx.arg_path(&args, 0)?;
                 let (flags, perm) = (cx.arg_i64(&args, 1)?, cx.arg_i64(&args, 2)?);
                 let c = crate::io_open::c_path(cx, p.bytes())?;

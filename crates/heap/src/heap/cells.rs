@@ -9,7 +9,7 @@ use crate::class::Tables;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::shared::lock;
-use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Value};
+use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Seen, Value};
 use kumi_num::BigInt;
 
 impl Heap {
@@ -85,6 +85,21 @@ impl Heap {
         // SAFETY: a fresh cell of that size.
         unsafe {
             ArrayObj::write(p, class, elems);
+            *(*p).hdr.flags.get_mut() |= self.birth;
+        }
+        self.born(Value::from_bits(p as u64));
+        Gc::from_ptr(p)
+    }
+    /// An array of elements that others may be storing into.
+    #[inline]
+    pub fn array_seen(&mut self, class: Value, elems: Seen<'_, Value>) -> Gc<ArrayObj> {
+        if elems.len() > 3 {
+            self.charge(elems.len() * 8);
+        }
+        let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            ArrayObj::write_seen(p, class, elems);
             *(*p).hdr.flags.get_mut() |= self.birth;
         }
         self.born(Value::from_bits(p as u64));

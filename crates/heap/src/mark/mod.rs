@@ -15,11 +15,11 @@ mod fresh;
 mod grey;
 mod helpers;
 mod share;
-mod sync;
 
 use crate::block::Block;
 use crate::header::{Kind, flag};
 use crate::shared::HeapShared;
+use crate::sync::{self, SPINS, spin};
 use crate::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
 use crate::{HashData, HashObj, Value};
 pub(crate) use fresh::Fresh;
@@ -27,7 +27,6 @@ use grey::{AGAIN, Grey, LONG, Packet, Range};
 pub(crate) use helpers::Helpers;
 use share::Share;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
-use sync::{SPINS, spin};
 
 /// Shows the variables in side tables of a cell that has some.
 pub(crate) type Ivars<'a> = &'a (dyn Fn(Value, &mut dyn Visitor) + Sync);

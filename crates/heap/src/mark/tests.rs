@@ -57,7 +57,7 @@ fn graph(h: &mut Heap, r: &mut Rng, n: usize) -> Vec<Value> {
                 let size = if r.below(40) == 0 { r.below(3000) } else { r.below(6) };
                 let mut e = h.env(parent, size as u32);
                 for k in 0..size {
-                    e.slots_mut()[k] = any(r);
+                    e.set(k, any(r));
                 }
                 e.val()
             }

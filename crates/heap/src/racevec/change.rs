@@ -1,12 +1,13 @@
 //! Changing a vector: what a Vec can do, while others may read it.
 //!
-//! Invariant: who calls these is the only writer. New elements are written before the span or the word that covers them is
-//! published; where elements are replaced in place, a racing reader sees each as it was or as it is. Elements of a buffer
-//! move in parallel mode only into a new one.
+//! Invariant: who calls these is the only writer; `push` and what only appends may meet stores into single slots
+//! ([`RaceVec::store_unlocked`]), who calls anything else has waited for these (`settle`). New elements are written before the
+//! span or the word that covers them is published; where values are replaced in place, a racing reader sees each as it was or as it is. Elements of a
+//! buffer move in parallel mode only into a new one, and bytes change there only so.
 
 use super::{Head, MAX_START, Plain, RaceVec, inline_word};
 use crate::retire;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
 use std::sync::atomic::Ordering::*;
 
@@ -19,14 +20,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             if Self::is_inline(w) {
                 let len = w.addr() >> 1;
                 if len < N {
-                    (self.inline.get() as *mut T).add(len).write(v);
+                    T::store((self.inline.get() as *mut T).add(len), v);
                     return self.word.store(inline_word(len + 1), Release);
                 }
             } else {
                 let s = (*w).span.load(Relaxed);
                 let (start, len) = Self::unpack(s);
                 if start + len < (*w).cap {
-                    Self::data(w).add(start + len).write(v);
+                    T::store(Self::data(w).add(start + len), v);
                     return (*w).span.store(s + Self::ONE, Release);
                 }
             }
@@ -39,28 +40,26 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.grow(1);
         let (p, len) = self.parts();
         // SAFETY: `grow` made room.
-        unsafe { p.add(len).write(v) };
+        unsafe { T::store(p.add(len), v) };
         self.publish_len(len + 1);
     }
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
+        let last = self.len().checked_sub(1)?;
+        let v = self.seen().get(last)?;
         let w = self.word.load(Relaxed);
-        // SAFETY: as in `parts`.
-        unsafe {
-            if Self::is_inline(w) {
-                let last = (w.addr() >> 1).checked_sub(1)?;
-                let v = (self.inline.get() as *const T).add(last).read();
+        if Self::is_inline(w) {
+            if T::WORDS || !retire::parallel() {
                 self.word.store(inline_word(last), Release);
-                Some(v)
-            } else {
-                let s = (*w).span.load(Relaxed);
-                let (start, len) = Self::unpack(s);
-                let last = len.checked_sub(1)?;
-                let v = Self::data(w).add(start + last).read();
-                (*w).span.store(s - Self::ONE, Release);
-                Some(v)
+                return Some(v);
             }
+        } else if T::WORDS {
+            // SAFETY: as in `parts`.
+            unsafe { (*w).span.store((*w).span.load(Relaxed) - Self::ONE, Release) };
+            return Some(v);
         }
+        self.truncate(last);
+        Some(v)
     }
     #[inline]
     pub fn reserve(&mut self, more: usize) {
@@ -80,8 +79,23 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
         let (p, len) = self.parts();
         // SAFETY: room was made; the place behind the last element is no part of `s`.
-        unsafe { ptr::copy_nonoverlapping(s.as_ptr(), p.add(len), s.len()) };
+        unsafe { Self::put(p.add(len), s) };
         self.publish_len(len + s.len());
+    }
+    /// Writes elements where racing readers may look.
+    ///
+    /// # Safety
+    /// Room for them; bytes that were never published.
+    #[inline]
+    unsafe fn put(to: *mut T, s: &[T]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if T::WORDS && retire::parallel() {
+                s.iter().enumerate().for_each(|(i, v)| T::store(to.add(i), *v));
+            } else {
+                ptr::copy_nonoverlapping(s.as_ptr(), to, s.len());
+            }
+        }
     }
     /// Does `s` lie in this vector's storage?
     fn owns(&self, s: &[T]) -> bool {
@@ -97,37 +111,56 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, _) = self.parts();
         for i in len..n {
             // SAFETY: room was made.
-            unsafe { p.add(i).write(v) };
+            unsafe { T::store(p.add(i), v) };
         }
         self.publish_len(n);
     }
     #[inline]
     pub fn truncate(&mut self, n: usize) {
-        if n < self.len() {
-            self.publish_len(n);
+        if n >= self.len() {
+            return;
         }
+        if !T::WORDS && retire::parallel() {
+            // What is cut off may not be written over.
+            let w = Self::make_from(n.max(1), 0, &[&self.own()[..n]]);
+            return self.publish(w);
+        }
+        self.publish_len(n);
     }
     #[inline]
     pub fn clear(&mut self) {
-        self.publish_len(0);
+        self.truncate(0);
+    }
+    /// Only the elements of a range stay.
+    ///
+    /// # Panics
+    /// When the range is outside.
+    pub fn keep(&mut self, r: Range<usize>) {
+        if !T::WORDS && retire::parallel() {
+            let w = Self::make_from(r.len().max(1), 0, &[&self.own()[r]]);
+            return self.publish(w);
+        }
+        self.truncate(r.end);
+        self.drain(..r.start);
     }
     /// Gives back what is not needed.
     pub fn shrink_to_fit(&mut self) {
         if self.spilled() && self.len() < self.capacity() {
-            let w = self.fitting(&[self.as_slice()]);
+            let w = self.fitting(&[self.own()]);
             self.publish(w);
         }
     }
-    /// A word for exactly these elements: inline ones are written into the cell when it does not use its inline room now.
+    /// A word for exactly these elements: inline ones are written into the cell when it does not use its inline room now, and nobody
+    /// may still be reading there.
     fn fitting(&self, parts: &[&[T]]) -> *mut Head {
         let n: usize = parts.iter().map(|p| p.len()).sum();
-        if n > N || !self.spilled() {
+        if n > N || !self.spilled() || (!T::WORDS && retire::parallel()) {
             return Self::make_from(n.max(1), 0, parts);
         }
         let mut at = 0;
         for s in parts {
             // SAFETY: N elements of room, and the parts are in a buffer or elsewhere, not there.
-            unsafe { ptr::copy((*s).as_ptr(), (self.inline.get() as *mut T).add(at), s.len()) };
+            unsafe { Self::put((self.inline.get() as *mut T).add(at), s) };
             at += s.len();
         }
         inline_word(n)
@@ -145,11 +178,67 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.extend_from_slice(s);
         }
     }
+    /// Changes elements where they stand, by `f`, which may move them: in parallel mode those of a copy, which then takes
+    /// the place of the buffer.
+    pub fn edit<R>(&mut self, f: impl FnOnce(&mut [T]) -> R) -> R {
+        if retire::parallel() && !self.is_empty() {
+            let w = Self::make_from(0, 0, &[self.own()]);
+            // SAFETY: as many elements, in a buffer that is ours alone until it is published.
+            let r = f(unsafe { std::slice::from_raw_parts_mut(Self::data(w), self.len()) });
+            self.publish(w);
+            return r;
+        }
+        let (p, n) = self.parts();
+        // SAFETY: the elements; nobody else reads or writes them.
+        f(unsafe { std::slice::from_raw_parts_mut(p, n) })
+    }
+    /// Stores into one slot. False: there is no such element.
+    ///
+    /// The caller holds the lock, or runs alone.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, v: T) -> bool {
+        if T::WORDS {
+            let (p, n) = self.parts();
+            if i < n {
+                // SAFETY: an element.
+                unsafe { T::store(p.add(i), v) };
+            }
+            return i < n;
+        }
+        i < self.len() && {
+            self.edit(|s| s[i] = v);
+            true
+        }
+    }
+    /// Stores into `n` slots from `at` on, as many as there are.
+    pub fn fill(&mut self, at: usize, n: usize, v: T) {
+        let end = at.saturating_add(n).min(self.len());
+        for i in at..end {
+            self.set(i, v);
+        }
+    }
+    /// Stores into one slot without the lock, while others run. `None`: whoever holds the lock must be waited for.
+    ///
+    /// `locked` says whether somebody holds it, by an Acquire load.
+    #[inline(always)]
+    pub fn store_unlocked(&self, i: usize, v: T, locked: impl FnOnce() -> bool) -> Option<bool> {
+        if !T::WORDS {
+            return None;
+        }
+        retire::unlocked(self.place(), locked, || {
+            let (p, n) = self.parts();
+            if i < n {
+                // SAFETY: an element; who would move or remove it waits for us.
+                unsafe { T::store(p.add(i), v) };
+            }
+            i < n
+        })
+    }
     /// Takes over another vector's elements, as `assign` does.
     pub fn replace(&mut self, mut other: Self) {
         let w = *other.word.get_mut();
         if Self::is_inline(w) {
-            self.assign(&other);
+            self.assign(other.own());
         } else {
             *other.word.get_mut() = inline_word(0);
             self.publish(w);
@@ -173,15 +262,16 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.truncate(at);
             return self.extend_from_slice(with);
         }
-        if n == with.len() && (Self::SHIFTS || !retire::parallel()) {
-            return self.as_mut_slice()[at..at + n].copy_from_slice(with);
+        if n == with.len() && (T::WORDS || !retire::parallel()) {
+            // SAFETY: that many elements; bytes only alone.
+            return unsafe { Self::put(self.parts().0.add(at), with) };
         }
-        if at == 0 && with.is_empty() && Self::SHIFTS && self.advance(n) {
+        if at == 0 && with.is_empty() && T::WORDS && self.advance(n) {
             return;
         }
         let now = len - n + with.len();
         if retire::parallel() {
-            let s = self.as_slice();
+            let s = self.own();
             let cap = if now > len { now + now / 2 } else { now };
             let w = Self::make_from(cap, 0, &[&s[..at], with, &s[at + n..]]);
             return self.publish(w);
@@ -225,8 +315,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, len) = self.parts();
         let w = self.word.load(Relaxed);
         if retire::parallel() {
-            // SAFETY: `len` elements at `p`.
-            let b = Self::make_from(len + len / 2, 0, &[unsafe { std::slice::from_raw_parts(p, len) }]);
+            let b = Self::make_from(len + len / 2, 0, &[self.own()]);
             self.publish(b);
         } else {
             // SAFETY: both ranges lie in the buffer; nobody else reads.
@@ -238,21 +327,22 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Takes the first element.
     pub fn shift(&mut self) -> Option<T> {
-        let v = *self.first()?;
-        if !(Self::SHIFTS && self.advance(1)) {
+        let v = self.seen().first()?;
+        if T::WORDS && self.advance(1) {
+            return Some(v);
+        }
+        if retire::parallel() {
+            self.splice(0, 1, &[]);
+        } else {
             let n = self.len();
-            if self.spilled() && retire::parallel() {
-                self.splice(0, 1, &[]);
-            } else {
-                self.as_mut_slice().copy_within(1.., 0);
-                self.publish_len(n - 1);
-            }
+            self.edit(|s| s.copy_within(1.., 0));
+            self.publish_len(n - 1);
         }
         Some(v)
     }
     /// Adds elements in front. Room is left there, so that repeated calls cost amortised constant time.
     pub fn unshift(&mut self, vs: &[T]) {
-        if !Self::SHIFTS || vs.is_empty() || self.is_empty() {
+        if !T::WORDS || vs.is_empty() || self.is_empty() {
             return self.splice(0, 0, vs);
         }
         let w = self.word.load(Relaxed);
@@ -267,15 +357,13 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             let (start, _) = Self::unpack(span.load(Relaxed));
             if start >= vs.len() {
                 // SAFETY: there are `start` unused places before `p`.
-                unsafe { ptr::copy_nonoverlapping(vs.as_ptr(), p.sub(vs.len()), vs.len()) };
+                unsafe { Self::put(p.sub(vs.len()), vs) };
                 span.store(Self::pack(start - vs.len(), len + vs.len()), Release);
                 return;
             }
         }
         let front = if len < 16 { 0 } else { (len / 2).min(MAX_START) };
-        // SAFETY: `len` elements at `p`.
-        let old = unsafe { std::slice::from_raw_parts(p, len) };
-        let b = Self::make_from(front + vs.len() + len + 4, front, &[vs, old]);
+        let b = Self::make_from(front + vs.len() + len + 4, front, &[vs, self.own()]);
         self.publish(b);
     }
     /// # Panics
@@ -291,7 +379,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// # Panics
     /// When there is no element `i`.
     pub fn remove(&mut self, i: usize) -> T {
-        let v = self[i];
+        let v = self.own()[i];
         self.splice(i, 1, &[]);
         v
     }
@@ -315,8 +403,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Keeps what `f` says.
     pub fn retain(&mut self, mut f: impl FnMut(&T) -> bool) {
-        let Some(at) = self.iter().position(|v| !f(v)) else { return };
-        let keep: Vec<T> = self[at + 1..].iter().copied().filter(|v| f(v)).collect();
+        let Some(at) = self.own().iter().position(|v| !f(v)) else { return };
+        let keep: Vec<T> = self.own()[at + 1..].iter().copied().filter(|v| f(v)).collect();
         let n = self.len() - at;
         self.splice(at, n, &keep);
     }

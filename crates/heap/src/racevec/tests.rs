@@ -55,9 +55,9 @@ fn compare(seed: u64) {
                 w.assign(&s);
             }
         }
-        assert_eq!(v, w.as_slice(), "seed {seed} step {step}");
+        assert_eq!(v, w.to_vec(), "seed {seed} step {step}");
     }
-    assert_eq!(w.clone().into_vec(), v);
+    assert_eq!(w.clone().to_vec(), v);
 }
 
 #[test]
@@ -90,4 +90,51 @@ fn sizes_and_self_extension() {
     v.extend_from_slice(s);
     assert_eq!(v.len(), 62);
     assert_eq!(v[..31], v[31..]);
+}
+
+/// Whatever is done to a vector of bytes in parallel mode, a look at it stays as it was.
+#[test]
+fn bytes_that_were_published_stay() {
+    let list = retire::Retired::default();
+    // SAFETY: unbound before `list` goes.
+    unsafe { retire::bind(Some(&list)) };
+    let changes: [fn(&mut RaceVec<u8, 24>); 14] = [
+        |v| v.push(b'x'),
+        |v| assert!(v.pop().is_some()),
+        |v| assert!(v.shift().is_some()),
+        |v| v.unshift(b"yz"),
+        |v| v.splice(0, 1, b"q"),
+        |v| v.splice(1, 1, b"long enough to leave the cell"),
+        |v| v.truncate(1),
+        |v| v.clear(),
+        |v| v.extend_from_slice(b"more"),
+        |v| v.assign(b"else"),
+        |v| v.keep(1..v.len().max(1)),
+        |v| v.edit(|s| s.reverse()),
+        |v| v.fill(0, 2, b'#'),
+        |v| v.shrink_to_fit(),
+    ];
+    for n in [1, 5, 24, 25, 60] {
+        for (i, one) in changes.iter().enumerate() {
+            for (j, two) in changes.iter().enumerate() {
+                let mut v: RaceVec<u8, 24> = (0..n).map(|k| b'A' + k).collect();
+                let mut seen: Vec<(*const [u8], Vec<u8>)> = Vec::new();
+                for change in [one, two, one] {
+                    seen.push((&raw const *v.as_slice(), v.as_slice().to_vec()));
+                    if v.len() > 1 {
+                        change(&mut v);
+                    }
+                }
+                for (look, was) in seen {
+                    // SAFETY: nothing is freed while the list is bound.
+                    assert_eq!(unsafe { &*look }, was, "{n} bytes, changes {i} and {j}");
+                }
+            }
+        }
+    }
+    // SAFETY: as above; nobody else reads.
+    unsafe {
+        retire::bind(None);
+        list.free_all();
+    }
 }

@@ -3,7 +3,7 @@
 //! Invariant: all go through the public operations: nothing here knows the storage.
 
 use super::{Plain, RaceVec};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 impl<T: Plain, const N: usize> Default for RaceVec<T, N> {
     #[inline(always)]
@@ -12,22 +12,21 @@ impl<T: Plain, const N: usize> Default for RaceVec<T, N> {
     }
 }
 
-impl<T: Plain, const N: usize> Deref for RaceVec<T, N> {
-    type Target = [T];
+impl<const N: usize> Deref for RaceVec<u8, N> {
+    type Target = [u8];
     #[inline(always)]
-    fn deref(&self) -> &[T] {
+    fn deref(&self) -> &[u8] {
         self.as_slice()
-    }
-}
-impl<T: Plain, const N: usize> DerefMut for RaceVec<T, N> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.as_mut_slice()
     }
 }
 impl<T: Plain, const N: usize> Clone for RaceVec<T, N> {
     fn clone(&self) -> Self {
-        Self::from_slice(self)
+        let mut v = std::mem::MaybeUninit::uninit();
+        // SAFETY: room for a vector, which is then made.
+        unsafe {
+            Self::write_seen(v.as_mut_ptr(), self.seen());
+            v.assume_init()
+        }
     }
 }
 impl<T: Plain, const N: usize> From<&[T]> for RaceVec<T, N> {
@@ -56,15 +55,8 @@ impl<T: Plain, const N: usize> FromIterator<T> for RaceVec<T, N> {
         v
     }
 }
-impl<'a, T: Plain, const N: usize> IntoIterator for &'a RaceVec<T, N> {
-    type Item = &'a T;
-    type IntoIter = std::slice::Iter<'a, T>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
 impl<T: Plain + std::fmt::Debug, const N: usize> std::fmt::Debug for RaceVec<T, N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.as_slice().fmt(f)
+        f.debug_list().entries(self.seen()).finish()
     }
 }

@@ -131,10 +131,10 @@ fn freed_cells_and_wild_addresses_are_seen() {
     check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime).unwrap();
     push(keep, dead);
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["Array", "[1] refers to free space or the inside of a cell"]);
-    keep.as_array().unwrap().pop();
+    crate::Held::new(keep.as_array().unwrap()).pop();
     push(keep, Value::from_bits(after.bits() + 16));
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["[1] refers to free space or the inside of a cell"]);
-    keep.as_array().unwrap().pop();
+    crate::Held::new(keep.as_array().unwrap()).pop();
     push(keep, Value::from_bits(0x1000));
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["[1] refers to no block of this runtime: 1000"]);
 }
@@ -173,7 +173,7 @@ fn large_cells_and_unknown_kinds() {
     let e = h.env(Value::NIL, 9000).val();
     check(&mut [&mut h], &[], &[&[e]], Moment::Anytime).unwrap();
     let s = text(&mut h, "private");
-    e.cell::<crate::EnvObj>().unwrap().slots_mut()[8999] = s;
+    e.cell::<crate::EnvObj>().unwrap().set(8999, s);
     faulty(
         check(&mut [&mut h], &[], &[&[e]], Moment::Anytime),
         &["a cell outside the window refers to a private one", "Env", "[8999] -> Str"],

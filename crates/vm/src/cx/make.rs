@@ -37,6 +37,10 @@ impl Cx {
     pub fn array(&mut self, v: &[Value]) -> Value {
         self.heap.array(self.k.array.val(), v).val()
     }
+    /// An Array of elements that others may be storing into.
+    pub fn array_seen(&mut self, v: Seen<'_, Value>) -> Value {
+        self.heap.array_seen(self.k.array.val(), v).val()
+    }
     pub fn array_vec(&mut self, v: Vec<Value>) -> Value {
         self.heap.array(self.k.array.val(), &v).val()
     }

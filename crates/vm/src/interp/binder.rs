@@ -64,7 +64,7 @@ impl Cx {
             let whole = takes_kw && max == 1 && !p.rest && !p.excess_comma;
             if args.len() == 1 && several && kw.is_none() && !whole {
                 if let Some(a) = args[0].as_array() {
-                    args = Args::from_slice(a.as_slice());
+                    args = a.seen().iter().collect();
                 }
             }
             if args.len() < min {

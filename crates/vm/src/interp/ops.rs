@@ -193,8 +193,7 @@ impl Cx {
     pub(crate) fn splat(&mut self, dst: usize, v: Value, copy: bool) -> Flow {
         let fp = self.fp();
         if let Some(a) = v.as_array() {
-            let items: Vec<Value> = a.as_slice().to_vec();
-            let c = if copy { self.array(&items) } else { v };
+            let c = if copy { self.array_seen(a.seen()) } else { v };
             fp.set_r(dst, c);
             return Flow::Go;
         }
@@ -319,7 +318,7 @@ impl Cx {
                     return Some((Value::NIL, &mut t.matched));
                 }
                 let cell = e.val();
-                e.slots_mut().get_mut(slot as usize).map(|v| (cell, v as *mut Value))
+                e.slot_at(slot as usize).map(|v| (cell, v))
             }
         }
     }
@@ -338,7 +337,7 @@ impl Cx {
     /// `$~` of the nearest user frame.
     pub fn last_match(&self) -> Value {
         // SAFETY: the place lies in a live frame or environment.
-        self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { *p.1 })
+        self.user_frame().and_then(|f| self.match_place(f)).map_or(Value::NIL, |p| unsafe { Value::load(p.1) })
     }
     /// Can the nearest user frame look at `$~`? When not, no MatchData need be made for it.
     pub fn keeps_last_match(&self) -> bool {
@@ -355,7 +354,7 @@ impl Cx {
                 self.heap.publish(m);
             }
             // SAFETY: as in `last_match`.
-            unsafe { *p = m };
+            unsafe { Value::store(p, m) };
         }
     }
     #[inline(never)]

@@ -234,7 +234,7 @@ impl Cx {
                         // SAFETY: the compiler counted the environments of the scope chain.
                         e = unsafe { e.cell_unchecked::<EnvObj>() }.parent;
                     }
-                    let v = unsafe { *e.cell_unchecked::<EnvObj>().slots().get_unchecked(i.b()) };
+                    let v = unsafe { e.cell_unchecked::<EnvObj>().slot_unchecked(i.b()) };
                     fp.set_r(i.a(), v);
                 }
                 Op::EnvSet => {
@@ -245,7 +245,7 @@ impl Cx {
                     }
                     let v = fp.r(i.a());
                     cx.heap.before_store(e, v);
-                    unsafe { *e.cell_unchecked::<EnvObj>().slots_mut().get_unchecked_mut(i.b()) = v };
+                    unsafe { e.cell_unchecked::<EnvObj>().set_unchecked(i.b(), v) };
                 }
                 Op::IvarGet => {
                     let c = next_cache!();
@@ -483,9 +483,9 @@ impl Cx {
                         if let Some(a) = x.as_array() {
                             if a.hdr.class == cx.k.array.val() {
                                 let n = y.fix_val();
-                                let s = a.as_slice();
+                                let s = a.seen();
                                 let k = if n < 0 { n + s.len() as i64 } else { n };
-                                fp.set_r(i.a(), if k >= 0 { s.get(k as usize).copied().unwrap_or(Value::NIL) } else { Value::NIL });
+                                fp.set_r(i.a(), if k >= 0 { s.get(k as usize).unwrap_or(Value::NIL) } else { Value::NIL });
                                 pc = unsafe { pc.add(1) };
                                 continue;
                             }
@@ -604,7 +604,7 @@ impl Cx {
                             }
                             HotKind::MemberGet if argc == 0 => {
                                 if let Some(s) = recv.cell::<StructObj>() {
-                                    fp.set_r(i.a(), s.slots().get(hot.arg as usize).copied().unwrap_or(Value::NIL));
+                                    fp.set_r(i.a(), s.slots().get(hot.arg as usize).unwrap_or(Value::NIL));
                                     continue;
                                 }
                             }
@@ -795,13 +795,13 @@ impl Cx {
                 }
                 Op::ArrCat => {
                     save!();
-                    if let (Some(mut a), Some(b)) = (fp.r(i.a()).as_array(), fp.r(i.b()).as_array()) {
-                        let items: Vec<Value> = b.as_slice().to_vec();
+                    if let (Some(a), Some(b)) = (fp.r(i.a()).as_array(), fp.r(i.b()).as_array()) {
+                        let items = b.seen().to_vec();
                         for v in &items {
                             cx.heap.before_store(a.val(), *v);
                         }
                         cx.heap.charge(items.len() * 8);
-                        a.vec().extend_from_slice(&items);
+                        Held::new(a).vec().extend_from_slice(&items);
                     }
                 }
                 Op::Splat => {

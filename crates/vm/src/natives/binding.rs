@@ -182,10 +182,7 @@ fn binding_implicit_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn binding_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = scope_of(cx, a[0])?;
     let name = cx.arg_name(a, 1)?;
-    Ok(find_local(cx, s, name).map_or(Value::UNDEF, |(e, i)| {
-        let v = e.slots()[i];
-        if v.is_undef() { Value::NIL } else { v }
-    }))
+    Ok(find_local(cx, s, name).map_or(Value::UNDEF, |(e, i)| e.slots().get(i).filter(|v| !v.is_undef()).unwrap_or(Value::NIL)))
 }
 
 /// `__binding_set(binding, name, value)`: adds the variable when it is new.
@@ -195,12 +192,12 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some((e, i)) = find_local(cx, s, name) {
         let mut e = e;
         cx.heap.before_store(e.val(), a[2]);
-        e.slots_mut()[i] = a[2];
+        e.set(i, a[2]);
         return Ok(a[2]);
     }
     let mut e = cx.heap.env(s.env, 1);
     cx.heap.before_store(e.val(), a[2]);
-    e.slots_mut()[0] = a[2];
+    e.set(0, a[2]);
     cx.heap.before_store(a[0], e.val());
     s.env = e.val();
     s.names = Some(std::sync::Arc::new(crate::iseq::ScopeNames {

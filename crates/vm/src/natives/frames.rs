@@ -81,9 +81,9 @@ fn frame_line(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn frame_use_refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(f) = cx.user_frame() else { return Ok(Value::NIL) };
     let Some(mut c) = f.cref().cell::<CrefObj>() else { return Ok(Value::NIL) };
-    let mut all: Vec<Value> = a[0].as_array().map_or(Vec::new(), |l| l.as_slice().to_vec());
+    let mut all: Vec<Value> = a[0].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
     if let Some(old) = c.refinements.as_array() {
-        all.extend_from_slice(old.as_slice());
+        all.extend(old.seen());
     }
     let v = cx.array(&all);
     cx.heap.before_store(f.cref(), v);

@@ -80,7 +80,7 @@ fn address(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 fn call_native(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let args = a[2].as_array().map_or(Args::new(), |l| Args::from_slice(l.as_slice()));
+    let args = a[2].as_array().map_or(Args::new(), |l| l.seen().iter().collect());
     cx.pending.call = Some(Call {
         kw: a.get(3).copied().filter(|k| !k.is_nil()).unwrap_or(Value::UNDEF),
         block: a.get(4).copied().unwrap_or(Value::NIL),

@@ -20,7 +20,7 @@ impl Cx {
         let mut args = Args::new();
         if s.flags & site::SPLAT != 0 {
             if let Some(a) = fp.r(at).as_array() {
-                args.extend_from_slice(a.as_slice());
+                args.extend(a.seen());
             }
             at += 1;
         } else {

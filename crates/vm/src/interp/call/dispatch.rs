@@ -121,7 +121,7 @@ impl Cx {
                     let x = self.arity_error(r.args.len(), 0, Some(0));
                     return self.native_exit_general(x, m, r);
                 }
-                let v = r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k).copied()).unwrap_or(Value::NIL);
+                let v = r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k)).unwrap_or(Value::NIL);
                 self.deliver(v, r.dst, r.flags)
             }
             Body::Indexed(x) => {
@@ -148,9 +148,7 @@ impl Cx {
                 }
                 if let Some(mut s) = r.recv.cell::<StructObj>() {
                     self.heap.before_store(r.recv, r.args[0]);
-                    if let Some(slot) = s.slots_mut().get_mut(k) {
-                        *slot = r.args[0];
-                    }
+                    s.set(k, r.args[0]);
                 }
                 self.deliver(r.args[0], r.dst, r.flags)
             }

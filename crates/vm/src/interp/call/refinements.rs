@@ -26,7 +26,7 @@ impl Cx {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         for c in mro {
-            for p in list.as_slice() {
+            for p in list.seen() {
                 let Some(p) = p.as_array() else { continue };
                 let (Some(k), Some(r)) = (p.get(0).and_then(|v| v.as_class()), p.get(1).and_then(|v| v.as_class())) else { continue };
                 if k != c {
@@ -73,14 +73,15 @@ impl Cx {
                 a
             }
         };
-        let there = shared.as_slice().iter().any(|p| p.as_array().and_then(|p| p.get(1)) == Some(r.val()));
+        let there = shared.seen().iter().any(|p| p.as_array().and_then(|p| p.get(1)) == Some(r.val()));
         if !there {
             self.push(shared, pair);
         }
         match old.as_array().filter(|o| !o.is_empty() && *o != shared) {
             Some(o) => {
-                let mut all = shared.as_slice().to_vec();
-                all.extend(o.as_slice().iter().filter(|p| !shared.as_slice().contains(p)));
+                let ours = shared.seen().to_vec();
+                let mut all = ours.clone();
+                all.extend(o.seen().iter().filter(|p| !ours.contains(p)));
                 self.array(&all)
             }
             None => shared.val(),

@@ -1,11 +1,12 @@
 //! Locks, atomics and threads under one name, so that `tests/loom.rs` can put a model checker's in their place.
 //!
-//! Invariant: no lock of this folder is taken while another of it is held, and a panic under one leaves the data
+//! Invariant: no lock of this crate's marking is taken while another of it is held, and a panic under one leaves the data
 //! whole (pushes, pops and counts), so poisoning is ignored.
 
 use std::sync::PoisonError;
 
-pub use std::sync::atomic::{AtomicUsize, Ordering};
+pub use crate::lock::spin_until;
+pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Looks at a counter before a thread without work goes to sleep: some microseconds.

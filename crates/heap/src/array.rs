@@ -1,0 +1,161 @@
+//! The cell of an Array, and who may change it.
+//!
+//! Invariant: elements are looked at through [`ArrayObj::seen`], once for each use, and without a lock. They are changed in
+//! three ways. A *store* into a slot takes no lock (`set_unlocked`, through the worker's gate) or is made under it (`set`).
+//! *Appending* goes on under the lock beside such stores. Every other change moves or removes elements: it is made through
+//! [`Held`], which the lock's holder gets after the stores that were begun without the lock, so that from then on the
+//! elements are nobody else's: what `Held` shows is what it changes.
+
+use crate::header::{Gc, Header, Kind, Layout, flag};
+use crate::{RaceVec, Seen, Value};
+use std::ops::Deref;
+use std::sync::atomic::Ordering::*;
+
+/// The buffer of an array.
+pub type ArrayBuf = RaceVec<Value, 3>;
+
+/// An array.
+#[repr(C)]
+pub struct ArrayObj {
+    pub hdr: Header,
+    buf: ArrayBuf,
+}
+
+// SAFETY: repr(C), header first, one layout a kind.
+unsafe impl Layout for ArrayObj {
+    const KIND: Kind = Kind::Array;
+}
+
+impl ArrayObj {
+    pub(crate) const BUFFER: usize = std::mem::offset_of!(ArrayObj, buf);
+    pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
+        ArrayObj { hdr: Header::new(class, Kind::Array), buf }
+    }
+    /// Makes an array where `to` points.
+    ///
+    /// # Safety
+    /// A fresh cell.
+    #[inline(always)]
+    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (&raw mut (*to).hdr).write(Header::new(class, Kind::Array));
+            RaceVec::write(&raw mut (*to).buf, elems);
+        }
+    }
+    /// As `write`, of elements that others may be storing into.
+    ///
+    /// # Safety
+    /// A fresh cell.
+    #[inline]
+    pub(crate) unsafe fn write_seen(to: *mut ArrayObj, class: Value, elems: Seen<'_, Value>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (&raw mut (*to).hdr).write(Header::new(class, Kind::Array));
+            RaceVec::write_seen(&raw mut (*to).buf, elems);
+        }
+    }
+    /// One look at the elements: what it saw stays there until the next safepoint.
+    #[inline(always)]
+    pub fn seen(&self) -> Seen<'_, Value> {
+        self.buf.seen()
+    }
+    /// # Safety
+    /// Nobody stores meanwhile: at a stop, or a private cell.
+    #[inline(always)]
+    pub(crate) unsafe fn still(&self) -> &[Value] {
+        // SAFETY: the caller's promise.
+        unsafe { self.buf.still() }
+    }
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.buf.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Option<Value> {
+        self.seen().get(i)
+    }
+    pub(crate) fn capacity(&self) -> usize {
+        if self.buf.spilled() { self.buf.capacity() } else { 0 }
+    }
+    /// Stores into one slot, when there is such an element. The caller runs the barrier, and has the lock where others
+    /// may be.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, v: Value) -> bool {
+        self.buf.set(i, v)
+    }
+    /// The same beside others without the lock; `None`: it must be taken.
+    #[inline(always)]
+    pub fn set_unlocked(&self, i: usize, v: Value) -> Option<bool> {
+        self.buf.store_unlocked(i, v, || self.hdr.flags.load(Acquire) & flag::LOCK != 0)
+    }
+    /// Appends. The caller runs the barrier, and has the lock where others may be.
+    #[inline(always)]
+    pub fn push(&mut self, v: Value) {
+        self.buf.push(v)
+    }
+    /// Gives the buffer back.
+    ///
+    /// # Safety
+    /// Nobody can reach the cell any more.
+    pub(crate) unsafe fn dispose(&mut self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.buf.dispose() }
+    }
+}
+
+/// An array whose elements only we change: its lock is held, or nobody else can reach it.
+#[derive(Clone, Copy)]
+pub struct Held(Gc<ArrayObj>);
+
+impl Held {
+    /// Waits for the stores that were begun without the lock. The caller has it, if others may reach the array.
+    #[inline(always)]
+    pub fn new(a: Gc<ArrayObj>) -> Held {
+        a.buf.settle();
+        Held(a)
+    }
+    #[inline(always)]
+    pub fn gc(self) -> Gc<ArrayObj> {
+        self.0
+    }
+    #[inline(always)]
+    pub fn val(self) -> Value {
+        self.0.val()
+    }
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, v: Value) -> bool {
+        self.0.set(i, v)
+    }
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Value> {
+        self.0.buf.pop()
+    }
+    pub fn shift(&mut self) -> Option<Value> {
+        self.0.buf.shift()
+    }
+    /// Adds values at the front. Room is left there, so that repeated calls cost amortised constant time.
+    pub fn unshift(&mut self, vs: &[Value]) {
+        self.0.buf.unshift(vs)
+    }
+    /// Changes the elements where they stand, moving them about too: others see them as they were, or as they have become.
+    pub fn edit<R>(&mut self, f: impl FnOnce(&mut [Value]) -> R) -> R {
+        self.0.buf.edit(f)
+    }
+    /// The buffer, for other changes.
+    #[inline(always)]
+    pub fn vec(&mut self) -> &mut ArrayBuf {
+        &mut self.0.buf
+    }
+}
+
+impl Deref for Held {
+    type Target = ArrayObj;
+    #[inline(always)]
+    fn deref(&self) -> &ArrayObj {
+        &self.0
+    }
+}

@@ -1,0 +1,163 @@
+//! What one look at a buffer of values saw.
+//!
+//! Invariant: a [`Seen`] is a place and a length that were read together, so that every index below its length is a stored
+//! element for as long as no safepoint is passed, whatever others do to the vector meanwhile. Each element is one atomic
+//! load: an old value or a new one, whole, and what it refers to can be read. There is no slice of such memory: an element
+//! is copied out, a part is cut to what is there, and nothing here panics.
+
+use super::Plain;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Elements that others may be storing into.
+pub struct Seen<'a, T: Plain> {
+    p: *const T,
+    n: usize,
+    of: PhantomData<&'a T>,
+}
+
+impl<T: Plain> Clone for Seen<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Plain> Copy for Seen<'_, T> {}
+
+impl<'a, T: Plain> Seen<'a, T> {
+    /// # Safety
+    /// `n` elements at `p`, stored by `Plain::store` or by nobody, live for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(p: *const T, n: usize) -> Self {
+        Seen { p, n, of: PhantomData }
+    }
+    /// Elements of our own memory, looked at in the same way.
+    #[inline(always)]
+    pub fn of(s: &'a [T]) -> Self {
+        Seen { p: s.as_ptr(), n: s.len(), of: PhantomData }
+    }
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.n
+    }
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.n == 0
+    }
+    #[inline(always)]
+    pub fn get(self, i: usize) -> Option<T> {
+        // SAFETY: below the length.
+        (i < self.n).then(|| unsafe { T::load(self.p.add(i)) })
+    }
+    pub fn first(self) -> Option<T> {
+        self.get(0)
+    }
+    pub fn last(self) -> Option<T> {
+        self.get(self.n.wrapping_sub(1))
+    }
+    /// The elements of a range, as far as they are there.
+    #[inline]
+    pub fn part(self, r: Range<usize>) -> Seen<'a, T> {
+        let to = r.end.min(self.n);
+        let from = r.start.min(to);
+        // SAFETY: `from <= to <= n`.
+        Seen { p: unsafe { self.p.add(from) }, n: to - from, of: PhantomData }
+    }
+    /// The elements from `i` on.
+    #[inline]
+    pub fn from(self, i: usize) -> Seen<'a, T> {
+        self.part(i..self.n)
+    }
+    #[inline(always)]
+    pub fn iter(self) -> Iter<'a, T> {
+        Iter { s: self, at: 0..self.n }
+    }
+    #[inline]
+    pub fn to_vec(self) -> Vec<T> {
+        let mut v = Vec::new();
+        self.append_to(&mut v);
+        v
+    }
+    #[inline]
+    pub fn append_to(self, v: &mut Vec<T>) {
+        v.reserve(self.n);
+        // SAFETY: room was made, and `copy_to` writes that many.
+        unsafe {
+            self.copy_to(v.as_mut_ptr().add(v.len()));
+            v.set_len(v.len() + self.n);
+        }
+    }
+    /// # Safety
+    /// Room for all elements at `to`, which is nobody else's.
+    #[inline]
+    pub(crate) unsafe fn copy_to(self, to: *mut T) {
+        // SAFETY: the caller's promise; four loads a turn, since no compiler merges or unrolls atomic ones.
+        unsafe {
+            let mut i = 0;
+            while i + 4 <= self.n {
+                let (a, b) = (T::load(self.p.add(i)), T::load(self.p.add(i + 1)));
+                let (c, d) = (T::load(self.p.add(i + 2)), T::load(self.p.add(i + 3)));
+                to.add(i).write(a);
+                to.add(i + 1).write(b);
+                to.add(i + 2).write(c);
+                to.add(i + 3).write(d);
+                i += 4;
+            }
+            while i < self.n {
+                to.add(i).write(T::load(self.p.add(i)));
+                i += 1;
+            }
+        }
+    }
+}
+
+impl<T: Plain + PartialEq> Seen<'_, T> {
+    /// Are these the same elements?
+    pub fn same(self, o: Seen<'_, T>) -> bool {
+        self.n == o.n && self.iter().eq(o)
+    }
+    pub fn contains(self, v: T) -> bool {
+        self.iter().any(|x| x == v)
+    }
+}
+
+impl<'a, T: Plain> IntoIterator for Seen<'a, T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+    #[inline(always)]
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+/// The elements one by one, each loaded when it is asked for.
+pub struct Iter<'a, T: Plain> {
+    s: Seen<'a, T>,
+    at: Range<usize>,
+}
+
+impl<T: Plain> Iterator for Iter<'_, T> {
+    type Item = T;
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        // SAFETY: the range stays inside the elements.
+        self.at.next().map(|i| unsafe { T::load(self.s.p.add(i)) })
+    }
+    #[inline(always)]
+    fn nth(&mut self, n: usize) -> Option<T> {
+        // SAFETY: as in `next`.
+        self.at.nth(n).map(|i| unsafe { T::load(self.s.p.add(i)) })
+    }
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.at.size_hint()
+    }
+}
+impl<T: Plain> DoubleEndedIterator for Iter<'_, T> {
+    #[inline(always)]
+    fn next_back(&mut self) -> Option<T> {
+        // SAFETY: as in `next`.
+        self.at.next_back().map(|i| unsafe { T::load(self.s.p.add(i)) })
+    }
+}
+impl<T: Plain> ExactSizeIterator for Iter<'_, T> {}
