@@ -175,7 +175,7 @@ fn binding_implicit_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = cx.arg_name(a, 1)?;
     let Some((e, n)) = implicit_of(s) else { return Ok(Value::UNDEF) };
     let slot = n.implicit.iter().flatten().find(|(x, _)| *x == name).map(|(_, slot)| *slot as usize);
-    Ok(slot.and_then(|i| e.slots().get(i).copied()).unwrap_or(Value::UNDEF))
+    Ok(slot.and_then(|i| e.slots().get(i)).unwrap_or(Value::UNDEF))
 }
 
 /// `__binding_get(binding, name)`: undef when there is none.
