@@ -29,8 +29,6 @@ fn store_beside_others(a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
     if let Some(there) = a.set_unlocked(n, v) {
         return there;
     }
-    a.val().lock();
-    let there = a.set(n, v);
-    a.val().unlock();
-    there
+    let _l = a.val().locked();
+    a.set(n, v)
 }
