@@ -184,6 +184,14 @@ impl ClassData {
         if let Some(r) = self.refined {
             m.mark(r.val());
         }
+        if m.rows() {
+            for (s, n) in &self.methods {
+                m.sym(*s);
+                m.method(*n);
+            }
+            m.syms(self.method_order.iter().chain(self.consts.keys()).chain(&self.const_order).chain(&self.members));
+            m.syms(self.cvars.iter().chain(&self.ivars).map(|(s, _)| s));
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::block::Block;
 use crate::gclog::{Cause, Collected};
 use crate::heap::Heap;
 use crate::mark::{Fresh, Marking, Roots, is_marked};
+use crate::rows::{Rows, SymMarks};
 use crate::shared::{HeapShared, lock};
 
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
@@ -98,6 +99,15 @@ impl Heap {
     /// `roots` marks everything that any worker holds; it is told whether the collection is a full one, where
     /// what did not change since the last one must be shown too.
     pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(bool, &mut Marker)) {
+        Heap::collect_rows(heaps, &|_| None, roots);
+    }
+    /// As [`Heap::collect_all`]; a full collection tells what `rows` gives (asked with true; with false it only learns that
+    /// the collection is a young one) what living things name.
+    pub fn collect_rows<'r>(
+        heaps: &mut [&mut Heap],
+        rows: &dyn Fn(bool) -> Option<&'r dyn Rows>,
+        roots: &mut dyn FnMut(bool, &mut Marker),
+    ) {
         let (t0, begun) = (Instant::now(), process_ns());
         let Some(first) = heaps.first_mut() else { return };
         first.adopt();
@@ -113,7 +123,8 @@ impl Heap {
                 h.remembered.clear();
             }
         }
-        let fresh = if full { Fresh::all() } else { Fresh::of(heaps.iter().flat_map(|h| h.fresh_blocks())) };
+        let rows = rows(full);
+        let fresh = if full { Fresh::all(rows) } else { Fresh::of(heaps.iter().flat_map(|h| h.fresh_blocks())) };
         let mut m = Marking::new(&shared, fresh);
         let gather = |m: &mut Roots| {
             if !full {
@@ -139,7 +150,7 @@ impl Heap {
             }
         };
         m.run(shared.expected(full), gather, &|v, to| shared.side_ivars_of(v, to));
-        forget_dead(&shared, full);
+        forget_dead(&shared, full, rows.and_then(|r| r.syms()));
         let (stop, oldest) = shared.stop_for_readers();
         let mine = heaps.iter().map(|h| &*h.retired).find(|r| r.is_bound());
         heaps.iter().for_each(|h| h.retired.hand_on(mine));
@@ -238,8 +249,11 @@ impl HeapShared {
 }
 
 /// What the tables beside the cells say of dead cells: weak payloads are told, finalizers become pending.
-fn forget_dead(shared: &HeapShared, full: bool) {
-    let alive = |v: Value| is_marked(v);
+fn forget_dead(shared: &HeapShared, full: bool, syms: Option<&SymMarks>) {
+    let alive = |v: Value| match (v.as_sym(), syms) {
+        (Some(s), Some(m)) => m.is_marked(s),
+        _ => is_marked(v),
+    };
     let mut weak = std::mem::take(&mut *lock(&shared.weak));
     weak.retain(|v| alive(*v));
     for v in &weak {

@@ -231,7 +231,7 @@ impl StructObj {
 #[repr(C)]
 pub struct ProcObj {
     pub hdr: Header,
-    /// Address of the code (`kumi_vm::ISeq`, kept by the runtime); 0: `self_val` is a Symbol or Method to be called.
+    /// Address of the code (`kumi_vm::ISeq`, which the cell keeps); 0: `self_val` is a Symbol or Method to be called.
     pub iseq: u64,
     pub self_val: Value,
     pub env: Value,

@@ -101,6 +101,18 @@ impl Shapes {
         self.next.insert((s, name), id);
         id
     }
+    /// Shapes there are.
+    pub fn total(&self) -> usize {
+        self.read().shapes.len()
+    }
+    /// Forgets what was looked for: names that are none any more may be among it.
+    pub fn forget_found(&mut self) {
+        self.found = FxHashMap::default();
+    }
+    /// Calls `f` with the name of each edge.
+    pub fn each_name(&self, mut f: impl FnMut(Sym)) {
+        self.read().shapes.iter().for_each(|s| f(s.name));
+    }
     /// Names in slot order.
     pub fn names(&self, s: ShapeId) -> Vec<Sym> {
         let tree = self.read();

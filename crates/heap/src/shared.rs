@@ -324,7 +324,8 @@ impl HeapShared {
     /// Shows the side-table variables of `v`.
     pub(crate) fn side_ivars_of(&self, v: Value, to: &mut dyn crate::Visitor) {
         let t = self.ivars.read().unwrap_or_else(PoisonError::into_inner);
-        for (_, x) in t.get(&v.bits()).into_iter().flatten() {
+        for (s, x) in t.get(&v.bits()).into_iter().flatten() {
+            to.sym(*s);
             to.visit(*x);
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
-use crate::{ClassObj, HashObj, RecordObj, Value};
+use crate::{ClassObj, HashObj, RecordObj, Sym, Value};
 use std::mem::size_of;
 
 /// Is shown every value that something refers to.
@@ -20,6 +20,16 @@ pub trait Visitor {
     }
     /// Finding what is shown took a walk over so many frames.
     fn walked(&mut self, _frames: usize) {}
+    /// Does it want to be told of rows of the runtime's tables? (See [`crate::rows`].)
+    fn rows(&self) -> bool {
+        false
+    }
+    /// A symbol that is held as a name, not as a value.
+    fn sym(&mut self, _s: Sym) {}
+    /// A method, by number; `u32::MAX` stands for none.
+    fn method(&mut self, _n: u32) {}
+    /// Compiled code, by address; 0 stands for none.
+    fn code(&mut self, _at: u64) {}
     /// Part of a cell's own memory, which stays as it is until the world goes on: may be looked at later.
     fn visit_fields(&mut self, vs: &[Value]) {
         self.visit_all(vs);
@@ -43,9 +53,31 @@ impl<'a> Marker<'a> {
     /// Shows a value.
     #[inline]
     pub fn mark(&mut self, v: Value) {
-        if v.is_heap() {
+        if v.is_heap() || v.is_sym() {
             self.0.visit(v);
         }
+    }
+    /// Are rows of the runtime's tables looked for?
+    pub fn rows(&self) -> bool {
+        self.0.rows()
+    }
+    /// Shows a name.
+    #[inline]
+    pub fn sym(&mut self, s: Sym) {
+        self.0.sym(s);
+    }
+    pub fn syms<'s>(&mut self, all: impl IntoIterator<Item = &'s Sym>) {
+        all.into_iter().for_each(|s| self.0.sym(*s));
+    }
+    /// Shows a method's number.
+    #[inline]
+    pub fn method(&mut self, n: u32) {
+        self.0.method(n);
+    }
+    /// Shows the address of compiled code.
+    #[inline]
+    pub fn code(&mut self, at: u64) {
+        self.0.code(at);
     }
     pub fn mark_all(&mut self, vs: &[Value]) {
         self.0.visit_all(vs);
@@ -95,6 +127,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Proc => {
                 let p = v.cell_unchecked::<ProcObj>();
                 to.visit_all(&[p.self_val, p.env, p.cref, p.block, p.home]);
+                to.code(p.iseq);
             }
             Kind::Env => {
                 let e = v.cell_unchecked::<EnvObj>();
@@ -104,6 +137,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Cref => {
                 let c = v.cell_unchecked::<CrefObj>();
                 to.visit_all(&[c.module, c.parent, c.refinements, c.definee]);
+                to.method(c.hdr.aux);
             }
             Kind::Unwind => {
                 let u = v.cell_unchecked::<UnwindObj>();

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 #[repr(transparent)]
 pub struct Value(u64, PhantomData<*const ()>);
 
-/// An interned name. Ids are dense and never reused.
+/// An interned name. Ids are dense; that of a name that died is used again (see [`crate::Rows`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub struct Sym(pub u32);

@@ -69,7 +69,9 @@ pub fn run(mut s: Settings) -> i32 {
     set_up(&mut cx, &s, &script.name);
     for (name, value) in globals {
         let v = value.map_or(Value::TRUE, |t| cx.str(&t));
-        cx.set_global(&name, v);
+        if let Ok(s) = cx.sym_of(name.as_bytes()) {
+            cx.set_global_of(s, v);
+        }
     }
     if let Err(e) = prepare(&mut cx, &s) {
         return finish(&mut cx, &s, Some(e));
@@ -230,7 +232,7 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
 }
 
 /// An Array in a global of several names, made unless it is there.
-fn shared_array(cx: &mut Cx, names: &[&str]) -> Value {
+fn shared_array(cx: &mut Cx, names: &[&'static str]) -> Value {
     let v = match cx.get_global(names[0]) {
         v if v.as_array().is_some() => v,
         _ => cx.array(&[]),

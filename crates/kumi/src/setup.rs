@@ -107,7 +107,8 @@ fn name_version(cx: &mut Cx) {
     // Ruby::VERSION and its like name the same objects.
     let ruby = cx.define_module(object, "Ruby");
     for name in ["VERSION", "RELEASE_DATE", "PLATFORM", "PATCHLEVEL", "REVISION", "ENGINE", "ENGINE_VERSION", "COPYRIGHT", "DESCRIPTION"] {
-        let (from, to) = (cx.intern(&format!("RUBY_{name}")), cx.intern(name));
+        let to = cx.intern(name);
+        let Ok(from) = cx.sym_of(format!("RUBY_{name}").as_bytes()) else { continue };
         if let Some(v) = object.data.consts.get(&from).map(|k| k.value) {
             cx.set_const(ruby, to, v);
         }

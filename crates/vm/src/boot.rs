@@ -101,7 +101,7 @@ impl Cx {
             forced: Default::default(),
         };
         let mut owner = owner;
-        let i = self.methods.push(m) as u32;
+        let Some(i) = self.new_method(m) else { return };
         if owner.data.methods.insert(name, i).is_none() {
             owner.data.method_order.push(name);
         }

@@ -7,16 +7,13 @@
 //! the lists of all workers: so no list names a fiber that has died.
 
 use crate::Cx;
-use crate::bytecode::Op;
 use crate::fault::Whole;
 use crate::interp::frame::Fresh;
-use crate::iseq::ISeq;
-use crate::method::Body;
 use crate::native::{Call, Pending, Target};
 use crate::runtime::Runtime;
+use crate::tables::Met;
 use crate::task::{State, TaskPtr, TaskTable, recent};
 use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value};
-use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Marks the values of a pending call.
@@ -31,12 +28,14 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
             m.mark(prc);
             m.mark(definee);
         }
-        Target::Code { cref, env, block, .. } => {
+        Target::Code { iseq, cref, env, block } => {
             m.mark(cref);
             m.mark(env);
             m.mark(block);
+            m.code(iseq);
         }
-        _ => {}
+        Target::Method(n) => m.method(n),
+        Target::Name(s) | Target::Helper(s) => m.sym(s),
     }
 }
 
@@ -89,17 +88,16 @@ impl Cx {
             if cx.verifies && cx.verify_pause == 0 && cx.heap.shared().stat().count.is_multiple_of(8) {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
-            Heap::collect_all(&mut heaps, &mut |full, m| {
+            let met = Met::new(&rt);
+            Heap::collect_rows(&mut heaps, &|full| full.then(|| met.begin()), &mut |full, m| {
                 was_full = full;
                 if full && rt.outside.armed.load(Relaxed) || stress {
                     rt.tasks.each(|mut t| t.empty_dead_registers());
                 }
-                if full {
-                    crate::runtime::lock(&rt.codes).iter().for_each(|c| rt.drop_stale(c));
-                }
                 rt.mark_roots(!full, m);
             });
             if was_full {
+                rt.sweep_tables(&met);
                 rt.note_runners(cx.task.id != 0);
             }
             rt.tasks.each(|mut t| t.recent = 0);
@@ -312,39 +310,10 @@ impl Cx {
 }
 
 impl Runtime {
-    /// Drops constant-cache entries that no cache word names any more.
-    fn drop_stale(&self, c: &ISeq) {
-        let mut t = crate::runtime::lock(&c.const_cache);
-        if t.len() < 2 {
-            return;
-        }
-        let mut named = FxHashSet::default();
-        let mut at = 0;
-        while at < c.code.len() {
-            let op = c.insn(at).op();
-            if matches!(op, Op::ConstGet | Op::ConstTop) {
-                named.insert(c.code[at + 1].load(Relaxed));
-            }
-            at += if op.cached() { 2 } else { 1 };
-        }
-        t.retain(|e| named.contains(&(&**e as *const _ as u64)));
-    }
-
     /// What the tables of the runtime hold, table by table.
     pub(crate) fn table_roots(&self, f: &mut dyn FnMut(&str, &mut dyn FnMut(&mut Marker))) {
         f("known classes", &mut |m| self.k.trace(m));
-        f("methods", &mut |m| {
-            for x in &self.methods {
-                m.mark(x.cref);
-                if let Some((_, c)) = x.forced.get() {
-                    m.mark(*c);
-                }
-                m.mark(x.owner.val());
-                if let Body::Proc(p) = x.body {
-                    m.mark(p);
-                }
-            }
-        });
+        f("methods", &mut |m| if m.rows() { self.pinned_rows(m) } else { self.methods.iter().for_each(|x| x.show(m)) });
         f("globals", &mut |m| {
             for g in &self.globals {
                 m.mark(g.value());
@@ -352,11 +321,8 @@ impl Runtime {
         });
         for c in crate::runtime::lock(&self.codes).iter() {
             f("code", &mut |m| {
-                for v in c.values.iter().chain(c.once.iter()) {
-                    m.mark(Value::from_bits(v.load(Relaxed)));
-                }
-                for e in crate::runtime::lock(&c.const_cache).iter() {
-                    m.mark(e.value);
+                if !m.rows() {
+                    c.show_values(m);
                 }
             });
         }
@@ -381,6 +347,11 @@ impl Runtime {
     /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
     /// since the last one; a fiber's stack changes without such a note.
     fn mark_roots(&self, young: bool, m: &mut Marker) {
+        // A shape is found by its names.
+        if let (true, Some(w)) = (m.rows(), self.workers.first()) {
+            // SAFETY: as in `collect_garbage`.
+            unsafe { (*w.cx).heap.shapes.each_name(|s| m.sym(s)) };
+        }
         self.table_roots(&mut |_, show| show(m));
         for w in &self.workers {
             // SAFETY: as in `collect_garbage`.

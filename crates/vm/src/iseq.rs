@@ -6,8 +6,8 @@
 use crate::bytecode::Insn;
 use kumi_heap::{Sym, Value};
 use kumi_text::encoding::EncIndex;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What a piece of code is the body of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +47,17 @@ pub enum Lit {
     Nil,
     True,
     False,
+}
+
+impl Lit {
+    pub(crate) fn each_sym(&self, f: &mut dyn FnMut(&Sym)) {
+        if let Lit::Sym(s) = self {
+            f(s);
+        } else if let Lit::Range(a, b, _) = self {
+            a.each_sym(f);
+            b.each_sym(f);
+        }
+    }
 }
 
 /// Regexp option bits: CRuby's numbers for the first three.
@@ -243,19 +254,24 @@ pub struct ISeq {
     pub once: Box<[AtomicU64]>,
     /// Materialised `lits`, filled by the loop (roots while the ISeq is registered).
     pub values: Box<[AtomicU64]>,
-    /// Entries that the cache words of `ConstGet` and `ConstTop` point to. An entry never changes; stale ones
-    /// are dropped, and their cache words cleared, at a collection.
+    /// Entries that the cache words of `ConstGet` and `ConstTop` point to. An entry never changes; full collections
+    /// drop them all.
     pub const_cache: Mutex<Vec<Box<ConstEntry>>>,
+    /// The last full collection has met it (see `tables`).
+    pub met: AtomicBool,
+    /// Names in it that can die, which it keeps.
+    pub weak_syms: OnceLock<Box<[Sym]>>,
     /// Ruby source range (offset, length) for `Proc#source_location`-like tools.
     pub span: (u32, u32),
 }
 
 /// A cached constant: valid while the name's epoch and the lexical scope are the same.
-#[derive(Clone, Copy)]
 pub struct ConstEntry {
     pub epoch: u32,
     pub scope: u64,
     pub value: Value,
+    /// The cache word that was made to point to it.
+    pub word: *const AtomicU64,
 }
 
 /// Where `$~` of a scope lives.
@@ -279,6 +295,17 @@ pub struct ScopeNames {
     pub params: Vec<ScopeParam>,
     /// The block's numbered parameters, or `it`, by name and slot; none for a level that text added to a binding.
     pub implicit: Option<Vec<(Sym, u16)>>,
+}
+
+impl ScopeNames {
+    /// Shows all names, outer levels' too.
+    pub(crate) fn each_sym(&self, f: &mut dyn FnMut(&Sym)) {
+        let mut level = Some(self);
+        while let Some(n) = level {
+            n.names.iter().chain(n.implicit.iter().flatten().map(|(s, _)| s)).for_each(&mut *f);
+            level = n.parent.as_deref();
+        }
+    }
 }
 
 /// A method's parameter in its environment.

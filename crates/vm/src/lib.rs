@@ -51,6 +51,7 @@ mod stable;
 pub mod stack;
 mod symbols;
 mod sync;
+mod tables;
 pub mod task;
 mod thread;
 mod verify;

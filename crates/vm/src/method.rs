@@ -1,4 +1,4 @@
-//! The method table: entries are appended and never change, except that the code of a lazily
+//! The method table: entries do not change while something names them, except that the code of a lazily
 //! compiled prelude body is put beside it once.
 
 use crate::iseq::ISeq;

@@ -32,6 +32,8 @@ impl Payload for MethodObj {
         m.mark(self.recv);
         m.mark(self.owner.val());
         m.mark(self.class.val());
+        m.method(self.method);
+        m.sym(self.name);
     }
     fn shares(&self) -> bool {
         true

@@ -98,6 +98,7 @@ impl Cx {
         }
         // From here on a definition of an operator is a user's.
         self.boot().booted = true;
+        self.rt.pin_tables();
         Ok(())
     }
 
@@ -115,7 +116,7 @@ impl Cx {
             let mut m = self.methods[i as usize].clone();
             m.vis = Vis::Public;
             m.owner = single;
-            let k = self.methods.push(m) as u32;
+            let Some(k) = self.new_method(m) else { continue };
             single.data.methods.insert(name, k);
             single.data.method_order.push(name);
         }
@@ -144,7 +145,7 @@ impl Cx {
         }
         let mut c = found.or_else(|| self.k.object.data.consts.get(&head).map(|c| c.value))?.as_class()?;
         for p in parts {
-            let p = self.intern(p);
+            let p = self.syms.intern(p.as_bytes());
             c = c.data.consts.get(&p)?.value.as_class()?;
         }
         Some(c)
@@ -229,14 +230,14 @@ impl Cx {
                 Some(o) => *o,
                 None => Open { class: self.k.object, cref: self.top_cref },
             };
-            let name = self.intern(&d.name);
+            let name = self.syms.intern(d.name.as_bytes());
             let body = match d.what {
                 What::Code => {
                     self.boot().prelude.methods.push(LazyMethod { file, from: d.from, to: d.to, line: d.line, code: OnceLock::new() });
                     Body::Lazy(self.prelude.methods.len() as u32 - 1)
                 }
-                What::AttrGet => Body::AttrGet(self.intern(&format!("@{}", d.name))),
-                What::AttrSet => Body::AttrSet(self.intern(&format!("@{}", d.name.trim_end_matches('=')))),
+                What::AttrGet => Body::AttrGet(self.syms.intern(format!("@{}", d.name).as_bytes())),
+                What::AttrSet => Body::AttrSet(self.syms.intern(format!("@{}", d.name.trim_end_matches('=')).as_bytes())),
             };
             let (vis, both) = match d.vis {
                 Visibility::Public => (Vis::Public, false),
@@ -270,7 +271,7 @@ impl Cx {
                 }
             }
         }
-        let i = self.methods.push(Method {
+        let made = self.new_method(Method {
             native: None,
             guard: Guard::None,
             min: d.min,
@@ -284,7 +285,8 @@ impl Cx {
             name,
             called: name,
             forced: Default::default(),
-        }) as u32;
+        });
+        let Some(i) = made else { return };
         if owner.data.methods.insert(name, i).is_none() {
             owner.data.method_order.push(name);
         }
@@ -294,7 +296,7 @@ impl Cx {
         for a in &f.index.aliases {
             let class = open.get(a.class as usize).map_or(self.k.object, |o| o.class);
             let mut owner = if a.singleton { self.singleton_class(class.val()).unwrap_or(class) } else { class };
-            let (new, old) = (self.intern(&a.new), self.intern(&a.old));
+            let (new, old) = (self.syms.intern(a.new.as_bytes()), self.syms.intern(a.old.as_bytes()));
             let mut i = owner.data.methods.get(&old).copied().unwrap_or(NO_METHOD);
             if i == NO_METHOD {
                 i = self.find_method(owner, old);
@@ -307,7 +309,7 @@ impl Cx {
                 return Err(format!("{}: alias {}: {class} has no method {}", f.name, a.new, a.old));
             };
             let m = Method { called: new, ..m.clone() };
-            let at = self.methods.push(m) as u32;
+            let Some(at) = self.new_method(m) else { continue };
             if owner.data.methods.insert(new, at).is_none() {
                 owner.data.method_order.push(new);
             }

@@ -176,7 +176,7 @@ impl Outer<'_> {
 
 fn code_of(v: Value) -> Option<&'static ISeq> {
     let p = v.as_proc()?;
-    // SAFETY: a Proc's code is registered and never freed.
+    // SAFETY: a Proc keeps its code (see `tables`).
     unsafe { (p.iseq as *const ISeq).as_ref() }
 }
 /// `__proc_outer(proc)`: [names it reads, names it writes, does it yield] of outer variables, or nil for a

@@ -41,7 +41,7 @@ pub struct Runtime {
     pub(crate) global_ids: RwLock<FxHashMap<Sym, usize>>,
     pub intrinsics: Vec<(&'static str, NativeFn, Guard)>,
     pub(crate) intrinsic_ids: FxHashMap<&'static str, u16>,
-    /// Code that frames, methods and procs point to; never freed while the runtime lives.
+    /// Code that frames, methods and procs point to: what none of them does is freed (see `tables`).
     pub(crate) codes: Mutex<Vec<Arc<ISeq>>>,
     /// Secret of this runtime that all hashes start from.
     pub hash_seed: u64,
@@ -59,6 +59,9 @@ pub struct Runtime {
     state: Mutex<FxHashMap<TypeId, Box<dyn Any>>>,
     /// Extra root markers, called at each collection.
     pub tracers: Vec<fn(&crate::Cx, &mut Marker)>,
+    /// Called when symbols have died, with a test whether one lives: tables by symbol forget the dead ones. World stopped.
+    pub sym_sweepers: Vec<fn(&Runtime, &dyn Fn(Sym) -> bool)>,
+    pub(crate) tables: crate::tables::Tables,
     pub main_object: Value,
     pub top_cref: Value,
     pub options: crate::Options,
@@ -109,7 +112,7 @@ impl Runtime {
             hot: StableVec::new(1 << 21),
             serial: AtomicU32::new(0),
             const_epochs: (0..EPOCHS).map(|_| AtomicU32::new(0)).collect(),
-            globals: StableVec::new(1 << 16),
+            globals: StableVec::new(1 << 18),
             global_ids: RwLock::default(),
             intrinsics: Vec::new(),
             intrinsic_ids: FxHashMap::default(),
@@ -123,6 +126,8 @@ impl Runtime {
             roots: Mutex::default(),
             state: Mutex::default(),
             tracers: Vec::new(),
+            sym_sweepers: Vec::new(),
+            tables: Default::default(),
             main_object: Value::NIL,
             top_cref: Value::NIL,
             stack_sizes: crate::stack::StackSizes::from_env(),

@@ -1,9 +1,8 @@
-//! A vector that only grows and never moves: rows are read by any worker without
-//! a lock, and appended under one.
+//! A vector that never moves: rows are read by any worker without a lock, and appended under one.
 //!
-//! **Invariant.** Rows below `len` are written once, before `len` says so
-//! (Release), and their addresses stay good while the vector lives. The memory is
-//! reserved address space that the system backs page by page as rows come.
+//! **Invariant.** Rows below `len` are written before `len` says so (Release), and their addresses stay good while
+//! the vector lives. The memory is reserved address space that the system backs page by page as rows come. A row
+//! that nobody reads may be written anew by its table's owner (`tables`, `symbols`).
 
 use std::ops::{Deref, Index};
 use std::sync::Mutex;
@@ -53,25 +52,25 @@ impl<T> StableVec<T> {
             rows /= 2;
         }
     }
-    /// Appends a row; its index.
-    pub fn push(&self, v: T) -> usize {
+    /// Rows there is room for.
+    pub fn most(&self) -> usize {
+        self.rows
+    }
+    /// Appends a row; its index. `None`: there is no room for it.
+    pub fn push(&self, v: T) -> Option<usize> {
         let _g = self.grow.lock().unwrap_or_else(|e| e.into_inner());
         let i = self.len.load(Ordering::Relaxed);
         if i >= self.rows {
-            // The table of all methods or globals is full: no program can go on from there.
-            eprintln!("kumi: a runtime table is full ({} rows)", self.rows);
-            std::process::abort();
+            return None;
         }
         // SAFETY: row `i` lies in the mapping and is not yet visible.
         unsafe { self.base.add(i).write(v) };
         self.len.store(i + 1, Ordering::Release);
-        i
+        Some(i)
     }
-    /// Appends rows until there are `n`.
+    /// Appends rows until there are `n`, or no room is left.
     pub fn grow_to(&self, n: usize, mut make: impl FnMut() -> T) {
-        while self.len() < n {
-            self.push(make());
-        }
+        while self.len() < n && self.push(make()).is_some() {}
     }
     /// Drops all rows but the first `n`.
     pub fn truncate(&mut self, n: usize) {

@@ -1,9 +1,11 @@
 //! Interned names. The first ones are constants, so that Rust code can name them.
 
 use crate::stable::StableVec;
-use kumi_heap::Sym;
+use kumi_heap::{Sym, SymMarks};
 use rustc_hash::FxHashMap;
-use std::sync::RwLock;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*, fence};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 macro_rules! known {
     ($($name:ident $text:literal),* $(,)?) => {
@@ -50,16 +52,61 @@ known! {
     ATTACHED "__attached__", OBJECT "Object", TOPLEVEL "TOPLEVEL_BINDING", MAIN "main", AT_EXIT "at_exit",
 }
 
-/// The symbol table of one runtime. Append-only: names are read without a lock.
+/// Symbols that text from outside may make: the last of the table are kept for what the runtime itself names.
+const MOST: usize = 1 << 25;
+const RESERVE: usize = 1 << 16;
+/// So many symbols may be made between two full collections, or as many as lived after the last one.
+const LEAST_MADE: usize = 1 << 15;
+
+/// A symbol's name. A row is written before anyone has its symbol, and again, at the earliest, after a stop at which
+/// nobody had it.
+struct Row {
+    name: UnsafeCell<Box<[u8]>>,
+    /// It never dies.
+    pinned: AtomicBool,
+}
+// SAFETY: see `Row`.
+unsafe impl Sync for Row {}
+
+#[derive(Default)]
+struct Ids {
+    of: FxHashMap<Box<[u8]>, Sym>,
+    /// Rows of symbols that died.
+    free: Vec<Sym>,
+}
+
+/// The symbol table of one runtime. Names are read without a lock.
+///
+/// **Invariant.** A name has one symbol at a time. A symbol of [`SymTab::intern`] lives as long as the table; one of
+/// [`SymTab::intern_weak`] until a full collection finds that no value and no table names it. Then its row, and so its
+/// number, is used again: whoever keeps a symbol across safepoints shows it to the collector
+/// ([`Marker`](kumi_heap::Marker)), or asks `intern` for it.
 pub struct SymTab {
-    names: StableVec<Box<[u8]>>,
-    ids: RwLock<FxHashMap<Box<[u8]>, Sym>>,
+    rows: StableVec<Row>,
+    ids: RwLock<Ids>,
+    /// Symbols made since the last full collection, and how many may be.
+    made: AtomicUsize,
+    most_made: AtomicUsize,
+    /// Those before it are pinned: they were made at boot.
+    first: AtomicU32,
+    /// There was no row left for a name.
+    overflow: AtomicBool,
+    /// There may be some that can die.
+    weak: AtomicBool,
 }
 
 impl Default for SymTab {
     fn default() -> Self {
-        let t = SymTab { names: StableVec::new(1 << 26), ids: RwLock::default() };
-        t.ids.write().unwrap_or_else(|e| e.into_inner()).reserve(4096);
+        let t = SymTab {
+            rows: StableVec::new(MOST),
+            ids: RwLock::default(),
+            made: AtomicUsize::new(0),
+            most_made: AtomicUsize::new(LEAST_MADE),
+            first: AtomicU32::new(u32::MAX),
+            overflow: AtomicBool::new(false),
+            weak: AtomicBool::new(false),
+        };
+        t.write().of.reserve(4096);
         for k in KNOWN {
             t.intern(k.as_bytes());
         }
@@ -68,26 +115,172 @@ impl Default for SymTab {
 }
 
 impl SymTab {
-    pub fn intern(&self, name: &[u8]) -> Sym {
+    fn read(&self) -> RwLockReadGuard<'_, Ids> {
+        self.ids.read().unwrap_or_else(|e| e.into_inner())
+    }
+    fn write(&self) -> RwLockWriteGuard<'_, Ids> {
+        self.ids.write().unwrap_or_else(|e| e.into_inner())
+    }
+    /// The symbol of a name that the runtime or the program's text holds: it never dies.
+    pub(crate) fn intern(&self, name: &[u8]) -> Sym {
+        match self.enter(name, true) {
+            Some(s) => s,
+            None => {
+                self.overflow.store(true, Relaxed);
+                Sym(0)
+            }
+        }
+    }
+    /// The symbol of a name that came in while the program ran. `None`: the table is full.
+    pub(crate) fn intern_weak(&self, name: &[u8]) -> Option<Sym> {
+        self.enter(name, false)
+    }
+    fn enter(&self, name: &[u8], pin: bool) -> Option<Sym> {
         if let Some(s) = self.find(name) {
-            return s;
+            // Whoever has asked for it holds no safepoint back, so that it cannot die before it is pinned.
+            if pin && s.0 >= self.first.load(Relaxed) {
+                self.rows[s.0 as usize].pinned.store(true, Relaxed);
+            }
+            return Some(s);
         }
-        let mut ids = self.ids.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&s) = ids.get(name) {
-            return s;
+        let mut ids = self.write();
+        if let Some(&s) = ids.of.get(name) {
+            if pin {
+                self.rows[s.0 as usize].pinned.store(true, Relaxed);
+            }
+            return Some(s);
         }
-        let s = Sym(self.names.push(name.into()) as u32);
-        ids.insert(name.into(), s);
-        s
+        let s = match ids.free.pop() {
+            Some(s) => {
+                let row = &self.rows[s.0 as usize];
+                // SAFETY: nobody has the symbol of a free row.
+                unsafe { *row.name.get() = name.into() };
+                row.pinned.store(pin, Relaxed);
+                // Whoever stores the symbol stores it after its name; `name` has the other half.
+                fence(Release);
+                s
+            }
+            None => {
+                if self.rows.len() >= self.rows.most().saturating_sub(if pin { 0 } else { RESERVE }) {
+                    return None;
+                }
+                Sym(self.rows.push(Row { name: UnsafeCell::new(name.into()), pinned: AtomicBool::new(pin) })? as u32)
+            }
+        };
+        ids.of.insert(name.into(), s);
+        if !pin {
+            self.weak.store(true, Relaxed);
+        }
+        self.made.fetch_add(1, Relaxed);
+        Some(s)
     }
-    /// The symbol if the name was ever interned.
+    /// The symbol of that name, if there is one now.
     pub fn find(&self, name: &[u8]) -> Option<Sym> {
-        self.ids.read().unwrap_or_else(|e| e.into_inner()).get(name).copied()
+        self.read().of.get(name).copied()
     }
+    /// A symbol's name, good until the next safepoint.
     pub fn name(&self, s: Sym) -> &[u8] {
-        self.names.get(s.0 as usize).map_or(b"", |n| n)
+        match self.rows.get(s.0 as usize) {
+            Some(r) => {
+                fence(Acquire);
+                // SAFETY: see `Row`: who has the symbol came by it after its name was written.
+                unsafe { &*r.name.get() }
+            }
+            None => b"",
+        }
     }
+    /// Symbols there are.
     pub fn count(&self) -> usize {
-        self.names.len()
+        self.rows.len() - self.read().free.len()
+    }
+    /// Is there a symbol of that number now?
+    pub fn is_there(&self, s: Sym) -> bool {
+        self.find(self.name(s)) == Some(s)
+    }
+    /// All of them.
+    pub fn all(&self) -> Vec<Sym> {
+        let mut v: Vec<Sym> = self.read().of.values().copied().collect();
+        v.sort_unstable();
+        v
+    }
+    /// Can it die?
+    pub(crate) fn is_weak(&self, s: Sym) -> bool {
+        s.0 >= self.first.load(Relaxed) && self.rows.get(s.0 as usize).is_some_and(|r| !r.pinned.load(Relaxed))
+    }
+    /// Was there no room for a name since this was last asked?
+    pub(crate) fn take_overflow(&self) -> bool {
+        self.overflow.load(Relaxed) && self.overflow.swap(false, Relaxed)
+    }
+    /// Were so many made that a full collection should look for dead ones?
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.made.load(Relaxed) >= self.most_made.load(Relaxed)
+    }
+    /// All made so far stay: booting is over.
+    pub(crate) fn pin_all(&self) {
+        self.first.store(self.rows.len() as u32, Relaxed);
+    }
+    /// Where a full collection marks symbols; `None`: none of them can die. The world is stopped.
+    pub(crate) fn marks(&self) -> Option<SymMarks> {
+        self.weak.load(Relaxed).then(|| SymMarks::new(self.first.load(Relaxed), self.rows.len() as u32))
+    }
+    /// Forgets the symbols that are neither pinned nor marked: true when there were any. The world is stopped.
+    pub(crate) fn sweep(&self, marks: &SymMarks) -> bool {
+        let mut ids = self.write();
+        let Ids { of, free } = &mut *ids;
+        let before = free.len();
+        let first = self.first.load(Relaxed) as usize;
+        let mut weak = false;
+        for (i, row) in self.rows.iter().enumerate().skip(first) {
+            let s = Sym(i as u32);
+            if row.pinned.load(Relaxed) {
+                continue;
+            }
+            // SAFETY: the world is stopped, and nobody looks at names meanwhile.
+            let name = unsafe { &mut *row.name.get() };
+            if marks.is_marked(s) {
+                debug_assert_eq!(of.get(&**name), Some(&s), "somebody names a symbol that died");
+                weak = true;
+                continue;
+            }
+            if of.get(&**name) == Some(&s) {
+                of.remove(&**name);
+                *name = Box::default();
+                free.push(s);
+            }
+        }
+        let live = self.rows.len().saturating_sub(first + free.len());
+        self.weak.store(weak, Relaxed);
+        self.made.store(0, Relaxed);
+        self.most_made.store(live.max(LEAST_MADE), Relaxed);
+        if of.capacity() > 4 * of.len() + 8192 {
+            of.shrink_to(2 * of.len());
+        }
+        free.len() != before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_symbol_gives_its_number_to_another_name() {
+        let t = SymTab::default();
+        let known = t.intern(b"size");
+        t.pin_all();
+        let names = [&b"kept"[..], b"dead", b"pinned"];
+        let [kept, dead, pinned] = names.map(|n| t.intern_weak(n).unwrap());
+        assert_eq!(t.intern(b"pinned"), pinned);
+        let m = t.marks().unwrap();
+        m.mark(kept);
+        assert!(t.sweep(&m));
+        assert_eq!((t.find(b"kept"), t.find(b"dead"), t.find(b"pinned")), (Some(kept), None, Some(pinned)));
+        assert_eq!(t.intern_weak(b"new"), Some(dead));
+        assert_eq!((t.name(dead), t.name(known), t.is_weak(dead), t.is_weak(known)), (&b"new"[..], &b"size"[..], true, false));
+        assert_eq!(t.intern_weak(b"empty soon"), Some(Sym(pinned.0 + 1)));
+        // Nothing is marked: all but what is pinned goes.
+        assert!(t.sweep(&t.marks().unwrap()) && t.marks().is_none());
+        assert_eq!((t.find(b"kept"), t.find(b"pinned")), (None, Some(pinned)));
     }
 }

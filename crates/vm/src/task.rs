@@ -323,7 +323,7 @@ impl Task {
 /// The task of a Fiber object.
 pub struct TaskRef {
     pub id: u64,
-    /// Code of the block, for `inspect`: address of its `ISeq`, which is never freed; 0: none.
+    /// Code of the block, for `inspect`: address of its `ISeq`; 0: none.
     pub code: u64,
     /// The task, when it lives as long as this object (it is no thread's first).
     pub own: Option<(TaskPtr, std::sync::Arc<TaskTable>)>,
@@ -331,6 +331,7 @@ pub struct TaskRef {
 
 impl kumi_heap::Payload for TaskRef {
     fn trace(&self, m: &mut Marker) {
+        m.code(self.code);
         if let Some((t, _)) = &self.own {
             t.trace(m);
         }
@@ -426,7 +427,7 @@ impl TaskTable {
         let mut free = self.lock();
         let i = match free.pop() {
             Some(i) => i as usize,
-            None if self.slots.len() < MOST_TASKS - 1 => self.slots.push(Slot::default()),
+            None if self.slots.len() < MOST_TASKS - 1 => self.slots.push(Slot::default())?,
             None => return None,
         };
         let generation = self.slots[i].generation.load(Relaxed).wrapping_add(1).max(1);

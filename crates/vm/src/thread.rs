@@ -36,7 +36,7 @@ pub(crate) struct ThreadObj {
     failed: Value,
     /// Its ThreadGroup; nil: the default one.
     group: Value,
-    /// Code of its block, for `inspect`: address of an `ISeq`, which is never freed; 0: none.
+    /// Code of its block, for `inspect`: address of an `ISeq`; 0: none.
     code: u64,
     /// Who joins it: mostly one, others in a list.
     joiner: Option<Ticket>,
@@ -48,6 +48,7 @@ impl Payload for ThreadObj {
         for v in [self.result, self.failed, self.group] {
             m.mark(v);
         }
+        m.code(self.code);
     }
     fn bytes(&self) -> usize {
         80

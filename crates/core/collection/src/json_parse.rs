@@ -83,8 +83,7 @@ fn frozen(v: Value) -> Value {
 /// The value of key `k`, made when first needed.
 fn key(cx: &mut Cx, t: &Tape, keys: Gc<ArrayObj>, k: u32) -> R {
     if t.options.symbols {
-        let y = cx.syms.intern(t.key(k));
-        return Ok(Value::sym(y));
+        return cx.sym_of(t.key(k)).map(Value::sym);
     }
     if let Some(v) = keys.get(k as usize).filter(|v| !v.is_nil()) {
         return Ok(v);

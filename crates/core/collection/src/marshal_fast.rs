@@ -53,7 +53,7 @@ impl Writer {
         if cx.const_path(&name) != Some(c.val()) {
             return None;
         }
-        let s = cx.intern(&name);
+        let s = cx.sym_of(name.as_bytes()).ok()?;
         self.symbol(cx, s);
         Some(())
     }
@@ -245,7 +245,8 @@ impl<'a> Reader<'a> {
                 if !b.is_ascii() {
                     return None;
                 }
-                let s = cx.syms.intern(b);
+                // Without room for it the twin tells why.
+                let s = cx.sym_of(b).ok()?;
                 self.symbols.push(s);
                 Some(s)
             }

@@ -48,7 +48,7 @@ fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         accessor(cx, c, m, Body::MemberGet(i as u16), 0);
         if !data {
             let w = format!("{}=", cx.sym_name(m));
-            let w = cx.intern(&w);
+            let w = cx.sym_of(w.as_bytes())?;
             accessor(cx, c, w, Body::MemberSet(i as u16), 1);
         }
     }
@@ -117,7 +117,10 @@ fn slot(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<usize, Exit> {
     let n = cell(recv)?.slots().len() as i64;
     let name = match args[0].as_sym() {
         Some(s) => Some(s),
-        None => args[0].as_str().map(|s| cx.syms.intern(s.bytes())),
+        None => match args[0].as_str() {
+            Some(s) => Some(cx.sym_of(s.bytes())?),
+            None => None,
+        },
     };
     if let Some(name) = name {
         return match position(cx, recv, name) {

@@ -28,7 +28,10 @@ pub fn constant_name(name: &[u8]) -> bool {
         && it.all(|c| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii())
 }
 fn wrong(cx: &mut Cx, recv: Value, name: &[u8]) -> Exit {
-    let s = cx.syms.intern(name);
+    let s = match cx.sym_of(name) {
+        Ok(s) => s,
+        Err(x) => return x,
+    };
     let msg = format!("wrong constant name {}", String::from_utf8_lossy(name));
     cx.name_error(&msg, recv, s)
 }
@@ -105,8 +108,7 @@ fn const_names(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if !constant_name(part.as_bytes()) {
             return Err(wrong(cx, a[1], &text));
         }
-        let p = cx.sym(part);
-        out.push(p);
+        out.push(Value::sym(cx.sym_of(part.as_bytes())?));
     }
     Ok(cx.array_vec(out))
 }

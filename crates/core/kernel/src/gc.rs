@@ -99,6 +99,7 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
     let pages = s.heap_bytes as u64 / PAGE;
     let live = s.allocated_cells.saturating_sub(s.freed_cells);
     let ms = |ns: u64| ns / 1_000_000;
+    let shapes = cx.heap.shapes.total();
     let mut v = vec![
         ("count", s.count),
         ("time", ms(stats.measured_ns())),
@@ -138,10 +139,12 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
         ("time_to_safepoint_ns", stats.to_safepoint.total_ns()),
         ("live_bytes", s.live_bytes as u64),
         ("heap_bytes", s.heap_bytes as u64),
+        ("shapes", shapes as u64),
         ("heap_max", shared.max() as u64),
         ("sites_window", s.sites_window),
         ("sites_shared", s.sites_shared),
     ];
+    v.extend(cx.table_sizes().map(|(k, n)| (k, n as u64)));
     v.extend(worker_rows(&s.all));
     for (name, h) in pauses(cx) {
         v.extend([(name.1, h.percentile(0.5)), (name.2, h.percentile(0.99)), (name.3, h.longest_ns())]);
@@ -188,7 +191,7 @@ fn pauses(cx: &Cx) -> [(PauseKeys, Histogram); 4] {
         ),
     ]
 }
-fn put(cx: &mut Cx, h: Value, key: &str, v: Value) {
+fn put(cx: &mut Cx, h: Value, key: &'static str, v: Value) {
     let key = cx.sym(key);
     if let Some(h) = h.as_hash() {
         cx.hash_put_plain(h, key, v);

@@ -253,9 +253,10 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(cx.name_error(&format!("invalid attribute name '{t}'"), c.val(), name));
     }
     cx.check_frozen(c.val())?;
-    let iv = cx.syms.intern(&[&b"@"[..], &text].concat());
+    cx.check_method_room()?;
+    let iv = cx.sym_of(&[&b"@"[..], &text].concat())?;
     let writer = a[2].truthy();
-    let mid = if writer { cx.syms.intern(&[&text[..], b"="].concat()) } else { name };
+    let mid = if writer { cx.sym_of(&[&text[..], b"="].concat())? } else { name };
     let m = Method {
         native: None,
         min: writer as u8,

@@ -188,7 +188,7 @@ fn id2ref(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let bits = id as u64;
     let v = Value::from_bits(bits);
-    if (v.is_sym() && (v.as_sym().is_some_and(|s| (s.0 as usize) < cx.syms.count()))) || v.is_flo() {
+    if (v.is_sym() && (v.as_sym().is_some_and(|s| cx.syms.is_there(s)))) || v.is_flo() {
         return Ok(v);
     }
     let n = bits.wrapping_sub(8);

@@ -87,7 +87,7 @@ pub fn share_module_functions(cx: &mut Cx) {
     }
 }
 
-fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &str) {
+fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &'static str) {
     let name = cx.intern(name);
     let m = Method {
         native: None,

@@ -52,10 +52,7 @@ pub fn decode<const K: u8>(cx: &mut Cx, bytes: &[u8], start: usize, end: usize) 
             Integer::Big { .. } => big(cx, value::trim(text)),
         },
         kind::FLOAT => value::float(text).ok().map(|f| cx.float(f)),
-        kind::SYMBOL => Some(match std::str::from_utf8(text) {
-            Ok(s) => cx.sym(s),
-            Err(_) => return None,
-        }),
+        kind::SYMBOL => std::str::from_utf8(text).ok().and_then(|s| cx.sym_of(s.as_bytes()).ok()).map(Value::sym),
         kind::BOOLEAN => value::boolean(text).ok().map(Value::bool),
         kind::DECIMAL => decimal(cx, bytes, start, end),
         kind::DATE => value::date(text).ok().and_then(|d| new_date(cx, d)),

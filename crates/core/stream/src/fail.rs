@@ -50,7 +50,7 @@ pub fn source(cx: &mut Cx, e: kumi_source::Error) -> Exit {
 }
 
 /// Ends the native by a private method of Kumihimo::XML.
-pub fn call(cx: &mut Cx, name: &str, args: &[Value]) -> Exit {
+pub fn call(cx: &mut Cx, name: &'static str, args: &[Value]) -> Exit {
     let module = cx.shared_state::<Shared>().module();
     let name = cx.intern(name);
     cx.call(module, name, args)

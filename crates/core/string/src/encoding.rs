@@ -95,7 +95,7 @@ pub fn boot(cx: &mut Cx) {
         cx.keep(v);
         all.push(v.bits());
         for name in e.constant_names() {
-            let y = cx.intern(&name);
+            let Ok(y) = cx.sym_of(name.as_bytes()) else { continue };
             cx.set_const(class, y, v);
         }
     }

@@ -127,7 +127,7 @@ impl Run<'_> {
             _ => None,
         };
         let Some(h) = hash else { return self.fail(cx, "one hash required") };
-        let key = Value::sym(cx.syms.intern(&name));
+        let key = Value::sym(cx.sym_of(&name)?);
         d.name = Some(name);
         let found = cx.hash_find(h, key)?.and_then(|i| h.h.at(i));
         match found {

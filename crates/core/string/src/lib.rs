@@ -32,6 +32,7 @@ use kumi_vm::Cx;
 pub fn register(cx: &mut Cx) {
     encoding::boot(cx);
     transcode::boot(cx);
+    symbol::boot(cx);
     for table in [
         basic::TABLE,
         convert::TABLE,

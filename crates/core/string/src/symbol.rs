@@ -17,8 +17,23 @@ struct SymState {
     encs: RwLock<HashMap<Sym, EncIndex>>,
     /// There are such encodings at all.
     some: AtomicBool,
-    /// Bits of strings, which the runtime keeps.
+    /// Bits of strings, which live as long as their symbols.
     names: RwLock<HashMap<Sym, u64>>,
+}
+
+/// Keeps the strings of [`SymState`], and forgets those of symbols that died.
+pub fn boot(cx: &mut Cx) {
+    cx.boot().tracers.push(|cx, m| {
+        if let Some(st) = cx.state_seen::<SymState>() {
+            st.names.read().unwrap_or_else(|e| e.into_inner()).values().for_each(|v| m.mark(Value::from_bits(*v)));
+        }
+    });
+    cx.boot().sym_sweepers.push(|rt, lives| {
+        if let Some(st) = rt.state_seen::<SymState>() {
+            st.names.write().unwrap_or_else(|e| e.into_inner()).retain(|y, _| lives(*y));
+            st.encs.write().unwrap_or_else(|e| e.into_inner()).retain(|y, _| lives(*y));
+        }
+    });
 }
 
 /// The encoding of a symbol.
@@ -38,13 +53,13 @@ pub fn intern_str(cx: &mut Cx, s: Str) -> R {
         if range(s) == CodeRange::Broken {
             return Err(bad_symbol(cx, s));
         }
-        return Ok(Value::sym(cx.syms.intern(s.bytes())));
+        return cx.sym_of(s.bytes()).map(Value::sym);
     }
     if range(s) == CodeRange::Broken {
         return Err(bad_symbol(cx, s));
     }
     let known = cx.syms.find(s.bytes()).is_some();
-    let y = cx.syms.intern(s.bytes());
+    let y = cx.sym_of(s.bytes())?;
     if !known {
         let st = cx.shared_state::<SymState>();
         st.encs.write().unwrap_or_else(|e| e.into_inner()).insert(y, e);
@@ -85,7 +100,6 @@ fn name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         h.set(flag::FROZEN);
     }
     cx.heap.publish(v);
-    cx.keep(v);
     // Another worker may have been faster: its string is the one.
     Ok(Value::from_bits(*st.names.write().unwrap_or_else(|e| e.into_inner()).entry(y).or_insert(v.bits())))
 }
@@ -154,7 +168,7 @@ fn end_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(Value::FALSE)
 }
 fn all(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let v: Vec<Value> = (0..cx.syms.count() as u32).map(|i| Value::sym(Sym(i))).collect();
+    let v: Vec<Value> = cx.syms.all().into_iter().map(Value::sym).collect();
     Ok(cx.array_vec(v))
 }
 

@@ -4,33 +4,47 @@
 //! those are is told by a table that stays in the nearest cache, where their mark words, spread over the whole heap, do
 //! not. One bit stands for all blocks whose numbers are alike in their last bits: a set one promises nothing.
 
+use crate::Sym;
 use crate::block::{BLOCK, Block};
+use crate::rows::{Rows, SymMarks};
 
 /// A power of two: heaps of 2 GB have a bit for each block.
 const BITS: usize = 1 << 16;
 
 /// See the module.
-pub(crate) struct Fresh(Box<[u64]>);
+pub(crate) struct Fresh<'r> {
+    blocks: Box<[u64]>,
+    /// What is told of the runtime's tables: in a full collection.
+    pub rows: Option<&'r dyn Rows>,
+    pub syms: Option<&'r SymMarks>,
+}
 
-impl Fresh {
+impl<'r> Fresh<'r> {
     /// Every block.
-    pub fn all() -> Fresh {
-        Fresh(vec![u64::MAX; BITS / 64].into())
+    pub fn all(rows: Option<&'r dyn Rows>) -> Fresh<'r> {
+        Fresh { blocks: vec![u64::MAX; BITS / 64].into(), rows, syms: rows.and_then(|r| r.syms()) }
     }
-    pub fn of(blocks: impl Iterator<Item = *mut Block>) -> Fresh {
-        let mut f = Fresh(vec![0; BITS / 64].into());
+    pub fn of(blocks: impl Iterator<Item = *mut Block>) -> Fresh<'r> {
+        let mut f = Fresh { blocks: vec![0; BITS / 64].into(), rows: None, syms: None };
         for b in blocks {
             let (w, bit) = place(b as u64);
-            f.0[w] |= bit;
+            f.blocks[w] |= bit;
         }
         f
+    }
+    /// Marks a symbol.
+    #[inline]
+    pub fn sym(&self, s: Sym) {
+        if let Some(m) = self.syms {
+            m.mark(s);
+        }
     }
     /// May the cell be unmarked?
     #[inline(always)]
     pub fn may_hold(&self, cell: u64) -> bool {
         let (w, bit) = place(cell);
         // SAFETY: `place` stays below the table's length.
-        unsafe { *self.0.get_unchecked(w) & bit != 0 }
+        unsafe { *self.blocks.get_unchecked(w) & bit != 0 }
     }
 }
 
@@ -53,7 +67,7 @@ mod tests {
             assert!(f.may_hold(at), "{at:x}");
         }
         for at in [0, near - 16, near + BLOCK as u64, apart] {
-            assert!(!f.may_hold(at) && Fresh::all().may_hold(at), "{at:x}");
+            assert!(!f.may_hold(at) && Fresh::all(None).may_hold(at), "{at:x}");
         }
     }
 }

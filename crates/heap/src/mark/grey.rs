@@ -59,6 +59,9 @@ impl Grey {
     }
     #[inline(always)]
     fn push_few(&mut self, vs: &[Value], fresh: &Fresh) {
+        if let Some(m) = fresh.syms {
+            m.mark_all(vs);
+        }
         if self.top.capacity() - self.top.len() < vs.len() {
             self.new_top();
         }
@@ -133,6 +136,8 @@ impl Grey {
                     for v in [e.key, e.val] {
                         if v.is_heap() && fresh.may_hold(v.bits()) {
                             self.push(v.bits());
+                        } else if let Some(s) = v.as_sym() {
+                            fresh.sym(s);
                         }
                     }
                 }
@@ -213,7 +218,7 @@ mod tests {
         let many: Vec<Value> = (1..2000).map(|i| Value::from_bits(i * 16)).collect();
         let sizes = [1, 200, LONG, LONG + 1, 1998];
         for n in sizes {
-            g.push_all(&many[..n], &Fresh::all());
+            g.push_all(&many[..n], &Fresh::all(None));
         }
         let mut sum = 0;
         while let Some(e) = g.pop() {

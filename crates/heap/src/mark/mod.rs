@@ -21,7 +21,7 @@ use crate::header::{Kind, flag};
 use crate::shared::HeapShared;
 use crate::sync::{self, SPINS, spin};
 use crate::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
-use crate::{HashData, HashObj, Value};
+use crate::{HashData, HashObj, Sym, Value};
 pub(crate) use fresh::Fresh;
 use grey::{AGAIN, Grey, LONG, Packet, Range};
 pub(crate) use helpers::Helpers;
@@ -43,7 +43,7 @@ const FAR: usize = 8;
 
 /// One marking.
 pub(crate) struct Marking<'h> {
-    fresh: Fresh,
+    fresh: Fresh<'h>,
     helpers: &'h Helpers,
     /// Cells newly marked.
     pub cells: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Marking<'h> {
 /// Takes what a marking begins with.
 pub(crate) struct Roots<'a> {
     grey: Grey,
-    fresh: &'a Fresh,
+    fresh: &'a Fresh<'a>,
 }
 
 impl Visitor for Roots<'_> {
@@ -62,6 +62,24 @@ impl Visitor for Roots<'_> {
     fn visit(&mut self, v: Value) {
         if v.is_heap() && self.fresh.may_hold(v.bits()) {
             self.grey.push(v.bits());
+        } else if let Some(s) = v.as_sym() {
+            self.fresh.sym(s);
+        }
+    }
+    fn rows(&self) -> bool {
+        self.fresh.rows.is_some()
+    }
+    fn sym(&mut self, s: Sym) {
+        self.fresh.sym(s);
+    }
+    fn method(&mut self, n: u32) {
+        if let Some(r) = self.fresh.rows {
+            r.method(n, self);
+        }
+    }
+    fn code(&mut self, at: u64) {
+        if let Some(r) = self.fresh.rows {
+            r.code(at, self);
         }
     }
 }
@@ -125,7 +143,7 @@ fn prefetch<T>(p: *const T) {
 
 impl<'h> Marking<'h> {
     /// Cells outside the blocks of `fresh` are marked already, or dead.
-    pub fn new(shared: &'h HeapShared, fresh: Fresh) -> Marking<'h> {
+    pub fn new(shared: &'h HeapShared, fresh: Fresh<'h>) -> Marking<'h> {
         Marking { fresh, helpers: &shared.helpers, cells: 0, bytes: 0 }
     }
     /// Marks what `roots` shows and all that is reached from there. `ivars` shows variables in side tables. When some
@@ -223,7 +241,7 @@ struct Tracer<'a, const MANY: bool> {
     near: Ring<NEAR>,
     /// Entries that are marked, whose buffer is on its way.
     far: Ring<FAR>,
-    fresh: &'a Fresh,
+    fresh: &'a Fresh<'a>,
     ivars: Ivars<'a>,
     cells: usize,
     bytes: usize,
@@ -234,6 +252,28 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     fn visit(&mut self, v: Value) {
         if v.is_heap() && self.fresh.may_hold(v.bits()) {
             self.grey.push(v.bits());
+        } else if let Some(s) = v.as_sym() {
+            self.fresh.sym(s);
+        }
+    }
+    #[inline]
+    fn rows(&self) -> bool {
+        self.fresh.rows.is_some()
+    }
+    #[inline]
+    fn sym(&mut self, s: Sym) {
+        self.fresh.sym(s);
+    }
+    #[inline]
+    fn method(&mut self, n: u32) {
+        if let Some(r) = self.fresh.rows {
+            r.method(n, self);
+        }
+    }
+    #[inline]
+    fn code(&mut self, at: u64) {
+        if let Some(r) = self.fresh.rows {
+            r.code(at, self);
         }
     }
     #[inline(always)]
@@ -273,7 +313,7 @@ impl<const MANY: bool> Visitor for Again<'_, '_, MANY> {
 }
 
 impl<'a, const MANY: bool> Tracer<'a, MANY> {
-    fn new(grey: Grey, fresh: &'a Fresh, ivars: Ivars<'a>) -> Self {
+    fn new(grey: Grey, fresh: &'a Fresh<'a>, ivars: Ivars<'a>) -> Self {
         Tracer { grey, near: Ring::new(), far: Ring::new(), fresh, ivars, cells: 0, bytes: 0 }
     }
     /// What waits for its cache lines is no longer waited for.

@@ -75,6 +75,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             once: ISeq::undef_cells(f.once as usize),
             values: ISeq::undef_cells(nlits),
             const_cache: Default::default(),
+            met: Default::default(),
+            weak_syms: Default::default(),
             span: f.span,
         })
     }

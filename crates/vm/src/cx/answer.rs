@@ -80,7 +80,7 @@ impl Cx {
         Exit::Call
     }
     /// Ends the native by calling a method of the prelude's helper module (`KumiSys`).
-    pub fn call_helper(&mut self, name: &str, args: &[Value]) -> Exit {
+    pub fn call_helper(&mut self, name: &'static str, args: &[Value]) -> Exit {
         let s = self.intern(name);
         self.pending.call = Some(Call::new(Target::Helper(s), self.k.helpers.val(), Args::from_slice(args)));
         Exit::Call

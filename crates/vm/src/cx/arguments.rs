@@ -104,7 +104,7 @@ impl Cx {
             return Ok(s);
         }
         if let Some(s) = v.as_str() {
-            return Ok(self.syms.intern(s.bytes()));
+            return self.sym_of(s.bytes());
         }
         Err(Exit::Convert(i as u8, Proto::Name))
     }

@@ -9,10 +9,12 @@ use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
 
 impl Cx {
-    pub fn intern(&mut self, s: &str) -> Sym {
+    /// The symbol of a name in the runtime's own text: it never dies. For names that come in, see [`Cx::sym_of`].
+    pub fn intern(&mut self, s: &'static str) -> Sym {
         self.syms.intern(s.as_bytes())
     }
-    pub fn sym(&mut self, s: &str) -> Value {
+    /// As [`Cx::intern`].
+    pub fn sym(&mut self, s: &'static str) -> Value {
         Value::sym(self.intern(s))
     }
     pub fn sym_name(&self, s: Sym) -> String {

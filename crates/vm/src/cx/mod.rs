@@ -58,6 +58,8 @@ pub struct Cx {
     /// Window collections until the next look.
     pub(crate) verify_pause: u32,
     pub(crate) gc_tick: u32,
+    /// Names of what is being compiled may die with the code.
+    pub(crate) weak_names: bool,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: TaskPtr,
     /// The first task of its thread.
@@ -121,6 +123,7 @@ impl Cx {
             verifies: false,
             verify_pause: 0,
             gc_tick: 0,
+            weak_names: false,
         });
         cx.tell_heap_where();
         cx

@@ -1,4 +1,4 @@
-//! Code that stays: registered once for the runtime's life, and rewritten where it stands.
+//! Code is registered before it runs, kept as long as something names it (see `tables`), and rewritten where it stands.
 //!
 //! **Invariant.** Code is registered before its first instruction runs. Rewriting is one atomic store of an instruction
 //! word, whose general form is right for every state of the program; so it may happen while other workers run it.
@@ -28,7 +28,7 @@ impl Cx {
         }
         Ok(())
     }
-    /// Keeps a piece of code (and its children) for the runtime's life and prepares its literals.
+    /// Enters a piece of code (and its children) into the runtime's table and prepares its instructions.
     pub(crate) fn register_code(&mut self, q: &Arc<ISeq>) {
         let mut at = 0;
         while at < q.code.len() {
@@ -54,7 +54,7 @@ impl Cx {
         for c in q.children.iter() {
             self.register_code(c);
         }
-        crate::runtime::lock(&self.codes).push(q.clone());
+        self.enter_code(q);
     }
     /// Rewrites the operator instructions of a piece of code to their general form.
     pub(crate) fn dequicken(q: &ISeq) {

@@ -20,15 +20,17 @@ impl Cx {
         if w == 0 {
             return None;
         }
-        // SAFETY: a cache word is the address of an entry of this code, which is kept until a stop finds it stale.
+        // SAFETY: a cache word is the address of an entry of this code, which is kept until a full collection empties both.
         let e = unsafe { &*(w as *const ConstEntry) };
         (e.epoch == self.const_epoch(name).load(Acquire) && e.scope == fp.cref().bits()).then_some(e.value)
     }
     fn const_fill(&mut self, fp: Fp, epoch: u32, cache: &AtomicU64, value: Value) {
-        let mut t = crate::runtime::lock(&fp.iseq().const_cache);
-        t.push(Box::new(ConstEntry { epoch, scope: fp.cref().bits(), value }));
-        let e: *const ConstEntry = &**t.last().unwrap_or_else(|| unreachable!("just pushed"));
-        cache.store(e as u64, Release);
+        // The entry keeps the place, so that no other is taken for it.
+        self.heap.publish(fp.cref());
+        let entry = Box::new(ConstEntry { epoch, scope: fp.cref().bits(), value, word: cache });
+        cache.store(&raw const *entry as u64, Release);
+        crate::runtime::lock(&fp.iseq().const_cache).push(entry);
+        self.code_grew(std::mem::size_of::<ConstEntry>());
     }
 
     /// Modules of the lexical scope, innermost first, Object excluded.
@@ -289,7 +291,7 @@ impl Cx {
 
     #[inline(never)]
     pub fn global_get(&mut self, name: Sym) -> R {
-        let i = self.global_index(name);
+        let i = self.global_index(name)?;
         let hooks = self.globals[i].hooks();
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
         match hooks.0 {
@@ -304,7 +306,7 @@ impl Cx {
     }
     /// The same of a value that was born shared, without the barrier.
     pub(crate) fn global_set_shared(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
-        let i = self.global_index(name);
+        let i = self.global_index(name)?;
         let hooks = self.globals[i].hooks();
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
         match hooks.1 {

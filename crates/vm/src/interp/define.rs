@@ -31,6 +31,11 @@ impl Cx {
         }
         Ok(self.k.object)
     }
+    /// May a method be defined in `owner`?
+    fn check_definable(&mut self, owner: Gc<ClassObj>) -> Result<(), Exit> {
+        self.check_frozen(owner.val())?;
+        self.check_method_room()
+    }
     /// The lexical place of a frame, for what is defined in it: the enclosing scope, not the method's own place.
     pub(crate) fn lexical_cref(&self, fp: Fp) -> Value {
         let mut v = fp.cref();
@@ -50,7 +55,7 @@ impl Cx {
             Ok(o) => o,
             Err(x) => return self.leaf_exit(x, dst),
         };
-        if let Err(x) = self.check_frozen(owner.val()) {
+        if let Err(x) = self.check_definable(owner) {
             return self.leaf_exit(x, dst);
         }
         let q = fp.iseq().children[child].clone();
@@ -117,6 +122,9 @@ impl Cx {
         };
         if obj.frozen() && obj.is_heap() {
             let x = self.frozen_error(obj);
+            return self.leaf_exit(x, reg);
+        }
+        if let Err(x) = self.check_method_room() {
             return self.leaf_exit(x, reg);
         }
         let q = fp.iseq().children[child].clone();
@@ -296,7 +304,7 @@ impl Cx {
     /// `undef name`: calls no longer find it, here and above.
     pub fn undef_method(&mut self, owner: Gc<ClassObj>, name: Sym) -> Result<(), Exit> {
         let _classes = self.lock_classes();
-        self.check_frozen(owner.val())?;
+        self.check_definable(owner)?;
         let mut found = self.find_method(owner, name);
         if let Some(r) = owner.data.refined.filter(|_| found == NO_METHOD) {
             found = self.find_method(r, name);
@@ -370,7 +378,7 @@ impl Cx {
     /// `alias new old` in `owner`, without hooks.
     pub fn alias_method(&mut self, owner: Gc<ClassObj>, new: Sym, old: Sym) -> Result<(), Exit> {
         let _classes = self.lock_classes();
-        self.check_frozen(owner.val())?;
+        self.check_definable(owner)?;
         let mut m = self.find_method(owner, old);
         let mut vis = None;
         if m != NO_METHOD {
@@ -398,7 +406,7 @@ impl Cx {
         let name = e.name;
         e.called = if e.owner == owner { old } else { e.called };
         e.name = name;
-        let i = self.methods.push(e) as u32;
+        let Some(i) = self.new_method(e) else { return Err(self.no_memory("too many methods")) };
         if owner.data.methods.insert(new, i).is_none() {
             owner.data.method_order.push(new);
         }
@@ -409,7 +417,7 @@ impl Cx {
     /// `define_method(name, body)`: body is a Proc, a Method or an UnboundMethod's entry.
     pub fn define_proc_method(&mut self, owner: Gc<ClassObj>, name: Sym, prc: Value, vis: Vis) -> Result<u32, Exit> {
         let _classes = self.lock_classes();
-        self.check_frozen(owner.val())?;
+        self.check_definable(owner)?;
         let outer = prc.as_proc().map_or(Value::NIL, |p| p.cref);
         let cref = self.new_cref(owner.val(), outer, CrefObj::NO_METHOD, CrefObj::NO_CONST);
         let mut e = self.plain_entry(owner, name, Body::Proc(prc));

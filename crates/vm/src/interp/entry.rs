@@ -58,7 +58,7 @@ impl Cx {
         if p.iseq == 0 || p.hdr.x & ProcObj::RUBY2_KEYWORDS != 0 {
             return None;
         }
-        // SAFETY: a Proc's code is registered and never freed.
+        // SAFETY: a Proc keeps its code (see `tables`).
         let q = unsafe { &*(p.iseq as *const ISeq) };
         if !q.simple || q.params.block || argc != q.params.req as usize || argc == 1 && q.params.excess_comma {
             return None;

@@ -30,11 +30,20 @@ impl Payload for EvalScope {
         for v in [self.self_val, self.env, self.cref, self.block, self.home] {
             m.mark(v);
         }
+        if let (true, Some(n)) = (m.rows(), &self.names) {
+            n.each_sym(&mut |s| m.sym(*s));
+        }
     }
 }
 
 impl CompileEnv for Cx {
     fn intern(&mut self, name: &[u8]) -> Sym {
+        if self.weak_names {
+            if let Ok(s) = self.sym_of(name) {
+                return s;
+            }
+            self.pending.exc = Value::NIL;
+        }
         self.syms.intern(name)
     }
     fn name(&self, s: Sym) -> Vec<u8> {
@@ -66,7 +75,14 @@ impl Cx {
     }
     /// As above; the parser's warnings that `$VERBOSE` lets through come along, as lines.
     fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Arc<ISeq>, Vec<String>), Exit> {
-        match compile::compile_full(src, opts, self) {
+        // Names in text that is evaluated live as long as its code; a file is there to stay.
+        self.weak_names = opts.kind == Code::Eval;
+        let compiled = compile::compile_full(src, opts, self);
+        self.weak_names = false;
+        if self.syms.take_overflow() {
+            return Err(self.no_memory("too many symbols"));
+        }
+        match compiled {
             Ok(c) => {
                 self.register_code(&c.iseq);
                 let verbose = self.get_global("$VERBOSE");

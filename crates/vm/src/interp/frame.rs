@@ -250,6 +250,16 @@ pub(crate) fn extent(stack: &Stack, fp: Fp) -> usize {
 /// Marks a stack's live slots, and headers that lie elsewhere.
 pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
     m.mark_all(stack.slots(extent(stack, fp)));
+    if m.rows() {
+        let mut f = fp;
+        loop {
+            m.code(f.iseq() as *const ISeq as u64);
+            if f.flags() & ff::FINISH != 0 {
+                break;
+            }
+            f = f.prev();
+        }
+    }
     #[cfg(feature = "linked-frames")]
     {
         let mut f = fp;

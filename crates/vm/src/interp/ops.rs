@@ -140,7 +140,7 @@ impl Cx {
                 if let Some((f, g)) = self.intrinsic_fn("__str_to_sym") {
                     return self.run_native(f, g, Value::NIL, &[v]);
                 }
-                Ok(Value::sym(self.syms.intern(s.bytes())))
+                self.sym_of(s.bytes()).map(Value::sym)
             }
             None => Err(self.type_error("can't make a symbol of this")),
         }

@@ -39,6 +39,14 @@ pub struct Backtrace {
     pub entries: Vec<TraceEntry>,
 }
 impl Payload for Backtrace {
+    fn trace(&self, m: &mut Marker) {
+        if m.rows() {
+            for e in &self.entries {
+                m.code(e.iseq & !1);
+                m.method(e.method);
+            }
+        }
+    }
     fn confined(&self) -> bool {
         true
     }
@@ -137,7 +145,7 @@ impl Cx {
 
     /// Path, line and label of an entry.
     pub fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
-        // SAFETY: captured code is registered and never freed; the low bit marks entries of natives.
+        // SAFETY: a captured backtrace keeps its code (see `tables`); the low bit marks entries of natives.
         let q = unsafe { &*((e.iseq & !1) as *const ISeq) };
         let line = q.line_at(e.pc);
         let path = q.path.to_string();
@@ -396,7 +404,7 @@ impl Cx {
         self.heap.unwind(RETURN, v, Value::fix(slot as i64)).val()
     }
 
-    fn jump_error(&mut self, msg: &str, reason: &str, v: Value) -> Flow {
+    fn jump_error(&mut self, msg: &str, reason: &'static str, v: Value) -> Flow {
         let e = self.make_exc(self.k.local_jump_error, msg);
         let r = self.sym(reason);
         self.ivar_set(e, sym::IV_REASON, r);

@@ -22,7 +22,7 @@ fn global_names(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// `__global_trace(name, on)`
 fn global_trace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = cx.arg_name(a, 0)?;
-    let i = cx.global_index(name);
+    let i = cx.global_index(name)?;
     cx.globals[i].set_traced(a[1].truthy());
     Ok(Value::NIL)
 }
@@ -51,7 +51,7 @@ fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(s) = a[0].as_sym() else { return Ok(Value::NIL) };
     let n = cx.sym_name(s);
     if cx.in_system() {
-        cx.set_global(&n, a[1]);
+        cx.set_global_of(s, a[1]);
         return Ok(a[1]);
     }
     Err(cx.name_error(&format!("{n} is a read-only variable"), Value::NIL, s))

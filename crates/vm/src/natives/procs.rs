@@ -191,12 +191,12 @@ impl Cx {
     }
     /// The code of a Proc made from a block.
     pub fn proc_code(&self, p: Gc<ProcObj>) -> Option<&'static crate::ISeq> {
-        // SAFETY: a Proc's code is registered and never freed.
+        // SAFETY: a Proc keeps its code, a thread and a fiber that of their block (see `tables`).
         (p.iseq != 0).then(|| unsafe { &*(p.iseq as *const crate::ISeq) })
     }
     /// Where the code of a Proc stands: [path, line]; nil for the runtime's own, and for a Proc without code (0).
     pub(crate) fn code_place(&mut self, code: u64) -> Value {
-        // SAFETY: a Proc's code is registered and never freed.
+        // SAFETY: a Proc keeps its code, a thread and a fiber that of their block (see `tables`).
         let Some(q) = (unsafe { (code as *const crate::ISeq).as_ref() }).filter(|q| !q.system) else { return Value::NIL };
         let path = self.str(&q.path);
         self.array(&[path, Value::fix(q.line as i64)])

@@ -37,6 +37,10 @@ impl Cx {
             if self.gc_tick >= self.gc_stress {
                 self.gc_tick = 0;
                 self.heap.shared().stats.because(Cause::Stress);
+                // The tables are swept by full ones only.
+                if self.heap.shared().stat().count % 8 == 7 {
+                    self.heap.shared().request_full();
+                }
                 self.collect_garbage();
                 self.heap.poll.store(true, Relaxed);
             }

@@ -53,7 +53,7 @@ impl Cx {
     /// Defines (or finds) a class named `name` in `scope`, for native set-up code.
     pub fn define_class(&mut self, scope: Gc<ClassObj>, name: &str, sup: Gc<ClassObj>) -> Gc<ClassObj> {
         let _classes = self.lock_classes();
-        let s = self.intern(name);
+        let s = self.syms.intern(name.as_bytes());
         if let Some(c) = scope.data.consts.get(&s).and_then(|c| c.value.as_class()) {
             return c;
         }
@@ -63,7 +63,7 @@ impl Cx {
     }
     pub fn define_module(&mut self, scope: Gc<ClassObj>, name: &str) -> Gc<ClassObj> {
         let _classes = self.lock_classes();
-        let s = self.intern(name);
+        let s = self.syms.intern(name.as_bytes());
         if let Some(c) = scope.data.consts.get(&s).and_then(|c| c.value.as_class()) {
             return c;
         }

@@ -75,22 +75,22 @@ impl Cx {
     }
     /// A constant by path from Object (`"Encoding::UTF_8"`), for native code.
     pub fn const_path(&mut self, path: &str) -> Option<Value> {
-        self.const_path_by(path, |cx, name| cx.intern(name))
+        self.const_path_by(path, |cx, name| cx.syms.find(name.as_bytes()))
     }
     /// The same for a path in the runtime's own texts.
     pub fn own_path(&mut self, path: &str) -> Option<Value> {
-        self.const_path_by(path, |cx, name| cx.own_const(name))
+        self.const_path_by(path, |cx, name| Some(cx.own_const(name)))
     }
     /// What a constant's name in the runtime's own texts stands for.
     pub(crate) fn own_const(&mut self, name: &str) -> Sym {
-        self.intern(if name == super::HELPERS { super::HELPERS_KEY } else { name })
+        self.syms.intern(if name == super::HELPERS { super::HELPERS_KEY } else { name }.as_bytes())
     }
-    fn const_path_by(&mut self, path: &str, key: fn(&mut Cx, &str) -> Sym) -> Option<Value> {
+    fn const_path_by(&mut self, path: &str, key: fn(&mut Cx, &str) -> Option<Sym>) -> Option<Value> {
         let _classes = self.lock_classes();
         let mut at = self.k.object;
         let mut v = Value::NIL;
         for part in path.split("::") {
-            let s = key(self, part);
+            let s = key(self, part)?;
             v = at.data.consts.get(&s)?.value;
             if let Some(c) = v.as_class() {
                 at = c;

@@ -4,8 +4,9 @@
 //! before it is stored.
 
 use crate::Cx;
-use crate::native::NativeFn;
+use crate::native::{Exit, NativeFn};
 use kumi_heap::{Sym, Value};
+use std::collections::hash_map::Entry;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
@@ -50,39 +51,54 @@ impl Global {
 
 impl Cx {
     /// Index of a global variable, made when missing.
-    pub fn global_index(&mut self, name: Sym) -> usize {
+    ///
+    /// # Errors
+    /// NoMemoryError: there are too many.
+    pub fn global_index(&mut self, name: Sym) -> Result<usize, Exit> {
         if let Some(&i) = self.global_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name) {
-            return i;
+            return Ok(i);
         }
-        let mut ids = self.global_ids.write().unwrap_or_else(|e| e.into_inner());
-        *ids.entry(name).or_insert_with(|| self.globals.push(Global::default()))
+        let made = match self.global_ids.write().unwrap_or_else(|e| e.into_inner()).entry(name) {
+            Entry::Occupied(e) => Some(*e.get()),
+            Entry::Vacant(e) => self.globals.push(Global::default()).map(|i| *e.insert(i)),
+        };
+        made.ok_or_else(|| self.no_memory("too many global variables"))
     }
     /// Sets a plain global from native code.
-    pub fn set_global(&mut self, name: &str, v: Value) {
+    pub fn set_global(&mut self, name: &'static str, v: Value) {
         let s = self.intern(name);
+        self.set_global_of(s, v);
+    }
+    /// The same of any name.
+    pub fn set_global_of(&mut self, s: Sym, v: Value) {
         let i = self.global_index(s);
         self.heap.publish(v);
-        self.globals[i].set(v);
+        if let Ok(i) = i {
+            self.globals[i].set(v);
+        }
     }
     /// The value that Ruby code sees: hooks are asked.
-    pub fn get_global(&mut self, name: &str) -> Value {
+    pub fn get_global(&mut self, name: &'static str) -> Value {
         let s = self.intern(name);
         let i = self.global_index(s);
+        let Ok(i) = i else { return Value::NIL };
         match self.globals[i].hooks().0 {
             Some(f) => f(self, Value::NIL, &[Value::sym(s)]).unwrap_or(Value::NIL),
             None => self.globals[i].value(),
         }
     }
     /// A global whose reads and writes are natives (arguments: name symbol, value).
-    pub fn hook_global(&mut self, name: &str, get: Option<NativeFn>, set: Option<NativeFn>) {
+    pub fn hook_global(&mut self, name: &'static str, get: Option<NativeFn>, set: Option<NativeFn>) {
         let s = self.intern(name);
         let i = self.global_index(s);
-        self.globals[i].hook(get, set);
+        if let Ok(i) = i {
+            self.globals[i].hook(get, set);
+        }
     }
     /// `alias $new $old`: both names mean one variable.
     #[inline(never)]
     pub fn alias_global(&mut self, new: Sym, old: Sym) {
-        let i = self.global_index(old);
+        let Ok(i) = self.global_index(old) else { return };
         self.global_ids.write().unwrap_or_else(|e| e.into_inner()).insert(new, i);
     }
 }

@@ -1,6 +1,7 @@
 //! Methods: adding them, and finding what a name means for a class.
 //!
-//! **Invariant.** Methods have numbers and stay for the runtime's life; a definition is a new number. An entry of the method
+//! **Invariant.** Methods have numbers; a definition is a new number, and one that nothing names any more is used again
+//! (see `tables`). An entry of the method
 //! cache answers for the serial it was searched with, no other.
 
 use super::NO_METHOD;
@@ -35,7 +36,7 @@ impl Cx {
             self.heap.publish(p);
         }
         let user = !m.builtin;
-        let i = self.methods.push(m) as u32;
+        let Some(i) = self.new_method(m) else { return NO_METHOD };
         if class.data.methods.insert(mid, i).is_none() {
             class.data.method_order.push(mid);
         }

@@ -79,7 +79,7 @@ impl Cx {
             return None;
         }
         let q: *const ISeq = &**q;
-        // SAFETY: method bodies are registered and never freed.
+        // SAFETY: a method keeps its code (see `tables`).
         let q = unsafe { &*q };
         let b = i.b();
         let given = fp.slice(b + 1 + req, s.kw.len());
