@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kumi_xml::{BindError, BindErrorKind};
+use kumi_xml::{BindError, BindErrorKind, Binder};
 
 /// What kind of failure it is.
 #[derive(Clone, Debug)]
@@ -50,6 +50,13 @@ impl Failure {
     pub fn source(error: kumi_source::Error) -> Failure {
         let (source, message) = (error.name().to_string(), error.message());
         Failure { kind: FailureKind::Source(error), source, line: None, column: None, path: String::new(), message }
+    }
+
+    /// As above, of a document that had come as far as `binder` says.
+    pub(crate) fn source_at(error: kumi_source::Error, binder: Option<&Binder>) -> Failure {
+        let failure = Failure::source(error);
+        let Some((position, path)) = binder.map(Binder::place) else { return failure };
+        Failure { line: Some(position.line), column: Some(position.column), path, ..failure }
     }
 
     pub(crate) fn closed(source: &str) -> Failure {

@@ -3,13 +3,17 @@
 //! Invariant: there is one [`Work`] a document, and it is used without any lock. It stops when the batch is as large
 //! as the policy says, the source has nothing, [`FILL_MOST`] is over, the document ends or fails, or nobody can
 //! reach the document any more.
+//!
+//! The end of the root element is told only when the bytes behind it are known to be none, or white space and comments, so that
+//! a reader of the last list hears of junk and of a body that was cut short. Where nothing announces the input's end
+//! (pipes, sockets, what is pushed, a body that ends with its connection), it is told as soon as nothing more is there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kumi_source::{Read, Source};
-use kumi_xml::{Batch, BindOptions, Binder, Item, Limit, Progress, Schema};
+use kumi_xml::{Batch, BindOptions, Binder, Item, Limit, Progress, Root, Schema};
 
 use crate::failure::Failure;
 use crate::policy::{FIRST_READ, LOW_WATER_PATIENCE, NEXT_READ, Pacer, Stop};
@@ -30,6 +34,10 @@ pub(crate) struct Work {
     /// The socket's low-water mark.
     pub low: usize,
     pub consumed: u64,
+    /// The root's end, bound and not told yet.
+    ending: Option<Batch>,
+    /// It was told.
+    told: bool,
     pub schema: Arc<Schema>,
     pub shared: Arc<Shared>,
 }
@@ -59,7 +67,20 @@ pub(crate) enum Pushed {
 
 impl Work {
     pub fn new(source: Source, bind: BindOptions, schema: Arc<Schema>, shared: Arc<Shared>) -> Work {
-        Work { source, binder: None, bind, buffer: Vec::new(), opens: Vec::new(), serial: 0, low: 1, consumed: 0, schema, shared }
+        Work {
+            source,
+            binder: None,
+            bind,
+            buffer: Vec::new(),
+            opens: Vec::new(),
+            serial: 0,
+            low: 1,
+            consumed: 0,
+            ending: None,
+            told: false,
+            schema,
+            shared,
+        }
     }
 
     /// Gives the source what was pushed meanwhile.
@@ -114,10 +135,18 @@ impl Work {
                 return Ok(());
             }
             if let Some(binder) = &mut self.binder {
+                // Behind the root nothing more is bound: however much the batch holds, what is there is looked at.
+                let limit = if binder.root_ended() { Limit { rows: usize::MAX, bytes: usize::MAX } } else { limit };
                 let bound = binder.bind(batch, limit);
+                let ended = binder.root_ended();
+                if ended {
+                    self.withhold(batch);
+                }
                 match bound.map_err(|error| Arc::new(Failure::document(self.source.name(), error)))? {
+                    Progress::Full if ended => continue,
                     Progress::Full => return Ok(()),
                     Progress::End => {
+                        self.tell(batch);
                         filled.stop = Stop::End;
                         filled.end = Some(Ok(()));
                         return Ok(());
@@ -131,17 +160,56 @@ impl Work {
             }
             self.feed(filled)?;
             if filled.wait.is_some() {
+                if !self.source.announces_its_end() && self.tell(batch) {
+                    filled.wait = None;
+                    filled.stop = Stop::Pause;
+                    // Who pushes may push more, and then hears of it. Everything else is let go of.
+                    if !self.source.is_pushed() {
+                        filled.stop = Stop::End;
+                        filled.end = Some(Ok(()));
+                    }
+                    return Ok(());
+                }
                 filled.stop = Stop::Waits;
                 return Ok(());
             }
         }
     }
 
+    /// Takes the root's end out of the batch it was bound into: its last item, or all of a document that is one row.
+    fn withhold(&mut self, batch: &mut Batch) {
+        if self.told || self.ending.is_some() || matches!(self.schema.root(), Root::Path { .. }) {
+            return;
+        }
+        let ending = match batch.items.last() {
+            Some(Item::Close) => {
+                batch.items.pop();
+                Batch { items: vec![Item::Close], bytes: Vec::new() }
+            }
+            Some(_) => std::mem::take(batch),
+            None => return,
+        };
+        self.ending = Some(ending);
+    }
+
+    /// Puts the root's end behind what the batch holds. Was there one to tell?
+    fn tell(&mut self, batch: &mut Batch) -> bool {
+        let Some(ending) = self.ending.take() else { return false };
+        self.told = true;
+        match batch.is_empty() {
+            true => *batch = ending,
+            // One that is more than a Close was taken with the whole batch, and nothing is bound after it.
+            false => batch.items.extend(ending.items),
+        }
+        true
+    }
+
     /// Reads once and feeds the binder.
     fn feed(&mut self, filled: &mut Filled) -> Result<(), Arc<Failure>> {
         let max = if self.consumed == 0 { FIRST_READ } else { NEXT_READ };
         self.buffer.clear();
-        match self.source.read(&mut self.buffer, max).map_err(|error| Arc::new(Failure::source(error)))? {
+        let read = self.source.read(&mut self.buffer, max);
+        match read.map_err(|error| Arc::new(Failure::source_at(error, self.binder.as_ref())))? {
             Read::Data(n) => {
                 filled.received += n as u64;
                 self.make_binder();

@@ -60,6 +60,8 @@ fn converts_to_json_lines() {
         out(&["-j", "-f", "@id,name,missing", &f, "item"]),
         "{\"@id\":\"1\",\"name\":\"tea & cup\",\"missing\":null}\n{\"@id\":\"2\",\"name\":\"rice\",\"missing\":null}\n"
     );
+    let twice = file("twice.xml", "<s><i><n>a</n><n>b \"c\"</n></i><i><n>d</n></i></s>");
+    assert_eq!(out(&["-j", "-f", "n", &twice, "i"]), "{\"n\":[\"a\",\"b \\\"c\\\"\"]}\n{\"n\":\"d\"}\n");
     assert_eq!(out(&["-j", "-f", "note", &f, "/shop"]), "{\"note\":\"see here now\"}\n");
 }
 

@@ -65,6 +65,10 @@ impl FdInput {
         self.total
     }
 
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, Kind::File { .. })
+    }
+
     pub fn set_low_water(&mut self, bytes: usize) {
         self.low_water.want(bytes);
     }

@@ -267,6 +267,22 @@ impl Source {
         self.total
     }
 
+    /// Whether the end is announced, so that it comes without somebody closing a connection or a pipe: files, texts, bodies of
+    /// known length or in chunks.
+    pub fn announces_its_end(&self) -> bool {
+        match &self.input {
+            Input::Fd(i) => i.is_file(),
+            Input::Bytes(_) | Input::Closed => true,
+            Input::Pushed(_) => false,
+            Input::Http(i) => i.announces_its_end(),
+        }
+    }
+
+    /// Whether bytes come from [`push`](Source::push).
+    pub fn is_pushed(&self) -> bool {
+        matches!(self.input, Input::Pushed(_))
+    }
+
     /// Asks to be woken once for so many bytes instead of for each packet (sockets without TLS; a hint). What has come is
     /// not kept back for longer than 5 ms by that.
     pub fn set_low_water(&mut self, bytes: usize) {

@@ -218,6 +218,11 @@ impl Tokenizer {
         }))
     }
 
+    /// Whether the root element has ended.
+    pub fn root_ended(&self) -> bool {
+        self.mode == Mode::Epilog
+    }
+
     /// Where the event last returned begins. What came out of an entity is where the reference to it stands. Good until the
     /// next call of `next`.
     pub fn position(&self) -> Position {

@@ -8,13 +8,15 @@ module Kumihimo
       METHOD_NAME = /\A[A-Za-z_]\w*[?!]?\z/
       @accessors = {}
 
+      # A Hash that lacks the key, and has no default, raises KeyError: a misspelt key would else be equal to nothing, silently.
+      #
       # nil: the element itself. A Symbol: that method of the element, or that key of a Hash. An Integer or String: `element[it]`.
       # An Array of these: all of them; with `nils: false` nil when one of them is. Anything with `call`: what it returns.
       def self.of(spec, nils: true)
         case spec
         when nil then ITSELF
         when Symbol then @accessors[spec] ||= accessor(spec)
-        when Integer, String then ->(element) { element[spec] }
+        when Integer, String then ->(element) { ::Hash === element ? element.fetch(spec) { missing(element, spec) } : element[spec] }
         when Array then composite(spec.map { |part| of(part) }, nils)
         else
           raise ArgumentError, "a key is a Symbol, an Integer, a String, an Array of these or a proc, not #{spec.inspect}" unless spec.respond_to?(:call)
@@ -34,10 +36,17 @@ module Kumihimo
       # Compiled, so that a field costs a call of its reader and not a `public_send`.
       def self.accessor(name)
         if METHOD_NAME.match?(name)
-          eval("->(element) { ::Hash === element ? element[:#{name}] : element.#{name} }", TOPLEVEL_BINDING.dup, __FILE__, __LINE__)
+          eval("->(element) { ::Hash === element ? element.fetch(:#{name}) { ::Kumihimo::Flow::Key.missing(element, :#{name}) } : element.#{name} }", TOPLEVEL_BINDING.dup, __FILE__, __LINE__)
         else
-          ->(element) { Hash === element ? element[name] : element.public_send(name) }
+          ->(element) { Hash === element ? element.fetch(name) { missing(element, name) } : element.public_send(name) }
         end
+      end
+
+      # The value of a key that a Hash doesn't have.
+      def self.missing(hash, key)
+        return hash[key] if hash.default_proc || !hash.default.nil?
+        known = hash.keys.first(8).map(&:inspect).join(", ")
+        raise KeyError.new("key not found: #{key.inspect} (the element has #{hash.empty? ? "none" : known}; for a key that may be missing give a proc)", receiver: hash, key: key)
       end
 
       def self.composite(parts, nils)

@@ -32,7 +32,7 @@ module Kumihimo
           @sorted = true
           @runs ? begin_merge : order_all
         end
-        return merge(out, max) if @runs
+        return merge_runs(out, max) if @runs
         if @elements.size <= max
           out.concat(@elements)
           @elements = []
@@ -79,7 +79,7 @@ module Kumihimo
         @heap = heap_of(@runs)
       end
 
-      def merge(out, max)
+      def merge_runs(out, max)
         out << pop(@heap) until @heap.empty? || out.size >= max
         !@heap.empty?
       end

@@ -40,17 +40,6 @@ module Kumihimo
           refuse(field, text, tree, slot, e)
         end
 
-        # Elements of a list of texts.
-        def convert_element(field, text, source)
-          field.converter.call(text)
-        rescue Types::Unfit
-          refuse_element(field, text, source, nil)
-        rescue ConversionError
-          raise
-        rescue StandardError => e
-          refuse_element(field, text, source, e)
-        end
-
         # Also called by natives.
         def refuse(field, text, tree, slot, cause)
           line, column, = __xtree_where(tree)
@@ -136,12 +125,21 @@ module Kumihimo
           uri && name != "*" ? "{#{uri}}#{name}" : name
         end
 
-        private
-
-        def refuse_element(field, text, source, cause)
-          message = Error.place(wording(field, text, cause), source, nil, nil, nil)
-          raise ConversionError.new(message, field: field.name, text: text, source: source), cause: cause
+        # Of a list of texts of that tree: line, column and path of the element that the list is of.
+        def place(tree)
+          line, column, = __xtree_where(tree)
+          [line, column, path(tree)]
         end
+
+        def refuse_element(field, text, number, source, place, cause)
+          line, column, path = place
+          path = "#{path}/#{local(field.tag)}[#{number}]" if path
+          error = ConversionError.new(Error.place(wording(field, text, cause), source, line, column, path),
+                                      field: field.name, text: text, source: source, line: line, column: column, path: path)
+          raise error, cause: cause
+        end
+
+        private
 
         # Steps of a path with prefixes and the class's namespace put in.
         def path_tags(klass, path)
@@ -158,6 +156,28 @@ module Kumihimo
         end
 
         def local(tag) = tag[/[^}]*\z/]
+      end
+    end
+
+    # Elements of a list of texts: what they become, and what to say when one is no value of the type.
+    class Build::Texts
+      def initialize(field, source, place)
+        @field = field
+        @source = source
+        @place = place
+      end
+
+      def type = @field.type
+
+      # The `number`th of the list, from 1.
+      def convert(text, number)
+        @field.converter.call(text)
+      rescue Types::Unfit
+        Build.refuse_element(@field, text, number, @source, @place, nil)
+      rescue ConversionError
+        raise
+      rescue StandardError => e
+        Build.refuse_element(@field, text, number, @source, @place, e)
       end
     end
 

@@ -14,10 +14,11 @@ module Kumihimo
 
       # The list of a native one, of elements of the class `field` or as that field says; `closing`: who leaves a reading wants no more of
       # the document.
-      def __wrap(core, field, closing = false)
+      def __wrap(core, field, closing = false, place = nil)
         list = allocate
         nested = field.is_a?(Class) ? field : field.nested
-        list.__send__(:__set, core, nested ? nil : field, nested, closing)
+        texts = nested ? nil : XML::Build::Texts.new(field, __xlist_source(core), place)
+        list.__send__(:__set, core, texts, nested, closing)
         list
       end
     end
@@ -36,7 +37,7 @@ module Kumihimo
     end
 
     # A reader of its own, for `next` and `peek`; with `remove: true` it cuts the list.
-    def reader(remove: false) = Reader.new(self, __cursor(remove))
+    def reader(remove: false) = Reader.new(__cursor(remove), @__texts, @__closing)
 
     # What operators read by (see Flow::Reader).
     def flow_reader = reader
@@ -59,7 +60,7 @@ module Kumihimo
     alias eql? ==
     def hash = __xlist_identity(@__core).hash
 
-    def inspect = "#<#{self.class} of #{(@__field ? @__field.type : @__class).inspect}#{', cut' if cut?}>"
+    def inspect = "#<#{self.class} of #{(@__texts ? @__texts.type : @__class).inspect}#{', cut' if cut?}>"
     alias to_s inspect
 
     def marshal_dump
@@ -68,13 +69,12 @@ module Kumihimo
 
     # For natives.
     def __core = @__core
-    def __convert(text) = XML::Build.convert_element(@__field, text, __xlist_source(@__core))
 
     private
 
-    def __set(core, field, klass, closing)
+    def __set(core, texts, klass, closing)
       @__core = core
-      @__field = field
+      @__texts = texts
       @__class = klass
       @__closing = closing
       @__kept = nil
@@ -89,9 +89,10 @@ module Kumihimo
     end
 
     def __each(cursor)
-      if @__field
+      if @__texts
+        at = 0
         while (element = __xcursor_next(cursor))
-          yield __convert(element)
+          yield @__texts.convert(element, at += 1)
         end
       else
         while (element = __xcursor_next(cursor))
@@ -104,14 +105,16 @@ module Kumihimo
       __xdoc_close(@__core) if @__closing
     end
 
-    # A reading from outside: `next` until StopIteration. Belongs to one task at a time.
+    # A reading from outside: `next` until StopIteration. Belongs to one task at a time. It does not hold the list: what it has
+    # passed stays only for those who have the list or its tree.
     class Reader
       include Flow::Reader
 
-      def initialize(list, cursor)
-        @list = list
+      def initialize(cursor, texts, closing)
         @cursor = cursor
-        @convert = list.instance_variable_get(:@__field) ? true : false
+        @texts = texts
+        @closing = closing
+        @passed = 0
         @ahead = []
         @closed = false
       end
@@ -127,7 +130,7 @@ module Kumihimo
         return @ahead.first unless @ahead.empty?
         element = @closed ? nil : __xcursor_next(@cursor)
         raise StopIteration, "iteration reached an end" if element.nil?
-        @ahead << (@convert ? @list.__convert(element) : element)
+        @ahead << (@texts ? @texts.convert(element, @passed += 1) : element)
         @ahead.first
       end
 
@@ -136,7 +139,7 @@ module Kumihimo
         return @ahead.shift(max) unless @ahead.empty?
         return nil if @closed
         batch = __xcursor_batch(@cursor, max)
-        batch&.map! { |text| @list.__convert(text) } if @convert
+        batch&.map! { |text| @texts.convert(text, @passed += 1) } if @texts
         batch
       end
 
@@ -151,7 +154,7 @@ module Kumihimo
         @closed = true
         @ahead.clear
         __xcursor_close(@cursor)
-        __xdoc_close(@cursor) if @list.instance_variable_get(:@__closing)
+        __xdoc_close(@cursor) if @closing
         nil
       end
       def closed? = @closed

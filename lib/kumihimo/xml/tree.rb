@@ -151,7 +151,10 @@ module Kumihimo
         value
       end
 
-      def __list(core, slot) = XList.__wrap(core, fields[slot])
+      def __list(core, slot, tree)
+        field = fields[slot]
+        XList.__wrap(core, field, false, field.nested ? nil : XML::Build.place(tree))
+      end
     end
     undef_method :dup, :clone
     private_class_method :new, :allocate

@@ -343,7 +343,7 @@ fn list_field(cx: &mut Cx, of: Value, v: &View, i: usize, list: kumi_flow::List)
     let core = list_value(cx, list, v.home, v.binding.clone());
     let class = cx.real_class(of).val();
     let name = cx.intern("__list");
-    Err(cx.call(class, name, &[core, Value::fix(i as i64)]))
+    Err(cx.call(class, name, &[core, Value::fix(i as i64), of]))
 }
 
 /// `__xtree_fill(tree, slot, value)`: Ruby made the value.

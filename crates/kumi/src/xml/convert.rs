@@ -159,7 +159,8 @@ pub(crate) fn elements(
     })
 }
 
-/// A line with exactly these fields: `@name` an attribute, `.` the element's own text, else the first child of that name.
+/// A line with exactly these fields: `@name` an attribute, `.` the element's own text, else the child of that name; an array of
+/// them where there are several.
 fn row(part: &Part, fields: &[String]) -> String {
     let mut out = String::from("{");
     for (i, f) in fields.iter().enumerate() {
@@ -169,14 +170,21 @@ fn row(part: &Part, fields: &[String]) -> String {
         quote(f, &mut out);
         out.push(':');
         let local = |n: &str| n == f || n.split_once(':').is_some_and(|(_, l)| l == f);
-        let value = match f.strip_prefix('@') {
-            Some(a) => part.attributes.iter().find(|(n, _)| n == a).map(|(_, v)| v),
-            None if f == "." => Some(&part.text),
-            None => part.children.iter().find(|(n, _)| local(n)).and_then(|(_, all)| all.first()),
+        let values: Vec<&String> = match f.strip_prefix('@') {
+            Some(a) => part.attributes.iter().filter(|(n, _)| n == a).map(|(_, v)| v).collect(),
+            None if f == "." => vec![&part.text],
+            None => part.children.iter().filter(|(n, _)| local(n)).flat_map(|(_, all)| all).collect(),
         };
-        match value {
-            Some(v) => quote(v, &mut out),
-            None => out.push_str("null"),
+        match values[..] {
+            [] => out.push_str("null"),
+            [v] => quote(v, &mut out),
+            _ => {
+                for (i, v) in values.iter().enumerate() {
+                    out.push(if i == 0 { '[' } else { ',' });
+                    quote(v, &mut out);
+                }
+                out.push(']');
+            }
         }
     }
     out.push_str("}\n");

@@ -24,7 +24,7 @@ standard input; gzip, zstd and brotli are undone. PATH names elements: /table/T 
   -x, --cut         print the elements that PATH names, each on a line of its own
   -j, --json        print them as JSON lines: attributes as \"@name\", text beside elements as \"#text\", repeated
                     elements as an array
-  -f, --fields LIST with --json: these children and @attributes only, always all of them, as strings or null
+  -f, --fields LIST with --json: these children and @attributes only, always all of them: strings, arrays of strings\n                    where a child is repeated, or null
   -n, --first N     stop after N elements
       --encoding E  the document's encoding, when neither it nor the server says it right
   -q, --quiet       no progress line

@@ -56,7 +56,7 @@ mod state;
 pub use batch::{Batch, Bound, ByteRange, Item, Limit, Progress, RowRef};
 pub use error::{BindError, BindErrorKind};
 
-use crate::error::Error;
+use crate::error::{Error, Position};
 use crate::event::Event;
 use crate::schema::Schema;
 use crate::tokenizer::{Options, Tokenizer};
@@ -299,6 +299,11 @@ impl Binder {
         self.state.root.as_deref()
     }
 
+    /// Whether the document's element has ended, so that only comments and white space may follow and nothing more is bound.
+    pub fn root_ended(&self) -> bool {
+        self.tokenizer.root_ended()
+    }
+
     /// Rows so far that were like rows before them, and read by the shorter way.
     pub fn predicted(&self) -> u64 {
         self.predictors.rows
@@ -317,6 +322,12 @@ impl Binder {
             position: self.tokenizer.position(),
             path: self.path() + &fault.below,
         }
+    }
+
+    /// How far the document has come: the position behind what was tokenised, and the elements open there, as in
+    /// [`BindError::path`].
+    pub fn place(&self) -> (Position, String) {
+        (self.tokenizer.place(self.tokenizer.covered()), self.path())
     }
 
     /// The elements open now, with their ordinals where they stand in a list.

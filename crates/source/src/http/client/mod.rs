@@ -134,6 +134,11 @@ impl Http {
         self.version.as_ref()?.charset.as_deref()
     }
 
+    /// Whether the server has said how the body ends, other than by closing the connection.
+    pub fn announces_its_end(&self) -> bool {
+        !matches!(self.phase, Phase::Body(Framing::Close))
+    }
+
     pub fn total(&self) -> Option<u64> {
         self.version.as_ref()?.total
     }
