@@ -327,6 +327,24 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// A document whose items are all there already, as they were bound once: it has no source.
+    pub fn revive(&self, schema: Arc<Schema>, batch: Batch) -> Document {
+        let empty = Source::open(kumi_source::Spec::Bytes(Vec::new().into()), kumi_source::Options::default());
+        let source = empty.expect("bytes need nothing that could be missing");
+        let document = self.open(source, schema, Options::default());
+        self.shared.counters.opened.fetch_sub(1, Ordering::Relaxed);
+        let work = {
+            let mut state = document.producer.lock();
+            state.queue.push_back(Ready { batch, at: 0 });
+            state.end = Some(Ok(()));
+            state.work.take()
+        };
+        drop(work);
+        document
+    }
+}
+
 impl Producer {
     /// What is wanted of the document.
     pub fn schema(&self) -> &Arc<Schema> {

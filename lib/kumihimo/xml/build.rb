@@ -88,6 +88,7 @@ module Kumihimo
         end
 
         def pack(klass, trees)
+          return (trees.map { |tree| Parts.of(tree) } if trees.all? { |tree| tree.instance_of?(klass) }) unless klass.__value?
           slots = klass.fields.size
           trees.map do |tree|
             return nil unless tree.instance_of?(klass) && __xtree_whole(tree)
@@ -102,6 +103,7 @@ module Kumihimo
 
         def unpack(klass, rows)
           schema = klass.__schema
+          return rows.map { |items| __xtree_revive(schema, items) } unless klass.__value?
           rows.map { |row| __xtree_unpack(schema, klass, row) }
         end
 

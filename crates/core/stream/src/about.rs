@@ -5,13 +5,13 @@
 
 use crate::binding::Binding;
 use crate::decode::string;
-use crate::doc;
+use crate::doc::{self, Doc, Shared};
 use crate::tree::{self, Got, PLACE, Part, TEXT, View, copied, not_a_tree, origin_of, unread};
 use crate::wait::{self, Mode, Op};
 use crate::{fail, leaf};
-use kumi_flow::Poll;
+use kumi_flow::{Poll, Root};
 use kumi_vm::*;
-use kumi_xml::{ClassId, Kind as FieldKind, RowView};
+use kumi_xml::{Batch, ByteRange, ClassId, Item, Kind as FieldKind, RowRef, RowView};
 use std::sync::Arc;
 
 pub static TABLE: &[NativeDef] = &[
@@ -24,6 +24,8 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__xtree_identity", 1, identity),
     leaf("__xtree_pack", 1, pack),
     leaf("__xtree_unpack", 3, unpack),
+    leaf("__xtree_start", 1, start_row),
+    leaf("__xtree_revive", 2, revive),
 ];
 
 fn row_text(cx: &mut Cx, row: &[u8], i: usize) -> Value {
@@ -152,6 +154,87 @@ fn pack(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         },
     };
     Ok(cx.str_enc(&row, EncIndex::BINARY))
+}
+
+/// `__xtree_start(tree)`: what the start tag of an element with lists said, as a packed row.
+fn start_row(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(v) = a[0].as_data::<View>() else { return Err(not_a_tree(cx, a[0])) };
+    let Part::Node(node) = &v.part else { return Err(not_a_tree(cx, a[0])) };
+    match node.opened(|row| row.bytes().to_vec()) {
+        Some(row) => Ok(cx.str_enc(&row, EncIndex::BINARY)),
+        None => Err(cx.type_error("the element has not arrived")),
+    }
+}
+
+/// `__xtree_revive(schema, items)`: an element with lists of its own, of items as lib/kumihimo/xml/parts.rb writes them: a number for
+/// the kind (0 an open element, 1 a whole one, 2 a text, 3 the end of an open one), the slot, the bytes, one after the other.
+fn revive(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let binding = crate::binding::binding(cx, a[0])?;
+    let items = cx.arg_array(a, 1)?;
+    let items: Vec<Value> = items.as_slice().to_vec();
+    let Some(batch) = batch_of(&binding, &items) else { return Err(cx.type_error("no dump of a tree")) };
+    let shared = cx.shared_state::<Shared>();
+    let document = shared.registry(cx).revive(binding.schema.clone(), batch);
+    let object = cx.k.object;
+    let origin = doc::origin(cx, binding.clone(), a[0], "a dump", document.producer.root().clone());
+    let doc = cx.data(object, Doc::new(document.producer.clone(), origin, Value::NIL, false));
+    match document.root {
+        Root::Node(node) => Ok(tree::view(cx, View::node(binding, doc, node))),
+        Root::List(_) => Err(cx.type_error("no dump of a tree")),
+    }
+}
+
+/// The items as a binder would deliver them; nothing where they are not what the schema says.
+fn batch_of(binding: &Binding, items: &[Value]) -> Option<Batch> {
+    let schema = &binding.schema;
+    let mut batch = Batch::new();
+    let mut open: Vec<ClassId> = Vec::new();
+    let mut done = false;
+    for item in items.chunks(3) {
+        let [kind, slot, bytes] = item else { return None };
+        let slot = u16::try_from(slot.as_fix()?).ok()?;
+        if done {
+            return None;
+        }
+        if kind.as_fix()? == 3 {
+            open.pop()?;
+            done = open.is_empty();
+            batch.items.push(Item::Close);
+            continue;
+        }
+        let field = match open.last() {
+            Some(class) => Some(schema.class(*class).fields.get(slot as usize)?.kind),
+            None => None,
+        };
+        let text = bytes.as_str()?;
+        let text = text.bytes();
+        let range = ByteRange { start: u32::try_from(batch.bytes.len()).ok()?, len: u32::try_from(text.len()).ok()? };
+        let row = RowRef { start: range.start, len: range.len };
+        let item = match (kind.as_fix()?, field) {
+            (2, Some(FieldKind::Text)) if std::str::from_utf8(text).is_ok() => Item::Field { slot, text: range },
+            (kind @ (0 | 1), field) => {
+                let class = match field {
+                    Some(FieldKind::Class(class)) => class,
+                    None if kind == 0 => schema.root().class(),
+                    _ => return None,
+                };
+                let view = RowView::new(text)?;
+                if schema.class(class).whole != (kind == 1) || !fits(binding, class, view, 0) {
+                    return None;
+                }
+                if kind == 0 {
+                    open.push(class);
+                    Item::Open { class, slot, row }
+                } else {
+                    Item::Row { class, slot, row }
+                }
+            }
+            _ => return None,
+        };
+        batch.bytes.extend_from_slice(text);
+        batch.items.push(item);
+    }
+    done.then_some(batch)
 }
 
 /// `__xtree_unpack(schema, class, row)`: an element of its own.
