@@ -170,8 +170,7 @@ fn start_row(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// the kind (0 an open element, 1 a whole one, 2 a text, 3 the end of an open one), the slot, the bytes, one after the other.
 fn revive(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let binding = crate::binding::binding(cx, a[0])?;
-    let items = cx.arg_array(a, 1)?;
-    let items: Vec<Value> = items.as_slice().to_vec();
+    let items: Vec<Value> = cx.arg_array(a, 1)?.seen().to_vec();
     let Some(batch) = batch_of(&binding, &items) else { return Err(cx.type_error("no dump of a tree")) };
     let shared = cx.shared_state::<Shared>();
     let document = shared.registry(cx).revive(binding.schema.clone(), batch);
