@@ -216,16 +216,20 @@ module Enumerable
       i = 0
       until __undef?(v = __ary_item(self, i))
         k = yield v
-        l = h[k]
-        l ? __ary_push(l, v) : h[k] = [v]
+        unless __hash_group(h, k, v)
+          l = h[k]
+          l ? __ary_push(l, v) : h[k] = [v]
+        end
         i += 1
       end
     else
       each do |*a|
         v = __pack(a)
         k = yield v
-        l = h[k]
-        l ? __ary_push(l, v) : h[k] = [v]
+        unless __hash_group(h, k, v)
+          l = h[k]
+          l ? __ary_push(l, v) : h[k] = [v]
+        end
       end
     end
     h

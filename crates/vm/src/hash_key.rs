@@ -85,8 +85,23 @@ impl Cx {
                 h.h.set_val(i, val);
                 Ok(())
             }
+            None if self.changes(key) => {
+                // What is kept is a copy: its hash, not that of what the key was a moment ago.
+                let key = self.frozen_key(key);
+                self.hash_put(h, key, val)
+            }
             None => self.hash_push(h, hv, key, val),
         }
+    }
+    /// May another thread be changing this String, unless it is locked?
+    #[inline(always)]
+    fn changes(&self, key: Value) -> bool {
+        self.parallel && key.is_kind(Kind::Str) && key.needs_lock()
+    }
+    /// A key to be looked for and then kept: a copy of a String that others may change.
+    #[inline]
+    pub fn still_key(&mut self, key: Value) -> Value {
+        if self.changes(key) { self.frozen_key(key) } else { key }
     }
     /// `h[key] = val` for a plain key outside any iteration; false when the key is not plain.
     pub fn hash_put_plain(&mut self, h: Gc<HashObj>, key: Value, val: Value) -> bool {

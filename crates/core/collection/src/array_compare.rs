@@ -327,6 +327,7 @@ fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let out = cx.hash();
     let Some(mut h) = out.as_hash() else { return Ok(Value::NIL) };
     for v in a.seen() {
+        let v = cx.still_key(v);
         let Ok(hv) = cx.key_hash(h, v) else { return Ok(Value::NIL) };
         match cx.hash_find_with(h, v, hv) {
             Ok(Some(at)) => {

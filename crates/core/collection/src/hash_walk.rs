@@ -108,6 +108,24 @@ fn candidate(_: &mut Cx, _: Value, args: &[Value]) -> R {
     let from = args[2].as_fix().map(|p| p as usize);
     Ok(cell(args[0])?.h.candidate(table_hash(args[1]), from).map_or(Value::NIL, |i| Value::fix(i as i64)))
 }
+/// `__hash_group(h, key, value)`: adds the value to the list under a plain key, in one step; false when it is not plain.
+fn group(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let Some(h) = args[0].as_hash() else { return Ok(Value::FALSE) };
+    let key = cx.still_key(args[1]);
+    let Ok(hv) = cx.key_hash(h, key) else { return Ok(Value::FALSE) };
+    match cx.hash_find_with(h, key, hv) {
+        Ok(Some(at)) => match h.h.at(at).and_then(|e| e.val.as_array()) {
+            Some(list) => cx.push(list, args[2]),
+            None => return Ok(Value::FALSE),
+        },
+        Ok(None) => {
+            let list = cx.array(&args[2..3]);
+            cx.hash_push(h, hv, key, list)?;
+        }
+        Err(_) => return Ok(Value::FALSE),
+    }
+    Ok(Value::TRUE)
+}
 /// `__hash_push(h, hash, key, value)`: adds a key that is known to be absent.
 fn push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
@@ -280,6 +298,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__hash_remove_at", 2, 2, remove_at),
     intrinsic("__hash_version", 1, 1, version),
     intrinsic("__hash_candidate", 3, 3, candidate),
+    intrinsic("__hash_group", 3, 3, group),
     intrinsic("__hash_push", 4, 4, push),
     intrinsic("__hash_find", 2, 2, find),
     intrinsic("__hash_put", 3, 3, put),
