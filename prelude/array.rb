@@ -508,7 +508,7 @@ class Array
       end
       return self if __ary_shuffle(self, picks)
       # Another thread's change is no concern of a generator that runs no code of the user's.
-      raise RuntimeError, "modified during shuffle!" unless __same(random, Random)
+      raise RuntimeError, "modified during shuffle!" unless __same(random, Random) || __is_a(random, Random) && __builtin(random, :rand)
     end
   end
 
