@@ -92,6 +92,10 @@ pub struct Method {
 }
 
 impl Method {
+    /// Is it a native with a Ruby body that runs where the native does not?
+    pub(crate) fn has_twin(&self) -> bool {
+        self.native.is_some() && matches!(self.body, Body::Lazy(_) | Body::Code(_))
+    }
     /// The bytecode and the place its frames run in, when it has been compiled.
     pub fn code(&self) -> Option<(&Arc<ISeq>, Value)> {
         match &self.body {

@@ -70,6 +70,8 @@ pub struct Cx {
     pub(crate) turn: crate::sched::Turn,
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
+    /// `KUMI_TWIN_STRESS`: what user code calls runs its Ruby twin instead of the native, so that any program compares the two.
+    pub(crate) twins: bool,
     pub(crate) events: Vec<kumi_sched::Event>,
     /// Tasks of the running thread that may hold private values and do not run now: see `gc`.
     pub(crate) recent: Vec<u64>,
@@ -97,6 +99,7 @@ impl Cx {
             worker,
             parallel: false,
             turn: Default::default(),
+            twins: std::env::var_os("KUMI_TWIN_STRESS").is_some_and(|v| !v.is_empty() && v != "0"),
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
             recent: Vec::new(),

@@ -104,7 +104,9 @@ impl Cx {
             return false;
         }
         let mut h = Hot::unset();
-        if let Some(f) = e.native {
+        if e.native.is_some() && self.twins && e.has_twin() {
+            return true;
+        } else if let Some(f) = e.native {
             h.kind = HotKind::Native;
             h.native = Some(f);
             h.guard = e.guard;

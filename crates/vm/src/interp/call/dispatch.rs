@@ -33,6 +33,10 @@ impl Cx {
     #[inline]
     fn dispatch_now(&mut self, m: u32, mut r: Ready) -> Flow {
         let e = &self.methods[m as usize];
+        if self.twins && e.native.is_some() && self.prefers_twin(m) {
+            return self.dispatch_body(m, r);
+        }
+        let e = &self.methods[m as usize];
         if let Some(f) = e.native {
             // A native never sees a block: its twin does.
             if !r.block.is_nil() && !matches!(e.body, Body::Native) {
@@ -66,6 +70,12 @@ impl Cx {
             };
         }
         self.dispatch_body(m, r)
+    }
+    /// `KUMI_TWIN_STRESS`: does a call from here go to the twin of native `m`?
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn prefers_twin(&self, m: u32) -> bool {
+        self.methods[m as usize].has_twin() && !self.in_system()
     }
     /// Runs the body of `m`, whatever native stands before it.
     pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Flow {

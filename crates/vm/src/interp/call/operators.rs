@@ -56,6 +56,10 @@ impl Cx {
             m
         };
         let e = &self.methods[m as usize];
+        if self.twins && e.native.is_some() && self.prefers_twin(m) {
+            return self.dispatch_body(m, Ready::new(x, Args::from_slice(args), dst, flags));
+        }
+        let e = &self.methods[m as usize];
         if let Some(f) = e.native {
             let n = args.len();
             let guard = e.guard;
