@@ -7,7 +7,7 @@
 //! empty an Acquire, so what was stored is what is moved. A gate is passed in some ten instructions and never across a
 //! safepoint; nothing is waited for inside it.
 //!
-//! `tests/loom.rs` runs this file in every interleaving.
+//! `tests/loom_arrays.rs` runs this file in every interleaving.
 
 use super::sync::{Arc, AtomicU64, AtomicUsize, Ordering::*, fence, spin_until};
 
@@ -18,7 +18,7 @@ const GATES: usize = 64;
 const GATES: usize = 2;
 
 /// One worker's, in cache lines of its own.
-#[repr(align(128))]
+#[cfg_attr(not(loom), repr(align(128)))]
 struct Post(AtomicUsize);
 
 /// All gates of a runtime.
@@ -72,7 +72,8 @@ impl Gate {
     #[inline]
     pub fn wait_out(&self, place: usize) {
         fence(SeqCst);
-        let mut others = self.all.taken.load(Relaxed) & !(1 << self.me);
+        // Acquire: whoever has given its gate back has stored before.
+        let mut others = self.all.taken.load(Acquire) & !(1 << self.me);
         while others != 0 {
             let post = &self.all.posts[others.trailing_zeros() as usize].0;
             if post.load(Acquire) == place {

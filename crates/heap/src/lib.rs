@@ -32,6 +32,7 @@ mod lock;
 mod mark;
 mod published;
 mod racevec;
+mod readers;
 mod record;
 pub mod retire;
 mod rows;

@@ -23,6 +23,7 @@
 //! Here is the storage: made, read, published, replaced and given back. The operations that change it: `racevec/change.rs`.
 
 mod change;
+mod order;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -31,11 +32,12 @@ mod traits;
 pub use seen::{Iter as SeenIter, Seen};
 
 use crate::{Value, retire};
+use order::{LOOK, PUBLISH};
 use std::alloc::{Layout, alloc, handle_alloc_error, realloc};
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// Elements of a [`RaceVec`].
 ///
@@ -77,12 +79,12 @@ unsafe impl Plain for u64 {
     #[inline(always)]
     unsafe fn load(p: *const u64) -> u64 {
         // SAFETY: a live, aligned slot.
-        unsafe { AtomicU64::from_ptr(p as *mut u64) }.load(Acquire)
+        unsafe { AtomicU64::from_ptr(p as *mut u64) }.load(LOOK)
     }
     #[inline(always)]
     unsafe fn store(p: *mut u64, v: u64) {
         // SAFETY: a live, aligned slot.
-        unsafe { AtomicU64::from_ptr(p) }.store(v, Release)
+        unsafe { AtomicU64::from_ptr(p) }.store(v, PUBLISH)
     }
 }
 // SAFETY: one word; zero is `false`.
@@ -297,12 +299,12 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// First element and number of elements.
     #[inline(always)]
     fn parts(&self) -> (*mut T, usize) {
-        let w = self.word.load(Acquire);
+        let w = self.word.load(LOOK);
         if Self::is_inline(w) {
             (self.inline.get() as *mut T, w.addr() >> 1)
         } else {
             // SAFETY: an even word is the address of a buffer that lives at least until the next stop.
-            let (start, len) = Self::unpack(unsafe { (*w).span.load(Acquire) });
+            let (start, len) = Self::unpack(unsafe { (*w).span.load(LOOK) });
             (Self::data(w).wrapping_add(start), len)
         }
     }
@@ -322,18 +324,18 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     fn publish_len(&mut self, len: usize) {
         let w = self.word.load(Relaxed);
         if Self::is_inline(w) {
-            self.word.store(inline_word(len), Release);
+            self.word.store(inline_word(len), PUBLISH);
         } else {
             // SAFETY: as in `parts`.
             let span = unsafe { &(*w).span };
             let (start, _) = Self::unpack(span.load(Relaxed));
-            span.store(Self::pack(if len == 0 { 0 } else { start }, len), Release);
+            span.store(Self::pack(if len == 0 { 0 } else { start }, len), PUBLISH);
         }
     }
     /// Publishes a buffer (or an inline word) and retires the one before.
     fn publish(&mut self, w: *mut Head) {
         let old = self.word.load(Relaxed);
-        self.word.store(w, Release);
+        self.word.store(w, PUBLISH);
         if !Self::is_inline(old) {
             // SAFETY: made by `make` with this layout; the word names it no more.
             unsafe { retire::free_later(old as *mut u8, Self::layout((*old).cap)) };
@@ -390,7 +392,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                     handle_alloc_error(l);
                 }
                 (*b).cap = want;
-                self.word.store(b, Release);
+                self.word.store(b, PUBLISH);
             }
         }
     }
@@ -422,7 +424,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Elements the buffer has room for.
     pub fn capacity(&self) -> usize {
-        let w = self.word.load(Acquire);
+        let w = self.word.load(LOOK);
         // SAFETY: as in `parts`.
         if Self::is_inline(w) { N } else { unsafe { (*w).cap } }
     }

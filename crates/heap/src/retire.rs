@@ -12,6 +12,7 @@
 //! the memory goes back at once.
 
 use crate::gate::{Gate, Gates};
+use crate::readers::looked_at;
 use std::alloc::{Layout, dealloc};
 use std::cell::{Cell, RefCell};
 use std::ptr::null;
@@ -162,7 +163,7 @@ impl Retired {
             old.push((stop, fresh));
         }
         old.retain_mut(|(at, list)| {
-            let stays = oldest.is_some_and(|o| *at > o);
+            let stays = looked_at(*at, oldest);
             if !stays {
                 due.append(list);
             }

@@ -8,6 +8,7 @@
 
 use crate::block::Block;
 use crate::gate::Gates;
+use crate::readers::Readers;
 use crate::retire::Retired;
 use crate::space::Lists;
 use crate::stat::{Counters, GcStat, Stats};
@@ -75,13 +76,6 @@ impl Orphan {
     }
 }
 
-/// Stops that freed buffers, and for each reader beside them how many there were when it began.
-#[derive(Default)]
-struct Readers {
-    stops: u64,
-    seen: Vec<u64>,
-}
-
 /// Every class there is.
 #[derive(Default)]
 pub(crate) struct Classes {
@@ -142,7 +136,7 @@ pub struct HeapShared {
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
     /// Who reads cells beside the stops.
-    readers: Mutex<Readers>,
+    readers: Readers,
 }
 
 // SAFETY: the values and blocks in it are touched under its locks, or while the world is stopped.
@@ -190,7 +184,7 @@ impl HeapShared {
             classes: Mutex::default(),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
-            readers: Mutex::default(),
+            readers: Readers::default(),
         }
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
@@ -199,23 +193,15 @@ impl HeapShared {
     /// Somebody begins to read cells whatever stops come, up to [`reader_ends`](Self::reader_ends), to which the number goes
     /// back: buffers that are replaced meanwhile are not freed. Not during a stop.
     pub fn reader_begins(&self) -> u64 {
-        let mut r = lock(&self.readers);
-        let seen = r.stops;
-        r.seen.push(seen);
-        seen
+        self.readers.begins()
     }
     /// See [`reader_begins`](Self::reader_begins). Not during a stop.
     pub fn reader_ends(&self, seen: u64) {
-        let mut r = lock(&self.readers);
-        if let Some(i) = r.seen.iter().position(|s| *s == seen) {
-            r.seen.swap_remove(i);
-        }
+        self.readers.ends(seen);
     }
     /// A stop that frees replaced buffers: its number, and the last one that all readers have seen, if there are any.
     pub(crate) fn stop_for_readers(&self) -> (u64, Option<u64>) {
-        let mut r = lock(&self.readers);
-        r.stops += 1;
-        (r.stops, r.seen.iter().copied().min())
+        self.readers.stop()
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {

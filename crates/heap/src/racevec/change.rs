@@ -5,11 +5,12 @@
 //! span or the word that covers them is published; where values are replaced in place, a racing reader sees each as it was or as it is. Elements of a
 //! buffer move in parallel mode only into a new one, and bytes change there only so.
 
+use super::order::PUBLISH;
 use super::{Head, MAX_START, Plain, RaceVec, inline_word};
 use crate::retire;
 use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
-use std::sync::atomic::Ordering::*;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     #[inline(always)]
@@ -21,14 +22,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                 let len = w.addr() >> 1;
                 if len < N {
                     T::store((self.inline.get() as *mut T).add(len), v);
-                    return self.word.store(inline_word(len + 1), Release);
+                    return self.word.store(inline_word(len + 1), PUBLISH);
                 }
             } else {
                 let s = (*w).span.load(Relaxed);
                 let (start, len) = Self::unpack(s);
                 if start + len < (*w).cap {
                     T::store(Self::data(w).add(start + len), v);
-                    return (*w).span.store(s + Self::ONE, Release);
+                    return (*w).span.store(s + Self::ONE, PUBLISH);
                 }
             }
         }
@@ -50,12 +51,12 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let w = self.word.load(Relaxed);
         if Self::is_inline(w) {
             if T::WORDS || !retire::parallel() {
-                self.word.store(inline_word(last), Release);
+                self.word.store(inline_word(last), PUBLISH);
                 return Some(v);
             }
         } else if T::WORDS {
             // SAFETY: as in `parts`.
-            unsafe { (*w).span.store((*w).span.load(Relaxed) - Self::ONE, Release) };
+            unsafe { (*w).span.store((*w).span.load(Relaxed) - Self::ONE, PUBLISH) };
             return Some(v);
         }
         self.truncate(last);
@@ -297,13 +298,13 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let span = unsafe { &(*w).span };
         let (start, len) = Self::unpack(span.load(Relaxed));
         if n == len {
-            span.store(0, Release);
+            span.store(0, PUBLISH);
             return true;
         }
         if start + n > MAX_START {
             return false;
         }
-        span.store(Self::pack(start + n, len - n), Release);
+        span.store(Self::pack(start + n, len - n), PUBLISH);
         if start + n > 32 && start + n > len - n {
             self.close_front();
         }
@@ -321,7 +322,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             // SAFETY: both ranges lie in the buffer; nobody else reads.
             unsafe {
                 ptr::copy(p, Self::data(w), len);
-                (*w).span.store(Self::pack(0, len), Release);
+                (*w).span.store(Self::pack(0, len), PUBLISH);
             }
         }
     }
@@ -358,7 +359,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             if start >= vs.len() {
                 // SAFETY: there are `start` unused places before `p`.
                 unsafe { Self::put(p.sub(vs.len()), vs) };
-                span.store(Self::pack(start - vs.len(), len + vs.len()), Release);
+                span.store(Self::pack(start - vs.len(), len + vs.len()), PUBLISH);
                 return;
             }
         }
