@@ -85,7 +85,7 @@ impl Cx {
                 h.h.set_val(i, val);
                 Ok(())
             }
-            None if self.changes(key) => {
+            None if !h.h.by_identity && self.changes(key) => {
                 // What is kept is a copy: its hash, not that of what the key was a moment ago.
                 let key = self.frozen_key(key);
                 self.hash_put(h, key, val)
