@@ -2,6 +2,7 @@
 # machine whose speed drifts drifts for all of them. Prints medians of user CPU time and
 # the ratio peer / kumi (above 1: kumi is faster), writes the same as JSON.
 require "json"
+require_relative "lib/against"
 
 ROOT = File.dirname(__dir__)
 AWFY = {
@@ -10,18 +11,19 @@ AWFY = {
   "Mandelbrot" => 500, "NBody" => 250_000
 }.freeze
 
-options = { reps: 3, kumi: "kumi", own: true, json: nil, awfy: nil, only: nil }
+options = { reps: 3, kumi: "kumi", own: true, json: nil, awfy: nil, only: nil, against: nil }
 args = ARGV.dup
 while (a = args.shift)
   case a
   when "--kumi" then options[:kumi] = args.shift
-  when "--reps" then options[:reps] = Integer(args.shift)
+  when "--reps", "--rounds" then options[:reps] = Integer(args.shift)
+  when "--against" then options[:against] = File.expand_path(args.shift)
   when "--awfy" then options[:awfy] = args.shift
   when "--only" then options[:only] = args.shift
   when "--no-own" then options[:own] = false
   when "--json" then options[:json] = args.shift
   when "--help", "-h"
-    puts "usage: bench/run [--reps N] [--awfy CHECKOUT] [--no-own] [--only TEXT] [--json FILE]"
+    puts "usage: bench/run [--reps N] [--against OTHER_KUMI] [--awfy CHECKOUT] [--no-own] [--only TEXT] [--json FILE]"
     exit
   else abort "bench/run: unknown argument #{a}; try --help"
   end
@@ -48,7 +50,7 @@ if options[:awfy]
 end
 jobs.select! { |j| j.name.include?(options[:only]) } if options[:only]
 
-# User CPU seconds of one run and what it printed; nil when it failed.
+# User CPU seconds of one run and what it printed; nil when it failed. What are-we-fast-yet prints tells its own time.
 def once(command, job)
   r, w = IO.pipe
   before = Process.times.cutime
@@ -57,8 +59,19 @@ def once(command, job)
   out = r.read
   r.close
   Process.wait(pid)
-  ok = $?.success?
-  [Process.times.cutime - before, ok ? out : nil]
+  out = out.gsub(/\d+us/, "") if job.name.start_with?("awfy")
+  [Process.times.cutime - before, $?.success? ? out : nil]
+end
+
+SETS = { "own" => ->(n) { !n.start_with?("awfy") }, "awfy" => ->(n) { n.start_with?("awfy") } }.freeze
+
+if options[:against]
+  abort "bench/run: cannot run #{options[:against]}" unless system(options[:against], "-e", "1", out: File::NULL, err: File::NULL)
+  Bench::Against.head
+  rows = Bench::Against.new(options[:kumi], options[:against], options[:reps]) { |command, job| once(command, job) }.run(jobs)
+  summary = SETS.filter_map { |set, pick| (s = Bench::Against.summary(set, rows.select { |r| pick.(r.name) })) && [set, s] }.to_h
+  File.write(options[:json], JSON.pretty_generate({ rows: rows.map(&:to_h), summary: summary })) if options[:json]
+  exit(rows.all?(&:ok?))
 end
 
 def median(list)
@@ -74,7 +87,6 @@ rows = jobs.map.with_index do |job, i|
   options[:reps].times do
     PEERS.each do |name, command|
       t, out = once(command, job)
-      out = out.gsub(/\d+us/, "") if out && job.name.start_with?("awfy")
       times[name] << t if out
       outputs[name] = out
     end
@@ -100,7 +112,7 @@ def geomean(list) = list.empty? ? nil : Math.exp(list.sum { |x| Math.log(x) } / 
 
 summary = {}
 others.each do |o|
-  { "own" => ->(n) { !n.start_with?("awfy") }, "awfy" => ->(n) { n.start_with?("awfy") } }.each do |set, pick|
+  SETS.each do |set, pick|
     ratios = rows.select { |r| pick.(r[:name]) && r[:same] }.filter_map do |r|
       r[:times][o] / [r[:times]["kumi"], 0.001].max if r[:times][o] && r[:times]["kumi"]
     end

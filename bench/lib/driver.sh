@@ -14,7 +14,7 @@ for a in "$@"; do
   esac
 done
 if [ ! -x "$kumi" ] && ! command -v "$kumi" >/dev/null 2>&1; then
-  cargo build --release -q --manifest-path "$here/../../Cargo.toml" -p kumi || exit 1
+  (cd "$here/../.." && cargo build --release -q -p kumi) || exit 1 # from there, for .cargo/config.toml
 fi
 driver=$BENCH_RUBY
 if [ -z "$driver" ]; then

@@ -455,6 +455,7 @@ impl Value {
         // SAFETY: as above.
         unsafe { (*(self.bits() as *const DataObj)).get::<T>().filter(|_| d.hdr.kind == Kind::Data) }
     }
+    #[inline(always)]
     pub fn frozen(self) -> bool {
         self.header().is_none_or(|h| h.has(flag::FROZEN))
     }

@@ -55,6 +55,11 @@ impl Shapes {
     fn write(&self) -> RwLockWriteGuard<'_, Tree> {
         self.tree.write().unwrap_or_else(PoisonError::into_inner)
     }
+    /// Number of variables, if this worker has asked for a shape's since there is this one.
+    #[inline(always)]
+    pub fn known_count(&self, s: ShapeId) -> Option<u32> {
+        self.counts.get(s as usize).copied()
+    }
     /// Number of variables.
     pub fn count(&mut self, s: ShapeId) -> u32 {
         if let Some(&n) = self.counts.get(s as usize) {

@@ -362,6 +362,12 @@ impl Cx {
                     self.heap.end_place();
                     return self.enter_placed(i, m, 0);
                 }
+                (HotKind::New, _) if recv == self.k.array.val() => {
+                    if let Some(a) = self.array_new_fast(fp.slice(b + 1, argc)) {
+                        fp.set_r(i.a(), a);
+                        return Flow::Go;
+                    }
+                }
                 // When the result register lies in the window, the frame must not own it.
                 (HotKind::New, _) if i.a() < b - HEADER as usize => {
                     if let Some((obj, init)) = self.new_fast(recv, argc) {

@@ -305,6 +305,7 @@ impl Cx {
     /// What was found by symbols or serials that may mean something else now.
     fn forget_found(&mut self) {
         self.cache = crate::world::empty_cache();
+        self.news.fill(Default::default());
         self.heap.shapes.forget_found();
     }
     /// The row of a new method. `None`: the table is full. The class lock is held.

@@ -7,12 +7,27 @@
 use super::{Heap, Rule};
 use crate::Value;
 use crate::block::MAX_CELL;
-use crate::header::{Gc, Header, flag};
+use crate::header::{Gc, Header, Kind, flag};
+use crate::layout::ArrayObj;
 use crate::site::Place;
 use crate::space::{IN, OUTSIDE};
 use crate::trace::{Visitor, trace_cell};
 use crate::window::LEAVE;
 use std::sync::atomic::Ordering::*;
+
+/// Is this a cell that holds no other (but for its class, which is shared), and that nobody else knows?
+#[inline]
+fn holds_no_cell(v: Value) -> bool {
+    if v.header().is_none_or(|h| h.has(flag::SHARED)) {
+        return false;
+    }
+    match v.kind() {
+        Some(Kind::Str | Kind::Float | Kind::Big) => true,
+        // SAFETY: only this worker, which is here, reaches a cell that is not shared.
+        Some(Kind::Array) => v.cell::<ArrayObj>().is_some_and(|a| unsafe { a.still() }.iter().all(|x| !x.is_heap())),
+        _ => false,
+    }
+}
 
 impl Heap {
     /// Cells are born at `p` until [`Heap::end_place`]. In between the caller comes to no safepoint.
@@ -32,8 +47,14 @@ impl Heap {
     pub fn end_place(&mut self) {
         if self.sites.place != Place::Window {
             let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
-            if !self.sites.born.is_empty() {
-                self.raise_born(shared);
+            match self.sites.born[..] {
+                [] => {}
+                // The commonest: a string, or an array of numbers. It has its flags, and holds nothing that needs any.
+                [one] if !shared && holds_no_cell(one) && !self.sites.table.profiles() => {
+                    self.sites.born.clear();
+                    self.confined_born();
+                }
+                _ => self.raise_born(shared),
             }
         }
     }

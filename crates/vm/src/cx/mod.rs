@@ -15,6 +15,7 @@ mod options;
 
 pub use options::Options;
 
+use crate::interp::{NEWS, NewEntry};
 use crate::native::*;
 use crate::runtime::{Runtime, StateCell, StateRef};
 use crate::task::{Task, TaskPtr, TaskTable};
@@ -32,6 +33,7 @@ pub struct Cx {
     /// Other workers are active: natives run with their guards.
     pub(crate) parallel: bool,
     pub(crate) cache: Box<[CacheEntry]>,
+    pub(crate) news: Box<[NewEntry; NEWS]>,
     pub pending: Pending,
     /// The running frame and the next instruction, valid while a native or slow path runs.
     pub(crate) fp: *mut Value,
@@ -112,6 +114,7 @@ impl Cx {
             stack_sizes: rt.stack_sizes,
             rt,
             cache: crate::world::empty_cache(),
+            news: Box::new([NewEntry::default(); NEWS]),
             pending: Pending::default(),
             fp: std::ptr::null_mut(),
             pc: std::ptr::null(),

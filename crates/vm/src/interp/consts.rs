@@ -10,6 +10,9 @@ use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
+/// In the cache word of a store into an instance variable: the object gets the variable by it.
+const ADDS: u32 = 1 << 31;
+
 impl Cx {
     // --- constants ---------------------------------------------------------
 
@@ -337,6 +340,8 @@ impl Cx {
 
     // --- instance variables ----------------------------------------------------------
 
+    // The cache word of a store: the object's shape above; below slot plus one, or the shape that it gets with this variable,
+    // marked by `ADDS`.
     #[cold]
     #[inline(never)]
     pub(crate) fn ivar_get_slow(&mut self, s: Value, name: Sym, cache: &AtomicU64) -> R {
@@ -369,13 +374,32 @@ impl Cx {
             let x = self.isolation_error("can not set instance variables of classes/modules by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
+        let before = s.cell::<ObjectObj>().map_or(ROOT_SHAPE, |o| o.hdr.aux);
         self.ivar_set_locked(s, name, v);
         if let Some(o) = s.cell::<ObjectObj>() {
-            if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
-                cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
+            let after = o.hdr.aux;
+            if let Some(i) = self.heap.shapes.slot(after, name) {
+                let added = after != before && self.heap.shapes.count(before) == i && after < ADDS;
+                let w = if added { (before as u64) << 32 | (ADDS | after) as u64 } else { (after as u64) << 32 | (i + 1) as u64 };
+                cache.store(w, Relaxed);
             }
         }
         Flow::Go
+    }
+    /// `@name = v` where the cache word says that an object of this shape gets the variable as its next one. False: it does
+    /// not, or others may look on.
+    #[inline(always)]
+    pub(crate) fn slot_add(&mut self, mut o: Gc<ObjectObj>, w: u64, v: Value) -> bool {
+        let (before, low) = ((w >> 32) as u32, w as u32);
+        if before != o.hdr.aux || low & ADDS == 0 || self.parallel || o.hdr.frozen() {
+            return false;
+        }
+        let Some(i) = self.heap.shapes.known_count(before).filter(|i| *i < o.hdr.x as u32) else { return false };
+        self.heap.before_store(o.val(), v);
+        // The value before the shape that tells of it.
+        o.set_slot(i, v);
+        o.set_shape(low & !ADDS);
+        true
     }
 
     /// Sets an instance variable from the loop: under the object's lock while others run and may reach it.

@@ -34,6 +34,7 @@ pub use call::Missing;
 pub(crate) use call::Ready;
 pub use eval::EvalScope;
 pub(crate) use hot::{Hot, HotKind, decoded, hit};
+pub(crate) use procs::{NEWS, NewEntry};
 pub(crate) use unwind::KILL;
 pub use unwind::{Backtrace, TraceEntry};
 

@@ -6,6 +6,18 @@ use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
 
+/// What `new` enters, by class: serials name both classes as they are, so that any change makes an entry stale.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct NewEntry {
+    class: u32,
+    meta: u32,
+    init: u32,
+    argc: u32,
+}
+
+/// Entries a worker keeps.
+pub(crate) const NEWS: usize = 64;
+
 impl Cx {
     /// A Home cell of the frame at a slot, made when missing. `pc`: where the frame is calling from
     /// (`u32::MAX` when that does not matter).
@@ -148,28 +160,32 @@ impl Cx {
         if c.data.instance != Instance::Object || c.is_singleton() {
             return None;
         }
-        let init = self.find_method(c, sym::INITIALIZE);
-        if init == NO_METHOD {
-            return None;
-        }
-        // A class may have its own `allocate`.
         let meta = self.class_of(class);
+        let e = self.news[c.serial as usize % NEWS];
+        if e.class == c.serial && e.meta == meta.serial && e.argc as usize == argc {
+            return Some((self.heap.object(c), e.init));
+        }
+        let init = self.find_init(c, meta, argc)?;
+        self.news[c.serial as usize % NEWS] = NewEntry { class: c.serial, meta: meta.serial, init, argc: argc as u32 };
+        Some((self.heap.object(c), init))
+    }
+    /// The `initialize` that `new` of `c` enters by itself with so many arguments (`NO_METHOD`: none is called).
+    fn find_init(&mut self, c: Gc<ClassObj>, meta: Gc<ClassObj>, argc: usize) -> Option<u32> {
+        let init = self.find_method(c, sym::INITIALIZE);
+        // A class may have its own `allocate`.
         let alloc = self.find_method(meta, sym::ALLOCATE);
-        if alloc == NO_METHOD || !self.methods[alloc as usize].builtin {
+        if init == NO_METHOD || alloc == NO_METHOD || !self.methods[alloc as usize].builtin {
             return None;
         }
         let e = &self.methods[init as usize];
-        if e.native.is_some() && e.owner == self.k.basic_object && argc == 0 {
-            return Some((self.heap.object(c), NO_METHOD));
-        }
         if e.native.is_some() {
+            return (e.owner == self.k.basic_object && argc == 0).then_some(NO_METHOD);
+        }
+        // What is not compiled yet has no row: it is looked for again.
+        if !self.heat(init) {
             return None;
         }
-        self.heat(init);
         let h = &self.hot[init as usize];
-        if h.kind == super::HotKind::Simple && h.argc as usize == argc {
-            return Some((self.heap.object(c), init));
-        }
-        None
+        (h.kind == super::HotKind::Simple && h.argc as usize == argc).then_some(init)
     }
 }

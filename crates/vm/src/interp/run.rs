@@ -18,6 +18,18 @@ use crate::world::NO_METHOD;
 use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// An end of an instruction that stays a block of its own: the compiler then copies the jump to the next instruction here,
+/// and the processor learns what follows after each by itself. Where ends share one jump, it is foreseen badly
+/// (`.cargo/rustc` lets the compiler make so many copies).
+#[inline(always)]
+fn own_end() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: no instruction at all.
+    unsafe {
+        std::arch::asm!("", options(nomem, nostack, preserves_flags));
+    }
+}
+
 impl Cx {
     /// Runs the current task until its first frame is left, or until somebody panics (`fault`). The result or the exception
     /// is in the task.
@@ -71,6 +83,15 @@ impl Cx {
                 c
             }};
         }
+        macro_rules! poll {
+            () => {
+                if cx.heap.poll.load(Relaxed) {
+                    flow!(cx.safepoint());
+                } else {
+                    own_end();
+                }
+            };
+        }
         macro_rules! jump {
             ($off:expr) => {{
                 let off = $off as isize;
@@ -78,6 +99,8 @@ impl Cx {
                 pc = unsafe { pc.offset(off) };
                 if off < 0 && cx.heap.poll.load(Relaxed) {
                     flow!(cx.safepoint());
+                } else {
+                    own_end();
                 }
             }};
         }
@@ -155,6 +178,8 @@ impl Cx {
                 pc = unsafe { pc.add(1) };
                 if t == ($i.x() != 0) {
                     jump!($i.sc());
+                } else {
+                    own_end();
                 }
             }};
         }
@@ -188,9 +213,7 @@ impl Cx {
                 nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
                 fp = nf;
                 pc = h.code;
-                if cx.heap.poll.load(Relaxed) {
-                    flow!(cx.safepoint());
-                }
+                poll!();
             }};
         }
 
@@ -202,7 +225,7 @@ impl Cx {
                 cx.pc = crate::sites::UNSAVED;
             }
             match i.op() {
-                Op::Nop => {}
+                Op::Nop => own_end(),
                 Op::Move => fp.set_r(i.a(), fp.r(i.b())),
                 Op::Nil => fp.set_r(i.a(), Value::NIL),
                 Op::True => fp.set_r(i.a(), Value::TRUE),
@@ -254,8 +277,9 @@ impl Cx {
                         // SAFETY: kind checked.
                         let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
-                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 {
-                            let v = o.slot(w as u32 - 1);
+                        // An empty word names the shape without variables, and a slot that no object has: nil.
+                        if (w >> 32) as u32 == o.hdr.aux {
+                            let v = o.slot((w as u32).wrapping_sub(1));
                             fp.set_r(i.a(), if v.is_undef() { Value::NIL } else { v });
                             continue;
                         }
@@ -269,8 +293,11 @@ impl Cx {
                         // SAFETY: kind checked.
                         let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
-                        if (w >> 32) as u32 == o.hdr.aux && w as u32 != 0 && !o.hdr.frozen() {
+                        if (w >> 32) as u32 == o.hdr.aux && (w as i32) > 0 && !o.hdr.frozen() {
                             cx.slot_set(o, w as u32 - 1, fp.r(i.a()));
+                            continue;
+                        }
+                        if cx.slot_add(o, w, fp.r(i.a())) {
                             continue;
                         }
                     }
@@ -525,21 +552,29 @@ impl Cx {
                 Op::JmpIf => {
                     if fp.r(i.a()).truthy() {
                         jump!(i.bc());
+                    } else {
+                        own_end();
                     }
                 }
                 Op::JmpUnless => {
                     if !fp.r(i.a()).truthy() {
                         jump!(i.bc());
+                    } else {
+                        own_end();
                     }
                 }
                 Op::JmpNil => {
                     if fp.r(i.a()).is_nil() {
                         jump!(i.bc());
+                    } else {
+                        own_end();
                     }
                 }
                 Op::JmpSet => {
                     if !fp.r(i.a()).is_undef() {
                         jump!(i.bc());
+                    } else {
+                        own_end();
                     }
                 }
                 Op::JLt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::LT, <),
@@ -569,11 +604,20 @@ impl Cx {
                             let child = fp.iseq().sites[i.c()].block.unwrap_or(0);
                             literal_block(cx.slot_of(fp), child)
                         };
+                        // The commonest kind by a branch of its own: it is better foreseen than the jump of a table.
+                        if hot.kind == HotKind::Simple && argc == hot.argc as usize {
+                            enter!(b, i.a(), hot, blk, 0);
+                            continue;
+                        }
+                        if hot.kind == HotKind::AttrGet && argc == 0 {
+                            let v = match recv.cell::<ObjectObj>().map(|o| (o, seen_in(hot, &o))) {
+                                Some((o, k)) if k != 0 => o.slot(k - 1),
+                                _ => cx.attr_get_slow(recv, w as u32),
+                            };
+                            fp.set_r(i.a(), if v.is_undef() { Value::NIL } else { v });
+                            continue;
+                        }
                         match hot.kind {
-                            HotKind::Simple if argc == hot.argc as usize => {
-                                enter!(b, i.a(), hot, blk, 0);
-                                continue;
-                            }
                             HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
                                 if let Some(f) = hot.native {
                                     save!();
@@ -587,20 +631,6 @@ impl Cx {
                                     }
                                     continue;
                                 }
-                            }
-                            HotKind::AttrGet if argc == 0 => {
-                                let v = match recv.cell::<ObjectObj>() {
-                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
-                                        0 => cx.attr_get_slow(recv, w as u32),
-                                        k => {
-                                            let v = o.slot(k - 1);
-                                            if v.is_undef() { Value::NIL } else { v }
-                                        }
-                                    },
-                                    _ => cx.attr_get_slow(recv, w as u32),
-                                };
-                                fp.set_r(i.a(), v);
-                                continue;
                             }
                             HotKind::MemberGet if argc == 0 => {
                                 if let Some(s) = recv.cell::<StructObj>() {
@@ -630,14 +660,8 @@ impl Cx {
                             }
                             HotKind::AttrSet if argc == 1 && !recv.frozen() => {
                                 let v = fp.r(b + 1);
-                                match recv.cell::<ObjectObj>() {
-                                    Some(o) if seen_in(hot, &o) != 0 => match seen_in(hot, &o) {
-                                        0 => {
-                                            save!();
-                                            cx.attr_set_slow(recv, v, w as u32)
-                                        }
-                                        k => cx.slot_set(o, k - 1, v),
-                                    },
+                                match recv.cell::<ObjectObj>().map(|o| (o, seen_in(hot, &o))) {
+                                    Some((o, k)) if k != 0 => cx.slot_set(o, k - 1, v),
                                     _ => {
                                         save!();
                                         cx.attr_set_slow(recv, v, w as u32)
@@ -652,14 +676,19 @@ impl Cx {
                                         flow!(cx.stack_overflow());
                                         continue;
                                     }
-                                    if cx.heap.poll.load(Relaxed) {
-                                        flow!(cx.safepoint());
-                                    }
+                                    poll!();
                                     continue;
                                 }
                             }
                             HotKind::New => {
                                 save!();
+                                if recv == cx.k.array.val()
+                                    && blk.is_nil()
+                                    && let Some(a) = cx.array_new_fast(fp.slice(b + 1, argc))
+                                {
+                                    fp.set_r(i.a(), a);
+                                    continue;
+                                }
                                 if let Some((obj, init)) = cx.new_fast(recv, argc) {
                                     if init == NO_METHOD {
                                         fp.set_r(i.a(), obj);
@@ -729,9 +758,7 @@ impl Cx {
                                 flow!(cx.stack_overflow());
                                 continue;
                             }
-                            if cx.heap.poll.load(Relaxed) {
-                                flow!(cx.safepoint());
-                            }
+                            poll!();
                             continue;
                         }
                     }
@@ -741,9 +768,7 @@ impl Cx {
                                 flow!(cx.stack_overflow());
                                 continue;
                             }
-                            if cx.heap.poll.load(Relaxed) {
-                                flow!(cx.safepoint());
-                            }
+                            poll!();
                             continue;
                         }
                     }

@@ -90,14 +90,7 @@ impl Cx {
                     return self.native_exit_general(x, m, r);
                 }
                 if c == self.k.array && r.block.is_nil() && r.kw.is_undef() {
-                    // Array.new(n, v) without a call.
-                    let n = match r.args.first() {
-                        None => Some(0),
-                        Some(v) => v.as_fix().filter(|n| (0..1 << 20).contains(n)),
-                    };
-                    if let Some(n) = n.filter(|_| r.args.len() <= 2 && self.array_init_plain()) {
-                        let v = r.args.get(1).copied().unwrap_or(Value::NIL);
-                        let a = self.heap.array_buf(self.k.array.val(), RaceVec::from_elem(v, n as usize)).val();
+                    if let Some(a) = self.array_new_fast(&r.args) {
                         return self.deliver(a, r.dst, r.flags);
                     }
                 }
@@ -178,6 +171,15 @@ impl Cx {
         }
     }
     /// Is Array#initialize still the runtime's own?
+    /// `Array.new(n, v)` without a call.
+    pub(crate) fn array_new_fast(&mut self, args: &[Value]) -> Option<Value> {
+        let n = args.first().map_or(Some(0), |v| v.as_fix()).filter(|n| (0..1 << 20).contains(n))?;
+        if args.len() > 2 || !self.array_init_plain() {
+            return None;
+        }
+        let v = args.get(1).copied().unwrap_or(Value::NIL);
+        Some(self.heap.array_buf(self.k.array.val(), RaceVec::from_elem(v, n as usize)).val())
+    }
     fn array_init_plain(&mut self) -> bool {
         let m = self.find_method(self.k.array, sym::INITIALIZE);
         m != NO_METHOD && self.methods[m as usize].builtin

@@ -21,7 +21,21 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn binop(&mut self, dst: usize, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+        if let Some(v) = self.strings_equal(x, y, mid) {
+            self.fp().set_r(dst, Value::bool(v));
+            return Flow::Go;
+        }
         self.op_call(dst, x, &[y], mid, cache, 0)
+    }
+    /// `x == y` and `x != y` of two Strings that nobody else can change meanwhile. A redefinition takes back the
+    /// instructions that ask here.
+    #[inline(always)]
+    fn strings_equal(&self, x: Value, y: Value, mid: Sym) -> Option<bool> {
+        if mid != sym::EQ && mid != sym::NEQ || self.parallel {
+            return None;
+        }
+        let (a, b) = (x.as_str()?, y.as_str()?);
+        (a.hdr.class == self.k.string.val()).then(|| self.str_eq(a, b) == (mid == sym::EQ))
     }
     #[cold]
     #[inline(never)]
@@ -79,6 +93,10 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+        if let Some(v) = self.strings_equal(x, y, mid) {
+            self.fused_jump(Value::bool(v));
+            return Flow::Go;
+        }
         self.op_call(0, x, &[y], mid, cache, ff::JUMP)
     }
     /// Takes or does not take the fused jump just before `pc`, whose comparison gave `v`. Backwards it polls, as every jump.
@@ -101,41 +119,44 @@ impl Cx {
         let fp = self.fp();
         let op = Op::ALL[(i.x() & 0x7f) as usize];
         let (a, b, c) = (i.a(), i.b(), i.c());
+        // By a call in any case: not by a short cut of the instruction that was taken back.
+        let called = |cx: &mut Cx, dst, x, y, mid, cache| cx.op_call(dst, x, &[y], mid, cache, 0);
+        let jumps = |cx: &mut Cx, x, y, mid, cache| cx.op_call(0, x, &[y], mid, cache, ff::JUMP);
         let imm = || Value::fix(i.sb() as i64);
         match op {
-            Op::Add => self.binop(a, fp.r(b), fp.r(c), sym::PLUS, cache),
-            Op::Sub => self.binop(a, fp.r(b), fp.r(c), sym::MINUS, cache),
-            Op::Mul => self.binop(a, fp.r(b), fp.r(c), sym::MUL, cache),
-            Op::Div => self.binop(a, fp.r(b), fp.r(c), sym::DIV, cache),
-            Op::Mod => self.binop(a, fp.r(b), fp.r(c), sym::MOD, cache),
-            Op::AddI => self.binop(a, fp.r(b), Value::fix(i.sc() as i64), sym::PLUS, cache),
-            Op::SubI => self.binop(a, fp.r(b), Value::fix(i.sc() as i64), sym::MINUS, cache),
-            Op::Lt => self.binop(a, fp.r(b), fp.r(c), sym::LT, cache),
-            Op::Le => self.binop(a, fp.r(b), fp.r(c), sym::LE, cache),
-            Op::Gt => self.binop(a, fp.r(b), fp.r(c), sym::GT, cache),
-            Op::Ge => self.binop(a, fp.r(b), fp.r(c), sym::GE, cache),
-            Op::Eq => self.binop(a, fp.r(b), fp.r(c), sym::EQ, cache),
-            Op::Neq => self.binop(a, fp.r(b), fp.r(c), sym::NEQ, cache),
-            Op::Shl => self.binop(a, fp.r(b), fp.r(c), sym::SHL, cache),
-            Op::Shr => self.binop(a, fp.r(b), fp.r(c), sym::SHR, cache),
-            Op::And => self.binop(a, fp.r(b), fp.r(c), sym::AND, cache),
-            Op::Or => self.binop(a, fp.r(b), fp.r(c), sym::OR, cache),
-            Op::Xor => self.binop(a, fp.r(b), fp.r(c), sym::XOR, cache),
+            Op::Add => called(self, a, fp.r(b), fp.r(c), sym::PLUS, cache),
+            Op::Sub => called(self, a, fp.r(b), fp.r(c), sym::MINUS, cache),
+            Op::Mul => called(self, a, fp.r(b), fp.r(c), sym::MUL, cache),
+            Op::Div => called(self, a, fp.r(b), fp.r(c), sym::DIV, cache),
+            Op::Mod => called(self, a, fp.r(b), fp.r(c), sym::MOD, cache),
+            Op::AddI => called(self, a, fp.r(b), Value::fix(i.sc() as i64), sym::PLUS, cache),
+            Op::SubI => called(self, a, fp.r(b), Value::fix(i.sc() as i64), sym::MINUS, cache),
+            Op::Lt => called(self, a, fp.r(b), fp.r(c), sym::LT, cache),
+            Op::Le => called(self, a, fp.r(b), fp.r(c), sym::LE, cache),
+            Op::Gt => called(self, a, fp.r(b), fp.r(c), sym::GT, cache),
+            Op::Ge => called(self, a, fp.r(b), fp.r(c), sym::GE, cache),
+            Op::Eq => called(self, a, fp.r(b), fp.r(c), sym::EQ, cache),
+            Op::Neq => called(self, a, fp.r(b), fp.r(c), sym::NEQ, cache),
+            Op::Shl => called(self, a, fp.r(b), fp.r(c), sym::SHL, cache),
+            Op::Shr => called(self, a, fp.r(b), fp.r(c), sym::SHR, cache),
+            Op::And => called(self, a, fp.r(b), fp.r(c), sym::AND, cache),
+            Op::Or => called(self, a, fp.r(b), fp.r(c), sym::OR, cache),
+            Op::Xor => called(self, a, fp.r(b), fp.r(c), sym::XOR, cache),
             Op::Neg => self.unop(a, fp.r(b), sym::UMINUS, cache),
             Op::Not => self.unop(a, fp.r(b), sym::NOT, cache),
-            Op::Aref => self.binop(a, fp.r(b), fp.r(c), sym::AREF, cache),
+            Op::Aref => called(self, a, fp.r(b), fp.r(c), sym::AREF, cache),
             Op::Aset => self.aset_slow(fp.r(a), fp.r(b), fp.r(c), cache),
-            Op::CaseEq => self.binop(a, fp.r(b), fp.r(c), sym::EQQ, cache),
-            Op::JLt => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::LT, cache),
-            Op::JLe => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::LE, cache),
-            Op::JGt => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::GT, cache),
-            Op::JGe => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::GE, cache),
-            Op::JEq => self.cmp_jump_slow(i, fp.r(a), fp.r(b), sym::EQ, cache),
-            Op::JLtI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::LT, cache),
-            Op::JLeI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::LE, cache),
-            Op::JGtI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::GT, cache),
-            Op::JGeI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::GE, cache),
-            Op::JEqI => self.cmp_jump_slow(i, fp.r(a), imm(), sym::EQ, cache),
+            Op::CaseEq => called(self, a, fp.r(b), fp.r(c), sym::EQQ, cache),
+            Op::JLt => jumps(self, fp.r(a), fp.r(b), sym::LT, cache),
+            Op::JLe => jumps(self, fp.r(a), fp.r(b), sym::LE, cache),
+            Op::JGt => jumps(self, fp.r(a), fp.r(b), sym::GT, cache),
+            Op::JGe => jumps(self, fp.r(a), fp.r(b), sym::GE, cache),
+            Op::JEq => jumps(self, fp.r(a), fp.r(b), sym::EQ, cache),
+            Op::JLtI => jumps(self, fp.r(a), imm(), sym::LT, cache),
+            Op::JLeI => jumps(self, fp.r(a), imm(), sym::LE, cache),
+            Op::JGtI => jumps(self, fp.r(a), imm(), sym::GT, cache),
+            Op::JGeI => jumps(self, fp.r(a), imm(), sym::GE, cache),
+            Op::JEqI => jumps(self, fp.r(a), imm(), sym::EQ, cache),
             _ => unreachable!("only operators are made generic"),
         }
     }
