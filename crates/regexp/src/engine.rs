@@ -11,21 +11,27 @@ use onig_sys as onig;
 use std::os::raw::{c_int, c_void};
 use std::ptr;
 use std::sync::Once;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// Bounds of one search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub struct Limits<'a> {
     /// When to give up (`Regexp.timeout`).
     pub deadline: Option<Instant>,
     /// Backtracking steps after which to give up; for chunked work.
     pub steps: Option<u64>,
     /// Places to come back to that are remembered at once, after which to give up (0: the engine's own bound).
     pub depth: u32,
+    /// How long to search, about, when it goes through long text again and again without coming back to a place; then
+    /// [`SearchError::Steps`].
+    pub patience: Option<Duration>,
+    /// Set by others: nobody wants the answer any more. It is looked at now and then, and gives [`SearchError::Steps`].
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Backtracking steps after which any search gives up, when nothing else was asked for.
-const RETRY_LIMIT: std::ffi::c_ulong = 200_000_000;
+pub(crate) const RETRY_LIMIT: std::ffi::c_ulong = 200_000_000;
 
 /// Why a search has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +282,7 @@ impl Program {
         &self,
         subject: &[u8],
         walk: Walk,
-        limits: Limits,
+        limits: Limits<'_>,
         out: &mut Vec<(isize, isize)>,
     ) -> Result<Option<usize>, SearchError> {
         if subject.len() >= i32::MAX as usize {
@@ -290,7 +296,7 @@ impl Program {
             return Ok(None);
         }
         let region = RegionGuard::take();
-        let code = if limits.deadline.is_none() && limits.steps.is_none() {
+        let code = if limits.deadline.is_none() && limits.steps.is_none() && limits.stop.is_none() {
             self.run(subject, walk, &region, ptr::null_mut())
         } else {
             self.run_bounded(subject, walk, &region, limits)?
@@ -310,11 +316,12 @@ impl Program {
         }
     }
 
-    /// The engine counts backtracking but doesn't watch the clock: it gets a growing
+    /// The engine counts backtracking but looks at nothing else: it gets a growing
     /// number of steps until the deadline, which repeats at most an eighth of the work.
-    fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits) -> Result<c_int, SearchError> {
-        let total = limits.steps.unwrap_or(u64::MAX);
-        let mut chunk: u64 = if limits.deadline.is_some() { 100_000.min(total) } else { total };
+    fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits<'_>) -> Result<c_int, SearchError> {
+        let total = limits.steps.unwrap_or(if limits.deadline.is_some() { u64::MAX } else { RETRY_LIMIT as u64 });
+        let watched = limits.deadline.is_some() || limits.stop.is_some();
+        let mut chunk: u64 = if watched { 100_000.min(total) } else { total };
         let param = Param::take()?;
         loop {
             // SAFETY: `param` is live.
@@ -323,27 +330,26 @@ impl Program {
                 onig::onig_set_retry_limit_in_search_of_match_param(param.0, chunk as _);
                 onig::onig_set_retry_limit_in_match_of_match_param(param.0, chunk as _);
             }
-            let began = Instant::now();
+            let began = limits.deadline.map(|_| Instant::now());
             let code = self.run(subject, walk, region, param.0);
             if code != RETRY_IN_SEARCH && code != RETRY_IN_MATCH {
                 return Ok(code);
             }
-            let now = Instant::now();
-            if let Some(deadline) = limits.deadline {
+            let mut factor = 8;
+            if let (Some(deadline), Some(began)) = (limits.deadline, began) {
+                let now = Instant::now();
                 let left = deadline.saturating_duration_since(now);
                 if left.is_zero() {
                     return Err(SearchError::Timeout);
                 }
-                if chunk >= total {
-                    return Err(SearchError::Steps);
-                }
                 // Aim at the time left, at most eight times more than last time.
                 let spent = now.duration_since(began).as_nanos().max(1);
-                let factor = (left.as_nanos() / spent).clamp(1, 8) as u64;
-                chunk = chunk.saturating_mul(factor).max(chunk + chunk / 4).min(total);
-            } else {
+                factor = (left.as_nanos() / spent).clamp(1, 8) as u64;
+            }
+            if chunk >= total || limits.stop.is_some_and(|s| s.load(Relaxed)) {
                 return Err(SearchError::Steps);
             }
+            chunk = chunk.saturating_mul(factor).max(chunk + chunk / 4).min(total);
         }
     }
 

@@ -6,10 +6,13 @@
 
 use crate::adapt::adapt;
 use crate::engine::{self, Limits, Program, SearchError, Walk};
+use crate::memo::Memo;
 use crate::source::unescape;
 use kumi_text::EncIndex;
 use kumi_text::encoding::CodeRange;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
 
 /// Option bits, with Ruby's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -53,6 +56,15 @@ impl std::fmt::Display for RegexError {
 }
 
 impl std::error::Error for RegexError {}
+
+/// Backtracking steps of the engine after which it is worth remembering them: some milliseconds, and ten times what a
+/// plain search through the text takes.
+const SOON: u64 = 200_000;
+const SOON_PER_BYTE: u64 = 20;
+/// Text of so many bytes is searched at once: if each place looks through all of it, some milliseconds.
+const SHORT: usize = 2000;
+/// How long a part of a search should take.
+const PART: Duration = Duration::from_millis(20);
 
 /// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
 /// took no part.
@@ -122,10 +134,14 @@ pub struct Regex {
     primary_enc: EncIndex,
     primary: Program,
     others: RwLock<Vec<(EncIndex, Arc<Program>)>>,
+    /// Matchers that remember, for the encodings in which one was wanted; `None`: it cannot be had.
+    memos: RwLock<Vec<(EncIndex, Option<Arc<Memo>>)>>,
     names: Vec<(Vec<u8>, Vec<u32>)>,
     captures: usize,
     literal: Option<Vec<u8>>,
     linear: bool,
+    /// It asks where the search began (`\G`).
+    at_start: bool,
 }
 
 impl std::fmt::Debug for Regex {
@@ -205,7 +221,9 @@ impl Regex {
             primary,
             literal,
             linear,
+            at_start: memchr::memmem::find(&text.bytes, b"\\G").is_some(),
             others: RwLock::new(Vec::new()),
+            memos: RwLock::new(Vec::new()),
         })
     }
 
@@ -282,7 +300,11 @@ impl Regex {
         Ok(())
     }
 
-    fn with_program<T>(&self, subject: &Subject<'_>, run: impl FnOnce(&Program) -> Result<T, SearchError>) -> Result<T, SearchError> {
+    fn with_program<T>(
+        &self,
+        subject: &Subject<'_>,
+        run: impl FnOnce(&Program, EncIndex) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
         let mut enc = subject.search_encoding();
         if enc == EncIndex::US_ASCII || (enc.is_utf8() && self.primary_enc.is_utf8()) {
             enc = self.primary_enc;
@@ -291,7 +313,7 @@ impl Regex {
         // ASCII is valid in it.
         let seven_bit = || subject.bytes.is_ascii();
         if enc == self.primary_enc || (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
-            return run(&self.primary);
+            return run(&self.primary, self.primary_enc);
         }
         let known = self.others.read().unwrap_or_else(|e| e.into_inner()).iter().find(|(e, _)| *e == enc).map(|(_, p)| Arc::clone(p));
         let program = match known {
@@ -304,12 +326,120 @@ impl Regex {
                 made
             }
         };
-        run(&program)
+        run(&program, enc)
+    }
+
+    /// The matcher that remembers, in an encoding for which `program` was made.
+    fn memo(&self, program: &Program, enc: EncIndex) -> Option<Arc<Memo>> {
+        if let Some(known) = self.memos.read().unwrap_or_else(|e| e.into_inner()).iter().find(|(e, _)| *e == enc) {
+            return known.1.clone();
+        }
+        let o = self.options;
+        let flags = (o.has(Options::IGNORECASE), o.has(Options::EXTENDED), o.has(Options::MULTILINE));
+        let made = Memo::new(&self.engine_text, flags, enc, program).map(Arc::new);
+        self.memos.write().unwrap_or_else(|e| e.into_inner()).push((enc, made.clone()));
+        made
+    }
+
+    /// A search that looks at the clock and at who wants it now and then: the engine, which does not, is given a part of the
+    /// places where a match may begin after another.
+    fn find(&self, subject: &Subject<'_>, walk: Walk, limits: Limits<'_>, region: &mut Region) -> Result<Option<usize>, SearchError> {
+        let len = subject.bytes.len();
+        let watched = limits.patience.is_some() || limits.deadline.is_some() || limits.stop.is_some();
+        let single = subject.enc.is_single_byte() || subject.range == CodeRange::SevenBit;
+        let (mut from, to) = match walk {
+            Walk::Forward(a, b) if watched && b == len && len - a > SHORT && (single || subject.enc.is_utf8()) && !self.at_start => (a, b),
+            _ => return self.find_at_once(subject, walk, limits, region),
+        };
+        let began = Instant::now();
+        let mut part = SHORT / 4;
+        loop {
+            let mut end = from.saturating_add(part).min(to);
+            while !single && end < to && subject.bytes[end] & 0xC0 == 0x80 {
+                end += 1;
+            }
+            let before = began.elapsed();
+            let found = self.find_at_once(subject, Walk::Forward(from, end), limits, region)?;
+            if found.is_some() || end >= to {
+                return Ok(found);
+            }
+            let now = began.elapsed();
+            if limits.stop.is_some_and(|s| s.load(Relaxed)) || limits.patience.is_some_and(|p| now > p) {
+                return Err(SearchError::Steps);
+            }
+            if limits.deadline.is_some_and(|d| Instant::now() >= d) {
+                return Err(SearchError::Timeout);
+            }
+            let took = now - before;
+            if took < PART / 2 {
+                part = part.saturating_mul(2);
+            } else if took > PART {
+                part = (part / 2).max(1);
+            }
+            from = end;
+        }
+    }
+
+    /// A search by the engine, and when that comes back to the same places too often, by the matcher that remembers them.
+    fn find_at_once(
+        &self,
+        subject: &Subject<'_>,
+        walk: Walk,
+        limits: Limits<'_>,
+        region: &mut Region,
+    ) -> Result<Option<usize>, SearchError> {
+        let (bytes, groups) = (subject.bytes, &mut region.groups);
+        self.with_program(subject, |p, enc| {
+            let soon = SOON + bytes.len() as u64 * SOON_PER_BYTE;
+            if !self.linear || limits.steps.is_some_and(|n| n <= soon) {
+                return p.search(bytes, walk, limits, groups);
+            }
+            match p.search(bytes, walk, Limits { steps: Some(soon), ..limits }, groups) {
+                Err(SearchError::Steps) => {}
+                other => return other,
+            }
+            let found = self.memo(p, enc).and_then(|m| m.search(bytes, walk, limits, groups));
+            found.unwrap_or_else(|| p.search(bytes, walk, limits, groups))
+        })
+    }
+
+    /// The engine's answer, and that of the matcher that remembers, if there is one: for comparing them.
+    #[doc(hidden)]
+    #[allow(clippy::type_complexity)]
+    pub fn both(&self, subject: &Subject<'_>, start: usize, back: bool) -> Option<[Result<Option<Vec<(isize, isize)>>, SearchError>; 2]> {
+        let walk = if back { Walk::Backward(start) } else { Walk::Forward(start, subject.bytes.len()) };
+        let (mut both, bytes) = (None, subject.bytes);
+        self.with_program(subject, |p, enc| {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            let limits = Limits { steps: Some(1_000_000), ..Limits::default() };
+            // Backwards the engine does not look beyond where it starts.
+            let theirs = match walk {
+                Walk::Backward(start) => (0..=start)
+                    .rev()
+                    .filter(|&i| !enc.is_utf8() || i == bytes.len() || bytes[i] & 0xC0 != 0x80)
+                    .map(|i| p.search(bytes, Walk::At(i), limits, &mut a))
+                    .find(|r| *r != Ok(None))
+                    .unwrap_or(Ok(None)),
+                walk => p.search(bytes, walk, limits, &mut a),
+            };
+            if let Some(ours) = self.memo(p, enc).and_then(|m| m.search(bytes, walk, Limits::default(), &mut b)) {
+                both = Some([theirs.map(|f| f.map(|_| a)), ours.map(|f| f.map(|_| b))]);
+            }
+            Ok(())
+        })
+        .ok()?;
+        both
     }
 
     /// Searches from byte `start` to the end; on a match fills `region` and returns the
     /// position. `start` beyond the end finds nothing.
-    pub fn search(&self, subject: &Subject<'_>, start: usize, limits: Limits, region: &mut Region) -> Result<Option<usize>, SearchError> {
+    pub fn search(
+        &self,
+        subject: &Subject<'_>,
+        start: usize,
+        limits: Limits<'_>,
+        region: &mut Region,
+    ) -> Result<Option<usize>, SearchError> {
         let end = subject.bytes.len();
         self.search_range(subject, start, end, limits, region)
     }
@@ -320,13 +450,13 @@ impl Regex {
         subject: &Subject<'_>,
         start: usize,
         range_end: usize,
-        limits: Limits,
+        limits: Limits<'_>,
         region: &mut Region,
     ) -> Result<Option<usize>, SearchError> {
         if start > range_end || range_end > subject.bytes.len() {
             return Ok(None);
         }
-        self.with_program(subject, |p| p.search(subject.bytes, Walk::Forward(start, range_end), limits, &mut region.groups))
+        self.find(subject, Walk::Forward(start, range_end), limits, region)
     }
 
     /// Searches backwards: the last match that begins at or before byte `start`.
@@ -334,17 +464,16 @@ impl Regex {
         &self,
         subject: &Subject<'_>,
         start: usize,
-        limits: Limits,
+        limits: Limits<'_>,
         region: &mut Region,
     ) -> Result<Option<usize>, SearchError> {
         let start = start.min(subject.bytes.len());
-        self.with_program(subject, |p| p.search(subject.bytes, Walk::Backward(start), limits, &mut region.groups))
+        self.find(subject, Walk::Backward(start), limits, region)
     }
 
     /// Matches at byte `at` only.
-    pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits, region: &mut Region) -> Result<bool, SearchError> {
-        let found = self.with_program(subject, |p| p.search(subject.bytes, Walk::At(at), limits, &mut region.groups))?;
-        Ok(found.is_some())
+    pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits<'_>, region: &mut Region) -> Result<bool, SearchError> {
+        Ok(self.find(subject, Walk::At(at), limits, region)?.is_some())
     }
 
     /// A search that gives up when it seems to take long: `None`. In text of up to some 100 KB it has done at most some tenths of
@@ -371,10 +500,15 @@ impl Regex {
     }
 }
 
-impl Limits {
+impl Limits<'_> {
     /// Bounds of a search of no more than some 100 microseconds in a text of so many bytes: each step may run through all of it.
-    fn brief(bytes: usize) -> Limits {
-        Limits { deadline: None, steps: Some((200_000 / (bytes as u64 + 1)).clamp(32, 4000)), depth: 20_000 }
+    fn brief(bytes: usize) -> Limits<'static> {
+        Limits {
+            steps: Some((200_000 / (bytes as u64 + 1)).clamp(32, 4000)),
+            depth: 20_000,
+            patience: Some(Duration::from_micros(300)),
+            ..Limits::default()
+        }
     }
 }
 

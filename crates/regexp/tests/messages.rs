@@ -61,9 +61,9 @@ fn bounded() {
     let text = [b"a".repeat(60), b"b".to_vec()].concat();
     let subject = Subject::new(&text, EncIndex::UTF_8);
     let began = std::time::Instant::now();
-    let limits = Limits { deadline: Some(began + std::time::Duration::from_millis(50)), steps: None, depth: 0 };
+    let limits = Limits { deadline: Some(began + std::time::Duration::from_millis(50)), ..Limits::default() };
     assert_eq!(re.search(&subject, 0, limits, &mut Region::new()), Err(SearchError::Timeout));
-    let limits = Limits { deadline: None, steps: Some(1000), depth: 0 };
+    let limits = Limits { steps: Some(1000), ..Limits::default() };
     assert_eq!(re.search(&subject, 0, limits, &mut Region::new()), Err(SearchError::Steps));
 }
 
@@ -174,7 +174,7 @@ fn noise() {
         let Ok(re) = Regex::new(&pattern, options, enc) else { continue };
         compiled += 1;
         let subject = Subject::new(&text, other);
-        let limits = Limits { deadline: None, steps: Some(10_000), depth: 0 };
+        let limits = Limits { steps: Some(10_000), ..Limits::default() };
         let _ = re.search(&subject, next(4), limits, &mut region);
         let _ = re.search_back(&subject, next(9), limits, &mut region);
         let _ = re.match_at(&subject, next(4), limits, &mut region);

@@ -17,17 +17,18 @@
 //! that no call detaches for ever.
 
 use crate::Cx;
+use crate::aside::Work;
 use crate::native::Exit;
 use kumi_heap::Value;
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What a worker has to do, or has done, while it is detached.
 #[derive(Default)]
 pub(crate) struct Detour {
-    work: Option<Box<dyn FnOnce() -> Box<dyn Any>>>,
+    work: Option<Work>,
     /// Whose native gets `done`: task, frame, next instruction.
     asker: (u64, usize, usize),
     done: Option<Box<dyn Any>>,
@@ -74,25 +75,41 @@ impl Default for Pace {
 const PAUSE_AFTER: Duration = Duration::from_micros(150);
 /// Shorter work stays where it is, in nanoseconds.
 const LONG: u64 = 100_000;
-/// As above when stress is on, so that small programs detach.
+/// Work of which somebody may want to be rid before it ends.
+pub const VERY_LONG: u64 = 50_000_000;
+static WANTED: AtomicBool = AtomicBool::new(false);
+/// As `LONG` when stress is on, so that small programs detach.
 const LONG_UNDER_STRESS: u64 = 500;
 
 impl Cx {
-    /// Should work of about `ns` nanoseconds be detached? Not while there is one worker: nobody waits for it.
+    /// Should work of about `ns` nanoseconds be detached? While there is one worker nobody waits for it, but who wants it
+    /// to end.
     #[inline]
     pub fn worth_detaching(&self, ns: u64) -> bool {
-        ns >= LONG_UNDER_STRESS && self.started.load(Relaxed) && self.long_enough(ns)
+        ns >= LONG_UNDER_STRESS && (ns >= VERY_LONG || self.are_others_waiting() && self.long_enough(ns))
+    }
+    /// May others wait for this worker?
+    #[inline]
+    pub fn are_others_waiting(&self) -> bool {
+        self.started.load(Relaxed) && self.workers.len() > 1
     }
     #[cold]
     fn long_enough(&self, ns: u64) -> bool {
-        self.workers.len() > 1 && (ns >= LONG || self.stress != 0 || self.gc_stress != 0)
+        ns >= LONG || self.stress != 0 || self.gc_stress != 0
     }
-    /// Ends the native: it is called again, from its start, when `work` is done. It has changed nothing so far.
-    /// `keep` is for cells that the work reads and the native's arguments do not hold.
-    pub fn detach<T: 'static>(&mut self, keep: Value, work: impl FnOnce() -> T + 'static) -> Exit {
-        let work = Box::new(move || Box::new(work()) as Box<dyn Any>);
+    /// Ends the native: it is called again, from its start, when `work`, of about `ns` nanoseconds, is done. It has changed
+    /// nothing so far. `keep` holds the cells that the work reads. Very long work is done aside (`aside.rs`); what it takes is
+    /// told when nobody wants it any more.
+    pub fn detach<T: 'static>(&mut self, ns: u64, keep: Value, work: impl FnOnce(&AtomicBool) -> T + 'static) -> Exit {
+        self.detach_with::<T>(ns, &[keep], work)
+    }
+    fn detach_with<T: 'static>(&mut self, ns: u64, keep: &[Value], work: impl FnOnce(&AtomicBool) -> T + 'static) -> Exit {
+        let work: Work = Box::new(move |stop| Box::new(work(stop)) as Box<dyn Any>);
+        if ns >= VERY_LONG {
+            return self.go_aside(TypeId::of::<T>(), keep, work);
+        }
         self.detour = Detour { work: Some(work), asker: self.asker(), done: None };
-        self.pending.keep = keep;
+        self.pending.keep = keep.first().copied().unwrap_or(Value::NIL);
         Exit::Again
     }
     /// Nobody wants what comes out.
@@ -106,16 +123,22 @@ impl Cx {
     /// Ends the native for a moment in which others may stop: called again at once, it gets `state` from
     /// [`detached`](Cx::detached) and goes on. Its guard was dropped in between. `keep` is for cells that the state names.
     pub fn pause<T: 'static>(&mut self, keep: Value, state: T) -> Exit {
-        self.detach(keep, move || state)
+        self.detach(0, keep, move |_| state)
     }
     /// What this native's work gave, when it is called again. A native that gives away several kinds of work names
     /// each by a type of its own.
     #[inline]
     pub fn detached<T: 'static>(&mut self) -> Option<T> {
-        if self.detour.done.is_none() { None } else { self.take_detached() }
+        if self.detour.done.is_none() && self.task.aside.is_none() { None } else { self.take_detached() }
     }
     #[cold]
     fn take_detached<T: 'static>(&mut self) -> Option<T> {
+        if let Some(v) = self.from_aside(TypeId::of::<T>()) {
+            return v.downcast::<T>().ok().map(|v| *v);
+        }
+        if self.detour.done.is_none() {
+            return None;
+        }
         if self.detour.asker != self.asker() {
             self.forget_detour();
             return None;
@@ -144,7 +167,7 @@ impl Cx {
         match self.detached::<Made<F, [Value; N], T>>() {
             Some(m) if m.of == of => Ok(m.out),
             Some(_) => Ok(f()),
-            None => Err(self.detach(Value::NIL, move || Made { of, out: f(), kind: PhantomData::<F> })),
+            None => Err(self.detach_with(ns, &of, move |_| Made { of, out: f(), kind: PhantomData::<F> })),
         }
     }
     /// `f(bytes)`, as above: it gets a copy, and what it made counts if the bytes are the same afterwards.
@@ -157,7 +180,7 @@ impl Cx {
             Some(_) => Ok(f(bytes)),
             None => {
                 let of = bytes.to_vec();
-                Err(self.detach(Value::NIL, move || Made { out: f(&of), of, kind: PhantomData::<F> }))
+                Err(self.detach_with(ns, &[], move |_| Made { out: f(&of), of, kind: PhantomData::<F> }))
             }
         }
     }
@@ -166,7 +189,7 @@ impl Cx {
     pub(crate) fn work_detached(&mut self) -> bool {
         self.heap.end_place();
         if let Some(work) = self.detour.work.take() {
-            match self.while_detached(work) {
+            match self.while_detached(|| work(&WANTED)) {
                 Ok(done) => self.detour.done = Some(done),
                 Err(fault) => {
                     self.forget_detour();

@@ -57,6 +57,8 @@ impl Cx {
         let mut list = self.root.interrupts.lock();
         let v = list.remove(i);
         self.root.mail.store(!list.is_empty(), Relaxed);
+        drop(list);
+        self.task.aside = None;
         Some(v)
     }
     /// Takes the first interrupt that is due.

@@ -13,6 +13,7 @@
 #![allow(clippy::new_without_default)]
 
 mod alloc;
+mod aside;
 mod boot;
 pub mod bytecode;
 pub mod compile;
@@ -60,7 +61,7 @@ pub mod worker;
 mod world;
 
 pub use cx::{Cx, Options};
-pub use detach::Pace;
+pub use detach::{Pace, VERY_LONG};
 pub use iseq::ISeq;
 pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;

@@ -194,6 +194,8 @@ pub struct Pending {
     pub(crate) ticketed: bool,
     /// It is no deadlock however long it lasts.
     pub(crate) forever: bool,
+    /// What a thread of its own is to do meanwhile.
+    pub(crate) aside: Option<crate::aside::Work>,
     /// What the pool is to do meanwhile.
     pub(crate) job: Option<Job>,
 }
@@ -214,6 +216,7 @@ impl Default for Pending {
             io: Watches::new(),
             ticketed: false,
             forever: false,
+            aside: None,
             job: None,
         }
     }

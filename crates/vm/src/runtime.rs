@@ -74,6 +74,8 @@ pub struct Runtime {
     /// Made when the first task waits or the first thread starts.
     pub(crate) sched: OnceLock<Arc<Sched>>,
     pub(crate) stop: Stop,
+    /// Very long work of natives.
+    pub(crate) aside: crate::aside::Pieces,
     /// Was a Ractor ever made? See `ractor`.
     pub(crate) ractors: AtomicBool,
     /// A pass that trims parked stacks is to come.
@@ -137,6 +139,7 @@ impl Runtime {
             limits: Default::default(),
             sched: OnceLock::new(),
             stop: Stop::default(),
+            aside: Default::default(),
             ractors: AtomicBool::new(false),
             trim_armed: AtomicBool::new(false),
             look_armed: AtomicBool::new(false),

@@ -93,6 +93,7 @@ pub struct Interrupted {
     pub waits: Waits,
     pub since: u64,
     pub until: u64,
+    pub aside: Option<Box<crate::aside::Wanted>>,
 }
 
 /// Descriptors that are watched for a wait which something else may end, and that wait's number.
@@ -189,6 +190,8 @@ pub struct Task {
     pub held: bool,
     /// It runs finalizers, and interrupts of its thread wait meanwhile.
     pub finalizing: crate::finalize::Finalizing,
+    /// Very long work that was begun for its native.
+    pub aside: Option<Box<crate::aside::Wanted>>,
     /// What the pool's job gave.
     pub job: Option<Box<dyn std::any::Any + Send>>,
     /// Waits that go on when the signal handler above them is done, innermost last.
@@ -259,6 +262,7 @@ impl Task {
             masks: Value::NIL,
             held: false,
             finalizing: Default::default(),
+            aside: None,
             job: None,
             after_signal: ThinVec::new(),
             recent: 0,

@@ -165,6 +165,25 @@ pub(crate) fn arm_signals(s: &Sched) {
 }
 
 impl Runtime {
+    /// The end of what began with [`Cx::reader_aside_begins`], on whatever thread.
+    pub(crate) fn reader_aside_ends(&self, heap: &HeapShared, seen: u64) {
+        let mut s = lock(&self.stop.state);
+        while s.stopping {
+            s = self.stop.until_changed(s);
+        }
+        s.detached -= 1;
+        heap.reader_ends(seen);
+        if s.nobody_else() && s.active <= 1 {
+            if s.active == 0 {
+                s.parallel = false;
+            } else {
+                // The one that runs may stop locking.
+                self.stop.asked.store(true, Release);
+                self.poll_all();
+            }
+        }
+        self.stop.tell(&s);
+    }
     /// A tick of the clock: running workers look around; with none the clock stops.
     pub(crate) fn tick(&self) {
         let s = lock(&self.stop.state);
@@ -328,6 +347,22 @@ impl Cx {
             rt.stop.tell(&s);
         }
         done
+    }
+    /// Somebody will read cells beside this worker, which goes on: see `aside.rs`. At a safepoint; `None`: not now, a fork is to come.
+    pub(crate) fn reader_aside_begins(&mut self) -> Option<u64> {
+        let rt = self.runtime();
+        let mut s = lock(&rt.stop.state);
+        if s.forking > 0 {
+            return None;
+        }
+        s.detached += 1;
+        s.parallel = true;
+        if std::mem::take(&mut s.want_parallel) {
+            rt.stop.tell(&s);
+        }
+        let seen = self.heap.shared().reader_begins();
+        self.parallel_mode(true);
+        Some(seen)
     }
     /// Waits until nobody is detached, and keeps it so until [`forked`](Self::forked).
     fn before_fork(&mut self) {

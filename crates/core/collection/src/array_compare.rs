@@ -261,7 +261,7 @@ fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, 
             let (of, string, seed) = (a.val(), cx.k.string.val(), cx.hash_seed);
             // Others may change the array meanwhile: the copy keeps its elements.
             let copy = cx.array_seen(a.seen());
-            Err(cx.detach(copy, move || Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
+            Err(cx.detach(a.len() as u64 * LOOK_UP, copy, move |_| Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
         }
     }
 }

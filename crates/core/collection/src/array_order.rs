@@ -159,7 +159,7 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
             None => {
                 if let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) {
                     let copy = cx.array_seen(a.seen());
-                    return Err(cx.detach(copy, move || SortedCopy { copy, out: sort_alone(own, copy, None) }));
+                    return Err(cx.detach(sort_ns(a.len()), copy, move |_| SortedCopy { copy, out: sort_alone(own, copy, None) }));
                 }
             }
         }
@@ -350,8 +350,9 @@ fn long_sort(cx: &mut Cx, keys: Gc<ArrayObj>, values: Option<Gc<ArrayObj>>) -> R
         Some(_) => Ok(None),
         None => {
             let Some(own) = keys.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
-            let (of, values) = (keys.val(), values.map(|v| v.val()));
-            Err(cx.detach(of, move || Sorted { of, out: sort_alone(own, of, values) }))
+            let (of, values, ns) = (keys.val(), values.map(|v| v.val()), sort_ns(keys.len()));
+            let keep = cx.array(&[of, values.unwrap_or(Value::NIL)]);
+            Err(cx.detach(ns, keep, move |_| Sorted { of, out: sort_alone(own, of, values) }))
         }
     }
 }
@@ -386,7 +387,7 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
             let of = a.val();
             // Others may change the array meanwhile: the copy keeps its elements.
             let copy = cx.array_seen(a.seen());
-            Err(cx.detach(copy, move || Extreme { of, copy, at: extreme_alone(own, copy, want) }))
+            Err(cx.detach(a.len() as u64 * 4, copy, move |_| Extreme { of, copy, at: extreme_alone(own, copy, want) }))
         }
     }
 }

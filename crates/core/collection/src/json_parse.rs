@@ -58,7 +58,7 @@ fn read(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Some(r) => r.0,
             None => {
                 let v = args[0];
-                return Err(cx.detach(v, move || {
+                return Err(cx.detach(s.bytes().len() as u64 * 6, v, move |_| {
                     let text = v.as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
                     Read(Tape::read(text, o))
                 }));

@@ -15,6 +15,7 @@ use kumi_regexp::{Limits, Regex, Region, SearchError, Subject, show};
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Where a search looks.
@@ -61,11 +62,34 @@ impl Search {
     fn subject<'a>(&self, bytes: &'a [u8]) -> Subject<'a> {
         Subject::with_range(bytes, self.enc, self.range)
     }
-    /// The search, however long it takes.
-    fn run(&self, bytes: &[u8], mode: Mode, region: &mut Region) -> Answer {
-        let (r, subject) = (&self.r, &self.subject(bytes));
+    /// The search, however long it takes, or until nobody wants to know.
+    fn run(&self, bytes: &[u8], mode: Mode, region: &mut Region, stop: Option<&AtomicBool>) -> Answer {
         let deadline = self.limit.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
-        let limits = Limits { deadline, ..Limits::default() };
+        self.run_within(bytes, mode, region, Limits { deadline, stop, ..Limits::default() })
+    }
+    /// The same, given up when it takes some milliseconds, for who is alone; in long text each step may run through all of it.
+    fn run_soon(&self, bytes: &[u8], mode: Mode, region: &mut Region) -> Option<Answer> {
+        let steps = (4_000_000_000 / (bytes.len() as u64 + 1)).clamp(1000, 200_000);
+        match self.run_within(
+            bytes,
+            mode,
+            region,
+            Limits { steps: Some(steps), patience: Some(Duration::from_millis(20)), ..Limits::default() },
+        ) {
+            Err(SearchError::Steps) => None,
+            a => Some(a),
+        }
+    }
+    /// A first try that is not long, for who is alone or among others.
+    fn try_here(&self, cx: &Cx, bytes: &[u8], mode: Mode, region: &mut Region) -> Option<Answer> {
+        if !cx.are_others_waiting() {
+            return self.run_soon(bytes, mode, region);
+        }
+        let far = matches!(mode, Mode::From(i) if bytes.len().saturating_sub(i) > FAR);
+        if far { None } else { self.run_briefly(bytes, mode, region) }
+    }
+    fn run_within(&self, bytes: &[u8], mode: Mode, region: &mut Region, limits: Limits<'_>) -> Answer {
+        let (r, subject) = (&self.r, &self.subject(bytes));
         match mode {
             Mode::From(i) => r.search(subject, i, limits, region).map(|f| f.is_some()),
             // The engine looks before the start it is given, and for some patterns not right before it.
@@ -130,7 +154,7 @@ impl Text {
         let b = s.bytes();
         Text { cell: s.val(), at: b.as_ptr().addr(), len: b.len(), state }
     }
-    fn with<T>(&self, f: impl FnOnce(&[u8]) -> T) -> T {
+    pub fn with<T>(&self, f: impl FnOnce(&[u8]) -> T) -> T {
         match self.cell.as_str() {
             Some(s) => f(s.bytes()),
             None => f(b""),
@@ -153,14 +177,11 @@ struct Found {
 /// Searches `s` where it is asked for, however long it takes; nothing but the answer.
 pub fn search_here(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
     let search = Search::new(cx, re, s)?;
-    let a = search.run(s.bytes(), mode, region);
+    let a = search.run(s.bytes(), mode, region, None);
     search.answer(cx, a)
 }
 /// Searches `s`, for a native's only search; nothing but the answer.
 pub fn search(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -> Result<bool, Exit> {
-    if !cx.worth_detaching(u64::MAX) {
-        return search_here(cx, re, s, mode, region);
-    }
     let search = Search::new(cx, re, s)?;
     if let Some(f) = cx.detached::<Found>() {
         let same = Arc::ptr_eq(&f.search.r, &search.r) && f.mode == mode && f.search.enc == search.enc && f.text == Text::of(s);
@@ -168,18 +189,17 @@ pub fn search(cx: &mut Cx, re: Value, s: Str, mode: Mode, region: &mut Region) -
             *region = f.region;
             f.answer
         } else {
-            search.run(s.bytes(), mode, region)
+            search.run(s.bytes(), mode, region, None)
         };
         return search.answer(cx, a);
     }
-    let far = matches!(mode, Mode::From(i) if s.bytes().len().saturating_sub(i) > FAR);
-    match if far { None } else { search.run_briefly(s.bytes(), mode, region) } {
+    match search.try_here(cx, s.bytes(), mode, region) {
         Some(a) => search.answer(cx, a),
         None => {
             let text = Text::of(s);
-            Err(cx.detach(text.cell, move || {
+            Err(cx.detach(VERY_LONG, text.cell, move |stop| {
                 let mut region = Region::new();
-                let answer = text.with(|b| search.run(b, mode, &mut region));
+                let answer = text.with(|b| search.run(b, mode, &mut region, Some(stop)));
                 Found { search, text, mode, answer, region }
             }))
         }
@@ -239,15 +259,12 @@ impl Finder {
     /// For searches in `s`, which is looked at from its start.
     pub fn new(cx: &mut Cx, re: Value, s: Str, rest: Rest) -> Result<Finder, Exit> {
         let search = Search::new(cx, re, s)?;
-        let mut f = Finder { search, ahead: None, next: (0, 0), gives: cx.worth_detaching(u64::MAX), rest };
-        if !f.gives {
-            return Ok(f);
-        }
+        let mut f = Finder { search, ahead: None, next: (0, 0), gives: true, rest };
         if let Some(a) = cx.detached::<Ahead>() {
             f.gives = false;
             let same = Arc::ptr_eq(&a.search.r, &f.search.r) && a.rest == rest && a.search.enc == f.search.enc && a.text == Text::of(s);
             f.ahead = same.then_some(a);
-        } else if s.bytes().len() >= AHEAD {
+        } else if s.bytes().len() >= AHEAD && cx.are_others_waiting() {
             return Err(f.give(cx, s));
         }
         Ok(f)
@@ -279,18 +296,18 @@ impl Finder {
         }
         let mode = Mode::From(from);
         if self.gives {
-            return match self.search.run_briefly(s.bytes(), mode, region) {
+            return match self.search.try_here(cx, s.bytes(), mode, region) {
                 Some(a) => self.search.answer(cx, a),
                 None => Err(self.give(cx, s)),
             };
         }
-        let a = self.search.run(s.bytes(), mode, region);
+        let a = self.search.run(s.bytes(), mode, region, None);
         self.search.answer(cx, a)
     }
     /// All searches in `s`, while the worker is detached.
     fn give(&self, cx: &mut Cx, s: Str) -> Exit {
         let (search, rest, text) = (self.search.clone(), self.rest, Text::of(s));
-        cx.detach(text.cell, move || {
+        cx.detach(VERY_LONG, text.cell, move |stop| {
             let n = search.r.captures_len() + 1;
             let single = search.enc.is_single_byte() || search.range == CodeRange::SevenBit;
             let (mut list, mut groups) = (Vec::new(), Vec::new());
@@ -298,10 +315,10 @@ impl Finder {
                 let mut region = Region::new();
                 let mut from = 0;
                 while from <= b.len() {
-                    let answer = search.run(b, Mode::From(from), &mut region);
+                    let answer = search.run(b, Mode::From(from), &mut region, Some(stop));
                     let found = answer == Ok(true);
                     list.push((from, answer));
-                    let Some(m) = region.get(0).filter(|_| found) else { break };
+                    let Some(m) = region.get(0).filter(|_| found && !stop.load(Relaxed)) else { break };
                     region.groups.resize(n, (-1, -1));
                     groups.extend_from_slice(&region.groups);
                     let next = rest.after(from, &m, search.enc, single, b);

@@ -1,11 +1,37 @@
 //! Matching for lib/strscan: a search in the rest of a string, as if it began there.
 
-use crate::regexp::{ReObj, regex};
+use crate::regexp::{ReObj, ReState, regex};
+use crate::regexp_search::Text;
 use crate::text::*;
-use kumi_regexp::{Limits, Region, SearchError, Subject};
+use kumi_regexp::{Limits, Regex, Region, SearchError, Subject};
 use kumi_text::encoding::CodeRange;
 use kumi_vm::*;
 use std::time::{Duration, Instant};
+
+/// What a scan that was done aside was asked.
+#[derive(PartialEq)]
+struct Asked {
+    of: [Value; 4],
+    text: Text,
+}
+
+/// What it gave.
+struct Scanned(Asked, Result<bool, SearchError>, Region);
+
+fn limits_of(seconds: Option<f64>) -> Limits<'static> {
+    let deadline = seconds.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
+    Limits { deadline, ..Limits::default() }
+}
+
+fn find(r: &Regex, subject: &Subject<'_>, at: usize, anchored: bool, limits: Limits<'_>) -> (Result<bool, SearchError>, Region) {
+    let mut region = Region::new();
+    let found = if anchored {
+        r.match_at(subject, at, limits, &mut region)
+    } else {
+        r.search(subject, at, limits, &mut region).map(|f| f.is_some())
+    };
+    (found, region)
+}
 
 /// `__scan(re, str, pos, anchored, fixed)`: byte offsets `[from, to, ...]` of the groups relative
 /// to `pos` (-1 for groups that took no part), or nil. With `fixed` the string's start stays the
@@ -28,14 +54,29 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
     }
     let own = args[0].as_data::<ReObj>().and_then(|o| o.timeout);
-    let deadline = own.map(|t| Instant::now() + Duration::from_secs_f64(t.clamp(0.0, 1e9)));
-    let limits = Limits { deadline, steps: None, depth: 0 };
-    let mut region = Region::new();
-    let found = if anchored {
-        r.match_at(&subject, at, limits, &mut region)
-    } else {
-        r.search(&subject, at, limits, &mut region).map(|f| f.is_some())
-    };
+    let own = own.or(cx.shared_state::<ReState>().timeout());
+    let limits = limits_of(own);
+    let first = Limits { steps: Some(100_000), patience: Some(Duration::from_millis(20)), ..Limits::default() };
+    let (mut found, mut region) = find(&r, &subject, at, anchored, first);
+    if found == Err(SearchError::Steps) {
+        let call = Asked { of: [args[0], args[2], args[3], args[4]], text: Text::of(s) };
+        (found, region) = match cx.detached::<Scanned>() {
+            Some(x) if x.0 == call => (x.1, x.2),
+            Some(_) => find(&r, &subject, at, anchored, limits),
+            None => {
+                let (e, text) = (enc(s), call.text.clone());
+                let keep = cx.array(&[s.val(), args[0]]);
+                return Err(cx.detach(VERY_LONG, keep, move |stop| {
+                    let limits = Limits { stop: Some(stop), ..limits_of(own) };
+                    let (found, region) = text.with(|b| {
+                        let bytes = if fixed { b } else { b.get(pos..).unwrap_or_default() };
+                        find(&r, &Subject::with_range(bytes, e, cr), at, anchored, limits)
+                    });
+                    Scanned(call, found, region)
+                }));
+            }
+        };
+    }
     match found {
         Ok(true) => {
             let base = at as i64;

@@ -37,7 +37,8 @@ impl Cx {
             None => (None, 0, ff::DISCARD),
         };
         let waits = std::mem::replace(&mut t.waits, Waits::Nothing);
-        let wait = Interrupted { call, waits, since: t.since, until: t.until };
+        let aside = t.aside.take();
+        let wait = Interrupted { call, waits, since: t.since, until: t.until, aside };
         t.after_signal.push(wait);
         t.again = Some(Box::new((c, dst, flags)));
         self.sched().push_front(0, id, true);
@@ -48,6 +49,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
         Some(w) => {
             (cx.task.waits, cx.task.since, cx.task.until) = (w.waits, w.since, w.until);
+            cx.task.aside = w.aside;
             match w.call {
                 Some(call) => {
                     cx.pending.call = Some(call);

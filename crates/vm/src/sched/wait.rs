@@ -102,6 +102,9 @@ impl Cx {
     }
     /// The running task parks with what `pending` says; something else runs.
     fn wait_and_run(&mut self) -> Flow {
+        if let Some(work) = self.pending.aside.take() {
+            self.start_aside(work);
+        }
         let named = std::mem::take(&mut self.pending.ticketed);
         if !named {
             self.ticket();

@@ -1,0 +1,131 @@
+//! What takes long can be ended: a native that would compute for minutes leaves the program deaf to no signal, time limit or
+//! kill. Each program here takes far longer than its bound. The bounds tell an answer from a hang and are no measure.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn kumi(text: &str) -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.args(["-W0", "-e", text]).env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
+    c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    c
+}
+
+/// Runs what `text` prepares and then does; ends it by SIGTERM when it has been at it for a moment.
+fn is_ended(name: &str, prepare: &str, long: &str) {
+    let mut child = kumi(&format!("{prepare}\nputs 'ready'; $stdout.flush\n{long}\nputs 'done'")).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n", "{name}");
+    std::thread::sleep(Duration::from_millis(500));
+    // SAFETY: signals the child, which was not waited for yet.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let began = Instant::now();
+    let status = loop {
+        if let Some(s) = child.try_wait().unwrap() {
+            break s;
+        }
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("{name}: still there {PATIENCE:?} after SIGTERM");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let (mut rest, mut err) = (String::new(), String::new());
+    let _ = out.read_to_string(&mut rest);
+    let _ = child.stderr.take().unwrap().read_to_string(&mut err);
+    assert!(status.signal() == Some(libc::SIGTERM) && rest.is_empty(), "{name}: {status:?} {rest} {err}");
+}
+
+/// Long work: name, preparation, call.
+const LONG: &[(&str, &str, &str)] = &[
+    ("Integer()", "s = '9' * 50_000_000", "Integer(s)"),
+    ("to_i", "s = '9' * 50_000_000", "s.to_i"),
+    ("to_i of another base", "s = 'z' * 50_000_000", "s.to_i(36)"),
+    ("product", "x = (1 << 40_000_000) / 3", "x = x * x while true"),
+    ("power", "", "3 ** 2_000_000_000 while true"),
+    ("to_s", "x = (1 << 300_000_000) - 1", "x.to_s"),
+    ("back-reference", "", r"loop { /(x+x+)+\1[yz]/.match?('x' * 60) rescue 0 }"),
+    ("scan", "", r"loop { ('x' * 60).scan(/(x+x+)+\1[yz]/) rescue 0 }"),
+    ("gsub", "", r"loop { ('x' * 60).gsub(/(x+x+)+\1[yz]/, 'y') rescue 0 }"),
+    ("gsub with a block", "", r"loop { ('x' * 60).gsub(/(x+x+)+\1[yz]/) { 1 } rescue 0 }"),
+    ("split", "", r"loop { ('x' * 60).split(/(x+x+)+\1[yz]/) rescue 0 }"),
+    ("case", "", r"loop { case 'x' * 60 when /(x+x+)+\1[yz]/ then 1 end rescue 0 }"),
+    ("rindex", "", r"loop { ('x' * 60).rindex(/(x+x+)+\1[yz]/) rescue 0 }"),
+    ("StringScanner", "require 'strscan'; s = StringScanner.new('x' * 60)", r"loop { s.scan(/(x+x+)+\1[yz]/) rescue 0 }"),
+    ("far look from each place", "s = 'a' * 1_000_000 + 'b'", r"s =~ /a.*b\d/"),
+];
+
+#[test]
+fn long_natives_answer_sigterm() {
+    for (name, prepare, long) in LONG {
+        is_ended(name, prepare, long);
+    }
+}
+
+#[test]
+fn long_natives_among_threads_answer_sigterm() {
+    for (name, prepare, long) in LONG {
+        is_ended(name, &format!("t = Thread.new {{ loop {{ sleep 0.01 }} }}\n{prepare}"), long);
+    }
+}
+
+fn run(text: &str) -> String {
+    let out = kumi(text).output().unwrap();
+    format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
+}
+
+#[test]
+fn time_limits_kills_and_collections_do_not_wait_for_long_natives() {
+    let text = r#"
+        require "timeout"
+        def soon = (t = Process.clock_gettime(1); r = yield; Process.clock_gettime(1) - t < 10 ? r : "late")
+        s = "9" * 30_000_000
+        p soon { Timeout.timeout(0.3) { Integer(s) } rescue $!.class }
+        p soon { Timeout.timeout(0.3) { /(x+x+)+\1[yz]/ =~ "x" * 60 } rescue $!.class }
+        x = Thread.new { Integer(s) }
+        sleep 0.3
+        p soon { GC.start; x.kill.join.equal?(x) }
+        p soon { Regexp.new('(x+x+)+\1[yz]', timeout: 0.2) =~ "x" * 60 rescue $!.class }
+        Regexp.timeout = 0.2
+        p soon { /(x+x+)+\1[yz]/ =~ "x" * 60 rescue $!.class }
+        p soon { ("a" * 300_000 + "b") =~ /a.*b\d/ rescue $!.class }
+    "#;
+    let wanted = "Timeout::Error\nTimeout::Error\ntrue\nRegexp::TimeoutError\nRegexp::TimeoutError\nRegexp::TimeoutError\n";
+    assert_eq!(run(text), wanted);
+}
+
+#[test]
+fn a_signal_handler_that_returns_leaves_long_work_under_way() {
+    let text = r#"
+        n = 0
+        trap("USR1") { n += 1; Integer("8" * 1000) }
+        q = Thread.new { 5.times { sleep 0.1; Process.kill(:USR1, $$) } }
+        x = ("7" * 1_000_000).to_i
+        q.join
+        p n, x % 1_000_007 == Integer("7" * 1_000_000) % 1_000_007
+        pid = fork { p 1 }
+        Process.wait(pid)
+    "#;
+    assert_eq!(run(text), "5\ntrue\n1\n");
+}
+
+#[test]
+fn hostile_patterns_take_linear_time_where_they_can() {
+    let text = r#"
+        p(/^(a*)*$/ =~ "a" * 25 + "x")
+        p(/^(a*)*$/ =~ "a" * 100_000 + "x")
+        p(/(a|b|ab)*(?=c)/.match("ab" * 20_000), Regexp.linear_time?(/(a|b|ab)*(?=c)/))
+        p(/^(([a-z])+.)+[A-Z]([a-z])+$/ =~ "a" * 50_000)
+        p(/\A((a|é)+,?)*\z/.match("aé," * 10_000).begin(1))
+        p ("aé" * 10_000 + "!").scan(/(?:(é|a|aé)+)+$/).size
+        p Regexp.linear_time?(/(a)\1/)
+    "#;
+    assert_eq!(run(text), "nil\nnil\nnil\ntrue\nnil\n29997\n0\nfalse\n");
+}
