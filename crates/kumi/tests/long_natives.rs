@@ -49,7 +49,7 @@ const LONG: &[(&str, &str, &str)] = &[
     ("to_i", "s = '9' * 50_000_000", "s.to_i"),
     ("to_i of another base", "s = 'z' * 50_000_000", "s.to_i(36)"),
     ("product", "x = (1 << 40_000_000) / 3", "x = x * x while true"),
-    ("power", "", "3 ** 2_000_000_000 while true"),
+    ("power", "", "3 ** 60_000_000 while true"),
     ("to_s", "x = (1 << 300_000_000) - 1", "x.to_s"),
     ("back-reference", "", r"loop { /(x+x+)+\1[yz]/.match?('x' * 60) rescue 0 }"),
     ("scan", "", r"loop { ('x' * 60).scan(/(x+x+)+\1[yz]/) rescue 0 }"),
@@ -124,7 +124,7 @@ fn hostile_patterns_take_linear_time_where_they_can() {
         p(/(a|b|ab)*(?=c)/.match("ab" * 20_000), Regexp.linear_time?(/(a|b|ab)*(?=c)/))
         p(/^(([a-z])+.)+[A-Z]([a-z])+$/ =~ "a" * 50_000)
         p(/\A((a|é)+,?)*\z/.match("aé," * 10_000).begin(1))
-        p ("aé" * 10_000 + "!").scan(/(?:(é|a|aé)+)+$/).size
+        p ("aé" * 10_000 + "!").scan(/((é|a|aé)+)+$/).size
         p Regexp.linear_time?(/(a)\1/)
     "#;
     assert_eq!(run(text), "nil\nnil\nnil\ntrue\nnil\n29997\n0\nfalse\n");
