@@ -12,7 +12,7 @@ use std::os::raw::{c_int, c_void};
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bounds of one search.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,9 +23,6 @@ pub struct Limits<'a> {
     pub steps: Option<u64>,
     /// Places to come back to that are remembered at once, after which to give up (0: the engine's own bound).
     pub depth: u32,
-    /// How long to search, about, when it goes through long text again and again without coming back to a place; then
-    /// [`SearchError::Steps`].
-    pub patience: Option<Duration>,
     /// Set by others: nobody wants the answer any more. It is looked at now and then, and gives [`SearchError::Steps`].
     pub stop: Option<&'a AtomicBool>,
 }

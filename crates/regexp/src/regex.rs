@@ -10,9 +10,7 @@ use crate::memo::Memo;
 use crate::source::unescape;
 use kumi_text::EncIndex;
 use kumi_text::encoding::CodeRange;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, RwLock};
-use std::time::{Duration, Instant};
 
 /// Option bits, with Ruby's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -61,10 +59,6 @@ impl std::error::Error for RegexError {}
 /// plain search through the text takes.
 const SOON: u64 = 200_000;
 const SOON_PER_BYTE: u64 = 20;
-/// Text of so many bytes is searched at once: if each place looks through all of it, some milliseconds.
-const SHORT: usize = 2000;
-/// How long a part of a search should take.
-const PART: Duration = Duration::from_millis(20);
 
 /// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
 /// took no part.
@@ -140,8 +134,6 @@ pub struct Regex {
     captures: usize,
     literal: Option<Vec<u8>>,
     linear: bool,
-    /// It asks where the search began (`\G`).
-    at_start: bool,
 }
 
 impl std::fmt::Debug for Regex {
@@ -221,7 +213,6 @@ impl Regex {
             primary,
             literal,
             linear,
-            at_start: memchr::memmem::find(&text.bytes, b"\\G").is_some(),
             others: RwLock::new(Vec::new()),
             memos: RwLock::new(Vec::new()),
         })
@@ -341,53 +332,8 @@ impl Regex {
         made
     }
 
-    /// A search that looks at the clock and at who wants it now and then: the engine, which does not, is given a part of the
-    /// places where a match may begin after another.
-    fn find(&self, subject: &Subject<'_>, walk: Walk, limits: Limits<'_>, region: &mut Region) -> Result<Option<usize>, SearchError> {
-        let len = subject.bytes.len();
-        let watched = limits.patience.is_some() || limits.deadline.is_some() || limits.stop.is_some();
-        let single = subject.enc.is_single_byte() || subject.range == CodeRange::SevenBit;
-        let (mut from, to) = match walk {
-            Walk::Forward(a, b) if watched && b == len && len - a > SHORT && (single || subject.enc.is_utf8()) && !self.at_start => (a, b),
-            _ => return self.find_at_once(subject, walk, limits, region),
-        };
-        let began = Instant::now();
-        let mut part = SHORT / 4;
-        loop {
-            let mut end = from.saturating_add(part).min(to);
-            while !single && end < to && subject.bytes[end] & 0xC0 == 0x80 {
-                end += 1;
-            }
-            let before = began.elapsed();
-            let found = self.find_at_once(subject, Walk::Forward(from, end), limits, region)?;
-            if found.is_some() || end >= to {
-                return Ok(found);
-            }
-            let now = began.elapsed();
-            if limits.stop.is_some_and(|s| s.load(Relaxed)) || limits.patience.is_some_and(|p| now > p) {
-                return Err(SearchError::Steps);
-            }
-            if limits.deadline.is_some_and(|d| Instant::now() >= d) {
-                return Err(SearchError::Timeout);
-            }
-            let took = now - before;
-            if took < PART / 2 {
-                part = part.saturating_mul(2);
-            } else if took > PART {
-                part = (part / 2).max(1);
-            }
-            from = end;
-        }
-    }
-
     /// A search by the engine, and when that comes back to the same places too often, by the matcher that remembers them.
-    fn find_at_once(
-        &self,
-        subject: &Subject<'_>,
-        walk: Walk,
-        limits: Limits<'_>,
-        region: &mut Region,
-    ) -> Result<Option<usize>, SearchError> {
+    fn find(&self, subject: &Subject<'_>, walk: Walk, limits: Limits<'_>, region: &mut Region) -> Result<Option<usize>, SearchError> {
         let (bytes, groups) = (subject.bytes, &mut region.groups);
         self.with_program(subject, |p, enc| {
             let soon = SOON + bytes.len() as u64 * SOON_PER_BYTE;
@@ -503,12 +449,7 @@ impl Regex {
 impl Limits<'_> {
     /// Bounds of a search of no more than some 100 microseconds in a text of so many bytes: each step may run through all of it.
     fn brief(bytes: usize) -> Limits<'static> {
-        Limits {
-            steps: Some((200_000 / (bytes as u64 + 1)).clamp(32, 4000)),
-            depth: 20_000,
-            patience: Some(Duration::from_micros(300)),
-            ..Limits::default()
-        }
+        Limits { steps: Some((200_000 / (bytes as u64 + 1)).clamp(32, 4000)), depth: 20_000, ..Limits::default() }
     }
 }
 

@@ -70,12 +70,7 @@ impl Search {
     /// The same, given up when it takes some milliseconds, for who is alone; in long text each step may run through all of it.
     fn run_soon(&self, bytes: &[u8], mode: Mode, region: &mut Region) -> Option<Answer> {
         let steps = (4_000_000_000 / (bytes.len() as u64 + 1)).clamp(1000, 200_000);
-        match self.run_within(
-            bytes,
-            mode,
-            region,
-            Limits { steps: Some(steps), patience: Some(Duration::from_millis(20)), ..Limits::default() },
-        ) {
+        match self.run_within(bytes, mode, region, Limits { steps: Some(steps), ..Limits::default() }) {
             Err(SearchError::Steps) => None,
             a => Some(a),
         }

@@ -56,7 +56,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let own = args[0].as_data::<ReObj>().and_then(|o| o.timeout);
     let own = own.or(cx.shared_state::<ReState>().timeout());
     let limits = limits_of(own);
-    let first = Limits { steps: Some(100_000), patience: Some(Duration::from_millis(20)), ..Limits::default() };
+    let first = Limits { steps: Some(100_000), ..Limits::default() };
     let (mut found, mut region) = find(&r, &subject, at, anchored, first);
     if found == Err(SearchError::Steps) {
         let call = Asked { of: [args[0], args[2], args[3], args[4]], text: Text::of(s) };

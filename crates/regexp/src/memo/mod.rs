@@ -218,6 +218,10 @@ impl Memo {
             Walk::At(a) => (a, a),
         };
         let len = subject.len();
+        if matches!(walk, Walk::Forward(a, b) if a < b && b < len) {
+            // There the engine's matches end where the places do.
+            return None;
+        }
         let bits = self.choices.checked_shl(self.nested as u32)?.checked_mul(len - first.min(len) + 1)?;
         if self.folds && !subject.is_ascii() || last > len || len >= i32::MAX as usize || bits > MEMORY {
             return None;
