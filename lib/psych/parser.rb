@@ -515,7 +515,7 @@ module Psych
       def single = Node.new(:scalar, lines(quoted(/(?:[^']|'')*/)).gsub("''", "'"), false)
 
       def double
-        s = quoted(/(?:[^"\\]|\\.)*/m).gsub(/\\\n\s*/, "\u0000\u0000")
+        s = quoted(/(?:[^"\\]|\\.)*/m).gsub(/\\(?:\n\s*|.)/m) { $&[1] == "\n" ? "\u0000\u0000" : $& }
         s = lines(s).gsub("\u0000\u0000", "")
         Node.new(:scalar, unescape(s), false)
       end
