@@ -23,7 +23,7 @@ use crate::shared::{HeapShared, lock};
 
 use crate::trace::{Marker, Visitor, as_value, drop_cell};
 use crate::young::process_ns;
-use crate::{DataObj, Value};
+use crate::{ClassObj, DataObj, Gc, Value};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
@@ -70,6 +70,10 @@ impl Heap {
         [&self.window.blocks, &l.young_recycled, &l.young_full, &l.young_large].into_iter().flatten().copied()
     }
 
+    /// Calls `f` with every class there is. The world is stopped.
+    pub fn each_class(&self, f: impl FnMut(&mut Gc<ClassObj>)) {
+        lock(&self.shared.classes).all.iter_mut().for_each(f);
+    }
     /// Calls `f` with every live cell of this heap. Sweeps first. For a runtime of one worker.
     pub fn each_cell(&mut self, f: impl FnMut(Value)) {
         Heap::each_cell_all(&mut [self], f)

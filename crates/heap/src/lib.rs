@@ -62,7 +62,7 @@ pub use layout::*;
 pub use lock::{LockSet, Locked, spin_until};
 pub use racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use record::RecordObj;
-pub use rows::{Rows, SymMarks};
+pub use rows::{Bits, Rows, SymMarks};
 pub use sample::{Birth, Sampled};
 pub use series::{Aside, Series};
 pub use shape::{ROOT_SHAPE, ShapeId, Shapes};

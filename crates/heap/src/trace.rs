@@ -7,7 +7,7 @@
 
 use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
-use crate::{ClassObj, HashObj, RecordObj, Sym, Value};
+use crate::{ClassObj, HashObj, RecordObj, ShapeId, Sym, Value};
 use std::mem::size_of;
 
 /// Is shown every value that something refers to.
@@ -26,6 +26,8 @@ pub trait Visitor {
     }
     /// A symbol that is held as a name, not as a value.
     fn sym(&mut self, _s: Sym) {}
+    /// The shape of an object.
+    fn shape(&mut self, _s: ShapeId) {}
     /// A method, by number; `u32::MAX` stands for none.
     fn method(&mut self, _n: u32) {}
     /// Compiled code, by address; 0 stands for none.
@@ -107,6 +109,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Home => to.visit(v.cell_unchecked::<HomeObj>().outer),
             Kind::Object => {
                 let o = v.cell_unchecked::<ObjectObj>();
+                to.shape(h.aux);
                 to.visit_all(o.inline());
                 to.visit_fields(o.ext.still());
             }

@@ -276,8 +276,8 @@ mod tests {
         m.mark(kept);
         assert!(t.sweep(&m));
         assert_eq!((t.find(b"kept"), t.find(b"dead"), t.find(b"pinned")), (Some(kept), None, Some(pinned)));
-        assert_eq!(t.intern_weak(b"new"), Some(dead));
-        assert_eq!((t.name(dead), t.name(known), t.is_weak(dead), t.is_weak(known)), (&b"new"[..], &b"size"[..], true, false));
+        assert_eq!(t.intern_weak(b"another"), Some(dead));
+        assert_eq!((t.name(dead), t.name(known), t.is_weak(dead), t.is_weak(known)), (&b"another"[..], &b"size"[..], true, false));
         assert_eq!(t.intern_weak(b"empty soon"), Some(Sym(pinned.0 + 1)));
         // Nothing is marked: all but what is pinned goes.
         assert!(t.sweep(&t.marks().unwrap()) && t.marks().is_none());

@@ -7,13 +7,14 @@
 //! was left by a change that gave its classes other serials, or its classes are dead, so that such a cache never hits
 //! again. What was there when booting ended stays.
 
+use crate::bytecode::Op;
 use crate::iseq::ISeq;
 use crate::method::{Body, Method};
 use crate::native::{Guard, Vis};
 use crate::runtime::{Runtime, lock};
 use crate::{Cx, Exit, sym};
-use kumi_heap::{Marker, Rows, Sym, SymMarks, Value, Visitor};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use kumi_heap::{Bits, Heap, Marker, Rows, SiteKey, Sym, SymMarks, Value, Visitor};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// How much a table may grow between two full collections: as much as lived after the last one, and `least` at any rate.
@@ -62,22 +63,26 @@ impl Default for Tables {
 /// Rows of methods that are kept for definitions whose maker cannot be told that there are no more.
 const RESERVE: usize = 4096;
 
+/// Above that class serial a full collection gives classes new ones.
+pub(crate) const MOST_SERIALS: u32 = 1 << 31;
+
 /// What a full collection has met.
 pub(crate) struct Met<'r> {
     rt: &'r Runtime,
     syms: OnceLock<Option<SymMarks>>,
-    methods: OnceLock<Box<[AtomicU64]>>,
+    shapes: OnceLock<Option<Bits>>,
+    methods: OnceLock<Bits>,
 }
 
 impl<'r> Met<'r> {
     pub fn new(rt: &'r Runtime) -> Met<'r> {
-        Met { rt, syms: OnceLock::new(), methods: OnceLock::new() }
+        Met { rt, syms: OnceLock::new(), shapes: OnceLock::new(), methods: OnceLock::new() }
     }
     /// A full collection begins.
     pub fn begin(&self) -> &dyn Rows {
         self.syms.get_or_init(|| self.rt.syms.marks());
-        let n = self.rt.methods.len().div_ceil(64);
-        self.methods.get_or_init(|| (0..n).map(|_| AtomicU64::new(0)).collect());
+        self.shapes.get_or_init(|| self.rt.first_worker().and_then(|w| w.heap.shapes.marks(w.verifies)));
+        self.methods.get_or_init(|| Bits::new(self.rt.methods.len()));
         for q in lock(&self.rt.codes).iter() {
             q.met.store(false, Relaxed);
             q.forget_consts();
@@ -86,24 +91,17 @@ impl<'r> Met<'r> {
     }
 }
 
-/// Sets a bit; true when it was clear.
-fn set(bits: &[AtomicU64], n: u32) -> bool {
-    let Some(w) = bits.get(n as usize / 64) else { return false };
-    let bit = 1 << (n % 64);
-    w.load(Relaxed) & bit == 0 && w.fetch_or(bit, Relaxed) & bit == 0
-}
-fn is_set(bits: &[AtomicU64], n: u32) -> bool {
-    bits.get(n as usize / 64).is_some_and(|w| w.load(Relaxed) & 1 << (n % 64) != 0)
-}
-
 impl Rows for Met<'_> {
     fn syms(&self) -> Option<&SymMarks> {
         self.syms.get()?.as_ref()
     }
+    fn shapes(&self) -> Option<&Bits> {
+        self.shapes.get()?.as_ref()
+    }
     #[inline]
     fn method(&self, n: u32, to: &mut dyn Visitor) {
         if let Some(bits) = self.methods.get()
-            && set(bits, n)
+            && bits.set(n)
         {
             let row = &self.rt.methods[n as usize];
             debug_assert!(!row.is_free(), "somebody names a method that died");
@@ -174,6 +172,26 @@ impl ISeq {
             }
         }
     }
+    /// Inline caches hit no more: those of instance variables, if `shapes` are others now, and those of methods, if class
+    /// `serials` are. (A method's number stays: it names the native that a thread waits in.) The world is stopped.
+    fn forget_caches(&self, shapes: bool, serials: bool) {
+        let mut at = 0;
+        while at < self.code.len() {
+            let op = self.insn(at).op();
+            at += 1;
+            if op.cached() {
+                let word = &self.code[at];
+                match op {
+                    Op::IvarGet | Op::IvarSet if shapes => word.store(0, Relaxed),
+                    // Emptied already.
+                    Op::IvarGet | Op::IvarSet | Op::ConstGet | Op::ConstAt | Op::ConstTop => {}
+                    _ if serials => word.store(word.load(Relaxed) as u32 as u64, Relaxed),
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
     fn size(&self) -> usize {
         let lists = self.code.len() * 8 + self.syms.len() * 4 + self.sites.len() * 32 + self.lines.len() * 8 + self.values.len() * 8;
         std::mem::size_of::<ISeq>() + lists
@@ -218,10 +236,7 @@ impl Runtime {
             m.method(n as u32);
         }
         // An allocation profile names lines of code that may be over.
-        let profiled = self.workers.first().is_some_and(|w| {
-            // SAFETY: the world is stopped: no other worker touches its context until this is over.
-            unsafe { &mut (*w.cx).heap }.site_table().profiles()
-        });
+        let profiled = self.first_heap().is_some_and(|h| h.site_table().profiles());
         for q in lock(&self.codes).iter().filter(|q| q.system || profiled) {
             m.code(Arc::as_ptr(q) as u64);
         }
@@ -236,7 +251,7 @@ impl Runtime {
         let mut free = lock(&self.tables.free_methods);
         let first = self.tables.first_method.load(Relaxed).min(self.methods.len());
         for n in first..self.methods.len() {
-            if is_set(bits, n as u32) || self.methods[n].is_free() {
+            if bits.get(n as u32) == Some(true) || self.methods[n].is_free() {
                 continue;
             }
             // SAFETY: the world is stopped, and nobody names the row.
@@ -249,14 +264,21 @@ impl Runtime {
             free.push(n as u32);
         }
         self.tables.methods.collected(self.methods.len() - first - free.len());
-        let mut bytes = 0;
-        let mut codes = lock(&self.codes);
-        codes.retain(|q| {
-            let met = q.met.load(Relaxed);
-            bytes += if met { q.size() } else { 0 };
-            met
-        });
-        self.tables.code.collected(bytes);
+        self.sweep_code();
+        let shapes = match (met.shapes(), self.first_heap()) {
+            (Some(marks), Some(h)) => h.shapes.sweep(marks),
+            _ => false,
+        };
+        let serials = self.serial.load(Relaxed) > MOST_SERIALS || self.first_worker().is_some_and(|w| w.verifies);
+        if serials {
+            self.renumber_classes();
+        }
+        if shapes || serials {
+            lock(&self.codes).iter().for_each(|q| q.forget_caches(shapes, serials));
+        }
+        if shapes {
+            self.hot.iter().for_each(|h| h.seen.store(0, Relaxed));
+        }
         if let Some(marks) = met.syms()
             && self.syms.sweep(marks)
         {
@@ -266,8 +288,60 @@ impl Runtime {
         }
         for w in &self.workers {
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
-            unsafe { (*w.cx).forget_found() };
+            unsafe { (*w.cx).forget_found(shapes) };
         }
+    }
+    /// Frees the code that was not met, and what is known of its allocation sites.
+    fn sweep_code(&self) {
+        let (mut bytes, mut freed) = (0, Vec::new());
+        lock(&self.codes).retain(|q| {
+            let met = q.met.load(Relaxed);
+            if met {
+                bytes += q.size();
+            } else {
+                let from = q.code.as_ptr() as u64;
+                freed.push((from, from + 8 * q.code.len() as u64));
+            }
+            met
+        });
+        self.tables.code.collected(bytes);
+        if freed.is_empty() {
+            return;
+        }
+        freed.sort_unstable();
+        // A site is the address behind an instruction.
+        let lies_in = |at: u64| match freed.partition_point(|f| f.0 < at) {
+            0 => false,
+            i => at <= freed[i - 1].1,
+        };
+        let dead = |k: &SiteKey| lies_in(k.at) || lies_in(k.caller);
+        if let Some(h) = self.first_heap() {
+            h.site_book().forget(&dead);
+        }
+        for w in &self.workers {
+            // SAFETY: as in `first_worker`.
+            unsafe { &mut (*w.cx).heap }.site_table().forget(&dead);
+        }
+    }
+    /// Gives all classes serials from 1 on, before there are no more: caches that hold older ones are emptied.
+    fn renumber_classes(&self) {
+        let mut last = 0;
+        if let Some(h) = self.first_heap() {
+            h.each_class(|c| {
+                last += 1;
+                c.serial = last;
+            });
+            self.serial.store(last, Relaxed);
+        }
+    }
+    #[allow(clippy::mut_from_ref)]
+    fn first_worker(&self) -> Option<&mut Cx> {
+        // SAFETY: asked at a stop: no other worker touches its context until that is over.
+        self.workers.first().map(|w| unsafe { &mut *w.cx })
+    }
+    #[allow(clippy::mut_from_ref)]
+    fn first_heap(&self) -> Option<&mut Heap> {
+        self.first_worker().map(|w| &mut w.heap)
     }
     fn free_row(&self) -> Method {
         Method {
@@ -302,11 +376,15 @@ impl Method {
 }
 
 impl Cx {
-    /// What was found by symbols or serials that may mean something else now.
-    fn forget_found(&mut self) {
+    /// Forgets what was found by symbols, serials and, if so, shapes that may mean something else now.
+    fn forget_found(&mut self, shapes: bool) {
         self.cache = crate::world::empty_cache();
         self.news.fill(Default::default());
-        self.heap.shapes.forget_found();
+        if shapes {
+            self.heap.shapes.forget();
+        } else {
+            self.heap.shapes.forget_found();
+        }
     }
     /// The row of a new method. `None`: the table is full. The class lock is held.
     pub(crate) fn new_method(&mut self, m: Method) -> Option<u32> {

@@ -99,7 +99,7 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
     let pages = s.heap_bytes as u64 / PAGE;
     let live = s.allocated_cells.saturating_sub(s.freed_cells);
     let ms = |ns: u64| ns / 1_000_000;
-    let shapes = cx.heap.shapes.total();
+    let (shapes, sites) = (cx.heap.shapes.total(), cx.heap.site_book().len());
     let mut v = vec![
         ("count", s.count),
         ("time", ms(stats.measured_ns())),
@@ -140,6 +140,7 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
         ("live_bytes", s.live_bytes as u64),
         ("heap_bytes", s.heap_bytes as u64),
         ("shapes", shapes as u64),
+        ("sites", sites as u64),
         ("heap_max", shared.max() as u64),
         ("sites_window", s.sites_window),
         ("sites_shared", s.sites_shared),

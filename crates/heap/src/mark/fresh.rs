@@ -6,7 +6,7 @@
 
 use crate::Sym;
 use crate::block::{BLOCK, Block};
-use crate::rows::{Rows, SymMarks};
+use crate::rows::{Bits, Rows, SymMarks};
 
 /// A power of two: heaps of 2 GB have a bit for each block.
 const BITS: usize = 1 << 16;
@@ -17,15 +17,16 @@ pub(crate) struct Fresh<'r> {
     /// What is told of the runtime's tables: in a full collection.
     pub rows: Option<&'r dyn Rows>,
     pub syms: Option<&'r SymMarks>,
+    pub shapes: Option<&'r Bits>,
 }
 
 impl<'r> Fresh<'r> {
     /// Every block.
     pub fn all(rows: Option<&'r dyn Rows>) -> Fresh<'r> {
-        Fresh { blocks: vec![u64::MAX; BITS / 64].into(), rows, syms: rows.and_then(|r| r.syms()) }
+        Fresh { blocks: vec![u64::MAX; BITS / 64].into(), rows, syms: rows.and_then(|r| r.syms()), shapes: rows.and_then(|r| r.shapes()) }
     }
     pub fn of(blocks: impl Iterator<Item = *mut Block>) -> Fresh<'r> {
-        let mut f = Fresh { blocks: vec![0; BITS / 64].into(), rows: None, syms: None };
+        let mut f = Fresh { blocks: vec![0; BITS / 64].into(), rows: None, syms: None, shapes: None };
         for b in blocks {
             let (w, bit) = place(b as u64);
             f.blocks[w] |= bit;

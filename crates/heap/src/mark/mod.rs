@@ -21,7 +21,7 @@ use crate::header::{Kind, flag};
 use crate::shared::HeapShared;
 use crate::sync::{self, SPINS, spin};
 use crate::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
-use crate::{HashData, HashObj, Sym, Value};
+use crate::{HashData, HashObj, ShapeId, Sym, Value};
 pub(crate) use fresh::Fresh;
 use grey::{AGAIN, Grey, LONG, Packet, Range};
 pub(crate) use helpers::Helpers;
@@ -263,6 +263,12 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     #[inline]
     fn sym(&mut self, s: Sym) {
         self.fresh.sym(s);
+    }
+    #[inline(always)]
+    fn shape(&mut self, s: ShapeId) {
+        if let Some(b) = self.fresh.shapes {
+            b.set(s);
+        }
     }
     #[inline]
     fn method(&mut self, n: u32) {

@@ -177,6 +177,29 @@ impl SiteBook {
         }
         due
     }
+    /// Forgets the sites that are `dead`: their code was freed.
+    pub fn forget(&self, dead: &dyn Fn(&SiteKey) -> bool) {
+        let mut b = crate::shared::lock(&self.inner);
+        let Inner { sites, out, window } = &mut *b;
+        let mut gone = 0;
+        sites.retain(|k, e| {
+            let dead = dead(k);
+            gone += (dead && e.strategy == Some(Strategy::Window)) as usize;
+            !dead
+        });
+        *window -= gone;
+        let before = out.len();
+        out.retain(|k| sites.contains_key(k));
+        let changed = out.len() != before;
+        self.count(&b, changed);
+    }
+    /// Sites it knows.
+    pub fn len(&self) -> usize {
+        crate::shared::lock(&self.inner).sites.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
     /// All sites, for a report; the workers' tables have been flushed.
     pub fn report(&self) -> Vec<SiteReport> {
         let b = crate::shared::lock(&self.inner);

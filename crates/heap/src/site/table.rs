@@ -6,7 +6,7 @@
 use super::policy::ENOUGH_IN_TRIAL;
 use super::{Fate, Fates, SiteBook, SiteKey, SiteMode, SitePolicy, Strategy};
 use crate::series::HELD;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering::*;
 
 /// One window in so many records when nearly all cells are of decided sites: recording a cell costs some 200
@@ -172,6 +172,28 @@ impl SiteTable {
             s.settled = false;
             s.known = 0;
             s.enough = ENOUGH_IN_TRIAL.min(self.policy.enough);
+        }
+    }
+    /// Forgets the sites that are `dead`. After a node collection, when no record names a site.
+    pub fn forget(&mut self, dead: &dyn Fn(&SiteKey) -> bool) {
+        if self.profile || !self.sites.iter().any(|s| dead(&s.key)) {
+            return;
+        }
+        let due: FxHashSet<u32> = std::mem::take(&mut self.due).into_iter().collect();
+        self.ids = FxHashMap::default();
+        self.front.fill((SiteKey::default(), 0));
+        for (id, s) in std::mem::take(&mut self.sites).into_iter().enumerate() {
+            if id != 0 && dead(&s.key) {
+                continue;
+            }
+            let new = self.sites.len() as u32;
+            if id != 0 {
+                self.ids.insert(s.key, new);
+            }
+            if due.contains(&(id as u32)) {
+                self.due.push(new);
+            }
+            self.sites.push(s);
         }
     }
     /// Tells the book everything, decided or not: for reports.

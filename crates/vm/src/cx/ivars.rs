@@ -38,6 +38,9 @@ impl Cx {
                         o.set_slot(i, val);
                         let shape = self.heap.shapes.add(o.hdr.aux, name);
                         o.set_shape(shape);
+                        if self.heap.shapes.take_due() {
+                            self.heap.request_full();
+                        }
                         if let Some(mut c) = o.hdr.class.as_class() {
                             if c.slots <= i as u16 && i < 60 {
                                 c.slots = i as u16 + 1;

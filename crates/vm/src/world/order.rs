@@ -27,7 +27,11 @@ impl Cx {
         c.data.mro.set(mro);
     }
     fn next_serial(&mut self) -> u32 {
-        self.serial.fetch_add(1, Relaxed) + 1
+        let n = self.serial.fetch_add(1, Relaxed) + 1;
+        if n > crate::tables::MOST_SERIALS && n & 0xffff == 0 {
+            self.heap.request_full();
+        }
+        n
     }
     fn linearise(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
