@@ -7,26 +7,29 @@
 use super::{Heap, Rule};
 use crate::Value;
 use crate::block::MAX_CELL;
-use crate::header::{Gc, Header, Kind, flag};
-use crate::layout::ArrayObj;
+use crate::header::{Gc, Header, flag};
 use crate::site::Place;
 use crate::space::{IN, OUTSIDE};
-use crate::trace::{Visitor, trace_cell};
+use crate::trace::{Visitor, trace_cell, trace_fields};
 use crate::window::LEAVE;
 use std::sync::atomic::Ordering::*;
 
-/// Is this a cell that holds no other (but for its class, which is shared), and that nobody else knows?
+/// Does this cell, which nobody else knows, hold only cells with these flags? (Its class is shared.)
 #[inline]
-fn holds_no_cell(v: Value) -> bool {
+fn holds_its_like(v: Value, need: u8) -> bool {
+    struct Lacks(u8, bool);
+    impl Visitor for Lacks {
+        #[inline(always)]
+        fn visit(&mut self, v: Value) {
+            self.1 |= v.header().is_some_and(|h| h.flags.load(Relaxed) & self.0 != self.0);
+        }
+    }
     if v.header().is_none_or(|h| h.has(flag::SHARED)) {
         return false;
     }
-    match v.kind() {
-        Some(Kind::Str | Kind::Float | Kind::Big) => true,
-        // SAFETY: only this worker, which is here, reaches a cell that is not shared.
-        Some(Kind::Array) => v.cell::<ArrayObj>().is_some_and(|a| unsafe { a.still() }.iter().all(|x| !x.is_heap())),
-        _ => false,
-    }
+    let mut lacks = Lacks(need, false);
+    trace_fields(v, &mut lacks);
+    !lacks.1
 }
 
 impl Heap {
@@ -49,8 +52,8 @@ impl Heap {
             let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
             match self.sites.born[..] {
                 [] => {}
-                // The commonest: a string, or an array of numbers. It has its flags, and holds nothing that needs any.
-                [one] if !shared && holds_no_cell(one) && !self.sites.table.profiles() => {
+                // The commonest: one cell, which has its flags, and holds what has them, too, or no cell at all.
+                [one] if !shared && holds_its_like(one, flag::OUT | self.always) && !self.sites.table.profiles() => {
                     self.sites.born.clear();
                     self.confined_born();
                 }

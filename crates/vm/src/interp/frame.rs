@@ -105,16 +105,23 @@ impl Fp {
     #[inline(always)]
     pub fn nil_fill(self, from: usize, to: usize) {
         let mut i = from;
-        if to.wrapping_sub(from) & 1 != 0 {
-            self.set_r(i, Value::NIL);
-            i += 1;
-        }
-        // Two at a time, not more: frames are small, and a wider loop costs more before and after than it saves.
-        while i < to {
-            // SAFETY: registers of this frame.
-            unsafe { self.0.add(i).cast::<[Value; 2]>().write([Value::NIL; 2]) };
-            i += 2;
-            as_it_is();
+        let n = to.saturating_sub(from);
+        // SAFETY: registers of this frame.
+        unsafe {
+            if n & 1 != 0 {
+                self.set_r(i, Value::NIL);
+                i += 1;
+            }
+            if n & 2 != 0 {
+                self.0.add(i).cast::<[Value; 2]>().write([Value::NIL; 2]);
+                i += 2;
+            }
+            // Four at a time, not more: frames are small, and a wider loop costs more before and after than it saves.
+            while i < to {
+                self.0.add(i).cast::<[Value; 4]>().write([Value::NIL; 4]);
+                i += 4;
+                as_it_is();
+            }
         }
     }
 }
