@@ -103,6 +103,7 @@ class KumiSys::Argf
 
   def readlines(*args, chomp: false)
     sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
     out = []
     while (line = __get(sep, limit, chomp))
       out << line
@@ -115,6 +116,7 @@ class KumiSys::Argf
   def each_line(*args, chomp: false)
     return to_enum(:each_line, *args) unless block_given?
     sep, limit = KumiSys.line_args(args)
+    raise ArgumentError, "invalid limit: 0 for each_line" if limit == 0
     while (line = __get(sep, limit, chomp))
       yield line
     end

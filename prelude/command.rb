@@ -132,17 +132,47 @@ module KumiSys
 
   def self.spawn(args, opts)
     c = command(args, opts)
+    files = []
     begin
+      open_redirects(c[2], files)
       __spawn(c[0], c[1], c[2], c[3])
     rescue SystemCallError
       __set_last_status(__status_new(0, 127 << 8))
       raise
+    ensure
+      files.each { |f| f.close }
     end
   end
 
   def self.exec(args, opts)
     c = command(args, opts)
-    __exec(c[0], c[1], c[2], c[3])
+    files = []
+    begin
+      open_redirects(c[2], files)
+      __exec(c[0], c[1], c[2], c[3])
+    ensure
+      files.each { |f| f.close }
+    end
+  end
+
+  # Files that a command is given by name are opened here: a fifo may make one wait, which a signal ends.
+  def self.open_redirects(redirects, files)
+    i = 0
+    while i < redirects.size
+      if redirects[i + 1] == 2
+        path, flags, perm = redirects[i + 2]
+        begin
+          files << File.new(path, flags, perm)
+        rescue SystemCallError => e
+          raise e.class, path
+        end
+        # The other end of a fifo may not be there yet: the wait is here, for a command would read its end.
+        IO.select([files.last]) if flags & 3 == 0 && files.last.stat.pipe?
+        redirects[i + 1] = 0
+        redirects[i + 2] = files.last.fileno
+      end
+      i += 3
+    end
   end
 
   # system: true, false, or nil when the command could not be run.
@@ -268,14 +298,16 @@ module KumiSys
 
   def self.finish_child
     exc = nil
+    ended = false
     begin
       yield
+      ended = true
     rescue Exception => e
       exc = e
+      ended = true
+    ensure
+      end_forked(exc, ended)
     end
-    status = finish(exc)
-    __flush_all
-    __exit_now(status < 0 ? 128 - status : status)
   end
 end
 

@@ -78,25 +78,52 @@ module KumiSys
 
   # The end of the program: exit status, or minus the number of the signal it dies by.
   def self.finish(exc)
+    begin
+      __signal_poll
+    rescue Exception => e
+      # It came with the last instruction.
+      exc = e
+    end
     main = exc
     exc = end_scheduler(exc) if __responds(KumiSys, :end_scheduler)
     exc = run_at_exit(exc)
-    end_threads
-    finish_finalizers
     begin
-      $stdout.flush
+      end_threads
+      finish_finalizers
+      flush_streams
+    rescue SignalException => e
+      exc = e
     rescue Exception
       nil
     end
     return 0 if __same(exc, nil)
     return exc.status & 255 if __is_a(exc, SystemExit)
     if __is_a(exc, SignalException)
-      $stderr.write(report(exc)) if __is_a(exc, Interrupt)
+      $stderr.write(report(exc)) if __is_a(exc, Interrupt) && !__same(exc, @__reported)
       return -exc.signo
     end
     report_end(main)
     report_end(exc) unless __same(exc, main) || __same(exc, @__reported)
     1
+  end
+
+  # What streams still hold goes out, however long others take to read it; a signal ends that. Writes that were
+  # interrupted are not taken up again.
+  def self.flush_streams
+    begin
+      $stdout.flush unless __is_a($stdout, IO)
+    rescue SignalException
+      raise
+    rescue Exception
+      nil
+    end
+    __unflushed.each do |io|
+      io.__send__(:flush)
+    rescue SignalException
+      raise
+    rescue Exception
+      nil
+    end
   end
 
   def self.exit_status(status)

@@ -93,6 +93,8 @@ module KumiSys
       return false if __same(entry[1], Thread.current)
       entry[0].lock
       entry[0].unlock
+      # A thread that stayed in the process that this one was forked from is done with nothing.
+      LOAD_LOCK.synchronize { LOADING.delete(real) if __same(LOADING[real], entry) && !entry[1].alive? }
     end
     begin
       __load_text(read_source(full), full, nil)

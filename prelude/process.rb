@@ -324,10 +324,23 @@ module KumiSys
     return pid if pid != 0
     return nil unless block
     exc = nil
+    ended = false
     begin
       block.call
+      ended = true
     rescue Exception => e
       exc = e
+      ended = true
+    ensure
+      # Here a child ends that leaves the block by break, return or throw, too: what lies beyond is the parent's.
+      end_forked(exc, ended)
+    end
+  end
+
+  def self.end_forked(exc, ended)
+    unless ended
+      warning("unexpected jump out of the block of fork")
+      exc = SystemExit.new(1)
     end
     status = finish(exc)
     __flush_all

@@ -282,6 +282,8 @@ module KumiSys
   # What a thread that was killed at the end of the program failed with was reported already.
   def self.end_thread(t)
     t.join
+  rescue SignalException
+    raise if t.alive?
   rescue Exception
     nil
   end

@@ -72,7 +72,8 @@ fn main() {
     }
     if settings.version_first {
         println!("{}", Identity::description());
-        if settings.program == Program::Stdin && !as_irb {
+        // `-v` alone; `-v -` reads a program.
+        if settings.program == Program::Stdin && !settings.dash && !as_irb {
             return;
         }
     }
@@ -90,7 +91,10 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
         }
     }));
     let stack = kumi_vm::memory::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
+    // Signals are for the interpreter's thread, whose waits they end: this one only waits for it to end.
+    let held = kumi_core_system::hold();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(stack).spawn(move || {
+        drop(held);
         panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
             Program::Repl => repl::run(settings),
             _ => run::run(settings),

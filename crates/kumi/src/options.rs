@@ -27,6 +27,8 @@ pub enum Instead {
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub program: Program,
+    /// Standard input was named, by `-`.
+    pub dash: bool,
     pub args: Vec<String>,
     pub instead: Option<Instead>,
     /// `-v`: print the version first.
@@ -109,6 +111,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             program: Program::Stdin,
+            dash: false,
             args: Vec::new(),
             instead: None,
             version_first: false,
@@ -200,7 +203,10 @@ impl Settings {
             Some(t) => Program::Text(t),
             None if rest.is_empty() => Program::Stdin,
             None => match rest.remove(0).as_str() {
-                "-" => Program::Stdin,
+                "-" => {
+                    s.dash = true;
+                    Program::Stdin
+                }
                 f => Program::File(f.to_string()),
             },
         };

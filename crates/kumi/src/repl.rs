@@ -7,6 +7,7 @@
 use crate::options::Settings;
 use crate::run;
 use crate::setup::assemble;
+use kumi_core_system::OnInterrupt;
 use kumi_heap::Value;
 use kumi_vm::Cx;
 use rustyline::completion::Completer;
@@ -214,6 +215,8 @@ pub fn run(s: Settings) -> i32 {
     if terminal {
         println!("{} - type exit to leave", crate::Identity::description());
     }
+    // The editor takes Ctrl-C to itself; while a program runs it is the program's.
+    let mut ours = OnInterrupt::now();
     let cx = Rc::new(RefCell::new(cx));
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
     let Ok(mut ed) = Editor::<Irb, DefaultHistory>::with_config(config) else { return 1 };
@@ -241,7 +244,7 @@ pub fn run(s: Settings) -> i32 {
                     continue;
                 }
                 let text = std::mem::take(&mut kept);
-                if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &text, line) {
+                if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &mut ours, &text, line) {
                     break status;
                 }
                 line += text.lines().count() as i64;
@@ -249,7 +252,7 @@ pub fn run(s: Settings) -> i32 {
             Err(ReadlineError::Interrupted) => kept.clear(),
             Err(ReadlineError::Eof) => {
                 if !kept.trim().is_empty() {
-                    if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &kept, line) {
+                    if let Some(status) = evaluate(&mut cx.borrow_mut(), &s, &mut ours, &kept, line) {
                         break status;
                     }
                 }
@@ -268,13 +271,17 @@ pub fn run(s: Settings) -> i32 {
 }
 
 /// Runs one input and shows its value; the exit status when it ended the session.
-fn evaluate(cx: &mut Cx, s: &Settings, text: &str, line: i64) -> Option<i32> {
+fn evaluate(cx: &mut Cx, s: &Settings, ours: &mut OnInterrupt, text: &str, line: i64) -> Option<i32> {
     if text.trim().is_empty() {
         return None;
     }
     let src = cx.str(text);
+    let editors = ours.swap();
     match cx.call_helper_top("irb_eval", &[src, Value::fix(line)]) {
-        Ok(_) => None,
+        Ok(_) => {
+            *ours = editors.swap();
+            None
+        }
         Err(e) => Some(run::finish(cx, s, Some(e))),
     }
 }

@@ -97,6 +97,11 @@ pub fn run(mut s: Settings) -> i32 {
             eprintln!("{}:{}: warning: {}", script.name, w.line, w.text);
         }
     }
+    if s.dump_insns {
+        let cx: &Cx = &cx;
+        print!("{}", kumi_vm::disasm::disassemble(&compiled.iseq, &|name| cx.sym_name(name)));
+        return 0;
+    }
     if s.check_only {
         println!("Syntax OK");
         return 0;
@@ -349,8 +354,13 @@ pub(crate) fn finish(cx: &mut Cx, s: &Settings, exit: Option<Exit>) -> i32 {
     };
     let status = match cx.call_helper_top("finish", &[exc]) {
         Ok(v) => v.as_fix().unwrap_or(1),
-        Err(_) => last_words(cx, exc),
+        // A signal that came at the very end.
+        Err(_) => match signal_of(cx) {
+            Some(n) => -n,
+            None => last_words(cx, exc),
+        },
     };
+    kumi_core_system::let_go();
     kumi_core_system::flush_all(cx);
     watch::end(cx, s);
     // A negative status: die by that signal, as the default action would have it.
@@ -362,6 +372,16 @@ pub(crate) fn finish(cx: &mut Cx, s: &Settings, exit: Option<Exit>) -> i32 {
         }
     }
     status as i32
+}
+
+/// The number of the signal that the pending exception stands for.
+fn signal_of(cx: &mut Cx) -> Option<i64> {
+    let (e, class) = (cx.pending.exc, cx.k.signal_exception);
+    if !e.is_heap() || !cx.is_a(e, class) {
+        return None;
+    }
+    let number = cx.intern("@__signo");
+    cx.ivar_get(e, number).as_fix()
 }
 
 /// The report itself failed: say what is known without running Ruby.

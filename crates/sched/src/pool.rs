@@ -80,6 +80,7 @@ impl Pool {
     }
 
     fn serve(self: Arc<Pool>) {
+        crate::sys::take_no_signals();
         let mut s = lock(&self.state);
         loop {
             if let Some(job) = s.jobs.pop_front() {

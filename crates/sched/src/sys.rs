@@ -299,3 +299,13 @@ mod kqueue {
         }
     }
 }
+
+/// Signals of the process go to other threads: a call that blocks here is not what they are to end.
+pub fn take_no_signals() {
+    // SAFETY: the set is alive and written before it is read.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+    }
+}

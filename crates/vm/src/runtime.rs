@@ -62,6 +62,8 @@ pub struct Runtime {
     /// Called when symbols have died, with a test whether one lives: tables by symbol forget the dead ones. World stopped.
     pub sym_sweepers: Vec<fn(&Runtime, &dyn Fn(Sym) -> bool)>,
     pub(crate) tables: crate::tables::Tables,
+    /// What native crates make anew in the child of a fork, which has one thread and its parent's memory.
+    pub fork_hooks: Vec<fn(&mut crate::Cx)>,
     pub main_object: Value,
     pub top_cref: Value,
     pub options: crate::Options,
@@ -130,6 +132,7 @@ impl Runtime {
             tracers: Vec::new(),
             sym_sweepers: Vec::new(),
             tables: Default::default(),
+            fork_hooks: Vec::new(),
             main_object: Value::NIL,
             top_cref: Value::NIL,
             stack_sizes: crate::stack::StackSizes::from_env(),

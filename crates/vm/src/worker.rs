@@ -547,6 +547,13 @@ impl Cx {
             self.start_ticker();
             self.sched().ticker_on(true);
         }
+        if self.task.id != self.root.id {
+            // The fiber that forked is the child's first: there is none to yield to.
+            self.task.resumer = None;
+        }
+        for hook in self.fork_hooks.clone() {
+            hook(self);
+        }
     }
     /// Worker 0 is to look for signals.
     pub fn wake_main_worker(&self) {

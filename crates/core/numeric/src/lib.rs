@@ -38,4 +38,5 @@ pub fn register(cx: &mut Cx) {
     cx.natives(convert::TABLE);
     cx.natives(math::TABLE);
     cx.natives(random::TABLE);
+    random::boot(cx);
 }

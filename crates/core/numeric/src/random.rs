@@ -41,6 +41,11 @@ impl Payload for RandomData {
 #[derive(Default)]
 struct DefaultRng(Option<Box<Rng>>);
 
+/// A child of a fork draws numbers of its own from the default generator, as in CRuby; other generators go on as they were.
+pub fn boot(cx: &mut Cx) {
+    cx.boot().fork_hooks.push(|cx| cx.state::<DefaultRng>().0 = None);
+}
+
 /// Draws from an object's own generator, or from the default one for anything else.
 fn rng<T>(cx: &mut Cx, v: Value, f: impl FnOnce(&mut Rng) -> T) -> T {
     let fresh = || Box::new(Rng::new(random::new_seed()));

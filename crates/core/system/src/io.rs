@@ -122,7 +122,7 @@ impl Drop for Io {
         if self.fd < 0 || self.standard {
             return;
         }
-        let _ = self.flush();
+        self.flush_now();
         if self.autoclose {
             close_fd(self.fd);
             if self.wfd >= 0 {
@@ -275,6 +275,32 @@ impl Io {
             self.wbuf.clear();
         }
         r
+    }
+    /// Writes out what the other end takes at once; what it does not stays.
+    pub fn flush_now(&mut self) {
+        if self.is_plain() {
+            let _ = self.flush();
+            return;
+        }
+        let fd = self.out_fd();
+        let mut at = 0;
+        // A pipe that says it takes something takes so much.
+        while at < self.wbuf.len() && poll_fd(fd, false, true, 0) == Ok(true) {
+            let b = &self.wbuf[at..self.wbuf.len().min(at + 4096)];
+            // SAFETY: the slice is readable for its length.
+            let n = unsafe {
+                match self.socket {
+                    true => libc::send(fd, b.as_ptr().cast(), b.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL),
+                    false => libc::write(fd, b.as_ptr().cast(), b.len()),
+                }
+            };
+            match usize::try_from(n) {
+                Ok(n) => at += n,
+                Err(_) if errno() == libc::EINTR => {}
+                Err(_) => break,
+            }
+        }
+        self.wbuf.drain(..at);
     }
     /// Writes through the buffer, waiting in place.
     pub fn put(&mut self, b: &[u8]) -> Result<(), i32> {

@@ -132,7 +132,10 @@ pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
         None => io.wbuf.extend_from_slice(b),
     }
     flush_io(cx, io).inspect_err(|x| match x {
-        Exit::Park => io.writers.push(me),
+        Exit::Park => {
+            cx.state::<stdio::Stdio>().waited = true;
+            io.writers.push(me);
+        }
         // What an unbuffered stream could not write is not tried again.
         _ if io.sync => io.wbuf.clear(),
         _ => {}

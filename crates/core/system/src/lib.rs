@@ -36,6 +36,7 @@ mod time_fields;
 pub use io_fill::wait;
 pub use io_open::retry_after_gc;
 pub use io_state::monotonic;
+pub use signal::{Held, OnInterrupt, hold, let_go};
 pub use stdio::flush_all;
 
 use kumi_vm::Cx;

@@ -106,6 +106,7 @@ impl Payload for Status {
 
 /// Hooks `$?` and `$$`.
 pub fn boot(cx: &mut Cx) {
+    cx.boot().fork_hooks.push(forget_children);
     cx.hook_global("$?", Some(|cx, _, _| Ok(last(cx))), Some(read_only));
     cx.hook_global("$$", Some(|_, _, _| Ok(Value::fix(std::process::id() as i64))), Some(read_only));
     let process = cx.k.process;
@@ -296,8 +297,10 @@ fn times(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// __fork(): the child's number, nil in the child.
 fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.need_main_worker()?;
+    crate::stdio::flush_std(cx)?;
+    // A signal that comes from here on waits until the child, or the parent, is ready for it: none is lost.
+    let held = crate::signal::hold();
     // While the world is stopped no other worker holds a lock of the runtime or of the allocator.
-    crate::stdio::flush_std(cx);
     let forked = cx.fork_world(|| {
         // SAFETY: the other OS threads stand still; the child goes on with a copy of this one.
         let p = unsafe { libc::fork() };
@@ -306,32 +309,79 @@ fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         }
         p
     });
+    let e = io::errno();
     match forked {
         // Another worker stopped the world first.
         None => Err(Exit::Again),
         Some(0) => {
             cx.after_fork();
+            drop(held);
             Ok(Value::NIL)
         }
         Some(p) if p > 0 => Ok(Value::fix(p as i64)),
-        _ => {
-            let e = io::errno();
-            Err(fail_plain(cx, e, "fork(2)"))
-        }
+        _ => Err(fail_plain(cx, e, "fork(2)")),
     }
 }
-/// __waitpid(pid, flags): the Process::Status of a child that ended, nil with WNOHANG when none did.
+/// Descriptors of children that somebody waits for, by number, as long as the child is there.
+#[derive(Default)]
+struct Children(Vec<(i32, i32)>);
+
+/// A descriptor that can be read from when the child has ended.
+#[cfg(target_os = "linux")]
+fn pidfd_open(pid: i32) -> i32 {
+    // SAFETY: touches no memory. The descriptor is closed by exec.
+    unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 }
+}
+#[cfg(not(target_os = "linux"))]
+fn pidfd_open(_: i32) -> i32 {
+    -1
+}
+/// The descriptor to wait for child `pid` with; `None` where there is none.
+fn child_fd(cx: &mut Cx, pid: i32) -> Option<i32> {
+    if let Some(c) = cx.state::<Children>().0.iter().find(|c| c.0 == pid) {
+        return Some(c.1);
+    }
+    let fd = pidfd_open(pid);
+    if fd < 0 {
+        return None;
+    }
+    cx.state::<Children>().0.push((pid, fd));
+    Some(fd)
+}
+/// The child is not there any more: others that wait for it look again.
+fn child_gone(cx: &mut Cx, pid: i32) {
+    let fd = {
+        let list = &mut cx.state::<Children>().0;
+        list.iter().position(|c| c.0 == pid).map(|i| list.swap_remove(i).1)
+    };
+    if let Some(fd) = fd {
+        cx.closing(fd);
+        io::close_fd(fd);
+    }
+}
+/// A child's children are others.
+fn forget_children(cx: &mut Cx) {
+    for (_, fd) in std::mem::take(&mut cx.state::<Children>().0) {
+        io::close_fd(fd);
+    }
+}
+
+/// __waitpid(pid, flags): the Process::Status of a child that ended, nil with WNOHANG when none did. The task waits, never
+/// the worker, so that a signal or another thread's interrupt ends the wait.
 fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = pid(cx, a, 0)?;
     let flags = cx.arg_i64(a, 1)? as i32;
-    let alone = !cx.others_alive();
     let mut s = 0;
-    // SAFETY: s is writable; without WNOHANG there is no other thread that would have to wait.
-    let r = unsafe { libc::waitpid(p, &mut s, if alone { flags } else { flags | libc::WNOHANG }) };
+    // SAFETY: s is writable.
+    let r = unsafe { libc::waitpid(p, &mut s, flags | libc::WNOHANG) };
+    let e = io::errno();
     if r != 0 && cx.task.waits == Waits::Child {
         cx.task.waits = Waits::Nothing;
     }
     if r > 0 {
+        if !libc::WIFSTOPPED(s) && !libc::WIFCONTINUED(s) {
+            child_gone(cx, r);
+        }
         let c = cx.k.process_status;
         let v = cx.data(c, Status { pid: r, status: s });
         if a.len() < 3 {
@@ -343,7 +393,12 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if flags & libc::WNOHANG != 0 {
             return Ok(Value::NIL);
         }
-        // Others run meanwhile; the longer it takes, the rarer the looks.
+        if p > 0 && flags == 0 && !cx.hooked() {
+            if let Some(fd) = child_fd(cx, p) {
+                return Err(cx.park_io(fd, true, false));
+            }
+        }
+        // The longer it takes, the rarer the looks.
         let now = now_ns();
         if cx.task.waits != Waits::Child {
             cx.task.waits = Waits::Child;
@@ -352,9 +407,12 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let pause = (now.saturating_sub(cx.task.since) / 8).clamp(300_000, 20_000_000);
         return Err(cx.park(now + pause));
     }
-    match io::errno() {
+    match e {
         libc::EINTR => Err(Exit::Again),
         e => {
+            if p > 0 {
+                child_gone(cx, p);
+            }
             if a.len() < 3 {
                 set_last(cx, Value::NIL);
             }

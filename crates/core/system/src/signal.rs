@@ -153,6 +153,66 @@ pub fn boot(cx: &mut Cx) {
         set(libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
     }
 }
+/// No signal comes to this thread while it lives; then those that waited do. Dropped on another thread, it is that one's
+/// mask that becomes what this one's was.
+pub struct Held(libc::sigset_t);
+pub fn hold() -> Held {
+    // SAFETY: both sets are alive and written before they are read.
+    unsafe {
+        let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        Held(old)
+    }
+}
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: the set is the one that was in force.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
+/// Between fork and exec: what calls our handlers does again what the system does by default, then signals that came
+/// are let in. System calls only.
+pub fn before_exec(held: &Held) {
+    for sig in 1..32 {
+        let ours = current(sig);
+        if ours != libc::SIG_DFL && ours != libc::SIG_IGN {
+            set(sig, libc::SIG_DFL);
+        }
+    }
+    // SAFETY: the set is the one that was in force.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &held.0, std::ptr::null_mut()) };
+}
+/// The program is over, and runs no handlers any more: a signal ends the process.
+pub fn let_go() {
+    for sig in RAISING {
+        if current(sig) == handler() {
+            set(sig, libc::SIG_DFL);
+        }
+    }
+}
+/// What SIGINT does, while somebody else (a line editor) handles it for a time.
+#[derive(Clone, Copy)]
+pub struct OnInterrupt(libc::sigaction);
+impl OnInterrupt {
+    pub fn now() -> OnInterrupt {
+        // SAFETY: a zeroed sigaction is valid to write into.
+        unsafe {
+            let mut sa: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGINT, std::ptr::null(), &mut sa);
+            OnInterrupt(sa)
+        }
+    }
+    /// Puts it in force; what was in force until then.
+    pub fn swap(self) -> OnInterrupt {
+        // SAFETY: both are valid; this one was in force before.
+        unsafe {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGINT, &self.0, &mut old);
+            OnInterrupt(old)
+        }
+    }
+}
 /// A child forgets what came before it was made.
 pub fn after_fork() {
     PENDING.store(0, Release);

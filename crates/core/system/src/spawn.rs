@@ -19,8 +19,6 @@ struct Plan {
     envp: Vec<CString>,
     /// (descriptor in the child, descriptor here, or -1 to close it)
     redirects: Vec<(i32, i32)>,
-    /// Opened for the child only.
-    opened: Vec<i32>,
     /// (descriptor in the child, other descriptor in the child), after the redirects
     inner: Vec<(i32, i32)>,
     chdir: Option<CString>,
@@ -28,13 +26,6 @@ struct Plan {
     umask: Option<u32>,
     limits: Vec<(i64, u64, u64)>,
     close_others: bool,
-}
-impl Drop for Plan {
-    fn drop(&mut self) {
-        for fd in &self.opened {
-            io::close_fd(*fd);
-        }
-    }
 }
 
 fn cstr(cx: &mut Cx, v: Value) -> Result<CString, Exit> {
@@ -190,7 +181,6 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         argv,
         envp,
         redirects: Vec::new(),
-        opened: Vec::new(),
         inner: Vec::new(),
         chdir,
         pgroup: at(1).as_fix().map(|g| g as i32),
@@ -216,21 +206,6 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         match kind.as_fix() {
             Some(0) => plan.redirects.push((fd, x.as_fix().unwrap_or(-1) as i32)),
             Some(1) => plan.redirects.push((fd, -1)),
-            Some(2) => {
-                let Some(x) = x.as_array() else { continue };
-                let args: Vec<Value> = x.seen().to_vec();
-                let p = cx.arg_path(&args, 0)?;
-                let (flags, perm) = (cx.arg_i64(&args, 1)?, cx.arg_i64(&args, 2)?);
-                let c = crate::io_open::c_path(cx, p.bytes())?;
-                // SAFETY: c is a terminated string.
-                let f = unsafe { libc::open(c.as_ptr(), flags as i32 | libc::O_CLOEXEC, perm as libc::c_uint) };
-                if f < 0 {
-                    let e = io::errno();
-                    return Err(fail_plain(cx, e, &String::from_utf8_lossy(p.bytes())));
-                }
-                plan.opened.push(f);
-                plan.redirects.push((fd, f));
-            }
             _ => plan.inner.push((fd, x.as_fix().unwrap_or(-1) as i32)),
         }
     }
@@ -336,18 +311,21 @@ fn shown(p: &Plan, e: i32) -> String {
     }
 }
 fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    crate::stdio::flush_std(cx)?;
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
-    crate::stdio::flush_std(cx);
     let mut fds = [0; 2];
     // SAFETY: two ints to write.
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         let e = io::errno();
         return Err(fail_plain(cx, e, ""));
     }
+    // A signal to the child is its own from the first moment on: our handlers do not take it.
+    let held = crate::signal::hold();
     // SAFETY: the child makes system calls only.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
+        crate::signal::before_exec(&held);
         // SAFETY: this is the child; what it needs was prepared.
         unsafe {
             let w = libc::fcntl(fds[1], libc::F_DUPFD_CLOEXEC, 200);
@@ -357,9 +335,10 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             libc::_exit(127);
         }
     }
+    let e = io::errno();
+    drop(held);
     io::close_fd(fds[1]);
     if pid < 0 {
-        let e = io::errno();
         io::close_fd(fds[0]);
         return Err(fail_plain(cx, e, "fork(2)"));
     }
@@ -383,9 +362,9 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::fix(pid as i64))
 }
 fn exec(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    crate::stdio::flush_std(cx)?;
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
-    crate::stdio::flush_std(cx);
     // SAFETY: on success nothing of this process is left; on failure the error is raised.
     let e = unsafe { become_it(&p, &x.argv, &x.envp, &mut x.spare, &x.shell) };
     let name = shown(&p, e);

@@ -1,8 +1,8 @@
 //! The standard streams and the globals that name them.
 //!
 //! Standard output is a buffered stream like any other: lines are flushed at once on
-//! a terminal, blocks elsewhere; what is left goes out in [`flush_all`], which the
-//! command calls when the program ends. Standard error is never buffered.
+//! a terminal, blocks elsewhere; what is left goes out when the program ends: the prelude
+//! flushes, and waits where nobody reads; [`flush_all`] waits for nobody. Standard error is never buffered.
 
 use crate::io::{self, Io};
 use kumi_vm::*;
@@ -28,6 +28,16 @@ pub static TABLE: &[NativeDef] = &[
         Ok(a[0])
     })
     .guard(Guard::Classes),
+    // Streams that hold bytes which nobody is about to write. What an interrupted write left is not among them.
+    intrinsic("__unflushed", 0, 0, |cx, _, _| {
+        let holds = |v: Value| match v.as_data::<Io>() {
+            Some(io) if v.kind() == Some(Kind::Data) => io.fd >= 0 && !io.sync && !io.wbuf.is_empty() && io.writers.is_empty(),
+            _ => false,
+        };
+        let found = if cx.state::<Stdio>().others { cx.find_cells(holds) } else { firsts(cx).filter(|v| holds(*v)).collect() };
+        Ok(cx.array_vec(found))
+    })
+    .guard(Guard::None),
     intrinsic("__flush_all", 0, 0, |cx, _, _| {
         flush_all(cx);
         Ok(Value::NIL)
@@ -52,6 +62,8 @@ pub struct Stdio {
     pub shortage: u32,
     /// Streams made besides the standard ones: only then is there anything more to flush at the end.
     pub others: bool,
+    /// A write had to wait since the process began.
+    pub waited: bool,
 }
 
 fn state(cx: &Cx) -> Option<&Stdio> {
@@ -95,6 +107,7 @@ pub fn boot(cx: &mut Cx) {
     *cx.state::<Stdio>() =
         Stdio { stdout: Some(made[1]), stderr: Some(made[2]), original_stdout: Some(made[1]), rs: Some(rs), ..Stdio::default() };
     cx.boot().tracers.push(trace);
+    cx.boot().fork_hooks.push(after_fork);
     cx.hook_global("$stdout", Some(|cx, _, _| Ok(stdout(cx))), Some(set_stdout));
     cx.hook_global("$stderr", Some(|cx, _, _| Ok(stderr(cx))), Some(set_stderr));
     cx.hook_global("$,", Some(|cx, _, _| Ok(cx.state::<Stdio>().ofs.unwrap_or(Value::NIL))), Some(set_ofs));
@@ -191,17 +204,31 @@ fn set_lineno(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(a[1])
 }
 
-/// Writes out what standard output and error hold, before another process may write there.
-pub fn flush_std(cx: &mut Cx) {
-    let firsts = {
-        let s = cx.state::<Stdio>();
-        [s.original_stdout, s.stdout, s.stderr]
-    };
-    firsts.into_iter().flatten().for_each(flush_free);
+/// Writes out what standard output and error hold, before another process may write there. Not under a guard. Parks when
+/// nobody reads; then nothing has happened that may not happen again.
+pub fn flush_std(cx: &mut Cx) -> Result<(), Exit> {
+    for v in firsts(cx) {
+        if v.kind() != Some(Kind::Data) || !v.try_lock() {
+            continue;
+        }
+        let r = match v.as_data::<Io>() {
+            // Where others wait to write, they see to it.
+            Some(io) if io.fd >= 0 && io.writers.is_empty() => crate::io_write::settle(cx, io),
+            _ => Ok(()),
+        };
+        v.unlock();
+        r?;
+    }
+    Ok(())
 }
-/// Writes out everything that streams still hold: the end of the program. Not under a guard.
+fn firsts(cx: &mut Cx) -> impl Iterator<Item = Value> + use<> {
+    let s = cx.state::<Stdio>();
+    [s.original_stdout, s.stdout, s.stderr].into_iter().flatten()
+}
+/// Writes out what streams still hold as far as nobody need wait for that: the very end of the program, after
+/// `KumiSys.flush_streams`. Not under a guard.
 pub fn flush_all(cx: &mut Cx) {
-    flush_std(cx);
+    firsts(cx).for_each(flush_free);
     let others = cx.state::<Stdio>().others;
     if others {
         cx.each_cell(flush_free);
@@ -211,8 +238,20 @@ pub fn flush_all(cx: &mut Cx) {
 fn flush_free(v: Value) {
     if v.kind() == Some(Kind::Data) && v.try_lock() {
         if let Some(io) = v.as_data::<Io>().filter(|io| io.fd >= 0) {
-            let _ = io.flush();
+            io.flush_now();
         }
         v.unlock();
+    }
+}
+/// The bytes of writes that wait in the parent are the parent's to write.
+pub fn after_fork(cx: &mut Cx) {
+    if cx.state::<Stdio>().waited {
+        cx.state::<Stdio>().waited = false;
+        cx.each_cell(|v| {
+            if let Some(io) = v.as_data::<Io>().filter(|io| v.kind() == Some(Kind::Data) && !io.writers.is_empty()) {
+                io.writers.clear();
+                io.wbuf.clear();
+            }
+        });
     }
 }

@@ -1,7 +1,8 @@
 //! Constants that a file is going to define.
 //!
 //! **Invariant.** Such a constant's value is undef until its file has run; `loading` names the one thread that runs it, and
-//! only that thread sees the value before it is done.
+//! only that thread sees the value before it is done. A thread that is
+//! not there any more, since the process forked, counts as none.
 
 use crate::Cx;
 use crate::native::*;
@@ -46,7 +47,14 @@ fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
     let me = cx.task.root;
+    let by = c.data.consts.get(&n).map_or(0, |k| k.loading);
+    let gone = by != 0 && !cx.task_lives(by);
     Ok(match c.data.consts.get_mut(&n) {
+        // Who began was a thread of the process that this one was forked from.
+        Some(k) if gone && k.autoload.is_some() => {
+            k.loading = me;
+            Value::TRUE
+        }
         Some(k) if k.autoload.is_none() || k.loading == me => Value::NIL,
         Some(k) if k.loading != 0 => Value::FALSE,
         Some(k) => {

@@ -45,6 +45,28 @@ impl Cx {
     }
 }
 
+impl Cx {
+    /// What the main thread waited for has come, and so has a signal: its handler runs first, then `c`, or the
+    /// instruction that waited. A native may be
+    /// all that is left to run, and no safepoint behind it.
+    #[inline]
+    pub(super) fn signal_before(&mut self, c: Option<&Call>) -> Option<Call> {
+        if self.worker != 0 || !self.heap.poll.load(Relaxed) || self.task.root != self.tasks.main.load(Relaxed) {
+            return None;
+        }
+        self.signal_before_slow(c)
+    }
+    #[cold]
+    fn signal_before_slow(&mut self, c: Option<&Call>) -> Option<Call> {
+        let mut handler = self.signal_hook?(self)?;
+        handler.target = Target::Helper(self.intern("signal_came_again"));
+        let waits = std::mem::replace(&mut self.task.waits, Waits::Nothing);
+        let wait = Interrupted { call: c.cloned(), waits, since: self.task.since, until: self.task.until };
+        self.task.after_signal.push(wait);
+        Some(handler)
+    }
+}
+
 pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
         Some(w) => {

@@ -125,8 +125,15 @@ impl Cx {
         match self.task.again.take() {
             Some(a) => {
                 let (c, dst, flags) = *a;
-                self.do_call(c, dst, flags)
+                match self.signal_before(Some(&c)) {
+                    Some(handler) => self.do_call(handler, dst, flags),
+                    None => self.do_call(c, dst, flags),
+                }
             }
+            None if waited => match self.signal_before(None) {
+                Some(handler) => self.do_call(handler, 0, ff::DISCARD),
+                None => Flow::Go,
+            },
             None => Flow::Go,
         }
     }

@@ -1,0 +1,45 @@
+//! Switches that do something else than run the program, or say how it is read.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Standard output and error of the command, which reads `input`.
+fn kumi(args: &[&str], input: &str) -> (String, String) {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.args(args).env_remove("RUBYOPT").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = c.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    (String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+#[test]
+fn a_dump_of_instructions_shows_the_program_and_does_not_run_it() {
+    let file = std::env::temp_dir().join(format!("kumi-dump-{}.rb", std::process::id()));
+    std::fs::write(&file, "def m = 1\nputs 'ran'\n").unwrap();
+    for (args, parts) in [
+        (vec!["--dump=insns", "-e", "def m = 1; puts 'ran'"], 2),
+        (vec!["--dump", "insns", "-e", "puts 'ran'"], 1),
+        (vec!["--dump=insns", file.to_str().unwrap()], 2),
+    ] {
+        let (out, _) = kumi(&args, "");
+        assert_eq!(out.matches("== ").count(), parts, "{args:?}\n{out}");
+        assert!(!out.lines().any(|l| l == "ran"), "{args:?}");
+    }
+    let _ = std::fs::remove_file(file);
+}
+
+#[test]
+fn a_version_comes_before_a_program_on_standard_input_when_that_is_named() {
+    let version = kumi(&["--version"], "").0;
+    assert_eq!(kumi(&["-v", "-"], "p $VERBOSE").0, format!("{version}true\n"));
+    assert_eq!(kumi(&["-v"], "p 1").0, version);
+}
+
+#[test]
+fn lines_of_no_length_are_refused() {
+    for call in ["readlines(0)", "each_line(0) { }"] {
+        let (_, err) = kumi(&["-e", &format!("ARGF.{call}")], "a\nb\n");
+        assert!(err.contains("invalid limit: 0"), "{call}: {err}");
+    }
+}
