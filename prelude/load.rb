@@ -155,12 +155,8 @@ module Kernel
 
   def require_relative(path)
     path = KumiSys.to_path(path)
-    at = __frame_path
-    if at.nil? || at == "-e" || at.start_with?("(eval")
-      base = Dir.pwd
-    else
-      base = at.start_with?("<internal:") ? File.dirname(at) : File.dirname(File.realpath(at))
-    end
+    at = __frame_real_path || __frame_path
+    base = at.nil? || at == "-e" || at.start_with?("(eval") ? Dir.pwd : File.dirname(at)
     if base.start_with?("<internal:")
       full = "#{base}/#{path}"
       full = KumiSys.clean_path(full)

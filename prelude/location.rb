@@ -10,6 +10,9 @@ module KumiSys
     l
   end
 
+  # The program's file, as it was named and where it is; nil when the program came from no file.
+  def self.__main_file = @__main_file
+
   def self.row_text(row)
     "#{row[0]}:#{row[1]}:in '#{row[2]}'"
   end
@@ -34,6 +37,8 @@ class Thread::Backtrace::Location
 
   def absolute_path
     return nil if @__path.nil? || @__path == "-e" || @__path.start_with?("(eval", "<internal:")
+    main = KumiSys.__main_file
+    return main[1] if main && main[0] == @__path
     File.exist?(@__path) ? File.realpath(@__path) : File.expand_path(@__path)
   end
 

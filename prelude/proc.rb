@@ -262,9 +262,9 @@ module Kernel
   end
 
   def __dir__
-    p = __frame_path
+    p = __frame_real_path || __frame_path
     return nil if p.nil? || p == "-e" || p.start_with?("(eval")
-    File.dirname(File.realpath(p))
+    File.dirname(p)
   end
 
   def caller(start = 1, length = nil)

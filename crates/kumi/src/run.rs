@@ -80,6 +80,14 @@ pub fn run(mut s: Settings) -> i32 {
     name_encoding(&mut script, &s);
     let mut c = Compile::file(&script.name);
     c.line = script.line;
+    if script.file {
+        let real = kumi_vm::real_path(&script.name);
+        let pair = [cx.str(&script.name), cx.str(&real)];
+        let pair = cx.array(&pair);
+        let (helpers, name) = (cx.k.helpers.val(), cx.intern("@__main_file"));
+        cx.ivar_set(helpers, name, pair);
+        c.real_path = Some(real);
+    }
     c.main_script = true;
     c.loop_mode = s.loop_mode.clone();
     c.frozen_strings = s.frozen_strings == Some(true);

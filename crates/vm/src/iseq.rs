@@ -220,6 +220,8 @@ pub struct ISeq {
     pub label: Arc<str>,
     pub block_depth: u16,
     pub path: Arc<str>,
+    /// Where the file really was when it was loaded; nothing for evaluated text, `-e` and standard input.
+    pub real_path: Option<Arc<str>>,
     /// Line and column of the definition.
     pub line: u32,
     pub code: Box<[AtomicU64]>,

@@ -62,6 +62,7 @@ mod world;
 
 pub use cx::{Cx, Options};
 pub use detach::{Pace, VERY_LONG};
+pub use interp::real_path;
 pub use iseq::ISeq;
 pub use kumi_heap::*;
 pub use kumi_text::encoding::EncIndex;

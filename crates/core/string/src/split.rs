@@ -197,21 +197,27 @@ pub fn line_ranges(s: Str, sep: &[u8]) -> Vec<Range<usize>> {
     let mut at = 0;
     if sep.is_empty() {
         // A paragraph ends with two newlines; further ones belong to none.
+        let two = enc(s).two_newlines();
+        let one = &two[..two.len() / 2];
         let newline = |i: usize| match &b[i..] {
-            [b'\n', ..] => 1,
-            [b'\r', b'\n', ..] => 2,
+            [b'\r', b'\n', ..] if one.len() == 1 => 2,
+            rest if rest.starts_with(one) => one.len(),
             _ => 0,
         };
         while at < b.len() {
             let mut from = at;
             let mut end = b.len();
-            while let Some(i) = memchr::memchr(b'\n', &b[from..]).map(|i| from + i) {
-                let second = newline(i + 1);
+            while let Some(i) = memchr::memmem::find(&b[from..], one).map(|i| from + i) {
+                if i % one.len() > 0 {
+                    from = i + 1;
+                    continue;
+                }
+                from = i + one.len();
+                let second = newline(from);
                 if second > 0 {
-                    end = i + 1 + second;
+                    end = from + second;
                     break;
                 }
-                from = i + 1;
             }
             out.push(at..end);
             at = end;
@@ -255,8 +261,10 @@ fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         if chomp {
             let line = &b[r.clone()];
             if text.is_empty() {
-                while end > r.start && b[end - 1] == b'\n' {
-                    end -= if end > r.start + 1 && b[end - 2] == b'\r' { 2 } else { 1 };
+                let two = e.two_newlines();
+                let one = &two[..two.len() / 2];
+                while b[r.start..end].ends_with(one) {
+                    end -= if one.len() == 1 && b[r.start..end].ends_with(b"\r\n") { 2 } else { one.len() };
                 }
             } else if line.ends_with(text) {
                 end -= text.len();

@@ -13,29 +13,34 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
     if limit == Some(0) {
         return Ok(Some(Vec::new()));
     }
+    let enc = io.read_enc(cx);
     let paragraph = sep.is_some_and(|s| s.is_empty());
+    let newlines = enc.two_newlines();
+    let newline = &newlines[..newlines.len() / 2];
+    // Characters begin at multiples of this.
+    let unit = newline.len();
     if paragraph {
         loop {
-            if text(io).is_empty() && !fill_text(cx, io)? {
-                return Ok(None);
+            let empty = leading(text(io), newline);
+            text_consume(io, empty);
+            if text(io).len() >= newline.len() {
+                break;
             }
-            let t = text(io);
-            let k = t.iter().take_while(|c| **c == b'\n').count();
-            let rest = t.len() > k;
-            text_consume(io, k);
-            if rest {
+            if !fill_text(cx, io)? {
+                if text(io).is_empty() {
+                    return Ok(None);
+                }
                 break;
             }
         }
     }
-    let sep: Option<&[u8]> = if paragraph { Some(b"\n\n") } else { sep };
+    let sep: Option<&[u8]> = if paragraph { Some(newlines) } else { sep };
     let mut from = 0;
-    let enc = io.read_enc(cx);
     loop {
         let t = text(io);
         let found = match sep {
             Some(s) if s.len() == 1 => memchr::memchr(s[0], &t[from..]).map(|p| from + p + 1),
-            Some(s) => memchr::memmem::find(&t[from..], s).map(|p| from + p + s.len()),
+            Some(s) => find_whole(t, s, from, unit).map(|p| p + s.len()),
             None => None,
         };
         let capped = limit.filter(|l| found.is_none_or(|f| f > *l) && t.len() >= *l);
@@ -63,10 +68,8 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
                 let mut k = end;
                 loop {
                     let t = text(io);
-                    while t.get(k) == Some(&b'\n') {
-                        k += 1;
-                    }
-                    if k < t.len() || !fill_text(cx, io)? {
+                    k += leading(&t[k..], newline);
+                    if k + newline.len() <= t.len() || !fill_text(cx, io)? {
                         break;
                     }
                 }
@@ -80,6 +83,7 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
             return Ok(Some(v));
         }
         from = t.len().saturating_sub(sep.map_or(0, |s| s.len() - 1));
+        from -= from % unit;
         if !fill_text(cx, io)? {
             let v = text(io).to_vec();
             if v.is_empty() {
@@ -89,6 +93,14 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
             return Ok(Some(v));
         }
     }
+}
+/// Bytes of the newlines that `t` begins with.
+fn leading(t: &[u8], newline: &[u8]) -> usize {
+    t.chunks_exact(newline.len()).take_while(|c| *c == newline).count() * newline.len()
+}
+/// Where `sep` is in `t`, at `from` or behind it and between two characters of `unit` bytes or more.
+fn find_whole(t: &[u8], sep: &[u8], from: usize, unit: usize) -> Option<usize> {
+    memchr::memmem::find_iter(&t[from..], sep).map(|p| from + p).find(|p| p % unit == 0)
 }
 fn cut_separator(v: &mut Vec<u8>, sep: &[u8]) {
     v.truncate(v.len() - sep.len());

@@ -356,6 +356,17 @@ impl EncIndex {
         }
     }
 
+    /// What ends a paragraph: two newlines.
+    pub fn two_newlines(self) -> &'static [u8] {
+        match self.kind() {
+            Kind::Utf16Be => b"\0\n\0\n",
+            Kind::Utf16Le => b"\n\0\n\0",
+            Kind::Utf32Be => b"\0\0\0\n\0\0\0\n",
+            Kind::Utf32Le => b"\n\0\0\0\n\0\0\0",
+            _ => b"\n\n",
+        }
+    }
+
     /// The start of the character that contains byte `at` (or `at` itself at the end or
     /// in bytes that form no character). `at` beyond the end counts as the end.
     pub fn char_head(self, s: &[u8], at: usize) -> usize {

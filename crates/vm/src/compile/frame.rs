@@ -53,6 +53,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             label: f.label.clone(),
             block_depth: f.block_depth,
             path: self.opts.path.clone(),
+            real_path: self.opts.real_path.clone(),
             line: f.line,
             code: f.code.iter().map(|&w| AtomicU64::new(w)).collect(),
             nregs: f.max.min(65_535) as u16,

@@ -60,6 +60,8 @@ pub trait CompileEnv {
 pub struct Options {
     /// `__FILE__` and the file name of backtraces.
     pub path: Arc<str>,
+    /// Where the file really is, whatever folder the program changes to later: `__dir__`, `require_relative`.
+    pub real_path: Option<Arc<str>>,
     /// Number of the first line.
     pub line: u32,
     /// [`Kind::Top`] or [`Kind::Eval`].
@@ -90,6 +92,7 @@ impl Options {
     pub fn file(path: &str) -> Options {
         Options {
             path: path.into(),
+            real_path: None,
             line: 1,
             kind: Kind::Top,
             label: "<main>".into(),

@@ -65,6 +65,14 @@ impl CompileEnv for Cx {
     }
 }
 
+/// Where a file really is at this moment; a file inside the binary is where its name says.
+pub fn real_path(path: &str) -> Arc<str> {
+    if path.starts_with("<internal:") {
+        return path.into();
+    }
+    std::fs::canonicalize(path).map_or_else(|_| path.into(), |p| p.to_string_lossy().into())
+}
+
 impl Cx {
     /// Compiles text and keeps the code.
     ///
@@ -316,6 +324,7 @@ impl Cx {
     pub fn load_text(&mut self, src: &[u8], path: &str, self_val: Value, cref: Value) -> Exit {
         let opts = compile::Options {
             label: "<top (required)>".into(),
+            real_path: Some(real_path(path)),
             library: self.options.is_own(path),
             frozen_strings: self.options.frozen_strings,
             ..compile::Options::file(path)

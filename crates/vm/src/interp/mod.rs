@@ -32,7 +32,7 @@ use crate::Cx;
 use crate::native::Call;
 pub use call::Missing;
 pub(crate) use call::Ready;
-pub use eval::EvalScope;
+pub use eval::{EvalScope, real_path};
 pub(crate) use hot::{Hot, HotKind, decoded, hit};
 pub(crate) use procs::{NEWS, NewEntry};
 pub(crate) use unwind::KILL;

@@ -71,6 +71,12 @@ fn frame_path(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     }
 }
 
+/// `__frame_real_path()`: where that file really was when it was loaded; nil for text that came from no file.
+fn frame_real_path(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let real = cx.user_frame().and_then(|f| f.iseq().real_path.as_ref());
+    Ok(real.map_or(Value::NIL, |p| cx.str(p)))
+}
+
 fn frame_line(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let Some(f) = cx.user_frame() else { return Ok(Value::NIL) };
     let pc = cx.user_pc(f);
@@ -149,6 +155,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__frame_nesting", 0, 0, frame_nesting).guard(Guard::None),
     intrinsic("__frame_const", 1, 1, frame_const).guard(Guard::None),
     intrinsic("__frame_path", 0, 0, frame_path).guard(Guard::None),
+    intrinsic("__frame_real_path", 0, 0, frame_real_path).guard(Guard::None),
     intrinsic("__frame_line", 0, 0, frame_line).guard(Guard::None),
     intrinsic("__using", 1, 1, frame_use_refinements).guard(Guard::Classes),
     intrinsic("__used_refinements", 0, 0, used_refinements).guard(Guard::None),
