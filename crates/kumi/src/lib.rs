@@ -1,6 +1,7 @@
 //! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`.
 
 pub mod allocator;
+pub mod environment;
 pub mod help;
 pub mod options;
 pub mod repl;

@@ -1,7 +1,7 @@
 //! `kumi`: runs Ruby programs. Called `ruby` it behaves as that command, called `irb` as a REPL.
 
 use kumi::options::{Instead, Program, Settings};
-use kumi::{Identity, help, repl, run};
+use kumi::{Identity, environment, help, repl, run};
 use std::panic;
 
 #[global_allocator]
@@ -47,7 +47,12 @@ fn main() {
         argv.remove(0);
     }
     let mut settings = Settings::default();
-    let off = argv.iter().any(|a| a.starts_with("--disable") && (a.contains("rubyopt") || a.ends_with("all")));
+    let refuses = |a: &str| a.contains("rubyopt") || a.ends_with("all");
+    let off = argv.iter().enumerate().any(|(i, a)| match a.strip_prefix("--disable") {
+        Some("") => argv.get(i + 1).is_some_and(|feature| refuses(feature)),
+        Some(feature) => refuses(feature),
+        None => false,
+    });
     let env = if off { None } else { std::env::var("RUBYOPT").ok() };
     // What RUBYOPT requires and includes stands behind what the command line does.
     let parsed = env.map_or(Ok(()), |opt| settings.rubyopt(&opt)).and_then(|()| {
@@ -76,6 +81,9 @@ fn main() {
         if settings.program == Program::Stdin && !settings.dash && !as_irb {
             return;
         }
+    }
+    if settings.verbose > 0 {
+        environment::complaints().iter().for_each(|line| eprintln!("{line}"));
     }
     if as_irb {
         settings.program = Program::Repl;

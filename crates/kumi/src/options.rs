@@ -263,7 +263,7 @@ impl Settings {
             "yydebug" | "debug-frozen-string-literal" | "jit" | "yjit" | "rjit" | "zjit" | "parser" | "crash-report" => {}
             _ if name.starts_with("yjit-") || name.starts_with("rjit-") || name.starts_with("zjit-") => {}
             "backtrace-limit" => {
-                let v = value.unwrap_or_default();
+                let v = value.map_or_else(|| rest.next("--backtrace-limit"), Ok)?;
                 self.backtrace_limit = match v.parse::<i64>() {
                     Ok(n) if n >= -1 => n,
                     _ => return Err(format!("wrong limit for backtrace length ({v})")),

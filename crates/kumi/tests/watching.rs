@@ -96,6 +96,21 @@ fn a_heap_profile_counts_what_lives() {
 }
 
 #[test]
+fn the_lines_of_a_heap_profile_have_no_more_than_all() {
+    for program in [
+        "$kept = Array.new(200) { [] }\n$kept.each { |a| 20_000.times { |i| a << i } }",
+        "$kept = Array.new(300) { +'' }\n$kept.each { |s| s << 'x' * 100_000 }",
+        "$kept = {}\n100_000.times { |i| $kept[i] = i }",
+    ] {
+        let (_, _, e) = run(&mut command(&["--profile=heap", "--profile-top=1000", "-e", program]));
+        let (_, lines) = e.split_once("line (estimated from samples)\n").unwrap_or_else(|| panic!("{e}"));
+        let share = |l: &str| l.split_whitespace().nth(1).and_then(|s| s.strip_suffix('%')).and_then(|s| s.parse::<f64>().ok());
+        let sum: f64 = lines.lines().filter_map(share).sum();
+        assert!((1.0..101.0).contains(&sum), "{sum}\n{e}");
+    }
+}
+
+#[test]
 fn the_limit_is_the_least_of_what_binds() {
     let program =
         "begin\n  a = []\n  loop { a << \"x\" * 1_000_000 }\nrescue NoMemoryError => e\n  n = a.size\n  a = nil\n  p n, e.class\nend";

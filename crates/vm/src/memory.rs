@@ -54,7 +54,7 @@ fn address_space() -> Option<usize> {
 }
 
 /// A size with an optional K, M or G.
-fn parse_bytes(v: &str) -> Option<usize> {
+pub fn parse_bytes(v: &str) -> Option<usize> {
     let v = v.trim();
     let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
         'K' => (&v[..v.len() - 1], 1 << 10),

@@ -196,9 +196,11 @@ impl Cx {
         let mut sites: HashMap<(u64, u64), (f64, f64)> = HashMap::new();
         let mut see = |v: Value, n: usize, b: &Birth| {
             let e = sites.entry((b.site.at, b.site.caller)).or_default();
-            let cells = (b.weight as f64 / n.max(1) as f64).max(1.0);
+            let (memory, weight) = (memory_of(v) as f64, b.weight as f64);
+            // What has grown beyond what the sample counts for stands for itself alone.
+            let cells = if memory > weight { 1.0 } else { (weight / n.max(1) as f64).max(1.0) };
             e.0 += cells;
-            e.1 += cells * memory_of(v) as f64;
+            e.1 += cells * memory;
         };
         while self
             .stop_world(|cx| {
@@ -213,6 +215,14 @@ impl Cx {
             let e = by_line.entry(codes.place(SiteKey { at, caller, of: 0 })).or_default();
             e.0 += objects;
             e.1 += bytes;
+        }
+        // Together the lines have no more than there is.
+        let most = classes.iter().fold((0.0, 0.0), |(o, b), c| (o + c.objects as f64, b + c.bytes as f64));
+        let sum = by_line.values().fold((0.0, 0.0), |s, e| (s.0 + e.0, s.1 + e.1));
+        let share = |most: f64, sum: f64| if sum > most { most / sum } else { 1.0 };
+        let (fewer, less) = (share(most.0, sum.0), share(most.1, sum.1));
+        for e in by_line.values_mut() {
+            *e = (e.0 * fewer, e.1 * less);
         }
         let named = by_line.into_iter().map(|((path, line, method, via), (objects, bytes))| LiveLine {
             path,
