@@ -61,7 +61,8 @@ impl Cx {
         let mut handler = self.signal_hook?(self)?;
         handler.target = Target::Helper(self.intern("signal_came_again"));
         let waits = std::mem::replace(&mut self.task.waits, Waits::Nothing);
-        let wait = Interrupted { call: c.cloned(), waits, since: self.task.since, until: self.task.until };
+        let aside = self.task.aside.take();
+        let wait = Interrupted { call: c.cloned(), waits, since: self.task.since, until: self.task.until, aside };
         self.task.after_signal.push(wait);
         Some(handler)
     }
