@@ -343,8 +343,9 @@ class Array
   # --- reading ---------------------------------------------------------------
 
   def [](i, n = __undef)
+    return self[i, n] unless __undef?(n)
     return KumiSys.arith_slice(self, i) if __is_a(i, Enumerator::ArithmeticSequence)
-    self[KumiSys.index_range(i)]
+    self[__is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_long(i)]
   end
   alias slice []
 

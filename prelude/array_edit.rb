@@ -16,7 +16,8 @@ class Array
   end
 
   def slice!(i, n = __undef)
-    slice!(KumiSys.index_range(i))
+    return slice!(i, n) unless __undef?(n)
+    slice!(__is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_long(i))
   end
 
   def map!

@@ -23,13 +23,14 @@ class Float
   end
 
   def **(other)
-    return KumiSys.float_pow(self, other) if __is_a(other, Float) || __is_a(other, Integer) || __is_a(other, Rational)
+    return KumiSys.real_pow(self, other) if __is_a(other, Float) || __is_a(other, Integer) || __is_a(other, Rational)
     KumiSys.coerce_bin(self, :**, other)
   end
 
   def pow(other) = self ** other
 
   def <=>(other)
+    return self <=> other if KumiSys.plain_real?(other)
     # An infinite Float is beyond whatever says it is finite.
     if infinite? && __responds(other, :infinite?)
       sign = other.infinite?
@@ -52,9 +53,7 @@ class Float
   end
 
   def rationalize(epsilon = __undef)
-    if __undef?(epsilon)
-      raise FloatDomainError, to_s
-    end
+    return rationalize if __undef?(epsilon)
     epsilon = epsilon.abs
     exact = to_r
     return exact if epsilon == 0

@@ -28,15 +28,17 @@ class Integer
 
   # Natives give up when the result is complex or the exponent is no built-in real.
   def **(other)
-    return KumiSys.float_pow(self, other) if __is_a(other, Float) || __is_a(other, Rational)
+    return KumiSys.real_pow(self, other) if __is_a(other, Float) || __is_a(other, Rational)
     KumiSys.coerce_bin(self, :**, other)
   end
 
   def pow(other, modulus = __undef)
-    self ** other
+    __undef?(modulus) ? self ** other : pow(other, modulus)
   end
 
   def [](index, count = __undef)
+    return self[index, count] unless __undef?(count)
+    return self[index] unless __is_a(index, Range)
     first = index.begin
     last = index.end
     if __same(first, nil)
@@ -65,6 +67,7 @@ class Integer
 
   def chr(encoding = __undef)
     if __undef?(encoding)
+      return chr if self >= 0 && self < 256
       encoding = Encoding.default_internal
       __int_out_of_char_range(self) if __same(encoding, nil)
     end
@@ -137,6 +140,12 @@ module KumiSys
     cmp_fail(from, limit) unless __is_a(limit, Numeric)
     n = step > 0 ? (limit - from).floor + 1 : (from - limit).floor + 1
     n < 0 ? 0 : n
+  end
+
+  # base ** exponent for a Float or Rational exponent: natives know those that stay real.
+  def self.real_pow(base, exponent)
+    return float_pow(base, exponent) if base < 0 && exponent.to_f % 1.0 != 0.0
+    base ** exponent
   end
 
   # Powers with a real exponent that leave the real numbers.

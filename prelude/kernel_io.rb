@@ -109,6 +109,7 @@ module KumiSys
 
   # Durations that are no Integer or Float.
   def self.sleep(duration)
+    return Kernel.sleep if __undef?(duration) || __same(duration, nil)
     unless __is_a(duration, Integer) || __is_a(duration, Float) || __is_a(duration, Rational)
       if __is_a(duration, String) || !duration.respond_to?(:divmod)
         raise TypeError, "can't convert #{__describe_type(duration)} into time interval"

@@ -34,14 +34,19 @@ module KumiSys
     raise TypeError, "#{what} can't be coerced into #{__describe_class(x)}"
   end
 
+  # Real numbers that natives compute with: between two of them nothing is coerced.
+  def self.plain_real?(x) = __is_a(x, Integer) || __is_a(x, Float) || __is_a(x, Rational)
+
   # x.op(y) for an arithmetic operator.
   def self.coerce_bin(x, op, y)
+    return x.__send__(op, y) if plain_real?(x) && plain_real?(y)
     pair = coerce(x, y)
     pair[0].__send__(op, pair[1])
   end
 
   # x <=> y; nil when they can't be compared.
   def self.coerce_cmp(x, y)
+    return x <=> y if plain_real?(x) && plain_real?(y)
     pair = try_coerce(x, y)
     return nil if __same(pair, nil)
     pair[0] <=> pair[1]
@@ -49,6 +54,7 @@ module KumiSys
 
   # x.op(y) for an ordering operator.
   def self.coerce_rel(x, op, y)
+    return x.__send__(op, y) if plain_real?(x) && plain_real?(y)
     pair = try_coerce(x, y)
     cmp_fail(x, y) if __same(pair, nil)
     r = pair[0].__send__(op, pair[1])

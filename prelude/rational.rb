@@ -23,7 +23,7 @@ class Rational
   end
 
   def **(other)
-    return KumiSys.float_pow(self, other) if __is_a(other, Float) || __is_a(other, Rational)
+    return KumiSys.real_pow(self, other) if __is_a(other, Float) || __is_a(other, Rational)
     KumiSys.coerce_bin(self, :**, other)
   end
 

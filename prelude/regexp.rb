@@ -97,8 +97,9 @@ class MatchData
   end
 
   def [](index, length = __undef)
-    return to_a[index] if __undef?(length)
-    to_a[index, length]
+    return to_a[index, length] unless __undef?(length)
+    return to_a[index] if __is_a(index, Range)
+    self[index]
   end
 
   def values_at(*indexes)

@@ -24,6 +24,7 @@ class String
   end
 
   def ==(other)
+    return self == other if __is_a(other, String)
     return false unless other.respond_to?(:to_str)
     other == self ? true : false
   end
@@ -56,22 +57,28 @@ class String
   end
 
   def [](index, length = __undef)
+    return self[index, length] unless __undef?(length)
     return self[KumiSys.int_range(index)] if __is_a(index, Range)
+    return self[index] if __is_a(index, String) || __is_a(index, Regexp)
     self[KumiSys.to_int(index)]
   end
 
   alias slice []
 
   def []=(index, value, third = __undef)
-    self[KumiSys.int_range(index)] = value
+    return self[index, value] = third unless __undef?(third)
+    index = KumiSys.int_range(index) if __is_a(index, Range)
+    self[index] = value
   end
 
   def slice!(index, length = __undef)
-    slice!(KumiSys.int_range(index))
+    return slice!(index, length) unless __undef?(length)
+    slice!(__is_a(index, Range) ? KumiSys.int_range(index) : index)
   end
 
   def byteslice(index, length = __undef)
-    byteslice(KumiSys.int_range(index))
+    return byteslice(index, length) unless __undef?(length)
+    byteslice(__is_a(index, Range) ? KumiSys.int_range(index) : index)
   end
 
   def bytesplice(index, *rest)

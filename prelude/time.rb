@@ -57,11 +57,12 @@ class Time
 
   def -(other)
     return KumiSys.time_shift(self, other, -1) if __is_a(other, Integer) || __is_a(other, Float) || __is_a(other, Rational)
+    return self - other if __is_a(other, Time)
     self - KumiSys.exact_number(other)
   end
 
   def <=>(other)
-    return nil if __is_a(other, Time)
+    return self <=> other if __is_a(other, Time)
     KumiSys.guard_pair(:<=>, self, other) do
       r = other <=> self
       return nil if __same(r, nil)

@@ -1,7 +1,7 @@
 //! Every program in tests/lang and tests/system prints what stands beside it, with the collector idle and
 //! with the collector running at seeded safepoints, with windows that retire and objects that are published by
-//! chance (the heap is verified at each collection), under each publishing rule, and with stacks that move wherever
-//! they could grow.
+//! chance (the heap is verified at each collection), under each publishing rule, with stacks that move wherever
+//! they could grow, and with the Ruby twins of natives.
 
 mod common;
 use common::{Modes, check_all, seed};
@@ -67,4 +67,10 @@ fn programs_print_the_same_under_every_publishing_rule() {
 fn programs_print_the_same_while_allocations_are_traced() {
     let traced = vec![("RUBYOPT", "--profile=alloc --profile-out=/dev/null".to_string())];
     check_all(&["lang", "kernel", "system", "stack"], &traced, LIMIT);
+}
+
+/// Natives with a Ruby twin answer as the twin does: a program cannot tell which of the two ran.
+#[test]
+fn programs_print_the_same_when_twins_run() {
+    check_all(&["lang", "kernel"], &vec![("KUMI_TWIN_STRESS", "1".to_string())], LIMIT);
 }
