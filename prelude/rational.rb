@@ -30,6 +30,7 @@ class Rational
   def pow(other) = self ** other
 
   def coerce(other)
+    return coerce(other) if KumiSys.plain_real?(other)
     if __is_a(other, Complex)
       # A Complex that is exactly real stays exact.
       return [Rational(other.real), self] if __is_a(other.imaginary, Integer) && other.imaginary == 0

@@ -172,6 +172,13 @@ module KumiSys
     s
   end
 
+  # Kernel#format.
+  def self.format_all(args)
+    raise ArgumentError, "too few arguments" if __ary_len(args) == 0
+    text = args.shift
+    format(to_str(text), args)
+  end
+
   # Formats, asking the objects for what the native can't know.
   def self.format(text, args)
     met = []
@@ -373,22 +380,22 @@ module KumiSys
 end
 
 module Kernel
-  def format(text, *args)
-    KumiSys.format(KumiSys.to_str(text), args)
+  def format(*args)
+    KumiSys.format_all(args)
   end
 
-  def sprintf(text, *args)
-    KumiSys.format(KumiSys.to_str(text), args)
+  def sprintf(*args)
+    KumiSys.format_all(args)
   end
 
   private :format, :sprintf
 
-  def self.format(text, *args)
-    KumiSys.format(KumiSys.to_str(text), args)
+  def self.format(*args)
+    KumiSys.format_all(args)
   end
 
-  def self.sprintf(text, *args)
-    KumiSys.format(KumiSys.to_str(text), args)
+  def self.sprintf(*args)
+    KumiSys.format_all(args)
   end
 end
 

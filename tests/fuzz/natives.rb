@@ -5,7 +5,7 @@
 # Whatever a method answers or raises is fine; dying by a signal, an internal error of
 # the runtime or never coming back is not. The same seed makes the same calls.
 # KUMI_FUZZ_TRACE=file: each call is written there before it is made, so that the last
-# line names the one that killed the process. KUMI_FUZZ_ONLY=Class#method: only that one.
+# line names the one that killed the process. KUMI_FUZZ_ONLY=Class#method: only that one. KUMI_FUZZ_TRACED=1: allocations are traced.
 
 SEED = Integer(ARGV[0] || 1)
 ROUNDS = Integer(ARGV[1] || 3)
@@ -24,6 +24,11 @@ SKIP = %i[
 # Blocking or stopping only for these receivers; elsewhere the methods are called.
 SKIP_ONLY = %i[value join pop shift deq push enq << wait remove_instance_variable instance_variable_get object_id __id__ pass].freeze
 BLOCKING = [Thread, Thread::Queue, Thread::SizedQueue, Thread::ConditionVariable, Thread::Mutex].freeze
+
+if ENV["KUMI_FUZZ_TRACED"]
+  require "objspace"
+  ObjectSpace.trace_object_allocations_start
+end
 
 class Budget < StandardError; end
 class Odd
@@ -47,6 +52,43 @@ class Wrong
   def <=>(_) = nil
   def each = yield(self)
 end
+# Changes the receiver of the call, or raises, wherever it is asked for something.
+class Meddler
+  def initialize(way) = @way = way
+  def meddle(answer)
+    t = $target
+    case @way
+    when 0 then t.clear if t.respond_to?(:clear)
+    when 1 then t.replace(t.class.new) if Array === t || String === t || Hash === t || Set === t
+    when 2 then t.freeze if Array === t || String === t || Hash === t || Set === t
+    when 3 then raise Budget, "meddled"
+    when 4 then t << (String === t ? "more" * 50 : 1) if Array === t || String === t || Set === t
+    when 5 then Array === t ? t.shift(2) : String === t ? t.force_encoding("UTF-16LE") : (t.rehash if Hash === t)
+    end
+    answer
+  rescue FrozenError, RangeError
+    answer
+  end
+  def to_int = meddle(1)
+  def to_str = meddle("a")
+  def to_s = meddle("m")
+  def to_ary = meddle([1, 2])
+  def to_hash = meddle({a: 1})
+  def to_proc = meddle(proc { |x| meddle(x) })
+  def to_sym = meddle(:a)
+  def to_f = meddle(1.0)
+  def to_r = meddle(1r)
+  def <=>(o) = meddle(o.hash <=> 0)
+  def ==(_) = meddle(@way.even?)
+  def ===(_) = meddle(true)
+  def eql?(_) = meddle(@way.odd?)
+  def hash = meddle(1)
+  def coerce(o) = meddle([o, 1])
+  def each = (yield meddle(1); yield meddle(2); self)
+  def succ = meddle(self)
+  def +(_) = meddle(self)
+  def call(*) = meddle(1)
+end
 class Missing
   def method_missing(name, *) = name == :to_ary ? super : nil
   def respond_to_missing?(*) = true
@@ -55,7 +97,7 @@ Point = Struct.new(:x, :y)
 Named = Struct.new(:a, :b, keyword_init: true)
 Datum = Data.define(:left, :right)
 
-def deep(n) = (a = []; n.times { a = [a] }; a)
+def deep(n) = (a = []; [n, 10_000].min.times { a = [a] }; a)
 def recursive_array = [1].tap { |a| a << a }
 def recursive_hash = {a: 1}.tap { |h| h[:self] = h }
 def recursive_struct = Point.new(1, nil).tap { |s| s.y = s }
@@ -84,7 +126,7 @@ def scalar
 end
 
 def hostile
-  case RNG.rand(26)
+  case RNG.rand(29)
   when 0..13 then scalar
   when 14 then Array.new(RNG.rand(5)) { scalar }
   when 15 then Array.new(RNG.rand(4)) { scalar }.freeze
@@ -96,6 +138,8 @@ def hostile
   when 21 then [proc { |*a| a }, ->(x) { x }, :upcase.to_proc, method(:deep)].sample(random: RNG)
   when 22 then [Point.new(1, 2), recursive_struct, Named.new(a: 1), Datum.new(1, 2), Set[1, :a]].sample(random: RNG)
   when 23 then [[3, 1, 2].each, (1..4).lazy, "ab".each_char, 1.step(10, 3), [1].each + [2]].sample(random: RNG)
+  when 25, 26 then Meddler.new(RNG.rand(6))
+  when 27 then Array.new(RNG.rand(1..4)) { |i| i == 1 ? Meddler.new(RNG.rand(6)) : scalar }
   when 24 then deep([1, 50, 5000].sample(random: RNG))
   else [Time.at(0), Random.new(1), StandardError.new("e"), "abc".match(/b/), ENV, Thread.current, 1.method(:+)].sample(random: RNG)
   end
@@ -111,7 +155,7 @@ RECEIVERS = {
   Symbol => -> { SYMBOLS.sample(random: RNG) },
   Regexp => -> { PATTERNS.sample(random: RNG) },
   MatchData => -> { ["xaby".match(/(?<n>a)(?<m>q)?b/), "日本\xff".b.match(/(.)(.)/n)].sample(random: RNG) },
-  Array => -> { [[], [3, 1, 2], [1, "a", nil, :b, 2.5], recursive_array, [[1, 2], [3, 4]], %w[a b c], (1..40).to_a, [1].freeze, deep(60), [0.5, Float::NAN]].sample(random: RNG) },
+  Array => -> { [[], [3, 1, 2], [1, "a", nil, :b, 2.5], recursive_array, [[1, 2], [3, 4]], %w[a b c], (1..40).to_a, [1].freeze, deep(60), [0.5, Float::NAN], [2, Meddler.new(RNG.rand(6)), "b", Meddler.new(RNG.rand(6))]].sample(random: RNG) },
   Hash => -> { [{}, {a: 1, "b" => 2}, recursive_hash, Hash.new { |h, k| h[k] = 1 }, {1 => 2}.freeze, {Float::NAN => 1, [1] => 2}.compare_by_identity, (1..30).to_h { |i| [i, i] }].sample(random: RNG) },
   Range => -> { [1..5, 1...1, "a".."e", 1.5..3, (nil..3), (0..-1), ("a".."zz"), (1..2**64).freeze].sample(random: RNG) },
   Set => -> { [Set[], Set[1, "a", nil], Set[Set[1]], Set[1, 2].freeze].sample(random: RNG) },
@@ -195,7 +239,7 @@ def attack(label, receiver, name, calls)
     args = Array.new([0, 0, 1, 1, 1, 2, 2, 3, 4].sample(random: RNG)) { hostile }
     block = RNG.rand(3) == 0 ? BLOCK : nil
     kw = RNG.rand(8) == 0 ? {[:a, :exception, :half, :chomp, :in, :by, :freeze, :mode, :encoding, :invalid].sample(random: RNG) => scalar} : {}
-    target = receiver.call
+    target = $target = receiver.call
     TRACE&.puts "#{label} on #{begin; describe(target); rescue Exception; "?"; end} (#{args.map { |a| begin; describe(a); rescue Exception; "?"; end }.join(", ")}) #{kw} #{block && "{}"}"
     $count += 1
     begin

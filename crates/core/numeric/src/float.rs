@@ -89,7 +89,7 @@ pub(crate) fn round_float(cx: &mut Cx, x: f64, digits: i64, how: Rounding) -> R 
 fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
     let digits = if args.is_empty() {
         0
-    } else if has_keywords(args) {
+    } else if args.len() > 1 || has_keywords(args) {
         return Err(Exit::Miss);
     } else {
         arg_digits(cx, args, 0)?

@@ -46,7 +46,7 @@ fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
     if args.is_empty() {
         return Ok(recv);
     }
-    if has_keywords(args) {
+    if args.len() > 1 || has_keywords(args) {
         return Err(Exit::Miss);
     }
     let digits = arg_digits(cx, args, 0)?;

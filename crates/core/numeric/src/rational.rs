@@ -71,7 +71,7 @@ fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
     if args.is_empty() {
         return whole(cx, n, d, how);
     }
-    if has_keywords(args) {
+    if args.len() > 1 || has_keywords(args) {
         return Err(Exit::Miss);
     }
     if !is_int(args[0]) {

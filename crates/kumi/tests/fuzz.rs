@@ -1,0 +1,139 @@
+//! Random programs, for some seconds each: threads over shared objects (`races.rb`), every method with hostile arguments
+//! (`natives.rb`), natives beside their Ruby twins (`twins.rb`). A failure prints the line that makes it again.
+//!
+//! `KUMI_FUZZ_SECONDS=n` makes each of them run for n seconds, `KUMI_TEST_SEED=n` begins with another seed.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+type Modes<'a> = &'a [(&'static str, &'static str)];
+
+const STRESSES: [Modes; 5] =
+    [&[], &[("KUMI_GC_STRESS", "31")], &[("KUMI_TLH_STRESS", "3")], &[("KUMI_SCHED_STRESS", "5")], &[("KUMI_STACK_STRESS", "1")]];
+
+/// `KUMI_TEST_SEED`, or the usual one.
+fn seed(default: u32) -> u32 {
+    std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+fn seconds(default: u64) -> u64 {
+    std::env::var("KUMI_FUZZ_SECONDS").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// What one fuzzer prints. It ends by itself and well, or the test fails with the line that replays it.
+fn run(program: &str, args: &[String], modes: Modes, limit: Duration) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz");
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.arg("-W0").arg(program).args(args).current_dir(folder);
+    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
+    c.envs(modes.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let shown: String = modes.iter().map(|(k, v)| format!("{k}={v} ")).collect();
+    let replay = format!("{shown}kumi -W0 tests/fuzz/{program} {}", args.join(" "));
+    let mut child = c.spawn().unwrap();
+    let read = |mut from: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut b = Vec::new();
+            let _ = from.read_to_end(&mut b);
+            String::from_utf8_lossy(&b).into_owned()
+        })
+    };
+    let (out, err) = (read(Box::new(child.stdout.take().unwrap())), read(Box::new(child.stderr.take().unwrap())));
+    let start = Instant::now();
+    let status = loop {
+        if let Some(s) = child.try_wait().unwrap() {
+            break s;
+        }
+        if start.elapsed() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("still running after {limit:?}: {replay}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let (out, err) = (out.join().unwrap(), err.join().unwrap());
+    assert!(status.success(), "{status}: {replay}\n{out}\n{err}");
+    assert!(!err.contains("internal error"), "{replay}\n{err}");
+    out
+}
+
+fn races(modes: Modes) {
+    for workers in ["2", "4"] {
+        let mut all = modes.to_vec();
+        all.push(("KUMI_WORKERS", workers));
+        let (from, time) = (seed(1), seconds(3));
+        let out = run("races.rb", &[from.to_string(), time.to_string()], &all, Duration::from_secs(time + 180));
+        assert_eq!(out, "races: every invariant holds\n");
+    }
+}
+
+#[test]
+fn threads_lose_and_invent_nothing() {
+    races(STRESSES[0]);
+}
+#[test]
+fn threads_lose_and_invent_nothing_under_collector_stress() {
+    races(STRESSES[1]);
+}
+#[test]
+fn threads_lose_and_invent_nothing_while_windows_retire() {
+    races(STRESSES[2]);
+}
+#[test]
+fn threads_lose_and_invent_nothing_in_odd_orders() {
+    races(STRESSES[3]);
+}
+#[test]
+fn threads_lose_and_invent_nothing_while_stacks_move() {
+    races(STRESSES[4]);
+}
+
+/// One seed after the other until the time is over.
+fn natives(rounds: u32, modes: Modes) {
+    let stop = Instant::now() + Duration::from_secs(seconds(3));
+    for n in seed(1).. {
+        let out = run("natives.rb", &[n.to_string(), rounds.to_string()], modes, Duration::from_secs(400));
+        assert_eq!(out, format!("seed {n}: done\n"));
+        if Instant::now() > stop {
+            break;
+        }
+    }
+}
+
+#[test]
+fn no_argument_ends_the_process() {
+    natives(3, STRESSES[0]);
+}
+#[test]
+fn no_argument_ends_the_process_while_allocations_are_traced() {
+    natives(3, &[("KUMI_FUZZ_TRACED", "1")]);
+}
+#[test]
+fn no_argument_ends_the_process_under_collector_stress() {
+    natives(1, STRESSES[1]);
+}
+#[test]
+fn no_argument_ends_the_process_while_windows_retire() {
+    natives(1, STRESSES[2]);
+}
+
+/// The same seeded calls, once to natives and once to their twins, answer the same.
+#[test]
+fn twins_answer_as_their_natives() {
+    let stop = Instant::now() + Duration::from_secs(seconds(3));
+    for n in seed(1).. {
+        let args = [n.to_string(), "3".to_string()];
+        let plain = run("twins.rb", &args, &[], Duration::from_secs(120));
+        let twins = run("twins.rb", &args, &[("KUMI_TWIN_STRESS", "1")], Duration::from_secs(120));
+        let differ: Vec<String> =
+            plain.lines().zip(twins.lines()).filter(|(a, b)| a != b).map(|(a, b)| format!("native {a}\ntwin   {b}")).collect();
+        assert!(
+            differ.is_empty() && plain.lines().count() == twins.lines().count(),
+            "seed {n}: {} differ\n{}",
+            differ.len(),
+            differ.join("\n")
+        );
+        if Instant::now() > stop {
+            break;
+        }
+    }
+}
