@@ -24,7 +24,7 @@ class String
   end
 
   def ==(other)
-    return self == other if __is_a(other, String)
+    return eql?(other) if __is_a(other, String)
     return false unless other.respond_to?(:to_str)
     other == self ? true : false
   end
