@@ -259,8 +259,8 @@ class Enumerator
       @__block = block
     end
 
-    def yield(*args)
-      @__block.call(*args)
+    def yield(*, **)
+      @__block.call(*, **)
     end
 
     def <<(value)
@@ -270,7 +270,7 @@ class Enumerator
 
     def to_proc
       block = @__block
-      proc { |*args| block.call(*args) }
+      proc { |*args, **opts| block.call(*args, **opts) }
     end
   end
 

@@ -1,9 +1,9 @@
 # Threads and thread groups over the scheduler's tasks.
 class Thread
-  def self.start(*args, &block)
+  def self.start(*args, **, &block)
     raise ArgumentError, "tried to create Proc object without a block" unless block
     t = __thread_alloc(self)
-    KumiSys.thread_begin(t, args, block)
+    KumiSys.thread_begin(t, block, args, **)
     t
   end
 
@@ -12,9 +12,9 @@ class Thread
     attr_accessor :__report, :__abort
   end
 
-  def initialize(*args, &block)
+  def initialize(*args, **, &block)
     Kernel.raise ThreadError, "must be called with a block" unless block
-    KumiSys.thread_begin(self, args, block)
+    KumiSys.thread_begin(self, block, args, **)
   end
 
   def self.current = __thread_current
@@ -249,7 +249,7 @@ module KumiSys
     t
   end
 
-  def self.thread_begin(t, args, block) = __thread_start(t, block, args)
+  def self.thread_begin(t, block, args, **opts) = __thread_start(t, block, args, opts)
 
   # A thread ends with an exception: said on standard error, and passed to the main thread if it asks for that.
   def self.thread_died(t, e)

@@ -157,12 +157,16 @@ fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
 }
 /// Goes on in a fiber; a new one gets the arguments as its block's.
 fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
+    let keywords = cx.native_keywords;
     let v = match with {
         Err(e) => Err(e),
         Ok(a) => match cx.task_mut(id) {
             Some(mut t) if t.state.get() == State::New => {
                 if let Some(c) = &mut t.start {
                     c.args = Args::from_slice(a);
+                    if keywords {
+                        c.kw = c.args.pop().unwrap_or(Value::UNDEF);
+                    }
                 }
                 Ok(Value::NIL)
             }

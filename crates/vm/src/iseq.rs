@@ -94,6 +94,8 @@ pub mod site {
     pub const KW_ANON: u16 = 256;
     /// `super` inside a method made by define_method is not allowed in implicit form; set with ZSUPER there.
     pub const IN_BLOCK: u16 = 512;
+    /// The BLOCK_ARG may be a raw block word, which looks like an Integer: it came from the frame's own block.
+    pub const RAW_BLOCK: u16 = 1024;
 }
 
 /// A call site. Argument registers from `R[b + 1]`: `argc` positional values (or one Array with SPLAT),
@@ -128,6 +130,8 @@ pub struct Params {
     pub kw: Box<[(Sym, bool)]>,
     /// `**opts` has a register.
     pub kwrest: bool,
+    /// `**` without a name: nil instead of an empty Hash, for it can only be passed on.
+    pub kwrest_anonymous: bool,
     /// `**nil`
     pub no_kw: bool,
     /// `&blk` has a register, filled by code with BlockProc (in a block called with a block the binder has put it

@@ -177,8 +177,8 @@ impl Cx {
             }
         }
     }
-    /// Starts a thread of object `v` that runs `block` with `args`.
-    pub(crate) fn thread_begin(&mut self, v: Value, block: Value, args: &[Value]) -> Result<(), Exit> {
+    /// Starts a thread of object `v` that runs `block` with `args` and keywords (undef: none).
+    pub(crate) fn thread_begin(&mut self, v: Value, block: Value, args: &[Value], kw: Value) -> Result<(), Exit> {
         self.main_thread();
         let me = self.current_thread();
         let group = me.as_data::<ThreadObj>().map_or(Value::NIL, |t| t.group);
@@ -189,7 +189,7 @@ impl Cx {
         if group.is_heap() && group.frozen() {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
-        let task = self.new_task(Call::of(block, args), Some(v))?;
+        let task = self.new_task(Call { kw, ..Call::of(block, args) }, Some(v))?;
         t.id = task.id;
         t.life = Life::Alive;
         t.group = group;
@@ -207,9 +207,9 @@ impl Cx {
         Ok(())
     }
     /// `Thread.new` of a plain Thread: the object and its task in one go.
-    pub(crate) fn thread_new(&mut self, class: Gc<ClassObj>, block: Value, args: &[Value]) -> R {
+    pub(crate) fn thread_new(&mut self, class: Gc<ClassObj>, block: Value, args: &[Value], kw: Value) -> R {
         let v = self.data(class, ThreadObj::new());
-        self.thread_begin(v, block, args)?;
+        self.thread_begin(v, block, args, kw)?;
         Ok(v)
     }
 }
@@ -223,10 +223,10 @@ fn alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     Ok(cx.data(c, ThreadObj::new()))
 }
-/// `__thread_start(thread, proc, args)`
+/// `__thread_start(thread, proc, args, keywords)`
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
-    cx.thread_begin(a[0], a[1], &args)?;
+    cx.thread_begin(a[0], a[1], &args, a[3])?;
     Ok(a[0])
 }
 /// `__threads()`: all threads that are alive, in the order they were made.
@@ -467,7 +467,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__thread_main", 0, 0, |cx, _, _| Ok(cx.main_thread())).guard(Guard::World),
     intrinsic("__thread_current", 0, 0, |cx, _, _| Ok(cx.current_thread())).guard(Guard::None),
     intrinsic("__thread_alloc", 1, 1, alloc),
-    intrinsic("__thread_start", 3, 3, start),
+    intrinsic("__thread_start", 4, 4, start),
     intrinsic("__threads", 0, 0, list),
     intrinsic("__thread_state", 1, 1, state),
     intrinsic("__thread_waits_forever", 1, 1, waits_forever),

@@ -142,7 +142,8 @@ pub fn copy_ivars(cx: &mut Cx, from: Value, to: Value) {
 fn copy_singleton(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (from, to) = (a[0], a[1]);
     let c = cx.class_of(from);
-    if !c.is_singleton() || c.data.attached != from {
+    // That of a class is copied with the class: it needs the superclass first.
+    if !c.is_singleton() || c.data.attached != from || from.as_class().is_some() {
         return Ok(Value::NIL);
     }
     if let Some(s) = cx.singleton_class(to) {
@@ -156,18 +157,8 @@ fn copy_members(cx: &mut Cx, from: Gc<ClassObj>, to: Gc<ClassObj>) {
     let mut to = to;
     for name in from.data.method_order.clone() {
         let Some(&i) = from.data.methods.get(&name) else { continue };
-        let mut m = cx.method(i).clone();
-        if m.owner == from {
-            m.owner = to;
-        }
-        if let Some(c) = m.cref.cell::<CrefObj>() {
-            if c.module == from.val() {
-                let vis = c.hdr.x;
-                let cref = cx.new_cref(to.val(), c.parent, c.hdr.aux, vis);
-                m.cref = cref.val();
-            }
-        }
-        cx.add_method(to, name, m);
+        let m = cx.method(i).clone();
+        cx.copy_method(from, to, name, &m);
     }
     for v in from.data.consts.values().map(|k| k.value) {
         cx.heap.before_store(to.val(), v);

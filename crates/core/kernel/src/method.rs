@@ -109,12 +109,12 @@ fn super_method(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(Value::NIL);
     }
     let from = cx.method(m.method).owner;
-    let called = cx.method(m.method).called;
-    let i = cx.next_method(m.class, from, called);
+    let name = cx.method(m.method).name;
+    let i = cx.next_method(m.class, from, name);
     if i == NO_METHOD {
         return Ok(Value::NIL);
     }
-    Ok(cx.method_object(m.recv, m.class, called, i))
+    Ok(cx.method_object(m.recv, m.class, name, i))
 }
 /// Do two entries run the same definition?
 fn same_definition(cx: &Cx, a: u32, b: u32) -> bool {

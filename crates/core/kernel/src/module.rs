@@ -264,24 +264,21 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             let (n, f) = (cx.sym_name(name), cx.class_name(from));
             return Err(cx.arg_error(&format!("Can't import method which is not defined with Ruby code: {f}#{n}")));
         }
-        m.owner = to;
-        if let Some(c) = m.cref.cell::<CrefObj>() {
-            let mut cref = cx.new_cref(to.val(), c.parent, c.hdr.aux, c.hdr.x);
+        m.owner = from;
+        if let Some(mut place) = cx.copy_method(from, to, name, &m) {
             // The copies see each other, as if they had been written in the refinement.
             if let Some(refined) = to.data.refined {
                 let pair = cx.array(&[refined.val(), to.val()]);
                 let mut all = vec![pair];
-                if let Some(old) = cref.refinements.as_array() {
+                if let Some(old) = place.refinements.as_array() {
                     all.extend(old.seen());
                 }
                 let all = cx.array_vec(all);
                 // Such a cell is never private, new as it is.
-                cx.heap.before_store(cref.val(), all);
-                cref.refinements = all;
+                cx.heap.before_store(place.val(), all);
+                place.refinements = all;
             }
-            m.cref = cref.val();
         }
-        cx.add_method(to, name, m);
     }
     Ok(a[0])
 }

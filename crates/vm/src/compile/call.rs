@@ -333,34 +333,38 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             Some(ref n) => {
                 if let Some(ba) = n.as_block_argument_node() {
                     let t = self.temp();
-                    self.block_argument(&ba, t);
-                    a.flags |= site::BLOCK_ARG;
+                    a.flags |= site::BLOCK_ARG | self.block_argument(&ba, t);
                 }
             }
             None if forwards => {
                 let t = self.temp();
                 self.emit(Op::BlockRaw, 0, t, 0, 0);
-                a.flags |= site::BLOCK_ARG;
+                a.flags |= site::BLOCK_ARG | site::RAW_BLOCK;
             }
             None => {}
         }
         a
     }
 
-    fn block_argument(&mut self, n: &BlockArgumentNode<'pr>, t: u16) {
+    /// The value of `&e`; the flag of the site when it is the frame's own block.
+    fn block_argument(&mut self, n: &BlockArgumentNode<'pr>, t: u16) -> u16 {
         let Some(e) = n.expression() else {
-            return match self.anonymous(b"&") {
-                Some(v) => self.load(v, t),
-                None => self.emit(Op::BlockRaw, 0, t, 0, 0),
-            };
+            if let Some(v) = self.anonymous(b"&") {
+                self.load(v, t);
+                return 0;
+            }
+            self.emit(Op::BlockRaw, 0, t, 0, 0);
+            return site::RAW_BLOCK;
         };
         if let Some(l) = e.as_local_variable_read_node()
             && l.depth() == 0
             && self.cur.raw_block.as_deref() == Some(l.name().as_slice())
         {
-            return self.emit(Op::BlockRaw, 0, t, 0, 0);
+            self.emit(Op::BlockRaw, 0, t, 0, 0);
+            return site::RAW_BLOCK;
         }
         self.value(&e, t);
+        0
     }
 
     fn keywords(&mut self, k: &KeywordHashNode<'pr>, a: &mut Args) {
@@ -434,7 +438,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if a.block.is_none() && a.flags & site::BLOCK_ARG == 0 {
             let t = self.temp();
             self.emit(Op::BlockRaw, 0, t, 0, 0);
-            a.flags |= site::BLOCK_ARG;
+            a.flags |= site::BLOCK_ARG | site::RAW_BLOCK;
         }
     }
 

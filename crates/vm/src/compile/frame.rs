@@ -158,7 +158,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 PKind::Post => params.post += 1,
                 PKind::KwReq => kw.push((self.env.intern(&p.name), true)),
                 PKind::KwOpt => kw.push((self.env.intern(&p.name), false)),
-                PKind::KwRest => params.kwrest = true,
+                PKind::KwRest => (params.kwrest, params.kwrest_anonymous) = (true, p.name == b"**"),
                 PKind::Block => params.block = true,
             }
         }

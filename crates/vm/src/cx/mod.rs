@@ -35,6 +35,8 @@ pub struct Cx {
     pub(crate) cache: Box<[CacheEntry]>,
     pub(crate) news: Box<[NewEntry; NEWS]>,
     pub pending: Pending,
+    /// The running native's last argument is its keywords: true only where a native is called with some.
+    pub(crate) native_keywords: bool,
     /// The running frame and the next instruction, valid while a native or slow path runs.
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
@@ -116,6 +118,7 @@ impl Cx {
             cache: crate::world::empty_cache(),
             news: Box::new([NewEntry::default(); NEWS]),
             pending: Pending::default(),
+            native_keywords: false,
             fp: std::ptr::null_mut(),
             pc: std::ptr::null(),
             stack_end: std::ptr::null_mut(),

@@ -165,6 +165,7 @@ impl Cx {
                     }
                     v
                 }
+                None if p.kwrest_anonymous => Value::NIL,
                 None => self.hash(),
             };
             nf.set_r(at + p.kw.len(), v);

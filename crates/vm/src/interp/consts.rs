@@ -496,7 +496,7 @@ impl Cx {
                 let yes = match self.current_method(fp) {
                     Some(m) => {
                         let e = &self.methods[m as usize];
-                        let (o, n) = (e.owner, e.called);
+                        let (o, n) = (e.owner, e.name);
                         let class = self.class_of(fp.r(0));
                         self.next_method(class, o, n) != NO_METHOD
                     }

@@ -400,18 +400,54 @@ impl Cx {
             e.vis = v;
         }
         let system = self.fp.is_null() || self.fp().iseq().system && self.user_frame().is_none();
-        // An alias keeps the owner and cref of the original, so that super goes on from there.
+        // An alias keeps owner and name of the original, so that super goes on from there.
         e.builtin = e.builtin && system;
         let mut owner = owner;
-        let name = e.name;
-        e.called = if e.owner == owner { old } else { e.called };
-        e.name = name;
+        e.called = new;
+        let place = self.own_place(&mut e, None);
         let Some(i) = self.new_method(e) else { return Err(self.no_memory("too many methods")) };
+        if let Some(mut c) = place {
+            c.hdr.aux = i;
+        }
         if owner.data.methods.insert(new, i).is_none() {
             owner.data.method_order.push(new);
         }
         self.touch(owner);
         Ok(())
+    }
+
+    /// A place of its own for a copy of an entry, whose number its maker writes into it: a frame's place names the entry that
+    /// runs, for `super` and `__callee__`. `module`: the module it is copied into.
+    fn own_place(&mut self, e: &mut Method, module: Option<(Gc<ClassObj>, Gc<ClassObj>)>) -> Option<Gc<CrefObj>> {
+        // A lazy body makes its place when it is compiled.
+        e.forced = Default::default();
+        let old = e.cref.cell::<CrefObj>().filter(|c| c.hdr.aux != CrefObj::NO_METHOD)?;
+        let module = match module {
+            Some((from, to)) if old.module == from.val() => to.val(),
+            _ => old.module,
+        };
+        let mut place = self.new_cref(module, old.parent, CrefObj::NO_METHOD, old.hdr.x);
+        for v in [old.refinements, old.definee] {
+            self.heap.before_store(place.val(), v);
+        }
+        place.refinements = old.refinements;
+        place.definee = old.definee;
+        e.cref = place.val();
+        Some(place)
+    }
+    /// Enters a copy of `e` of `from` into `to` under the same name (`clone`, `dup`, `import_methods`): its own methods belong to `to` then.
+    pub fn copy_method(&mut self, from: Gc<ClassObj>, to: Gc<ClassObj>, mid: Sym, e: &Method) -> Option<Gc<CrefObj>> {
+        let _classes = self.lock_classes();
+        let mut e = e.clone();
+        if e.owner == from {
+            e.owner = to;
+        }
+        let mut place = self.own_place(&mut e, Some((from, to)));
+        let i = self.add_method(to, mid, e);
+        if let Some(c) = &mut place {
+            c.hdr.aux = i;
+        }
+        place
     }
 
     /// `define_method(name, body)`: body is a Proc, a Method or an UnboundMethod's entry.

@@ -143,6 +143,12 @@ impl Cx {
         (((pc as usize).wrapping_sub(q.code.as_ptr() as usize) / 8) as u32).saturating_sub(1)
     }
 
+    /// The name that a trace has for a method: an alias in the library is a method like any other, a program's shows the original.
+    fn label_name(&mut self, m: u32) -> String {
+        let e = &self.methods[m as usize];
+        let name = if e.builtin { e.called } else { e.name };
+        self.sym_name(name)
+    }
     /// Path, line and label of an entry.
     pub fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
         // SAFETY: a captured backtrace keeps its code (see `tables`); the low bit marks entries of natives.
@@ -150,12 +156,12 @@ impl Cx {
         let line = q.line_at(e.pc);
         let path = q.path.to_string();
         let native = e.iseq & 1 == 1;
-        let base = if native { self.sym_name(self.methods[e.method as usize].name) } else { q.label.to_string() };
+        let base = if native { self.label_name(e.method) } else { q.label.to_string() };
         let mut label = base.clone();
         if e.method != NO_METHOD && (native || !base.starts_with('<')) {
             let m = &self.methods[e.method as usize];
             let owner = m.owner;
-            let name = self.sym_name(m.name);
+            let name = self.label_name(e.method);
             label = if owner.is_singleton() {
                 match owner.data.attached.as_class() {
                     Some(c) if c.data.name.is_some() => format!("{}.{name}", self.class_name(c)),

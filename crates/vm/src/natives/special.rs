@@ -118,10 +118,10 @@ impl Cx {
             Special::ThreadNew => {
                 let init = self.find_method(self.k.thread, sym::INITIALIZE);
                 let plain = r.recv == self.k.thread.val() && init != NO_METHOD && self.methods[init as usize].builtin;
-                if plain && !r.block.is_nil() && r.kw.is_undef() {
+                if plain && !r.block.is_nil() {
                     let b = self.block_value(r.block);
                     if b.as_proc().is_some() {
-                        return match self.thread_new(self.k.thread, b, &r.args) {
+                        return match self.thread_new(self.k.thread, b, &r.args, r.kw) {
                             Ok(v) => self.deliver(v, r.dst, r.flags),
                             Err(x) => self.native_exit_general(x, m, r),
                         };

@@ -65,7 +65,7 @@ impl Cx {
         let at =
             b + 1 + if s.flags & site::SPLAT != 0 { 1 } else { s.argc as usize } + s.kw.len() + (s.flags & site::KWSPLAT != 0) as usize;
         let v = fp.r(at);
-        if v.is_nil() || v.is_fix() || v.is_kind(Kind::Proc) {
+        if v.is_nil() || v.is_kind(Kind::Proc) || (v.is_fix() && s.flags & site::RAW_BLOCK != 0) {
             return None;
         }
         let list = fp.cref().cell::<CrefObj>().and_then(|c| c.refinements.as_array());

@@ -44,9 +44,11 @@ impl Cx {
             }
             let (min, max) = (e.min as usize, e.max);
             let mut nargs = r.args.clone();
+            let mut keywords = false;
             if let Some(h) = r.kw.as_hash() {
                 if h.h.len() > 0 {
                     nargs.push(r.kw);
+                    keywords = true;
                 }
             }
             if nargs.len() < min || (max >= 0 && nargs.len() > max as usize) {
@@ -58,7 +60,10 @@ impl Cx {
                 return self.native_exit_general(x, m, r);
             }
             let g = e.guard;
-            return match self.run_native(f, g, r.recv, &nargs) {
+            self.native_keywords = keywords;
+            let done = self.run_native(f, g, r.recv, &nargs);
+            self.native_keywords = false;
+            return match done {
                 Ok(v) => self.deliver(v, r.dst, r.flags),
                 Err(x) => {
                     if x != Exit::Miss {

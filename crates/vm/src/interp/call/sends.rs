@@ -139,7 +139,8 @@ impl Cx {
             return self.leaf_exit(e, i.a());
         };
         let e = &self.methods[m as usize];
-        let (owner, called) = (e.owner, e.called);
+        // Under the name the method was defined with, also in an alias.
+        let (owner, name) = (e.owner, e.name);
         if s.flags & site::ZSUPER != 0 && matches!(e.body, Body::Proc(_)) {
             let e = self.runtime_error(
                 "implicit argument passing of super from method defined by define_method() is not supported. Specify all arguments explicitly.",
@@ -147,7 +148,6 @@ impl Cx {
             return self.leaf_exit(e, i.a());
         }
         let class = self.class_of(recv);
-        let name = e_name(self, m);
         let next = match owner.data.refined {
             // super in a refinement: the refined class's own method.
             Some(refined) => {
@@ -160,7 +160,7 @@ impl Cx {
             }
         };
         if next == NO_METHOD {
-            return self.method_missing(called, Missing::Super, ready);
+            return self.method_missing(name, Missing::Super, ready);
         }
         let next = self.method_to_call(class, next);
         self.dispatch(next, ready)
@@ -183,9 +183,4 @@ impl Cx {
     pub(crate) fn method_block(&self, fp: Fp) -> Value {
         fp.block()
     }
-}
-
-/// Name under which `super` goes on: the one the method was defined with.
-fn e_name(cx: &Cx, m: u32) -> Sym {
-    cx.methods[m as usize].called
 }
