@@ -37,9 +37,7 @@ class Array
   def select!
     return to_enum(:select!) { size } unless block_given?
     __check_frozen(self)
-    n = __ary_len(self)
-    KumiSys.sift(self) { |v| yield v }
-    n == __ary_len(self) ? nil : self
+    KumiSys.sift(self) { |v| yield v } ? self : nil
   end
   alias filter! select!
 
@@ -53,9 +51,7 @@ class Array
   def reject!
     return to_enum(:reject!) { size } unless block_given?
     __check_frozen(self)
-    n = __ary_len(self)
-    KumiSys.sift(self) { |v| !(yield v) }
-    n == __ary_len(self) ? nil : self
+    KumiSys.sift(self) { |v| !(yield v) } ? self : nil
   end
 
   def delete_if
@@ -125,7 +121,10 @@ class Array
     if given
       i = from
       while i < to
-        self[i] = yield i
+        v = yield i
+        # The block may have taken elements away.
+        break if i >= len && i > __ary_len(self) || i < len && i >= __ary_len(self)
+        self[i] = v
         i += 1
       end
       self
@@ -165,7 +164,7 @@ class Array
   def sort!(&)
     __check_frozen(self)
     r = block_given? ? sort(&) : sort
-    __check_frozen(self)
+    raise FrozenError.new("array frozen during sort", receiver: self) if frozen?
     __ary_become(self, r)
   end
 
@@ -195,7 +194,7 @@ end
 
 module KumiSys
   # Keeps the elements for which the block is true. Elements decided on are moved
-  # to the front at once; when the block leaves early, the gap is closed.
+  # to the front at once; when the block leaves early, the gap is closed. Whether any went.
   def self.sift(a)
     i = kept = 0
     begin
@@ -203,14 +202,21 @@ module KumiSys
         v = __ary_at(a, i)
         keep = yield v
         if keep
-          __ary_set(a, kept, v) if kept != i
+          if kept != i
+            __check_frozen(a)
+            __ary_set(a, kept, v)
+          end
           kept += 1
         end
         i += 1
       end
     ensure
-      __ary_move(a, kept, i) if kept < i
+      if kept < i
+        __check_frozen(a)
+        __ary_move(a, kept, i)
+      end
     end
+    kept < i
   end
 
   # Flattens a into out; whether there was anything to flatten.

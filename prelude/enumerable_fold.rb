@@ -163,14 +163,17 @@ module Enumerable
     return KumiSys.extreme_by(self, -1) { |v| yield v } unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
+    # What was there then is the answer, whatever the block does to the array.
+    items = __ary_new(__ary_len(self))
     i = 0
     until __undef?(item = __ary_item(self, i))
       k = yield item
       __ary_push(keys, k)
+      __ary_push(items, item)
       i += 1
     end
     at = __ary_min_at(keys)
-    __ary_at(self, __undef?(at) ? KumiSys.extreme_at(keys, -1) : at)
+    __ary_at(items, __undef?(at) ? KumiSys.extreme_at(keys, -1) : at)
   end
 
   def max_by(n = nil)
@@ -179,14 +182,16 @@ module Enumerable
     return KumiSys.extreme_by(self, 1) { |v| yield v } unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
+    items = __ary_new(__ary_len(self))
     i = 0
     until __undef?(item = __ary_item(self, i))
       k = yield item
       __ary_push(keys, k)
+      __ary_push(items, item)
       i += 1
     end
     at = __ary_max_at(keys)
-    __ary_at(self, __undef?(at) ? KumiSys.extreme_at(keys, 1) : at)
+    __ary_at(items, __undef?(at) ? KumiSys.extreme_at(keys, 1) : at)
   end
 
   def minmax_by

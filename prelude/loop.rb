@@ -43,6 +43,13 @@ module KumiSys
     __is_a(s, String) ? s : any_to_s(v)
   end
 
+  # "#{v}" where a refinement has a to_s for it.
+  def self.interpolate_by(v, to_s)
+    return v if __is_a(v, String)
+    s = to_s.call
+    __is_a(s, String) ? s : any_to_s(v)
+  end
+
   def self.any_to_s(v)
     __any_to_s(v)
   end
@@ -95,6 +102,7 @@ module KumiSys
   end
 
   def self.make_range(lo, hi, exclusive)
+    check_ends(lo, hi)
     Range.new(lo, hi, exclusive)
   end
 

@@ -279,7 +279,7 @@ module KumiSys
     __ivar_set(thread, :@__ractor, r)
     __ivar_set(r, :@__thread, thread)
     RACTOR_LOCK.synchronize { RACTORS << r }
-    thread_begin(thread, [r, args, block], ->(*given) { KumiSys.ractor_main(*given) })
+    thread_begin(thread, ->(*given) { KumiSys.ractor_main(*given) }, [r, args, block])
     __ivar_set(thread, :@__source, at)
     r
   end

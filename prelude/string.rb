@@ -186,6 +186,11 @@ module KumiSys
       r = __format(text, args, met)
       return r if __is_a(r, String)
       return format_surplus(__ary_at(r, 0)) if __ary_len(r) == 1
+      # What is asked may change both.
+      if __ary_len(met) == 0
+        text = __str_frozen(text)
+        args = __ary_copy(args)
+      end
       i = 0
       while i < __ary_len(r)
         met[__ary_at(r, i)] = format_need(__ary_at(r, i + 1), __ary_at(r, i + 2))

@@ -112,6 +112,7 @@ class String
       last = m
       __set_last_match(m)
       yield(m.size > 1 ? m.captures : __nth_match(m, 0))
+      raise RuntimeError, "string modified" if bytesize != text.bytesize
     end
     __set_last_match(last)
     self
@@ -237,6 +238,7 @@ module KumiSys
       part = __nth_match(m, 0)
       if __same(by, nil)
         v = yield(part)
+        raise RuntimeError, "string modified" if all && string.bytesize != text.bytesize
         out << (__is_a(v, String) ? v : to_s(v))
       elsif __is_a(by, String)
         out << __str_expand(by, m)

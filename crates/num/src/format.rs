@@ -6,6 +6,7 @@
 use crate::TooLarge;
 use crate::big::{BigInt, decode};
 use crate::int::{Int, pow10, to_string_radix};
+use crate::near_tie;
 
 /// The largest width or precision.
 pub const MAX_WIDTH: usize = i32::MAX as usize;
@@ -193,9 +194,18 @@ pub fn float(spec: &Spec, conversion: u8, x: f64) -> Result<String, TooLarge> {
 /// No float has more decimal places than this; the rest are zeros.
 const MAX_PLACES: usize = 1080;
 
-/// The exact expansion of `x >= 0` rounded to `places`, ties to even.
+/// The exact expansion of `x >= 0` rounded to `places`, ties and what is near one to even.
 pub fn fixed(x: f64, places: usize, alt: bool) -> String {
-    let mut s = format!("{x:.*}", places.min(MAX_PLACES));
+    let mut s = match near_tie::digits(x, near_tie::Wanted::Places(places)) {
+        Some((n, ..)) => {
+            let mut s = format!("{n:00$}", places + 1);
+            if places > 0 {
+                s.insert(s.len() - places, '.');
+            }
+            s
+        }
+        None => format!("{x:.*}", places.min(MAX_PLACES)),
+    };
     s.extend(std::iter::repeat_n('0', places.saturating_sub(MAX_PLACES)));
     if alt && places == 0 {
         s.push('.');
@@ -203,9 +213,22 @@ pub fn fixed(x: f64, places: usize, alt: bool) -> String {
     s
 }
 
+/// `d.dddde-X` with that many places.
+fn scientific(x: f64, places: usize) -> String {
+    let Some((n, k, _)) = near_tie::digits(x, near_tie::Wanted::Digits(places + 1)) else { return format!("{x:.places$e}") };
+    let mut s = n.to_string();
+    // 9.95 became 10.0.
+    let k = if s.len() > places + 1 { k + 1 } else { k };
+    s.truncate(places + 1);
+    if places > 0 {
+        s.insert(1, '.');
+    }
+    format!("{s}e{k}")
+}
+
 /// `d.dddde+XX`.
 fn exponential(x: f64, places: usize, alt: bool) -> String {
-    let s = format!("{x:.*e}", places.min(MAX_PLACES));
+    let s = scientific(x, places.min(MAX_PLACES));
     let (mantissa, exp) = s.split_once('e').unwrap_or((&s, "0"));
     let exp: i32 = exp.parse().unwrap_or(0);
     let mut out = String::from(mantissa);
@@ -220,12 +243,16 @@ fn exponential(x: f64, places: usize, alt: bool) -> String {
 /// The shorter of both, without trailing zeros unless `alt`.
 fn general(x: f64, precision: usize, alt: bool) -> String {
     let p = precision.max(1);
-    let probe = format!("{x:.*e}", (p - 1).min(MAX_PLACES));
+    let probe = scientific(x, (p - 1).min(MAX_PLACES));
     let exp: i64 = probe.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     // Without `#` the zeros beyond the last real digit would only be taken away again.
     let shown = |places: usize| if alt { places } else { places.min(MAX_PLACES) };
+    // CRuby keeps the zeros of what it rounded down to even, though a little more than a half was left.
+    let kept = probe != format!("{x:.*e}", (p - 1).min(MAX_PLACES)) && probe.split('e').next().is_some_and(|m| m.ends_with('0')) && {
+        matches!(near_tie::digits(x, near_tie::Wanted::Digits(p)), Some((_, _, false)))
+    };
     let trim = |s: &str| -> String {
-        if alt || !s.contains('.') {
+        if alt || kept || !s.contains('.') {
             return s.to_string();
         }
         s.trim_end_matches('0').trim_end_matches('.').to_string()

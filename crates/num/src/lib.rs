@@ -12,6 +12,7 @@ pub mod float;
 pub mod format;
 pub mod int;
 pub mod math;
+mod near_tie;
 pub mod parse;
 pub mod random;
 pub mod round;

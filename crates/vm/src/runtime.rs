@@ -47,6 +47,8 @@ pub struct Runtime {
     pub hash_seed: u64,
     /// A user redefined an operator that the loop has built in.
     pub ops_redefined: AtomicBool,
+    /// Has a program defined a `!` anywhere?
+    pub not_redefined: AtomicBool,
     pub(crate) booted: bool,
     /// The code below a task's first call.
     pub(crate) bottom: OnceLock<Arc<ISeq>>,
@@ -123,6 +125,7 @@ impl Runtime {
             codes: Mutex::default(),
             hash_seed,
             ops_redefined: AtomicBool::new(false),
+            not_redefined: AtomicBool::new(false),
             booted: false,
             bottom: OnceLock::new(),
             signal_hook: None,

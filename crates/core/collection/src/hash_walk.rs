@@ -111,7 +111,7 @@ fn candidate(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__hash_group(h, key, value)`: adds the value to the list under a plain key, in one step; false when it is not plain.
 fn group(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(h) = args[0].as_hash() else { return Ok(Value::FALSE) };
-    let key = cx.still_key(args[1]);
+    let key = if h.h.by_identity { args[1] } else { cx.still_key(args[1]) };
     let Ok(hv) = cx.key_hash(h, key) else { return Ok(Value::FALSE) };
     match cx.hash_find_with(h, key, hv) {
         Ok(Some(at)) => match h.h.at(at).and_then(|e| e.val.as_array()) {

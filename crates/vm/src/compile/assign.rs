@@ -157,7 +157,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.bind(end);
                 self.release(mark);
             }
-            Target::Index { recv, index } => self.emit(Op::Aset, 0, *recv, *index, src),
+            Target::Index { recv, index } => self.index_set(*recv, *index, src),
             Target::IndexList { recv, list, flags } => {
                 let mark = self.mark();
                 let b = self.window();

@@ -53,18 +53,41 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn binary(&mut self, op: &[u8], dst: u16, left: u16, value: &Node<'pr>) {
         let mark = self.mark();
         let line = self.cur.cur_line;
-        match (op, self.small_int(value)) {
+        match (op, self.small_int(value).filter(|_| !self.refined())) {
             (b"+", Some(i)) => self.emit(Op::AddI, 0, dst, left, i as u16),
             (b"-", Some(i)) => self.emit(Op::SubI, 0, dst, left, i as u16),
             _ => {
                 let r = self.operand(value);
                 self.cur.cur_line = line;
-                match binary_op(op) {
+                match binary_op(op).filter(|_| !self.refined()) {
                     Some(o) => self.emit(o, 0, dst, left, r),
                     None => self.send_simple(dst, left, op, &[r]),
                 }
             }
         }
+        self.release(mark);
+    }
+
+    /// May refinements be in force? Then no operator has an instruction of its own, which would not look for them.
+    pub fn refined(&self) -> bool {
+        self.an.refined || self.opts.refined
+    }
+    /// R[t] = R[pattern] === R[value]
+    pub fn case_equal(&mut self, t: u16, pattern: u16, value: u16) {
+        if self.refined() { self.send_simple(t, pattern, b"===", &[value]) } else { self.emit(Op::CaseEq, 0, t, pattern, value) }
+    }
+    /// R[t] = R[recv][R[index]]
+    pub fn index_get(&mut self, t: u16, recv: u16, index: u16) {
+        if self.refined() { self.send_simple(t, recv, b"[]", &[index]) } else { self.emit(Op::Aref, 0, t, recv, index) }
+    }
+    /// R[recv][R[index]] = R[value]
+    pub fn index_set(&mut self, recv: u16, index: u16, value: u16) {
+        if !self.refined() {
+            return self.emit(Op::Aset, 0, recv, index, value);
+        }
+        let mark = self.mark();
+        let t = self.temp();
+        self.send_flags(t, recv, b"[]=", &[index, value], site::ASSIGN);
         self.release(mark);
     }
 
@@ -85,7 +108,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if n.is_attribute_write() {
             return self.attribute_write(n, args, dst);
         }
-        let plain = n.block().is_none() && !n.is_safe_navigation();
+        let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined();
         if let (Some(r), true) = (&recv, plain) {
             match (&args[..], name) {
                 ([], b"!") => {
@@ -208,7 +231,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let recv = n.receiver();
         let safe = n.is_safe_navigation();
         let odd = args.iter().any(|a| matches!(a, Node::SplatNode { .. } | Node::KeywordHashNode { .. }));
-        if let (Some(r), b"[]=", [index, value], false, false, None) = (&recv, name, &args[..], safe, odd, n.block()) {
+        let special = safe || odd || self.refined();
+        if let (Some(r), b"[]=", [index, value], false, None) = (&recv, name, &args[..], special, n.block()) {
             let a = self.operand_before(r, &[index, value]);
             let b = self.operand_before(index, &[value]);
             let c = self.write_operand(value, dst);

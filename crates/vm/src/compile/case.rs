@@ -73,7 +73,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     fn match_one(&mut self, op: Op, t: u16, subject: u16, v: u16) {
         match op {
             Op::RescueMatch => self.emit(op, 0, t, subject, v),
-            _ => self.emit(op, 0, t, v, subject),
+            _ => self.case_equal(t, v, subject),
         }
     }
 

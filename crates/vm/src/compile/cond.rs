@@ -94,14 +94,23 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     /// Comparisons and `!`; `false` when the call is none of these.
     fn cond_call(&mut self, c: &CallNode<'pr>, sense: bool, to: Label) -> bool {
         let Some(recv) = c.receiver() else { return false };
-        if c.is_safe_navigation() || c.block().is_some() {
+        if c.is_safe_navigation() || c.block().is_some() || self.refined() {
             return false;
         }
         let name = c.name().as_slice();
         let args: Vec<Node<'pr>> = c.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
         if name == b"!" && args.is_empty() {
-            self.cond(&recv, !sense, to);
-            return true;
+            // What a comparison or a connective gives has no `!` of its own.
+            let inner = single(&recv).unwrap_or(recv);
+            let plain = match &inner {
+                Node::AndNode { .. } | Node::OrNode { .. } | Node::MatchPredicateNode { .. } => true,
+                Node::CallNode { .. } => inner.as_call_node().is_some_and(|c| fused(c.name().as_slice()).is_some()),
+                _ => false,
+            };
+            if plain {
+                self.cond(&inner, !sense, to);
+            }
+            return plain;
         }
         let [arg] = &args[..] else { return false };
         if matches!(arg, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }) {

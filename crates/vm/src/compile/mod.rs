@@ -79,6 +79,8 @@ pub struct Options {
     pub scope: Option<Arc<ScopeNames>>,
     /// Encoding of the text when no comment says otherwise (`eval`: that of the string); UTF-8 by default.
     pub encoding: Option<EncIndex>,
+    /// `eval`: refinements are in force where the binding was made.
+    pub refined: bool,
     /// `eval`: the binding is inside a method body.
     pub eval_in_method: bool,
     /// The main script (`-n` and friends apply, `__END__` counts).
@@ -101,6 +103,7 @@ impl Options {
             frozen_strings: false,
             scope: None,
             encoding: None,
+            refined: false,
             eval_in_method: false,
             main_script: false,
             loop_mode: String::new(),

@@ -291,8 +291,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         {
             let index = self.temp();
             self.value(one, index);
-            let get = |c: &mut Self, t| c.emit(Op::Aref, 0, t, recv, index);
-            return self.op_assign(kind, value, o, Check::No, get, |c, t| c.emit(Op::Aset, 0, recv, index, t));
+            let get = |c: &mut Self, t| c.index_get(t, recv, index);
+            return self.op_assign(kind, value, o, Check::No, get, |c, t| c.index_set(recv, index, t));
         }
         let list = self.temp();
         self.array(&args, list, true);

@@ -230,7 +230,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let p = self.operand(n);
         self.pattern_err = key;
         let t = self.temp();
-        self.emit(Op::CaseEq, 0, t, p, value);
+        self.case_equal(t, p, value);
         self.unless_fail(t, fail, "%p === %p does not return true", &[p, value]);
     }
 

@@ -84,6 +84,8 @@ pub struct Analysis {
     pub scopes: Vec<Scope>,
     by_node: HashMap<(u32, u8), ScopeId>,
     pub too_deep: bool,
+    /// The text brings refinements into force (`using`, `refine`): its operators are calls like any other.
+    pub refined: bool,
 }
 
 /// Which kind of node opened a scope: with its offset this names the scope.
@@ -554,6 +556,9 @@ impl<'pr> Visit<'pr> for Analyzer {
     fn visit_call_node(&mut self, n: &CallNode<'pr>) {
         if !self.enter() {
             return;
+        }
+        if n.receiver().is_none() && matches!(n.name().as_slice(), b"using" | b"refine") {
+            self.an.refined = true;
         }
         if n.name().as_slice() == b"last_match" {
             self.uses_match();

@@ -45,6 +45,8 @@ pub struct Cx {
     pub stack_sizes: crate::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
+    /// The native that asked for the helper which is about to be called (`ff::BEHALF`).
+    pub(crate) behalf: u32,
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
     /// What comes before the loop goes on, while a slow path answers `Flow::Next`.
@@ -123,6 +125,7 @@ impl Cx {
             pc: std::ptr::null(),
             stack_end: std::ptr::null_mut(),
             raising_native: crate::world::NO_METHOD,
+            behalf: crate::world::NO_METHOD,
             switch_to: None,
             onward: Default::default(),
             fault: None,

@@ -175,6 +175,13 @@ impl Cx {
                 .flat_map(|h| h.h.iter().map(|e| e.key).collect::<Vec<_>>())
                 .filter(|k| !k.as_sym().is_some_and(|s| p.kw.iter().any(|x| x.0 == s)))
                 .collect();
+            let plain = |s: &[u8]| !s.is_empty() && s.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
+            if unknown.iter().all(|k| k.as_sym().is_some_and(|s| plain(self.syms.name(s)))) {
+                // Raised here, the error is the callee's.
+                let names: Vec<String> = unknown.iter().filter_map(|k| k.as_sym()).map(|k| format!(":{}", self.sym_name(k))).collect();
+                let s = if names.len() > 1 { "s" } else { "" };
+                return Err(self.arg_error(&format!("unknown keyword{s}: {}", names.join(", "))));
+            }
             let a = self.array(&unknown);
             return Err(self.call_helper("raise_unknown_keywords", &[a]));
         }

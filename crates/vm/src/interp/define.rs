@@ -404,6 +404,9 @@ impl Cx {
         e.builtin = e.builtin && system;
         let mut owner = owner;
         e.called = new;
+        if new == sym::NOT {
+            self.not_redefined.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
         let place = self.own_place(&mut e, None);
         let Some(i) = self.new_method(e) else { return Err(self.no_memory("too many methods")) };
         if let Some(mut c) = place {

@@ -280,6 +280,7 @@ impl Cx {
             line,
             kind: Code::Eval,
             scope: s.names.clone(),
+            refined: cref.unwrap_or(s.cref).cell::<CrefObj>().is_some_and(|c| !c.refinements.is_nil()),
             eval_in_method: s.in_method,
             encoding: Some(src.1),
             frozen_strings: self.options.frozen_strings,

@@ -37,6 +37,8 @@ pub mod ff {
     pub const AGED: u64 = 256;
     /// ... and even published: its slots need not be looked at again. A frame that is left hands both to its caller.
     pub const SHOWN: u64 = 512;
+    /// A helper that a native asked for: the native's number stands where a block's home would.
+    pub const BEHALF: u64 = 1024;
     /// A leave needs more than a store.
     pub const SLOW: u64 = DISCARD | HOMES | FINISH | JUMP | AGED | SHOWN;
 }

@@ -4,6 +4,7 @@ use super::Flow;
 use super::frame::Fp;
 use crate::iseq::{ISeq, Lit, MatchSlot};
 use crate::native::*;
+use crate::world::NO_METHOD;
 use crate::{Cx, EncIndex, sym};
 use kumi_heap::*;
 use kumi_num::BigInt;
@@ -150,6 +151,14 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn to_s_op(&mut self, dst: usize, v: Value, _cache: &AtomicU64) -> Flow {
         let fp = self.fp();
+        if let Some(list) = fp.cref().cell::<CrefObj>().and_then(|c| c.refinements.as_array()) {
+            let class = self.class_of(v);
+            if let Some(m) = self.refined_method(list, class, sym::TO_S).filter(|m| *m != NO_METHOD) {
+                let to_s = self.method_object(v, class, sym::TO_S, m);
+                let x = self.call_helper("interpolate_by", &[v, to_s]);
+                return self.leaf_exit(x, dst);
+            }
+        }
         if v.is_fix() && self.builtin(v, sym::TO_S) {
             let mut buf = [0u8; 24];
             let mut at = buf.len();

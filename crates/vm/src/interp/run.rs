@@ -496,7 +496,7 @@ impl Cx {
                 }
                 Op::Not => {
                     let x = fp.r(i.b());
-                    if !x.is_heap() {
+                    if !x.is_heap() || !cx.not_redefined.load(Relaxed) {
                         fp.set_r(i.a(), Value::bool(!x.truthy()));
                         pc = unsafe { pc.add(1) };
                     } else {

@@ -59,7 +59,7 @@ impl Cx {
     /// Captures the user-visible backtrace from the running frame; prelude frames show as
     /// the method that user code called.
     pub fn capture_trace(&mut self, native: u32) -> Vec<TraceEntry> {
-        self.capture_from(self.fp(), self.pc, native)
+        self.capture_from(self.fp(), self.pc, native, false)
     }
     /// The backtrace of a task that does not run now; empty for one that has not begun or is over.
     pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
@@ -91,25 +91,32 @@ impl Cx {
         }
         // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.
         let f = Fp(unsafe { t.stack.start_ptr().add(t.base) });
-        self.capture_from(f, pc, native)
+        self.capture_from(f, pc, native, false)
     }
-    fn capture_from(&self, f: Fp, pc: *const AtomicU64, native: u32) -> Vec<TraceEntry> {
+    /// The same for an exception: the binary's standard library is no more seen in it than the prelude.
+    fn capture_error(&mut self, native: u32) -> Vec<TraceEntry> {
+        self.capture_from(self.fp(), self.pc, native, true)
+    }
+    fn capture_from(&self, f: Fp, pc: *const AtomicU64, native: u32, error: bool) -> Vec<TraceEntry> {
         let mut out = Vec::new();
         let (mut f, mut pc) = (f, pc);
         // The method to name at the next user line: the outermost system callee below it.
-        let mut pending = if native != NO_METHOD && self.hides_itself(native) { NO_METHOD } else { native };
+        let mut pending = self.shown(native);
         loop {
             let q = f.iseq();
             let at = self.pc_of(q, pc);
             let m = self.current_method(f).unwrap_or(NO_METHOD);
-            if q.system {
+            if q.system || error && q.path.starts_with("<internal:") {
+                if f.flags() & ff::BEHALF != 0 && f.parent().is_fix() {
+                    pending = self.framed(f.parent().fix_val() as u32);
+                }
                 if f.flags() & ff::BLOCK == 0
                     && f.flags() & ff::HIDDEN == 0
                     && m != NO_METHOD
                     && self.methods[m as usize].owner != self.k.helpers
                     && !self.is_helper_method(m)
                 {
-                    pending = if self.hides_itself(m) { NO_METHOD } else { m };
+                    pending = self.shown(m);
                 }
             } else {
                 if pending != NO_METHOD {
@@ -130,10 +137,30 @@ impl Cx {
         }
         out
     }
-    /// Methods that raise on behalf of their caller: `raise`, and the default answers to missing names.
-    fn hides_itself(&self, m: u32) -> bool {
-        let m = &self.methods[m as usize];
-        m.builtin && matches!(m.name, sym::RAISE | sym::METHOD_MISSING | sym::CONST_MISSING)
+    /// The native as a trace shows it: none where the instruction itself does the work in CRuby (`a << x`, `h[k] = v`,
+    /// `s.member = v`), and for the default method_missing.
+    pub(super) fn framed(&self, m: u32) -> u32 {
+        if m == NO_METHOD {
+            return m;
+        }
+        let e = &self.methods[m as usize];
+        let k = &self.k;
+        let inline = match self.syms.name(e.called) {
+            b"<<" | b"[]" | b"[]=" => [k.array, k.string, k.hash].contains(&e.owner),
+            _ => matches!(e.body, crate::method::Body::MemberSet(_) | crate::method::Body::AttrSet(_)),
+        };
+        if inline || e.called == sym::METHOD_MISSING { NO_METHOD } else { m }
+    }
+    /// The method as a trace shows it; none for those that raise on behalf of their caller: `raise`, the default answers
+    /// to missing names, what the compiler puts into a pattern.
+    fn shown(&self, m: u32) -> u32 {
+        if m == NO_METHOD {
+            return m;
+        }
+        let e = &self.methods[m as usize];
+        let hides = e.builtin
+            && (matches!(e.name, sym::RAISE | sym::METHOD_MISSING | sym::CONST_MISSING) || self.syms.name(e.name).starts_with(b"__no_"));
+        if hides { NO_METHOD } else { m }
     }
     fn is_helper_method(&self, m: u32) -> bool {
         let o = self.methods[m as usize].owner;
@@ -188,7 +215,7 @@ impl Cx {
         }
         if self.ivar_get(e, sym::IV_LOCATIONS).is_undef() && self.ivar_get(e, sym::IV_BACKTRACE).is_undef() && !e.frozen() {
             let native = self.raising_native;
-            let mut entries = self.capture_trace(native);
+            let mut entries = self.capture_error(native);
             if entries.len() > INNER_LEVELS + OUTER_LEVELS {
                 entries.drain(INNER_LEVELS..entries.len() - OUTER_LEVELS);
                 entries.shrink_to_fit();

@@ -66,10 +66,8 @@ impl Cx {
                 };
                 r.args.remove(0);
                 let class = self.class_of(r.recv);
-                let (found, _) = match self.user_frame() {
-                    Some(f) => self.lookup_in(f, class, mid),
-                    None => (self.find_method(class, mid), false),
-                };
+                // The library's own calls see no refinements.
+                let (found, _) = self.lookup_in(self.fp(), class, mid);
                 if found == NO_METHOD {
                     return self.method_missing(mid, Missing::None, r);
                 }

@@ -41,6 +41,9 @@ impl Cx {
             class.data.method_order.push(mid);
         }
         self.touch(class);
+        if user && mid == sym::NOT {
+            self.not_redefined.store(true, Relaxed);
+        }
         if user && self.booted {
             self.check_basic_ops(class, Some(mid));
         }

@@ -98,7 +98,8 @@ impl Cx {
                 if r2k {
                     self.flag_keywords(&mut r);
                 }
-                self.push_code(&q, r, cref, Value::NIL, Value::NIL, Strict::Yes, 0)
+                let behalf = if r.flags & ff::BEHALF != 0 { Value::fix(self.behalf as i64) } else { Value::NIL };
+                self.push_code(&q, r, cref, Value::NIL, behalf, Strict::Yes, 0)
             }
             Body::Native => {
                 let x = self.no_general_form(m);

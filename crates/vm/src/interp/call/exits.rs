@@ -4,13 +4,13 @@
 //! its arguments: in their window when the instruction is executed again, in the task otherwise.
 
 use super::Ready;
+use crate::Cx;
 use crate::bytecode::{Insn, Op};
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::method::Body;
 use crate::native::*;
 use crate::world::NO_METHOD;
-use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -39,9 +39,7 @@ impl Cx {
         self.heap.end_place();
         match x {
             Exit::Raise => {
-                // The default method_missing is no frame users know of.
-                let hidden = self.methods[m as usize].called == sym::METHOD_MISSING;
-                self.raising_native = if hidden { NO_METHOD } else { m };
+                self.raising_native = self.framed(m);
                 let e = std::mem::replace(&mut self.pending.exc, Value::NIL);
                 let f = self.raise_exc(e);
                 self.raising_native = NO_METHOD;
@@ -56,14 +54,19 @@ impl Cx {
                 let a = self.array(&r.args);
                 let name = self.intern("convert_retry");
                 let args = [Value::fix(m as i64), r.recv, a, Value::fix(k as i64), Value::fix(proto as i64)];
+                self.behalf = m;
                 self.do_call(
                     Call { block: r.block, ..Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&args)) },
                     r.dst,
-                    r.flags,
+                    r.flags | ff::BEHALF,
                 )
             }
             Exit::Call => match self.pending.call.take() {
-                Some(c) => self.do_call(c, r.dst, r.flags),
+                Some(c) => {
+                    self.behalf = m;
+                    let behalf = if matches!(c.target, Target::Helper(_)) { ff::BEHALF } else { 0 };
+                    self.do_call(c, r.dst, r.flags | behalf)
+                }
                 None => Flow::Go,
             },
             Exit::Again | Exit::Park => {
