@@ -422,6 +422,7 @@ class Array
       o.to_enum(:each).first(__ary_len(self))
     end
     out = block_given? ? nil : __ary_new(__ary_len(self))
+    several = !out && !__block_literal && __is_a(__block_proc, Proc) && __block_proc.arity > 1
     m = __ary_len(lists)
     i = 0
     while i < __ary_len(self)
@@ -432,7 +433,13 @@ class Array
         __ary_push(row, __ary_at(__ary_at(lists, k), i))
         k += 1
       end
-      out ? __ary_push(out, row) : yield(row)
+      if out
+        __ary_push(out, row)
+      elsif several
+        yield(*row)
+      else
+        yield row
+      end
       i += 1
     end
     out

@@ -134,7 +134,7 @@ class Array
   end
 
   def uniq
-    if block_given?
+    if block_given? && __ary_len(self) > 1
       seen = {}
       out = __ary_new
       i = 0

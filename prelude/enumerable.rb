@@ -97,7 +97,12 @@ module Enumerable
   def map
     return to_enum(:map) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
-    if KumiSys.single?(self)
+    if !__block_literal && __is_a(self, Hash) && KumiSys.pair_lambda?(__block_proc)
+      each do |k, x|
+        v = yield k, x
+        __ary_push(out, v)
+      end
+    elsif KumiSys.single?(self)
       each do |x|
         v = yield x
         __ary_push(out, v)
@@ -308,6 +313,13 @@ module Enumerable
 end
 
 module KumiSys
+  # A lambda that must have two values: a Hash's pairs come to it as two.
+  def self.pair_lambda?(block)
+    return false unless __is_a(block, Proc) && block.lambda?
+    n = block.arity
+    n > 1 || n < -2
+  end
+
   # Does obj.each surely yield one value at a time?
   def self.single?(obj)
     return true if __single(obj)

@@ -470,6 +470,12 @@ module KumiSys
   end
 
   # A warning of the runtime itself, placed at the caller's line.
+  # A global that has lost its meaning: says so, and is `value`.
+  def self.ineffective(text, value)
+    warning(text)
+    value
+  end
+
   def self.warning(message, category = nil)
     return if __same($VERBOSE, nil)
     return if category && !__warning_get(category)

@@ -23,6 +23,12 @@ module KumiSys
   end
 
   # Full path of a feature, or nil.
+  # What `require` would load: its kind and place, or nil. `$LOAD_PATH` has it as a method of its own.
+  def self.resolve_feature_path(path)
+    f = KumiSys.find_feature(KumiSys.to_path(path))
+    f && [f.end_with?(".so") ? :so : :rb, f]
+  end
+
   def self.find_feature(path)
     path = File.expand_path(path) if path.start_with?("~")
     if path.start_with?("/", "./", "../")

@@ -39,7 +39,7 @@ module KumiSys
 
   # "#{v}"
   def self.interpolate(v)
-    s = v.to_s
+    s = v.__send__(:to_s)
     __is_a(s, String) ? s : any_to_s(v)
   end
 

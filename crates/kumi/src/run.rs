@@ -235,6 +235,11 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
     }
     dirs.push(library_dir());
     let load_path = shared_array(cx, &["$:", "$LOAD_PATH", "$-I"]);
+    let (name, helpers) = (cx.intern("resolve_feature_path"), cx.class_of(cx.k.helpers.val()));
+    let m = cx.find_method(helpers, name);
+    if let (Some(own), Some(e)) = (cx.singleton_class(load_path), (m != kumi_vm::NO_METHOD).then(|| cx.method(m).clone())) {
+        cx.copy_method(helpers, own, name, &e);
+    }
     shared_array(cx, &["$\"", "$LOADED_FEATURES"]);
     for d in dirs {
         let v = cx.str(&d);

@@ -5,6 +5,7 @@
 //! flushes, and waits where nobody reads; [`flush_all`] waits for nobody. Standard error is never buffered.
 
 use crate::io::{self, Io};
+use kumi_heap::flag;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
@@ -121,8 +122,9 @@ pub fn boot(cx: &mut Cx) {
             let (argf, m) = (cx.const_path("ARGF").unwrap_or(Value::NIL), cx.intern("filename"));
             Err(cx.call(argf, m, &[]))
         }),
-        None,
+        Some(read_only),
     );
+    cx.hook_global("$=", Some(|cx, _, _| ineffective(cx, Value::FALSE, "")), Some(|cx, _, a| ineffective(cx, a[1], "; ignored")));
     for (new, old) in [("$>", "$stdout"), ("$-0", "$/"), ("$-F", "$;")] {
         let (n, o) = (cx.intern(new), cx.intern(old));
         cx.alias_global(n, o);
@@ -183,8 +185,33 @@ fn set_ofs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.state::<Stdio>().ofs = v;
     deprecated(cx, a)
 }
+/// A global whose value nobody assigns.
+fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let s = a[0].as_sym().unwrap_or(sym::EMPTY);
+    let name = cx.sym_name(s);
+    Err(cx.name_error(&format!("{name} is a read-only variable"), Value::NIL, s))
+}
+/// `$=` means nothing any more: a warning, and the value.
+fn ineffective(cx: &mut Cx, value: Value, more: &str) -> R {
+    let text = cx.str(&format!("variable $= is no longer effective{more}"));
+    Err(cx.call_helper("ineffective", &[text, value]))
+}
+/// The separator as it is kept: a frozen String, the given one if that is what it is.
+fn frozen_plain(cx: &mut Cx, v: Value) -> Value {
+    let Some(s) = v.as_str() else { return v };
+    if v.frozen() && cx.class_of(v) == cx.k.string && cx.ivars(v).is_empty() {
+        return v;
+    }
+    let class = cx.k.string.val();
+    let copy = cx.heap.str(class, s.bytes(), s.enc()).val();
+    if let Some(h) = copy.header() {
+        h.set(flag::FROZEN);
+    }
+    copy
+}
 fn set_rs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = string_or_nil(cx, a, false)?;
+    let v = v.map(|v| frozen_plain(cx, v));
     cx.state::<Stdio>().rs = v;
     deprecated(cx, a)
 }

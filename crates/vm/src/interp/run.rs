@@ -946,8 +946,7 @@ impl Cx {
                 Op::BackRef => leaf!(i.a(), cx.back_ref(i.x())),
                 Op::MatchSet => {
                     let v = fp.r(i.a());
-                    save!();
-                    cx.set_last_match(v);
+                    leaf!(i.a(), cx.match_set(v));
                 }
                 Op::Generic => {
                     let c = next_cache!();

@@ -38,13 +38,7 @@ fn last_match_hook(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 
 fn set_last_match_hook(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let c = cx.real_class(a[1]);
-    if !a[1].is_nil() && c != cx.k.match_data {
-        let n = cx.class_name(c);
-        return Err(cx.type_error(&format!("wrong argument type {n} (expected MatchData)")));
-    }
-    cx.set_last_match(a[1]);
-    Ok(a[1])
+    cx.match_set(a[1])
 }
 
 fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -62,6 +56,16 @@ fn match_part(cx: &mut Cx, x: u8) -> R {
 }
 
 impl Cx {
+    /// `$~ = v`
+    pub(crate) fn match_set(&mut self, v: Value) -> R {
+        let c = self.real_class(v);
+        if !v.is_nil() && c != self.k.match_data {
+            let n = self.class_name(c);
+            return Err(self.type_error(&format!("wrong argument type {n} (expected MatchData)")));
+        }
+        self.set_last_match(v);
+        Ok(v)
+    }
     /// Globals the loop itself keeps.
     pub(crate) fn hook_globals(&mut self) {
         self.hook_global("$!", Some(errinfo), Some(read_only));
