@@ -207,6 +207,8 @@ fn frozen_plain(cx: &mut Cx, v: Value) -> Value {
     if let Some(h) = copy.header() {
         h.set(flag::FROZEN);
     }
+    // What was given was published by the assignment; this was born here, and goes into the runtime's state.
+    cx.heap.publish(copy);
     copy
 }
 fn set_rs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
