@@ -25,7 +25,7 @@ fn on_the_pool(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn detached(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     match cx.detached::<i64>() {
         Some(n) => Ok(Value::fix(n)),
-        None => Err(cx.detach(Value::NIL, || -> i64 { panic!("while detached") })),
+        None => Err(cx.detach(1_000_000, Value::NIL, |_| -> i64 { panic!("while detached") })),
     }
 }
 fn stopped(cx: &mut Cx, _: Value, _: &[Value]) -> R {

@@ -316,7 +316,7 @@ impl Program {
     /// The engine counts backtracking but looks at nothing else: it gets a growing
     /// number of steps until the deadline, which repeats at most an eighth of the work.
     fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits<'_>) -> Result<c_int, SearchError> {
-        let total = limits.steps.unwrap_or(if limits.deadline.is_some() { u64::MAX } else { RETRY_LIMIT as u64 });
+        let total = limits.steps.unwrap_or(if limits.deadline.is_some() { u64::MAX } else { RETRY_LIMIT });
         let watched = limits.deadline.is_some() || limits.stop.is_some();
         let mut chunk: u64 = if watched { 100_000.min(total) } else { total };
         let param = Param::take()?;

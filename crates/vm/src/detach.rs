@@ -136,9 +136,7 @@ impl Cx {
         if let Some(v) = self.from_aside(TypeId::of::<T>()) {
             return v.downcast::<T>().ok().map(|v| *v);
         }
-        if self.detour.done.is_none() {
-            return None;
-        }
+        self.detour.done.as_ref()?;
         if self.detour.asker != self.asker() {
             self.forget_detour();
             return None;
