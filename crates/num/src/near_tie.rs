@@ -75,7 +75,7 @@ fn exponent(x: f64) -> (i32, bool) {
         e => (bits & ((1 << 52) - 1), e - 1023),
     };
     let m = f64::from_bits(fraction | 1023 << 52);
-    let log = (m - 1.5) * 0.289529654602168 + 0.1760912590558 + e as f64 * 0.301029995663981;
+    let log = (m - 1.5) * 0.289529654602168 + 0.1760912590558 + e as f64 * std::f64::consts::LOG10_2;
     let k = log.floor() as i32;
     match usize::try_from(k).ok().and_then(|k| TENS.get(k)) {
         Some(ten) => (k - (x < *ten) as i32, false),
