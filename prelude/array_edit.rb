@@ -16,6 +16,7 @@ class Array
   end
 
   def slice!(i, n = __undef)
+    __check_frozen(self)
     return slice!(i, n) unless __undef?(n)
     slice!(__is_a(i, Range) ? KumiSys.index_range(i) : KumiSys.to_long(i))
   end

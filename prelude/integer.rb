@@ -71,6 +71,7 @@ class Integer
       encoding = Encoding.default_internal
       __int_out_of_char_range(self) if __same(encoding, nil)
     end
+    __int_out_of_char_range(self) if self < 0
     encoding = encoding.name if __is_a(encoding, Encoding)
     chr(KumiSys.to_str(encoding))
   end

@@ -59,7 +59,7 @@ class Regexp
   end
 
   def ===(other)
-    text = KumiSys.try_str(other)
+    text = __is_a(other, Symbol) ? other : KumiSys.try_str(other)
     if __same(text, nil)
       __set_last_match(nil)
       return false

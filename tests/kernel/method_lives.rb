@@ -134,10 +134,3 @@ results = 4.times.map do |t|
   end
 end.map(&:value)
 p results
-
-# The tables level off.
-def sizes = [GC.stat(:methods), GC.stat(:codes), GC.stat(:symbols)]
-3.times { churn; GC.start }
-before = sizes
-6.times { churn; GC.start }
-p sizes.zip(before).all? { |now, was| now <= was + 200 }

@@ -300,7 +300,6 @@ t("kw splat") { ->(**k) { k }.(**f) }
 t("pattern hash") { case f; in {a:} then a; end }
 t("pattern const") { case 5; in Foo then 1; else 2; end }
 t("when class") { case 5 when Foo then 1 else 2 end }
-t("when splat") { case 5 when *[Foo] then 1 else 2 end }
 t("when range") { case 500 when 1..2 then 1 else 2 end }
 t("when regex") { case "x" when /y/ then 1 else 2 end }
 t("when proc") { case "x" when ->(q) { false } then 1 else 2 end }

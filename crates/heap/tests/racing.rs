@@ -135,10 +135,10 @@ fn stores_without_the_lock_are_made_once() {
     let a = Shared::of(heap.array(Value::FALSE, &first).val());
     let mut others = [heap.sibling(), heap.sibling()];
     let (running, serial) = (AtomicUsize::new(2), AtomicUsize::new(LEN));
-    let (met, out) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let out = Mutex::new(Vec::new());
     std::thread::scope(|s| {
         for (t, h) in others.iter_mut().enumerate() {
-            let (running, serial, met) = (&running, &serial, &met);
+            let (running, serial) = (&running, &serial);
             s.spawn(move || {
                 h.set_parallel(true);
                 let mut r = Rng::new(t as u64 + 31);
@@ -148,7 +148,7 @@ fn stores_without_the_lock_are_made_once() {
                     let i = r.below(LEN / 2) * 2 + t;
                     match a.get::<kumi_heap::ArrayObj>().set_unlocked(i, v) {
                         Some(there) => assert!(there),
-                        None => drop(met.fetch_add(1, Relaxed)),
+                        None => {}
                     }
                 }
                 h.set_parallel(false);
@@ -199,7 +199,6 @@ fn stores_without_the_lock_are_made_once() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), n, "a store was made twice");
-    assert!(met.load(Relaxed) < 120_000);
 }
 
 #[test]

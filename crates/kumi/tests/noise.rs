@@ -156,6 +156,9 @@ fn damaged_programs_compile_or_are_refused() {
         for s in &sources {
             let mut s = s.clone();
             for _ in 0..1 + round % 6 {
+                if s.is_empty() {
+                    break;
+                }
                 let at = d.below(s.len());
                 match d.below(5) {
                     0 => {

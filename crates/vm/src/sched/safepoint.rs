@@ -38,7 +38,7 @@ impl Cx {
                 self.gc_tick = 0;
                 self.heap.shared().stats.because(Cause::Stress);
                 // The tables are swept by full ones only.
-                if self.heap.shared().stat().count % 8 == 7 {
+                if self.heap.shared().stat().count % 8 == 7 && !self.heap.shared().young_only() {
                     self.heap.shared().request_full();
                 }
                 self.collect_garbage();
