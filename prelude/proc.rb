@@ -198,6 +198,9 @@ module KumiSys
   end
 
   def self.local_name!(name, binding)
+    if name.match?(/\A_[1-9]\z/)
+      raise NameError.new("numbered parameter '#{name}' is not a local variable", name, receiver: binding)
+    end
     return if name.match?(/\A[a-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*\z/)
     raise NameError.new("wrong local variable name '#{name}' for #{binding.inspect}", name, receiver: binding)
   end

@@ -116,6 +116,7 @@ pub fn boot(cx: &mut Cx) {
     cx.hook_global("$\\", Some(|cx, _, _| Ok(cx.state::<Stdio>().ors.unwrap_or(Value::NIL))), Some(set_ors));
     cx.hook_global("$;", Some(|cx, _, _| Ok(cx.state::<Stdio>().fs.unwrap_or(Value::NIL))), Some(set_fs));
     cx.hook_global("$.", Some(|cx, _, _| Ok(Value::fix(cx.state::<Stdio>().lineno))), Some(set_lineno));
+    cx.hook_global("$_", Some(last_line), Some(set_last_line));
     cx.hook_global(
         "$FILENAME",
         Some(|cx, _, _| {
@@ -184,6 +185,17 @@ fn set_ofs(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = string_or_nil(cx, a, false)?;
     cx.state::<Stdio>().ofs = v;
     deprecated(cx, a)
+}
+/// `$_`: each thread has its own.
+fn last_line(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let (t, s) = (cx.current_thread(), cx.intern("@__last_line"));
+    let v = cx.ivar_get(t, s);
+    Ok(if v.is_undef() { Value::NIL } else { v })
+}
+fn set_last_line(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (t, s) = (cx.current_thread(), cx.intern("@__last_line"));
+    cx.ivar_set(t, s, a[1]);
+    Ok(a[1])
 }
 /// A global whose value nobody assigns.
 fn read_only(cx: &mut Cx, _: Value, a: &[Value]) -> R {

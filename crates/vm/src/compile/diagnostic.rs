@@ -35,9 +35,23 @@ pub struct Warning {
     pub verbose: bool,
 }
 
-pub(super) fn warnings(parsed: &ParseResult<'_>) -> Vec<Warning> {
+/// `return value` between the statements of a file.
+fn ignored_values(parsed: &ParseResult<'_>, lines: &mut Vec<Warning>) {
+    let root = parsed.node();
+    let Some(program) = root.as_program_node() else { return };
+    for n in program.statements().body().iter() {
+        if let Some(r) = n.as_return_node()
+            && r.arguments().is_some()
+        {
+            let line = r.location().start_line().max(0) as u32;
+            lines.push(Warning { line, text: "argument of top-level return is ignored".into(), verbose: false });
+        }
+    }
+}
+
+pub(super) fn warnings(parsed: &ParseResult<'_>, file: bool) -> Vec<Warning> {
     let verbose = prism::verbose_warnings(parsed);
-    parsed
+    let mut lines: Vec<Warning> = parsed
         .warnings()
         .enumerate()
         .map(|(i, d)| Warning {
@@ -45,7 +59,11 @@ pub(super) fn warnings(parsed: &ParseResult<'_>) -> Vec<Warning> {
             text: String::from_utf8_lossy(d.message()).into_owned(),
             verbose: verbose.get(i).copied().unwrap_or(true),
         })
-        .collect()
+        .collect();
+    if file {
+        ignored_values(parsed, &mut lines);
+    }
+    lines
 }
 
 impl SyntaxError {

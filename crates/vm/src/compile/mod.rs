@@ -165,7 +165,7 @@ fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Re
         return match made {
             Some(iseq) => Ok(Compiled {
                 iseq,
-                warnings: diagnostic::warnings(&parsed),
+                warnings: diagnostic::warnings(&parsed, opts.kind == Kind::Top && !method),
                 data: parsed.data_loc().map(|l| {
                     let rest = l.as_slice();
                     let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);

@@ -120,7 +120,7 @@ impl Cx {
             let x = self.type_error("can't define singleton");
             return self.leaf_exit(x, reg);
         };
-        if obj.frozen() && obj.is_heap() {
+        if (obj.frozen() && obj.is_heap()) || owner.val().frozen() {
             let x = self.frozen_error(obj);
             return self.leaf_exit(x, reg);
         }
