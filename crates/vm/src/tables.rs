@@ -119,6 +119,16 @@ impl Rows for Met<'_> {
     }
 }
 
+/// Code that no value leads to stays, with the code inside it.
+fn keep_code(q: &ISeq) {
+    let mut todo = vec![q];
+    while let Some(q) = todo.pop() {
+        if !q.met.swap(true, Relaxed) {
+            todo.extend(q.children.iter().map(|c| &**c));
+        }
+    }
+}
+
 /// Shows what a piece of code and the code inside it hold.
 #[inline(never)]
 fn show_code(q: &ISeq, to: &mut dyn Visitor) {
@@ -293,6 +303,8 @@ impl Runtime {
     }
     /// Frees the code that was not met, and what is known of its allocation sites.
     fn sweep_code(&self) {
+        // A fiber that nobody reaches has frames until its cell is swept, and collections before that look at them.
+        self.tasks.each(|t| t.each_code(|q| keep_code(q)));
         let (mut bytes, mut freed) = (0, Vec::new());
         lock(&self.codes).retain(|q| {
             let met = q.met.load(Relaxed);

@@ -412,6 +412,17 @@ impl Task {
         // SAFETY: base is a frame of the task's stack.
         Some(Fp(unsafe { self.stack.start_ptr().add(self.base) }))
     }
+    /// The code of all frames of a task that does not run.
+    pub(crate) fn each_code(&self, mut f: impl FnMut(&crate::ISeq)) {
+        let Some(mut at) = self.parked_frame() else { return };
+        loop {
+            f(at.iseq());
+            if at.flags() & ff::FINISH != 0 {
+                return;
+            }
+            at = at.prev();
+        }
+    }
     /// Marks the stack of a task that does not run.
     pub(crate) fn mark_parked_stack(&self, m: &mut Marker) {
         if let Some(fp) = self.parked_frame() {
