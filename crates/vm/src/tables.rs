@@ -304,7 +304,7 @@ impl Runtime {
     /// Frees the code that was not met, and what is known of its allocation sites.
     fn sweep_code(&self) {
         // A fiber that nobody reaches has frames until its cell is swept, and collections before that look at them.
-        self.tasks.each(|t| t.each_code(|q| keep_code(q)));
+        self.tasks.each(|t| t.each_code(keep_code));
         let (mut bytes, mut freed) = (0, Vec::new());
         lock(&self.codes).retain(|q| {
             let met = q.met.load(Relaxed);
