@@ -1,7 +1,8 @@
-//! Every program in tests/lang and tests/system prints what stands beside it, with the collector idle and
-//! with the collector running at seeded safepoints, with windows that retire and objects that are published by
-//! chance (the heap is verified at each collection), under each publishing rule, with stacks that move wherever
-//! they could grow, and with the Ruby twins of natives.
+//! Every program of a folder prints what stands beside it, in each mode of the runtime.
+//!
+//! The modes: the collector idle, or at seeded safepoints. Windows that retire and objects that are published by chance, with the
+//! heap verified at each collection. Each publishing rule. Stacks that move wherever they could grow. Allocations traced. The Ruby
+//! twins of natives.
 
 mod common;
 use common::{Job, Modes, check, check_all, programs, seed};
