@@ -17,7 +17,7 @@ pub enum SiteMode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SitePolicy {
     pub mode: SiteMode,
-    /// A site goes out when one in so many of its cells fails (`KUMI_TLH_RATIO`, 4 to 16).
+    /// A site goes out when one in so many of its cells fails (`KUMI_TLH_RATIO`, 2 to 64; the paper has 4 to 16).
     pub ratio: u64,
     /// The rule that a store into any field marks what is stored (`KUMI_TLH=paper`): then the compiler is
     /// certain of more.
