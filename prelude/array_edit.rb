@@ -154,9 +154,21 @@ class Array
     KumiSys.distinct([self])
   end
 
+  # Without a block the native did not see to it, perhaps because of an element that is gone by now: what needs no Ruby to compare is
+  # one step here too, for the copy that was looked at must still be what stands there.
   def uniq!
     __check_frozen(self)
-    r = block_given? ? uniq { |v| yield v } : uniq
+    if block_given?
+      r = uniq { |v| yield v }
+    else
+      while true
+        was = __ary_copy(self)
+        r = __ary_uniq(was)
+        break r = KumiSys.distinct([was]) if __undef?(r)
+        next unless __ary_replace_if(self, was, r)
+        return __ary_len(r) == __ary_len(was) ? nil : self
+      end
+    end
     return nil if __ary_len(r) == __ary_len(self)
     __check_frozen(self)
     __ary_become(self, r)
@@ -164,7 +176,16 @@ class Array
 
   def sort!(&)
     __check_frozen(self)
-    r = block_given? ? sort(&) : sort
+    if block_given?
+      r = sort(&)
+    else
+      while true
+        was = __ary_copy(self)
+        r = __ary_sort(was)
+        break r = KumiSys.merge_sort(was) { |x, y| x <=> y } if __undef?(r)
+        return self if __ary_replace_if(self, was, r)
+      end
+    end
     raise FrozenError.new("array frozen during sort", receiver: self) if frozen?
     __ary_become(self, r)
   end

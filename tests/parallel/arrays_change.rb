@@ -59,3 +59,15 @@ p [:walk, odd, a.size]
 a = (1..100).to_a.reverse
 r = together(4) { |t| 20.times { t.even? ? a.sort! { |x, y| Thread.pass if x == 50; x <=> y } : a.map! { |x| x } }; a.size }
 p [:sort_block, r.all?(Integer), a.all?(Integer)]
+
+# What a sort or uniq need not compare by Ruby loses nothing that is put in beside it: nils too, and where a nil comes and goes.
+kept = lambda do |first, put, change|
+  a = first.dup
+  counts = together(4) { |t| r = Random.new(t); n = 0; 1000.times { |i| r.rand(2) == 0 ? (n += put.(a, i)) : (change.(a) rescue ArgumentError) }; n }
+  [:kept, counts.sum + first.size - a.count { |v| v != :take }]
+end
+p [:sort_nils, kept.([nil, nil], ->(a, _) { a.push(nil); 1 }, ->(a) { a.sort! })]
+a = []
+r = together(4) { |t| 1000.times.count { |i| i.even? ? (a.push(:"t#{t}#{i}"); a.insert(a.size + 1, :x); true) : ((a.sort! rescue a.uniq!); false) } }
+p [:uniq_and_sort, 4.times.sum { |t| 1000.times.count { |i| i.even? && !a.include?(:"t#{t}#{i}") } }]
+p [:true_and_self, [true, true].sort!, [nil, nil, nil].sort, [nil].min, [nil, nil].max, (o = Object.new; [o, o].sort! == [o, o])]

@@ -1,5 +1,5 @@
 //! Random programs, for some seconds each: threads over shared objects (`races.rb`), every method with hostile arguments
-//! (`natives.rb`), natives beside their Ruby twins (`twins.rb`). A failure prints the line that makes it again.
+//! (`natives.rb`), natives beside their Ruby twins (`twins.rb`), all that is made and dropped (`soak.rb`). A failure prints the line that makes it again.
 //!
 //! `KUMI_FUZZ_SECONDS=n` makes each of them run for n seconds, one seed after the other; `KUMI_TEST_SEED=n` begins with another
 //! seed. Without, natives and twins run the first two seeds, the same on every machine.
@@ -121,6 +121,15 @@ fn no_argument_ends_the_process_under_collector_stress() {
 #[test]
 fn no_argument_ends_the_process_while_windows_retire() {
     natives(1, STRESSES[2]);
+}
+
+/// Classes, methods, code, symbols, threads, files, sockets, made and dropped: memory, descriptors and threads level off.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_dropped_costs_nothing() {
+    let (from, time) = (seed(1), seconds(20));
+    let out = run("soak.rb", &[from.to_string(), time.to_string()], &[], Duration::from_secs(time + 180));
+    assert_eq!(out, format!("soak: seed {from}: all levels off\n"));
 }
 
 /// The same seeded calls, once to natives and once to their twins, answer the same.

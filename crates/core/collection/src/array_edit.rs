@@ -291,6 +291,19 @@ fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0])
 }
 
+/// `__ary_replace_if(a, was, b)`: a takes over b's elements if it holds those of `was`: whether it did.
+fn i_replace_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let (was, b) = (me(cx, args[1])?, me(cx, args[2])?);
+    let vs = b.seen().to_vec();
+    before_all(cx, a, &vs);
+    if !a.seen().same(was.seen()) {
+        return Ok(Value::FALSE);
+    }
+    a.vec().assign(&vs);
+    Ok(Value::TRUE)
+}
+
 /// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
 fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me_held(cx, args[0])?;
@@ -342,6 +355,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "compact!", 0, 0, compact_bang),
     intrinsic("__ary_splice", 4, 4, i_splice),
     intrinsic("__ary_become", 2, 2, i_become),
+    intrinsic("__ary_replace_if", 3, 3, i_replace_if),
     intrinsic("__ary_cat", 2, 2, i_cat),
     intrinsic("__ary_fill", 4, 4, i_fill),
 ];
