@@ -229,6 +229,19 @@ class OptionParser
     end
   end
 
+  # Switches that every parser has unless it declares them itself, by long name: what to do for a parser.
+  Officious = {
+    "help" => lambda { |parser|
+      puts parser.help
+      exit
+    },
+    "version" => lambda { |parser|
+      v = parser.ver or parser.abort("version unknown")
+      puts v
+      exit
+    },
+  }
+
   # --- the parser -------------------------------------------------------------------------------
 
   attr_accessor :summary_width, :summary_indent, :default_argv, :raise_unknown, :require_exact
@@ -287,10 +300,7 @@ class OptionParser
   def warn(mesg = $!) = super("#{program_name}: #{mesg}")
   def abort(mesg = $!) = super("#{program_name}: #{mesg}")
 
-  def define(*opts, &block)
-    @list << (sw = make_switch(opts, block))
-    sw
-  end
+  def define(*opts, &block) = declare(@list, opts, block)
   alias def_option define
 
   def on(...)
@@ -298,10 +308,7 @@ class OptionParser
     self
   end
 
-  def define_head(*opts, &block)
-    @head << (sw = make_switch(opts, block))
-    sw
-  end
+  def define_head(*opts, &block) = declare(@head, opts, block)
   alias def_head_option define_head
 
   def on_head(...)
@@ -309,10 +316,7 @@ class OptionParser
     self
   end
 
-  def define_tail(*opts, &block)
-    @tail << (sw = make_switch(opts, block))
-    sw
-  end
+  def define_tail(*opts, &block) = declare(@tail, opts, block)
   alias def_tail_option define_tail
 
   def on_tail(...)
@@ -321,6 +325,17 @@ class OptionParser
   end
 
   def separator(string) = @list << string
+
+  # A switch; without its name nothing but lines of the help.
+  def declare(list, opts, block)
+    if block.nil? && opts.all?(String) && opts.none? { |o| o.start_with?("-") }
+      opts.each { |line| list << line }
+      return opts
+    end
+    list << (sw = make_switch(opts, block))
+    sw
+  end
+  private :declare
 
   def make_switch(opts, block)
     short = []
@@ -594,7 +609,7 @@ class OptionParser
       end
     end
     return table[name] if table.key?(name)
-    return [builtin(name), false] if name == "help" || name == "version"
+    return [builtin(name), false] if Officious.key?(name)
     found = require_exact ? [] : table.keys.select { |k| k.start_with?(name) && !name.empty? }
     if found.map { |k| table[k] }.uniq.size == 1
       return table[found[0]]
@@ -602,7 +617,7 @@ class OptionParser
     if found.empty? && !require_exact
       dashed = table.keys.select { |k| k.tr("_", "-").start_with?(name.tr("_", "-")) && !name.empty? }
       return table[dashed[0]] if dashed.size == 1
-      %w[help version].each { |b| return [builtin(b), false] if b.start_with?(name) && !name.empty? }
+      Officious.each_key { |b| return [builtin(b), false] if b.start_with?(name) && !name.empty? }
     end
     raise AmbiguousOption.new(arg) unless found.empty?
     raise InvalidOption.new(arg.sub(/=.*/m, ""), additional: candidates_note)
@@ -618,16 +633,8 @@ class OptionParser
   private :candidates_note
 
   def builtin(name)
-    block = if name == "help"
-              proc { puts help; exit }
-            else
-              proc do
-                v = ver or abort("version unknown")
-                puts v
-                exit
-              end
-            end
-    Switch.new(:NONE, nil, nil, [], ["--#{name}"], nil, [], block, [])
+    return nil unless (act = Officious[name])
+    Switch.new(:NONE, nil, nil, [], ["--#{name}"], nil, [], proc { act.call(self) }, [])
   end
   private :builtin
 

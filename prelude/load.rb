@@ -76,11 +76,20 @@ module KumiSys
       if (so = extension?(path))
         load_error(path, "cannot load such file -- #{path} (#{so} is a C extension; kumi loads no C extensions: use a pure-Ruby library instead)")
       end
-      load_error(path)
+      full = in_gem(path)
     end
     real = full.start_with?("<internal:") ? full : File.realpath(full)
     load_once(full, real)
   end
+
+  # The same after the gem that has such a file was put on the load path.
+  def self.in_gem(path)
+    load_error(path) unless gems? && Gem.try_activate(path)
+    find_feature(path) || load_error(path)
+  end
+
+  # Were gems not switched off? The constant then stands for a file that is loaded when it is needed.
+  def self.gems? = !__same(__const_find(Object, :Gem, false, false), nil)
 
   # Loads a file unless that was done. A thread that wants what another one is loading waits for it, and loads it
   # itself when the other failed; a thread that comes back to a file it is loading goes on with what there is.
@@ -184,7 +193,12 @@ module Kernel
     m.autoload?(name, inherit)
   end
 
-  private :require, :require_relative, :load, :autoload, :autoload?
+  # Puts a gem, in a version that will do, on the load path. False when it was there.
+  def gem(name, *requirements)
+    Gem::Specification.activate(KumiSys.to_str(name), Gem::Requirement.create(requirements))
+  end
+
+  private :require, :require_relative, :load, :autoload, :autoload?, :gem
 
   class << self
     def require(path) = KumiSys.require(path)

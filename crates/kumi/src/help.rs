@@ -32,7 +32,7 @@ const MORE: &str = "\
   --version, --copyright
   --encoding ex[:in], --external-encoding ex, --internal-encoding in
   --enable feature, --disable feature
-                  frozen-string-literal, rubyopt (others are accepted, and do nothing)
+                  frozen-string-literal, gems, rubyopt (others are accepted, and do nothing)
   --dump insns    show the compiled program
   --backtrace-limit n
   --verbose, --debug

@@ -65,6 +65,8 @@ pub struct Settings {
     pub source_encoding: Option<String>,
     pub frozen_strings: Option<bool>,
     pub backtrace_limit: i64,
+    /// `--disable=gems`
+    pub no_gems: bool,
     /// `--disable=rubyopt`
     pub no_rubyopt: bool,
     pub color: Option<bool>,
@@ -136,6 +138,7 @@ impl Default for Settings {
             source_encoding: None,
             frozen_strings: None,
             backtrace_limit: -1,
+            no_gems: false,
             no_rubyopt: false,
             color: None,
             gc_log: None,
@@ -329,6 +332,9 @@ impl Settings {
         }
         if (f == "rubyopt" || f == "all") && !on {
             self.no_rubyopt = true;
+        }
+        if matches!(f, "gem" | "gems" | "all") {
+            self.no_gems = !on;
         }
         Ok(())
     }

@@ -228,6 +228,13 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
     let (object, argv_name) = (cx.k.object, cx.intern("ARGV"));
     cx.set_const(object, argv_name, argv);
     cx.set_global("$*", argv);
+    if s.no_gems {
+        // `gem` stays a method that is not there. The text is the runtime's own, and cannot raise.
+        let _ = cx.eval_system(b"Kernel.__send__(:remove_method, :gem)", "<internal:command>", 1);
+    } else {
+        let gem = cx.intern("Gem");
+        cx.set_autoload(object, gem, b"rubygems".as_slice().into());
+    }
 
     let mut dirs: Vec<String> = s.includes.iter().map(|d| absolute(d)).collect();
     if let Ok(lib) = std::env::var("RUBYLIB") {

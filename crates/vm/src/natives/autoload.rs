@@ -10,18 +10,25 @@ use kumi_heap::*;
 
 /// `__set_autoload(module, name, path)`, `__autoload_path(module, name)`
 fn set_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
     let p = cx.arg_str(a, 2)?;
     let path: Box<[u8]> = p.bytes().into();
-    if c.data.consts.get(&n).is_some_and(|k| !k.value.is_undef()) {
-        return Ok(Value::NIL);
-    }
-    cx.set_const(c, n, Value::UNDEF);
-    if let Some(k) = c.data.consts.get_mut(&n) {
-        k.autoload = Some(path);
-    }
+    cx.set_autoload(c, n, path);
     Ok(Value::NIL)
+}
+
+impl Cx {
+    /// Lets a module's constant stand for what the file `path` is going to define. One that has a value keeps it.
+    pub fn set_autoload(&mut self, mut owner: Gc<ClassObj>, name: Sym, path: Box<[u8]>) {
+        if owner.data.consts.get(&name).is_some_and(|k| !k.value.is_undef()) {
+            return;
+        }
+        self.set_const(owner, name, Value::UNDEF);
+        if let Some(k) = owner.data.consts.get_mut(&name) {
+            k.autoload = Some(path);
+        }
+    }
 }
 
 fn autoload_path(cx: &mut Cx, _: Value, a: &[Value]) -> R {
