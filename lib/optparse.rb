@@ -329,7 +329,7 @@ class OptionParser
   # A switch; without its name nothing but lines of the help.
   def declare(list, opts, block)
     if block.nil? && opts.all?(String) && opts.none? { |o| o.start_with?("-") }
-      opts.each { |line| list << line }
+      list.concat(opts.empty? ? [""] : opts)
       return opts
     end
     list << (sw = make_switch(opts, block))

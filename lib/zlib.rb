@@ -407,8 +407,8 @@ module Zlib
   end
 
   class GzipWriter < GzipFile
-    def self.open(name, level = nil, strategy = nil, &block)
-      wrap(File.open(name, "wb"), level, strategy, &block)
+    def self.open(name, level = nil, strategy = nil, **opts, &block)
+      wrap(File.open(name, "wb"), level, strategy, **opts, &block)
     end
 
     def initialize(io, level = nil, _strategy = nil, **_opts)
@@ -503,7 +503,14 @@ module Zlib
 
     private
 
-    def put(s) = s.empty? ? nil : @io.write(s)
+    # The header goes before the first bytes of content, when those are in the stream already: an error of the
+    # writer then loses nothing of them.
+    def put(s)
+      head = @head
+      @head = nil
+      s = head + s if head
+      s.empty? ? nil : @io.write(s)
+    end
 
     def start
       raise GzipFile::Error, "closed gzip stream" if @closed
@@ -514,14 +521,14 @@ module Zlib
       head = [0x1f, 0x8b, 8, flags, @mtime || 0, xfl, OS_CODE].pack("C4VCC")
       head << @orig_name.b << "\0" if @orig_name
       head << @comment.b << "\0" if @comment
-      put head
+      @head = head
     end
   end
 
   class GzipReader < GzipFile
     include Enumerable
 
-    def self.open(name, &block) = wrap(File.open(name, "rb"), &block)
+    def self.open(name, **opts, &block) = wrap(File.open(name, "rb"), **opts, &block)
 
     def self.zcat(io, **opts, &block)
       out = block ? nil : +"".b

@@ -22,7 +22,10 @@ class CGI
     def unescapeURIComponent(s, encoding = Encoding::UTF_8) = unescape(s.gsub("+", "%2B"), encoding)
     alias unescape_uri_component unescapeURIComponent
 
-    def escapeHTML(s) = s.gsub(/['&"<>]/, HTML_)
+    def escapeHTML(s)
+      return s.gsub(/['&"<>]/, HTML_) if !s.encoding.ascii_compatible? || s.valid_encoding?
+      s.b.gsub(/['&"<>]/n, HTML_).force_encoding(s.encoding)
+    end
     alias escape_html escapeHTML
     alias h escapeHTML
 

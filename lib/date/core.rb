@@ -280,7 +280,7 @@ class Date
     @start = start
     @civil = nil
     @civil = Calendar.jd_to_civil(jd, start)
-    freeze
+    self
   end
 
   def parts = [@jd, @part, @offset, @start]

@@ -7,7 +7,9 @@ class ERB
     private_constant :ESCAPES
 
     def html_escape(s)
-      s.to_s.gsub(/['&"<>]/, ESCAPES)
+      s = s.to_s
+      return s.gsub(/['&"<>]/, ESCAPES) if !s.encoding.ascii_compatible? || s.valid_encoding?
+      s.b.gsub(/['&"<>]/n, ESCAPES).force_encoding(s.encoding)
     end
     alias h html_escape
     module_function :h, :html_escape
