@@ -397,8 +397,15 @@ class Array
     h = {}
     i = 0
     given = block_given?
+    lax = given && !__block_literal ? KumiSys.lax(__block_proc) : nil
     until __undef?(e = __ary_item(self, i))
-      e = yield e if given
+      if lax
+        parts = KumiSys.try_ary(e) || [e]
+        parts = [*parts, nil] if __ary_len(parts) == 1 && lax[0] > 1
+        e = yield(*KumiSys.fit(lax, parts))
+      elsif given
+        e = yield e
+      end
       pair = KumiSys.try_ary(e)
       unless pair
         raise TypeError, "wrong element type #{__describe_class(e)} at #{i} (expected array)"

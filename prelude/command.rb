@@ -4,20 +4,20 @@ module KumiSys
   # Arguments of spawn and exec: ([env,] command ..., options) as the native wants them.
   def self.command(args, opts)
     args = args.dup
-    env = try_hash(args[0]) if !args.empty? && !__is_a(args[0], String)
+    env = try_hash(args[0]) if __ary_len(args) != 0 && !__is_a(args[0], String)
     args.shift if env
-    if opts.empty? && args.size > 1 && (last = __is_a(args[-1], String) ? nil : try_hash(args[-1]))
+    if __hash_len(opts) == 0 && __ary_len(args) > 1 && (last = __is_a(args[-1], String) ? nil : try_hash(args[-1]))
       opts = last
       args.pop
     end
-    arity_error(0, 1, nil) if args.empty? || __is_a(args[0], Hash)
+    arity_error(0, 1, nil) if __ary_len(args) == 0 || __is_a(args[0], Hash)
     first = args[0]
     if !__is_a(first, String) && (pair = try_ary(first))
       raise ArgumentError, "wrong first argument" unless pair.size == 2
       list = [to_str(pair[0]), to_str(pair[1])]
     else
       first = to_str(first)
-      list = args.size == 1 ? [first] : [first, first]
+      list = __ary_len(args) == 1 ? [first] : [first, first]
     end
     args.drop(1).each { |a| list << to_str(a) }
     list.each { |s| raise ArgumentError, "string contains null byte" if s.include?("\0") }
@@ -211,14 +211,14 @@ end
 class IO
   def self.popen(*args, **opts)
     env = nil
-    env = KumiSys.try_hash(args.shift) if !args.empty? && !__is_a(args[0], String) && !__is_a(args[0], Array)
+    env = KumiSys.try_hash(args.shift) if __ary_len(args) != 0 && !__is_a(args[0], String) && !__is_a(args[0], Array)
     cmd = args.shift
-    if !__is_a(args[-1], String) && (h = args.empty? ? nil : KumiSys.try_hash(args[-1]))
+    if !__is_a(args[-1], String) && (h = __ary_len(args) == 0 ? nil : KumiSys.try_hash(args[-1]))
       opts = h
       args.pop
     end
     mode = args.shift
-    KumiSys.arity_error(3, 1, 2) unless args.empty?
+    KumiSys.arity_error(3, 1, 2) unless __ary_len(args) == 0
     io_opts = {}
     spawn_opts = {}
     opts.each do |k, v|

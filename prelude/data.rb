@@ -19,12 +19,12 @@ class Data
 
   # Becomes `new` and `[]` of classes made by define: positional values turn into keywords.
   def self.__data_new(*args, **kw)
-    unless args.empty?
+    unless __ary_len(args) == 0
       members = __struct_members(self)
       args << kw unless kw.empty?
-      if args.size > members.size
+      if __ary_len(args) > members.size
         expected = members.empty? ? "0" : "#{"0.." if members.size > 0}#{members.size}"
-        raise ArgumentError, "wrong number of arguments (given #{args.size}, expected #{expected})"
+        raise ArgumentError, "wrong number of arguments (given #{__ary_len(args)}, expected #{expected})"
       end
       kw = {}
       args.each_with_index { |v, i| kw[members[i]] = v }
@@ -63,7 +63,7 @@ class Data
   end
 
   def with(*args, **kw)
-    KumiSys.arity_error(args.size, 0) unless args.empty?
+    KumiSys.arity_error(__ary_len(args), 0) unless __ary_len(args) == 0
     return self if kw.empty?
     h = KumiSys.struct_to_h(self) { __undef }
     KumiSys.hash_update(h, kw)

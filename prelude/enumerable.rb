@@ -8,7 +8,7 @@
 module Enumerable
   def to_a(*args, **opts)
     out = __ary_new
-    if __ary_len(args) == 0 && opts.empty? && KumiSys.single?(self)
+    if __ary_len(args) == 0 && __hash_len(opts) == 0 && KumiSys.single?(self)
       each do |v|
         __ary_push(out, v)
         nil
@@ -39,7 +39,10 @@ module Enumerable
 
   def each_entry(*args)
     return to_enum(:each_entry, *args) { KumiSys.size_of(self) } unless block_given?
-    each(*args) { |*a| yield __pack(a) }
+    lax = __block_literal ? nil : KumiSys.lax(__block_proc)
+    each(*args) do |*a|
+      __ary_len(a) == 1 ? yield(__ary_at(a, 0)) : yield(*KumiSys.fit(lax, a))
+    end
     self
   end
 
@@ -97,7 +100,7 @@ module Enumerable
   def map
     return to_enum(:map) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
-    if !__block_literal && __is_a(self, Hash) && KumiSys.pair_lambda?(__block_proc)
+    if !__block_literal && KumiSys.gives_pairs?(self) && KumiSys.pair_lambda?(__block_proc)
       each do |k, x|
         v = yield k, x
         __ary_push(out, v)
@@ -147,9 +150,9 @@ module Enumerable
     if KumiSys.single?(self)
       each { |v| __ary_push(out, v) if yield v }
     else
+      lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        v = __pack(a)
-        __ary_push(out, v) if yield v
+        __ary_push(out, __pack(a)) if yield(*KumiSys.fit(lax, a))
       end
     end
     out
@@ -187,9 +190,9 @@ module Enumerable
     if KumiSys.single?(self)
       each { |v| __ary_push(out, v) unless yield v }
     else
+      lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        v = __pack(a)
-        __ary_push(out, v) unless yield v
+        __ary_push(out, __pack(a)) unless yield(*KumiSys.fit(lax, a))
       end
     end
     out
@@ -206,9 +209,9 @@ module Enumerable
         i += 1
       end
     else
+      lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        v = __pack(a)
-        __ary_push((yield v) ? yes : no, v)
+        __ary_push(yield(*KumiSys.fit(lax, a)) ? yes : no, __pack(a))
       end
     end
     [yes, no]
@@ -228,9 +231,10 @@ module Enumerable
         i += 1
       end
     else
+      lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
+        k = yield(*KumiSys.fit(lax, a))
         v = __pack(a)
-        k = yield v
         unless __hash_group(h, k, v)
           l = h[k]
           l ? __ary_push(l, v) : h[k] = [v]
@@ -274,6 +278,7 @@ module Enumerable
       o.to_enum(:each)
     end
     out = block_given? ? nil : __ary_new
+    lax = out || __block_literal ? nil : KumiSys.lax(__block_proc)
     n = 0
     each do |*a|
       row = [__pack(a)]
@@ -295,7 +300,11 @@ module Enumerable
         k += 1
       end
       n += 1
-      out ? __ary_push(out, row) : yield(row)
+      if out
+        __ary_push(out, row)
+      else
+        yield(*(lax ? KumiSys.fit(lax, row) : [row]))
+      end
     end
     out
   end
@@ -318,6 +327,47 @@ module KumiSys
     return false unless __is_a(block, Proc) && block.lambda?
     n = block.arity
     n > 1 || n < -2
+  end
+
+  # Does obj.each yield pairs that such a lambda has as two values?
+  def self.gives_pairs?(obj)
+    return true if __is_a(obj, Hash)
+    return false unless __same(__class(obj), Enumerator) && __is_a(__ivar_get(obj, :@__recv), Hash)
+    meth = __ivar_get(obj, :@__meth)
+    __same(meth, :each) || __same(meth, :each_pair)
+  end
+
+  # What several values given as one element become for a lambda that was not written where it is called: it takes them
+  # apart as a block does, for what it must have, what it may have, and whether it takes the rest. nil for other blocks.
+  def self.lax(block)
+    return nil unless __is_a(block, Proc) && block.lambda? && __proc_kind(block)[0] == 0
+    must = may = 0
+    rest = false
+    block.parameters.each do |kind, _|
+      case kind
+      when :req then must += 1
+      when :opt then may += 1
+      when :rest then rest = true
+      end
+    end
+    # One value goes in as it is, and so it is where all are the rest.
+    return nil if must + may == 1 && !(must == 1 && rest) || must + may == 0 && rest
+    [must, may, rest]
+  end
+
+  # The arguments of a block that gets these values as one element (see `lax`).
+  def self.fit(lax, values)
+    n = __ary_len(values)
+    return values if n < 2
+    return [values] unless lax
+    must, may, rest = lax
+    return __ary_part(values, 0, must + may) if n > must + may && !rest
+    values = __ary_copy(values)
+    while n < must
+      __ary_push(values, nil)
+      n += 1
+    end
+    values
   end
 
   # Does obj.each surely yield one value at a time?

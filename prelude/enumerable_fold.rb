@@ -67,7 +67,7 @@ module Enumerable
         end
       else
         each do |*a|
-          v = yield(*a)
+          v = yield __pack(a)
           __ary_push(list, v)
         end
       end
@@ -136,11 +136,11 @@ module Enumerable
     return to_enum(:sort_by) { KumiSys.size_of(self) } unless block_given?
     keys = __ary_new
     values = __ary_new
+    lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      v = __pack(a)
-      k = yield v
+      k = yield(*KumiSys.fit(lax, a))
       __ary_push(keys, k)
-      __ary_push(values, v)
+      __ary_push(values, __pack(a))
     end
     KumiSys.sort_by_keys(keys, values)
   end
@@ -159,8 +159,8 @@ module Enumerable
 
   def min_by(n = nil)
     return to_enum(:min_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
-    return sort_by { |v| yield v }.first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, -1) { |v| yield v } unless __ary_plain(self)
+    return sort_by(&__block_proc).first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, -1, &__block_proc) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
     # What was there then is the answer, whatever the block does to the array.
@@ -178,8 +178,8 @@ module Enumerable
 
   def max_by(n = nil)
     return to_enum(:max_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
-    return sort_by { |v| yield v }.reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, 1) { |v| yield v } unless __ary_plain(self)
+    return sort_by(&__block_proc).reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, 1, &__block_proc) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
     items = __ary_new(__ary_len(self))
@@ -198,8 +198,10 @@ module Enumerable
     return to_enum(:minmax_by) { KumiSys.size_of(self) } unless block_given?
     low = high = least = most = nil
     found = false
-    KumiSys.walk(self) do |v|
-      k = yield v
+    lax = __block_literal ? nil : KumiSys.lax(__block_proc)
+    each do |*a|
+      k = yield(*KumiSys.fit(lax, a))
+      v = __pack(a)
       if !found || KumiSys.cmp_int(k <=> least, k, least) < 0
         low = v
         least = k
@@ -239,8 +241,10 @@ module KumiSys
         end
       end
     else
+      lax = __block_literal ? nil : lax(__block_proc)
       obj.each do |*a|
-        k = yield(v = __pack(a))
+        k = yield(*fit(lax, a))
+        v = __pack(a)
         if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
           best = v
           extreme = k

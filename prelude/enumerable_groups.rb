@@ -65,10 +65,10 @@ module Enumerable
       return nil if n <= 0
     end
     list = __ary_new
+    lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      v = __pack(a)
-      __ary_push(list, v)
-      yield v
+      __ary_push(list, __pack(a))
+      yield(*KumiSys.fit(lax, a))
     end
     return nil if __ary_len(list) == 0
     while __same(n, nil) || (n -= 1) > 0

@@ -5,9 +5,9 @@ module Enumerable
     if KumiSys.single?(self)
       each { |v| return v if yield v }
     else
+      lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        v = __pack(a)
-        return v if yield v
+        return __pack(a) if yield(*KumiSys.fit(lax, a))
       end
     end
     none.call unless __same(none, nil)
@@ -71,9 +71,10 @@ module Enumerable
     return to_enum(:drop_while) unless block_given?
     out = __ary_new
     dropping = true
+    lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
+      dropping = false if dropping && !yield(*KumiSys.fit(lax, a))
       v = __pack(a)
-      dropping = false if dropping && !(yield v)
       __ary_push(out, v) unless dropping
     end
     out

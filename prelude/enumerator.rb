@@ -57,7 +57,7 @@ class Enumerator
   end
 
   def self.product(*enums, **opts, &block)
-    unless opts.empty?
+    unless __hash_len(opts) == 0
       names = opts.keys.map { |k| k.inspect }.join(", ")
       raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
     end
@@ -69,10 +69,10 @@ class Enumerator
 
   def each(*args, **opts, &block)
     raise ArgumentError, "uninitialized enumerator" unless @__meth
-    if __ary_len(args) > 0 || !opts.empty?
+    if __ary_len(args) > 0 || __hash_len(opts) != 0
       e = dup
       __ivar_set(e, :@__args, @__args + args)
-      __ivar_set(e, :@__opts, @__opts ? @__opts.merge(opts) : opts) unless opts.empty?
+      __ivar_set(e, :@__opts, @__opts ? @__opts.merge(opts) : opts) unless __hash_len(opts) == 0
       __ivar_set(e, :@__size, nil)
       return e unless block
       return e.each(&block)
@@ -341,7 +341,7 @@ class Enumerator
     def each(*args, &block)
       raise ArgumentError, "uninitialized chain" unless @__enums
       unless block
-        return self if args.empty?
+        return self if __ary_len(args) == 0
         return to_enum(:each, *args) { size }
       end
       i = 0
@@ -392,7 +392,7 @@ class Enumerator
   # Every combination of one element of each enumerable.
   class Product
     def initialize(*enums, **opts)
-      unless opts.empty?
+      unless __hash_len(opts) == 0
         names = opts.keys.map { |k| k.inspect }.join(", ")
         raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
       end
@@ -452,7 +452,7 @@ module KumiSys
     __ivar_set(e, :@__recv, recv)
     __ivar_set(e, :@__meth, to_name(meth))
     __ivar_set(e, :@__args, args)
-    __ivar_set(e, :@__opts, opts && !opts.empty? ? opts : nil)
+    __ivar_set(e, :@__opts, opts && __hash_len(opts) != 0 ? opts : nil)
     __ivar_set(e, :@__size, size)
     e
   end

@@ -138,7 +138,7 @@ end
 
 class Exception
   def self.exception(*args, **opts, &block)
-    opts.empty? ? new(*args, &block) : new(*args, **opts, &block)
+    __hash_len(opts) == 0 ? new(*args, &block) : new(*args, **opts, &block)
   end
 
   def self.to_tty?
@@ -505,9 +505,9 @@ end
 class SystemCallError
   def self.new(*args)
     return super unless __same(self, SystemCallError)
-    KumiSys.arity_error(0, 1, 3) if args.empty?
+    KumiSys.arity_error(0, 1, 3) if __ary_len(args) == 0
     detail, number, place = args
-    if args.size == 1 && __is_a(detail, Integer)
+    if __ary_len(args) == 1 && __is_a(detail, Integer)
       number = detail
       detail = nil
     end
@@ -533,10 +533,10 @@ class SystemCallError
   def initialize(*args)
     number = KumiSys.errno_of(__class(self))
     if number
-      KumiSys.arity_error(args.size, 0, 2) if args.size > 2
+      KumiSys.arity_error(__ary_len(args), 0, 2) if __ary_len(args) > 2
       detail, place = args
     else
-      KumiSys.arity_error(args.size, 1, 3) if args.empty? || args.size > 3
+      KumiSys.arity_error(__ary_len(args), 1, 3) if __ary_len(args) == 0 || __ary_len(args) > 3
       detail, number, place = args
     end
     @__errno = number

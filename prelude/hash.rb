@@ -233,7 +233,7 @@ class Hash
 
   def self.[](*args)
     h = allocate
-    if args.size == 1
+    if __ary_len(args) == 1
       x = args[0]
       src = KumiSys.try_hash(x)
       if src
@@ -254,9 +254,9 @@ class Hash
         return h
       end
     end
-    raise ArgumentError, "odd number of arguments for Hash" if args.size.odd?
+    raise ArgumentError, "odd number of arguments for Hash" if __ary_len(args).odd?
     i = 0
-    while i < args.size
+    while i < __ary_len(args)
       KumiSys.hash_put(h, args[i], args[i + 1])
       i += 2
     end

@@ -134,7 +134,7 @@ class IO
       return self
     end
     path = KumiSys.to_path(other)
-    if __same(mode, nil) && opts.empty?
+    if __same(mode, nil) && __hash_len(opts) == 0
       have = __io_fd(self) < 0 ? 0 : __io_fd_flags(__io_fd(self))
       flags = have & (3 | File::APPEND)
       flags |= File::CREAT if (have & 3) != 0
@@ -291,7 +291,7 @@ class IO
   end
 
   def wait(*args)
-    if args.size == 2 && !__is_a(args[0], Symbol) && !__is_a(args[1], Symbol)
+    if __ary_len(args) == 2 && !__is_a(args[0], Symbol) && !__is_a(args[1], Symbol)
       events, timeout = args
       events = KumiSys.to_int(events)
       raise ArgumentError, "Events must be positive integer!" if events <= 0
@@ -369,7 +369,7 @@ module KumiSys
     else
       flags = to_int(mode)
     end
-    return [flags, bits, ext, int] unless opts && !opts.empty?
+    return [flags, bits, ext, int] unless opts && __hash_len(opts) != 0
     flags = (flags || 0) | to_int(opts[:flags]) if opts[:flags]
     if opts.key?(:textmode)
       raise ArgumentError, "textmode specified twice" if (bits & 2) != 0
@@ -426,7 +426,7 @@ module KumiSys
   end
 
   def self.io_replace_opts(io, opts)
-    return __io_replace_opts(io, nil, nil, nil, nil) unless opts && !opts.empty?
+    return __io_replace_opts(io, nil, nil, nil, nil) unless opts && __hash_len(opts) != 0
     conv = nil
     opts.each do |k, v|
       case k
@@ -440,7 +440,7 @@ module KumiSys
   end
 
   def self.check_newline_opts(io, opts)
-    return if opts.empty?
+    return if __hash_len(opts) == 0
     if opts.key?(:newline)
       v = opts[:newline]
       unless [:universal, :crlf, :cr, :lf, nil].include?(v)

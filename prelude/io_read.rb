@@ -214,7 +214,7 @@ end
 module KumiSys
   # Arguments of gets and its kin: [separator or nil, limit or nil].
   def self.line_args(args)
-    n = args.size
+    n = __ary_len(args)
     return [$/, nil] if n == 0
     if n == 1
       x = args[0]

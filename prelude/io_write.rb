@@ -8,7 +8,7 @@ class IO
       enc = __io_recode(self, s)
       s = s.encode(enc, **(__io_enc_opts(self) || {})) if enc
       # All of it at once, so that what other threads write does not come in between.
-      out = out ? out << s.b : (args.size > 1 ? s.b : s)
+      out = out ? out << s.b : (__ary_len(args) > 1 ? s.b : s)
     end
     out ? __io_write(self, out) : 0
   end
@@ -19,10 +19,10 @@ class IO
   end
 
   def print(*args)
-    args = [$_] if args.empty?
+    args = [$_] if __ary_len(args) == 0
     ofs = $,
     i = 0
-    while i < args.size
+    while i < __ary_len(args)
       write(ofs) if ofs && i > 0
       write(args[i])
       i += 1
@@ -33,7 +33,7 @@ class IO
   end
 
   def puts(*args)
-    if args.empty?
+    if __ary_len(args) == 0
       write("\n")
       return nil
     end

@@ -173,6 +173,8 @@ module Kernel
   def respond_to?(name, include_all = false)
     r = __method_vis(__class_of(self), KumiSys.to_name(name), true)
     return true if r == 1 || (r && include_all)
+    r = __refined_vis(self, KumiSys.to_name(name))
+    return true if r == 1 || (r && include_all)
     return false unless __responds(self, :respond_to_missing?)
     __send__(:respond_to_missing?, KumiSys.to_name(name), include_all ? true : false) ? true : false
   end

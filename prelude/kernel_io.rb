@@ -5,7 +5,7 @@ module Kernel
   end
 
   def print(*args)
-    args = [$_] if args.empty?
+    args = [$_] if __ary_len(args) == 0
     first = true
     args.each do |x|
       $stdout.write($,) unless first || $,.nil?
@@ -18,7 +18,7 @@ module Kernel
 
   def p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
-    args.size <= 1 ? args[0] : args
+    __ary_len(args) <= 1 ? args[0] : args
   end
 
   def putc(x) = $stdout.putc(x)
@@ -49,7 +49,7 @@ module Kernel
 
   def self.p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
-    args.size <= 1 ? args[0] : args
+    __ary_len(args) <= 1 ? args[0] : args
   end
 
   def self.putc(x) = $stdout.putc(x)
@@ -92,7 +92,7 @@ module KumiSys
   end
 
   def self.printf(args)
-    return nil if args.empty?
+    return nil if __ary_len(args) == 0
     out = $stdout
     out = args.shift unless __is_a(args[0], String)
     out.write(Kernel.format(*args))

@@ -106,6 +106,7 @@ class Enumerator
       source = self
       KumiSys.lazy(self, :filter_map, []) do |emit|
         source.each do |*vs|
+          __ary_push(vs, nil) if __ary_len(vs) == 0
           v = block.call(*vs)
           emit.call(v) if v
         end
@@ -173,6 +174,7 @@ class Enumerator
       source = self
       KumiSys.lazy(self, :take_while, []) do |emit|
         source.each do |*vs|
+          __ary_push(vs, nil) if __ary_len(vs) == 0
           break unless block.call(*vs)
           emit.call(__pack(vs))
         end
@@ -205,6 +207,7 @@ class Enumerator
       KumiSys.lazy(self, :drop_while, []) do |emit|
         dropping = true
         source.each do |*vs|
+          __ary_push(vs, nil) if __ary_len(vs) == 0
           dropping = false if dropping && !block.call(*vs)
           emit.call(__pack(vs)) unless dropping
         end
@@ -216,7 +219,7 @@ class Enumerator
       KumiSys.lazy(self, :uniq, []) do |emit|
         seen = {}
         source.each do |*vs|
-          k = block ? block.call(*vs) : __pack(vs)
+          k = block ? block.call(__pack(vs)) : __pack(vs)
           unless seen.key?(k)
             seen[k] = true
             emit.call(__pack(vs))
@@ -264,7 +267,7 @@ class Enumerator
             k += 1
           end
           n += 1
-          emit.call(row)
+          emit.call(*row)
         end
       end
     end
@@ -336,7 +339,7 @@ module KumiSys
   def self.lazy_single?(meth)
     case meth
     when :map, :collect, :select, :filter, :find_all, :reject, :filter_map, :flat_map, :collect_concat, :grep, :grep_v,
-         :compact, :take, :take_while, :drop, :drop_while, :uniq, :zip
+         :compact, :take, :take_while, :drop, :drop_while, :uniq
       true
     else
       false
@@ -401,7 +404,7 @@ module KumiSys
           block.call(v, k)
           emit.call(v)
         else
-          emit.call([v, k])
+          emit.call(v, k)
         end
       end
     end

@@ -7,11 +7,35 @@ module KumiSys
   def self.method_added(mod, name)
     obj = __attached(mod)
     if __undef?(obj)
-      mod.__send__(:method_added, name)
+      mod.__send__(:method_added, name) unless __builtin(mod, :method_added)
     else
-      obj.__send__(:singleton_method_added, name)
+      obj.__send__(:singleton_method_added, name) unless __builtin(obj, :singleton_method_added) && !__is_a(obj, Numeric)
     end
     name
+  end
+
+  # What a definition discarded (see `__discards`), then its hook.
+  def self.defined_over(told, mod, name)
+    tell_discarded(told)
+    method_added(mod, name)
+  end
+
+  def self.tell_discarded(told)
+    return unless told
+    told[0].each_line { |line| emit_warning(line, nil) }
+    emit_warning(told[1], :performance) unless told[1].empty?
+  end
+
+  def self.undefined_over(mod, name)
+    warn_risk(name, "undefining")
+    method_undefined(mod, name)
+  end
+
+  # Names that the runtime itself relies on.
+  def self.warn_risk(name, doing)
+    case name
+    when :initialize, :object_id, :__id__, :__send__ then warning("#{doing} '#{name}' may cause serious problems")
+    end
   end
 
   def self.method_removed(mod, name)
@@ -51,13 +75,15 @@ module KumiSys
     name = to_name(name)
     made = []
     if reader
+      told = __discards(mod, name)
       __attr(mod, name, false, vis)
-      method_added(mod, name)
+      defined_over(told, mod, name)
       made << name
     end
     if writer
+      told = __discards(mod, :"#{name}=") if $VERBOSE
       w = __attr(mod, name, true, vis)
-      method_added(mod, w)
+      defined_over(told, mod, w)
       made << w
     end
     made
@@ -210,8 +236,9 @@ class Module
 
   def alias_method(new, old)
     new = KumiSys.to_name(new)
+    told = __discards(self, new)
     __alias(self, new, KumiSys.to_name(old))
-    KumiSys.method_added(self, new)
+    KumiSys.defined_over(told, self, new)
     new
   end
 
@@ -219,6 +246,7 @@ class Module
     names.each do |name|
       name = KumiSys.to_name(name)
       __remove_method(self, name)
+      KumiSys.warn_risk(name, "removing")
       KumiSys.method_removed(self, name)
     end
     self
@@ -228,6 +256,7 @@ class Module
     names.each do |name|
       name = KumiSys.to_name(name)
       __undef_method(self, name)
+      KumiSys.warn_risk(name, "undefining")
       KumiSys.method_undefined(self, name)
     end
     self
@@ -250,8 +279,9 @@ class Module
       raise TypeError, "wrong argument type #{__describe_class(body)} (expected Proc/Method/UnboundMethod)"
     end
     __check_frozen(self)
+    told = __discards(self, name)
     __define_method(self, name, body, __frame_defines(self))
-    KumiSys.method_added(self, name)
+    KumiSys.defined_over(told, self, name)
     if __default_visibility(self) == 3
       __module_function(self, name)
       __send__(:singleton_method_added, name)
@@ -449,7 +479,7 @@ class Module
   end
 
   def self.constants(*args)
-    return super unless args.empty? && __same(self, Module)
+    return super unless __ary_len(args) == 0 && __same(self, Module)
     Object.constants
   end
 

@@ -2,33 +2,33 @@
 module KumiSys
   # The exception that raise with these arguments means.
   def self.make_exception(args, opts)
-    raise_arity(args) if args.length > 3
+    raise_arity(args) if __ary_len(args) > 3
     what = args[0]
     if __is_a(what, String)
-      raise TypeError, "exception class/object expected" if args.length > 1
+      raise TypeError, "exception class/object expected" if __ary_len(args) > 1
       return RuntimeError.new(what)
     end
-    e = if __is_a(what, Exception) && args.length == 1 && opts.empty? && __builtin(what, :exception)
+    e = if __is_a(what, Exception) && __ary_len(args) == 1 && __hash_len(opts) == 0 && __builtin(what, :exception)
       what
     else
       unless __is_a(what, Exception) || __is_a(what, Class) || __responds(what, :exception)
         raise TypeError, "exception class/object expected"
       end
       raise TypeError, "exception class/object expected" unless what.respond_to?(:exception)
-      if args.length > 1
-        opts.empty? ? what.exception(args[1]) : what.exception(args[1], **opts)
+      if __ary_len(args) > 1
+        __hash_len(opts) == 0 ? what.exception(args[1]) : what.exception(args[1], **opts)
       else
-        opts.empty? ? what.exception : what.exception(**opts)
+        __hash_len(opts) == 0 ? what.exception : what.exception(**opts)
       end
     end
     raise TypeError, "exception object expected" unless __is_a(e, Exception)
-    e.set_backtrace(args[2]) if args.length > 2 && !__same(args[2], nil)
+    e.set_backtrace(args[2]) if __ary_len(args) > 2 && !__same(args[2], nil)
     e
   end
 
   # The exception that Thread#raise and Fiber#raise with these arguments mean, with the caller's `$!` as its cause.
   def self.exception_to_send(args, opts, cause, no_cause)
-    if args.empty? && opts.empty?
+    if __ary_len(args) == 0 && __hash_len(opts) == 0
       only_cause unless no_cause
       args = [""]
     end
@@ -58,7 +58,7 @@ module KumiSys
   end
 
   def self.raise_arity(args)
-    raise ArgumentError, "wrong number of arguments (given #{args.length}, expected 0..3)"
+    raise ArgumentError, "wrong number of arguments (given #{__ary_len(args)}, expected 0..3)"
   end
 
   def self.set_cause(e, cause)
@@ -79,11 +79,11 @@ end
 
 module Kernel
   def raise(*args, cause: (no_cause = true; nil), **opts)
-    if args.empty?
+    if __ary_len(args) == 0
       KumiSys.only_cause unless no_cause
       e = __errinfo
-      __raise(e) if e && opts.empty?
-      args = [""] if opts.empty?
+      __raise(e) if e && __hash_len(opts) == 0
+      args = [""] if __hash_len(opts) == 0
     end
     e = KumiSys.make_exception(args, opts)
     KumiSys.set_cause(e, cause) unless no_cause
@@ -94,11 +94,11 @@ module Kernel
 
   class << self
     def raise(*args, cause: (no_cause = true; nil), **opts)
-      if args.empty?
+      if __ary_len(args) == 0
         KumiSys.only_cause unless no_cause
         e = __errinfo
-        __raise(e) if e && opts.empty?
-        args = [""] if opts.empty?
+        __raise(e) if e && __hash_len(opts) == 0
+        args = [""] if __hash_len(opts) == 0
       end
       e = KumiSys.make_exception(args, opts)
       KumiSys.set_cause(e, cause) unless no_cause
@@ -119,9 +119,9 @@ module KumiSys
   end
 end
 
-module Kernel
+module KumiSys
   # why: a text whose %p stand for the values behind it, when there was only one pattern.
-  def __no_pattern(value, why = nil)
+  def self.no_pattern(value, why)
     text = value.inspect
     if why
       shown = 0
@@ -130,8 +130,7 @@ module Kernel
     raise NoMatchingPatternError, text
   end
 
-  def __no_pattern_key(value, key)
+  def self.no_pattern_key(value, key)
     raise NoMatchingPatternKeyError.new("#{value.inspect}: key not found: #{key.inspect}", matchee: value, key: key)
   end
-  private :__no_pattern, :__no_pattern_key
 end

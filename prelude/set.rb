@@ -47,7 +47,7 @@ class Set
   def length = __hash_len(KumiSys.set_hash(self))
 
   def count(*args, &block)
-    args.empty? && !block ? size : super
+    __ary_len(args) == 0 && !block ? size : super
   end
 
   def empty? = __hash_len(KumiSys.set_hash(self)) == 0

@@ -4,7 +4,7 @@ class Struct
 
   def self.new(*args, keyword_init: nil, &block)
     name = nil
-    if !args.empty? && (__same(args[0], nil) || !__is_a(args[0], Symbol))
+    if __ary_len(args) != 0 && (__same(args[0], nil) || !__is_a(args[0], Symbol))
       first = args.shift
       unless __same(first, nil)
         name = KumiSys.try_str(first)
@@ -36,12 +36,12 @@ class Struct
   def initialize(*args, **kw)
     __check_frozen(self)
     mode = __ivar_get(__struct_definer(self), :@__keyword_init)
-    if mode && kw.empty? && args.size == 1 && __is_a(args[0], Hash)
+    if mode && kw.empty? && __ary_len(args) == 1 && __is_a(args[0], Hash)
       kw = args[0]
       args = []
     end
-    if mode || (mode.nil? && args.empty? && !kw.empty?)
-      KumiSys.arity_error(args.size, 0) unless args.empty?
+    if mode || (mode.nil? && __ary_len(args) == 0 && !kw.empty?)
+      KumiSys.arity_error(__ary_len(args), 0) unless __ary_len(args) == 0
       i = 0
       n = size
       while i < n
@@ -57,7 +57,7 @@ class Struct
     else
       args << kw unless kw.empty?
       n = size
-      raise ArgumentError, "struct size differs" if args.size > n
+      raise ArgumentError, "struct size differs" if __ary_len(args) > n
       i = 0
       while i < n
         __struct_set(self, i, args[i])

@@ -1,5 +1,11 @@
 # Kernel#trace_var: blocks that are called after a global variable was set.
 module KumiSys
+  # A global that has no value yet was read, with -w.
+  def self.global_unset(name)
+    warning("global variable '#{name}' not initialized")
+    nil
+  end
+
   # Traces by variable, newest first.
   TRACES = {}
   TRACE_LOCK = Thread::Mutex.new

@@ -5,7 +5,7 @@
 //! twins of natives.
 
 mod common;
-use common::{Job, Modes, check, check_all, programs, seed};
+use common::{Modes, check_all, seed};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(240);
@@ -73,12 +73,5 @@ fn programs_print_the_same_while_allocations_are_traced() {
 /// Natives with a Ruby twin answer as the twin does: a program cannot tell which of the two ran.
 #[test]
 fn programs_print_the_same_when_twins_run() {
-    // What asks for the frame that calls finds the twin's there.
-    let frames = ["refined_everywhere", "traces"];
-    let modes = vec![("KUMI_TWIN_STRESS", "1".to_string())];
-    let all = ["lang", "kernel"].iter().flat_map(|d| programs(d));
-    let jobs: Vec<Job> = (all.filter(|p| !frames.iter().any(|f| p.file_stem().is_some_and(|s| s == *f))))
-        .map(|program| Job { program, modes: modes.clone() })
-        .collect();
-    check(&jobs, LIMIT);
+    check_all(&["lang", "kernel"], &vec![("KUMI_TWIN_STRESS", "1".to_string())], LIMIT);
 }

@@ -98,6 +98,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            aliased: Default::default(),
             forced: Default::default(),
         };
         let mut owner = owner;

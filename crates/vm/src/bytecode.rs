@@ -169,7 +169,8 @@ opcodes! {
     Super 1,
     /// R[a] = call the frame's block; window at R[b] (R[b] is the block's self and is filled by the loop)
     Yield 0,
-    /// R[a] = intrinsic c of the intrinsics table, x arguments from R[b] on (prelude only)
+    /// R[a] = intrinsic c of the intrinsics table, x arguments from R[b] on (the prelude's, and what the
+    /// compiler counts by itself, see `natives/walk.rs`)
     Intrinsic 0,
     /// Return R[a] to the caller (method and lambda `return`, end of body, block `next`)
     Ret 0,

@@ -87,6 +87,8 @@ pub struct Method {
     pub name: Sym,
     /// Name of this entry (differs for aliases).
     pub called: Sym,
+    /// It has another name as well: a definition in its place discards nothing.
+    pub aliased: OnceLock<()>,
     /// A lazy body's code and place, once it was called.
     pub forced: OnceLock<(Arc<ISeq>, Value)>,
 }

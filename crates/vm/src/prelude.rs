@@ -284,6 +284,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            aliased: Default::default(),
             forced: Default::default(),
         });
         let Some(i) = made else { return };

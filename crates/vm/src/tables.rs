@@ -369,6 +369,7 @@ impl Runtime {
             owner: self.k.object,
             name: sym::EMPTY,
             called: sym::EMPTY,
+            aliased: Default::default(),
             forced: Default::default(),
         }
     }

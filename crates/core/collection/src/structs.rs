@@ -83,6 +83,7 @@ fn accessor(cx: &mut Cx, owner: Gc<ClassObj>, name: Sym, body: Body, args: u8) {
         name,
         called: name,
         guard: kumi_vm::Guard::None,
+        aliased: Default::default(),
         forced: Default::default(),
     };
     cx.add_method(owner, name, m);

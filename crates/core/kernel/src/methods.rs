@@ -17,6 +17,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__set_vis", 3, 3, set_vis).guard(Guard::Classes),
     intrinsic("__module_function", 2, 2, module_function).guard(Guard::Classes),
     intrinsic("__attr", 4, 4, attr).guard(Guard::Classes),
+    intrinsic("__discards", 2, 2, discards).guard(Guard::Classes),
+    intrinsic("__refined_vis", 2, 2, refined_vis).guard(Guard::Classes),
     intrinsic("__ruby2_keywords", 2, 2, ruby2_keywords).guard(Guard::Classes),
 ];
 
@@ -72,6 +74,20 @@ fn method_list(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (mut seen, mut out) = (Vec::new(), Vec::new());
     collect(cx, &classes, want, &mut seen, &mut out);
     Ok(cx.array_vec(out))
+}
+/// `__discards(module, name)`: [warnings, those of performance] that a definition of this name there is worth; nil when there are none.
+fn discards(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.arg_class(a, 0)?;
+    let name = cx.arg_name(a, 1)?;
+    let told = cx.discarding(c, name);
+    Ok(cx.discards_value(told))
+}
+/// `__refined_vis(object, name)`: 1, 2 or 4 (public, private, protected) of what a refinement in force at the nearest user
+/// frame makes of this name; nil when none does.
+fn refined_vis(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.class_of(a[0]);
+    let name = cx.arg_name(a, 1)?;
+    Ok(cx.refined_for_caller(c, name).map_or(Value::NIL, |m| Value::fix(bit(cx.method(m).vis))))
 }
 /// The class itself and what is prepended to it.
 fn own_part(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {
@@ -270,6 +286,7 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         name: mid,
         called: mid,
         guard: kumi_vm::Guard::None,
+        aliased: Default::default(),
         forced: Default::default(),
     };
     cx.add_method(c, mid, m);

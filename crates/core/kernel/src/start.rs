@@ -102,6 +102,7 @@ fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &'static str) {
         name,
         called: name,
         guard: kumi_vm::Guard::None,
+        aliased: Default::default(),
         forced: Default::default(),
     };
     cx.add_method(c, name, m);

@@ -156,9 +156,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if has_rest && lefts == 0 && rights == 0 {
             // `for *a in x`: one value that is an Array is taken apart, unlike in a block.
             let (len, one, many) = (self.temp(), self.temp(), self.label());
-            self.send_simple(len, 1, b"length", &[]);
+            self.ask(len, "__walk_len", &[1]);
             self.load_lit(one, crate::iseq::Lit::Int(1));
-            self.emit(Op::Eq, 0, len, len, one);
+            self.ask(len, "__walk_exact", &[len, one]);
             self.jump_on(Op::JmpUnless, 0, len, 0, many);
             self.emit(Op::ArrAt, 0, one, 1, 0);
             self.emit(Op::ToAry, 0, 1, one, 0);

@@ -79,20 +79,18 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Tests the elements of a splat one after the other.
     fn each_element(&mut self, splat: &Node<'pr>, hit: Label, test: impl FnOnce(&mut Self, u16, u16)) {
-        let (list, len, i) = (self.temp(), self.temp(), self.temp());
+        let (list, i) = (self.temp(), self.temp());
         let (v, t) = (self.temp(), self.temp());
         let (next, more) = (self.label(), self.label());
         self.value(splat, list);
-        self.send_simple(len, list, b"length", &[]);
         self.load_lit(i, Lit::Int(0));
         self.jump(next);
         self.bind(more);
-        self.emit(Op::Aref, 0, v, list, i);
-        self.emit(Op::AddI, 0, i, i, 1);
+        self.ask(i, "__walk_next", &[i]);
         test(self, t, v);
         self.jump_on(Op::JmpIf, 0, t, 0, hit);
         self.bind(next);
-        self.emit(Op::Lt, 0, t, i, len);
-        self.jump_on(Op::JmpIf, 0, t, 0, more);
+        self.ask(v, "__walk_item", &[list, i]);
+        self.jump_on(Op::JmpSet, 0, v, 0, more);
     }
 }

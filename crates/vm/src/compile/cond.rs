@@ -100,12 +100,12 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let name = c.name().as_slice();
         let args: Vec<Node<'pr>> = c.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
         if name == b"!" && args.is_empty() {
-            // What a comparison or a connective gives has no `!` of its own.
+            // What a comparison or a connective gives has no `!` of its own; nor has anything for the library.
             let inner = single(&recv).unwrap_or(recv);
             let plain = match &inner {
                 Node::AndNode { .. } | Node::OrNode { .. } | Node::MatchPredicateNode { .. } => true,
                 Node::CallNode { .. } => inner.as_call_node().is_some_and(|c| fused(c.name().as_slice()).is_some()),
-                _ => false,
+                _ => self.opts.system,
             };
             if plain {
                 self.cond(&inner, !sense, to);

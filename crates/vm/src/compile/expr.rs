@@ -503,6 +503,27 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.emit(Op::Send, 0, dst, b, s);
         self.release(mark);
     }
+    /// R[dst] = intrinsic `name` of copies of registers: what compiled code counts and asks by itself, past all methods.
+    pub fn ask(&mut self, dst: u16, name: &str, args: &[u16]) {
+        let Some(i) = self.env.intrinsic(name) else { return self.fail(name) };
+        let mark = self.mark();
+        let regs: Vec<u16> = args.iter().map(|_| self.temp()).collect();
+        for (&r, &a) in regs.iter().zip(args) {
+            self.mov(r, a);
+        }
+        self.emit(Op::Intrinsic, args.len() as u8, dst, regs.first().copied().unwrap_or(0), i);
+        self.release(mark);
+    }
+    /// R[dst] = true when R[a] is nil or false, else false; no method is asked.
+    pub fn negate(&mut self, dst: u16, a: u16) {
+        let (yes, end) = (self.label(), self.label());
+        self.jump_on(Op::JmpUnless, 0, a, 0, yes);
+        self.emit(Op::False, 0, dst, 0, 0);
+        self.jump(end);
+        self.bind(yes);
+        self.emit(Op::True, 0, dst, 0, 0);
+        self.bind(end);
+    }
     /// A private call on self.
     pub fn send_self(&mut self, dst: u16, name: &[u8], args: &[u16]) {
         self.send_flags(dst, 0, name, args, site::FCALL);

@@ -94,13 +94,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     fn no_match(&mut self, subject: u16, reason: Option<Reason>) {
         let t = self.temp();
         let Some(r) = reason else {
-            return self.send_self(t, b"__no_pattern", &[subject]);
+            self.nil(t);
+            return self.ask(t, "__no_pattern", &[subject, t]);
         };
         let plain = self.label();
         self.jump_on(Op::JmpNil, 0, r.key, 0, plain);
-        self.send_self(t, b"__no_pattern_key", &[subject, r.key]);
+        self.ask(t, "__no_pattern_key", &[subject, r.key]);
         self.bind(plain);
-        self.send_self(t, b"__no_pattern", &[subject, r.why]);
+        self.ask(t, "__no_pattern", &[subject, r.why]);
     }
 
     /// `value => pattern`
@@ -159,7 +160,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 let t = c.temp();
                 c.value(guard, t);
                 if sense {
-                    c.emit(Op::Not, 0, t, t, 0);
+                    c.negate(t, t);
                 }
                 c.pattern_err = key;
                 c.unless_fail(t, fail, "guard clause does not return true", &[]);
@@ -243,21 +244,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.unless_fail(t, fail, &text, &[value]);
     }
 
-    /// Raises TypeError unless R[v] is a `class`.
-    fn must_be(&mut self, v: u16, class: &str, message: &str) {
-        let good = self.label();
-        let (t, u) = (self.temp(), self.temp());
-        let s = self.name(class.as_bytes());
-        self.emit_wide(Op::ConstTop, 0, t, s);
-        self.emit(Op::CaseEq, 0, t, t, v);
-        self.jump_on(Op::JmpIf, 0, t, 0, good);
-        let s = self.name(b"TypeError");
-        self.emit_wide(Op::ConstTop, 0, t, s);
-        self.load_text(u, message);
-        self.send_self(t, b"raise", &[t, u]);
-        self.bind(good);
-    }
-
     /// R[dst] = R[value].deconstruct
     fn deconstruct(&mut self, dst: u16, value: u16, fail: Label, cache: Cache) {
         let have = self.label();
@@ -273,7 +259,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         self.responds(value, b"deconstruct", fail);
         self.send_simple(dst, value, b"deconstruct", &[]);
-        self.must_be(dst, "Array", "deconstruct must return Array");
+        self.ask(dst, "__walk_array", &[dst]);
         if let Cache(Some(c)) = cache {
             self.mov(c, dst);
         }
@@ -284,7 +270,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     fn check_length(&mut self, list: u16, len: u16, n: usize, at_least: bool, fail: Label) {
         let (t, c) = (self.temp(), self.temp());
         self.load_lit(c, Lit::Int(n as i64));
-        self.emit(if at_least { Op::Ge } else { Op::Eq }, 0, t, len, c);
+        self.ask(t, if at_least { "__walk_least" } else { "__walk_exact" }, &[len, c]);
         let plus = if at_least { "+" } else { "" };
         let text = format!("%p length mismatch (given %p, expected %p{plus})");
         self.unless_fail(t, fail, &text, &[list, len, c]);
@@ -303,7 +289,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         let rest = n.rest();
         let len = self.temp();
-        self.send_simple(len, list, b"length", &[]);
+        self.ask(len, "__walk_len", &[list]);
         self.check_length(list, len, before + after, rest.is_some(), fail);
         let v = self.temp();
         for (i, p) in pre.iter().enumerate() {
@@ -327,40 +313,34 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let list = self.temp();
         self.deconstruct(list, value, fail, cache);
         let wanted: Vec<Node<'pr>> = n.requireds().iter().collect();
-        let (len, last, i, t) = (self.temp(), self.temp(), self.temp(), self.temp());
-        self.send_simple(len, list, b"length", &[]);
-        self.load_lit(t, Lit::Int(wanted.len() as i64));
-        self.emit(Op::Sub, 0, last, len, t);
+        let (len, n_wanted, i, t) = (self.temp(), self.temp(), self.temp(), self.temp());
+        self.ask(len, "__walk_len", &[list]);
+        self.load_lit(n_wanted, Lit::Int(wanted.len() as i64));
         self.check_length(list, len, wanted.len(), true, fail);
         self.load_lit(i, Lit::Int(0));
         let (again, next, hit) = (self.label(), self.label(), self.label());
         self.bind(again);
-        self.emit(Op::Le, 0, t, i, last);
+        self.ask(t, "__walk_fits", &[len, i, n_wanted]);
         self.unless_fail(t, fail, "%p does not match to find pattern", &[list]);
         let outer = self.pattern_err.take();
         let v = self.temp();
         for (j, p) in wanted.iter().enumerate() {
             self.load_lit(t, Lit::Int(j as i64));
-            self.emit(Op::Add, 0, t, i, t);
-            self.emit(Op::Aref, 0, v, list, t);
+            self.ask(v, "__walk_at", &[list, i, t]);
             self.pattern(p, v, next, Cache(None));
         }
         self.pattern_err = outer;
         self.jump(hit);
         self.bind(next);
-        self.emit(Op::AddI, 0, i, i, 1);
+        self.ask(i, "__walk_next", &[i]);
         self.jump(again);
         self.bind(hit);
-        let zero = self.temp();
         if let Some(e) = n.left().expression() {
-            self.load_lit(zero, Lit::Int(0));
-            self.send_simple(v, list, b"[]", &[zero, i]);
+            self.ask(v, "__walk_before", &[list, i]);
             self.pattern(&e, v, fail, Cache(None));
         }
         if let Some(e) = n.right().expression() {
-            self.load_lit(zero, Lit::Int(wanted.len() as i64));
-            self.emit(Op::Add, 0, t, i, zero);
-            self.send_simple(v, list, b"[]", &[t, len]);
+            self.ask(v, "__walk_behind", &[list, i, n_wanted]);
             self.pattern(&e, v, fail, Cache(None));
         }
     }
@@ -388,7 +368,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
         }
         self.send_simple(h, value, b"deconstruct_keys", &[k]);
-        self.must_be(h, "Hash", "deconstruct_keys must return Hash");
+        self.ask(h, "__walk_hash", &[h]);
         let takes = rest_target.is_some() || no_rest;
         if takes {
             self.send_simple(h, h, b"dup", &[]);

@@ -299,8 +299,20 @@ impl Cx {
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
         match hooks.0 {
             Some(f) => self.run_native(f, Guard::World, Value::NIL, &[Value::sym(name)]),
-            None => Ok(self.globals[i].value()),
+            None => {
+                let g = &self.globals[i];
+                let (v, unset) = (g.value(), !g.defined());
+                if unset && self.options.verbose.load(Relaxed) == 2 && self.tells_unset(name) {
+                    return Err(self.call_helper("global_unset", &[Value::sym(name)]));
+                }
+                Ok(v)
+            }
         }
+    }
+    /// Is it told with `-w` that this global has no value yet? Those of punctuation and `$-x` are the runtime's.
+    #[cold]
+    fn tells_unset(&self, name: Sym) -> bool {
+        !self.in_system() && self.syms.name(name).get(1).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_' || *c >= 0x80)
     }
     #[inline(never)]
     pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {

@@ -75,13 +75,17 @@ impl Cx {
         };
         self.fp().set_r(dst, Value::sym(name));
         let lex = self.lexical_cref(fp);
+        let mut told = self.discarding_def(owner, name);
+        if bits & CrefObj::MODULE_FUNC != 0 && self.options.verbose.load(std::sync::atomic::Ordering::Relaxed) == 2 {
+            told = self.discarding_both(told, owner, name);
+        }
         self.install_code(owner, name, q.clone(), lex, vis);
         if bits & CrefObj::MODULE_FUNC != 0 {
             if let Some(s) = self.singleton_class(owner.val()) {
                 self.install_code(s, name, q, lex, Vis::Public);
             }
         }
-        self.added_hook(owner, name)
+        self.defined_over(told, owner, name)
     }
 
     /// Adds a bytecode method with a place of its own.
@@ -129,9 +133,10 @@ impl Cx {
         }
         let q = fp.iseq().children[child].clone();
         let lex = self.lexical_cref(fp);
+        let told = self.discarding_def(owner, name);
         self.install_code(owner, name, q, lex, Vis::Public);
         fp.set_r(reg, Value::sym(name));
-        self.added_hook(owner, name)
+        self.defined_over(told, owner, name)
     }
 
     /// `class`, `module`, `class <<`.
@@ -297,7 +302,7 @@ impl Cx {
         };
         let Some(name) = name.as_sym() else { return Flow::Go };
         match self.undef_method(owner, name) {
-            Ok(()) => self.method_hook(owner, name, sym::METHOD_UNDEFINED, sym::SINGLETON_METHOD_UNDEFINED),
+            Ok(()) => self.undefined_over(owner, name),
             Err(x) => self.leaf_exit_drop(x),
         }
     }
@@ -341,6 +346,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            aliased: Default::default(),
             forced: Default::default(),
         }
     }
@@ -370,8 +376,9 @@ impl Cx {
             Err(x) => return self.leaf_exit_drop(x),
         };
         let (Some(new), Some(old)) = (new.as_sym(), old.as_sym()) else { return Flow::Go };
+        let told = self.discarding(owner, new);
         match self.alias_method(owner, new, old) {
-            Ok(()) => self.added_hook(owner, new),
+            Ok(()) => self.defined_over(told, owner, new),
             Err(x) => self.leaf_exit_drop(x),
         }
     }
@@ -395,6 +402,7 @@ impl Cx {
             return Err(self.undefined_for(owner, old));
         }
         self.force_lazy(m)?;
+        let _ = self.methods[m as usize].aliased.set(());
         let mut e = self.methods[m as usize].settled();
         if let Some(v) = vis {
             e.vis = v;

@@ -13,6 +13,7 @@ mod code;
 mod consts;
 mod dead;
 mod define;
+mod discard;
 mod elements;
 mod entry;
 mod eval;

@@ -152,15 +152,20 @@ impl Cx {
         if inline || e.called == sym::METHOD_MISSING { NO_METHOD } else { m }
     }
     /// The method as a trace shows it; none for those that raise on behalf of their caller: `raise`, the default answers
-    /// to missing names, what the compiler puts into a pattern.
+    /// to missing names. A twin has a frame where its native has one.
     fn shown(&self, m: u32) -> u32 {
         if m == NO_METHOD {
             return m;
         }
         let e = &self.methods[m as usize];
-        let hides = e.builtin
-            && (matches!(e.name, sym::RAISE | sym::METHOD_MISSING | sym::CONST_MISSING) || self.syms.name(e.name).starts_with(b"__no_"));
-        if hides { NO_METHOD } else { m }
+        let hides = e.builtin && matches!(e.name, sym::RAISE | sym::METHOD_MISSING | sym::CONST_MISSING);
+        if hides {
+            NO_METHOD
+        } else if e.has_twin() {
+            self.framed(m)
+        } else {
+            m
+        }
     }
     fn is_helper_method(&self, m: u32) -> bool {
         let o = self.methods[m as usize].owner;

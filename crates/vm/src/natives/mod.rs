@@ -11,8 +11,9 @@ mod globals;
 mod procs;
 mod special;
 mod values;
+mod walk;
 
 use crate::native::NativeDef;
 
 pub(crate) static TABLES: &[&[NativeDef]] =
-    &[autoload::TABLE, binding::TABLE, catch::TABLE, frames::TABLE, globals::TABLE, procs::TABLE, values::TABLE];
+    &[autoload::TABLE, binding::TABLE, catch::TABLE, frames::TABLE, globals::TABLE, procs::TABLE, values::TABLE, walk::TABLE];

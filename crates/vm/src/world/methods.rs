@@ -49,6 +49,38 @@ impl Cx {
         }
         i
     }
+    /// Is `name` an operator that the loop has built in?
+    fn operator_name(&self, name: Sym) -> bool {
+        matches!(
+            self.syms.name(name),
+            b"+" | b"-"
+                | b"*"
+                | b"/"
+                | b"%"
+                | b"<"
+                | b"<="
+                | b">"
+                | b">="
+                | b"=="
+                | b"!="
+                | b"!"
+                | b"<<"
+                | b">>"
+                | b"&"
+                | b"|"
+                | b"^"
+                | b"-@"
+                | b"[]"
+                | b"[]="
+                | b"==="
+        )
+    }
+    /// Does the loop work out `name` of `class` by itself, unless it is defined anew?
+    pub(crate) fn basic_operator(&self, class: Gc<ClassObj>, name: Sym) -> bool {
+        let k = &self.k;
+        let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class];
+        direct.contains(&class) && class.data.methods.contains_key(&name) && self.operator_name(name)
+    }
     /// A user changed `class`: if that may redefine an operator the loop has built in, take the fast paths back.
     pub(super) fn check_basic_ops(&mut self, class: Gc<ClassObj>, mid: Option<Sym>) {
         let k = &self.k;
@@ -71,31 +103,7 @@ impl Cx {
         if !basic.contains(&class) {
             return;
         }
-        let op = mid.is_none_or(|m| {
-            matches!(
-                self.syms.name(m),
-                b"+" | b"-"
-                    | b"*"
-                    | b"/"
-                    | b"%"
-                    | b"<"
-                    | b"<="
-                    | b">"
-                    | b">="
-                    | b"=="
-                    | b"!="
-                    | b"!"
-                    | b"<<"
-                    | b">>"
-                    | b"&"
-                    | b"|"
-                    | b"^"
-                    | b"-@"
-                    | b"[]"
-                    | b"[]="
-                    | b"==="
-            )
-        });
+        let op = mid.is_none_or(|m| self.operator_name(m));
         // Definitions further up (Comparable, Object) do not shadow the built-in entries.
         let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
         if op && (direct || mid == Some(sym::NOT) || mid.is_none()) {
@@ -202,6 +210,7 @@ impl Cx {
             owner,
             name,
             called: name,
+            aliased: Default::default(),
             forced: Default::default(),
         }
     }
