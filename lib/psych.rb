@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "psych/scalar"
+require "psych/nodes"
+require "psych/handler"
 require "psych/parser"
 require "psych/loader"
 require "psych/emitter"
 
-# YAML 1.1: the parts of it that documents use. Texts are parsed to a tree of nodes,
+# YAML 1.1. A parser tells a handler what is in a text, one of which makes a tree of nodes;
 # nodes become objects; objects are written in the style of libyaml.
 module Psych
   VERSION = "5.3.1"
@@ -38,6 +40,14 @@ module Psych
     end
   end
 
+  class << self
+    # Tag => name of the class that is made of what has it.
+    attr_accessor :load_tags, :dump_tags, :domain_types
+  end
+  @load_tags = {}
+  @dump_tags = {}
+  @domain_types = {}
+
   module_function
 
   def load(yaml, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
@@ -46,28 +56,74 @@ module Psych
   end
 
   def safe_load(yaml, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-    docs = Parser.new(__text(yaml), filename).documents
-    return fallback if docs.empty?
+    doc = parse(yaml, filename: filename) or return fallback
     Loader.new(safe: true, classes: permitted_classes, symbols: permitted_symbols, aliases: aliases,
-               symbolize_names: symbolize_names, freeze: freeze).load(docs[0])
+               symbolize_names: symbolize_names, freeze: freeze).load(doc)
   end
 
   def unsafe_load(yaml, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false)
-    docs = Parser.new(__text(yaml), filename).documents
-    return fallback if docs.empty?
-    Loader.new(safe: false, aliases: true, symbolize_names: symbolize_names, freeze: freeze).load(docs[0])
+    doc = parse(yaml, filename: filename) or return fallback
+    Loader.new(safe: false, aliases: true, symbolize_names: symbolize_names, freeze: freeze).load(doc)
   end
 
   def load_stream(yaml, filename: nil, fallback: [], **kw)
-    result = Parser.new(__text(yaml), filename).documents.map { |d| Loader.new(safe: false, aliases: true, **kw).load(d) }
-    return result unless block_given?
-    result.each { |x| yield x }
+    if block_given?
+      parse_stream(yaml, filename: filename) { |doc| yield Loader.new(safe: false, aliases: true, **kw).load(doc) }
+    else
+      result = []
+      parse_stream(yaml, filename: filename) { |doc| result << Loader.new(safe: false, aliases: true, **kw).load(doc) }
+      result.empty? ? fallback : result
+    end
   end
 
   def safe_load_stream(yaml, filename: nil, permitted_classes: [], aliases: false)
-    docs = Parser.new(__text(yaml), filename).documents
-    docs.map { |d| Loader.new(safe: true, classes: permitted_classes, aliases: aliases).load(d) }
+    result = []
+    parse_stream(yaml, filename: filename) do |doc|
+      result << Loader.new(safe: true, classes: permitted_classes, aliases: aliases).load(doc)
+    end
+    result
   end
+
+  # The first document as a tree; false where there is none. What is behind it is not looked at.
+  def parse(yaml, filename: nil)
+    parse_stream(yaml, filename: filename) { |doc| return doc }
+    false
+  end
+
+  # All documents, as children of a stream; with a block, each as soon as it has been read.
+  def parse_stream(yaml, filename: nil, &block)
+    handler = block ? Handlers::DocumentStream.new(&block) : TreeBuilder.new
+    filename ||= yaml.path if yaml.respond_to?(:path)
+    Parser.new(handler).parse(yaml, filename)
+    block ? nil : handler.root
+  end
+
+  def parse_file(filename, fallback: false)
+    doc = File.open(filename, "r:bom|utf-8") { |f| parse(f, filename: filename) }
+    doc || fallback
+  end
+
+  def parser = Parser.new(TreeBuilder.new)
+
+  # What has the tag becomes an instance of the class.
+  def add_tag(tag, klass)
+    Psych.load_tags[tag] = klass.name.to_s
+    Psych.dump_tags[klass] = tag
+  end
+
+  # The block makes a value of what has the type of that domain: it gets the tag and what was read.
+  def add_domain_type(domain, type_tag, &block)
+    key = "tag:#{domain}:#{type_tag}"
+    Psych.domain_types[key] = [key, block]
+    Psych.domain_types[type_tag] = [key, block]
+  end
+
+  def add_builtin_type(type_tag, &block)
+    key = "tag:yaml.org,2002:#{type_tag}"
+    Psych.domain_types[key] = [key, block]
+  end
+
+  def remove_type(type_tag) = Psych.domain_types.delete(type_tag)
 
   def load_file(path, **kw) = File.open(path, "r:bom|utf-8") { |f| load(f, filename: path, **kw) }
   def safe_load_file(path, **kw) = File.open(path, "r:bom|utf-8") { |f| safe_load(f, filename: path, **kw) }

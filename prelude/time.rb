@@ -94,6 +94,7 @@ class Time
   end
 
   def dst?
+    return self.dst? if __same(__time_zone_of(self), nil)
     zone = self.zone
     __responds(zone, :dst?) ? (zone.dst?(self) ? true : false) : false
   end

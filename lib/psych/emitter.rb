@@ -83,16 +83,18 @@ module Psych
         tagged("#{mark} !ruby/exception:#{o.class}", { "message" => o.message, "backtrace" => o.backtrace }, indent, place)
       else
         return mark + " #{o.strftime("%Y-%m-%d")}" if defined?(::Date) && o.instance_of?(::Date)
-        raise TypeError, "can't dump #{o.class.name}" if o.is_a?(Proc) || o.is_a?(IO) || o.is_a?(Method)
+        raise TypeError, "can't dump #{o.class.name}" if o.is_a?(Proc) || o.is_a?(IO) && !o.is_a?(File) || o.is_a?(Method)
         raise TypeError, "can't dump anonymous class: #{o.class}" if o.class.name.nil?
+        tag = Psych.dump_tags[o.class] || "!ruby/object:#{o.class}"
         vars = if o.respond_to?(:encode_with)
-                 c = Coder.new("!ruby/object:#{o.class}")
+                 c = Coder.new(tag)
                  o.encode_with(c)
+                 tag = c.tag
                  c.map
                else
                  o.instance_variables.to_h { |v| [v.to_s.delete_prefix("@"), o.instance_variable_get(v)] }
                end
-        tagged("#{mark} !ruby/object:#{o.class}", vars, indent, place)
+        tagged("#{mark} #{tag}", vars, indent, place)
       end
     end
 

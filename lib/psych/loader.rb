@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 module Psych
+  # What `!!omap` makes: pairs in their order.
+  class Omap < ::Hash; end
+
   # Nodes to objects, within what is permitted.
   class Loader
     def initialize(safe:, classes: [], symbols: [], aliases: false, symbolize_names: false, freeze: false)
@@ -13,7 +16,14 @@ module Psych
       @anchors = {}
     end
 
-    def load(node) = build(node)
+    # The object of a node; of a document's root, a list of them for a stream.
+    def load(node)
+      case node
+      when Nodes::Document then node.root && build(node.root)
+      when Nodes::Stream then node.children.map { |document| load(document) }
+      else build(node)
+      end
+    end
 
     def symbol(name)
       permit("Symbol") unless @symbols.include?(name) && !@symbols.empty?
@@ -68,26 +78,47 @@ module Psych
     end
 
     def build(node)
-      case node.kind
-      when :alias
-        raise AliasesNotEnabled unless @aliases
-        raise AnchorNotDefined, node.value unless @anchors.key?(node.value)
-        @anchors[node.value]
-      when :scalar then done(keep(node, scalar(node)))
-      when :seq then done(sequence(node))
-      else done(mapping(node))
-      end
+      x = case node
+          when Nodes::Scalar then done(keep(node, scalar(node)))
+          when Nodes::Sequence then done(sequence(node))
+          when Nodes::Mapping then done(mapping(node))
+          else return aliased(node.anchor)
+          end
+      node.tag && !Psych.domain_types.empty? ? own_type(node, x) : x
+    end
+
+    def aliased(anchor)
+      raise AliasesNotEnabled unless @aliases
+      raise AnchorNotDefined, anchor unless @anchors.key?(anchor)
+      @anchors[anchor]
+    end
+
+    # What a block of `add_domain_type` or `add_builtin_type` makes of it.
+    def own_type(node, x)
+      name = node.tag.sub(%r{\A[!/]*}, "").sub(%r{(,\d+)/}, "\\1:")
+      name = "tag:#{name}" unless name.start_with?("tag:", "x-private")
+      type, block = Psych.domain_types[name]
+      block ? keep(node, block.call(type, x)) : x
+    end
+
+    # A tag as documents write it.
+    def short(tag) = tag.start_with?("tag:yaml.org,2002:") ? "!!#{tag[18..]}" : tag
+
+    # A class that a tag was given to.
+    def tagged(tag)
+      name = Psych.load_tags[tag]
+      name && class_named(name)
     end
 
     def scalar(node)
       s = node.value
-      case node.tag
-      when nil then node.plain ? Scalar.value(s, self) : s
-      when "!", "!!str", "tag:yaml.org,2002:str", "!str" then s
-      when "!!int", "!int" then s.delete("_,").to_i
+      tag = node.tag or return node.quoted ? s : Scalar.value(s, self)
+      if (klass = tagged(tag))
+        return restore(klass, tag, :scalar, s)
+      end
+      case short(tag)
+      when "!!str", "!str" then s
       when "!!float", "!float" then (v = Scalar.value(s, self)).is_a?(String) ? Float(v) : v.to_f
-      when "!!null" then nil
-      when "!!bool" then Scalar.value(s)
       when "!!binary", "!binary" then s.unpack1("m")
       when "!ruby/symbol", "!ruby/sym" then symbol(s)
       when %r{\A!(?:ruby/)?string} then s
@@ -113,27 +144,46 @@ module Psych
         permit("Rational")
         Rational(s)
       when %r{\A!ruby/object:(.+)} then allocate(class_named($1))
-      else node.plain ? Scalar.value(s, self) : s
+      else Scalar.value(s, self)
       end
     end
 
     def allocate(klass) = klass.allocate
 
     def sequence(node)
-      if node.tag == "!ruby/object:Set" || node.tag == "!set"
+      tag = node.tag
+      if tag == "!ruby/object:Set" || tag == "!set"
         permit("Set")
-        return keep(node, Set.new(node.value.map { |n| build(n) }))
+        return keep(node, Set.new(node.children.map { |n| build(n) }))
+      end
+      if tag == "!omap" || tag == "tag:yaml.org,2002:omap"
+        return node.children.each_with_object(keep(node, Omap.new)) { |n, map| table(n, map) }
       end
       a = keep(node, [])
-      node.value.each { |n| a << build(n) }
-      a
+      node.children.each { |n| a << build(n) }
+      tag && (klass = tagged(tag)) ? keep(node, restore(klass, tag, :seq, a)) : a
+    end
+
+    # An object of what was read, by `init_with` or its variables.
+    def restore(klass, tag, type, content, x = klass.allocate)
+      if x.respond_to?(:init_with)
+        x.init_with(Coder.new(tag, content, type))
+      elsif type == :map
+        content.each { |k, v| x.instance_variable_set("@#{k}", v) }
+      end
+      x
     end
 
     def mapping(node)
-      case node.tag
+      tag = node.tag or return table(node, keep(node, {}))
+      if (klass = tagged(tag))
+        x = keep(node, klass.allocate)
+        return restore(klass, tag, :map, table(node, {}), x)
+      end
+      case short(tag)
       when %r{\A!ruby/struct:?(.+)?}
         permit($1) if $1
-        pairs = node.value.map { |k, v| [k.value, v] }
+        pairs = node.children.each_slice(2).map { |k, v| [k.value, v] }
         klass = $1 && class_named($1)
         klass ||= Struct.new(*pairs.map { |k, _| k.to_sym })
         x = keep(node, klass.allocate)
@@ -167,13 +217,7 @@ module Psych
       when %r{\A!ruby/object:(.+)}
         klass = class_named($1)
         x = keep(node, allocate(klass))
-        h = table(node, {})
-        if x.respond_to?(:init_with)
-          x.init_with(Coder.new(node.tag, h))
-        else
-          h.each { |k, v| x.instance_variable_set("@#{k}", v) }
-        end
-        return x
+        return restore(klass, tag, :map, table(node, {}), x)
       when %r{\A!(?:ruby/)?hash:(.+)}
         return table(node, keep(node, class_named($1).allocate))
       when "!omap", "!!omap"
@@ -184,8 +228,12 @@ module Psych
 
     # Fills a hash; `<<` merges other mappings.
     def table(node, h)
-      node.value.each do |k, v|
-        if k.kind == :scalar && k.plain && k.value == "<<" && [:alias, :map, :seq].include?(v.kind)
+      children = node.children
+      i = 0
+      while i < children.size
+        k, v = children[i], children[i + 1]
+        i += 2
+        if k.scalar? && k.plain && k.value == "<<" && !v.scalar?
           merged = build(v)
           (merged.is_a?(Array) ? merged.reverse : [merged]).each do |m|
             if m.is_a?(Hash)
@@ -206,11 +254,14 @@ module Psych
 
   # What init_with and encode_with receive.
   class Coder
-    attr_accessor :tag, :map
+    attr_accessor :tag, :type, :map, :seq, :scalar
 
-    def initialize(tag, map = {})
+    def initialize(tag, content = {}, type = :map)
       @tag = tag
-      @map = map
+      @type = type
+      @map = type == :map ? content : {}
+      @seq = type == :seq ? content : []
+      @scalar = type == :scalar ? content : nil
     end
 
     def [](k) = @map[k]
@@ -218,6 +269,5 @@ module Psych
       @map[k.to_s] = v
     end
     alias add []=
-    def type = :map
   end
 end

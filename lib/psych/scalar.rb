@@ -14,6 +14,7 @@ module Psych
     # Value of a plain scalar; `loader` answers for symbols and dates.
     def value(s, loader = nil)
       return nil if s.empty? || s == "~" || s.match?(/\Anull\z/i)
+      return s if s.length > 5 && s.include?("\n")
       case s
       when /\A(?:yes|true|on|no|false|off)\z/i then BOOLS[s.downcase]
       when INTEGER then integer(s)
@@ -31,7 +32,7 @@ module Psych
       when /\A[-+]?[0-9][0-9_]*(?::[0-5]?[0-9]){1,2}\.[0-9_]*\z/
         s.split(":").inject(0) { |n, part| n * 60 + part.to_f }
       when FLOAT
-        s.match?(/\A[-+]?\.\z/) ? s : s.delete(",_").sub(/\.\z/, "").to_f
+        s.match?(/\A[-+]?\.(?:#|\z)/) ? s : s.delete(",_").sub(/\.\z/, "").to_f
       else s
       end
     end

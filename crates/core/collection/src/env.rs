@@ -53,6 +53,9 @@ fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             None => std::env::remove_var(OsStr::from_bytes(&n)),
         }
     }
+    if n == b"TZ" || n == b"TZDIR" {
+        kumi_text::timezone::changed();
+    }
     Ok(Value::TRUE)
 }
 /// `__env_keys()`: names in the order of the environment.

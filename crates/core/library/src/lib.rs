@@ -1,6 +1,7 @@
 //! Leaf natives of the standard library: what lib/*.rb needs from Rust.
 
 mod digest_state;
+mod yaml;
 mod zlib;
 
 use kumi_vm::Cx;
@@ -8,5 +9,6 @@ use kumi_vm::Cx;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     cx.natives(digest_state::TABLE);
+    cx.natives(yaml::TABLE);
     cx.natives(zlib::TABLE);
 }
