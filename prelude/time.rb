@@ -83,7 +83,7 @@ class Time
   def >=(other) = KumiSys.time_order(self, other) >= 0
 
   def localtime(offset = nil)
-    return self if __same(offset, nil) && __same(__time_zone(self, nil), self)
+    return self.localtime if __same(offset, nil)
     __check_frozen(self)
     KumiSys.time_move(self, offset)
   end
