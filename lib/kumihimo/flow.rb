@@ -22,17 +22,23 @@ module Kumihimo
       source.is_a?(Flow) ? source : Source.new(source)
     end
 
+    # The block of the operator `name`. As with a lazy enumerator there must be one: an Enumerator over a call that only makes a
+    # flow would have no elements.
+    def self.block(block, name)
+      block || raise(ArgumentError, "#{name} needs a block (with the index: with_index.#{name} { |element, index| ... })")
+    end
+
     # ---- one input, element by element
 
-    def map(&block) = block ? Map.new(self, block) : to_enum(:map)
+    def map(&block) = Map.new(self, Flow.block(block, :map))
     alias collect map
 
-    def select(&block) = block ? Select.new(self, block) : to_enum(:select)
+    def select(&block) = Select.new(self, Flow.block(block, :select))
     alias filter select
 
-    def reject(&block) = block ? Reject.new(self, block) : to_enum(:reject)
-    def filter_map(&block) = block ? FilterMap.new(self, block) : to_enum(:filter_map)
-    def flat_map(&block) = block ? FlatMap.new(self, block) : to_enum(:flat_map)
+    def reject(&block) = Reject.new(self, Flow.block(block, :reject))
+    def filter_map(&block) = FilterMap.new(self, Flow.block(block, :filter_map))
+    def flat_map(&block) = FlatMap.new(self, Flow.block(block, :flat_map))
     alias collect_concat flat_map
 
     def compact = Reject.new(self, :nil?.to_proc)
@@ -46,9 +52,9 @@ module Kumihimo
 
     # The first n elements, as a flow (`first(n)` reads them into an Array). The input is closed as soon as it has n.
     def take(count) = Take.new(self, count)
-    def take_while(&block) = block ? TakeWhile.new(self, block) : to_enum(:take_while)
+    def take_while(&block) = TakeWhile.new(self, Flow.block(block, :take_while))
     def drop(count) = Drop.new(self, count)
-    def drop_while(&block) = block ? DropWhile.new(self, block) : to_enum(:drop_while)
+    def drop_while(&block) = DropWhile.new(self, Flow.block(block, :drop_while))
 
     # Pairs of an element and its index.
     def with_index(offset = 0, &block)
@@ -57,7 +63,10 @@ module Kumihimo
     end
 
     # An operator of your own: `list.through(Smooth, 3)` is `Smooth.new(list, 3)`.
-    def through(operator, ...) = operator.new(self, ...)
+    def through(operator, ...)
+      return operator.new(self, ...) if operator.is_a?(Class) && operator <= Flow
+      raise ArgumentError, "through takes a class of operators (a subclass of Kumihimo::Flow::Operator), not #{operator.inspect}"
+    end
 
     # ---- one input, as a whole
 

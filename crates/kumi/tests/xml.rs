@@ -66,6 +66,13 @@ fn converts_to_json_lines() {
 }
 
 #[test]
+fn names_a_scheme_that_it_does_not_know() {
+    let o = kumi(&["ftp://me:secret@host/orders.xml"]);
+    let said = String::from_utf8_lossy(&o.stderr).into_owned();
+    assert!(!o.status.success() && said.contains("the scheme ftp:// is not known") && !said.contains("secret"), "{said}");
+}
+
+#[test]
 fn what_stands_before_an_error_is_printed() {
     let f = file("bad.xml", "<a>\n<b>1</b>\n<b>2</c></a>");
     let o = kumi(&["-j", &f, "b"]);

@@ -59,6 +59,17 @@ impl Input {
     }
 }
 
+/// What is wrong with the path of a file that cannot be opened and begins like an address.
+fn unknown_scheme(path: &str) -> Option<Error> {
+    let (scheme, _) = path.split_once("://")?;
+    let letters = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(letters) {
+        return None;
+    }
+    let message = format!("the scheme {scheme}:// is not known: give a http:// or https:// address, or a path");
+    Some(Error::Usage { name: http::shown(path), message })
+}
+
 impl Source {
     /// Opens a file, looks at an address and the options. Nothing is sent or waited for before the first `read`.
     ///
@@ -70,7 +81,7 @@ impl Source {
         let (name, input) = match spec {
             Spec::Path(path) => {
                 let name = path.display().to_string();
-                let input = Input::Fd(FdInput::open(&path, &name)?);
+                let input = Input::Fd(FdInput::open(&path, &name).map_err(|e| unknown_scheme(&name).unwrap_or(e))?);
                 // Brotli has no magic number.
                 by_name = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("br")).then_some(Coding::Brotli);
                 (name, input)

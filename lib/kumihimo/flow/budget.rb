@@ -21,8 +21,10 @@ module Kumihimo
         if rows && !(rows.is_a?(Integer) && rows.positive?)
           raise ArgumentError, "rows: takes a positive Integer, not #{rows.inspect}"
         end
+        codec ||= Marshal
+        raise ArgumentError, "codec: takes what has dump and load, not #{codec.inspect}" unless codec.respond_to?(:dump) && codec.respond_to?(:load)
         return nil unless memory || rows
-        Options.new(memory && bytes(memory), rows, codec || Marshal)
+        Options.new(memory && bytes(memory), rows, codec)
       end
 
       def self.bytes(memory)

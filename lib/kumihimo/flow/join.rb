@@ -29,6 +29,9 @@ module Kumihimo
         super(left, right)
         raise ArgumentError, "kind: is one of #{KINDS.map(&:inspect).join(", ")}, not #{kind.inspect}" unless KINDS.include?(kind)
         raise ArgumentError, "unique: is :left, :right or :both, not #{unique.inspect}" unless UNIQUE.include?(unique)
+        unless where.nil? || where.respond_to?(:call)
+          raise ArgumentError, "where: takes a proc (or what has call) of the left and the right element, not #{where.inspect}"
+        end
         @kind = kind
         @unique = unique
         @where = where

@@ -150,7 +150,7 @@ module Kumihimo
         super(left, right)
         raise ArgumentError, "kind: of an as-of join is :left or :inner, not #{kind.inspect}" unless %i[left inner].include?(kind)
         @times = Key.pair(on)
-        @groups = by ? Key.pair(by) : [->(_) { true }] * 2
+        @groups = by ? Key.pair(by, name: :by) : [->(_) { true }] * 2
         @within = within
         @inner = kind == :inner
         @construct = construct

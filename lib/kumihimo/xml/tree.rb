@@ -108,20 +108,20 @@ module Kumihimo
       end
 
       def __open(what)
-        raise ArgumentError, "#{name}: #{what} comes too late, documents are read with this class already: declare everything in its body" if @__closed
+        raise ArgumentError, "#{name || 'XTree'}: #{what} comes too late, documents are read with this class already: declare everything in its body" if @__closed
       end
 
       def __add(field)
         raise ArgumentError, "fields are declared in a subclass: class House < Kumihimo::XTree" if self == XTree
         __open("field :#{field.name}")
-        raise ArgumentError, "#{name}: field :#{field.name} comes too late, there are subclasses already" if @__subclassed
+        raise ArgumentError, "#{name || 'XTree'}: field :#{field.name} comes too late, there are subclasses already" if @__subclassed
         fields = self.fields
         slot = fields.index { |other| other.name == field.name }
         inherited = superclass.fields
         if slot && !(slot < inherited.size && inherited[slot].equal?(fields[slot]))
-          raise ArgumentError, "#{name}, field :#{field.name}: it is declared already"
+          raise ArgumentError, "#{name || 'XTree'}, field :#{field.name}: it is declared already"
         end
-        raise ArgumentError, "#{name} has more than 4000 fields" if fields.size >= 4000
+        raise ArgumentError, "#{name || 'XTree'} has more than 4000 fields" if fields.size >= 4000
         slot ||= fields.size
         @__fields = [*fields.first(slot), field, *fields.drop(slot + 1)].freeze
         accessors = __accessors
