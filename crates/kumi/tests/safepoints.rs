@@ -125,6 +125,7 @@ fn comparison(op: Op) -> Option<(&'static str, bool)> {
         Op::JGtI => (">", true),
         Op::JGeI => (">=", true),
         Op::JEqI => ("==", true),
+        Op::JNeI => ("!=", true),
         _ => return None,
     })
 }

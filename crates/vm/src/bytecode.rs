@@ -162,6 +162,8 @@ opcodes! {
     JGeI 1,
     /// Jump by c when (R[a] == b as signed 16) == (x != 0)
     JEqI 1,
+    /// Jump by c when (R[a] != b as signed 16) == (x != 0)
+    JNeI 1,
 
     /// R[a] = call sites[c] with the window at R[b]
     Send 1,

@@ -160,7 +160,7 @@ fn instruction(i: &ISeq, n: Insn, pc: usize, name: &dyn Fn(Sym) -> String) -> St
         Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq => {
             format!("R{a} R{b} {} {:04}", x != 0, next + n.sc() as i64)
         }
-        Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI => {
+        Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::JNeI => {
             format!("R{a} {} {} {:04}", n.sb(), x != 0, next + n.sc() as i64)
         }
         Op::Send | Op::Super | Op::Yield => format!("R{a} R{b} {}", call(i, c, name)),

@@ -81,8 +81,10 @@ fn out_form(i: Insn) -> Option<Insn> {
         // An operator taken back earlier keeps its number and runs its general form there too.
         Op::Generic => {
             let was = Op::ALL[(i.x() & 0x7f) as usize];
-            let jumps =
-                matches!(was, Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI);
+            let jumps = matches!(
+                was,
+                Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::JNeI
+            );
             (!jumps).then(|| Insn::new(Op::OutOp, i.x(), a, b, c))
         }
         Op::Super | Op::ToS | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Shl | Op::Shr | Op::Aref | Op::Neg => packed(Op::OutOp),

@@ -48,7 +48,6 @@ pub static TABLE: &[NativeDef] = &[
     n("TrueClass", "&", 1, 1, truth),
     n("TrueClass", "|", 1, 1, yes),
     n("TrueClass", "^", 1, 1, |_, _, a| Ok(Value::bool(!a[0].truthy()))),
-    n("TrueClass", "!", 0, 0, no),
     n("TrueClass", "===", 1, 1, same),
     n("FalseClass", "to_s", 0, 0, false_to_s),
     n("FalseClass", "inspect", 0, 0, false_to_s),

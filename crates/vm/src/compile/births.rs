@@ -31,7 +31,7 @@ fn leaders(code: &[u64], handlers: &[Handler], opt: &[u32]) -> FxHashSet<u32> {
 fn jump(i: Insn) -> Option<i64> {
     Some(match i.op() {
         Op::Jmp | Op::JmpIf | Op::JmpUnless | Op::JmpNil | Op::JmpSet => i.bc() as i64,
-        Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::OnceGet => {
+        Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::JNeI | Op::OnceGet => {
             i.sc() as i64
         }
         _ => return None,

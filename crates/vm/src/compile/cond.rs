@@ -100,29 +100,22 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let name = c.name().as_slice();
         let args: Vec<Node<'pr>> = c.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
         if name == b"!" && args.is_empty() {
-            // What a comparison or a connective gives has no `!` of its own; nor has anything for the library.
-            let inner = single(&recv).unwrap_or(recv);
-            let plain = match &inner {
-                Node::AndNode { .. } | Node::OrNode { .. } | Node::MatchPredicateNode { .. } => true,
-                Node::CallNode { .. } => inner.as_call_node().is_some_and(|c| fused(c.name().as_slice()).is_some()),
-                _ => self.opts.system,
-            };
-            if plain {
-                self.cond(&inner, !sense, to);
+            // Anything may have a `!` of its own, a comparison's answer too; for the library nothing has.
+            if self.opts.system {
+                self.cond(&single(&recv).unwrap_or(recv), !sense, to);
             }
-            return plain;
+            return self.opts.system;
         }
         let [arg] = &args[..] else { return false };
         if matches!(arg, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. }) {
             return false;
         }
         let small = self.small_int(arg);
-        let (name, sense) = match name {
-            // With a small integer `!=` is the negation of `==`.
-            b"!=" if small.is_some() => (&b"=="[..], !sense),
-            other => (other, sense),
+        let (jump, jump_imm, op) = match fused(name) {
+            Some(of) => of,
+            None if name == b"!=" && small.is_some() => (Op::Nop, Op::JNeI, Op::Neq),
+            None => return false,
         };
-        let Some((jump, jump_imm, op)) = fused(name) else { return false };
         let a = self.operand_before(&recv, &[arg]);
         if self.far {
             let b = self.operand(arg);

@@ -365,7 +365,7 @@ fn verify(i: &ISeq, path: &str) {
                 reg(b);
                 land(n.sc() as i64);
             }
-            Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI => {
+            Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::JNeI => {
                 reg(a);
                 land(n.sc() as i64);
             }

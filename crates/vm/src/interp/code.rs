@@ -77,6 +77,7 @@ impl Cx {
                         | Op::JGtI
                         | Op::JGeI
                         | Op::JEqI
+                        | Op::JNeI
                 );
             if generic && !q.system {
                 let x = op as u8 | if i.x() != 0 { 0x80 } else { 0 };

@@ -107,7 +107,7 @@ fn read_below(q: &ISeq, pc: u64) -> Option<usize> {
                     read(b);
                     todo.push((jump(i.sc() as i64)?, cap));
                 }
-                JLtI | JLeI | JGtI | JGeI | JEqI => {
+                JLtI | JLeI | JGtI | JGeI | JEqI | JNeI => {
                     read(a);
                     todo.push((jump(i.sc() as i64)?, cap));
                 }

@@ -587,6 +587,7 @@ impl Cx {
                 Op::JGtI => cmp_jump_imm!(i, sym::GT, >),
                 Op::JGeI => cmp_jump_imm!(i, sym::GE, >=),
                 Op::JEqI => cmp_jump_imm!(i, sym::EQ, ==),
+                Op::JNeI => cmp_jump_imm!(i, sym::NEQ, !=),
 
                 Op::Send => {
                     let c = next_cache!();

@@ -75,41 +75,40 @@ impl Cx {
                 | b"==="
         )
     }
+    /// The classes whose operators the loop has built in.
+    fn direct(&self) -> [Gc<ClassObj>; 9] {
+        let k = &self.k;
+        [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class]
+    }
     /// Does the loop work out `name` of `class` by itself, unless it is defined anew?
     pub(crate) fn basic_operator(&self, class: Gc<ClassObj>, name: Sym) -> bool {
-        let k = &self.k;
-        let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class];
-        direct.contains(&class) && class.data.methods.contains_key(&name) && self.operator_name(name)
+        self.direct().contains(&class) && class.data.methods.contains_key(&name) && self.operator_name(name)
     }
-    /// A user changed `class`: if that may redefine an operator the loop has built in, take the fast paths back.
+    /// A user changed `class`: if that may redefine an operator the loop has built in, take the fast paths back. Without a
+    /// name, a module went in front of its methods.
     pub(super) fn check_basic_ops(&mut self, class: Gc<ClassObj>, mid: Option<Sym>) {
-        let k = &self.k;
-        let basic = [
-            k.integer,
-            k.float,
-            k.string,
-            k.array,
-            k.hash,
-            k.symbol,
-            k.nil,
-            k.true_class,
-            k.false_class,
-            k.numeric,
-            k.comparable,
-            k.object,
-            k.kernel,
-            k.basic_object,
-        ];
-        if !basic.contains(&class) {
-            return;
-        }
-        let op = mid.is_none_or(|m| self.operator_name(m));
-        // Definitions further up (Comparable, Object) do not shadow the built-in entries.
-        let direct = [k.integer, k.float, k.string, k.array, k.hash, k.symbol, k.nil, k.true_class, k.false_class].contains(&class);
-        if op && (direct || mid == Some(sym::NOT) || mid.is_none()) {
+        let direct = self.direct();
+        let redefined = match mid {
+            None => direct.contains(&class) || self.basic_above(class),
+            // These two are inherited: what is defined further up shadows them. Of the others each class has its own.
+            Some(sym::NOT | sym::NEQ) => self.basic_above(class),
+            Some(m) => direct.contains(&class) && self.operator_name(m),
+        };
+        if redefined {
             self.ops_redefined.store(true, Relaxed);
             self.dequicken_all();
         }
+    }
+    /// The same after `m` was included in `class`.
+    pub(super) fn check_included_ops(&mut self, class: Gc<ClassObj>, m: Gc<ClassObj>) {
+        let has = |o: Sym| m.data.mro.iter().any(|c| c.data.methods.contains_key(&o));
+        if has(sym::NOT) || has(sym::NEQ) {
+            self.check_basic_ops(class, Some(sym::NEQ));
+        }
+    }
+    /// Is `class` among the ancestors of one whose operators are built in?
+    fn basic_above(&self, class: Gc<ClassObj>) -> bool {
+        self.direct().iter().any(|d| d.data.mro.contains(&class))
     }
     /// Index of the method `mid` found from `class`, `NO_METHOD` when there is none or it is undefined.
     #[inline]

@@ -79,7 +79,9 @@ impl Cx {
     }
     /// `c.include(m)` without hooks.
     pub fn include_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {
-        self.mix_module(c, m, |d| &mut d.includes);
+        if self.mix_module(c, m, |d| &mut d.includes) && self.booted {
+            self.check_included_ops(c, m);
+        }
     }
     /// `c.prepend(m)` without hooks.
     pub fn prepend_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>) {

@@ -157,6 +157,7 @@ impl Cx {
             Op::JGtI => jumps(self, fp.r(a), imm(), sym::GT, cache),
             Op::JGeI => jumps(self, fp.r(a), imm(), sym::GE, cache),
             Op::JEqI => jumps(self, fp.r(a), imm(), sym::EQ, cache),
+            Op::JNeI => jumps(self, fp.r(a), imm(), sym::NEQ, cache),
             _ => unreachable!("only operators are made generic"),
         }
     }
