@@ -168,6 +168,13 @@ fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(recv)
 }
 
+/// Every copy of a Data is frozen, whatever is asked of `clone`.
+fn data_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    initialize_copy(cx, recv, args)?;
+    cell(recv)?.hdr.set(flag::FROZEN);
+    Ok(recv)
+}
+
 /// Positional values; a trailing Hash may be keywords, which the prelude tells apart.
 fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
@@ -257,6 +264,6 @@ pub static TABLE: &[NativeDef] = &[
     n("Data", "==", 1, 1, eq),
     n("Data", "eql?", 1, 1, eql),
     n("Data", "hash", 0, 0, hash),
-    private("Data", "initialize_copy", 1, 1, initialize_copy),
+    private("Data", "initialize_copy", 1, 1, data_copy),
     private("Data.", "__data_new", 0, -1, data_new),
 ];

@@ -189,8 +189,11 @@ fn extend_object(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     if m.role != Role::Module {
         return Err(cx.type_error("wrong argument type Class (expected Module)"));
     }
-    cx.check_frozen(a[0])?;
     let Some(s) = cx.singleton_class(a[0]) else { return Err(cx.type_error("can't define singleton")) };
+    // nil, true and false have their class there, which is not frozen as they are.
+    if a[0].is_heap() {
+        cx.check_frozen(a[0])?;
+    }
     let own: Vec<_> = match s.data.superclass {
         Some(up) => s.data.mro.iter().filter(|x| !up.data.mro.contains(x)).copied().collect(),
         None => s.data.mro.clone(),
