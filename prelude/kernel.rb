@@ -55,7 +55,8 @@ module KumiSys
         exc = e
       rescue Exception => e
         report_end(e)
-        @__reported = exc = e
+        @__reported = e unless __is_a(e, SignalException)
+        exc = e
       end
     end
     exc
@@ -70,9 +71,16 @@ module KumiSys
     end
   end
 
-  # Writes the report of an exception that ends the program, unless it is a plain exit.
+  # Writes the report of an exception that ends the program, unless it is a plain exit or a signal.
   def self.report_end(exc)
-    return if __same(exc, nil) || __is_a(exc, SystemExit)
+    return if __same(exc, nil) || __is_a(exc, SystemExit) || __is_a(exc, SignalException)
+    $stderr.write(report(exc))
+  end
+
+  # Says where an Interrupt came, if somebody reads: the program has been told to end, and waits for no reader.
+  def self.report_interrupt(exc)
+    return unless __is_a(exc, Interrupt)
+    return if __is_a($stderr, IO) && !IO.select(nil, [$stderr], nil, 0.5)
     $stderr.write(report(exc))
   end
 
@@ -99,7 +107,7 @@ module KumiSys
     return 0 if __same(exc, nil)
     return exc.status & 255 if __is_a(exc, SystemExit)
     if __is_a(exc, SignalException)
-      $stderr.write(report(exc)) if __is_a(exc, Interrupt) && !__same(exc, @__reported)
+      report_interrupt(exc)
       return -exc.signo
     end
     report_end(main)

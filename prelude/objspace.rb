@@ -31,10 +31,10 @@ module KumiSys
   def self.birth(object) = __birth(object)
   def self.class_of(object) = __class_of(object)
 
-  # Finalizers of everything that is still there, at the end of the program.
+  # Finalizers of everything that is still there, at the end of the program. A signal ends them.
   def self.finish_finalizers
     while !(list = __take_finalizers).empty?
-      finalize(list)
+      finalize(list, true)
     end
   end
 
@@ -47,12 +47,13 @@ module KumiSys
   end
 
   # Calls finalizers: [[callable, heap id], ...]. Each leaves the list before it is called.
-  def self.finalize(list)
+  def self.finalize(list, ending = false)
     until list.empty?
       f, id = list.shift
       begin
         f.call(id + 8)
       rescue Exception => e
+        raise e if ending && __is_a(e, SignalException)
         unless __same($VERBOSE, nil)
           $stderr.write("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
           $stderr.write(report(e))

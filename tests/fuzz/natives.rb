@@ -3,15 +3,27 @@
 #   kumi natives.rb SEED [ROUNDS]
 #
 # Whatever a method answers or raises is fine; dying by a signal, an internal error of
-# the runtime or never coming back is not. The same seed makes the same calls.
+# the runtime or never coming back is not. The same seed makes the same calls. Receivers are ordinary objects of each class, objects
+# that were allocated and never initialised, and ordinary ones of which singleton methods lie. Arguments are in values.rb.
 # KUMI_FUZZ_TRACE=file: each call is written there before it is made, so that the last
 # line names the one that killed the process. KUMI_FUZZ_ONLY=Class#method: only that one. KUMI_FUZZ_TRACED=1: allocations are traced.
+# KUMI_FUZZ_COUNTS=1: what was raised, and the slowest calls.
 
+require "set"
+require "stringio"
+require "monitor"
+require "tmpdir"
 SEED = Integer(ARGV[0] || 1)
 ROUNDS = Integer(ARGV[1] || 3)
 RNG = Random.new(SEED)
 TRACE = ENV["KUMI_FUZZ_TRACE"] && File.open(ENV["KUMI_FUZZ_TRACE"], "w").tap { |f| f.sync = true }
 ONLY = ENV["KUMI_FUZZ_ONLY"]
+COUNTS = ENV["KUMI_FUZZ_COUNTS"]
+# What is called may print: `1.send("p")` does.
+REPORT = $stdout
+$stdout = File.open(File::NULL, "w")
+# Files that are made by chance are made here.
+FOLDER = Dir.mktmpdir("kumi-natives")
 
 # What ends, stops, blocks, replaces or forks the process, prints, or reads the terminal.
 SKIP = %i[
@@ -19,7 +31,7 @@ SKIP = %i[
   system spawn daemon trap ioctl fcntl syscall select wait wait2 waitpid waitall detach
   disable stress= reopen for_fd console exit_now! join value pop shift deq push enq << pass
   instance_variable_get debugger binding_irb remove_instance_variable at_exit
-  object_id __id__ abort_on_exception= report_on_exception= verify_compaction_references
+  wait_readable wait_writable wait_priority object_id __id__ abort_on_exception= report_on_exception= verify_compaction_references
 ].freeze
 # Blocking or stopping only for these receivers; elsewhere the methods are called.
 SKIP_ONLY = %i[value join pop shift deq push enq << wait remove_instance_variable instance_variable_get object_id __id__ pass].freeze
@@ -30,120 +42,7 @@ if ENV["KUMI_FUZZ_TRACED"]
   ObjectSpace.trace_object_allocations_start
 end
 
-class Budget < StandardError; end
-class Odd
-  def to_int = 3
-  def to_str = "odd"
-  def to_ary = [1, 2]
-  def to_hash = {a: 1}
-  def to_proc = proc { 1 }
-  def <=>(_) = 0
-  def coerce(o) = [o, 1]
-end
-class Wrong
-  def to_int = "not an integer"
-  def to_str = 1
-  def to_ary = 2
-  def to_hash = nil
-  def to_s = 3
-  def inspect = nil
-  def ==(_) = raise("no ==")
-  def hash = "no hash"
-  def <=>(_) = nil
-  def each = yield(self)
-end
-# Changes the receiver of the call, or raises, wherever it is asked for something.
-class Meddler
-  def initialize(way) = @way = way
-  def meddle(answer)
-    t = $target
-    case @way
-    when 0 then t.clear if t.respond_to?(:clear)
-    when 1 then t.replace(t.class.new) if Array === t || String === t || Hash === t || Set === t
-    when 2 then t.freeze if Array === t || String === t || Hash === t || Set === t
-    when 3 then raise Budget, "meddled"
-    when 4 then t << (String === t ? "more" * 50 : 1) if Array === t || String === t || Set === t
-    when 5 then Array === t ? t.shift(2) : String === t ? t.force_encoding("UTF-16LE") : (t.rehash if Hash === t)
-    end
-    answer
-  rescue FrozenError, RangeError
-    answer
-  end
-  def to_int = meddle(1)
-  def to_str = meddle("a")
-  def to_s = meddle("m")
-  def to_ary = meddle([1, 2])
-  def to_hash = meddle({a: 1})
-  def to_proc = meddle(proc { |x| meddle(x) })
-  def to_sym = meddle(:a)
-  def to_f = meddle(1.0)
-  def to_r = meddle(1r)
-  def <=>(o) = meddle(o.hash <=> 0)
-  def ==(_) = meddle(@way.even?)
-  def ===(_) = meddle(true)
-  def eql?(_) = meddle(@way.odd?)
-  def hash = meddle(1)
-  def coerce(o) = meddle([o, 1])
-  def each = (yield meddle(1); yield meddle(2); self)
-  def succ = meddle(self)
-  def +(_) = meddle(self)
-  def call(*) = meddle(1)
-end
-class Missing
-  def method_missing(name, *) = name == :to_ary ? super : nil
-  def respond_to_missing?(*) = true
-end
-Point = Struct.new(:x, :y)
-Named = Struct.new(:a, :b, keyword_init: true)
-Datum = Data.define(:left, :right)
-
-def deep(n) = (a = []; [n, 10_000].min.times { a = [a] }; a)
-def recursive_array = [1].tap { |a| a << a }
-def recursive_hash = {a: 1}.tap { |h| h[:self] = h }
-def recursive_struct = Point.new(1, nil).tap { |s| s.y = s }
-
-INTS = [0, 1, -1, 2, 3, 7, 10, 36, 63, 64, 65, 255, 256, 1000, 2**30, 2**31 - 1, 2**31, -2**31, 2**32, 2**32 - 1, 2**53, 2**61, 2**62 - 1, 2**62, -2**62, -2**62 - 1,
-        2**63 - 1, 2**63, -2**63, -2**63 - 1, 2**64 - 1, 2**64, 10**25, -10**25, 3**500].freeze
-FLOATS = [0.0, -0.0, 0.5, -1.5, 1e-320, 1e20, 1e308, -1e308, Float::NAN, Float::INFINITY, -Float::INFINITY, 2.0**62, 2.0**63, -2.0**63].freeze
-STRINGS = ["", "a", "abc", "1", "0x1f", "12.5e3", "1/3", "\xff", "a\xE3\x81", "日本語", "é\u0301", "\u{1F600}", "\0", "a\0b", "\\", "(", "[", "a{9999}", "%", "%s", "%-999999999d", "%1$*2$d", "%c%f%x",
-           "C*", "x9999999999", "@99999999999", "w*", "U*", "m", "P", "p", "j*", "^a-z", "a-", "r", "w", "\n", "\r\n", "%Y-%m-%d", "%9999999999Y", "%10000000d", "UTF-8", "US-ASCII", "no such encoding",
-           "x" * 300, "\xE3\x81".b, "\xff\xfe".dup.force_encoding("UTF-16LE"), "\0a".dup.force_encoding("UTF-16BE"), "ab\x80".dup.force_encoding("EUC-JP"), "\x82".dup.force_encoding("Shift_JIS"), "@a", "@@a", "$a", "Foo", "Foo::Bar"].freeze
-SYMBOLS = [:a, :b, :x, :size, :+, :[]=, :foo, :"", :"a b", :"日", :each, :to_s, "\xff".b.to_sym, :up, :nfkc, :@a, :@@a, :$a, :Foo, :half_even, :nanosecond].freeze
-PATTERNS = [/a/, //, /(?<n>.)(.)?/, /(a+)+$/, /\xff/n, /[^\x00-\x7f]/, /\Ab|\z/, /(?=x)|y*/, /\G./m].freeze
-
-def scalar
-  case RNG.rand(16)
-  when 0..3 then INTS.sample(random: RNG)
-  when 4, 5 then FLOATS.sample(random: RNG)
-  when 6..8 then s = STRINGS.sample(random: RNG); RNG.rand(3) == 0 ? s : s.dup
-  when 9, 10 then SYMBOLS.sample(random: RNG)
-  when 11 then PATTERNS.sample(random: RNG)
-  when 12 then [nil, true, false].sample(random: RNG)
-  when 13 then RNG.rand(20) - 5
-  when 14 then [Rational(1, 3), Rational(-2**70, 3), Complex(1, -2.5), Complex(Float::NAN, 0), 1.5r].sample(random: RNG)
-  else [Comparable, Kernel, Integer, String, Object, Float, Encoding::UTF_8, Encoding::UTF_16LE, BasicObject].sample(random: RNG)
-  end
-end
-
-def hostile
-  case RNG.rand(29)
-  when 0..13 then scalar
-  when 14 then Array.new(RNG.rand(5)) { scalar }
-  when 15 then Array.new(RNG.rand(4)) { scalar }.freeze
-  when 16 then begin {scalar => scalar, a: scalar} rescue {} end
-  when 17 then recursive_array
-  when 18 then recursive_hash
-  when 19 then begin Range.new(*($endless ? [[1, 5], [nil, 3], [2, nil], [-1, -1], [0, 2**64], [2**62, nil], [nil, nil]] : [[1, 5], ["a", "e"], [-1, -1], [1.5, 9]]).sample(random: RNG), RNG.rand(2) == 0) end
-  when 20 then [Odd, Wrong, Missing, Object, BasicObject].sample(random: RNG).new
-  when 21 then [proc { |*a| a }, ->(x) { x }, :upcase.to_proc, method(:deep)].sample(random: RNG)
-  when 22 then [Point.new(1, 2), recursive_struct, Named.new(a: 1), Datum.new(1, 2), Set[1, :a]].sample(random: RNG)
-  when 23 then [[3, 1, 2].each, (1..4).lazy, "ab".each_char, 1.step(10, 3), [1].each + [2]].sample(random: RNG)
-  when 25, 26 then Meddler.new(RNG.rand(6))
-  when 27 then Array.new(RNG.rand(1..4)) { |i| i == 1 ? Meddler.new(RNG.rand(6)) : scalar }
-  when 24 then deep([1, 50, 5000].sample(random: RNG))
-  else [Time.at(0), Random.new(1), StandardError.new("e"), "abc".match(/b/), ENV, Thread.current, 1.method(:+)].sample(random: RNG)
-  end
-end
+require_relative "values"
 
 # Receivers, made afresh for each call.
 RECEIVERS = {
@@ -191,8 +90,28 @@ RECEIVERS = {
   File::Stat => -> { File.stat("/") },
   Dir => -> { Dir.new("/") },
   ObjectSpace::WeakMap => -> { ObjectSpace::WeakMap.new.tap { |m| m["k"] = "v" } },
-  ObjectSpace::WeakKeyMap => -> { ObjectSpace::WeakKeyMap.new.tap { |m| m["k"] = "v" } }
+  ObjectSpace::WeakKeyMap => -> { ObjectSpace::WeakKeyMap.new.tap { |m| m["k"] = "v" } },
+  IO => -> { IO.pipe.then { |r, w| w << "ab\u65e5\n" * 3; w.close; r } },
+  IO::Buffer => -> { [IO::Buffer.new(32), IO::Buffer.for("abcdefgh"), IO::Buffer.for(+"abcdefgh"), IO::Buffer.new(70_000), IO::Buffer.new(8).slice(2, 4), IO::Buffer.new(0), IO::Buffer.new(16).tap(&:free)].sample(random: RNG) },
+  StringIO => -> { [StringIO.new("a\nb\u65e5\n\xff"), StringIO.new(+"", "w"), StringIO.new("x".freeze), StringIO.new.tap(&:close)].sample(random: RNG) },
+  Enumerator::Yielder => -> { Enumerator::Yielder.new { |*a| a } },
+  Enumerator::Product => -> { Enumerator::Product.new(1..2, [3, Meddler.new(RNG.rand(6))]) },
+  Monitor => -> { Monitor.new },
+  ThreadGroup => -> { ThreadGroup.new },
+  Process::Status => -> { STATUS },
+  Process::Tms => -> { Process.times },
+  Thread::Backtrace::Location => -> { caller_locations(0).sample(random: RNG) },
+  Refinement => -> { r = nil; Module.new { r = refine(String) { def q = 1 } }; r },
+  Ractor::Port => -> { Ractor::Port.new },
+  ARGF.class => -> { ARGF.class.new("/dev/null", "/etc/hostname") },
+  Warning.singleton_class => -> { Warning },
+  GC.singleton_class => -> { GC },
+  ENV.singleton_class => -> { ENV },
+  Point.singleton_class => -> { [Point, Named, Datum].sample(random: RNG) }
 }
+STATUS = system("true") && $?
+# What `send` reaches and programs never name: how objects are made, and made again. Of these classes it would take the process's own descriptors.
+REMADE = RECEIVERS.keys.reject { |k| k <= IO || k <= Dir || [Object, BasicObject, Thread, ARGF.class].include?(k) || k.singleton_class? }.freeze
 
 # Module functions and constructors that are harmless with any argument.
 FUNCTIONS = {
@@ -206,8 +125,16 @@ FUNCTIONS = {
   Proc => %i[new], Fiber => %i[new yield current [] []=], Thread => %i[current main list handle_interrupt pending_interrupt? each_caller_location], Rational => [], Complex => %i[rect polar rectangular],
   File => %i[basename dirname extname expand_path absolute_path absolute_path? join split fnmatch fnmatch? exist? file? directory? stat lstat readlink realpath realdirpath size size? zero? ftype identical? symlink? path readable? writable? executable? mtime atime],
   Dir => %i[exist? empty? glob [] children entries each_child home pwd], ENV => %i[[] []= fetch key? key values_at slice assoc rassoc delete except dig store value? find_all map to_h filter_map],
-  Method => [], Point => %i[new [] members keyword_init?], Datum => %i[new [] members], ObjectSpace::WeakMap => %i[new]
+  Method => [], Point => %i[new [] members keyword_init?], Datum => %i[new [] members], ObjectSpace::WeakMap => %i[new], IO::Buffer => %i[new for string map size_of], FileTest => FileTest.singleton_methods(false),
+  Ractor => %i[current main main? count [] store_if_absent shareable? make_shareable shareable_proc shareable_lambda], Thread::Backtrace => %i[limit], Process::Tms => %i[new], Process::Status => [], IO => %i[try_convert read binread readlines]
 }
+# Singleton methods that would change, end or block the process itself, or write over what they are given.
+UNSAFE = {
+  Dir => %i[chroot chdir fchdir open new foreach], Encoding => %i[default_external= default_internal=], Fiber => %i[set_scheduler schedule], File => %i[umask mkfifo], GC => %i[config auto_compact= measure_total_time= enable],
+  IO => %i[popen new open sysopen pipe foreach copy_stream read], Kernel => %i[` loop open require load gets eval set_trace_func trace_var], Process => Process.singleton_methods(false), Process::GID => %i[change_privilege grant_privilege eid= re_exchange],
+  Process::UID => %i[change_privilege grant_privilege eid= re_exchange], Process::Sys => Process::Sys.singleton_methods(false), Ractor => %i[receive recv new []=], Thread => %i[new start ignore_deadlock= __report= __abort=], Regexp => %i[timeout=],
+  ObjectSpace => %i[each_object]
+}.freeze
 
 # Iterating these receivers without a block would never end.
 ENDLESS = %i[to_a entries to_set sum count sort sort_by min max minmax reverse_each each_entry inject reduce tally to_h include? member? group_by partition each_slice each_cons zip cycle chunk_while slice_when
@@ -242,8 +169,9 @@ def attack(label, receiver, name, calls)
     target = $target = receiver.call
     TRACE&.puts "#{label} on #{begin; describe(target); rescue Exception; "?"; end} (#{args.map { |a| begin; describe(a); rescue Exception; "?"; end }.join(", ")}) #{kw} #{block && "{}"}"
     $count += 1
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC) if $slow
     begin
-      if BasicObject === target && !(Object === target)
+      if BasicObject === target && !(Object === target) || label.include?("send(") || label.include?(".allocate")
         target.__send__(name, *args, **kw, &block)
       else
         r = target.public_send(name, *args, **kw, &block) unless name == :__private
@@ -262,10 +190,13 @@ def attack(label, receiver, name, calls)
         nil
       end
     end
+    $slow[label] += Process.clock_gettime(Process::CLOCK_MONOTONIC) - began if $slow
   end
 end
 
+Dir.chdir(FOLDER)
 $count = 0
+$slow = Hash.new(0.0) if COUNTS
 $raised = Hash.new(0)
 $stderr = File.open(File::NULL, "w")
 $VERBOSE = nil
@@ -282,6 +213,28 @@ RECEIVERS.each do |klass, make|
     make_one = klass == Range && ENDLESS.include?(name) ? -> { [1..5, 1...1, "a".."e", 0..-1].sample(random: RNG) } : make
     attack("#{klass}##{name}", make_one, name, own.include?(name) ? ROUNDS : [ROUNDS / 3, 1].max)
   end
+end
+
+# What is private, by `send`: initialising again what is there, copying into it, hooks.
+REMADE.each do |klass|
+  names = klass.private_instance_methods(false) | %i[initialize initialize_copy initialize_dup initialize_clone]
+  names -= klass.private_instance_methods(false) - %i[initialize initialize_copy] if klass <= Comparable && !klass.is_a?(Class)
+  (names - SKIP - %i[using refine]).sort.each { |name| attack("#{klass}#send(:#{name})", RECEIVERS[klass], name, ROUNDS) }
+end
+
+# Objects that were never initialised, and each method they answer to.
+BARE.each do |klass|
+  names = klass.ancestors.take_while { |m| m != Object && m != BasicObject }.flat_map { |m| m.public_instance_methods(false) | m.private_instance_methods(false) }.uniq
+  (names - SKIP - %i[using refine]).sort.each do |name|
+    next if klass == ARGF.class && !%i[initialize lineno filename inplace_mode].include?(name)
+    attack("#{klass}.allocate##{name}", -> { klass.allocate }, name, [ROUNDS / 3, 1].max)
+  end
+end
+
+# Singleton methods that FUNCTIONS does not name.
+ObjectSpace.each_object(Module).reject { |m| m.singleton_class? || m.name.nil? || m <= SystemCallError }.sort_by(&:name).each do |mod|
+  names = mod.singleton_methods(false) - SKIP - (FUNCTIONS[mod] || []) - (UNSAFE[mod] || [])
+  names.sort.each { |name| attack("#{mod}.#{name}", -> { mod }, name, [ROUNDS / 3, 1].max) }
 end
 
 FUNCTIONS.each do |mod, names|
@@ -305,8 +258,14 @@ dump = Marshal.dump([1, 2**70, 1.5, "é", :sym, :sym, {a: [nil, true]}, Point.ne
   end
 end
 
-puts "seed #{SEED}: #{$count > 1000 || ONLY ? "done" : "only #{$count} calls"}"
-if ENV["KUMI_FUZZ_COUNTS"]
-  puts "#{$count} calls"
-  $raised.sort_by { |k, v| [-v, k.to_s] }.each { |k, v| puts "#{v} #{k}" }
+begin
+  Dir.chdir("/")
+  system("rm", "-rf", FOLDER)
+rescue SystemCallError
+  nil
+end
+REPORT.puts "seed #{SEED}: #{ONLY || $count > 1000 ? "done" : "too few"}, #{$count} calls"
+if COUNTS
+  $raised.sort_by { |k, v| [-v, k.to_s] }.each { |k, v| REPORT.puts "#{v} #{k}" }
+  $slow.sort_by { |_, v| -v }.first(20).each { |k, v| REPORT.puts format("%.2f s %s", v, k) }
 end

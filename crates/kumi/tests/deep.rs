@@ -5,43 +5,19 @@
 //! limit; tasks, fibers, natives that call natives stand in long rows. Each runs in the main thread and in a thread of a
 //! worker, whose native stack is small.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+#[allow(dead_code)]
+mod common;
+use std::time::Duration;
 
 /// What a program prints at its end; it must come to it, in a time that only tells an answer from a hang.
 fn kumi(program: &str) -> String {
-    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
-    c.args(["-W0", "-"]).env_remove("RUBYOPT").env_remove("RUBYLIB").env("RUBY_THREAD_VM_STACK_SIZE", "262144");
-    c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = c.spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), program.as_bytes()).unwrap();
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let read = std::thread::spawn(move || {
-        let mut s = Vec::new();
-        let _ = out.read_to_end(&mut s);
-        String::from_utf8_lossy(&s).into_owned()
-    });
-    let told = std::thread::spawn(move || {
-        let mut s = Vec::new();
-        let _ = err.read_to_end(&mut s);
-        String::from_utf8_lossy(&s).into_owned()
-    });
-    let began = Instant::now();
-    let status = loop {
-        if let Some(s) = child.try_wait().unwrap() {
-            break s;
-        }
-        if began.elapsed() > Duration::from_secs(240) {
-            let _ = child.kill();
-            panic!("still running: {}", &program[..program.len().min(2000)]);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let (out, err) = (read.join().unwrap(), told.join().unwrap());
-    assert!(status.success(), "{status}: {}\n{err}", &program[..program.len().min(2000)]);
-    assert!(!err.contains("internal error"), "{err}");
-    out
+    let mut c = common::kumi(&["-W0", "-"]);
+    c.env("RUBY_THREAD_VM_STACK_SIZE", "262144");
+    let shown = &program[..program.len().min(2000)];
+    let end = common::finish(&mut c, program.as_bytes(), Duration::from_secs(240)).unwrap_or_else(|| panic!("still running: {shown}"));
+    assert!(end.status.success(), "{}: {shown}\n{}", end.status, end.err);
+    assert!(!end.err.contains("internal error"), "{}", end.err);
+    String::from_utf8_lossy(&end.out).into_owned()
 }
 
 /// Runs it in a thread, whose worker has a small native stack. The stacks of Ruby frames are smaller still, so that what

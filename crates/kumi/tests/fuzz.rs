@@ -4,8 +4,10 @@
 //! `KUMI_FUZZ_SECONDS=n` makes each of them run for n seconds, one seed after the other; `KUMI_TEST_SEED=n` begins with another
 //! seed. Without, natives and twins run the first two seeds, the same on every machine.
 
+#[allow(dead_code)]
+mod common;
+use common::seed;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 type Modes<'a> = &'a [(&'static str, &'static str)];
@@ -13,10 +15,6 @@ type Modes<'a> = &'a [(&'static str, &'static str)];
 const STRESSES: [Modes; 5] =
     [&[], &[("KUMI_GC_STRESS", "31")], &[("KUMI_TLH_STRESS", "3")], &[("KUMI_SCHED_STRESS", "5")], &[("KUMI_STACK_STRESS", "1")]];
 
-/// `KUMI_TEST_SEED`, or the usual one.
-fn seed(default: u32) -> u32 {
-    std::env::var("KUMI_TEST_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 fn seconds(default: u64) -> u64 {
     std::env::var("KUMI_FUZZ_SECONDS").ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
@@ -29,35 +27,13 @@ fn over(n: u32, stop: Instant) -> bool {
 /// What one fuzzer prints. It ends by itself and well, or the test fails with the line that replays it.
 fn run(program: &str, args: &[String], modes: Modes, limit: Duration) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz");
-    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
-    c.arg("-W0").arg(program).args(args).current_dir(folder);
-    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
-    c.envs(modes.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let shown: String = modes.iter().map(|(k, v)| format!("{k}={v} ")).collect();
+    let mut c = common::kumi(&["-W0", program]);
+    c.args(args).current_dir(folder).envs(modes.iter().copied());
+    let shown: String = modes.iter().map(|(k, v)| format!("{k}='{v}' ")).collect();
     let replay = format!("{shown}kumi -W0 tests/fuzz/{program} {}", args.join(" "));
-    let mut child = c.spawn().unwrap();
-    let read = |mut from: Box<dyn std::io::Read + Send>| {
-        std::thread::spawn(move || {
-            let mut b = Vec::new();
-            let _ = from.read_to_end(&mut b);
-            String::from_utf8_lossy(&b).into_owned()
-        })
-    };
-    let (out, err) = (read(Box::new(child.stdout.take().unwrap())), read(Box::new(child.stderr.take().unwrap())));
-    let start = Instant::now();
-    let status = loop {
-        if let Some(s) = child.try_wait().unwrap() {
-            break s;
-        }
-        if start.elapsed() > limit {
-            let _ = child.kill();
-            let _ = child.wait();
-            panic!("still running after {limit:?}: {replay}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let (out, err) = (out.join().unwrap(), err.join().unwrap());
-    assert!(status.success(), "{status}: {replay}\n{out}\n{err}");
+    let end = common::finish(&mut c, b"", limit).unwrap_or_else(|| panic!("still running after {limit:?}: {replay}"));
+    let (out, err) = (String::from_utf8_lossy(&end.out).into_owned(), end.err);
+    assert!(end.status.success(), "{}: {replay}\n{out}\n{err}", end.status);
     assert!(!err.contains("internal error"), "{replay}\n{err}");
     out
 }
@@ -93,17 +69,22 @@ fn threads_lose_and_invent_nothing_while_stacks_move() {
     races(STRESSES[4]);
 }
 
-/// One seed after the other until the time is over.
+/// One seed after the other until the time is over; says how many calls were made.
 fn natives(rounds: u32, modes: Modes) {
     let stop = Instant::now() + Duration::from_secs(seconds(3));
+    // What is asked for too much memory says so.
+    let mut all = modes.to_vec();
+    all.push(("KUMI_HEAP_MAX", "512M"));
+    let mut calls = 0;
     for n in seed(1).. {
-        let out = run("natives.rb", &[n.to_string(), rounds.to_string()], modes, Duration::from_secs(400));
-        // What is called may print.
-        assert!(out.ends_with(&format!("seed {n}: done\n")), "{out}");
+        let out = run("natives.rb", &[n.to_string(), rounds.to_string()], &all, Duration::from_secs(400));
+        let made = out.strip_prefix(&format!("seed {n}: done, ")).and_then(|x| x.strip_suffix(" calls\n")?.parse::<u64>().ok());
+        calls += made.unwrap_or_else(|| panic!("{out}"));
         if over(n, stop) {
             break;
         }
     }
+    println!("{calls} calls in {modes:?}");
 }
 
 #[test]
@@ -115,12 +96,21 @@ fn no_argument_ends_the_process_while_allocations_are_traced() {
     natives(3, &[("KUMI_FUZZ_TRACED", "1")]);
 }
 #[test]
+fn no_argument_ends_the_process_while_it_is_profiled() {
+    natives(2, &[("RUBYOPT", "--profile=alloc --profile-out=/dev/null")]);
+    natives(1, &[("RUBYOPT", "--profile=heap --profile-out=/dev/null")]);
+}
+#[test]
 fn no_argument_ends_the_process_under_collector_stress() {
     natives(1, STRESSES[1]);
 }
 #[test]
 fn no_argument_ends_the_process_while_windows_retire() {
     natives(1, STRESSES[2]);
+}
+#[test]
+fn no_argument_ends_the_process_while_stacks_move() {
+    natives(1, STRESSES[4]);
 }
 
 /// Classes, methods, code, symbols, threads, files, sockets, made and dropped: memory, descriptors and threads level off.

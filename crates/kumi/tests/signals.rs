@@ -111,6 +111,17 @@ fn the_end_of_a_program_waits_for_no_reader_that_a_signal_cannot_end() {
         ("$stderr.puts 'ready'; at_exit { sleep }", None),
         ("$stderr.puts 'ready'; at_exit { loop {} }", None),
         ("Thread.new { begin; sleep; ensure; sleep; end }; sleep 0.1; $stderr.puts 'ready'", None),
+        // Nor does anybody read what comes on standard error after the first line.
+        ("$stderr.puts 'ready'; $stderr.write('x' * 200_000)", None),
+        ("$stderr.puts 'ready'; raise 'x' * 200_000", None),
+        ("$stderr.puts 'ready'; abort 'x' * 200_000", None),
+        ("$stderr.puts 'ready'; at_exit { $stderr.write('x' * 200_000) }", None),
+        ("$stderr.puts 'ready'; at_exit { $stderr.puts('x' * 200_000); exit 4 }; exit 3", None),
+        ("$stderr.puts 'ready'; at_exit { raise 'x' * 200_000 }", None),
+        ("$stderr.puts 'ready'; Thread.new { raise 'x' * 200_000 }; sleep", None),
+        ("$stderr.puts 'ready'; ObjectSpace.define_finalizer(Object.new, proc { $stderr.write('x' * 200_000) })", None),
+        ("$stderr.puts 'ready'; $stderr.write('x' * 65_000); sleep", None),
+        ("o = Object.new; def o.method_missing(*) = 'x' * 200_000; $stderr.puts 'ready'; $stderr.write(o.text)", None),
     ];
     for (code, status) in programs {
         for signal in [libc::SIGTERM, libc::SIGINT] {
@@ -121,6 +132,20 @@ fn the_end_of_a_program_waits_for_no_reader_that_a_signal_cannot_end() {
                 None => assert_eq!(got.signal(), Some(signal), "{code}"),
             }
         }
+    }
+}
+
+#[test]
+fn what_nobody_reads_on_standard_error_keeps_no_program() {
+    for (code, status) in [
+        ("t = Thread.new { $stderr.write('x' * 200_000) }; sleep 0.1; t.kill; t.join; exit 3", 3),
+        ("Thread.new { $stderr.write('x' * 200_000) }; sleep 0.1; exit 3", 3),
+        ("$stderr.write('x' * 65_536); exit 3", 3),
+        ("$stderr.write('x' * 65_536); Process.kill(:KILL, $$)", -1),
+    ] {
+        let mut child = start(code);
+        let end = end_of(&mut child).unwrap_or_else(|| panic!("hangs: {code}"));
+        assert_eq!(end.code().unwrap_or(-1), status, "{code}");
     }
 }
 
@@ -155,6 +180,17 @@ fn a_child_answers_sigterm_from_its_first_moment() {
             );
             assert_eq!(prints(&code), "10\n", "{code}");
         }
+    }
+}
+
+#[test]
+fn two_hundred_children_answer_sigterm_at_once() {
+    for beside in ["", "Thread.new { loop { Object.new } };"] {
+        let code = format!(
+            "{beside} n = 0; 200.times {{ pid = fork {{ sleep }}; Process.kill(:TERM, pid); \
+             n += 1 if Process.wait2(pid)[1].termsig == 15 }}; puts n; exit!(0) if $stdout.flush"
+        );
+        assert_eq!(prints(&code), "200\n", "{code}");
     }
 }
 
@@ -215,6 +251,15 @@ fn a_child_waits_for_nothing_that_only_a_thread_of_its_parent_could_end() {
             "GC.start; Thread.new { Class.new }.join".into(),
         ),
         ("4.times { Thread.new { loop { File.read('/etc/passwd'); Dir.children('/') } } }".into(), "File.read('/etc/passwd')".into()),
+        // A thread of the pool is in the system's resolver, whose locks the child must not wait for.
+        (
+            "require 'socket'; 4.times { Thread.new { loop { Addrinfo.getaddrinfo('x.invalid', 80) rescue Thread.pass } } }".into(),
+            "Addrinfo.getaddrinfo('localhost', 80) rescue 1".into(),
+        ),
+        (
+            "require 'socket'; 4.times { Thread.new { loop { Addrinfo.getaddrinfo('localhost', 80) rescue Thread.pass } } }".into(),
+            "Thread.new { TCPSocket.new('x.invalid', 80) rescue 1 }.join".into(),
+        ),
     ];
     for (before, child) in beside {
         let code = format!("{before}; sleep 0.2; 5.times {{ Process.wait(fork {{ {child} }}); p $?.exitstatus }}; $stdout.flush; exit!(0)");

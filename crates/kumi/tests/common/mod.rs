@@ -1,10 +1,11 @@
-//! Runs the programs under tests/ and compares what they print with what stands beside them.
+//! Runs programs to their end; compares what those under tests/ print with what stands beside them.
 //!
 //! A program is killed when its time is over. Every failure comes with the line that replays it.
 
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -38,40 +39,63 @@ fn signals_as_of_a_shell() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Output and exit status, or why there is none.
-fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
-    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
-    c.arg("-W0").arg(job.program.file_name().unwrap()).current_dir(job.program.parent().unwrap());
-    c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB");
-    c.envs(job.modes.iter().map(|(k, v)| (k, v)));
-    c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // SAFETY: only calls that are allowed between fork and exec.
-    unsafe { c.pre_exec(signals_as_of_a_shell) };
-    let mut child = c.spawn().map_err(|e| e.to_string())?;
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let out = std::thread::spawn(move || {
-        let mut b = Vec::new();
-        let _ = std::io::Read::read_to_end(&mut out, &mut b);
-        b
-    });
-    let err = std::thread::spawn(move || {
-        let mut b = Vec::new();
-        let _ = std::io::Read::read_to_end(&mut err, &mut b);
-        String::from_utf8_lossy(&b).into_owned()
-    });
+/// How a program ended.
+pub struct Ended {
+    pub out: Vec<u8>,
+    pub err: String,
+    pub status: ExitStatus,
+}
+
+/// Runs a command to its end with `input` before it. `None`: it was still running after `limit`, and was killed.
+pub fn finish(c: &mut Command, input: &[u8], limit: Duration) -> Option<Ended> {
+    c.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() }).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = c.spawn().unwrap();
+    if let Some(mut to) = child.stdin.take() {
+        to.write_all(input).unwrap();
+    }
+    let read = |mut from: Box<dyn Read + Send>| {
+        std::thread::spawn(move || {
+            let mut b = Vec::new();
+            let _ = from.read_to_end(&mut b);
+            b
+        })
+    };
+    let (out, err) = (read(Box::new(child.stdout.take().unwrap())), read(Box::new(child.stderr.take().unwrap())));
     let start = Instant::now();
     let status = loop {
-        if let Some(s) = child.try_wait().map_err(|e| e.to_string())? {
+        if let Some(s) = child.try_wait().unwrap() {
             break s;
         }
         if start.elapsed() > limit {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("still running after {limit:?}"));
+            return None;
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    Ok((out.join().unwrap(), err.join().unwrap(), status.code()))
+    let (out, err) = (out.join().unwrap(), err.join().unwrap());
+    Some(Ended { out, err: String::from_utf8_lossy(&err).into_owned(), status })
+}
+
+/// `kumi` with `args` and without what the environment of the tests would change.
+pub fn kumi(args: &[&str]) -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.args(args);
+    for name in ["RUBYOPT", "RUBYLIB", "KUMI_PRELUDE", "KUMI_LIB", "RUST_BACKTRACE"] {
+        c.env_remove(name);
+    }
+    c
+}
+
+/// Output and exit status, or why there is none.
+fn run(job: &Job, limit: Duration) -> Result<(Vec<u8>, String, Option<i32>), String> {
+    let mut c = kumi(&["-W0"]);
+    c.arg(job.program.file_name().unwrap()).current_dir(job.program.parent().unwrap());
+    c.envs(job.modes.iter().map(|(k, v)| (k, v)));
+    // SAFETY: only calls that are allowed between fork and exec.
+    unsafe { c.pre_exec(signals_as_of_a_shell) };
+    let end = finish(&mut c, b"", limit).ok_or_else(|| format!("still running after {limit:?}"))?;
+    Ok((end.out, end.err, end.status.code()))
 }
 
 /// The first line that differs.
