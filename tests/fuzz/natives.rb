@@ -7,7 +7,7 @@
 # that were allocated and never initialised, and ordinary ones of which singleton methods lie. Arguments are in values.rb.
 # KUMI_FUZZ_TRACE=file: each call is written there before it is made, so that the last
 # line names the one that killed the process. KUMI_FUZZ_ONLY=Class#method: only that one. KUMI_FUZZ_TRACED=1: allocations are traced.
-# KUMI_FUZZ_COUNTS=1: what was raised, and the slowest calls.
+# KUMI_FUZZ_COUNTS=1: what was raised, and the slowest calls. KUMI_FUZZ_SHARE=n: one of n methods, by chance.
 
 require "set"
 require "stringio"
@@ -18,6 +18,7 @@ ROUNDS = Integer(ARGV[1] || 3)
 RNG = Random.new(SEED)
 TRACE = ENV["KUMI_FUZZ_TRACE"] && File.open(ENV["KUMI_FUZZ_TRACE"], "w").tap { |f| f.sync = true }
 ONLY = ENV["KUMI_FUZZ_ONLY"]
+SHARE = Integer(ENV["KUMI_FUZZ_SHARE"] || 1)
 COUNTS = ENV["KUMI_FUZZ_COUNTS"]
 # What is called may print: `1.send("p")` does.
 REPORT = $stdout
@@ -160,6 +161,7 @@ end
 
 def attack(label, receiver, name, calls)
   return if ONLY && label != ONLY
+  return if SHARE > 1 && RNG.rand(SHARE) > 0
   calls.times do
     $left = 200
     $endless = INDEXING.include?(name)
@@ -243,7 +245,7 @@ end
 
 # Marshal data with a few bytes changed.
 dump = Marshal.dump([1, 2**70, 1.5, "é", :sym, :sym, {a: [nil, true]}, Point.new(1, 2), 1..3, Object, Kernel, /x/i, StandardError.new("m"), Rational(1, 2), Time.at(0), Set[1], Odd.new])
-(ROUNDS * 40).times do
+(ROUNDS * 40 / SHARE).times do
   bytes = dump.dup
   RNG.rand(1..4).times { bytes.setbyte(RNG.rand(bytes.bytesize), RNG.rand(256)) }
   bytes = bytes.byteslice(0, RNG.rand(bytes.bytesize)) if RNG.rand(4) == 0
@@ -264,7 +266,7 @@ begin
 rescue SystemCallError
   nil
 end
-REPORT.puts "seed #{SEED}: #{ONLY || $count > 1000 ? "done" : "too few"}, #{$count} calls"
+REPORT.puts "seed #{SEED}: #{ONLY || $count * SHARE > 1000 ? "done" : "too few"}, #{$count} calls"
 if COUNTS
   $raised.sort_by { |k, v| [-v, k.to_s] }.each { |k, v| REPORT.puts "#{v} #{k}" }
   $slow.sort_by { |_, v| -v }.first(20).each { |k, v| REPORT.puts format("%.2f s %s", v, k) }

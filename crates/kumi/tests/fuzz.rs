@@ -72,12 +72,9 @@ fn threads_lose_and_invent_nothing_while_stacks_move() {
 /// One seed after the other until the time is over; says how many calls were made.
 fn natives(rounds: u32, modes: Modes) {
     let stop = Instant::now() + Duration::from_secs(seconds(3));
-    // What is asked for too much memory says so.
-    let mut all = modes.to_vec();
-    all.push(("KUMI_HEAP_MAX", "512M"));
     let mut calls = 0;
     for n in seed(1).. {
-        let out = run("natives.rb", &[n.to_string(), rounds.to_string()], &all, Duration::from_secs(400));
+        let out = run("natives.rb", &[n.to_string(), rounds.to_string()], modes, Duration::from_secs(400));
         let made = out.strip_prefix(&format!("seed {n}: done, ")).and_then(|x| x.strip_suffix(" calls\n")?.parse::<u64>().ok());
         calls += made.unwrap_or_else(|| panic!("{out}"));
         if over(n, stop) {
@@ -102,8 +99,8 @@ fn no_argument_ends_the_process_while_it_is_profiled() {
 }
 #[test]
 fn no_argument_ends_the_process_under_collector_stress() {
-    // The heap, which the hostile values make large, is verified twice at each collection.
-    natives(1, &[("KUMI_GC_STRESS", "997")]);
+    // The heap, which the hostile values make large, is verified twice at each collection: some of the methods at a time.
+    natives(1, &[("KUMI_GC_STRESS", "997"), ("KUMI_FUZZ_SHARE", "10")]);
 }
 #[test]
 fn no_argument_ends_the_process_while_windows_retire() {
@@ -111,7 +108,7 @@ fn no_argument_ends_the_process_while_windows_retire() {
 }
 #[test]
 fn no_argument_ends_the_process_while_stacks_move() {
-    natives(1, STRESSES[4]);
+    natives(1, &[("KUMI_STACK_STRESS", "1"), ("KUMI_FUZZ_SHARE", "5")]);
 }
 
 /// Classes, methods, code, symbols, threads, files, sockets, made and dropped: memory, descriptors and threads level off.
