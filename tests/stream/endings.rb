@@ -3,6 +3,7 @@ require "kumihimo/xml"
 require "socket"
 require "timeout"
 require "zlib"
+require "stringio"
 
 class Part < Kumihimo::XTree
   field :id, Integer
@@ -75,11 +76,28 @@ push = Kumihimo::XML::Push.new("/d/part", Part) { |part| ids << part.id }
 push << WHOLE
 p failure { push << "junk"; push.finish }.class, ids
 
-# A text of a list that is no value: where the list stands, and which element it is.
+# A text of a list that is no value: where it stands, and which element it is.
 e = failure { Kumihimo::XML.parse("<d>\n<tag>1</tag><tag>x</tag></d>", Tags).tags.to_a }
 p e.class, e.line, e.column, e.path, e.field, e.text
 reader = Kumihimo::XML.parse("<d><tag>1</tag><tag>2</tag><tag>y</tag></d>", Tags).tags.reader
 p reader.next, reader.next, failure { reader.next }.path
+lines = "<d>\n#{(1..200).map { |i| "  <tag>#{i == 150 ? "x" : i}</tag>\n" }.join}</d>"
+place = ->(e) { [e.line, e.column, e.path, e.message[/\A\S+/]] }
+p place[failure { Kumihimo::XML.parse(lines, Tags).tags.to_a }]
+p place[failure { Kumihimo::XML.parse(lines, Tags).remove_tags.to_a }]
+p place[failure { tags = Kumihimo::XML.parse(lines, Tags).tags; tags.count { true } rescue tags.each { nil } }]
+reader = Kumihimo::XML.parse(lines, Tags).tags.reader
+p place[failure { loop { reader.take_batch(1000) } }]
+p place[failure { Kumihimo::XML.parse(lines, Tags).tags.join([1], on: :itself).to_a }]
+p place[failure { Kumihimo::XML.open(StringIO.new(lines), Tags).tags.each { nil } }]
+# One that was on disk: where the element stands that has it.
+class Many < Kumihimo::XTree
+  field :id, Integer
+  list :tags, Integer, element: "tag"
+end
+many = "<d>\n#{(1..9).map { |i| "<many><id>#{i}</id>\n<tag>#{i == 5 ? "y" : i}</tag></many>\n" }.join}</d>"
+p place[failure { Kumihimo::XML.list(many, "/d/many", Many).each { |e| e.tags.to_a } }]
+p place[failure { Kumihimo::XML.list(many, "/d/many", Many).sort_by(:id, rows: 2).each { |e| e.tags.to_a } }]
 
 # A reader holds what is before it, not what it has passed.
 passed = WeakRef rescue require("weakref")

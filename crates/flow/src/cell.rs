@@ -37,7 +37,7 @@ struct Header {
 pub(crate) enum What {
     /// A whole element; the bytes are its packed row.
     Row(ClassId),
-    /// The bytes are a text.
+    /// The bytes are a text behind its place, as [`kumi_xml::placed`] takes them.
     Text,
     /// A streaming element; there are no bytes.
     Node(Arc<Node>),
@@ -119,7 +119,7 @@ impl Cell {
         &self.header().what
     }
 
-    /// The packed row or text (empty for a streaming element).
+    /// The packed row, or the text behind its place (empty for a streaming element).
     pub fn bytes(&self) -> &[u8] {
         bytes(self.0)
     }
@@ -201,7 +201,7 @@ impl RowHandle {
         }
     }
 
-    /// The packed row, or the text.
+    /// The packed row, or the text behind its place.
     pub fn bytes(&self) -> &[u8] {
         bytes(self.0)
     }

@@ -47,17 +47,22 @@ impl<'a> RowEntry<'a> {
 pub enum Entry<'a> {
     /// A whole element.
     Row(RowEntry<'a>),
-    /// An element of a list of texts, as UTF-8.
-    Text(&'a [u8]),
+    /// An element of a list of texts, as UTF-8, and the line and column of its start tag (zeros: not known).
+    Text(&'a [u8], (u32, u32)),
     /// A streaming element.
     Node(&'a Arc<Node>),
 }
 
 impl<'a> Entry<'a> {
+    fn text(placed: &'a [u8]) -> Entry<'a> {
+        let (place, text) = kumi_xml::placed(placed);
+        Entry::Text(text, place)
+    }
+
     fn of(cell: &'a Cell) -> Entry<'a> {
         match cell.what() {
             What::Row(class) => Entry::Row(RowEntry { class: *class, bytes: cell.bytes(), cell: Some(cell) }),
-            What::Text => Entry::Text(cell.bytes()),
+            What::Text => Entry::text(cell.bytes()),
             What::Node(node) => Entry::Node(node),
         }
     }
@@ -245,7 +250,7 @@ impl Stand {
                     self.started = true;
                     let more = match item {
                         Item::Row { class, row, .. } => f(Entry::Row(RowEntry { class, bytes: batch.batch.row_bytes(row), cell: None })),
-                        Item::Field { text, .. } => f(Entry::Text(batch.batch.text(text))),
+                        Item::Field { text, .. } => f(Entry::text(batch.batch.placed_text(text))),
                         Item::Open { class, row, .. } => {
                             let node = router.open(&core.token, class, batch.batch.row_bytes(row));
                             f(Entry::Node(&node))

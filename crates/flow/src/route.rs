@@ -131,10 +131,10 @@ impl Router {
                 }
             }
             Item::Field { slot, text } => {
-                let text = batch.text(text);
                 if let Some(list) = self.find(slot) {
-                    return append(list, || Cell::new(What::Text, text, &context.meter));
+                    return append(list, || Cell::new(What::Text, batch.placed_text(text), &context.meter));
                 }
+                let text = batch.text(text);
                 if let Some(node) = self.frames.last().and_then(|frame| frame.node.upgrade()) {
                     node.set(slot, Slot::Text(text.into()));
                 }

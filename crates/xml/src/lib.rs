@@ -120,7 +120,7 @@ mod tag;
 pub mod tokenizer;
 pub mod value;
 
-pub use bind::{Batch, BindError, BindErrorKind, BindLimits, BindOptions, Binder, ByteRange, Item, Limit, Progress, RowRef};
+pub use bind::{Batch, BindError, BindErrorKind, BindLimits, BindOptions, Binder, ByteRange, Item, Limit, Progress, RowRef, placed};
 pub use error::{Error, ErrorKind, LimitKind, Position};
 pub use event::{Attribute, Event, Name, Start};
 pub use limits::Limits;

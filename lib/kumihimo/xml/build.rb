@@ -171,15 +171,23 @@ module Kumihimo
 
       def type = @field.type
 
-      # The `number`th of the list, from 1.
-      def convert(text, number)
+      # The `number`th of the list, from 1. `cursor` has given `behind` others of its batch after it.
+      def convert(text, number, cursor, behind = 0)
         @field.converter.call(text)
       rescue Types::Unfit
-        Build.refuse_element(@field, text, number, @source, @place, nil)
+        Build.refuse_element(@field, text, number, @source, place(cursor, behind), nil)
       rescue ConversionError
         raise
       rescue StandardError => e
-        Build.refuse_element(@field, text, number, @source, @place, e)
+        Build.refuse_element(@field, text, number, @source, place(cursor, behind), e)
+      end
+
+      private
+
+      # Line and column of the element, if they are known, with the list's path.
+      def place(cursor, behind)
+        line, column = __xcursor_place(cursor, behind)
+        line ? [line, column, @place[2]] : @place
       end
     end
 

@@ -92,7 +92,7 @@ module Kumihimo
       if @__texts
         at = 0
         while (element = __xcursor_next(cursor))
-          yield @__texts.convert(element, at += 1)
+          yield @__texts.convert(element, at += 1, cursor)
         end
       else
         while (element = __xcursor_next(cursor))
@@ -130,7 +130,7 @@ module Kumihimo
         return @ahead.first unless @ahead.empty?
         element = @closed ? nil : __xcursor_next(@cursor)
         raise StopIteration, "iteration reached an end" if element.nil?
-        @ahead << (@texts ? @texts.convert(element, @passed += 1) : element)
+        @ahead << (@texts ? @texts.convert(element, @passed += 1, @cursor) : element)
         @ahead.first
       end
 
@@ -139,7 +139,10 @@ module Kumihimo
         return @ahead.shift(max) unless @ahead.empty?
         return nil if @closed
         batch = __xcursor_batch(@cursor, max)
-        batch&.map! { |text| @texts.convert(text, @passed += 1) } if @texts
+        if @texts && batch
+          behind = batch.size
+          batch.map! { |text| @texts.convert(text, @passed += 1, @cursor, behind -= 1) }
+        end
         batch
       end
 

@@ -207,10 +207,15 @@ fn batch_of(binding: &Binding, items: &[Value]) -> Option<Batch> {
         };
         let text = bytes.as_str()?;
         let text = text.bytes();
+        if kind.as_fix()? == 2 && matches!(field, Some(FieldKind::Text)) && std::str::from_utf8(text).is_ok() {
+            u32::try_from(batch.bytes.len() + text.len() + 8).ok()?;
+            let text = batch.append_text((0, 0), text);
+            batch.items.push(Item::Field { slot, text });
+            continue;
+        }
         let range = ByteRange { start: u32::try_from(batch.bytes.len()).ok()?, len: u32::try_from(text.len()).ok()? };
         let row = RowRef { start: range.start, len: range.len };
         let item = match (kind.as_fix()?, field) {
-            (2, Some(FieldKind::Text)) if std::str::from_utf8(text).is_ok() => Item::Field { slot, text: range },
             (kind @ (0 | 1), field) => {
                 let class = match field {
                     Some(FieldKind::Class(class)) => class,

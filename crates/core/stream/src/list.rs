@@ -27,6 +27,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__xcursor_next", 1, |cx, _, a| next(cx, a[0], Mode::Wait)),
     leaf("__xcursor_peek", 1, |cx, _, a| peek(cx, a[0], Mode::Wait)),
     leaf("__xcursor_batch", 2, |cx, _, a| batch(cx, a[0], a[1], Mode::Wait)),
+    leaf("__xcursor_place", 2, place),
     leaf("__xcursor_ended", 2, others_ended),
     leaf("__xcursor_close", 1, close),
 ];
@@ -73,7 +74,7 @@ pub fn list_value(cx: &mut Cx, list: List, doc: Value, binding: Arc<Binding>) ->
 enum Taken {
     Row { class: ClassId, start: usize, end: usize },
     Kept { class: ClassId, row: RowHandle },
-    Text { start: usize, end: usize },
+    Text { start: usize, end: usize, place: (u32, u32) },
     Node(Arc<Node>),
 }
 
@@ -137,9 +138,9 @@ impl State {
                         Taken::Row { class: row.class, start, end: bytes.len() }
                     }
                 },
-                Entry::Text(text) => {
+                Entry::Text(text, place) => {
                     bytes.extend_from_slice(text);
-                    Taken::Text { start, end: bytes.len() }
+                    Taken::Text { start, end: bytes.len(), place }
                 }
                 Entry::Node(node) => Taken::Node(node.clone()),
             });
@@ -159,7 +160,7 @@ impl State {
         self.at = at + 1;
         Some(match taken {
             Taken::Row { class, start, end } => tree::record(cx, &data.binding, *class, data.origin, &self.bytes[*start..*end]),
-            Taken::Text { start, end } => string(cx, &self.bytes[*start..*end]),
+            Taken::Text { start, end, .. } => string(cx, &self.bytes[*start..*end]),
             Taken::Kept { class, row } => {
                 let end = row.bytes().len();
                 tree::view(cx, View::row(data.binding.clone(), *class, data.origin, row.clone(), 0, end))
@@ -289,6 +290,21 @@ fn peek(cx: &mut Cx, of: Value, mode: Mode) -> R {
         Ok(poll) => wait::park(cx, &data.waits, &data.producer, data.doc, mode, Op { number: PEEK, a: of, b: Value::NIL }, poll),
         Err(e) => Err(fail::read_error(cx, &e)),
     }
+}
+
+/// `__xcursor_place(cursor, back)`: line and column of the text that was made last, or of the one so many before it in its batch;
+/// nil where they are not known.
+fn place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let data = payload::<CursorData>(cx, a[0], "a reader")?;
+    let back = cx.arg_i64(a, 1)?;
+    let state = data.state.lock();
+    let at = usize::try_from(back).ok().and_then(|back| state.at.checked_sub(1)?.checked_sub(back));
+    let found = match at.and_then(|at| state.taken.get(at)) {
+        Some(&Taken::Text { place: (line, column), .. }) if line > 0 => Some((line, column)),
+        _ => None,
+    };
+    drop(state);
+    Ok(found.map_or(Value::NIL, |(line, column)| cx.array(&[Value::fix(line as i64), Value::fix(column as i64)])))
 }
 
 /// `__xcursor_batch(cursor, max)`: elements that are there without waiting; `[]` when none is there now, nil at the end.

@@ -173,7 +173,7 @@ pub fn block<T>(mut read: impl FnMut() -> Result<Poll<T>, ReadError>) -> Result<
 pub fn show(entry: Entry<'_>) -> String {
     match entry {
         Entry::Row(row) => row.view().text(0).unwrap_or("-").to_string(),
-        Entry::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Entry::Text(text, _) => String::from_utf8_lossy(text).into_owned(),
         Entry::Node(_) => "#".to_string(),
     }
 }

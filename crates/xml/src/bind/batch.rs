@@ -67,9 +67,36 @@ impl Batch {
         }
     }
 
+    /// Appends the text of an [`Item::Field`], behind the line and column of its start tag (zeros: not known).
+    pub fn append_text(&mut self, (line, column): (u32, u32), text: &[u8]) -> ByteRange {
+        self.bytes.extend_from_slice(&line.to_le_bytes());
+        self.bytes.extend_from_slice(&column.to_le_bytes());
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(text);
+        ByteRange { start, len: text.len() as u32 }
+    }
+
+    /// The text of an [`Item::Field`] with its place before it, for [`placed`].
+    pub fn placed_text(&self, text: ByteRange) -> &[u8] {
+        let start = (text.start as usize).saturating_sub(PLACE);
+        self.bytes.get(start..text.start as usize + text.len as usize).unwrap_or(b"")
+    }
+
     /// UTF-8, when the range is one that the binder gave.
     pub fn text(&self, range: ByteRange) -> &[u8] {
         self.bytes.get(range.start as usize..range.start as usize + range.len as usize).unwrap_or(b"")
+    }
+}
+
+/// Bytes of the place before a text.
+const PLACE: usize = 8;
+
+/// A text, and the line and column of its element's start tag, of which a batch has kept both together. The
+/// binder places the elements of lists of texts only; others have zeros.
+pub fn placed(bytes: &[u8]) -> ((u32, u32), &[u8]) {
+    match bytes.split_at_checked(PLACE) {
+        Some((&[a, b, c, d, e, f, g, h], text)) => ((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])), text),
+        _ => ((0, 0), b""),
     }
 }
 

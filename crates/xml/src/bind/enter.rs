@@ -79,7 +79,9 @@ impl State {
                 let mut frame = Frame::new(Role::Leaf, slot);
                 frame.arena = self.store.arena.len() as u32;
                 self.leaf = frame.arena;
-                self.enter(frame)
+                // An element of a list has no row that tells where it stands.
+                let element = field.card == Card::Many;
+                self.enter(frame).map(|next| if element { Next::Located } else { next })
             }
             Kind::Class(class) => {
                 if self.learning.as_ref().is_some_and(|l| l.begun()) {

@@ -53,7 +53,7 @@ mod reference;
 mod span;
 mod state;
 
-pub use batch::{Batch, Bound, ByteRange, Item, Limit, Progress, RowRef};
+pub use batch::{Batch, Bound, ByteRange, Item, Limit, Progress, RowRef, placed};
 pub use error::{BindError, BindErrorKind};
 
 use crate::error::{Error, Position};

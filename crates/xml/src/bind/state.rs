@@ -2,7 +2,7 @@
 //! store, items into the batch. Start tags are read in [`enter`](super::enter).
 
 use super::BindLimits;
-use super::batch::{Batch, ByteRange, Item};
+use super::batch::{Batch, Item};
 use super::error::BindErrorKind;
 use super::frame::{Frame, NONE, Role, Store, Texts, Value};
 use super::learn::Learning;
@@ -143,7 +143,7 @@ impl State {
     pub fn end(&mut self, schema: &Schema, out: &mut Batch) -> Result<(), Fault> {
         let Some(top) = self.frames.last() else { return Ok(()) };
         // Only what is needed is read: a copy of the whole would wait for the stores that made it.
-        let (role, slot, arena, pruned) = (top.role, top.slot, top.arena, top.pruned);
+        let (role, slot, arena, pruned, place) = (top.role, top.slot, top.arena, top.pruned, (top.line, top.column));
         let depth = self.frames.len();
         if !schema.outers.is_empty() {
             self.outers.leave(depth as u32);
@@ -152,7 +152,7 @@ impl State {
             Role::Path | Role::Inner => self.frames.truncate(depth - 1),
             Role::Leaf => {
                 self.frames.truncate(depth - 1);
-                self.end_leaf(slot, arena, pruned, out);
+                self.end_leaf(slot, arena, pruned, place, out);
             }
             Role::Whole | Role::Node => {
                 let frame = *top;
@@ -166,7 +166,7 @@ impl State {
         Ok(())
     }
 
-    fn end_leaf(&mut self, slot: u16, arena: u32, pruned: bool, out: &mut Batch) {
+    fn end_leaf(&mut self, slot: u16, arena: u32, pruned: bool, place: (u32, u32), out: &mut Batch) {
         self.leaves -= 1;
         let Some(parent) = self.frames.last() else { return };
         if parent.role == Role::Whole {
@@ -175,7 +175,7 @@ impl State {
             return;
         }
         if !pruned {
-            let text = append(out, &self.store.arena[arena as usize..]);
+            let text = out.append_text(place, &self.store.arena[arena as usize..]);
             out.items.push(Item::Field { slot, text });
         }
         self.store.release(arena as usize);
@@ -224,7 +224,7 @@ impl State {
                 let text = self.texts.get(buffer);
                 let wanted = !text.is_empty() || class.fields[slot as usize].card == Card::One;
                 if wanted && !frame.pruned {
-                    let text = append(out, text);
+                    let text = out.append_text((0, 0), text);
                     out.items.push(Item::Field { slot, text });
                 }
                 self.texts.close(buffer);
@@ -280,12 +280,6 @@ impl State {
         let outers = if schema.outers.is_empty() { 0 } else { self.outers.open_at(self.frames.len() as u32) };
         Some(Context { parent, scope: top.scope, outers })
     }
-}
-
-fn append(out: &mut Batch, text: &[u8]) -> ByteRange {
-    let start = out.bytes.len() as u32;
-    out.bytes.extend_from_slice(text);
-    ByteRange { start, len: text.len() as u32 }
 }
 
 fn missing(class: &Class, field: &Field) -> Fault {
