@@ -31,8 +31,9 @@ module KumiSys
     method_undefined(mod, name)
   end
 
-  # Names that the runtime itself relies on.
+  # Names that the runtime itself relies on, which its own library may handle.
   def self.warn_risk(name, doing)
+    return if __frame_path&.start_with?("<internal:")
     case name
     when :initialize, :object_id, :__id__, :__send__ then warning("#{doing} '#{name}' may cause serious problems")
     end

@@ -31,6 +31,17 @@ fn the_library_in_a_folder_works_as_the_one_in_the_binary() {
 }
 
 #[test]
+fn the_library_is_loaded_without_a_word() {
+    let lib = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lib");
+    let program = format!(
+        "Dir.children({lib:?}).each {{ |name| require name.delete_suffix('.rb') if name.end_with?('.rb') }}; require 'kumihimo/xml'"
+    );
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_kumi")).args(["-e", &program]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    assert!(out.status.success());
+}
+
+#[test]
 fn programs_print_the_same_under_collector_stress() {
     check_all(&["lang", "kernel", "system"], &collector(seed(97)), LIMIT);
 }
