@@ -380,10 +380,7 @@ module Kernel
   end
   private :pp
 
-  def set_trace_func(callable)
-    raise NotImplementedError, "set_trace_func is not supported" unless __same(callable, nil)
-    nil
-  end
+  def set_trace_func(callable) = KumiSys.set_trace_func(callable)
 
   def syscall(*)
     raise NotImplementedError, "syscall() function is unimplemented on this machine"
@@ -546,8 +543,8 @@ class NilClass
   end
 end
 
-# Methods of the main object.
-module KumiSys::Main
+# Methods of the main object, and of its copies that are self in files loaded with a module around them.
+class KumiSys::Main
   def to_s
     "main"
   end
@@ -559,15 +556,15 @@ module KumiSys::Main
   private
 
   def public(*names)
-    Object.__send__(:public, *names)
+    KumiSys.top_module(self).__send__(:public, *names)
   end
 
   def private(*names)
-    Object.__send__(:private, *names)
+    KumiSys.top_module(self).__send__(:private, *names)
   end
 
   def include(*modules)
-    Object.include(*modules)
+    KumiSys.top_module(self).include(*modules)
   end
 
   def ruby2_keywords(*names)
@@ -575,7 +572,9 @@ module KumiSys::Main
   end
 
   def using(mod)
-    KumiSys.using(mod, "main.using is permitted only at toplevel")
+    refusal = "main.using is permitted only at toplevel"
+    raise RuntimeError, refusal if __frame_nesting.size > (__same(self, __main_object) ? 0 : 1)
+    KumiSys.using(mod, refusal)
     self
   end
 

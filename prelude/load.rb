@@ -105,14 +105,17 @@ module KumiSys
         end
       end
       break if mine
-      return false if __same(entry[1], Thread.current)
+      if __same(entry[1], Thread.current)
+        warning("loading in progress, circular require considered harmful - #{full}") if $VERBOSE
+        return false
+      end
       entry[0].lock
       entry[0].unlock
       # A thread that stayed in the process that this one was forked from is done with nothing.
       LOAD_LOCK.synchronize { LOADING.delete(real) if __same(LOADING[real], entry) && !entry[1].alive? }
     end
     begin
-      __load_text(read_source(full), full, nil)
+      __load_text(read_source(full), full, nil, nil)
       $LOADED_FEATURES << full
     ensure
       LOAD_LOCK.synchronize { LOADING.delete(real) }
@@ -139,6 +142,9 @@ module KumiSys
     end
   end
 
+  # Where the definitions of a file go whose self is `main`.
+  def self.top_module(main) = __same(main, __main_object) ? Object : __frame_nesting.last || Object
+
   def self.load(path, wrap)
     path = to_path(path)
     full = nil
@@ -156,11 +162,13 @@ module KumiSys
       full ||= File.expand_path(path)
     end
     load_error(path) unless file_there?(full)
-    mod = nil
+    mod = main = nil
     if wrap
       mod = __is_a(wrap, Module) ? wrap : Module.new
+      main = __main_object.clone(freeze: false)
+      main.extend(mod)
     end
-    __load_text(read_source(full), full, mod)
+    __load_text(read_source(full), full, mod, main)
     true
   end
 end

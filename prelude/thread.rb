@@ -225,8 +225,18 @@ class Thread
     nil
   end
 
-  def set_trace_func(*) = nil
-  def add_trace_func(*) = nil
+  def set_trace_func(callable)
+    raise TypeError, "trace_func needs to be Proc" unless __same(callable, nil) || __is_a(callable, Proc)
+    @__trace_funcs&.each(&:disable)
+    @__trace_funcs = nil
+    add_trace_func(callable) unless __same(callable, nil)
+    callable
+  end
+
+  def add_trace_func(callable)
+    (@__trace_funcs ||= []) << KumiSys.trace_func(callable, self)
+    callable
+  end
 
   def inspect
     at = __thread_source(self)

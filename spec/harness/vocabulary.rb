@@ -22,6 +22,7 @@ class Object
 
   def it(name, &block)
     raise "an example inside an example" if MSpec.state
+    return unless block # "needs to be reviewed": nothing to run, and mspec does not count it either
     MSpec.current.examples << [name.to_s, block]
   end
 

@@ -66,7 +66,13 @@ pub fn run(plan: &Plan, file: &Path, worker: usize) -> Outcome {
     let mut c = Command::new(&plan.kumi);
     match &plan.mspec {
         Some(m) => {
-            c.arg("-I").arg(m.join("lib")).arg(m.join("bin/mspec-run")).arg("-B").arg(plan.root.join("default.mspec"));
+            c.arg("-I")
+                .arg(m.join("lib"))
+                .arg("-r")
+                .arg(plan.harness.with_file_name("limits.rb"))
+                .arg(m.join("bin/mspec-run"))
+                .arg("-B")
+                .arg(plan.root.join("default.mspec"));
             c.args(["-f", "s"]);
             if let Some(f) = &plan.filter {
                 c.arg("-e").arg(f);

@@ -73,7 +73,7 @@ impl Cx {
                     None => first.take().unwrap_or(Flow::Go),
                 };
                 again = false;
-                if self.settle(f) {
+                if self.settle(f) || std::mem::take(&mut self.trace.swap) {
                     self.run_loop();
                 }
             }));

@@ -328,6 +328,7 @@ impl Runtime {
         }
         f("kept values", &mut |m| m.mark_all(&self.kept()));
         f("work aside", &mut |m| self.aside.mark(m));
+        f("enabled TracePoints", &mut |m| self.hooks.mark(m));
         f("locks that threads hold", &mut |m| self.lock_book.trace(m));
         f("time limits", &mut |m| self.limits.trace(m));
         f("main object and its place", &mut |m| m.mark_all(&[self.main_object, self.top_cref]));

@@ -217,6 +217,9 @@ pub enum Stored {
     Shared,
 }
 
+/// Bit of an entry of [`ISeq::starts`]: a rescue clause.
+pub const START_RESCUE: u32 = 1 << 31;
+
 /// Compiled code.
 pub struct ISeq {
     pub kind: Kind,
@@ -242,6 +245,14 @@ pub struct ISeq {
     pub handlers: Box<[Handler]>,
     /// (first pc, line), ascending.
     pub lines: Box<[(u32, u32)]>,
+    /// Where statements begin, each on another line than the one before, and rescue clauses (with [`START_RESCUE`]).
+    pub starts: Box<[u32]>,
+    /// First instruction of the body: parameters have their values.
+    pub entry: u32,
+    /// Line of its end.
+    pub end_line: u32,
+    /// What may happen at each word: see `trace`.
+    pub(crate) marks: OnceLock<Box<[u8]>>,
     /// Names of the environment's slots when this scope makes one (`EnvNew`), hidden ones empty-named `Sym(0)`.
     pub env_names: Box<[Sym]>,
     /// Does this scope make an environment of its own?

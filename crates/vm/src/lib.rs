@@ -55,6 +55,7 @@ mod sync;
 mod tables;
 pub mod task;
 mod thread;
+pub(crate) mod trace;
 mod verify;
 mod waker;
 pub mod worker;

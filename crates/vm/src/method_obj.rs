@@ -100,7 +100,7 @@ impl Cx {
         }
     }
     /// The registered code at an address.
-    fn code_at(&self, iseq: u64) -> Option<Arc<ISeq>> {
+    pub(crate) fn code_at(&self, iseq: u64) -> Option<Arc<ISeq>> {
         crate::runtime::lock(&self.codes).iter().rev().find(|c| Arc::as_ptr(c) as u64 == iseq).cloned()
     }
 

@@ -89,6 +89,8 @@ pub struct Runtime {
     pub(crate) give_back: crate::give_back::GiveBack,
     /// What hangs on cells.
     pub(crate) outside: crate::outside::Outside,
+    /// Enabled TracePoints.
+    pub(crate) hooks: crate::trace::Hooks,
     /// The other workers were started.
     pub(crate) started: AtomicBool,
     pub(crate) workers: StableVec<WorkerRef>,
@@ -151,6 +153,7 @@ impl Runtime {
             look_armed: AtomicBool::new(false),
             give_back: Default::default(),
             outside: Default::default(),
+            hooks: Default::default(),
             started: AtomicBool::new(false),
             workers: StableVec::new(4096),
             leaf: Default::default(),

@@ -196,6 +196,8 @@ pub struct Task {
     pub job: Option<Box<dyn std::any::Any + Send>>,
     /// Waits that go on when the signal handler above them is done, innermost last.
     pub after_signal: ThinVec<Interrupted>,
+    /// Events it is being told of.
+    pub(crate) tracing: Option<Box<crate::trace::Tracing>>,
     /// Its place among the roots of window collections: bits of [`recent`].
     pub(crate) recent: u8,
     /// A frame of it may have `ff::SHOWN` or `ff::AGED`: who writes into frames below the running one publishes.
@@ -265,6 +267,7 @@ impl Task {
             aside: None,
             job: None,
             after_signal: ThinVec::new(),
+            tracing: None,
             recent: 0,
             marked: false,
         }
@@ -287,6 +290,7 @@ impl Task {
         self.guards.clear();
         self.homes.clear();
         self.after_signal.clear();
+        self.tracing = None;
         (self.start, self.again) = (None, None);
     }
     /// Is it a thread's first task (not a fiber)?
@@ -320,6 +324,9 @@ impl Task {
         }
         for c in self.after_signal.iter().filter_map(|i| i.call.as_ref()) {
             crate::gc::trace_call(c, m);
+        }
+        if let Some(t) = &self.tracing {
+            t.show(m);
         }
     }
 }

@@ -42,12 +42,12 @@ pub fn prepare(cx: &mut Cx) {
     for name in ["append_features", "prepend_features", "extend_object"] {
         undef(cx, refinement, name);
     }
-    // The main object's methods are the prelude's, in a module of its singleton class.
-    let helpers = cx.k.helpers;
-    let main = cx.define_module(helpers, "Main");
+    // The main object's methods are the prelude's, which knows its singleton class by a name of its own.
+    let (helpers, main) = (cx.k.helpers, cx.intern("Main"));
     let m = cx.main_object;
-    if let Some(s) = cx.singleton_class(m) {
-        cx.include_module(s, main);
+    if let Some(mut s) = cx.singleton_class(m) {
+        cx.set_const(helpers, main, s.val());
+        s.data.name = None;
     }
     let hidden = cx.intern(kumi_vm::HELPERS_KEY);
     let mut object = cx.k.object;

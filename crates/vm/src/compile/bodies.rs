@@ -108,6 +108,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let label = self.cur.label.clone();
         self.open(scope, Kind::Block, label, (loc.start(), loc.end()));
         self.for_parameters(&n.index());
+        self.cur.entry = self.pc();
         self.cur.redo = Some(self.here());
         match n.statements() {
             Some(s) => self.stmts(Some(s), Dst::Tail),

@@ -73,13 +73,18 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 if let [one] = &list[..]
                     && !matches!(one, Node::SplatNode { .. })
                 {
-                    return self.node(one, Dst::Tail);
+                    let was = std::mem::replace(&mut self.cur.returning, true);
+                    self.node(one, Dst::Tail);
+                    self.cur.returning = was;
+                    return;
                 }
             }
             let t = self.temp();
             self.jump_value(n.arguments(), t);
             let left = self.unwind(0);
+            let was = std::mem::replace(&mut self.cur.returning, true);
             self.ret(t);
+            self.cur.returning = was;
             self.close_gaps(left);
         } else {
             let t = self.temp();
@@ -136,7 +141,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let t = self.temp();
         self.jump_value(n.arguments(), t);
         let left = self.unwind(0);
+        let was = std::mem::replace(&mut self.cur.returning, true);
         self.ret(t);
+        self.cur.returning = was;
         self.close_gaps(left);
     }
 
@@ -182,6 +189,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     let node = node.clone();
                     let above = self.cur.ctl.split_off(i);
                     let line = self.cur.cur_line;
+                    self.cur.start_line = 0;
                     self.stmts(node.statements(), Dst::Void);
                     self.cur.cur_line = line;
                     self.cur.ctl.extend(above);
@@ -259,6 +267,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.jump(done);
         let target = self.pc();
         self.cur.ctl.push(Ctl::EnsureBody { saved });
+        self.cur.start_line = 0;
         self.stmts(e.statements(), Dst::Void);
         self.cur.ctl.pop();
         self.emit(Op::Raise, 0, unwinding, 0, 0);
@@ -304,6 +313,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             self.bind(hit);
             let clause_from = self.pc();
+            self.clause();
             self.cur.ctl.push(Ctl::RescueBody { saved, retry: Some(retry) });
             if let Some(t) = r.reference() {
                 let mark = self.mark();
@@ -358,6 +368,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.jump_on(Op::JmpUnless, 0, t, 0, miss);
         self.cur.ctl.push(Ctl::RescueBody { saved, retry: None });
         let (from, unwinding) = (self.pc(), self.temp());
+        self.clause();
         self.node(&n.rescue_expression(), value);
         self.cur.ctl.pop();
         let to = self.pc();

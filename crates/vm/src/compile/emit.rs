@@ -36,6 +36,13 @@ pub struct Fun<'pr> {
     pub span: (u32, u32),
     pub code: Vec<u64>,
     pub lines: Vec<(u32, u32)>,
+    /// See `ISeq::starts`, with the line of the last statement.
+    pub starts: Vec<u32>,
+    pub start_line: u32,
+    pub entry: u32,
+    pub end_line: u32,
+    /// In a `return`: what leaves the body is on its line, not on that of the end.
+    pub returning: bool,
     pub cur_line: u32,
     pub syms: Vec<Sym>,
     sym_index: HashMap<Sym, u32>,
@@ -72,6 +79,11 @@ impl Fun<'_> {
             span: (0, 0),
             code: Vec::new(),
             lines: Vec::new(),
+            starts: Vec::new(),
+            start_line: 0,
+            entry: 0,
+            end_line: line,
+            returning: false,
             cur_line: line,
             syms: Vec::new(),
             sym_index: HashMap::new(),
@@ -133,8 +145,28 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn nil(&mut self, a: u16) {
         self.emit(Op::Nil, 0, a, 0, 0);
     }
+    /// A statement begins here.
+    pub fn statement(&mut self, n: &ruby_prism::Node<'pr>) {
+        let line = self.cur.cur_line;
+        let whole = n.as_begin_node().is_none() && n.as_parentheses_node().is_none();
+        if whole && !self.opts.system && line != self.cur.start_line {
+            self.cur.start_line = line;
+            let pc = self.pc();
+            if self.cur.starts.last() != Some(&pc) {
+                self.cur.starts.push(pc);
+            }
+        }
+    }
+    /// A rescue clause begins here.
+    pub fn clause(&mut self) {
+        if !self.opts.system {
+            let pc = self.pc();
+            self.cur.starts.push(pc | crate::iseq::START_RESCUE);
+        }
+    }
     pub fn ret(&mut self, a: u16) {
-        self.emit(Op::Ret, 0, a, 0, 0);
+        let x = self.cur.returning as u8;
+        self.emit(Op::Ret, x, a, 0, 0);
     }
 
     pub fn label(&mut self) -> Label {

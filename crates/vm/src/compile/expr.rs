@@ -37,6 +37,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         for (i, node) in list.iter().enumerate() {
             self.at(node.location().start());
+            self.statement(&node);
             self.node(&node, if i + 1 == n { d } else { Dst::Void });
         }
     }

@@ -15,6 +15,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let line = self.line_of(span.0);
         let mut f = Fun::new(scope, kind, label, line);
         f.span = (span.0, span.1 - span.0);
+        f.end_line = self.line_of(span.1.saturating_sub(1));
         if matches!(kind, Kind::Block | Kind::Lambda) {
             f.block_depth = self.cur.block_depth.saturating_add(1);
         }
@@ -66,6 +67,10 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             bodies: std::mem::take(&mut f.bodies).into(),
             handlers: std::mem::take(&mut f.handlers).into(),
             lines: std::mem::take(&mut f.lines).into(),
+            starts: std::mem::take(&mut f.starts).into(),
+            entry: f.entry,
+            end_line: f.end_line,
+            marks: Default::default(),
             has_env: !env_names.is_empty(),
             env_names,
             local_names,
@@ -238,6 +243,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.take_apart((posts + i) as u16 + 1, &m);
             }
         }
+        self.cur.entry = self.pc();
     }
 
     fn default_value(&mut self, reg: u16, name: &[u8], value: &Node<'pr>) {

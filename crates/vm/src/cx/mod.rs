@@ -81,6 +81,8 @@ pub struct Cx {
     pub(crate) events: Vec<kumi_sched::Event>,
     /// Tasks of the running thread that may hold private values and do not run now: see `gc`.
     pub(crate) recent: Vec<u64>,
+    /// What it knows of enabled TracePoints.
+    pub(crate) trace: crate::trace::View,
     /// Long work of the running task's native.
     pub(crate) detour: crate::detach::Detour,
     /// Where states of native crates are, by type.
@@ -109,6 +111,7 @@ impl Cx {
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),
             recent: Vec::new(),
+            trace: Default::default(),
             detour: Default::default(),
             states: Default::default(),
             root: task,

@@ -12,6 +12,21 @@ use kumi_heap::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+impl Op {
+    /// Does it work on core classes without a call?
+    pub(crate) fn is_quick(self) -> bool {
+        use Op::*;
+        self.is_operator() || matches!(self, Aset | CaseEq | JLt | JLe | JGt | JGe | JEq | JLtI | JLeI | JGtI | JGeI | JEqI | JNeI)
+    }
+}
+impl Insn {
+    /// The general form of a quick operator.
+    pub(crate) fn generic(self) -> Insn {
+        let x = self.op() as u8 | if self.x() != 0 { 0x80 } else { 0 };
+        Insn::new(Op::Generic, x, self.a() as u16, self.b() as u16, self.c() as u16)
+    }
+}
+
 impl Cx {
     /// Compiles a lazy prelude body in place.
     pub(crate) fn force_lazy(&mut self, m: u32) -> Result<(), Exit> {
@@ -62,27 +77,8 @@ impl Cx {
         while at < q.code.len() {
             let i = q.insn(at);
             let op = i.op();
-            let generic = op.is_operator()
-                || matches!(
-                    op,
-                    Op::Aset
-                        | Op::CaseEq
-                        | Op::JLt
-                        | Op::JLe
-                        | Op::JGt
-                        | Op::JGe
-                        | Op::JEq
-                        | Op::JLtI
-                        | Op::JLeI
-                        | Op::JGtI
-                        | Op::JGeI
-                        | Op::JEqI
-                        | Op::JNeI
-                );
-            if generic && !q.system {
-                let x = op as u8 | if i.x() != 0 { 0x80 } else { 0 };
-                let w = Insn::new(Op::Generic, x, i.a() as u16, i.b() as u16, i.c() as u16);
-                q.code[at].store(w.0, Relaxed);
+            if op.is_quick() && !q.system {
+                q.code[at].store(i.generic().0, Relaxed);
             }
             at += if op.cached() { 2 } else { 1 };
         }

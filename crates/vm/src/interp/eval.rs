@@ -233,7 +233,13 @@ impl Cx {
     }
     /// A Binding of the nearest user frame.
     pub fn capture_binding(&mut self) -> Value {
-        let Some(f) = self.user_frame() else { return Value::NIL };
+        match self.user_frame() {
+            Some(f) => self.binding_of(f),
+            None => Value::NIL,
+        }
+    }
+    /// A Binding of a frame of the running task.
+    pub(crate) fn binding_of(&mut self, f: Fp) -> Value {
         let w = f.block();
         let block = self.block_value(w);
         let slot = self.slot_of(f);
@@ -318,6 +324,10 @@ impl Cx {
             let lines = self.array(&lines);
             return self.call_helper("warn_and_call", &[lines, p.val()]);
         }
+        if self.trace.on {
+            let text = self.str_enc(src.0, src.1);
+            self.script_compiled(text);
+        }
         self.pending.call = Some(Call::new(Target::Proc(p.val()), Value::NIL, Args::new()));
         Exit::Call
     }
@@ -334,6 +344,7 @@ impl Cx {
             Ok(q) => q,
             Err(x) => return x,
         };
+        self.script_compiled(Value::NIL);
         self.pending.call = Some(Call::new(
             Target::Code { iseq: &*q as *const ISeq as u64, cref, env: Value::NIL, block: Value::NIL },
             self_val,

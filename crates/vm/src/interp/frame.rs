@@ -39,8 +39,12 @@ pub mod ff {
     pub const SHOWN: u64 = 512;
     /// A helper that a native asked for: the native's number stands where a block's home would.
     pub const BEHALF: u64 = 1024;
+    /// Pushed by the traced loop, and its body has not begun: see `trace`.
+    pub const ENTERED: u64 = 2048;
+    /// The helper that calls blocks for events: something waits for its end.
+    pub const TRACE: u64 = 4096;
     /// A leave needs more than a store.
-    pub const SLOW: u64 = DISCARD | HOMES | FINISH | JUMP | AGED | SHOWN;
+    pub const SLOW: u64 = DISCARD | HOMES | FINISH | JUMP | AGED | SHOWN | TRACE;
 }
 
 /// Address of a frame's base inside a live stack.
@@ -68,6 +72,9 @@ impl Fp {
     }
     pub fn add_flags(self, f: u64) {
         self.set_link_word(self.link_word() | f << 1)
+    }
+    pub fn drop_flags(self, f: u64) {
+        self.set_link_word(self.link_word() & !(f << 1))
     }
     #[inline(always)]
     pub fn dst(self) -> usize {

@@ -36,7 +36,7 @@ pub(crate) use call::Ready;
 pub use eval::{EvalScope, real_path};
 pub(crate) use hot::{Hot, HotKind, decoded, hit};
 pub(crate) use procs::{NEWS, NewEntry};
-pub(crate) use unwind::KILL;
+pub(crate) use unwind::{BREAKS, KILL};
 pub use unwind::{Backtrace, TraceEntry};
 
 use kumi_heap::Value;
@@ -47,6 +47,8 @@ pub(crate) enum Flow {
     Go,
     /// The outermost frame of the task was left.
     Done,
+    /// The loop is left for the other one, traced or plain, which goes on.
+    Swap,
     /// What stands in `cx.onward` comes first. It is done by the loop, not by whoever found it out: tasks that end, fibers
     /// that fail and natives that call natives lead to each other any number of times, and none of it may lie on the native stack.
     Next,
@@ -83,6 +85,10 @@ impl Cx {
             f = match f {
                 Flow::Go => return true,
                 Flow::Done => return false,
+                Flow::Swap => {
+                    self.trace.swap = true;
+                    return false;
+                }
                 Flow::Next => match std::mem::take(&mut self.onward) {
                     Onward::Run => self.run_next(),
                     Onward::Resume => self.resume_again(),

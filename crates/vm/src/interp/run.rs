@@ -34,6 +34,31 @@ impl Cx {
     /// Runs the current task until its first frame is left, or until somebody panics (`fault`). The result or the exception
     /// is in the task.
     pub(crate) fn run_loop(&mut self) {
+        loop {
+            self.choose_loop();
+            if self.trace.on {
+                self.run_traced();
+            } else {
+                self.run_plain();
+            }
+            if !std::mem::take(&mut self.trace.swap) {
+                return;
+            }
+        }
+    }
+    #[inline(never)]
+    fn run_plain(&mut self) {
+        self.run_in::<false>();
+    }
+    #[cold]
+    #[inline(never)]
+    fn run_traced(&mut self) {
+        self.run_in::<true>();
+    }
+    /// The loop. The traced one looks at each instruction of a user's for events before it is run, and leaves all calls to
+    /// the slow paths, which know of them; what only one of the two does is decided when it is compiled.
+    #[inline(always)]
+    fn run_in<const TRACED: bool>(&mut self) {
         let cx = self;
         let mut pc: *const AtomicU64 = cx.pc;
         let mut fp = Fp(cx.fp);
@@ -223,6 +248,27 @@ impl Cx {
             pc = unsafe { pc.add(1) };
             if cfg!(debug_assertions) {
                 cx.pc = crate::sites::UNSAVED;
+            }
+            if TRACED {
+                save!();
+                if cx.at_point(i)
+                    && let Some(f) = cx.point(i)
+                {
+                    if !matches!(f, Flow::Go) && !cx.settle(f) {
+                        return;
+                    }
+                    load!();
+                    continue;
+                }
+                if cx.calls_in_traced(i) {
+                    let c = next_cache!();
+                    flow!(cx.traced_call(i, c));
+                    continue;
+                }
+                if i.op() == Op::Yield {
+                    flow!(cx.yield_slow(i));
+                    continue;
+                }
             }
             match i.op() {
                 Op::Nop => own_end(),

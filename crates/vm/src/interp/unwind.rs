@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Kinds of Unwind cells.
 pub(crate) const RETURN: u16 = 1;
 pub(crate) const KILL: u16 = 2;
+/// In `hdr.aux` of a RETURN cell: it comes of `break`.
+pub(crate) const BREAKS: u32 = 1;
 
 /// What an exception keeps of a runaway recursion's backtrace. (CRuby ends at some 10,000 levels.)
 const INNER_LEVELS: usize = 12_000;
@@ -167,11 +169,11 @@ impl Cx {
             m
         }
     }
-    fn is_helper_method(&self, m: u32) -> bool {
+    pub(crate) fn is_helper_method(&self, m: u32) -> bool {
         let o = self.methods[m as usize].owner;
         o.is_singleton() && o.data.attached == self.k.helpers.val()
     }
-    fn pc_of(&self, q: &ISeq, pc: *const AtomicU64) -> u32 {
+    pub(crate) fn pc_of(&self, q: &ISeq, pc: *const AtomicU64) -> u32 {
         (((pc as usize).wrapping_sub(q.code.as_ptr() as usize) / 8) as u32).saturating_sub(1)
     }
 
@@ -218,6 +220,16 @@ impl Cx {
         if e.is_kind(Kind::Unwind) {
             return self.unwind(e);
         }
+        self.prepare(e);
+        if self.trace.on
+            && let Some(f) = self.trace_raise(e)
+        {
+            return f;
+        }
+        self.unwind(e)
+    }
+    /// Gives an exception its backtrace and cause.
+    fn prepare(&mut self, e: Value) {
         if self.ivar_get(e, sym::IV_LOCATIONS).is_undef() && self.ivar_get(e, sym::IV_BACKTRACE).is_undef() && !e.frozen() {
             let native = self.raising_native;
             let mut entries = self.capture_error(native);
@@ -235,7 +247,6 @@ impl Cx {
                 self.ivar_set(e, sym::IV_CAUSE, err);
             }
         }
-        self.unwind(e)
     }
     fn in_causes(&mut self, from: Value, e: Value) -> bool {
         let mut c = from;
@@ -261,7 +272,8 @@ impl Cx {
             let x = self.type_error("exception class/object expected");
             return self.leaf_exit(x, 0);
         }
-        self.raise_exc(v)
+        self.prepare(v);
+        self.unwind(v)
     }
 
     /// Looks for a handler from the running frame outwards and goes there.
@@ -281,11 +293,20 @@ impl Cx {
                 self.pc = unsafe { q.code.as_ptr().add(h.target as usize) };
                 return Flow::Go;
             }
-            if Some(self.slot_of(fp)) == target {
+            let here = Some(self.slot_of(fp)) == target;
+            if self.trace.on
+                && let Some(f) = self.trace_leaving(what, cell.filter(|_| here).map(|u| u.value))
+            {
+                return f;
+            }
+            if here {
                 let v = cell.map_or(Value::NIL, |u| u.value);
                 return self.ret_slow(v);
             }
             let flags = fp.flags();
+            if flags & ff::TRACE != 0 {
+                self.abandon_trace();
+            }
             if flags & ff::HOMES != 0 {
                 self.kill_homes(fp);
             }
@@ -337,6 +358,9 @@ impl Cx {
         let d = fp.dst();
         self.pc = fp.ret();
         self.fp = fp.prev().0;
+        if flags & ff::TRACE != 0 {
+            return self.after_trace();
+        }
         if flags & ff::JUMP != 0 {
             return self.fused_jump(v);
         } else if flags & ff::DISCARD == 0 {
@@ -351,7 +375,7 @@ impl Cx {
     pub(crate) fn break_op(&mut self, v: Value) -> Flow {
         let fp = self.fp();
         if fp.flags() & ff::LAMBDA != 0 {
-            return self.leave(self.slot_of(fp), v);
+            return self.leave(self.slot_of(fp), v, 0);
         }
         let parent = fp.parent();
         let Some(home) = self.home_slot(parent) else {
@@ -379,7 +403,7 @@ impl Cx {
                         p.set_r(i.a(), v);
                     }
                 }
-                return self.leave(self.slot_of(f), v);
+                return self.leave(self.slot_of(f), v, BREAKS);
             }
             f = p;
         }
@@ -402,7 +426,7 @@ impl Cx {
                     }
                     return self.jump_error("unexpected return", "return", v);
                 }
-                return self.leave(self.slot_of(f), v);
+                return self.leave(self.slot_of(f), v, 0);
             }
             let mut parent = f.parent();
             f = loop {
@@ -427,14 +451,15 @@ impl Cx {
         (h.hdr.x == 1 && h.task == self.task.id).then_some(h.base as usize)
     }
 
-    /// Unwinds to the frame at `slot` and returns `v` from it.
-    fn leave(&mut self, slot: usize, v: Value) -> Flow {
+    /// Unwinds to the frame at `slot` and returns `v` from it. `how`: 0, or [`BREAKS`].
+    fn leave(&mut self, slot: usize, v: Value, how: u32) -> Flow {
         // Nothing to unwind and nobody to tell: the common case of a lambda's own return.
         let fp = self.fp();
-        if self.slot_of(fp) == slot && fp.iseq().handlers.is_empty() {
+        if self.slot_of(fp) == slot && fp.iseq().handlers.is_empty() && !self.trace.on {
             return self.ret_slow(v);
         }
-        let u = self.heap.unwind(RETURN, v, Value::fix(slot as i64));
+        let mut u = self.heap.unwind(RETURN, v, Value::fix(slot as i64));
+        u.hdr.aux = how;
         self.unwind(u.val())
     }
     /// Unwinding value that returns `v` from the frame at `slot` (throw).

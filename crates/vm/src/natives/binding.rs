@@ -210,13 +210,13 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(a[2])
 }
 
-/// `__load_text(text, path, wrap_module or nil)`: runs a file's text.
+/// `__load_text(text, path, wrap_module, self)`: runs a file's text; without a module around it, self is the main object.
 fn load_text(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let src = cx.arg_str(a, 0)?.bytes().to_vec();
     let path = cx.arg_str(a, 1)?;
     let path = String::from_utf8_lossy(path.bytes()).into_owned();
     let cref = cx.file_cref();
-    let me = cx.main_object;
+    let me = if a[3].is_nil() { cx.main_object } else { a[3] };
     if let Some(m) = a[2].as_class() {
         let inner = cx.new_cref(m.val(), cref, CrefObj::NO_METHOD, CrefObj::PRIVATE).val();
         return Err(cx.load_text(&src, &path, me, inner));
@@ -235,7 +235,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__binding_set", 3, 3, binding_set),
     intrinsic("__eval", 4, 4, eval).guard(Guard::None),
     intrinsic("__eval_self", 6, 6, eval_self).guard(Guard::None),
-    intrinsic("__load_text", 3, 3, load_text).guard(Guard::None),
+    intrinsic("__load_text", 4, 4, load_text).guard(Guard::None),
     n("Binding", "receiver", 0, 0, binding_receiver).guard(Guard::None),
     n("Binding", "source_location", 0, 0, binding_source).guard(Guard::None),
 ];

@@ -15,5 +15,14 @@ mod walk;
 
 use crate::native::NativeDef;
 
-pub(crate) static TABLES: &[&[NativeDef]] =
-    &[autoload::TABLE, binding::TABLE, catch::TABLE, frames::TABLE, globals::TABLE, procs::TABLE, values::TABLE, walk::TABLE];
+pub(crate) static TABLES: &[&[NativeDef]] = &[
+    autoload::TABLE,
+    binding::TABLE,
+    catch::TABLE,
+    frames::TABLE,
+    globals::TABLE,
+    procs::TABLE,
+    values::TABLE,
+    walk::TABLE,
+    crate::trace::TABLE,
+];

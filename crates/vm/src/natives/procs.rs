@@ -201,7 +201,7 @@ impl Cx {
         let path = self.str(&q.path);
         self.array(&[path, Value::fix(q.line as i64)])
     }
-    fn parameter_list(&mut self, list: &[(crate::Param, Option<Sym>)]) -> Value {
+    pub(crate) fn parameter_list(&mut self, list: &[(crate::Param, Option<Sym>)]) -> Value {
         let mut out = Vec::new();
         for (k, n) in list {
             let kind = self.sym(k.name());

@@ -95,6 +95,11 @@ impl Cx {
             let x = self.call_helper("close_scheduler", &[]);
             return self.leaf_exit_drop(x);
         }
+        if self.hooks.are_on()
+            && let Some(f) = self.trace_thread_end()
+        {
+            return f;
+        }
         self.task.state.set(State::Done);
         self.free_locks_of(self.task.id);
         self.thread_ended();

@@ -22,6 +22,11 @@ impl Cx {
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
         self.stop_here();
+        if self.trace.on != self.hooks.are_on() {
+            // All else is looked at in the other loop.
+            self.heap.poll.store(true, Relaxed);
+            return Flow::Swap;
+        }
         if self.task.finalizing.is_entering() {
             // Nothing may be raised here; the next safepoint does what is wished for.
             self.heap.poll.store(true, Relaxed);

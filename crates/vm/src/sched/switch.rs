@@ -6,7 +6,9 @@
 use crate::Cx;
 use crate::interp::frame::ff;
 use crate::interp::{Flow, Onward};
+use crate::native::Target;
 use crate::task::{State, TaskPtr, Waits};
+use crate::trace::{After, ev};
 use kumi_heap::*;
 use kumi_sched::{Place, Rank};
 use std::sync::atomic::Ordering::*;
@@ -66,7 +68,14 @@ impl Cx {
             self.enter_bottom(&q, me, cref);
             return match (v, start) {
                 (Err(e), _) => self.raise_exc(e),
-                (Ok(_), Some(c)) => self.do_call(*c, 1, 0),
+                (Ok(_), Some(c)) => {
+                    let kind = if self.task.is_root() { ev::THREAD_BEGIN } else { ev::FIBER_SWITCH };
+                    match self.trace_task(kind, After::Call(Box::new((*c, 1, 0)))) {
+                        Ok(f) => f,
+                        Err(After::Call(c)) => self.do_call(c.0, c.1, c.2),
+                        Err(_) => Flow::Go,
+                    }
+                }
                 (Ok(_), None) => Flow::Go,
             };
         }
@@ -89,7 +98,7 @@ impl Cx {
                 if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
                     return self.take_interrupt(false);
                 }
-                Flow::Go
+                self.trace_task(ev::FIBER_SWITCH, After::Nothing).unwrap_or(Flow::Go)
             }
             Err(e) => self.raise_exc(e),
         }
@@ -125,6 +134,8 @@ impl Cx {
         match self.task.again.take() {
             Some(a) => {
                 let (c, dst, flags) = *a;
+                // A native that is called again has told of its call.
+                self.trace.told = self.trace.on && matches!(c.target, Target::Method(_));
                 match self.signal_before(Some(&c)) {
                     Some(handler) => self.do_call(handler, dst, flags),
                     None => self.do_call(c, dst, flags),

@@ -11,6 +11,7 @@ use crate::interp::{Flow, Onward, decoded};
 use crate::iseq::ISeq;
 use crate::method::Body;
 use crate::native::*;
+use crate::trace::After;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
@@ -31,7 +32,18 @@ impl Cx {
         f
     }
     #[inline]
-    fn dispatch_now(&mut self, m: u32, mut r: Ready) -> Flow {
+    fn dispatch_now(&mut self, m: u32, r: Ready) -> Flow {
+        if self.trace.on {
+            return match self.trace_dispatch(m, r) {
+                Ok(f) => f,
+                Err(r) => self.dispatch_untraced(m, r),
+            };
+        }
+        self.dispatch_untraced(m, r)
+    }
+    /// The same without events.
+    #[inline]
+    pub(crate) fn dispatch_untraced(&mut self, m: u32, mut r: Ready) -> Flow {
         let e = &self.methods[m as usize];
         if self.twins && e.native.is_some() && self.prefers_twin(m) {
             return self.dispatch_body(m, r);
@@ -193,6 +205,11 @@ impl Cx {
     }
     /// A native's value where a frame's would have gone.
     pub(crate) fn deliver(&mut self, v: Value, dst: usize, flags: u64) -> Flow {
+        if !self.trace.due.is_empty()
+            && let Some(f) = self.trace_value(v, dst, flags)
+        {
+            return f;
+        }
         let fp = self.fp();
         if flags & ff::JUMP != 0 {
             return self.fused_jump(v);
@@ -217,7 +234,7 @@ impl Cx {
         let simple =
             q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
         nf.nil_fill(0, q.nregs as usize);
-        nf.set_link(delta, r.dst, r.flags | flags);
+        nf.set_link(delta, r.dst, r.flags | flags | self.trace.entry);
         nf.set_iseq(q);
         nf.set_ret(self.pc);
         nf.set_cref(cref);
@@ -255,6 +272,14 @@ impl Cx {
     }
     /// Performs a call that a native asked for.
     pub(crate) fn do_call(&mut self, c: Call, dst: usize, flags: u64) -> Flow {
+        if let Some(text) = self.trace.script.take() {
+            let after = After::Call(Box::new((c, dst, flags)));
+            return match self.trace_script(text, after) {
+                Ok(f) => f,
+                Err(After::Call(c)) => self.do_call(c.0, c.1, c.2),
+                Err(_) => Flow::Go,
+            };
+        }
         let mut flags = flags;
         if !c.result.is_undef() {
             if flags & (ff::DISCARD | ff::JUMP) == 0 {

@@ -70,11 +70,11 @@ impl Cx {
             m
         };
         let e = &self.methods[m as usize];
-        if self.twins && e.native.is_some() && self.prefers_twin(m) {
+        if self.twins && !self.trace.on && e.native.is_some() && self.prefers_twin(m) {
             return self.dispatch_body(m, Ready::new(x, Args::from_slice(args), dst, flags));
         }
         let e = &self.methods[m as usize];
-        if let Some(f) = e.native {
+        if let Some(f) = e.native.filter(|_| !self.trace.on) {
             let n = args.len();
             let guard = e.guard;
             if n >= e.min as usize && (e.max < 0 || n <= e.max as usize) {

@@ -73,6 +73,9 @@ impl Cx {
         }
         let e = &self.methods[m as usize];
         let (Some((q, cref)), None) = (e.code(), e.native) else { return None };
+        if self.trace.on && q.system {
+            return None;
+        }
         let p = &q.params;
         let req = p.req as usize;
         if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() || e.ruby2_keywords {
@@ -106,7 +109,7 @@ impl Cx {
         }
         let nf = self.fp().add(b);
         nf.begin(self.fp());
-        nf.set_link(b, i.a(), 0);
+        nf.set_link(b, i.a(), self.trace.entry);
         nf.set_iseq(q);
         nf.set_ret(self.pc);
         nf.set_cref(cref);
