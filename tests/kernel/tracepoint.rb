@@ -124,14 +124,6 @@ n = 0
 TracePoint.new(:return) { |t| (n += 1) == 3 and raise "third" }.enable { deep(5) { raise "inner" } } rescue p $!.message
 p n
 
-# Recursion of any depth.
-def down(n) = n == 0 ? 0 : 1 + down(n - 1)
-n = 0
-TracePoint.new(:call, :return, :c_call, :c_return) { n += 1 }.enable { down(2000) }
-p n
-def endless = endless
-TracePoint.new(:call) { n = 0 }.enable { begin; endless; rescue SystemStackError => e; p e.class; end }
-
 # Targets.
 $log = []
 tp = TracePoint.new(:line, :call, :b_call) { |t| $log << [t.event, t.lineno] }
