@@ -119,7 +119,7 @@ pub fn run(plan: &Plan, file: &Path, worker: usize) -> Outcome {
                     status = child.try_wait().ok().flatten();
                 }
                 // A descendant may keep the pipe open for ever.
-                if status.is_some() && grace.get_or_insert_with(Instant::now).elapsed() > Duration::from_millis(300) {
+                if status.is_some() && grace.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(3) {
                     break;
                 }
             }
