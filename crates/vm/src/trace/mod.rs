@@ -92,6 +92,11 @@ pub(crate) struct Hook {
     pub target: Option<Aim>,
 }
 
+// SAFETY: its values are published, the list that it stands in shows them to the collector, and it never changes.
+unsafe impl Send for Hook {}
+// SAFETY: the same.
+unsafe impl Sync for Hook {}
+
 /// Code that a hook is limited to.
 pub(crate) struct Aim {
     /// Addresses of a piece of code and of all code inside it, ascending.
