@@ -199,6 +199,11 @@ fn stores_without_the_lock_are_made_once() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), n, "a store was made twice");
+    // Alone it meets no lock.
+    heap.set_parallel(true);
+    let x = a.get::<kumi_heap::ArrayObj>();
+    assert_eq!([0, LEN - 1, LEN].map(|i| x.set_unlocked(i, token(i))), [Some(true), Some(true), Some(false)]);
+    heap.set_parallel(false);
 }
 
 #[test]
