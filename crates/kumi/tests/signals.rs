@@ -120,6 +120,8 @@ fn the_end_of_a_program_waits_for_no_reader_that_a_signal_cannot_end() {
         ("$stderr.puts 'ready'; at_exit { raise 'x' * 200_000 }", None),
         ("$stderr.puts 'ready'; ObjectSpace.define_finalizer(Object.new, proc { $stderr.write('x' * 200_000) })", None),
         ("$stderr.puts 'ready'; $stderr.write('x' * 65_000); sleep", None),
+        ("$stderr.puts 'ready'; Thread.new { raise 'x' * 200_000 }; sleep", None),
+        ("$stderr.puts 'ready'; 3.times { Thread.new { raise 'x' * 200_000 } }; Thread.new { sleep }; loop {}", None),
         ("o = Object.new; def o.method_missing(*) = 'x' * 200_000; $stderr.puts 'ready'; $stderr.write(o.text)", None),
     ];
     for (code, status) in programs {

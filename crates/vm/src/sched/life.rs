@@ -77,8 +77,8 @@ impl Cx {
             return self.then(Onward::Continue(v));
         }
         if let Some(c) = self.report_death(failed) {
-            // What was sent to it comes too late.
-            let all = [Value::NIL, self.k.object.val(), Value::fix(2)];
+            // What was sent to it comes too late. A kill ends the report, whose reader may never come.
+            let all = [Value::NIL, self.k.exception.val(), Value::fix(2)];
             let masks = self.array(&all);
             self.heap.publish(masks);
             self.task.masks = masks;
