@@ -127,6 +127,8 @@ pub struct ClassData {
     /// Method resolution order: this module's own linearisation, superclass's included. What is in it is also a
     /// superclass, included or prepended here or further up.
     pub mro: Published<Vec<Gc<ClassObj>>>,
+    /// How much of the mro is not the superclass's.
+    pub own_places: usize,
     /// Classes and modules whose mro contains this one directly (subclasses, includers). Weak.
     pub dependents: Vec<Gc<ClassObj>>,
     /// Singleton class: whose.
@@ -154,6 +156,7 @@ impl ClassData {
             includes: Vec::new(),
             prepends: Vec::new(),
             mro: Published::default(),
+            own_places: 0,
             dependents: Vec::new(),
             attached: Value::NIL,
             instance,

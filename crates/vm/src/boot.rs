@@ -100,6 +100,7 @@ impl Cx {
             called: name,
             aliased: Default::default(),
             forced: Default::default(),
+            place: Default::default(),
         };
         let mut owner = owner;
         let Some(i) = self.new_method(m) else { return };

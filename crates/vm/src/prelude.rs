@@ -286,6 +286,7 @@ impl Cx {
             called: name,
             aliased: Default::default(),
             forced: Default::default(),
+            place: Default::default(),
         });
         let Some(i) = made else { return };
         if owner.data.methods.insert(name, i).is_none() {

@@ -159,6 +159,9 @@ impl Method {
             m.code(Arc::as_ptr(q) as u64);
             m.mark(*c);
         }
+        if let Some(n) = self.place.next.get() {
+            m.method(*n);
+        }
     }
 }
 
@@ -371,6 +374,7 @@ impl Runtime {
             called: sym::EMPTY,
             aliased: Default::default(),
             forced: Default::default(),
+            place: Default::default(),
         }
     }
     /// Rows in use of the tables that a program fills, by table.

@@ -85,6 +85,7 @@ fn accessor(cx: &mut Cx, owner: Gc<ClassObj>, name: Sym, body: Body, args: u8) {
         guard: kumi_vm::Guard::None,
         aliased: Default::default(),
         forced: Default::default(),
+        place: Default::default(),
     };
     cx.add_method(owner, name, m);
 }

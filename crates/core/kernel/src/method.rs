@@ -108,9 +108,8 @@ fn super_method(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if m.method == NO_METHOD {
         return Ok(Value::NIL);
     }
-    let from = cx.method(m.method).owner;
     let name = cx.method(m.method).name;
-    let i = cx.next_method(m.class, from, name);
+    let i = cx.next_method(m.class, m.method, name);
     if i == NO_METHOD {
         return Ok(Value::NIL);
     }

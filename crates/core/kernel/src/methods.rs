@@ -288,6 +288,7 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         guard: kumi_vm::Guard::None,
         aliased: Default::default(),
         forced: Default::default(),
+        place: Default::default(),
     };
     cx.add_method(c, mid, m);
     Ok(Value::sym(mid))

@@ -104,6 +104,7 @@ fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &'static str) {
         guard: kumi_vm::Guard::None,
         aliased: Default::default(),
         forced: Default::default(),
+        place: Default::default(),
     };
     cx.add_method(c, name, m);
 }

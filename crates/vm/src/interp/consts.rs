@@ -508,9 +508,9 @@ impl Cx {
                 let yes = match self.current_method(fp) {
                     Some(m) => {
                         let e = &self.methods[m as usize];
-                        let (o, n) = (e.owner, e.name);
+                        let n = e.name;
                         let class = self.class_of(fp.r(0));
-                        self.next_method(class, o, n) != NO_METHOD
+                        self.next_method(class, m, n) != NO_METHOD
                     }
                     None => false,
                 };

@@ -348,6 +348,7 @@ impl Cx {
             called: name,
             aliased: Default::default(),
             forced: Default::default(),
+            place: Default::default(),
         }
     }
 
@@ -429,7 +430,7 @@ impl Cx {
 
     /// A place of its own for a copy of an entry, whose number its maker writes into it: a frame's place names the entry that
     /// runs, for `super` and `__callee__`. `module`: the module it is copied into.
-    fn own_place(&mut self, e: &mut Method, module: Option<(Gc<ClassObj>, Gc<ClassObj>)>) -> Option<Gc<CrefObj>> {
+    pub(crate) fn own_place(&mut self, e: &mut Method, module: Option<(Gc<ClassObj>, Gc<ClassObj>)>) -> Option<Gc<CrefObj>> {
         // A lazy body makes its place when it is compiled.
         e.forced = Default::default();
         let old = e.cref.cell::<CrefObj>().filter(|c| c.hdr.aux != CrefObj::NO_METHOD)?;

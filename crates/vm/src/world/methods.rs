@@ -119,43 +119,65 @@ impl Cx {
             return e.method;
         }
         let _classes = self.lock_classes();
-        let method = self.search(&class.data.mro, mid);
+        let (_, method) = self.search(&class.data.mro, mid);
         self.cache[slot] = CacheEntry { serial: class.serial, mid: mid.0, method };
         method
     }
-    fn search(&self, mro: &[Gc<ClassObj>], mid: Sym) -> u32 {
-        for c in mro {
+    /// Where `mid` is found, and its entry. A visibility-only entry is found as it is, if there is a method further up, where the
+    /// call looks with [`Cx::next_method`].
+    fn search(&self, mro: &[Gc<ClassObj>], mid: Sym) -> (usize, u32) {
+        let mut visible = None;
+        for (at, c) in mro.iter().enumerate() {
             if let Some(&i) = c.data.methods.get(&mid) {
                 match self.methods[i as usize].body {
-                    Body::Undef => return NO_METHOD,
-                    Body::Zsuper => return self.resolve_zsuper(mro, *c, mid, i),
-                    _ => return i,
+                    Body::Undef => break,
+                    Body::Zsuper => visible = visible.or(Some((at, i))),
+                    _ => return visible.unwrap_or((at, i)),
                 }
             }
         }
-        NO_METHOD
+        (mro.len(), NO_METHOD)
     }
-    /// A visibility-only entry is found as it is; the call looks further up with [`Cx::next_method`].
-    fn resolve_zsuper(&self, mro: &[Gc<ClassObj>], at: Gc<ClassObj>, mid: Sym, i: u32) -> u32 {
-        let rest = mro.iter().position(|c| *c == at).map_or(&[][..], |p| &mro[p + 1..]);
-        if self.search(rest, mid) == NO_METHOD { NO_METHOD } else { i }
-    }
-    /// The method `super` finds: after `owner` in the order of `class`.
-    pub fn next_method(&mut self, class: Gc<ClassObj>, owner: Gc<ClassObj>, mid: Sym) -> u32 {
-        self.search_from(class, owner, 1, mid)
+    /// The method that `super` in entry `from` finds: after its owner's place in the order of `class`.
+    pub fn next_method(&mut self, class: Gc<ClassObj>, from: u32, mid: Sym) -> u32 {
+        let e = &self.methods[from as usize];
+        let (owner, nth) = (e.owner, e.place.nth as usize);
+        self.search_from(class, owner, nth, 1, mid)
     }
     /// The method that `super` in a refinement finds: from the refined class on in the order of `class`.
     pub(crate) fn refined_class_method(&mut self, class: Gc<ClassObj>, refined: Gc<ClassObj>, mid: Sym) -> u32 {
-        self.search_from(class, refined, 0, mid)
+        self.search_from(class, refined, 0, 0, mid)
     }
-    /// Method `mid` looked up in the order of `class`, `past` places after `at`.
-    fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, past: usize, mid: Sym) -> u32 {
+    /// Method `mid` looked up in the order of `class`, `past` places after where `at` stands the `nth` time.
+    fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, nth: usize, past: usize, mid: Sym) -> u32 {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
-        match mro.iter().position(|c| *c == at) {
-            Some(p) => self.search(&mro[p + past..], mid),
-            None => NO_METHOD,
+        let places = mro.iter().enumerate().filter(|(_, c)| **c == at);
+        let Some((p, _)) = places.take(nth + 1).last() else { return NO_METHOD };
+        let (found, i) = self.search(&mro[p + past..], mid);
+        if i == NO_METHOD {
+            return i;
         }
+        let owner = self.methods[i as usize].owner;
+        let before = mro[..=p + past + found].iter().filter(|c| **c == owner).count();
+        (1..before).fold(i, |row, _| self.at_next_place(row))
+    }
+    /// The row that runs what `i` runs at the next place of its owner. When the table is full, `i` itself.
+    fn at_next_place(&mut self, i: u32) -> u32 {
+        let from = &self.methods[i as usize];
+        if let Some(n) = from.place.next.get() {
+            return *n;
+        }
+        let mut e = from.clone();
+        e.place.nth += 1;
+        let place = self.own_place(&mut e, None);
+        let Some(n) = self.new_method(e) else { return i };
+        if let Some(mut c) = place {
+            c.hdr.aux = n;
+        }
+        // The class lock is held: nobody else made one.
+        let _ = self.methods[i as usize].place.next.set(n);
+        n
     }
     /// Follows visibility-only entries to the code.
     pub fn real_method(&mut self, class: Gc<ClassObj>, i: u32) -> u32 {
@@ -165,7 +187,7 @@ impl Cx {
             i = match o.data.refined {
                 // A refinement is in no class's order: what it makes visible is the refined class's.
                 Some(refined) => self.refined_class_method(class, refined, n),
-                None => self.next_method(class, o, n),
+                None => self.next_method(class, i, n),
             };
         }
         i
@@ -211,6 +233,7 @@ impl Cx {
             called: name,
             aliased: Default::default(),
             forced: Default::default(),
+            place: Default::default(),
         }
     }
 }

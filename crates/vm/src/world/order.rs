@@ -1,7 +1,8 @@
 //! Method resolution orders: what is searched, in which order, and who is told when it changes.
 //!
 //! **Invariant.** An order is replaced as a whole and never changed. `dependents` lists all whose own order has this class in
-//! it, so that a change here gives each of them a new order (`relink`) or at least a fresh serial (`touch`).
+//! it, so that a change here gives each of them a new order (`relink`) or at least a fresh serial (`touch`). A module that a class
+//! has included stays in its part of the order, also when it comes to stand further up or before the class as well.
 
 use crate::Cx;
 use kumi_heap::{ClassData, ClassObj, Gc};
@@ -20,11 +21,13 @@ impl Cx {
     }
     /// Sets the method resolution order of `c`.
     fn order(&mut self, c: Gc<ClassObj>) {
-        let mro = Self::linearise(c);
+        let (mro, own) = Self::linearise(c);
+        let mut c = c;
         for m in &mro {
             self.heap.before_store(c.val(), m.val());
         }
         c.data.mro.set(mro);
+        c.data.own_places = own;
     }
     fn next_serial(&mut self) -> u32 {
         let n = self.serial.fetch_add(1, Relaxed) + 1;
@@ -33,7 +36,11 @@ impl Cx {
         }
         n
     }
-    fn linearise(c: Gc<ClassObj>) -> Vec<Gc<ClassObj>> {
+    /// The order of `c`, and how much of it is not the superclass's.
+    fn linearise(c: Gc<ClassObj>) -> (Vec<Gc<ClassObj>>, usize) {
+        let before: &[Gc<ClassObj>] = &c.data.mro;
+        let before = &before[..c.data.own_places.min(before.len())];
+        let included = before.iter().position(|m| *m == c).map_or(&[][..], |p| &before[p + 1..]);
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
         let mut out: Vec<Gc<ClassObj>> = Vec::with_capacity(upper.len() + 4);
         for p in c.data.prepends.iter().rev() {
@@ -43,16 +50,19 @@ impl Cx {
                 }
             }
         }
+        let prepended = out.len();
         out.push(c);
         for i in c.data.includes.iter().rev() {
             for m in i.data.mro.iter() {
-                if !out.contains(m) && !upper.contains(m) {
+                let stays = included.contains(m) || !out.contains(m) && !upper.contains(m);
+                if stays && !out[prepended..].contains(m) {
                     out.push(*m);
                 }
             }
         }
+        let own = out.len();
         out.extend(upper);
-        out
+        (out, own)
     }
     /// After an include, prepend or superclass change: new mro and serials for `c` and all that depend on it.
     pub fn relink(&mut self, c: Gc<ClassObj>) {
