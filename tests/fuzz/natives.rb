@@ -134,7 +134,7 @@ UNSAFE = {
   Dir => %i[chroot chdir fchdir open new foreach], Encoding => %i[default_external= default_internal=], Fiber => %i[set_scheduler schedule], File => %i[umask mkfifo], GC => %i[config auto_compact= measure_total_time= enable],
   IO => %i[popen new open sysopen pipe foreach copy_stream read], Kernel => %i[` loop open require load gets eval set_trace_func trace_var], Process => Process.singleton_methods(false), Process::GID => %i[change_privilege grant_privilege eid= re_exchange],
   Process::UID => %i[change_privilege grant_privilege eid= re_exchange], Process::Sys => Process::Sys.singleton_methods(false), Ractor => %i[receive recv new []=], Thread => %i[new start ignore_deadlock= __report= __abort=], Regexp => %i[timeout=],
-  ObjectSpace => %i[each_object]
+  ObjectSpace => %i[each_object], TracePoint => %i[trace]
 }.freeze
 
 # Iterating these receivers without a block would never end.
