@@ -1,5 +1,6 @@
 //! Random programs, for some seconds each: threads over shared objects (`races.rb`), every method with hostile arguments
-//! (`natives.rb`), natives beside their Ruby twins (`twins.rb`), all that is made and dropped (`soak.rb`). A failure prints the line that makes it again.
+//! (`natives.rb`), natives beside their Ruby twins (`twins.rb`), all that is made and dropped (`soak.rb`), long calls that are asked to end
+//! (`long.rb`). A failure prints the line that makes it again.
 //!
 //! `KUMI_FUZZ_SECONDS=n` makes each of them run for n seconds, one seed after the other; `KUMI_TEST_SEED=n` begins with another
 //! seed. Without, natives and twins run the first two seeds, the same on every machine.
@@ -140,4 +141,53 @@ fn twins_answer_as_their_natives() {
             break;
         }
     }
+}
+
+/// Every method on huge receivers, asked to end by a time limit, a signal and a kill. `KUMI_LONG=part/parts` makes the cases of that part
+/// (`0/1`: all of them, for hours).
+#[test]
+#[ignore = "not every long native ends yet: `KUMI_LONG=0/1 cargo test -p kumi --test fuzz long -- --ignored` lists those that do not"]
+fn what_is_long_ends_when_it_is_asked_to() {
+    use std::io::BufRead;
+    const BOUND: f64 = 1.5;
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let chosen = std::env::var("KUMI_LONG").unwrap_or_else(|_| format!("{}/400", seed(0) % 400));
+    let (part, parts) = chosen.split_once('/').expect("KUMI_LONG=part/parts");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz");
+    let (mut first, mut late) = (0, Vec::new());
+    loop {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+        c.args(["-W0", "long.rb", part, parts, &first.to_string()]).current_dir(&folder).env("KUMI_HEAP_MAX", "4G");
+        let mut child = c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (give, take) = std::sync::mpsc::channel();
+        let out = child.stdout.take().unwrap();
+        std::thread::spawn(move || std::io::BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(give.send(l))));
+        let (mut label, mut done) = (String::new(), false);
+        let stuck = loop {
+            match take.recv_timeout(PATIENCE) {
+                Ok(l) if l == "done" => done = true,
+                Ok(l) => match l.strip_prefix("- ") {
+                    Some(way) => {
+                        if way.rsplit(' ').next().and_then(|s| s.parse::<f64>().ok()).is_some_and(|s| s > BOUND) {
+                            late.push(format!("{label}: {way}"));
+                        }
+                    }
+                    None => label = l,
+                },
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => break true,
+                Err(_) => break false,
+            }
+        };
+        let _ = child.kill();
+        let status = child.wait().unwrap();
+        if done {
+            break;
+        }
+        late.push(format!("{label}: {}", if stuck { "no end".into() } else { status.to_string() }));
+        match label.split(' ').next().and_then(|n| n.parse::<u32>().ok()) {
+            Some(n) => first = n + 1,
+            None => panic!("long.rb does not begin"),
+        }
+    }
+    assert!(late.is_empty(), "{} late\n{}", late.len(), late.join("\n"));
 }

@@ -99,51 +99,70 @@ pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
     if s.is_empty() {
         return Vec::new();
     }
-    let mut chars: Vec<Vec<u8>> = enc.chars(s).map(<[u8]>::to_vec).collect();
+    // Each character's place; its successor takes it, being as long.
+    let single = enc.is_single_byte() || enc.is_ascii_compatible() && s.is_ascii();
+    let starts: Vec<usize> = if single {
+        Vec::new()
+    } else {
+        let mut at = 0;
+        enc.chars(s)
+            .map(|c| {
+                at += c.len();
+                at - c.len()
+            })
+            .collect()
+    };
+    let count = if single { s.len() } else { starts.len() };
+    let place = |i: usize| if single { i..i + 1 } else { starts[i]..starts.get(i + 1).copied().unwrap_or(s.len()) };
+    let mut out = s.to_vec();
     let mut carry: Option<(usize, Vec<u8>)> = None;
     let mut last_alnum: Option<u8> = None;
     let mut neighbour_found = true;
-    for i in (0..chars.len()).rev() {
+    for i in (0..count).rev() {
         if !neighbour_found && let Some(last) = last_alnum {
-            let here = chars[i][0];
+            let here = out[place(i).start];
             let other_kind =
                 if last.is_ascii_alphabetic() { here.is_ascii_digit() } else { last.is_ascii_digit() && here.is_ascii_alphabetic() };
             if other_kind {
                 break;
             }
         }
-        match next_alnum(&chars[i], enc) {
+        match next_alnum(&out[place(i)], enc) {
             None => neighbour_found = false,
             Some((Next::Found(next), _)) => {
-                chars[i] = next;
-                return chars.concat();
+                out[place(i)].copy_from_slice(&next);
+                return out;
             }
             Some((Next::Wrapped(first), carried)) => {
                 neighbour_found = true;
-                last_alnum = Some(chars[i][0]);
-                chars[i] = first;
-                carry = Some((i, carried));
+                last_alnum = Some(out[place(i).start]);
+                out[place(i)].copy_from_slice(&first);
+                carry = Some((place(i).start, carried));
             }
         }
     }
     if carry.is_none() {
         // No letter or digit: every character counts.
-        for c in chars.iter_mut().rev() {
+        for i in (0..count).rev() {
+            let c = &mut out[place(i)];
             match neighbour(c, enc, true) {
                 Some(next) => {
-                    *c = next;
-                    return chars.concat();
+                    c.copy_from_slice(&next);
+                    return out;
                 }
-                None => *c = lowest(c.len(), enc),
+                None => {
+                    let low = lowest(c.len(), enc);
+                    c.copy_from_slice(&low);
+                }
             }
         }
         let one = enc.encode(1).map_or(vec![1], |b| b.to_vec());
         carry = Some((0, one));
     }
     if let Some((at, carried)) = carry {
-        chars.insert(at, carried);
+        out.splice(at..at, carried);
     }
-    chars.concat()
+    out
 }
 
 #[cfg(test)]

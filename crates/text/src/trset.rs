@@ -9,6 +9,10 @@ use crate::encoding::EncIndex;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CharSet {
     ranges: Vec<(u32, u32)>,
+    /// The same in order, apart from each other.
+    ordered: Vec<(u32, u32)>,
+    /// How many characters are listed before each range.
+    before: Vec<u64>,
     negated: bool,
     /// Bit per ASCII character, negation included.
     ascii: u128,
@@ -69,7 +73,24 @@ impl CharSet {
         if negated {
             ascii = !ascii;
         }
-        Ok(CharSet { ranges, negated, ascii })
+        let before = ranges
+            .iter()
+            .scan(0, |n, &(low, high)| {
+                let b = *n;
+                *n += (high - low) as u64 + 1;
+                Some(b)
+            })
+            .collect();
+        let mut sorted = ranges.clone();
+        sorted.sort_unstable();
+        let mut ordered: Vec<(u32, u32)> = Vec::new();
+        for (low, high) in sorted {
+            match ordered.last_mut() {
+                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+                _ => ordered.push((low, high)),
+            }
+        }
+        Ok(CharSet { ranges, ordered, before, negated, ascii })
     }
 
     /// Whether code point `c` is in the set.
@@ -78,7 +99,8 @@ impl CharSet {
         if c < 128 {
             return self.ascii >> c & 1 == 1;
         }
-        self.ranges.iter().any(|&(low, high)| low <= c && c <= high) != self.negated
+        let i = self.ordered.partition_point(|r| r.1 < c);
+        self.ordered.get(i).is_some_and(|r| r.0 <= c) != self.negated
     }
 
     /// Written with `^`.
@@ -88,32 +110,59 @@ impl CharSet {
 
     /// How many characters the ranges list.
     fn size(&self) -> u64 {
-        self.ranges.iter().map(|&(low, high)| (high - low) as u64 + 1).sum()
+        match (self.before.last(), self.ranges.last()) {
+            (Some(b), Some(&(low, high))) => b + (high - low) as u64 + 1,
+            _ => 0,
+        }
     }
 
     /// The `n`th character listed.
-    fn nth(&self, mut n: u64) -> Option<u32> {
-        for &(low, high) in &self.ranges {
-            let size = (high - low) as u64 + 1;
-            if n < size {
-                return Some(low + n as u32);
-            }
-            n -= size;
-        }
-        None
+    fn nth(&self, n: u64) -> Option<u32> {
+        let i = self.before.partition_point(|b| *b <= n).checked_sub(1)?;
+        let (low, high) = self.ranges[i];
+        let at = n - self.before[i];
+        (at <= (high - low) as u64).then(|| low + at as u32)
     }
+}
 
-    /// The place of `c` in the list; later entries win, as in CRuby's table.
-    fn position(&self, c: u32) -> Option<u64> {
-        let mut before = 0u64;
-        let mut found = None;
-        for &(low, high) in &self.ranges {
-            if low <= c && c <= high {
-                found = Some(before + (c - low) as u64);
-            }
-            before += (high - low) as u64 + 1;
+/// Where each character of a set stands in its list; later entries win, as in CRuby's table.
+struct Places<'a> {
+    set: &'a CharSet,
+    /// From that character on, up to the next row's, the range of that number counts, or none.
+    rows: Vec<(u32, Option<usize>)>,
+}
+
+impl<'a> Places<'a> {
+    fn of(set: &'a CharSet) -> Places<'a> {
+        // A sweep over where ranges begin and end; of those that are open the last one counts.
+        let mut edges: Vec<(u64, usize, bool)> = Vec::with_capacity(2 * set.ranges.len());
+        for (i, &(low, high)) in set.ranges.iter().enumerate() {
+            edges.push((low as u64, i, true));
+            edges.push((high as u64 + 1, i, false));
         }
-        found
+        edges.sort_unstable();
+        let (mut open, mut rows) = (std::collections::BTreeSet::new(), Vec::new());
+        let mut k = 0;
+        while k < edges.len() {
+            let at = edges[k].0;
+            while k < edges.len() && edges[k].0 == at {
+                if edges[k].2 {
+                    open.insert(edges[k].1);
+                } else {
+                    open.remove(&edges[k].1);
+                }
+                k += 1;
+            }
+            if let Ok(at) = u32::try_from(at) {
+                rows.push((at, open.last().copied()));
+            }
+        }
+        Places { set, rows }
+    }
+    fn position(&self, c: u32) -> Option<u64> {
+        let row = self.rows.partition_point(|r| r.0 <= c).checked_sub(1)?;
+        let i = self.rows[row].1?;
+        Some(self.set.before[i] + (c - self.set.ranges[i].0) as u64)
     }
 }
 
@@ -199,11 +248,12 @@ pub fn tr(s: &[u8], enc: EncIndex, from: &[u8], to: &[u8], squeeze: bool) -> Res
     // In the replacement a leading `^` means itself.
     let to = CharSet::parse(&[if to[0] == b'^' { &b"\\"[..] } else { &[] }, to].concat(), enc)?;
     let last = to.nth(to.size().saturating_sub(1)).unwrap_or(0);
+    let places = Places::of(&from);
     let replace = |c: u32| {
         if from.negated {
             return from.contains(c).then_some(last);
         }
-        from.position(c).map(|n| to.nth(n).unwrap_or(last))
+        places.position(c).map(|n| to.nth(n).unwrap_or(last))
     };
     let mut table = [None; 128];
     for (c, slot) in table.iter_mut().enumerate() {
@@ -265,6 +315,9 @@ mod tests {
         assert_eq!(t("あいう", "あ-う", "a-c", false), Ok("acc".into()));
         assert_eq!(t("x", "z-a", "b", false), Err("invalid range \"z-a\" in string transliteration".into()));
         assert_eq!(t("hello", "l", "^x", false), Ok("he^^o".into()));
+        // Later entries win; ranges may overlap in any way.
+        assert_eq!(t("abcdez", "a-eb-c", "1-7", false), Ok("16745z".into()));
+        assert_eq!(t("あいう", "あ-ういあ-い", "1-6", false), Ok("665".into()));
         let sets = Intersection::parse(&[(b"a-z", EncIndex::UTF_8), (b"^l", EncIndex::UTF_8)]).unwrap();
         assert_eq!(count(b"hello", EncIndex::UTF_8, &sets), 3);
         assert_eq!(squeeze(b"aaabbb", EncIndex::UTF_8, &Intersection(vec![])), Some(b"ab".to_vec()));

@@ -32,6 +32,8 @@ pub(crate) struct Detour {
     /// Whose native gets `done`: task, frame, next instruction.
     asker: (u64, usize, usize),
     done: Option<Box<dyn Any>>,
+    /// Since when that native goes from detour to detour.
+    since: Option<((u64, usize, usize), Instant)>,
 }
 
 impl Detour {
@@ -103,18 +105,27 @@ impl Cx {
     pub fn detach<T: 'static>(&mut self, ns: u64, keep: Value, work: impl FnOnce(&AtomicBool) -> T + 'static) -> Exit {
         self.detach_with::<T>(ns, &[keep], work)
     }
+    /// The same for work that reads several cells, which the call holds too.
+    pub fn detach_keeping<T: 'static>(&mut self, ns: u64, keep: &[Value], work: impl FnOnce(&AtomicBool) -> T + 'static) -> Exit {
+        self.detach_with::<T>(ns, keep, work)
+    }
     fn detach_with<T: 'static>(&mut self, ns: u64, keep: &[Value], work: impl FnOnce(&AtomicBool) -> T + 'static) -> Exit {
         let work: Work = Box::new(move |stop| Box::new(work(stop)) as Box<dyn Any>);
         if ns >= VERY_LONG {
             return self.go_aside(TypeId::of::<T>(), keep, work);
         }
-        self.detour = Detour { work: Some(work), asker: self.asker(), done: None };
+        let asker = self.asker();
+        let since = self.detour.since.filter(|s| s.0 == asker).or_else(|| {
+            self.task.attempts = 0;
+            Some((asker, Instant::now()))
+        });
+        self.detour = Detour { work: Some(work), asker, done: None, since };
         self.pending.keep = keep.first().copied().unwrap_or(Value::NIL);
         Exit::Again
     }
     /// Nobody wants what comes out.
     fn forget_detour(&mut self) {
-        self.detour = Detour::default();
+        self.detour = Detour { since: self.detour.since, ..Detour::default() };
         self.pending.keep = Value::NIL;
     }
     fn asker(&self) -> (u64, usize, usize) {
@@ -181,6 +192,20 @@ impl Cx {
                 Err(self.detach_with(ns, &[], move |_| Made { out: f(&of), of, kind: PhantomData::<F> }))
             }
         }
+    }
+    /// Between two pieces of a native's work: does somebody wait for the running thread? A handler that returns may cost it what it has so
+    /// far, and so gets its turn later each time.
+    pub(crate) fn is_called_away_between(&mut self) -> bool {
+        if !self.heap.poll.load(Relaxed) {
+            return false;
+        }
+        let attempts = self.task.attempts;
+        let since = self.detour.since.map_or(Duration::ZERO, |s| s.1.elapsed());
+        let away = self.is_called_away(false, attempts == 0 || since >= crate::patience::FIRST * (1 << attempts.min(10)));
+        if away {
+            self.task.attempts = attempts.saturating_add(1);
+        }
+        away
     }
     /// Does the work that a native left behind. False when an interrupt came meanwhile or the work panicked, so that the native is not
     /// called again. The native's call is a root: it stands in `pending.call`, or in registers before the next instruction.

@@ -40,6 +40,14 @@ impl Limits {
         self.armed.store(t.len(), Relaxed);
         t.iter().map(|(id, l)| (l.2, *id)).collect()
     }
+    /// Is the time of one of `thread`'s limits over, though nobody looked?
+    pub(crate) fn are_due(&self, thread: Value) -> bool {
+        if self.armed.load(Relaxed) == 0 {
+            return false;
+        }
+        let now = crate::sched::now_ns();
+        self.table.lock().values().any(|l| l.0 == thread && l.2 <= now)
+    }
     fn take(&self, id: u64) -> Option<(Value, Value, u64)> {
         let t = self.table.lock().remove(&id)?;
         self.armed.fetch_sub(1, Relaxed);

@@ -2,7 +2,8 @@
 //! when no user code can have a say.
 //!
 //! Every function returns `None` when the answer needs Ruby: a user's method, a
-//! conversion, or nesting beyond [`DEPTH`] (which also catches recursive arrays).
+//! conversion, nesting beyond [`DEPTH`] (which also catches recursive arrays), or somebody who waits for
+//! the end of a long walk ([`Cx::walk`]).
 //! The caller then misses, and the prelude asks the objects themselves.
 //!
 //! Invariant: two values that `plain_eql` calls equal have the same `plain_hash`,
@@ -141,6 +142,7 @@ impl Cx {
                         return Some(false);
                     }
                     for (x, y) in x.iter().zip(y) {
+                        self.walk()?;
                         if !self.plain_eq_deep(x, y, depth + 1)? {
                             return Some(false);
                         }
@@ -205,6 +207,7 @@ impl Cx {
         while let Some(p) = x.h.next_live(i) {
             let e = x.h.at(p)?;
             i = p + 1;
+            self.walk()?;
             let mut at = None;
             let found = loop {
                 match y.h.candidate(e.hash, at) {
@@ -266,6 +269,7 @@ impl Cx {
                     return Some(false);
                 }
                 for (x, y) in x.iter().zip(y) {
+                    self.walk()?;
                     if !self.plain_eql_deep(x, y, depth + 1)? {
                         return Some(false);
                     }
@@ -355,6 +359,7 @@ impl Cx {
                 let a = a.seen();
                 let mut h = self.hash_start(1, a.len());
                 for v in a {
+                    self.walk()?;
                     let e = self.plain_hash_deep(v, depth + 1)?;
                     h = self.hash_step(h, e);
                 }
@@ -371,6 +376,7 @@ impl Cx {
                 while let Some(p) = a.h.next_live(i) {
                     let e = a.h.at(p)?;
                     i = p + 1;
+                    self.walk()?;
                     let x = self.plain_hash_deep(e.val, depth + 1)?;
                     sum = sum.wrapping_add(mix(e.hash, x));
                 }
@@ -457,6 +463,7 @@ impl Cx {
             }
             let (x, y) = (x.seen(), y.seen());
             for (x, y) in x.iter().zip(y) {
+                self.walk()?;
                 match self.plain_cmp_deep(x, y, depth + 1)? {
                     Ordering::Equal => {}
                     o => return Some(o),
@@ -492,6 +499,7 @@ impl Cx {
                     let a = v.as_array()?;
                     out.push(b'[');
                     for (i, v) in a.seen().iter().enumerate() {
+                        self.walk()?;
                         if i > 0 {
                             out.extend_from_slice(b", ");
                         }

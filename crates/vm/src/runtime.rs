@@ -54,6 +54,8 @@ pub struct Runtime {
     pub(crate) bottom: OnceLock<Arc<ISeq>>,
     /// Signals that came in: what to call for them (set by the system floor).
     pub signal_hook: Option<fn(&mut crate::Cx) -> Option<Call>>,
+    /// Did a signal come that was not taken yet?
+    pub signal_waits: Option<fn() -> bool>,
     pub(crate) prelude: Prelude,
     /// Values that must stay alive whatever happens: constants of native code.
     roots: Mutex<Vec<Value>>,
@@ -131,6 +133,7 @@ impl Runtime {
             booted: false,
             bottom: OnceLock::new(),
             signal_hook: None,
+            signal_waits: None,
             prelude: Prelude::default(),
             roots: Mutex::default(),
             state: Mutex::default(),

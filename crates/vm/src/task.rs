@@ -170,6 +170,8 @@ pub struct Task {
     pub timed: bool,
     /// It was interrupted while it ran, not while it waited.
     pub gave_way: bool,
+    /// Times that the native to be called again was called away (`patience.rs`).
+    pub attempts: u8,
     /// Words of the instruction before which `pc` stands, to be executed again after a wait.
     pub rewound: u8,
     /// Fiber storage (inherited), and fiber-locals (`Thread#[]`).
@@ -254,6 +256,7 @@ impl Task {
             timed: false,
             gave_way: false,
             rewound: 0,
+            attempts: 0,
             storage: Value::NIL,
             locals: Value::NIL,
             around: Value::NIL,

@@ -52,6 +52,7 @@ fn cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
     for v in a.seen() {
+        cx.walk().ok_or(Exit::Miss)?;
         match cx.plain_eq(v, args[0]) {
             Some(true) => return Ok(Value::TRUE),
             Some(false) => {}
@@ -65,6 +66,9 @@ fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn i_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     for (i, v) in a.seen().iter().enumerate() {
+        if cx.walk().is_none() {
+            return MISS;
+        }
         match cx.plain_eq(v, args[1]) {
             Some(true) => return Ok(Value::fix(i as i64)),
             Some(false) => {}
@@ -78,6 +82,9 @@ fn i_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_rindex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     for (i, v) in a.seen().iter().enumerate().rev() {
+        if cx.walk().is_none() {
+            return MISS;
+        }
         match cx.plain_eq(v, args[1]) {
             Some(true) => return Ok(Value::fix(i as i64)),
             Some(false) => {}
@@ -92,6 +99,9 @@ fn i_count(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     let mut c = 0;
     for v in a.seen() {
+        if cx.walk().is_none() {
+            return MISS;
+        }
         match cx.plain_eq(v, args[1]) {
             Some(e) => c += e as i64,
             None => return MISS,
@@ -106,6 +116,9 @@ fn i_delete(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut keep = Vec::with_capacity(a.len());
     let mut last = None;
     for v in a.seen() {
+        if cx.walk().is_none() {
+            return MISS;
+        }
         match cx.plain_eq(v, args[1]) {
             Some(true) => last = Some(v),
             Some(false) => keep.push(v),
@@ -149,6 +162,7 @@ impl PlainSet {
     fn of(cx: &mut Cx, all: Seen<'_, Value>) -> Option<PlainSet> {
         let mut s = PlainSet::default();
         for v in all {
+            cx.walk()?;
             s.add(cx, v)?;
         }
         Some(s)
@@ -163,6 +177,7 @@ fn distinct(cx: &mut Cx, arrays: &[Gc<ArrayObj>]) -> Option<Vec<Value>> {
     let mut out = Vec::new();
     for a in arrays {
         for v in a.seen() {
+            cx.walk()?;
             if s.add(cx, v)? {
                 out.push(v);
             }
@@ -177,6 +192,7 @@ fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec
     let (a, b) = (a.seen(), b.seen());
     if b.len() <= 8 {
         for v in a {
+            cx.walk()?;
             let mut found = false;
             for w in b {
                 if cx.plain_eql(v, w)? {
@@ -192,6 +208,7 @@ fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec
     }
     let set = PlainSet::of(cx, b)?;
     for v in a {
+        cx.walk()?;
         if set.has(cx, v)? == keep {
             out.push(v);
         }
@@ -327,6 +344,9 @@ fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let out = cx.hash();
     let Some(mut h) = out.as_hash() else { return Ok(Value::NIL) };
     for v in a.seen() {
+        if cx.walk().is_none() {
+            return Ok(Value::NIL);
+        }
         let v = cx.still_key(v);
         let Ok(hv) = cx.key_hash(h, v) else { return Ok(Value::NIL) };
         match cx.hash_find_with(h, v, hv) {
@@ -358,6 +378,7 @@ fn flatten_into(
     changed: &mut bool,
 ) -> Result<(), Flat> {
     for v in a.seen() {
+        cx.walk().ok_or(Flat::Miss)?;
         if let Some(inner) = v.as_array() {
             if depth != 0 {
                 *changed = true;

@@ -31,6 +31,7 @@ impl Joined {
         Some(())
     }
     fn value(&mut self, cx: &mut Cx, v: Value, sep: Option<Gc<StrObj>>, depth: u32) -> Option<()> {
+        cx.walk()?;
         match v {
             _ if v.is_fix() => self.add(v.fix_val().to_string().as_bytes(), EncIndex::US_ASCII),
             _ if v.is_nil() => self.add(b"", EncIndex::US_ASCII),
@@ -108,7 +109,7 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         if i > 0 {
             out.extend_from_slice(b", ");
         }
-        if cx.plain_inspect(v, &mut out, 1).is_none() {
+        if cx.walk().and_then(|()| cx.plain_inspect(v, &mut out, 1)).is_none() {
             return Err(Exit::Miss);
         }
     }

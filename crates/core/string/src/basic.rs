@@ -314,7 +314,12 @@ fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn bytes(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let v: Vec<Value> = s.bytes().iter().map(|b| Value::fix(*b as i64)).collect();
+    let mut v = Vec::with_capacity(s.bytes().len());
+    let mut patience = cx.patience();
+    for part in s.bytes().chunks(1 << 16) {
+        patience.steps(cx, 1 << 10)?;
+        v.extend(part.iter().map(|b| Value::fix(*b as i64)));
+    }
     cx.heap.charge(v.len() * 8);
     Ok(cx.array_vec(v))
 }
@@ -322,12 +327,15 @@ fn chars(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     let (e, r) = (enc(s), range(s));
     let mut out = Vec::with_capacity(s.bytes().len().min(1 << 20));
+    let mut patience = cx.patience();
     if single_byte(s) {
         for i in 0..s.bytes().len() {
+            patience.step(cx)?;
             out.push(make(cx, &s.bytes()[i..i + 1], e, piece_range(s)));
         }
     } else {
         for c in e.chars(s.bytes()) {
+            patience.step(cx)?;
             let k = if r == CodeRange::Valid && e.is_utf8() {
                 if c[0] < 0x80 { CodeRange::SevenBit } else { CodeRange::Valid }
             } else {
@@ -345,9 +353,10 @@ fn codepoints(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if single_byte(s) && e != EncIndex::US_ASCII {
         return bytes(cx, recv, &[]);
     }
-    let mut out = Vec::new();
+    let (mut out, mut patience) = (Vec::new(), cx.patience());
     let mut i = 0;
     while i < s.bytes().len() {
+        patience.step(cx)?;
         match e.decode(&s.bytes()[i..]) {
             Some((c, n)) => {
                 out.push(Value::fix(c as i64));
@@ -405,10 +414,12 @@ fn graphemes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
     let e = enc(s);
     let mut ranges = Vec::new();
+    let mut patience = cx.patience();
     if e.is_unicode() && !e.is_utf8() && range(s) != CodeRange::Broken {
         // By way of UTF-8, character by character.
         let (mut text, mut at, mut ends) = (Vec::new(), 0, Vec::new());
         while let Some((c, n)) = e.decode(&s.bytes()[at..]) {
+            patience.step(cx)?;
             EncIndex::UTF_8.push_code(&mut text, c);
             at += n;
             ends.push((text.len(), at));
@@ -423,9 +434,13 @@ fn graphemes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             from = to;
         }
     } else {
-        ranges = kumi_text::strsearch::graphemes(s.bytes(), e);
+        ranges = crate::away::away(cx, s, s.bytes().len() as u64 * 20, move |b| kumi_text::strsearch::graphemes(b, e))?;
     }
-    let v: Vec<Value> = ranges.into_iter().map(|r| piece(cx, s, r)).collect();
+    let mut v = Vec::with_capacity(ranges.len());
+    for r in ranges {
+        patience.step(cx)?;
+        v.push(piece(cx, s, r));
+    }
     Ok(cx.array_vec(v))
 }
 /// Bytes of the character at byte `args[1]`.

@@ -3,6 +3,7 @@
 //!
 //! Invariant: a [`Change`] of none means the result equals the receiver.
 
+use crate::away::{away, away_both};
 use crate::text::*;
 use kumi_text::case::{self, CaseOp, CaseOptions};
 use kumi_text::encoding::{CodeRange, EncIndex};
@@ -68,8 +69,9 @@ fn left(cx: &mut Cx, s: Str, args: &[Value]) -> Result<usize, Exit> {
         }
         return Ok(at);
     }
-    let mut i = 0;
+    let (mut i, mut patience) = (0, cx.patience());
     while i < b.len() {
+        patience.step(cx)?;
         let Some((c, n)) = e.decode(&b[i..]) else {
             if sel.is_some() {
                 break;
@@ -102,8 +104,9 @@ fn right(cx: &mut Cx, s: Str, args: &[Value], from: usize) -> Result<usize, Exit
         }
         return Ok(end);
     }
-    let mut end = b.len();
+    let (mut end, mut patience) = (b.len(), cx.patience());
     while end > from {
+        patience.step(cx)?;
         let at = e.prev_char(b, end).unwrap_or(0);
         let Some((c, _)) = e.decode(&b[at..end]) else { break };
         let strip = match &sel {
@@ -222,7 +225,8 @@ fn recase(cx: &mut Cx, s: Str, args: &[Value], op: CaseOp) -> Result<Change, Exi
         let m = format!("incompatible encoding with this operation: {}", enc(s).name());
         return Err(cx.raise_msg(cx.k.compatibility_error, &m));
     }
-    match case::map(s.bytes(), enc(s), op, options) {
+    let e = enc(s);
+    match away(cx, s, s.bytes().len() as u64 * 5, move |b| case::map(b, e, op, options))? {
         Ok(None) => Ok(Change::None),
         Ok(Some(b)) => {
             let r = if is_ascii(s) && b.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown };
@@ -249,7 +253,9 @@ fn casecmp_p(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if compatible(s, o).is_none() {
         return Ok(Value::NIL);
     }
-    Ok(case::casecmp_p(s.bytes(), enc(s), o.bytes(), enc(o)).map_or(Value::NIL, Value::bool))
+    let (e, f, n) = (enc(s), enc(o), s.bytes().len().min(o.bytes().len()));
+    let same = away_both(cx, s, o, n as u64 * 10, move |s, o| case::casecmp_p(s, e, o, f))?;
+    Ok(same.map_or(Value::NIL, Value::bool))
 }
 
 // --- character sets -----------------------------------------------------------------
@@ -277,19 +283,25 @@ fn sets(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Intersection, Exit> {
 fn set_range_of(s: Str, b: &[u8]) -> CodeRange {
     if s.range() == 1 && b.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown }
 }
+/// What looking up each character in a set takes, in nanoseconds.
+fn cost(s: Str) -> u64 {
+    s.bytes().len() as u64 * 8
+}
 fn delete(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
     if args.is_empty() {
         return Err(cx.arg_error("wrong number of arguments (given 0, expected 1+)"));
     }
     let x = sets(cx, s, args)?;
-    Ok(trset::delete(s.bytes(), enc(s), &x).map_or(Change::None, |b| {
+    let e = enc(s);
+    Ok(away(cx, s, cost(s), move |b| trset::delete(b, e, &x))?.map_or(Change::None, |b| {
         let r = set_range_of(s, &b);
         Change::New(b, enc(s), r)
     }))
 }
 fn squeeze(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
     let x = sets(cx, s, args)?;
-    Ok(trset::squeeze(s.bytes(), enc(s), &x).map_or(Change::None, |b| {
+    let e = enc(s);
+    Ok(away(cx, s, cost(s), move |b| trset::squeeze(b, e, &x))?.map_or(Change::None, |b| {
         let r = set_range_of(s, &b);
         Change::New(b, enc(s), r)
     }))
@@ -308,7 +320,8 @@ fn count(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         }
     }
     let x = sets(cx, s, args)?;
-    Ok(Value::fix(trset::count(s.bytes(), enc(s), &x) as i64))
+    let e = enc(s);
+    Ok(Value::fix(away(cx, s, cost(s), move |b| trset::count(b, e, &x))? as i64))
 }
 fn translate(cx: &mut Cx, s: Str, args: &[Value], squeeze: bool) -> Result<Change, Exit> {
     let from = cx.arg_str(args, 0)?;
@@ -319,7 +332,14 @@ fn translate(cx: &mut Cx, s: Str, args: &[Value], squeeze: bool) -> Result<Chang
     let e1 = compat(cx, s, from)?;
     let e2 = compat(cx, s, to)?;
     let e = if e1 == e2 { e1 } else { compat(cx, from, to)? };
-    match trset::tr(s.bytes(), e, from.bytes(), to.bytes(), squeeze) {
+    let ns = cost(s) + (from.bytes().len() + to.bytes().len()) as u64 * 50;
+    let made = if cx.worth_detaching(ns) {
+        let (from, to) = (from.bytes().to_vec(), to.bytes().to_vec());
+        away(cx, s, ns, move |b| trset::tr(b, e, &from, &to, squeeze))?
+    } else {
+        trset::tr(s.bytes(), e, from.bytes(), to.bytes(), squeeze)
+    };
+    match made {
         Ok(None) => Ok(Change::None),
         Ok(Some(b)) => {
             let r = set_range_of(s, &b);
@@ -337,17 +357,24 @@ fn tr_s(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
 
 // --- the rest -----------------------------------------------------------------------
 
-fn reversed(s: Str) -> Vec<u8> {
+fn reversed(cx: &mut Cx, s: Str) -> Result<Vec<u8>, Exit> {
     if single_byte(s) {
-        return s.bytes().iter().rev().copied().collect();
+        return Ok(s.bytes().iter().rev().copied().collect());
     }
-    let mut out = vec![0; s.bytes().len()];
-    let mut at = out.len();
-    for c in enc(s).chars(s.bytes()) {
-        at -= c.len();
-        out[at..at + c.len()].copy_from_slice(c);
-    }
-    out
+    let e = enc(s);
+    away(cx, s, s.bytes().len() as u64 * 3, move |b| {
+        let mut out = vec![0; b.len()];
+        let mut at = out.len();
+        for c in e.chars(b) {
+            at -= c.len();
+            out[at..at + c.len()].copy_from_slice(c);
+        }
+        out
+    })
+}
+fn successor(cx: &mut Cx, s: Str) -> Result<Vec<u8>, Exit> {
+    let e = enc(s);
+    away(cx, s, s.bytes().len() as u64 * 20, move |b| kumi_text::succ::succ(b, e))
 }
 fn known(s: Str) -> CodeRange {
     match s.range() {
@@ -358,25 +385,25 @@ fn known(s: Str) -> CodeRange {
 }
 fn reverse(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let b = reversed(s);
+    let b = reversed(cx, s)?;
     Ok(make_vec(cx, b, enc(s), known(s)))
 }
 fn reverse_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     cx.check_frozen(recv)?;
-    let b = reversed(s);
+    let b = reversed(cx, s)?;
     set(cx, s, &b, enc(s), known(s));
     Ok(recv)
 }
 fn succ(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let b = kumi_text::succ::succ(s.bytes(), enc(s));
+    let b = successor(cx, s)?;
     Ok(make_vec(cx, b, enc(s), CodeRange::Unknown))
 }
 fn succ_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     cx.check_frozen(recv)?;
-    let b = kumi_text::succ::succ(s.bytes(), enc(s));
+    let b = successor(cx, s)?;
     set(cx, s, &b, enc(s), CodeRange::Unknown);
     Ok(recv)
 }
@@ -385,11 +412,9 @@ fn padding(pad: Str, n: usize) -> Vec<u8> {
     if pad.bytes().len() == 1 {
         return vec![pad.bytes()[0]; n];
     }
-    let chars: Vec<&[u8]> = enc(pad).chars(pad.bytes()).collect();
-    let mut out = Vec::new();
-    for i in 0..n {
-        out.extend_from_slice(chars[i % chars.len()]);
-    }
+    let count = enc(pad).chars(pad.bytes()).count().max(1);
+    let mut out = pad.bytes().repeat(n / count);
+    enc(pad).chars(pad.bytes()).take(n % count).for_each(|c| out.extend_from_slice(c));
     out
 }
 fn justify(cx: &mut Cx, recv: Value, args: &[Value], side: i8) -> R {
@@ -436,7 +461,7 @@ fn rjust(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 fn normalize(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
     let form = form_of(cx, args[1])?;
-    match kumi_text::strsearch::normalize(s.bytes(), form) {
+    match away(cx, s, s.bytes().len() as u64 * 20, move |b| kumi_text::strsearch::normalize(b, form))? {
         Some(t) => Ok(cx.str(&t)),
         None => Err(cx.arg_error("invalid byte sequence in UTF-8")),
     }
@@ -444,7 +469,7 @@ fn normalize(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn is_normalized(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
     let form = form_of(cx, args[1])?;
-    match kumi_text::strsearch::is_normalized(s.bytes(), form) {
+    match away(cx, s, s.bytes().len() as u64 * 20, move |b| kumi_text::strsearch::is_normalized(b, form))? {
         Some(t) => Ok(Value::bool(t)),
         None => Err(cx.arg_error("invalid byte sequence in UTF-8")),
     }

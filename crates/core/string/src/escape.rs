@@ -1,5 +1,6 @@
 //! `inspect`, `dump`, `undump`, `scrub`.
 
+use crate::away::away;
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_text::{escape, transcode};
@@ -8,12 +9,14 @@ use kumi_vm::*;
 fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     let result = crate::encoding::inspect_encoding(cx);
-    let out = escape::inspect(s.bytes(), enc(s), result);
+    let (e, ns) = (enc(s), s.bytes().len() as u64 * 10);
+    let out = away(cx, s, ns, move |b| escape::inspect(b, e, result))?;
     Ok(cx.str_vec(out, result))
 }
 fn dump(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let out = escape::dump(s.bytes(), enc(s));
+    let (e, ns) = (enc(s), s.bytes().len() as u64 * 10);
+    let out = away(cx, s, ns, move |b| escape::dump(b, e))?;
     let e = if enc(s).is_ascii_compatible() { enc(s) } else { EncIndex::BINARY };
     Ok(make_vec(cx, out, e, CodeRange::SevenBit))
 }
@@ -23,7 +26,8 @@ fn undump(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         let m = format!("ASCII incompatible encoding: {}", enc(s).name());
         return Err(cx.raise_msg(cx.k.compatibility_error, &m));
     }
-    match escape::undump(s.bytes(), enc(s)) {
+    let (e, ns) = (enc(s), s.bytes().len() as u64 * 10);
+    match away(cx, s, ns, move |b| escape::undump(b, e))? {
         Ok((b, e)) => Ok(cx.str_vec(b, e)),
         Err(m) => Err(cx.runtime_error(m)),
     }
@@ -48,7 +52,9 @@ fn scrub(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
         Some(r)
     };
-    Ok(match transcode::scrub(s.bytes(), enc(s), rep.as_ref().map(|r| r.bytes())) {
+    let (e, ns) = (enc(s), s.bytes().len() as u64 * 10);
+    let rep = rep.map(|r| r.bytes().to_vec());
+    Ok(match away(cx, s, ns, move |b| transcode::scrub(b, e, rep.as_deref()))? {
         Some(b) => cx.str_vec(b, enc(s)),
         None => Value::NIL,
     })

@@ -3,7 +3,8 @@
 //! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
 
-pub mod basic;
+pub mod away;
+mod basic;
 mod convert;
 mod crypt;
 mod edit;

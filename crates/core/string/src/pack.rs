@@ -42,7 +42,9 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut i = 0;
     // Encoding: ASCII until something else is written; U first makes it UTF-8.
     let mut e = 1u8;
+    let mut patience = cx.patience();
     for (k, d) in directives.iter().enumerate() {
+        patience.step(cx)?;
         match d.kind {
             Kind::Utf8 if k == 0 => e = 2,
             Kind::Base64 | Kind::QuotedPrintable | Kind::Uu => {}
@@ -104,6 +106,7 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Kind::Int { .. } | Kind::Utf8 | Kind::Ber | Kind::Float { .. } => {
                 let left = items.len().saturating_sub(i);
                 for _ in 0..d.count.or(1, left) {
+                    patience.step(cx)?;
                     let mut next = |cx: &mut Cx| -> Result<(usize, Value), Exit> {
                         match items.get(i) {
                             Some(v) => {
@@ -217,7 +220,9 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let directives = parse(cx, template, false)?;
     let mut at = 0usize;
     let mut out: Vec<Value> = Vec::new();
+    let mut patience = cx.patience();
     for d in &directives {
+        patience.step(cx)?;
         if first && !out.is_empty() {
             break;
         }
@@ -244,6 +249,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 let n = d.count.or(1, usize::MAX);
                 let have = rest.len() / size;
                 for k in 0..n.min(have) {
+                    patience.step(cx)?;
                     let v = pack::get_int(&rest[k * size..(k + 1) * size], signed, big);
                     out.push(int_value(cx, v));
                     at += size;
@@ -266,6 +272,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 let n = d.count.or(1, usize::MAX);
                 let have = rest.len() / size;
                 for k in 0..n.min(have) {
+                    patience.step(cx)?;
                     let f = pack::get_float(&rest[k * size..], double, big).unwrap_or(0.0);
                     out.push(cx.float(f));
                     at += size;
@@ -286,6 +293,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 let n = d.count.or(1, usize::MAX);
                 let mut k = 0;
                 while k < n && at < b.len() {
+                    patience.step(cx)?;
                     match pack::get_utf8(&b[at..]) {
                         Ok((c, used)) => {
                             out.push(Value::fix(c as i64));
@@ -303,6 +311,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 let n = d.count.or(1, usize::MAX);
                 let mut k = 0;
                 while k < n && at < b.len() {
+                    patience.step(cx)?;
                     let Some((le, used)) = pack::get_ber(&b[at..]) else { break };
                     let v = BigInt::from_le_bytes(&le, false);
                     out.push(match v.to_i64() {

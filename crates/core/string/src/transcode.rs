@@ -3,6 +3,7 @@
 //! Invariant: a converter keeps its last problem until the next step; the exceptions made of
 //! problems carry what `error_bytes` and its like show in hidden instance variables.
 
+use crate::away::away;
 use crate::encoding::{self, EncObj};
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
@@ -96,7 +97,8 @@ fn encode(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         if to == from {
             if flags & 0x0f == INVALID_REPLACE {
                 let rep = replacement.map(|r| r.bytes().to_vec());
-                if let Some(b) = transcode::scrub(s.bytes(), from, rep.as_deref()) {
+                let ns = s.bytes().len() as u64 * 10;
+                if let Some(b) = away(cx, s, ns, move |b| transcode::scrub(b, from, rep.as_deref()))? {
                     return Ok(cx.str_vec(b, to));
                 }
             }
@@ -107,7 +109,8 @@ fn encode(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             return Ok(make(cx, s.bytes(), to, CodeRange::SevenBit));
         }
     }
-    match transcode::encode(s.bytes(), from, to, options(flags, replacement)) {
+    let (o, ns) = (options(flags, replacement), s.bytes().len() as u64 * 10);
+    match away(cx, s, ns, move |b| transcode::encode(b, from, to, o))? {
         Ok(b) => Ok(cx.str_vec(b, to)),
         Err(EncodeError::NotFound) => Err(not_found(cx, from.name(), to.name())),
         Err(EncodeError::Problem(p)) => {

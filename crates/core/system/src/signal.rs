@@ -138,6 +138,7 @@ const RAISING: [i32; 7] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGA
 pub fn boot(cx: &mut Cx) {
     POLL.store(&cx.heap.poll as *const AtomicBool as *mut AtomicBool, Release);
     cx.boot().signal_hook = Some(next);
+    cx.boot().signal_waits = Some(|| PENDING.load(Acquire) != 0);
     cx.boot().tracers.push(|cx, m| {
         if let Some(t) = cx.state_seen::<Traps>() {
             m.mark_all(&t.commands);

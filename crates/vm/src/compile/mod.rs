@@ -53,6 +53,10 @@ pub trait CompileEnv {
         let _ = (source, options, enc);
         None
     }
+    /// Asked every few hundred nodes: is the compilation to be left off?
+    fn is_called_away(&mut self) -> bool {
+        false
+    }
 }
 
 /// How to compile a text.
@@ -135,45 +139,95 @@ pub fn compile_method(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> R
 }
 
 fn run(src: &[u8], opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Result<Compiled, SyntaxError> {
-    if src.len() > i32::MAX as usize {
-        return Err(SyntaxError::plain(opts, opts.line, "program too large"));
-    }
     let parse_options = parse_options(opts, env).build();
-    let parsed = ruby_prism::parse_with_options(src, &parse_options);
-    if parsed.is_failure() {
-        return Err(SyntaxError::from_parse(&parsed, opts));
-    }
-    let root = parsed.node();
-    let an = scope::Analysis::run(&root, opts.kind == Kind::Eval);
-    if an.too_deep {
-        return Err(SyntaxError::plain(opts, opts.line, "nesting too deep"));
-    }
-    let enc = prism::encoding(&parsed).and_then(EncIndex::find).or(opts.encoding).unwrap_or(EncIndex::UTF_8);
-    let line_offsets = parsed.line_offsets();
-    let mut far = false;
-    loop {
-        let mut c = Compiler::new(env, opts, line_offsets, &an, enc, far);
-        let made = if method { c.single_method(&root) } else { Some(c.program(&root)) };
-        if let Some((message, line)) = c.error.take() {
-            return Err(SyntaxError::plain(opts, line, &message));
+    Tree::of(src, opts, &parse_options)?.emit(opts, env, method)
+}
+
+/// A parsed text, and what became of its locals.
+struct Tree<'s> {
+    parsed: ruby_prism::ParseResult<'s>,
+    an: scope::Analysis,
+}
+
+impl<'s> Tree<'s> {
+    fn of(src: &'s [u8], opts: &Options, parse_options: &'s ruby_prism::ParseOptions) -> Result<Tree<'s>, SyntaxError> {
+        if src.len() > i32::MAX as usize {
+            return Err(SyntaxError::plain(opts, opts.line, "program too large"));
         }
-        if c.need_far && !far {
-            // A fused comparison jumps further than 16 bits: once more, with long jumps.
-            far = true;
-            continue;
+        let parsed = ruby_prism::parse_with_options(src, parse_options);
+        if parsed.is_failure() {
+            return Err(SyntaxError::from_parse(&parsed, opts));
         }
-        return match made {
-            Some(iseq) => Ok(Compiled {
-                iseq,
-                warnings: diagnostic::warnings(&parsed, opts.kind == Kind::Top && !method),
-                data: parsed.data_loc().map(|l| {
-                    let rest = l.as_slice();
-                    let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
-                    l.start() as usize + skip
+        let an = scope::Analysis::run(&parsed.node(), opts.kind == Kind::Eval);
+        if an.too_deep {
+            return Err(SyntaxError::plain(opts, opts.line, "nesting too deep"));
+        }
+        Ok(Tree { parsed, an })
+    }
+    fn emit(&self, opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Result<Compiled, SyntaxError> {
+        let (parsed, an, root) = (&self.parsed, &self.an, self.parsed.node());
+        let enc = prism::encoding(parsed).and_then(EncIndex::find).or(opts.encoding).unwrap_or(EncIndex::UTF_8);
+        let line_offsets = parsed.line_offsets();
+        let mut far = false;
+        loop {
+            let mut c = Compiler::new(env, opts, line_offsets, an, enc, far);
+            let made = if method { c.single_method(&root) } else { Some(c.program(&root)) };
+            if let Some((message, line)) = c.error.take() {
+                return Err(SyntaxError::plain(opts, line, &message));
+            }
+            if c.need_far && !far {
+                // A fused comparison jumps further than 16 bits: once more, with long jumps.
+                far = true;
+                continue;
+            }
+            return match made {
+                Some(iseq) => Ok(Compiled {
+                    iseq,
+                    warnings: diagnostic::warnings(parsed, opts.kind == Kind::Top && !method),
+                    data: parsed.data_loc().map(|l| {
+                        let rest = l.as_slice();
+                        let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
+                        l.start() as usize + skip
+                    }),
                 }),
-            }),
-            None => Err(SyntaxError::plain(opts, opts.line, "expected one method definition")),
-        };
+                None => Err(SyntaxError::plain(opts, opts.line, "expected one method definition")),
+            };
+        }
+    }
+}
+
+/// A parsed text with the text it was parsed from: what of a compilation needs nothing of the runtime, to be done elsewhere.
+pub struct Parsed {
+    /// First, as it refers to what follows: fields are dropped in their order.
+    tree: Tree<'static>,
+    src: Box<[u8]>,
+    _options: Box<ruby_prism::ParseOptions>,
+}
+
+/// What [`Parsed::new`] needs of the runtime.
+pub struct ParseOptions(ruby_prism::Options);
+
+impl ParseOptions {
+    pub fn new(opts: &Options, env: &dyn CompileEnv) -> ParseOptions {
+        ParseOptions(parse_options(opts, env))
+    }
+}
+
+impl Parsed {
+    pub fn new(src: Box<[u8]>, opts: &Options, parse_options: ParseOptions) -> Result<Parsed, SyntaxError> {
+        let options = Box::new(parse_options.0.build());
+        // SAFETY: what is in the boxes stays where it is however they are moved, is never changed, and outlives the tree, which is
+        // private to this value and dropped before them.
+        let (text, kept): (&'static [u8], &'static ruby_prism::ParseOptions) =
+            unsafe { (std::slice::from_raw_parts(src.as_ptr(), src.len()), &*(&raw const *options)) };
+        Ok(Parsed { tree: Tree::of(text, opts, kept)?, src, _options: options })
+    }
+    pub fn text(&self) -> &[u8] {
+        &self.src
+    }
+    /// The rest of the compilation, as [`compile_full`].
+    pub fn compile(&self, opts: &Options, env: &mut dyn CompileEnv) -> Result<Compiled, SyntaxError> {
+        self.tree.emit(opts, env, false)
     }
 }
 
@@ -244,7 +298,12 @@ pub(crate) struct Compiler<'e, 'pr> {
     need_far: bool,
     /// In a match that has only one pattern: where the reason of its failure goes.
     pattern_err: Option<pattern::Reason>,
+    /// Nodes until somebody is asked whether this is still wanted.
+    until_asked: u32,
 }
+
+/// Nodes between two such questions: some ten microseconds.
+const ASK_AFTER: u32 = 256;
 
 impl<'e, 'pr> Compiler<'e, 'pr> {
     fn new(
@@ -269,6 +328,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             far,
             need_far: false,
             pattern_err: None,
+            until_asked: ASK_AFTER,
         }
     }
 
@@ -295,6 +355,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if self.depth >= scope::MAX_DEPTH || self.error.is_some() {
             self.fail("nesting too deep");
             return false;
+        }
+        self.until_asked -= 1;
+        if self.until_asked == 0 {
+            self.until_asked = ASK_AFTER;
+            if self.env.is_called_away() {
+                // Nobody sees it: who called the compiler knows.
+                self.fail("left off");
+                return false;
+            }
         }
         self.depth += 1;
         true

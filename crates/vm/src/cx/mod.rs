@@ -66,6 +66,11 @@ pub struct Cx {
     pub(crate) gc_tick: u32,
     /// Names of what is being compiled may die with the code.
     pub(crate) weak_names: bool,
+    /// What is being compiled may be left off.
+    pub(crate) compiling: Option<crate::patience::Patience>,
+    /// Steps of walks through plain values, since when and until when somebody was seen to wait for their end.
+    pub(crate) walked: u32,
+    pub(crate) walks_since: Option<(std::time::Instant, std::time::Instant)>,
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: TaskPtr,
     /// The first task of its thread.
@@ -139,6 +144,9 @@ impl Cx {
             verify_pause: 0,
             gc_tick: 0,
             weak_names: false,
+            compiling: None,
+            walked: 0,
+            walks_since: None,
         });
         cx.tell_heap_where();
         cx

@@ -63,7 +63,24 @@ impl CompileEnv for Cx {
         let message = self.ivar_get(exc, crate::sym::IV_MESSAGE);
         Some(message.as_str().map_or_else(String::new, |m| String::from_utf8_lossy(m.bytes()).into_owned()))
     }
+    fn is_called_away(&mut self) -> bool {
+        let Some(mut p) = self.compiling else { return false };
+        let away = p.is_over(self);
+        self.compiling = Some(p);
+        away
+    }
 }
+
+/// The parse of a long text, done away from the worker, and how it was asked for.
+struct ParsedAway {
+    path: Arc<str>,
+    line: u32,
+    scope: Option<Arc<ScopeNames>>,
+    out: Result<compile::Parsed, compile::SyntaxError>,
+}
+
+/// Parsing takes so long, in nanoseconds for each byte.
+const PARSING: u64 = 20;
 
 /// Where a file really is at this moment; a file inside the binary is where its name says.
 pub fn real_path(path: &str) -> Arc<str> {
@@ -85,8 +102,9 @@ impl Cx {
     fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Arc<ISeq>, Vec<String>), Exit> {
         // Names in text that is evaluated live as long as its code; a file is there to stay.
         self.weak_names = opts.kind == Code::Eval;
-        let compiled = compile::compile_full(src, opts, self);
+        let compiled = self.compile_here_or_away(src, opts);
         self.weak_names = false;
+        let compiled = compiled?;
         if self.syms.take_overflow() {
             return Err(self.no_memory("too many symbols"));
         }
@@ -103,6 +121,61 @@ impl Cx {
                 Ok((c.iseq, lines))
             }
             Err(e) => Err(self.syntax_error(e, &opts.path)),
+        }
+    }
+    /// A long text is parsed aside. While the code is made the native may be called away, to begin anew afterwards.
+    fn compile_here_or_away(
+        &mut self,
+        src: &[u8],
+        opts: &compile::Options,
+    ) -> Result<Result<compile::Compiled, compile::SyntaxError>, Exit> {
+        if opts.system {
+            // Nothing runs that could be interrupted.
+            return Ok(compile::compile_full(src, opts, self));
+        }
+        let ns = src.len() as u64 * PARSING;
+        if !self.worth_detaching(ns) {
+            self.compiling = Some(self.patience());
+            let compiled = compile::compile_full(src, opts, self);
+            return self.unless_called_away(compiled);
+        }
+        let same = |a: &Option<Arc<ScopeNames>>, b: &Option<Arc<ScopeNames>>| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        let parsed = match self.detached::<ParsedAway>() {
+            Some(p) if p.out.as_ref().is_ok_and(|p| p.text() != src) => {
+                let parse_options = compile::ParseOptions::new(opts, self);
+                compile::Parsed::new(src.into(), opts, parse_options)
+            }
+            Some(p) if p.path == opts.path && p.line == opts.line && same(&p.scope, &opts.scope) => p.out,
+            Some(_) => {
+                let parse_options = compile::ParseOptions::new(opts, self);
+                compile::Parsed::new(src.into(), opts, parse_options)
+            }
+            None => {
+                let (text, o, parse_options) = (Box::<[u8]>::from(src), opts.clone(), compile::ParseOptions::new(opts, self));
+                return Err(self.detach(ns, Value::NIL, move |_| ParsedAway {
+                    out: compile::Parsed::new(text, &o, parse_options),
+                    path: o.path,
+                    line: o.line,
+                    scope: o.scope,
+                }));
+            }
+        };
+        let parsed = match parsed {
+            Ok(p) => p,
+            Err(e) => return Ok(Err(e)),
+        };
+        self.compiling = Some(self.patience());
+        let compiled = parsed.compile(opts, self);
+        self.unless_called_away(compiled)
+    }
+    fn unless_called_away<T>(&mut self, compiled: T) -> Result<T, Exit> {
+        match self.compiling.take() {
+            Some(p) if p.was_over() => Err(p.leave(self)),
+            _ => Ok(compiled),
         }
     }
     pub(crate) fn syntax_error(&mut self, e: compile::SyntaxError, path: &str) -> Exit {

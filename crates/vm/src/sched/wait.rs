@@ -34,12 +34,20 @@ impl Cx {
             self.pending.call = Some(again);
             let goes_on = self.work_detached();
             return match self.pending.call.take() {
+                Some(again) if goes_on && self.is_called_away_between() => {
+                    self.take_events();
+                    self.pending.deadline = 0;
+                    self.park_state(dst, flags);
+                    self.task.again = Some(Box::new((again, dst, flags)));
+                    self.wait_and_run()
+                }
                 Some(again) if goes_on => self.then(Onward::Call(Box::new((again, dst, flags)))),
                 _ => self.take_interrupt(false),
             };
         }
         if x == Exit::Again {
-            // Whoever is ready comes first, and signal handlers run.
+            // Whoever is ready comes first, whose time has come too, and signal handlers run.
+            self.take_events();
             self.pending.deadline = 0;
         }
         if let Some((fd, events, timeout)) = self.hooked_io() {
@@ -60,7 +68,7 @@ impl Cx {
     pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Flow {
         if x == Exit::Again && self.detour.is_waiting() {
             if self.work_detached() {
-                return Flow::Go;
+                return if self.is_called_away_between() { self.safepoint() } else { Flow::Go };
             }
             // It is raised by the instruction that was at work.
             self.pc = self.pc.wrapping_add(words as usize);
@@ -127,6 +135,7 @@ impl Cx {
         if deadline == 0 && io.is_empty() && job.is_none() {
             // Only gives way, to all that are ready; or it has to move to worker 0.
             self.task.gave_way = true;
+            let dropped = self.task.attempts > 0;
             self.leave_task();
             if pinned && self.worker != 0 {
                 self.enqueue(id, pinned);
@@ -137,6 +146,10 @@ impl Cx {
                 if crowd {
                     sched.nudge(w);
                 }
+            }
+            if dropped && self.heap.wants_gc() {
+                // What an attempt made goes before the next one begins: no safepoint lies between them.
+                self.collect_garbage();
             }
             return self.then(Onward::Run);
         }
