@@ -216,10 +216,10 @@ impl ParseOptions {
 impl Parsed {
     pub fn new(src: Box<[u8]>, opts: &Options, parse_options: ParseOptions) -> Result<Parsed, SyntaxError> {
         let options = Box::new(parse_options.0.build());
+        let (bytes, built): (*const [u8], *const ruby_prism::ParseOptions) = (&*src, &*options);
         // SAFETY: what is in the boxes stays where it is however they are moved, is never changed, and outlives the tree, which is
         // private to this value and dropped before them.
-        let (text, kept): (&'static [u8], &'static ruby_prism::ParseOptions) =
-            unsafe { (std::slice::from_raw_parts(src.as_ptr(), src.len()), &*(&raw const *options)) };
+        let (text, kept): (&'static [u8], &'static ruby_prism::ParseOptions) = unsafe { (&*bytes, &*built) };
         Ok(Parsed { tree: Tree::of(text, opts, kept)?, src, _options: options })
     }
     pub fn text(&self) -> &[u8] {
