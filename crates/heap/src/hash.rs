@@ -10,13 +10,14 @@
 //! Who changes a Hash holds its lock or runs alone. Who reads it without the lock
 //! sees valid memory and entries that were stored ([`crate::table`] has the
 //! order of stores); `find_racing` says besides when its answer may be a
-//! mixture: `seq` is odd while entries are moved or exchanged as a whole.
+//! mixture: `seq` is odd while entries are moved or exchanged as a whole. Settings
+//! are single words, stored with Release.
 
 use crate::header::{Header, Kind, Layout};
 use crate::table::TableRef;
 use crate::{Value, Visitor, retire};
 use std::hash::Hasher;
-use std::sync::atomic::{AtomicU32, Ordering::*, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
 
 /// The hash of a string's bytes: what `String#hash` and hash tables with string keys use.
 #[inline]
@@ -51,17 +52,70 @@ unsafe impl Layout for HashObj {
     const KIND: Kind = Kind::Hash;
 }
 
+/// What a Hash gives for a key that it does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Value(Value),
+    /// What this Proc answers, called with the Hash and the key.
+    Proc(Value),
+}
+
+impl Missing {
+    pub const NIL: Missing = Missing::Value(Value::NIL);
+    /// The value or the Proc.
+    #[inline]
+    pub fn either(self) -> Value {
+        match self {
+            Missing::Value(v) | Missing::Proc(v) => v,
+        }
+    }
+    /// The value; nil: it is a Proc's affair.
+    pub fn value(self) -> Value {
+        match self {
+            Missing::Value(v) => v,
+            Missing::Proc(_) => Value::NIL,
+        }
+    }
+}
+
+/// [`Missing`] in one word: an address with its highest bit set is a Proc's, which no other value looks like.
+struct MissingWord(AtomicU64);
+
+impl MissingWord {
+    const PROC: u64 = 1 << 63;
+    #[inline(always)]
+    fn get(&self) -> Missing {
+        let w = self.0.load(Acquire);
+        if w & Self::PROC != 0 && w & 7 == 0 {
+            Missing::Proc(Value::from_bits(w & !Self::PROC))
+        } else {
+            Missing::Value(Value::from_bits(w))
+        }
+    }
+    fn set(&self, m: Missing) {
+        let w = match m {
+            Missing::Proc(p) if p.is_heap() => p.bits() | Self::PROC,
+            m => m.either().bits(),
+        };
+        self.0.store(w, Release);
+    }
+}
+
+impl Default for MissingWord {
+    fn default() -> Self {
+        MissingWord(AtomicU64::new(Value::NIL.bits()))
+    }
+}
+
 /// Entries, index, and what else a Hash has.
 #[derive(Default)]
 pub struct HashData {
     table: TableRef,
     seq: AtomicU32,
     iterating: AtomicU32,
-    pub version: u32,
-    pub by_identity: bool,
-    /// Default value, or the default proc when `default_is_proc`.
-    pub default: Value,
-    pub default_is_proc: bool,
+    version: AtomicU32,
+    by_identity: AtomicBool,
+    missing: MissingWord,
 }
 
 impl Clone for HashData {
@@ -71,10 +125,9 @@ impl Clone for HashData {
             table: self.table.clone(),
             seq: AtomicU32::new(0),
             iterating: AtomicU32::new(0),
-            version: 0,
-            by_identity: self.by_identity,
-            default: self.default,
-            default_is_proc: self.default_is_proc,
+            version: AtomicU32::new(0),
+            by_identity: AtomicBool::new(self.by_identity()),
+            missing: MissingWord(AtomicU64::new(self.missing.0.load(Acquire))),
         }
     }
 }
@@ -82,7 +135,30 @@ impl Clone for HashData {
 impl HashData {
     /// An empty table that compares keys by identity when `by_identity`.
     pub fn comparing(by_identity: bool) -> HashData {
-        HashData { by_identity, ..Default::default() }
+        HashData { by_identity: AtomicBool::new(by_identity), ..Default::default() }
+    }
+    /// Are keys the same when they are the same object?
+    #[inline(always)]
+    pub fn by_identity(&self) -> bool {
+        self.by_identity.load(Acquire)
+    }
+    pub fn set_by_identity(&mut self, on: bool) {
+        self.by_identity.store(on, Release);
+    }
+    #[inline(always)]
+    pub fn missing(&self) -> Missing {
+        self.missing.get()
+    }
+    pub fn set_missing(&mut self, m: Missing) {
+        self.missing.set(m);
+    }
+    #[inline(always)]
+    pub fn version(&self) -> u32 {
+        self.version.load(Relaxed)
+    }
+    #[inline(always)]
+    fn changed(&self) {
+        self.version.store(self.version().wrapping_add(1), Relaxed);
     }
     #[allow(clippy::len_without_is_empty)]
     #[inline]
@@ -171,7 +247,7 @@ impl HashData {
             self.grow();
             self.table.get().push(e);
         }
-        self.version = self.version.wrapping_add(1);
+        self.changed();
     }
     #[cold]
     #[inline(never)]
@@ -187,7 +263,7 @@ impl HashData {
         let t = self.table.get();
         let Some(e) = t.at(i) else { return Entry { hash: 0, key: Value::UNDEF, val: Value::NIL } };
         t.kill(i);
-        self.version = self.version.wrapping_add(1);
+        self.changed();
         if t.live() == 0 && self.iterating() == 0 {
             if t.is_small() && !retire::parallel() {
                 self.moving(|h| h.table.get().reset());
@@ -208,7 +284,7 @@ impl HashData {
         } else {
             self.table.empty();
         }
-        self.version = self.version.wrapping_add(1);
+        self.changed();
     }
     /// Room for `n` entries more.
     pub fn reserve(&mut self, n: usize) {
@@ -221,17 +297,16 @@ impl HashData {
     /// Replaces all entries (rehash, compare_by_identity): pairs with fresh hashes, keys distinct.
     pub fn replace_entries(&mut self, es: Vec<Entry>) {
         self.moving(|h| if es.is_empty() { h.table.empty() } else { h.table.fill(es.len(), es.into_iter()) });
-        self.version = self.version.wrapping_add(1);
+        self.changed();
     }
     /// Takes over another's entries, comparison and default.
     pub fn assign(&mut self, other: HashData) {
         self.moving(|h| {
-            h.by_identity = other.by_identity;
-            h.default = other.default;
-            h.default_is_proc = other.default_is_proc;
+            h.set_by_identity(other.by_identity());
+            h.set_missing(other.missing());
             h.table.replace(other.table);
         });
-        self.version = self.version.wrapping_add(1);
+        self.changed();
     }
     /// Positions from here on may hold what the last collection has not seen.
     pub(crate) fn unseen(&self) -> usize {
@@ -243,7 +318,7 @@ impl HashData {
         self.table.get().set_seen();
     }
     pub(crate) fn trace(&self, to: &mut impl Visitor) {
-        to.visit(self.default);
+        to.visit(self.missing().either());
         to.visit_entries(self);
     }
     /// Gives the memory back at once, whatever the mode.

@@ -10,7 +10,7 @@
 //! [`Heap::wants_gc`] and the loop polls them.
 //!
 //! Before a store into a cell that is not new: [`Heap::before_store`] (`window.rs`).
-//! Who may change a cell while others run: `lock.rs`. What may be read without a
+//! Who may change a cell while others run: `lock.rs` over `latch.rs`. What may be read without a
 //! lock: `racevec.rs` and `table.rs`. Where replaced memory goes: `retire.rs`.
 //!
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
@@ -27,6 +27,7 @@ mod hash;
 mod header;
 mod heap;
 mod histogram;
+mod latch;
 mod layout;
 mod lock;
 mod mark;
@@ -54,12 +55,13 @@ mod young;
 pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
 pub use gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
-pub use hash::{Busy, Entry, HashData, HashObj, hash_bytes};
+pub use hash::{Busy, Entry, HashData, HashObj, Missing, hash_bytes};
 pub use header::{Gc, Header, Kind, Layout, flag};
 pub use heap::{Heap, HeapConfig, Rule};
 pub use histogram::Histogram;
+pub use latch::Latch;
 pub use layout::*;
-pub use lock::{LockSet, Locked, spin_until};
+pub use lock::{LockSet, Locked};
 pub use racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use record::RecordObj;
 pub use rows::{Bits, Rows, SymMarks};

@@ -3,14 +3,13 @@
 //! Invariant: who changes a cell that a second Thread may reach holds its bit;
 //! the bit is held for the time of one leaf native or one store, never across a
 //! safepoint, a park or a raise. Several cells are locked only by a [`LockSet`],
-//! in address order, so that two holders never wait for each other. Taking the
-//! bit is an Acquire, dropping it a Release: the next holder sees what the one
-//! before has written.
+//! in address order, so that two holders never wait for each other. How the bit is taken and
+//! dropped: `latch.rs`.
 
 use crate::Value;
 use crate::header::{Kind, flag};
+use crate::latch::{drop_bit, try_bit};
 use std::mem::MaybeUninit;
-use std::sync::atomic::Ordering::*;
 
 /// Rounds of spinning before the processor is given away.
 const SPINS: u32 = 100;
@@ -35,7 +34,7 @@ impl Value {
     #[inline(always)]
     pub fn try_lock(self) -> bool {
         match self.header() {
-            Some(h) => h.flags.load(Relaxed) & flag::LOCK == 0 && h.flags.fetch_or(flag::LOCK, Acquire) & flag::LOCK == 0,
+            Some(h) => try_bit(&h.flags, flag::LOCK),
             None => true,
         }
     }
@@ -50,7 +49,7 @@ impl Value {
     #[inline(always)]
     pub fn unlock(self) {
         if let Some(h) = self.header() {
-            h.flags.fetch_and(!flag::LOCK, Release);
+            drop_bit(&h.flags, flag::LOCK);
         }
     }
     /// Takes the lock of a heap cell until what this gives is dropped.

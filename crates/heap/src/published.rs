@@ -3,10 +3,12 @@
 //! Invariant: readers see one of the values that were set, whole. What was
 //! replaced lives until the next collection's stop; readers keep no borrow across
 //! a safepoint. Setting happens under a lock of the owner's.
+//!
+//! `tests/loom_retire.rs` runs this file in every interleaving.
 
+use super::sync::{AtomicPtr, Ordering::*};
 use std::cell::UnsafeCell;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicPtr, Ordering::*};
 
 /// See the module.
 pub struct Published<T> {
@@ -29,6 +31,12 @@ impl<T> Published<T> {
         let p = self.now.swap(Box::into_raw(Box::new(v)), AcqRel);
         // SAFETY: one caller at a time.
         unsafe { (*self.old.get()).push(p) };
+    }
+    /// What was replaced. Only while the world is stopped.
+    #[cfg(loom)]
+    pub(crate) fn each_old(&self, f: impl Fn(&T)) {
+        // SAFETY: as in `forget_old`.
+        unsafe { (*self.old.get()).iter().for_each(|p| f(&**p)) };
     }
     /// Frees what was replaced. Only while the world is stopped.
     pub(crate) fn forget_old(&self) {
@@ -59,11 +67,11 @@ impl<T> Drop for Published<T> {
     fn drop(&mut self) {
         self.forget_old();
         // SAFETY: made by a Box; nobody reads any more.
-        drop(unsafe { Box::from_raw(*self.now.get_mut()) });
+        drop(unsafe { Box::from_raw(self.now.load(Relaxed)) });
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -6,8 +6,11 @@
 use std::sync::PoisonError;
 
 pub use crate::lock::spin_until;
-pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+pub use std::alloc::dealloc;
+pub use std::cell::RefCell;
+pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use std::thread_local;
 
 /// Looks at a counter before a thread without work goes to sleep: some microseconds.
 pub const SPINS: usize = 2000;

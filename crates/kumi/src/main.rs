@@ -4,6 +4,7 @@ use kumi::options::{Instead, Program, Settings};
 use kumi::{Identity, environment, help, repl, run};
 use std::panic;
 
+#[cfg(not(feature = "system-allocator"))]
 #[global_allocator]
 static ALLOCATOR: kumi::allocator::Allocator = kumi::allocator::Allocator;
 

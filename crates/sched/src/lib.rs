@@ -12,8 +12,8 @@
 //! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
 //!
 //! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
-//! `idle` (sleeping and waking), `ticker`, `cores` by the `control_group`. Locks: each file has its own, all innermost:
-//! none is taken under another. This file's is `inbox`.
+//! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `cores` by the `control_group`. Locks:
+//! each file has its own, all innermost: none is taken under another. This file's is `inbox`.
 
 mod control_group;
 mod cores;
@@ -21,6 +21,7 @@ mod idle;
 mod pool;
 mod queue;
 mod ready;
+mod stop;
 mod sync;
 mod sys;
 mod ticker;
@@ -37,6 +38,7 @@ pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
 pub use queue::{Place, Rank, TaskId};
+pub use stop::{Stop, Surroundings};
 pub use sys::now_ns;
 
 /// How a scheduler is made.

@@ -9,6 +9,21 @@ use std::time::Duration;
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 pub use std::sync::{Condvar, Mutex, MutexGuard};
 
+/// Looks at what is likely to change soon, before a worker that waits for it goes to sleep: 100 microseconds and more.
+pub const LOOKS: usize = 4000;
+
+/// Between two looks.
+#[inline(always)]
+pub fn look_again() {
+    std::hint::spin_loop();
+}
+
+/// Is a rule kept? A model takes one out at a time, to see that it fails without.
+#[inline(always)]
+pub const fn kept(_: &str) -> bool {
+    true
+}
+
 /// Takes a lock.
 pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)

@@ -24,7 +24,7 @@ impl Cx {
     /// Table hash of `key` in `h`, or `Miss` when user code must compute it.
     #[inline]
     pub fn key_hash(&mut self, h: Gc<HashObj>, key: Value) -> Result<u64, Exit> {
-        if h.h.by_identity {
+        if h.h.by_identity() {
             return Ok(spread(self.identity_hash(key)));
         }
         self.plain_hash(key).map(spread).ok_or(Exit::Miss)
@@ -41,7 +41,7 @@ impl Cx {
     /// Position of `key`, whose table hash is `hv`.
     #[inline]
     pub fn hash_find_with(&mut self, h: Gc<HashObj>, key: Value, hv: u64) -> Result<Option<usize>, Exit> {
-        if h.h.by_identity {
+        if h.h.by_identity() {
             return Ok(h.h.find(hv, |k| k == key));
         }
         if !key.is_heap() && !key.is_flo() {
@@ -71,7 +71,7 @@ impl Cx {
     #[inline(never)]
     fn hash_get_racing(&mut self, h: Gc<HashObj>, key: Value) -> Option<Value> {
         let hv = self.key_hash(h, key).ok()?;
-        let same = h.h.by_identity || !key.is_heap() && !key.is_flo();
+        let same = h.h.by_identity() || !key.is_heap() && !key.is_flo();
         h.h.find_racing(hv, |k| if same { k == key } else { self.plain_eql(key, k) == Some(true) }).ok()?.map(|e| e.val)
     }
     /// `h[key] = val` for a plain key. `Miss` when it is not plain; raises when a key is added during iteration.
@@ -85,7 +85,7 @@ impl Cx {
                 h.h.set_val(i, val);
                 Ok(())
             }
-            None if !h.h.by_identity && self.changes(key) => {
+            None if !h.h.by_identity() && self.changes(key) => {
                 // What is kept is a copy: its hash, not that of what the key was a moment ago.
                 let key = self.frozen_key(key);
                 self.hash_put(h, key, val)
@@ -113,7 +113,7 @@ impl Cx {
         if h.h.iterating() > 0 {
             return Err(self.runtime_error("can't add a new key into hash during iteration"));
         }
-        let key = if h.h.by_identity { key } else { self.frozen_key(key) };
+        let key = if h.h.by_identity() { key } else { self.frozen_key(key) };
         self.heap.before_store(h.val(), key);
         self.heap.before_store(h.val(), val);
         h.h.push(hv, key, val);

@@ -200,7 +200,7 @@ impl Cx {
         if x.h.len() == 0 {
             return Some(true);
         }
-        if x.h.by_identity || y.h.by_identity {
+        if x.h.by_identity() || y.h.by_identity() {
             return None;
         }
         let mut i = 0;
@@ -367,7 +367,7 @@ impl Cx {
             }
             Kind::Hash => {
                 let a = v.as_hash()?;
-                if a.h.by_identity {
+                if a.h.by_identity() {
                     return None;
                 }
                 // The order of entries does not matter: their hashes are added up.

@@ -24,7 +24,7 @@ const NEAR: usize = 4;
 #[derive(Default)]
 #[repr(C, align(64))]
 struct Queue {
-    locked: AtomicBool,
+    latch: Latch,
     /// `initialize` has run.
     ready: AtomicBool,
     closed: AtomicBool,
@@ -96,7 +96,7 @@ impl Drop for Locked<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.locks {
-            self.q.locked.store(false, Release);
+            self.q.latch.let_go();
         }
     }
 }
@@ -108,8 +108,8 @@ impl Queue {
     }
     #[inline(always)]
     fn hold(&self, locks: bool) -> Locked<'_> {
-        if locks && self.locked.swap(true, Acquire) {
-            spin_until(|| !self.locked.load(Relaxed) && !self.locked.swap(true, Acquire));
+        if locks {
+            self.latch.take();
         }
         Locked { q: self, locks }
     }

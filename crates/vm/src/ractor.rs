@@ -69,7 +69,7 @@ impl Cx {
                         out.push(e.key);
                         out.push(e.val);
                     }
-                    out.push(h.h.default);
+                    out.push(h.h.missing().either());
                 }
             }
             Some(Kind::Range) => out.extend(v.cell::<RangeObj>().iter().flat_map(|r| [r.lo, r.hi])),

@@ -1,148 +1,44 @@
 //! Workers: OS threads that each run tasks with a [`Cx`] of their own, and the stop
 //! at which one of them has the runtime to itself.
 //!
-//! **Invariant.** A worker is *active* while it runs bytecode or natives, and passes
-//! [`Cx::stop_here`] between bytecodes whenever `asked` is set; it is *detached* while
-//! it does a long native's work (`detach.rs`), and idle otherwise. An idle worker
-//! touches nothing of the runtime, a detached one changes nothing of it: it reads
-//! what its work owns, and cells that are kept alive for it. One that stands still at a
-//! stop does nothing but what the collection gives it to mark. So a stop waits for the
-//! active ones only. While `stopping` is set nobody becomes active, neither an idle
-//! worker nor a detached one whose work is done.
-//!
-//! `parallel` is true whenever two workers are active: the one that ran alone agrees
-//! at its next safepoint before the second begins, since it locked nothing until
-//! then. It is true also while anybody is detached, be nobody active or one: who runs
-//! alone moves elements in place and frees buffers at once, under a detached reader's
-//! feet. A worker detaches at a safepoint, where it may agree for itself; when it is
-//! back and alone, it runs alone again.
+//! **Invariant.** Who may do what beside whom is told in `kumi_sched`'s `stop.rs`; here is what workers do with it. A worker
+//! passes [`Cx::stop_here`] between bytecodes. An idle worker touches nothing of the runtime, a detached one (`detach.rs`)
+//! changes nothing of it: it reads what its work owns, and cells that are kept alive for it. One that stands still at a
+//! stop does nothing but what the collection gives it to mark. `Cx::parallel` is what the stop said last.
 //!
 //! What is kept until nobody reads it (`retire`) outlasts the stops during which somebody
-//! is detached who may have seen it. A fork waits until nobody is, since the child has no thread
-//! to end that work with, nor to drop the allocator's locks it may hold.
-//!
-//! The state's lock is held only for these changes; nothing is taken under it but the
-//! heap's list of such readers.
+//! is detached who may have seen it.
 
 use crate::Cx;
 use crate::fault::{Fault, caught};
-use crate::runtime::{Runtime, lock};
+use crate::runtime::Runtime;
 use crate::task::State;
 use kumi_heap::HeapShared;
-use kumi_sched::Sched;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use kumi_sched::{Sched, Stop, Surroundings};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
 
-/// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
-/// child but in this structure, which it makes anew.
-pub(crate) struct Stop {
-    state: Mutex<StopState>,
-    changed: Condvar,
-    /// Times that somebody was told of a change.
-    changes: AtomicUsize,
-    /// Is one worker alone with the runtime? As `stopping`, for those that look without the lock.
-    stopping: AtomicBool,
-    /// Something is asked of active workers.
-    asked: AtomicBool,
-}
+/// A runtime and its heap, as a stop needs them.
+struct Around<'a>(&'a Runtime, &'a HeapShared);
 
-impl Stop {
-    /// At a stop: are there workers that will go on, or do long work, but for the one that stopped them?
-    pub(crate) fn others_run(&self) -> bool {
-        let s = lock(&self.state);
-        s.joining + s.detached > 0
+impl Surroundings for Around<'_> {
+    fn poll_all(&self) {
+        self.0.poll_all();
     }
-    fn end(&self) {
-        let mut s = lock(&self.state);
-        s.stopping = false;
-        self.stopping.store(false, Release);
-        self.tell(&s);
+    fn cores(&self) -> usize {
+        self.1.gc_threads()
     }
-    fn tell(&self, _: &StopState) {
-        self.changes.fetch_add(1, Release);
-        self.changed.notify_all();
+    fn help(&self, stays: &dyn Fn() -> bool) {
+        self.1.help(stays);
     }
-    fn until_changed<'a>(&self, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
-        self.changed.wait(s).unwrap_or_else(|e| e.into_inner())
+    fn hurry(&self, on: bool) {
+        self.1.set_hurry(on);
     }
-    /// [`until_changed`](Self::until_changed) where that is likely to be soon: a sleeping thread is some 50 microseconds late,
-    /// and may find its core taken. Where there are fewer `cores` than workers, somebody else may need this one's.
-    fn until_changed_soon<'a>(&'a self, cores: usize, s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
-        if s.are_more_than(cores) {
-            return self.until_changed(s);
-        }
-        let changes = self.changes.load(Relaxed);
-        drop(s);
-        for _ in 0..SPINS {
-            if self.changes.load(Acquire) != changes {
-                return lock(&self.state);
-            }
-            std::hint::spin_loop();
-        }
-        let s = lock(&self.state);
-        if self.changes.load(Relaxed) != changes { s } else { self.until_changed(s) }
+    fn reader_begins(&self) -> u64 {
+        self.1.reader_begins()
     }
-    /// Waits until the stop is over, and helps meanwhile who stopped the others.
-    fn stand<'a>(&'a self, heap: &HeapShared, mut s: MutexGuard<'a, StopState>) -> MutexGuard<'a, StopState> {
-        if !s.are_more_than(heap.gc_threads()) {
-            drop(s);
-            heap.help(|| self.stopping.load(Acquire));
-            s = lock(&self.state);
-        }
-        while s.stopping {
-            s = self.until_changed(s);
-        }
-        s
-    }
-}
-
-/// Looks before a worker that waits for others goes to sleep: 100 microseconds and more.
-const SPINS: usize = 4000;
-
-struct StopState {
-    active: usize,
-    /// Workers that do a long native's work.
-    detached: usize,
-    /// Workers that wait to fork: nobody detaches.
-    forking: usize,
-    stopping: bool,
-    /// Workers lock what they share.
-    parallel: bool,
-    /// A second worker waits for the first to agree to that.
-    want_parallel: bool,
-    /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
-    joining: usize,
-}
-
-impl StopState {
-    /// Are there more workers than cores, of those that run or are about to?
-    fn are_more_than(&self, cores: usize) -> bool {
-        self.active + self.joining + self.detached > cores
-    }
-    /// May an only active worker lock nothing?
-    fn nobody_else(&self) -> bool {
-        self.joining == 0 && self.detached == 0
-    }
-}
-
-impl Default for Stop {
-    fn default() -> Self {
-        Stop {
-            // The worker that boots the runtime.
-            state: Mutex::new(StopState {
-                active: 1,
-                detached: 0,
-                forking: 0,
-                stopping: false,
-                parallel: false,
-                want_parallel: false,
-                joining: 0,
-            }),
-            changed: Condvar::new(),
-            changes: AtomicUsize::new(0),
-            stopping: AtomicBool::new(false),
-            asked: AtomicBool::new(false),
-        }
+    fn reader_ends(&self, seen: u64) {
+        self.1.reader_ends(seen);
     }
 }
 
@@ -167,29 +63,11 @@ pub(crate) fn arm_signals(s: &Sched) {
 impl Runtime {
     /// The end of what began with [`Cx::reader_aside_begins`], on whatever thread.
     pub(crate) fn reader_aside_ends(&self, heap: &HeapShared, seen: u64) {
-        let mut s = lock(&self.stop.state);
-        while s.stopping {
-            s = self.stop.until_changed(s);
-        }
-        s.detached -= 1;
-        heap.reader_ends(seen);
-        if s.nobody_else() && s.active <= 1 {
-            if s.active == 0 {
-                s.parallel = false;
-            } else {
-                // The one that runs may stop locking.
-                self.stop.asked.store(true, Release);
-                self.poll_all();
-            }
-        }
-        self.stop.tell(&s);
+        self.stop.reader_ends(&Around(self, heap), seen);
     }
     /// A tick of the clock: running workers look around; with none the clock stops.
     pub(crate) fn tick(&self) {
-        let s = lock(&self.stop.state);
-        let some = s.active + s.detached > 0;
-        drop(s);
-        if some {
+        if self.stop.some_run() {
             self.poll_all();
         } else if let Some(s) = self.sched.get() {
             s.ticker_on(false);
@@ -213,12 +91,12 @@ impl Runtime {
 impl Cx {
     /// Does another worker want something of this one at its next safepoint? For natives that can come there in between.
     pub fn others_wait(&self) -> bool {
-        self.stop.asked.load(Relaxed)
+        self.stop.is_asked()
     }
     /// Does what other workers asked of this one; the running task may be looked at meanwhile.
     #[inline]
     pub(crate) fn stop_here(&mut self) {
-        if self.stop.asked.load(Acquire) {
+        if self.stop.is_asked() {
             self.stop_here_slow();
         }
     }
@@ -226,30 +104,12 @@ impl Cx {
     #[inline(never)]
     fn stop_here_slow(&mut self) {
         self.show_stack();
-        let rt = self.runtime();
-        let heap = self.heap.shared().clone();
-        let mut s = lock(&rt.stop.state);
-        loop {
-            if s.want_parallel {
-                s.want_parallel = false;
-                s.parallel = true;
-                rt.stop.tell(&s);
-            } else if s.stopping {
-                s.active -= 1;
-                s.joining += 1;
-                rt.stop.tell(&s);
-                s = rt.stop.stand(&heap, s);
-                s.joining -= 1;
-                s.active += 1;
-            } else {
-                break;
-            }
-        }
-        if s.active == 1 && s.nobody_else() {
-            s.parallel = false;
-        }
-        rt.stop.asked.store(false, Release);
-        self.parallel_mode(s.parallel);
+        let parallel = self.with_stop(|stop, o| stop.pass(o));
+        self.parallel_mode(parallel);
+    }
+    fn with_stop<T>(&self, f: impl FnOnce(&Stop, &Around) -> T) -> T {
+        let (rt, heap) = (self.runtime(), self.heap.shared().clone());
+        f(&rt.stop, &Around(&rt, &heap))
     }
     /// The frames of the running task can be walked by others from here on.
     pub(crate) fn show_stack(&mut self) {
@@ -266,123 +126,32 @@ impl Cx {
     }
     /// This worker becomes active.
     fn become_active(&mut self) {
+        let parallel = self.with_stop(|stop, o| stop.enter(o));
+        self.parallel_mode(parallel);
         let rt = self.runtime();
-        let heap = self.heap.shared().clone();
-        let mut s = lock(&rt.stop.state);
-        s.joining += 1;
-        loop {
-            if s.stopping {
-                s = rt.stop.stand(&heap, s);
-            } else if s.active > 0 && !s.parallel {
-                s.want_parallel = true;
-                rt.stop.asked.store(true, Release);
-                rt.poll_all();
-                s = rt.stop.until_changed_soon(heap.gc_threads(), s);
-            } else {
-                break;
-            }
-        }
-        s.joining -= 1;
-        if s.active == 0 && s.nobody_else() {
-            s.parallel = false;
-        }
-        s.active += 1;
-        self.parallel_mode(s.parallel);
-        drop(s);
         if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 || rt.outside.armed.load(Relaxed) {
             self.sched().ticker_on(true);
         }
     }
     /// This worker becomes idle.
     fn become_idle(&mut self) {
-        let rt = self.runtime();
-        let mut s = lock(&rt.stop.state);
-        s.active -= 1;
-        if s.active == 0 && s.nobody_else() {
-            s.want_parallel = false;
-            s.parallel = false;
-        } else if s.active == 1 && s.nobody_else() && s.parallel && !s.stopping {
-            // The one that is left may stop locking.
-            rt.stop.asked.store(true, Release);
-            rt.poll_all();
-        }
         self.parallel_mode(false);
-        rt.stop.tell(&s);
+        self.with_stop(|stop, o| stop.leave(o));
     }
     /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
     pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Fault> {
         self.show_stack();
-        let rt = self.runtime();
-        let heap = self.heap.shared().clone();
-        let seen;
-        {
-            let mut s = lock(&rt.stop.state);
-            if s.forking > 0 {
-                drop(s);
-                return caught(work);
-            }
-            s.active -= 1;
-            s.detached += 1;
-            s.parallel = true;
-            let waited_for = s.stopping || s.want_parallel;
-            s.want_parallel = false;
-            seen = heap.reader_begins();
-            if waited_for {
-                rt.stop.tell(&s);
-            }
-        }
+        let Some(seen) = self.with_stop(|stop, o| stop.detach(o)) else { return caught(work) };
         let done = caught(work);
-        let mut s = lock(&rt.stop.state);
-        if s.stopping {
-            s = rt.stop.stand(&heap, s);
-        }
-        s.detached -= 1;
-        s.active += 1;
-        heap.reader_ends(seen);
-        if s.active == 1 && s.nobody_else() {
-            s.parallel = false;
-        }
-        self.parallel_mode(s.parallel);
-        if s.forking > 0 {
-            rt.stop.tell(&s);
-        }
+        let parallel = self.with_stop(|stop, o| stop.attach(o, seen));
+        self.parallel_mode(parallel);
         done
     }
     /// Somebody will read cells beside this worker, which goes on: see `aside.rs`. At a safepoint; `None`: not now, a fork is to come.
     pub(crate) fn reader_aside_begins(&mut self) -> Option<u64> {
-        let rt = self.runtime();
-        let mut s = lock(&rt.stop.state);
-        if s.forking > 0 {
-            return None;
-        }
-        s.detached += 1;
-        s.parallel = true;
-        if std::mem::take(&mut s.want_parallel) {
-            rt.stop.tell(&s);
-        }
-        let seen = self.heap.shared().reader_begins();
+        let seen = self.with_stop(|stop, o| stop.reader_begins(o))?;
         self.parallel_mode(true);
         Some(seen)
-    }
-    /// Waits until nobody is detached, and keeps it so until [`forked`](Self::forked).
-    fn before_fork(&mut self) {
-        self.show_stack();
-        let rt = self.runtime();
-        let mut s = lock(&rt.stop.state);
-        s.forking += 1;
-        if s.detached > 0 {
-            s.active -= 1;
-            s.joining += 1;
-            rt.stop.tell(&s);
-            while s.detached > 0 || s.stopping {
-                s = rt.stop.until_changed(s);
-            }
-            s.joining -= 1;
-            s.active += 1;
-        }
-    }
-    fn forked(&self) {
-        lock(&self.stop.state).forking -= 1;
     }
     /// Nothing to run: waits for something to come.
     pub(crate) fn go_idle(&mut self) {
@@ -416,9 +185,10 @@ impl Cx {
     /// [`stop_world`](Self::stop_world) around a fork: what `f` gives. The child (0) does not touch the stop's lock,
     /// which another thread may have held just then: [`after_fork`](Self::after_fork) makes it anew.
     pub fn fork_world(&mut self, f: impl FnOnce() -> i32) -> Option<i32> {
-        self.before_fork();
+        self.show_stack();
+        self.with_stop(|stop, o| stop.before_fork(o));
         if !self.begin_stop() {
-            self.forked();
+            self.stop.forked();
             return None;
         }
         self.give_back.hold();
@@ -426,34 +196,22 @@ impl Cx {
         if pid != 0 {
             self.give_back.held();
             self.stop.end();
-            self.forked();
+            self.stop.forked();
         }
         Some(pid)
     }
     fn begin_stop(&mut self) -> bool {
         self.show_stack();
-        let rt = self.runtime();
-        {
-            let mut s = lock(&rt.stop.state);
-            if s.stopping {
-                drop(s);
+        match self.with_stop(|stop, o| stop.begin(o)) {
+            Some(detached) => {
+                self.heap.shared().set_taken_cores(detached);
+                true
+            }
+            None => {
                 self.stop_here_slow();
-                return false;
+                false
             }
-            s.stopping = true;
-            rt.stop.stopping.store(true, Release);
-            if s.active > 1 {
-                rt.stop.asked.store(true, Release);
-                rt.poll_all();
-                self.heap.shared().set_hurry(true);
-                while s.active > 1 {
-                    s = rt.stop.until_changed_soon(self.heap.shared().gc_threads(), s);
-                }
-                self.heap.shared().set_hurry(false);
-            }
-            self.heap.shared().set_taken_cores(s.detached);
         }
-        true
     }
 
     /// Starts the other workers, once.

@@ -25,10 +25,10 @@ pub(crate) fn default_for(cx: &mut Cx, h: Gc<HashObj>, key: Value) -> R {
     if !cx.builtin(h.val(), sym::DEFAULT) {
         return Err(cx.call(h.val(), sym::DEFAULT, &[key]));
     }
-    if h.h.default_is_proc {
-        return Err(cx.call(h.h.default, sym::CALL, &[h.val(), key]));
+    match h.h.missing() {
+        Missing::Proc(p) => Err(cx.call(p, sym::CALL, &[h.val(), key])),
+        Missing::Value(v) => Ok(v),
     }
-    Ok(h.h.default)
 }
 
 /// What readers beside other workers find without a lock; they look again with it when that is nothing.
@@ -111,10 +111,10 @@ fn values_at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
     let mut out = Vec::with_capacity(args.len());
     for &k in args {
-        match cx.hash_find(h, k)? {
-            Some(i) => out.push(h.h.at(i).map_or(Value::NIL, |e| e.val)),
-            None if !h.h.default_is_proc && cx.builtin(recv, sym::DEFAULT) => out.push(h.h.default),
-            None => return Err(Exit::Miss),
+        match (cx.hash_find(h, k)?, h.h.missing()) {
+            (Some(i), _) => out.push(h.h.at(i).map_or(Value::NIL, |e| e.val)),
+            (None, Missing::Value(v)) if cx.builtin(recv, sym::DEFAULT) => out.push(v),
+            (None, _) => return Err(Exit::Miss),
         }
     }
     Ok(cx.array_vec(out))
@@ -140,23 +140,21 @@ fn shift(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 fn default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
-    match (h.h.default_is_proc, args.first()) {
-        (true, Some(&k)) => Err(cx.call(h.h.default, sym::CALL, &[recv, k])),
-        (true, None) => Ok(Value::NIL),
-        _ => Ok(h.h.default),
+    match (h.h.missing(), args.first()) {
+        (Missing::Proc(p), Some(&k)) => Err(cx.call(p, sym::CALL, &[recv, k])),
+        (m, _) => Ok(m.value()),
     }
 }
 fn set_default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
     let mut h = cell(recv)?;
     cx.heap.before_store(recv, args[0]);
-    h.h.default = args[0];
-    h.h.default_is_proc = false;
+    h.h.set_missing(Missing::Value(args[0]));
     Ok(args[0])
 }
 fn default_proc(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     let h = cell(recv)?;
-    Ok(if h.h.default_is_proc { h.h.default } else { Value::NIL })
+    Ok(if let Missing::Proc(p) = h.h.missing() { p } else { Value::NIL })
 }
 
 fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -173,14 +171,14 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let d: HashData = (*o.h).clone();
     cx.heap.charge(d.bytes());
     before_entries(cx, h, d.iter());
-    cx.heap.before_store(recv, d.default);
+    cx.heap.before_store(recv, d.missing().either());
     h.h.assign(d);
     Ok(recv)
 }
 
 fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut h = cell(recv)?;
-    if h.h.by_identity {
+    if h.h.by_identity() {
         return Ok(recv);
     }
     cx.check_frozen(recv)?;
@@ -188,12 +186,12 @@ fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Err(cx.runtime_error("compare_by_identity during iteration"));
     }
     let es = h.h.iter().map(|e| Entry { hash: spread(cx.identity_hash(e.key)), ..e }).collect();
-    h.h.by_identity = true;
+    h.h.set_by_identity(true);
     h.h.replace_entries(es);
     Ok(recv)
 }
 fn by_identity_p(_: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::bool(cell(recv)?.h.by_identity))
+    Ok(Value::bool(cell(recv)?.h.by_identity()))
 }
 
 fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -283,10 +281,9 @@ fn invert(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let h = cell(recv)?;
     let es: Vec<Entry> = h.h.iter().filter(|e| !e.val.is_nil()).collect();
-    let mut d = HashData::comparing(h.h.by_identity);
+    let mut d = HashData::comparing(h.h.by_identity());
     d.replace_entries(es);
-    d.default = h.h.default;
-    d.default_is_proc = h.h.default_is_proc;
+    d.set_missing(h.h.missing());
     cx.heap.charge(d.bytes());
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())
 }
@@ -306,7 +303,7 @@ fn slice(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
     let r = cx.hash();
     let mut t = cell(r)?;
-    t.h.by_identity = h.h.by_identity;
+    t.h.set_by_identity(h.h.by_identity());
     for &k in args {
         if let Some(i) = cx.hash_find(h, k)? {
             let v = h.h.at(i).map_or(Value::NIL, |e| e.val);

@@ -62,7 +62,7 @@ fn view(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut h = cell(args[0])?;
     cx.check_frozen(args[0])?;
-    if args[5].as_fix() != Some(h.h.version as i64) {
+    if args[5].as_fix() != Some(h.h.version() as i64) {
         return Ok(Value::FALSE);
     }
     if args[4].is_nil() {
@@ -76,7 +76,7 @@ fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__hash_cut(h, position, version)`: removes an entry: its value, undef when the table has changed since.
 fn cut(_: &mut Cx, _: Value, args: &[Value]) -> R {
     let (mut h, i) = (cell(args[0])?, pos(args, 1));
-    if args[2].as_fix() != Some(h.h.version as i64) || h.h.at(i).is_none() {
+    if args[2].as_fix() != Some(h.h.version() as i64) || h.h.at(i).is_none() {
         return Ok(Value::UNDEF);
     }
     Ok(h.h.remove_at(i).val)
@@ -101,7 +101,7 @@ fn remove_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(if h.h.at(i).is_some() { h.h.remove_at(i).val } else { Value::NIL })
 }
 fn version(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(Value::fix(cell(args[0])?.h.version as i64))
+    Ok(Value::fix(cell(args[0])?.h.version() as i64))
 }
 /// `__hash_candidate(h, hash, from)`: the next position after `from` (nil to start) whose key has that hash.
 fn candidate(_: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -111,7 +111,7 @@ fn candidate(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__hash_group(h, key, value)`: adds the value to the list under a plain key, in one step; false when it is not plain.
 fn group(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(h) = args[0].as_hash() else { return Ok(Value::FALSE) };
-    let key = if h.h.by_identity { args[1] } else { cx.still_key(args[1]) };
+    let key = if h.h.by_identity() { args[1] } else { cx.still_key(args[1]) };
     let Ok(hv) = cx.key_hash(h, key) else { return Ok(Value::FALSE) };
     match cx.hash_find_with(h, key, hv) {
         Ok(Some(at)) => match h.h.at(at).and_then(|e| e.val.as_array()) {
@@ -168,7 +168,7 @@ fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     cx.check_frozen(args[0])?;
     let mut i = pos(args, 2);
     // Tables that hash alike pass their hashes on.
-    let same = dst.h.by_identity == src.h.by_identity;
+    let same = dst.h.by_identity() == src.h.by_identity();
     while let Some(p) = src.h.next_live(i) {
         let Some(e) = src.h.at(p) else { break };
         let hv = if same { Ok(e.hash) } else { cx.key_hash(dst, e.key) };
@@ -199,15 +199,14 @@ fn copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
     cx.check_size(h.h.bytes())?;
     let mut d = (*h.h).clone();
-    d.default = Value::NIL;
-    d.default_is_proc = false;
+    d.set_missing(Missing::NIL);
     cx.heap.charge(d.bytes());
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())
 }
 /// An empty plain Hash that compares keys as `h` does.
 fn like(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
-    let d = HashData::comparing(h.h.by_identity);
+    let d = HashData::comparing(h.h.by_identity());
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())
 }
 /// Where keys hash without user code, in one step.
@@ -217,7 +216,7 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Err(cx.runtime_error("rehash during iteration"));
     }
     cx.check_frozen(recv)?;
-    if h.h.by_identity {
+    if h.h.by_identity() {
         return Ok(recv);
     }
     let fresh = like(cx, Value::NIL, &[recv])?;
@@ -239,7 +238,7 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (mut h, o) = (cell(args[0])?, cell(args[1])?);
     cx.check_frozen(args[0])?;
-    if args[2].as_fix() != Some(h.h.version as i64) || h.h.iterating() > 0 {
+    if args[2].as_fix() != Some(h.h.version() as i64) || h.h.iterating() > 0 {
         return Ok(Value::FALSE);
     }
     let es: Vec<Entry> = o.h.iter().collect();
@@ -250,8 +249,7 @@ fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut h = cell(args[0])?;
     cx.heap.before_store(args[0], args[1]);
-    h.h.default = args[1];
-    h.h.default_is_proc = !args[1].is_nil();
+    h.h.set_missing(if args[1].is_nil() { Missing::NIL } else { Missing::Proc(args[1]) });
     Ok(args[1])
 }
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {

@@ -248,7 +248,7 @@ fn freeze(_: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// Default value of a hash, the proc left aside.
 fn hash_default(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(args[0].as_hash().filter(|h| !h.h.default_is_proc).map_or(Value::NIL, |h| h.h.default))
+    Ok(args[0].as_hash().map_or(Value::NIL, |h| h.h.missing().value()))
 }
 
 /// Intrinsics of Marshal.

@@ -136,10 +136,10 @@ impl Writer {
             }
             Kind::Hash if class == cx.k.hash => {
                 let h = v.as_hash()?;
-                if h.h.default_is_proc || h.h.by_identity {
+                let Missing::Value(default) = h.h.missing() else { return None };
+                if h.h.by_identity() {
                     return None;
                 }
-                let default = h.h.default;
                 self.out.push(if default.is_nil() { b'{' } else { b'}' });
                 let all: Vec<(Value, Value)> = h.h.iter().map(|e| (e.key, e.val)).collect();
                 push_long(&mut self.out, all.len() as i64);
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
                 if t == b'}' {
                     let d = self.read(cx, depth + 1)?;
                     cx.heap.before_store(v, d);
-                    h.h.default = d;
+                    h.h.set_missing(Missing::Value(d));
                 }
                 v
             }

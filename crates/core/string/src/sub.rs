@@ -229,7 +229,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
                 let key = piece(cx, s, m.clone());
                 let v = match cx.hash_find(*h, key)?.and_then(|i| h.h.at(i)) {
                     Some(entry) => entry.val,
-                    None => h.h.default,
+                    None => h.h.missing().value(),
                 };
                 match v.as_str() {
                     Some(t) => {
@@ -304,7 +304,8 @@ fn bang(cx: &mut Cx, args: &[Value], all: bool) -> R {
 fn method(cx: &mut Cx, recv: Value, args: &[Value], all: bool, bang_form: bool) -> R {
     let easy = args.len() == 2
         && (args[0].as_str().is_some() || args[0].as_data::<ReObj>().is_some())
-        && (args[1].as_str().is_some() || args[1].as_hash().is_some_and(|h| !h.h.default_is_proc && cx.class_of(args[1]) == cx.k.hash));
+        && (args[1].as_str().is_some()
+            || args[1].as_hash().is_some_and(|h| matches!(h.h.missing(), Missing::Value(_)) && cx.class_of(args[1]) == cx.k.hash));
     if !easy {
         return Err(Exit::Miss);
     }

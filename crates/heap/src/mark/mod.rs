@@ -428,7 +428,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         match v.cell::<HashObj>() {
             // What a remembered one held at the last collection is marked: a young collection pays for what came since.
             Some(o) => {
-                self.visit(o.h.default);
+                self.visit(o.h.missing().either());
                 self.entries(&o.h, o.h.unseen());
             }
             None => trace_fields(v, &mut Again(self)),

@@ -191,8 +191,7 @@ impl Cx {
     /// A Hash with the same entries (keyword hashes handed on are copies).
     pub fn hash_dup(&mut self, h: Gc<HashObj>) -> Value {
         let mut d = (*h.h).clone();
-        d.default = Value::NIL;
-        d.default_is_proc = false;
+        d.set_missing(Missing::NIL);
         self.heap.hash(self.k.hash.val(), d).val()
     }
     /// Value of a symbol key.

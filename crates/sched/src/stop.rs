@@ -1,0 +1,344 @@
+//! The stop, at which one worker has the runtime to itself, and who may do what beside it.
+//!
+//! **Invariant.** A worker is *active* while it runs bytecode or natives, and calls [`Stop::pass`] between bytecodes whenever
+//! [`Stop::is_asked`]; it is *detached* while it does long work that only reads, and idle otherwise. A stop waits for the active
+//! ones only. While `stopping` is set nobody becomes active, neither an idle worker nor a detached one whose work is done.
+//!
+//! `parallel` is true whenever two workers are active: the one that ran alone agrees at its next safepoint before the second
+//! begins, since it locked nothing until then. It is true also while anybody is detached, be nobody active or one: who runs
+//! alone moves elements in place and frees buffers at once, under a detached reader's feet. A worker detaches at a safepoint,
+//! where it may agree for itself; when it is back and alone, it runs alone again.
+//!
+//! A fork waits until nobody is detached, and nobody detaches until it is over, since the child has no thread to end that work
+//! with, nor to drop the allocator's locks it may hold.
+//!
+//! The state's lock is held only for these changes; nothing is taken under it but the heap's list of readers
+//! ([`Surroundings::reader_begins`]). What was written before a worker stood still, left or detached is seen by who stops the
+//! others, and what that one writes by all who go on: the lock orders both.
+//!
+//! `tests/loom_stop.rs` runs this file in every interleaving, and once more without each rule that a [`kept`] names.
+
+use super::sync::{AtomicBool, AtomicUsize, Condvar, LOOKS, Mutex, MutexGuard, Ordering::*, kept, lock, look_again, wait_on};
+
+/// What a stop must do of the runtime around it.
+pub trait Surroundings {
+    /// Has every worker look around at its next safepoint.
+    fn poll_all(&self);
+    /// Threads that get a core at once.
+    fn cores(&self) -> usize;
+    /// The calling worker stands still as long as `stays` says, and may help who stopped it. It may come back sooner.
+    fn help(&self, stays: &dyn Fn() -> bool);
+    /// Others wait for the workers to stand still, or do so no more.
+    fn hurry(&self, on: bool);
+    /// Somebody reads cells beside the stops from now on; the number goes to [`reader_ends`](Self::reader_ends).
+    fn reader_begins(&self) -> u64;
+    fn reader_ends(&self, seen: u64);
+}
+
+/// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
+/// child but in this structure, which it makes anew.
+pub struct Stop {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Times that somebody was told of a change.
+    changes: AtomicUsize,
+    /// Is one worker alone with the runtime? As `State::stopping`, for those that look without the lock.
+    stopping: AtomicBool,
+    /// Something is asked of active workers.
+    asked: AtomicBool,
+}
+
+struct State {
+    active: usize,
+    /// Workers that do a long native's work.
+    detached: usize,
+    /// Workers that wait to fork: nobody detaches.
+    forking: usize,
+    stopping: bool,
+    /// Workers lock what they share.
+    parallel: bool,
+    /// A second worker waits for the first to agree to that.
+    want_parallel: bool,
+    /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
+    joining: usize,
+}
+
+impl State {
+    /// Are there more workers than cores, of those that run or are about to?
+    fn are_more_than(&self, cores: usize) -> bool {
+        self.active + self.joining + self.detached > cores
+    }
+    /// May an only active worker lock nothing?
+    fn nobody_else(&self) -> bool {
+        (self.joining == 0 || !kept("who joins is somebody")) && (self.detached == 0 || !kept("who is detached is somebody"))
+    }
+}
+
+impl Default for Stop {
+    /// With one active worker, which is alone: the one that boots the runtime.
+    fn default() -> Self {
+        let s = State { active: 1, detached: 0, forking: 0, stopping: false, parallel: false, want_parallel: false, joining: 0 };
+        Stop {
+            state: Mutex::new(s),
+            changed: Condvar::new(),
+            changes: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Stop {
+    /// Is an active worker to call [`pass`](Self::pass) at its next safepoint?
+    #[inline(always)]
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Acquire)
+    }
+    /// At a stop: are there workers that will go on, or do long work, but for the one that stopped them?
+    pub fn others_run(&self) -> bool {
+        let s = lock(&self.state);
+        s.joining + s.detached > 0
+    }
+    /// Does anybody run, or do long work?
+    pub fn some_run(&self) -> bool {
+        let s = lock(&self.state);
+        s.active + s.detached > 0
+    }
+
+    // --- waiting ----------------------------------------------------------------------------------
+
+    fn tell(&self, _: &State) {
+        self.changes.fetch_add(1, Release);
+        self.changed.notify_all();
+    }
+    fn until_changed<'a>(&self, s: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        wait_on(&self.changed, s, u64::MAX).0
+    }
+    /// [`until_changed`](Self::until_changed) where that is likely to be soon: a sleeping thread is some 50 microseconds late,
+    /// and may find its core taken. Where there are fewer `cores` than workers, somebody else may need this one's.
+    fn until_changed_soon<'a>(&'a self, cores: usize, s: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if s.are_more_than(cores) {
+            return self.until_changed(s);
+        }
+        let changes = self.changes.load(Relaxed);
+        drop(s);
+        for _ in 0..LOOKS {
+            if self.changes.load(Acquire) != changes {
+                return lock(&self.state);
+            }
+            look_again();
+        }
+        let s = lock(&self.state);
+        if self.changes.load(Relaxed) != changes { s } else { self.until_changed(s) }
+    }
+    /// Waits until the stop is over, and helps meanwhile who stopped the others.
+    fn stand<'a>(&'a self, o: &impl Surroundings, mut s: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if !s.are_more_than(o.cores()) {
+            drop(s);
+            o.help(&|| self.stopping.load(Acquire));
+            s = lock(&self.state);
+        }
+        while s.stopping {
+            s = self.until_changed(s);
+        }
+        s
+    }
+    /// Asks every active worker to [`pass`](Self::pass).
+    fn ask(&self, o: &impl Surroundings) {
+        self.asked.store(true, Release);
+        o.poll_all();
+    }
+
+    // --- workers ----------------------------------------------------------------------------------
+
+    /// An active worker does what was asked, at a safepoint. Whether it runs in parallel mode from here on.
+    #[cold]
+    pub fn pass(&self, o: &impl Surroundings) -> bool {
+        let mut s = lock(&self.state);
+        loop {
+            if s.want_parallel {
+                s.want_parallel = false;
+                s.parallel = true;
+                self.tell(&s);
+            } else if s.stopping {
+                s.active -= 1;
+                s.joining += 1;
+                self.tell(&s);
+                s = self.stand(o, s);
+                s.joining -= 1;
+                s.active += 1;
+            } else {
+                break;
+            }
+        }
+        if s.active == 1 && s.nobody_else() {
+            s.parallel = false;
+        }
+        self.asked.store(false, Release);
+        s.parallel
+    }
+    /// An idle worker becomes active. Whether it runs in parallel mode.
+    pub fn enter(&self, o: &impl Surroundings) -> bool {
+        let mut s = lock(&self.state);
+        s.joining += 1;
+        loop {
+            if s.stopping && kept("nobody enters a stop") {
+                s = self.stand(o, s);
+            } else if s.active > 0 && !s.parallel && kept("who is alone agrees") {
+                s.want_parallel = true;
+                self.ask(o);
+                s = self.until_changed_soon(o.cores(), s);
+            } else {
+                break;
+            }
+        }
+        s.joining -= 1;
+        if s.active == 0 && s.nobody_else() {
+            s.parallel = false;
+        }
+        s.active += 1;
+        s.parallel
+    }
+    /// An active worker becomes idle.
+    pub fn leave(&self, o: &impl Surroundings) {
+        let mut s = lock(&self.state);
+        s.active -= 1;
+        if s.active == 0 && s.nobody_else() {
+            s.want_parallel = false;
+            s.parallel = false;
+        } else if s.active == 1 && s.nobody_else() && s.parallel && !s.stopping {
+            // The one that is left may stop locking.
+            self.ask(o);
+        }
+        if kept("who leaves tells") {
+            self.tell(&s);
+        }
+    }
+
+    // --- long work --------------------------------------------------------------------------------
+
+    /// An active worker detaches, at a safepoint; the number goes to [`attach`](Self::attach). `None`: a fork is to come, it does its
+    /// work as it is.
+    pub fn detach(&self, o: &impl Surroundings) -> Option<u64> {
+        let mut s = lock(&self.state);
+        if s.forking > 0 && kept("nobody detaches before a fork") {
+            return None;
+        }
+        s.active -= 1;
+        s.detached += 1;
+        if kept("beside who is detached all lock") {
+            s.parallel = true;
+        }
+        let waited_for = s.stopping || s.want_parallel;
+        s.want_parallel = false;
+        let seen = o.reader_begins();
+        if waited_for && kept("who detaches tells") {
+            self.tell(&s);
+        }
+        Some(seen)
+    }
+    /// The work of a detached worker is done: it is active again. Whether in parallel mode.
+    pub fn attach(&self, o: &impl Surroundings, seen: u64) -> bool {
+        let mut s = lock(&self.state);
+        if s.stopping && kept("nobody is back during a stop") {
+            s = self.stand(o, s);
+        }
+        s.detached -= 1;
+        s.active += 1;
+        o.reader_ends(seen);
+        if s.active == 1 && s.nobody_else() {
+            s.parallel = false;
+        }
+        if s.forking > 0 && kept("who is back tells a fork") {
+            self.tell(&s);
+        }
+        s.parallel
+    }
+    /// Somebody will read cells beside an active worker, which goes on, in parallel mode; the number goes to
+    /// [`reader_ends`](Self::reader_ends). At a safepoint. `None`: a fork is to come.
+    pub fn reader_begins(&self, o: &impl Surroundings) -> Option<u64> {
+        let mut s = lock(&self.state);
+        if s.forking > 0 && kept("nobody detaches before a fork") {
+            return None;
+        }
+        s.detached += 1;
+        if kept("beside who is detached all lock") {
+            s.parallel = true;
+        }
+        if std::mem::take(&mut s.want_parallel) {
+            self.tell(&s);
+        }
+        Some(o.reader_begins())
+    }
+    /// The end of what began with [`reader_begins`](Self::reader_begins), on whatever thread.
+    pub fn reader_ends(&self, o: &impl Surroundings, seen: u64) {
+        let mut s = lock(&self.state);
+        while s.stopping && kept("nobody is back during a stop") {
+            s = self.until_changed(s);
+        }
+        s.detached -= 1;
+        o.reader_ends(seen);
+        if s.nobody_else() && s.active <= 1 {
+            if s.active == 0 {
+                s.parallel = false;
+            } else {
+                // The one that runs may stop locking.
+                self.ask(o);
+            }
+        }
+        self.tell(&s);
+    }
+
+    // --- stops ------------------------------------------------------------------------------------
+
+    /// An active worker, at a safepoint, stops all others: how many are detached meanwhile. `None`: another one has begun a stop, which
+    /// is to be [passed](Self::pass).
+    pub fn begin(&self, o: &impl Surroundings) -> Option<usize> {
+        let mut s = lock(&self.state);
+        if s.stopping && kept("one stop at a time") {
+            return None;
+        }
+        s.stopping = true;
+        self.stopping.store(true, Release);
+        if s.active > 1 {
+            self.ask(o);
+            o.hurry(true);
+            while s.active > 1 && kept("a stop waits for who is active") {
+                s = self.until_changed_soon(o.cores(), s);
+            }
+            o.hurry(false);
+        }
+        Some(s.detached)
+    }
+    /// The stop is over.
+    pub fn end(&self) {
+        let mut s = lock(&self.state);
+        s.stopping = false;
+        self.stopping.store(false, Release);
+        if kept("the end of a stop is told") {
+            self.tell(&s);
+        }
+    }
+
+    // --- forks ------------------------------------------------------------------------------------
+
+    /// An active worker, at a safepoint, waits until nobody is detached; it stays so until [`forked`](Self::forked). A stop comes next.
+    pub fn before_fork(&self, _: &impl Surroundings) {
+        let mut s = lock(&self.state);
+        s.forking += 1;
+        if s.detached > 0 {
+            s.active -= 1;
+            s.joining += 1;
+            self.tell(&s);
+            while s.detached > 0 && kept("a fork waits for who is detached") || s.stopping {
+                s = self.until_changed(s);
+            }
+            s.joining -= 1;
+            s.active += 1;
+        }
+    }
+    /// The process has forked, in the parent, or will not.
+    pub fn forked(&self) {
+        lock(&self.state).forking -= 1;
+    }
+}

@@ -1,0 +1,459 @@
+//! A model check of `stop.rs`: who runs beside whom, what is freed beside whom, and the end of a fork. Every interleaving, up
+//! to a bound on preemptions, and every reordering the memory model allows.
+//!
+//! `tests/models` runs it, with the other models.
+//!
+//! `stop.rs` and the heap's `readers.rs` are compiled here over the checker's locks and atomics. A rule that `stop.rs` names by
+//! `kept` can be taken out: each model must fail without each rule that it is there for, by two who touch a thing at a time, by
+//! a look at what was freed, or by threads that wait for ever.
+#![cfg(loom)]
+#![allow(dead_code)]
+
+mod sync {
+    pub use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    pub use loom::sync::{Condvar, Mutex, MutexGuard};
+    use std::cell::Cell;
+
+    pub const LOOKS: usize = 0;
+    pub fn look_again() {}
+
+    std::thread_local! {
+        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
+        pub static BROKEN: Cell<&'static str> = const { Cell::new("") };
+    }
+    pub fn kept(rule: &'static str) -> bool {
+        BROKEN.get() != rule
+    }
+    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+        m.lock().unwrap()
+    }
+    pub fn wait_on<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>, limit_ns: u64) -> (MutexGuard<'a, T>, bool) {
+        assert_eq!(limit_ns, u64::MAX, "the model has no time");
+        (cv.wait(g).unwrap(), true)
+    }
+}
+#[path = "../../heap/src/readers.rs"]
+mod readers;
+#[path = "../src/stop.rs"]
+mod stop;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Mutex;
+use loom::sync::atomic::{AtomicUsize, Ordering::*};
+use loom::thread;
+use readers::{Readers, looked_at};
+use std::sync::Arc;
+use stop::{Stop, Surroundings};
+use sync::{BROKEN, kept};
+
+/// A thing that one may change at a time, before the checker's eyes.
+struct Thing(UnsafeCell<usize>);
+// SAFETY: the model checker watches.
+unsafe impl Sync for Thing {}
+impl Thing {
+    fn new(v: usize) -> Thing {
+        Thing(UnsafeCell::new(v))
+    }
+    fn set(&self, v: usize) {
+        // SAFETY: the model checker watches.
+        self.0.with_mut(|p| unsafe { *p = v });
+    }
+    /// For as long as others get to run.
+    fn hold(&self) {
+        self.0.with_mut(|_| thread::yield_now());
+    }
+    fn get(&self) -> usize {
+        // SAFETY: the model checker watches.
+        self.0.with(|p| unsafe { *p })
+    }
+}
+
+/// A runtime with what its workers share.
+struct World {
+    stop: Stop,
+    readers: Readers,
+    /// What is locked in parallel mode, and touched as it is by who is alone or has stopped the others.
+    shared: Thing,
+    lock: Mutex<()>,
+    /// Names one of the buffers; a buffer holds 1 until it is freed.
+    word: AtomicUsize,
+    buffers: [Thing; 3],
+    /// The allocator, in whose inside a fork must find nobody.
+    allocator: Thing,
+}
+
+impl Surroundings for World {
+    fn poll_all(&self) {}
+    fn cores(&self) -> usize {
+        8
+    }
+    fn help(&self, stays: &dyn Fn() -> bool) {
+        stays();
+    }
+    fn hurry(&self, _: bool) {}
+    fn reader_begins(&self) -> u64 {
+        if kept("a reader is known") { self.readers.begins() } else { u64::MAX }
+    }
+    fn reader_ends(&self, seen: u64) {
+        self.readers.ends(seen);
+    }
+}
+
+/// A worker: what mode it is in, and the buffers it has replaced, by the stop before which that was.
+struct Worker {
+    w: Arc<World>,
+    parallel: bool,
+    fresh: Vec<usize>,
+    old: Vec<(u64, usize)>,
+}
+
+impl Worker {
+    fn first(w: &Arc<World>) -> Worker {
+        Worker { w: w.clone(), parallel: false, fresh: Vec::new(), old: Vec::new() }
+    }
+    fn enter(w: &Arc<World>) -> Worker {
+        let mut me = Worker::first(w);
+        me.parallel = w.stop.enter(&**w);
+        me
+    }
+    fn leave(self) {
+        self.w.stop.leave(&*self.w);
+    }
+    fn safepoint(&mut self) {
+        if self.w.stop.is_asked() {
+            self.parallel = self.w.stop.pass(&*self.w);
+        }
+    }
+    /// What a native does.
+    fn touch(&self) {
+        let _held = self.parallel.then(|| self.w.lock.lock().unwrap());
+        self.w.shared.hold();
+    }
+    /// A native that replaces a buffer.
+    fn replace(&mut self, new: usize) {
+        let old = self.w.word.swap(new, AcqRel);
+        if self.parallel {
+            self.fresh.push(old);
+        } else {
+            self.w.buffers[old].set(0);
+        }
+    }
+    /// Stops the others, touches what they share and frees what they do not look at.
+    fn stop(&mut self) {
+        loop {
+            if self.w.stop.begin(&*self.w).is_some() {
+                break;
+            }
+            self.parallel = self.w.stop.pass(&*self.w);
+        }
+        self.w.shared.hold();
+        let (at, oldest) = self.w.readers.stop();
+        self.old.extend(self.fresh.drain(..).map(|b| (at, b)));
+        self.old.retain(|(at, b)| {
+            let stays = looked_at(*at, oldest);
+            if !stays {
+                self.w.buffers[*b].set(0);
+            }
+            stays
+        });
+        self.w.stop.end();
+    }
+    fn run_until(&mut self, done: &AtomicUsize) {
+        while done.load(Acquire) == 0 {
+            self.safepoint();
+            thread::yield_now();
+        }
+    }
+    fn detached(&mut self, work: impl FnOnce(&World)) {
+        match self.w.stop.detach(&*self.w) {
+            Some(seen) => {
+                work(&self.w);
+                self.parallel = self.w.stop.attach(&*self.w, seen);
+            }
+            None => work(&self.w),
+        }
+    }
+    fn fork(&mut self) {
+        self.w.stop.before_fork(&*self.w);
+        while self.w.stop.begin(&*self.w).is_none() {
+            self.w.stop.forked();
+            self.parallel = self.w.stop.pass(&*self.w);
+            self.w.stop.before_fork(&*self.w);
+        }
+        // Here the child goes on, with a stop of its own: it waits for nobody.
+        self.w.allocator.set(1);
+        assert!(self.w.readers.stop().1.is_none(), "the child has nobody to end that");
+        assert_eq!(Stop::default().begin(&*self.w), Some(0));
+        self.w.stop.end();
+        self.w.stop.forked();
+    }
+}
+
+fn read(w: &World) {
+    assert_eq!(w.buffers[w.word.load(Acquire)].get(), 1, "freed");
+}
+
+fn check(broken: &'static str, preemptions: usize, f: impl Fn(&Arc<World>) + Send + Sync + 'static) {
+    BROKEN.set(broken);
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
+    builder.check(move || {
+        f(&Arc::new(World {
+            stop: Stop::default(),
+            readers: Readers::default(),
+            shared: Thing::new(0),
+            lock: Mutex::new(()),
+            word: AtomicUsize::new(0),
+            buffers: [Thing::new(1), Thing::new(1), Thing::new(1)],
+            allocator: Thing::new(0),
+        }))
+    });
+}
+
+fn start(w: &Arc<World>, f: impl FnOnce(Worker) + 'static) -> thread::JoinHandle<()> {
+    let w = w.clone();
+    thread::spawn(move || f(Worker::enter(&w)))
+}
+
+// --- the models --------------------------------------------------------------------------------------
+
+/// A second worker begins beside one that runs alone.
+fn a_second_worker(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |me| {
+        me.touch();
+        me.leave();
+    });
+    me.touch();
+    me.safepoint();
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// The first runs on until a second worker has run.
+fn a_second_worker_gets_in(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let ran = Arc::new(AtomicUsize::new(0));
+    let told = ran.clone();
+    let other = start(w, move |me| {
+        me.touch();
+        told.store(1, Release);
+        me.leave();
+    });
+    me.run_until(&ran);
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One stops, the other runs, or comes, or stops too.
+fn two_and_a_stop(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.safepoint();
+        me.stop();
+        me.leave();
+    });
+    me.safepoint();
+    me.touch();
+    me.stop();
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One comes while another stops: all lock already, because of a reader, so there is nothing to agree to.
+fn one_comes(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let seen = w.stop.reader_begins(&**w).unwrap();
+    me.parallel = true;
+    let other = start(w, |me| {
+        me.touch();
+        me.leave();
+    });
+    me.stop();
+    me.touch();
+    w.stop.reader_ends(&**w, seen);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One stops the other and runs on, passing safepoints, until that one has gone on too.
+fn who_stands_goes_on(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let gone_on = Arc::new(AtomicUsize::new(0));
+    let told = gone_on.clone();
+    let other = start(w, move |mut me| {
+        me.safepoint();
+        me.touch();
+        told.store(1, Release);
+        me.leave();
+    });
+    me.safepoint();
+    me.stop();
+    me.run_until(&gone_on);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// Two stand still; who stopped them leaves before they go on.
+fn who_stopped_leaves(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let others = [0, 1].map(|_| {
+        start(w, |mut me| {
+            me.safepoint();
+            me.touch();
+            me.leave();
+        })
+    });
+    me.safepoint();
+    me.stop();
+    me.leave();
+    others.into_iter().for_each(|t| t.join().unwrap());
+}
+
+/// One is detached and reads; another comes, replaces what is read, and stops.
+fn a_detached_reader(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.replace(1);
+        me.stop();
+        me.safepoint();
+        me.replace(2);
+        me.leave();
+    });
+    me.detached(read);
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One stops while the other detaches, instead of passing a safepoint.
+fn a_stop_and_a_detour(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.stop();
+        me.leave();
+    });
+    me.safepoint();
+    me.detached(|_| ());
+    me.leave();
+    other.join().unwrap();
+}
+
+/// The reader is a thread of its own; who it reads for goes on.
+fn a_reader_aside(w: &Arc<World>) {
+    let me = Worker::first(w);
+    let seen = w.stop.reader_begins(&**w).unwrap();
+    let aside = {
+        let w = w.clone();
+        thread::spawn(move || {
+            read(&w);
+            w.stop.reader_ends(&*w, seen);
+        })
+    };
+    me.leave();
+    let mut me = Worker::enter(w);
+    me.replace(1);
+    me.stop();
+    me.safepoint();
+    me.replace(2);
+    me.leave();
+    aside.join().unwrap();
+}
+
+/// One is inside the allocator, detached, while another forks.
+fn a_fork(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.fork();
+        me.leave();
+    });
+    for _ in 0..2 {
+        me.detached(|w| w.allocator.hold());
+        me.safepoint();
+    }
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One is back from long work and runs on until the other has forked.
+fn a_fork_waits(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let forked = Arc::new(AtomicUsize::new(0));
+    let told = forked.clone();
+    let other = start(w, move |mut me| {
+        me.fork();
+        told.store(1, Release);
+        me.leave();
+    });
+    me.detached(|w| w.allocator.hold());
+    me.run_until(&forked);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// Two fork at once.
+fn two_forks(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.fork();
+        me.leave();
+    });
+    me.safepoint();
+    me.fork();
+    me.leave();
+    other.join().unwrap();
+}
+
+macro_rules! hold {
+    ($($name:ident: $model:ident $bound:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            check("", $bound, $model);
+        }
+    )* };
+}
+hold! {
+    a_second_worker_begins_when_the_first_has_agreed: a_second_worker 3;
+    a_second_worker_begins_beside_the_first: a_second_worker_gets_in 3;
+    a_stop_has_the_runtime_to_itself: two_and_a_stop 3;
+    who_stands_goes_on_after_the_stop: who_stands_goes_on 3;
+    who_detaches_is_not_waited_for: a_stop_and_a_detour 3;
+    a_fork_goes_on_when_who_was_detached_is_back: a_fork_waits 3;
+    who_comes_waits_for_the_end_of_a_stop: one_comes 3;
+    who_goes_on_after_a_stop_locks_as_long_as_others_do: who_stopped_leaves 2;
+    nothing_is_freed_under_a_detached_worker: a_detached_reader 3;
+    nothing_is_freed_under_a_reader_aside: a_reader_aside 3;
+    a_fork_finds_nobody_in_the_allocator_and_all_go_on_after_it: a_fork 3;
+    two_forks_wait_for_each_other: two_forks 2;
+}
+macro_rules! fail {
+    ($($name:ident: $model:ident $bound:expr, $rule:expr;)*) => { $(
+        #[test]
+        #[should_panic]
+        fn $name() {
+            check($rule, $bound, $model);
+        }
+    )* };
+}
+fail! {
+    without_agreement_two_run_unlocked: a_second_worker 3, "who is alone agrees";
+    untold_of_one_that_leaves_a_worker_waits_for_ever: a_second_worker 3, "who leaves tells";
+    a_stop_that_waits_for_nobody_is_not_alone: two_and_a_stop 3, "a stop waits for who is active";
+    two_stops_at_a_time_are_not_alone: two_and_a_stop 3, "one stop at a time";
+    a_worker_that_enters_a_stop_is_beside_it: one_comes 3, "nobody enters a stop";
+    untold_of_the_end_of_a_stop_a_worker_stands_for_ever: who_stands_goes_on 3, "the end of a stop is told";
+    with_those_who_wait_forgotten_no_second_worker_begins: a_second_worker_gets_in 3, "who joins is somebody";
+    alone_beside_a_detached_worker_one_frees_what_it_reads: a_detached_reader 3, "beside who is detached all lock";
+    with_the_detached_forgotten_one_frees_what_they_read: a_detached_reader 3, "who is detached is somebody";
+    a_detached_worker_nobody_knows_reads_what_is_freed: a_detached_reader 3, "a reader is known";
+    a_detached_worker_that_comes_back_during_a_stop_is_beside_it: a_detached_reader 3, "nobody is back during a stop";
+    untold_of_one_that_detaches_a_stop_waits_for_ever: a_stop_and_a_detour 3, "who detaches tells";
+    a_reader_aside_nobody_knows_reads_what_is_freed: a_reader_aside 3, "a reader is known";
+    with_a_reader_aside_forgotten_one_frees_what_it_reads: a_reader_aside 3, "who is detached is somebody";
+    a_fork_that_does_not_wait_finds_the_allocator_taken: a_fork 3, "a fork waits for who is detached";
+    who_detaches_before_a_fork_is_in_the_allocator: a_fork 3, "nobody detaches before a fork";
+    untold_of_one_that_is_back_a_fork_waits_for_ever: a_fork_waits 3, "who is back tells a fork";
+}
