@@ -9,6 +9,7 @@ use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
 use crate::{ClassObj, HashObj, RecordObj, ShapeId, Sym, Value};
 use std::mem::size_of;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// Is shown every value that something refers to.
 pub trait Visitor {
@@ -222,7 +223,9 @@ static EXTENTS: [Extent; Kind::ALL.len()] = {
 #[inline(always)]
 pub(crate) fn cell_bytes(h: &Header) -> usize {
     let e = &EXTENTS[h.kind as usize];
-    let n = e.base as usize + h.x as usize * e.x as usize + h.aux as usize * e.aux as usize;
+    // SAFETY: a field of a live header. Of a shared String others store into it meanwhile; there it counts nothing.
+    let x = unsafe { AtomicU16::from_ptr(&raw const h.x as *mut u16) }.load(Relaxed);
+    let n = e.base as usize + x as usize * e.x as usize + h.aux as usize * e.aux as usize;
     n.next_multiple_of(16)
 }
 

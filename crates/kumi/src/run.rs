@@ -116,7 +116,9 @@ pub fn run(mut s: Settings) -> i32 {
     }
     kumi_vm::memory::forget_startup();
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
-    finish(&mut cx, &s, done.err())
+    let status = finish(&mut cx, &s, done.err());
+    cx.end();
+    status
 }
 
 fn fail(message: &str) -> i32 {

@@ -167,7 +167,7 @@ pub struct Task {
     /// Runs on worker 0 only.
     pub pinned: bool,
     /// The present wait has a timer.
-    pub timed: bool,
+    pub timed: AtomicBool,
     /// It was interrupted while it ran, not while it waited.
     pub gave_way: bool,
     /// Times that the native to be called again was called away (`patience.rs`).
@@ -253,7 +253,7 @@ impl Task {
             nonblocking: false,
             scheduled: false,
             pinned: false,
-            timed: false,
+            timed: AtomicBool::new(false),
             gave_way: false,
             rewound: 0,
             attempts: 0,

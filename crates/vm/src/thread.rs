@@ -260,7 +260,7 @@ fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__thread_waits_forever(thread)`: has its wait no time limit?
 fn waits_forever(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let t = cx.thread_root(a[0]).map(|t| cx.active_of(t));
-    Ok(Value::bool(t.is_some_and(|t| !t.timed)))
+    Ok(Value::bool(t.is_some_and(|t| !t.timed.load(Relaxed))))
 }
 /// `Thread#join(limit = nil)`; limits that are no Integer or Float, and errors, are the prelude's affair.
 fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {

@@ -48,7 +48,7 @@ pub(crate) struct WorkerRef {
     pub cx: *mut Cx,
     pub poll: *const AtomicBool,
 }
-// SAFETY: workers are never dropped while the runtime lives; `poll` is atomic, `cx` is followed only at a stop.
+// SAFETY: workers are never dropped while others run (`Cx::end`); `poll` is atomic, `cx` is followed only at a stop.
 unsafe impl Send for WorkerRef {}
 // SAFETY: as above.
 unsafe impl Sync for WorkerRef {}
@@ -251,6 +251,13 @@ impl Cx {
     pub(crate) fn register(&mut self) {
         let r = WorkerRef { cx: self, poll: &self.heap.poll };
         self.workers.push(r);
+    }
+    /// The end of the runtime's own program. Where there are other workers or a clock the memory stays: they look at it until the
+    /// process ends.
+    pub fn end(self: Box<Cx>) {
+        if self.workers_started() || self.sched_cell().get().is_some_and(|s| s.has_ticker()) {
+            std::mem::forget(self);
+        }
     }
     pub(crate) fn workers_started(&self) -> bool {
         self.started.load(Relaxed)

@@ -19,7 +19,7 @@ impl Cx {
     /// A cached constant, when nothing by that name changed and the place is the same.
     #[inline]
     pub(crate) fn const_cached(&self, fp: Fp, name: Sym, cache: &AtomicU64) -> Option<Value> {
-        let w = cache.load(Relaxed);
+        let w = cache.load(Acquire);
         if w == 0 {
             return None;
         }

@@ -16,7 +16,10 @@ use crate::native::{Guard, R};
 use crate::symbols::sym;
 use crate::world::NO_METHOD;
 use kumi_heap::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
 
 /// An end of an instruction that stays a block of its own: the compiler then copies the jump to the next instruction here,
 /// and the processor learns what follows after each by itself. Where ends share one jump, it is foreseen badly
@@ -637,7 +640,7 @@ impl Cx {
 
                 Op::Send => {
                     let c = next_cache!();
-                    let w = c.load(Relaxed);
+                    let w = c.load(Acquire);
                     let b = i.b();
                     let recv = fp.r(b);
                     let class = cx.class_of(recv);

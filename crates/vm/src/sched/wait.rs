@@ -127,7 +127,7 @@ impl Cx {
         let (id, root, pinned) = (t.id, self.root, t.pinned);
         let seq = t.wait_seq.load(Relaxed);
         self.task.forever = forever;
-        self.task.timed = deadline != u64::MAX;
+        self.task.timed.store(deadline != u64::MAX, Relaxed);
         if !io.is_empty() && (named || io.len() > 1 || deadline != u64::MAX) {
             // The wait may end while a descriptor is still watched.
             self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.0).collect() }));

@@ -27,7 +27,7 @@ impl Cx {
             if waits {
                 self.wait_is_over(t);
             }
-            (waits.then_some((t.id, t.pinned)), woken && t.timed)
+            (waits.then_some((t.id, t.pinned)), woken && t.timed.load(Relaxed))
         };
         if let (Some((id, pinned)), timed) = ready {
             self.enqueue(id, pinned);
@@ -117,7 +117,7 @@ impl Cx {
             }
         };
         if ready {
-            let timed = t.timed;
+            let timed = t.timed.load(Relaxed);
             self.enqueue(t.id, t.pinned);
             if timed {
                 self.timer_over();

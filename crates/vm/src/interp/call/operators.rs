@@ -13,7 +13,7 @@ use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 
 impl Cx {
@@ -49,7 +49,7 @@ impl Cx {
     }
     fn op_call(&mut self, dst: usize, x: Value, args: &[Value], mid: Sym, cache: &AtomicU64, flags: u64) -> Flow {
         let class = self.class_of(x);
-        let w = cache.load(Relaxed);
+        let w = cache.load(Acquire);
         // Read before the search: what changes meanwhile makes the entry stale, not wrong.
         let serial = class.serial;
         let m = if (w >> 32) as u32 == serial {

@@ -15,7 +15,7 @@ use crate::world::NO_METHOD;
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 
 impl Cx {
@@ -29,7 +29,7 @@ impl Cx {
         }
         let recv = fp.r(i.b());
         let class = self.class_of(recv);
-        let w = cache.load(Relaxed);
+        let w = cache.load(Acquire);
         if hit(w, class) {
             // Looked up before; only the arguments or the callee need the general path.
             if !s.kw.is_empty() {
