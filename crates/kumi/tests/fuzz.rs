@@ -9,6 +9,7 @@
 mod common;
 use common::seed;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 type Modes<'a> = &'a [(&'static str, &'static str)];
