@@ -94,12 +94,20 @@ fn next_alnum(c: &[u8], enc: EncIndex) -> Option<(Next, Vec<u8>)> {
     Some((Next::Wrapped(first), carry))
 }
 
+fn put(out: &mut Vec<u8>, place: std::ops::Range<usize>, bytes: Vec<u8>) {
+    if bytes.len() == place.len() {
+        out[place].copy_from_slice(&bytes);
+    } else {
+        out.splice(place, bytes);
+    }
+}
+
 /// The string after `s`.
 pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
     if s.is_empty() {
         return Vec::new();
     }
-    // Each character's place; its successor takes it, being as long.
+    // Each character's place. Its successor takes it, mostly as long: the places of those before stay what they are.
     let single = enc.is_single_byte() || enc.is_ascii_compatible() && s.is_ascii();
     let starts: Vec<usize> = if single {
         Vec::new()
@@ -130,13 +138,13 @@ pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
         match next_alnum(&out[place(i)], enc) {
             None => neighbour_found = false,
             Some((Next::Found(next), _)) => {
-                out[place(i)].copy_from_slice(&next);
+                put(&mut out, place(i), next);
                 return out;
             }
             Some((Next::Wrapped(first), carried)) => {
                 neighbour_found = true;
                 last_alnum = Some(out[place(i).start]);
-                out[place(i)].copy_from_slice(&first);
+                put(&mut out, place(i), first);
                 carry = Some((place(i).start, carried));
             }
         }
@@ -144,15 +152,15 @@ pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
     if carry.is_none() {
         // No letter or digit: every character counts.
         for i in (0..count).rev() {
-            let c = &mut out[place(i)];
+            let c = &out[place(i)];
             match neighbour(c, enc, true) {
                 Some(next) => {
-                    c.copy_from_slice(&next);
+                    put(&mut out, place(i), next);
                     return out;
                 }
                 None => {
                     let low = lowest(c.len(), enc);
-                    c.copy_from_slice(&low);
+                    put(&mut out, place(i), low);
                 }
             }
         }
