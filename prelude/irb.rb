@@ -12,6 +12,9 @@ module KumiSys
     $stderr.write(report(e))
   end
 
+  # Does nothing, so that a signal which waits is met before the next input.
+  def self.irb_settle = nil
+
   def self.irb_show(value)
     text = value.inspect
     text.is_a?(String) ? text : value.class.name

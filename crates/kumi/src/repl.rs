@@ -277,7 +277,19 @@ fn evaluate(cx: &mut Cx, s: &Settings, ours: &mut OnInterrupt, text: &str, line:
     }
     let src = cx.str(text);
     let editors = ours.swap();
+    // A Ctrl-C of the moment between two inputs is meant for what is over.
+    while cx.call_helper_top("irb_settle", &[]).is_err() {
+        if run::signal_of(cx) != Some(i64::from(libc::SIGINT)) {
+            return Some(run::finish(cx, s, Some(kumi_vm::Exit::Raise)));
+        }
+    }
     match cx.call_helper_top("irb_eval", &[src, Value::fix(line)]) {
+        // One that came while the value or the exception of another was shown.
+        Err(_) if run::signal_of(cx) == Some(i64::from(libc::SIGINT)) => {
+            eprintln!("Interrupt");
+            *ours = editors.swap();
+            None
+        }
         Ok(_) => {
             *ours = editors.swap();
             None

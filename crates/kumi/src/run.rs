@@ -397,7 +397,7 @@ pub(crate) fn finish(cx: &mut Cx, s: &Settings, exit: Option<Exit>) -> i32 {
 }
 
 /// The number of the signal that the pending exception stands for.
-fn signal_of(cx: &mut Cx) -> Option<i64> {
+pub(crate) fn signal_of(cx: &mut Cx) -> Option<i64> {
     let (e, class) = (cx.pending.exc, cx.k.signal_exception);
     if !e.is_heap() || !cx.is_a(e, class) {
         return None;
