@@ -135,6 +135,11 @@ impl ISeq {
         }
         None
     }
+    /// As the function of that name. The operators of the runtime's own code keep their short cuts, for those are what
+    /// hides a program's redefinitions from it.
+    fn out_form(&self, i: Insn) -> Option<Insn> {
+        if self.system && i.op().is_quick() { None } else { out_form(i) }
+    }
     fn replace(&self, at: usize, by: impl Fn(Insn) -> Option<Insn>) -> bool {
         self.code[at].fetch_update(Relaxed, Relaxed, |w| by(Insn(w)).map(|i| i.0)).is_ok()
     }
@@ -145,7 +150,7 @@ impl ISeq {
         for b in self.births.iter().filter(|b| fields || b.place == Stored::Shared) {
             // What a call gives need not be what it made; a Hash or Range may come out of the library.
             let own = matches!(self.insn(b.made as usize).op(), Op::Str | Op::Array | Op::Concat | Op::Closure);
-            if self.replace(b.made as usize, out_form) && own && self.insn(b.stored as usize).op() == Op::GlobalSet {
+            if self.replace(b.made as usize, |i| self.out_form(i)) && own && self.insn(b.stored as usize).op() == Op::GlobalSet {
                 self.replace(b.stored as usize, |i| Some(Insn(i.0 | 1 << 8)));
             }
         }
@@ -158,7 +163,7 @@ impl ISeq {
             let step = 1 + self.insn(at).op().cached() as usize;
             dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             if dice >> 62 == 0 {
-                self.replace(at, out_form);
+                self.replace(at, |i| self.out_form(i));
             }
             at += step;
         }
@@ -198,7 +203,7 @@ impl Cx {
         let redefined = self.ops_redefined.load(Relaxed);
         for k in &news.out {
             if let Some((q, at)) = self.code_around(k.at) {
-                q.replace(at, out_form);
+                q.replace(at, |i| q.out_form(i));
             }
         }
         for k in &news.back {
