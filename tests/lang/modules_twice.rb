@@ -63,11 +63,14 @@ MIXES = {
   "include, prepend" => -> { a = Class.new { include M; prepend M }; [a] },
   "both of both" => -> { a = Class.new { include N; include M; prepend M; prepend N }; [a] },
   "again" => -> { a = Class.new { include M; include M; include N; include N }; [a] },
+  "includes later, prepended" => -> { k = Module.new; a = Class.new { include M }; b = Class.new(a) { prepend k }; k.include(M); [b, a] },
+  "includes later, after prepend" => -> { k = Module.new; l = Module.new; a = Class.new { prepend l; include k; include M }; k.include(l); [a] },
+  "prepended through another" => -> { a = Class.new { prepend N; prepend M }; [a] },
   "three" => -> { a = Class.new; b = Class.new(a); c = Class.new(b) { include N }; b.include(N); a.include(N); [c, b, a] }
 }
 MIXES.each do |name, make|
   classes = make.call
-  order = classes[0].ancestors.take_while { |x| x != Object }.map { |x| x.is_a?(Class) ? ("A".ord + classes.index(x)).chr : x }
+  order = classes[0].ancestors.take_while { |x| x != Object }.map { |x| x.is_a?(Class) ? ("A".ord + classes.index(x)).chr : x.name || "module" }
   p [name, order, classes[0].new.who]
 end
 

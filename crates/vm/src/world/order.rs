@@ -40,21 +40,29 @@ impl Cx {
     fn linearise(c: Gc<ClassObj>) -> (Vec<Gc<ClassObj>>, usize) {
         let before: &[Gc<ClassObj>] = &c.data.mro;
         let before = &before[..c.data.own_places.min(before.len())];
-        let included = before.iter().position(|m| *m == c).map_or(&[][..], |p| &before[p + 1..]);
+        let at = before.iter().position(|m| *m == c);
+        let (ahead, included) = at.map_or((&[][..], &[][..]), |p| (&before[..p], &before[p + 1..]));
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
         let mut out: Vec<Gc<ClassObj>> = Vec::with_capacity(upper.len() + 4);
-        for p in c.data.prepends.iter().rev() {
+        for p in c.data.prepends.iter() {
+            // What it includes comes with it, later only if it does not stand further up. What is there keeps its place.
+            let new = !ahead.contains(p);
+            let mut at = 0;
             for m in p.data.mro.iter() {
-                if !out.contains(m) {
-                    out.push(*m);
+                if let Some(there) = out.iter().position(|x| x == m) {
+                    at = there + 1;
+                } else if new || ahead.contains(m) || !upper.contains(m) {
+                    out.insert(at, *m);
+                    at += 1;
                 }
             }
         }
         let prepended = out.len();
         out.push(c);
         for i in c.data.includes.iter().rev() {
+            let new = !included.contains(i);
             for m in i.data.mro.iter() {
-                let stays = included.contains(m) || !out.contains(m) && !upper.contains(m);
+                let stays = included.contains(m) || !upper.contains(m) && !(new && out[..prepended].contains(m));
                 if stays && !out[prepended..].contains(m) {
                     out.push(*m);
                 }
@@ -70,7 +78,8 @@ impl Cx {
         let mut c = c;
         self.order(c);
         c.serial = self.next_serial();
-        for d in c.data.dependents.clone() {
+        // The last first: what it gets then, those below it need not.
+        for d in c.data.dependents.clone().into_iter().rev() {
             if d != c {
                 self.relink(d);
             }
