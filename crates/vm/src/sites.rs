@@ -261,9 +261,19 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn out_insn(&mut self, i: Insn) -> Flow {
-        let p = self.place_here(self.fp());
+        let fp = self.fp();
+        let p = self.place_here(fp);
+        let was = i.original();
+        // The commonest, in one step.
+        if was.op() == Op::Array
+            && p == Place::Out
+            && let Some(a) = self.heap.array_out(self.k.array.val(), fp.slice(was.b(), was.c()))
+        {
+            fp.set_r(was.a(), a.val());
+            return Flow::Go;
+        }
         self.heap.begin_place(p);
-        let f = self.make_value(i.original());
+        let f = self.make_value(was);
         self.heap.end_place();
         f
     }

@@ -86,6 +86,22 @@ impl Heap {
         }
     }
 
+    /// Is a birth outside the window nothing but the cell and its flag? The paper's rule shares it, profiles and stress modes
+    /// want to hear of it.
+    #[inline(always)]
+    pub(super) fn plain_outside(&self) -> bool {
+        self.rule == Rule::Closure && self.sites.place == Place::Window && self.window.stress() == 0 && !self.sites.table.profiles()
+    }
+    /// What a cell holds that was just born outside the window leaves it, too.
+    #[inline(always)]
+    pub(super) fn raise_out(&mut self, v: Value) {
+        if let Some(h) = v.header()
+            && h.flags.load(Relaxed) & flag::OUT == 0
+        {
+            self.raise(v, flag::OUT);
+        }
+    }
+
     /// Raises what a new cell was made with to the cell's own flags.
     #[inline(always)]
     pub(super) fn born(&mut self, v: Value) -> Value {

@@ -9,6 +9,7 @@ use crate::class::Tables;
 use crate::header::{Gc, Header, Kind, flag};
 use crate::layout::*;
 use crate::shared::lock;
+use crate::space::OUTSIDE;
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Seen, Value};
 use kumi_num::BigInt;
 
@@ -89,6 +90,29 @@ impl Heap {
         }
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
+    }
+    /// As [`begin_place`](Self::begin_place) outside the window, [`array`](Self::array) and
+    /// [`end_place`](Self::end_place) in one: the array is whole at once, so nothing has to be noted of it. `None`: the heap
+    /// has more to do for a birth outside.
+    #[inline]
+    pub fn array_out(&mut self, class: Value, elems: &[Value]) -> Option<Gc<ArrayObj>> {
+        if !self.plain_outside() {
+            return None;
+        }
+        if elems.len() > 3 {
+            self.charge(elems.len() * 8);
+        }
+        let p = self.raw(std::mem::size_of::<ArrayObj>(), OUTSIDE) as *mut ArrayObj;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            ArrayObj::write(p, class, elems);
+            *(*p).hdr.flags.get_mut() |= flag::OUT;
+        }
+        for v in elems {
+            self.raise_out(*v);
+        }
+        self.confined_born();
+        Some(Gc::from_ptr(p))
     }
     /// An array of elements that others may be storing into.
     #[inline]
