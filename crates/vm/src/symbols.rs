@@ -48,7 +48,7 @@ known! {
     // Hidden instance variables of built-in objects (names without @ are invisible to Ruby).
     IV_MESSAGE "@__message", IV_BACKTRACE "@__backtrace", IV_CAUSE "@__cause", IV_LOCATIONS "@__locations", IV_NAME "@__name",
     IV_RECEIVER "@__receiver", IV_KEY "@__key", IV_ARGS "@__args", IV_RESULT "@__result", IV_REASON "@__reason", IV_STATUS "@__status",
-    IV_ERRNO "@__errno", IV_TAG "@__tag", IV_VALUE "@__value", IV_PRIVATE_CALL "@__private_call",
+    IV_ERRNO "@__errno", IV_TAG "@__tag", IV_VALUE "@__value", IV_PRIVATE_CALL "@__private_call", IV_KEYWORD_INIT "@__keyword_init",
     ATTACHED "__attached__", OBJECT "Object", TOPLEVEL "TOPLEVEL_BINDING", MAIN "main", AT_EXIT "at_exit",
 }
 

@@ -64,6 +64,11 @@ fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             m.owner = single;
             m.name = name;
             m.called = name;
+            if !data {
+                // Before what `Class#new` does in general.
+                m.native = Some(struct_new);
+                (m.min, m.max) = (0, -1);
+            }
             cx.add_method(single, name, m);
         }
     }
@@ -183,9 +188,8 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.last().is_some_and(|v| v.as_hash().is_some()) {
         return Err(Exit::Miss);
     }
-    let iv = cx.intern("@__keyword_init");
     let c = defining(cx, cx.class_of(recv)).val();
-    let kw = cx.ivar_get(c, iv);
+    let kw = cx.ivar_get(c, sym::IV_KEYWORD_INIT);
     if !args.is_empty() && !kw.is_undef() && kw.truthy() {
         // (a Hash was left to the prelude above)
         return Err(cx.arg_error(&format!("wrong number of arguments (given {}, expected 0)", args.len())));
@@ -196,6 +200,28 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.heap.before_store_all(recv, args);
     s.put(args.iter().copied().chain(std::iter::repeat(Value::NIL)));
     Ok(Value::NIL)
+}
+
+/// Struct classes' `new` with positional values and the runtime's `initialize`.
+fn struct_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let c = recv.as_class().ok_or(Exit::Miss)?;
+    let Instance::Struct(n) = c.data.instance else { return Err(Exit::Miss) };
+    if args.len() > n as usize || args.last().is_some_and(|v| v.as_hash().is_some()) {
+        return Err(Exit::Miss);
+    }
+    let init = cx.find_method(c, sym::INITIALIZE);
+    if init == NO_METHOD || !cx.method(init).builtin {
+        return Err(Exit::Miss);
+    }
+    let keyword_init = cx.ivar_get(defining(cx, c).val(), sym::IV_KEYWORD_INIT);
+    if !keyword_init.is_undef() && keyword_init.truthy() {
+        return Err(Exit::Miss);
+    }
+    let mut s = cx.heap.structure(recv, n);
+    // A large cell is not born private.
+    cx.heap.before_store_all(s.val(), args);
+    s.put(args.iter().copied().chain(std::iter::repeat(Value::NIL)));
+    Ok(s.val())
 }
 
 /// `Data` classes' `new` with exactly the positional values and the runtime's `initialize`.

@@ -135,6 +135,20 @@ pub fn piece(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
     let (a, b) = (r.start.min(n), r.end.min(n));
     make(cx, if a < b { &s.bytes()[a..b] } else { b"" }, enc(s), k)
 }
+/// As [`piece`], when there are more of them than a window holds: born outside it.
+#[inline]
+pub fn piece_out(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
+    let n = s.bytes().len();
+    let (a, b) = (r.start.min(n), r.end.min(n));
+    let bytes = if a < b { &s.bytes()[a..b] } else { b"" };
+    match cx.heap.str_out(cx.k.string.val(), bytes, enc(s).as_u8()) {
+        Some(mut made) => {
+            made.set_range(piece_range(s) as u8);
+            made.val()
+        }
+        None => piece(cx, s, r),
+    }
+}
 /// A plain copy.
 pub fn copy(cx: &mut Cx, s: Str) -> Value {
     let mut c = cx.heap.str(cx.k.string.val(), s.bytes(), s.enc());

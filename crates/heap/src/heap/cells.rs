@@ -65,6 +65,28 @@ impl Heap {
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
     }
+    /// The same, born outside the window in one step: one of more strings than a window holds, which a native makes before
+    /// the window can be collected. None where more than the cell is asked for.
+    #[inline]
+    pub fn str_out(&mut self, class: Value, bytes: &[u8], enc: u8) -> Option<Gc<StrObj>> {
+        if !self.plain_outside() {
+            return None;
+        }
+        if bytes.len() > 24 {
+            self.charge(bytes.len());
+        }
+        let p = self.raw(std::mem::size_of::<StrObj>(), OUTSIDE) as *mut StrObj;
+        let mut hdr = Header::new(class, Kind::Str);
+        hdr.x = enc as u16;
+        // SAFETY: a fresh cell of that size.
+        unsafe {
+            *hdr.flags.get_mut() |= flag::OUT;
+            (&raw mut (*p).hdr).write(hdr);
+            RaceVec::write(&raw mut (*p).buf, bytes);
+        }
+        self.confined_born();
+        Some(Gc::from_ptr(p))
+    }
     /// A string that takes over a buffer.
     #[inline]
     pub fn str_buf(&mut self, class: Value, buf: StrBuf, enc: u8) -> Gc<StrObj> {
