@@ -159,6 +159,10 @@ impl Params {
     pub fn is_simple(&self) -> bool {
         self.opt.is_empty() && !self.rest && self.post == 0 && self.kw.is_empty() && !self.kwrest && !self.no_kw && !self.excess_comma
     }
+    /// Required parameters and then optional ones: those that are given stay where the caller put them.
+    pub fn is_optional(&self) -> bool {
+        !self.opt.is_empty() && !self.rest && self.post == 0 && self.kw.is_empty() && !self.kwrest && !self.no_kw && !self.excess_comma
+    }
     /// `Proc#arity` / `Method#arity`.
     pub fn arity(&self, lambda: bool) -> i32 {
         let kwreq = self.kw.iter().any(|k| k.1);

@@ -375,9 +375,9 @@ impl Cx {
                     }
                 }
                 // Entered as from any other call: how large a frame is, and so how deep a program goes, is not the site's affair.
-                (HotKind::Simple, _) if argc == h.argc as usize => {
+                (HotKind::Simple | HotKind::Optional, _) if h.start(argc).is_some() => {
                     self.heap.end_place();
-                    return self.enter_placed(i, m, 0);
+                    return self.enter_placed(i, m, argc, 0);
                 }
                 (HotKind::New, _) if recv == self.k.array.val() => {
                     if let Some(a) = self.array_new_fast(fp.slice(b + 1, argc)) {
@@ -394,7 +394,7 @@ impl Cx {
                             return Flow::Go;
                         }
                         fp.set_r(b, obj);
-                        return self.enter_placed(i, init, ff::DISCARD);
+                        return self.enter_placed(i, init, argc, ff::DISCARD);
                     }
                 }
                 _ => {}
@@ -403,9 +403,9 @@ impl Cx {
         self.send_slow(i, cache)
     }
     /// Enters a method of the object in `R[b]`, whose arguments stand in the window: for `new` its `initialize`.
-    fn enter_placed(&mut self, i: Insn, m: u32, flags: u64) -> Flow {
+    fn enter_placed(&mut self, i: Insn, m: u32, argc: usize, flags: u64) -> Flow {
         let h = &self.hot[m as usize];
-        let (nregs, argc, code, iseq, cref) = (h.nregs as usize, h.argc as usize, h.code, h.iseq, h.cref);
+        let (nregs, code, iseq, cref) = (h.nregs as usize, h.start(argc).unwrap_or(h.code), h.iseq, h.cref);
         let b = i.b();
         if !self.has_room(self.fp(), b + nregs) && !self.grow_stack(b + nregs) {
             return self.stack_overflow();

@@ -22,7 +22,7 @@ pub(crate) struct Hot {
     pub cref: Value,
     pub native: Option<crate::NativeFn>,
     pub indexed: Option<crate::native::IndexedFn>,
-    /// Attribute's name, member index, number.
+    /// Attribute's name, member index, number; the most arguments.
     pub arg: u32,
     /// Attribute: shape it was last seen in (upper half) and its slot plus one.
     pub seen: AtomicU64,
@@ -37,6 +37,8 @@ pub(crate) enum HotKind {
     Slow,
     /// Bytecode with required parameters only.
     Simple,
+    /// Bytecode with required parameters (`argc`) and then optional ones, `arg` in all.
+    Optional,
     Native,
     AttrGet,
     AttrSet,
@@ -66,6 +68,21 @@ impl Hot {
             arg: 0,
             seen: AtomicU64::new(0),
             guard: Guard::None,
+        }
+    }
+}
+
+impl Hot {
+    /// Where bytecode begins that takes so many arguments as they stand in the caller's window; None: the general path binds them.
+    #[inline(always)]
+    pub fn start(&self, argc: usize) -> Option<*const AtomicU64> {
+        match self.kind {
+            HotKind::Simple if argc == self.argc as usize => Some(self.code),
+            // SAFETY: the code lives as long as its row; it has an entry for each number of arguments.
+            HotKind::Optional if argc >= self.argc as usize && argc <= self.arg as usize => {
+                Some(unsafe { self.code.add((&(*self.iseq).params.opt)[argc - self.argc as usize] as usize) })
+            }
+            _ => None,
         }
     }
 }
@@ -115,9 +132,10 @@ impl Cx {
         } else {
             match &e.body {
                 Body::Code(_) | Body::Lazy(_) => {
-                    if let Some((q, cref)) = e.code().filter(|c| c.0.simple) {
-                        h.kind = HotKind::Simple;
+                    if let Some((q, cref)) = e.code().filter(|c| c.0.simple || c.0.params.is_optional()) {
+                        h.kind = if q.simple { HotKind::Simple } else { HotKind::Optional };
                         h.argc = q.params.req;
+                        h.arg = (q.params.req + q.params.opt_count()) as u32;
                         h.nregs = q.nregs;
                         h.code = q.code.as_ptr();
                         h.iseq = &**q;

@@ -186,6 +186,6 @@ impl Cx {
             return None;
         }
         let h = &self.hot[init as usize];
-        (h.kind == super::HotKind::Simple && h.argc as usize == argc).then_some(init)
+        h.start(argc).map(|_| init)
     }
 }

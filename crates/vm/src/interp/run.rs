@@ -219,7 +219,7 @@ impl Cx {
         }
         // Enters bytecode whose arguments already stand in the window.
         macro_rules! enter {
-            ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr) => {{
+            ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr, $argc:expr, $start:expr) => {{
                 let h: &Hot = $hot;
                 let mut nf = fp.add($b);
                 if !cx.has_room(nf, h.nregs as usize) {
@@ -238,9 +238,9 @@ impl Cx {
                 nf.set_cref(h.cref);
                 nf.set_block($blk);
                 nf.set_env(Value::NIL);
-                nf.nil_fill(h.argc as usize + 1, h.nregs as usize);
+                nf.nil_fill($argc + 1, h.nregs as usize);
                 fp = nf;
-                pc = h.code;
+                pc = $start;
                 poll!();
             }};
         }
@@ -656,7 +656,7 @@ impl Cx {
                         };
                         // The commonest kind by a branch of its own: it is better foreseen than the jump of a table.
                         if hot.kind == HotKind::Simple && argc == hot.argc as usize {
-                            enter!(b, i.a(), hot, blk, 0);
+                            enter!(b, i.a(), hot, blk, 0, hot.argc as usize, hot.code);
                             continue;
                         }
                         if hot.kind == HotKind::AttrGet && argc == 0 {
@@ -668,6 +668,12 @@ impl Cx {
                             continue;
                         }
                         match hot.kind {
+                            HotKind::Optional => {
+                                if let Some(start) = hot.start(argc) {
+                                    enter!(b, i.a(), hot, blk, 0, argc, start);
+                                    continue;
+                                }
+                            }
                             HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
                                 if let Some(f) = hot.native {
                                     save!();
@@ -748,8 +754,10 @@ impl Cx {
                                     fp.set_r(b, obj);
                                     fp.set_r(i.a(), obj);
                                     // When the result register lies in the window, the frame must not own it.
-                                    if i.a() < b - HEADER as usize {
-                                        enter!(b, i.a(), h, blk, ff::DISCARD);
+                                    if i.a() < b - HEADER as usize
+                                        && let Some(start) = h.start(argc)
+                                    {
+                                        enter!(b, i.a(), h, blk, ff::DISCARD, argc, start);
                                         continue;
                                     }
                                     fp.set_r(b, recv);
