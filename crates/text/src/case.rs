@@ -121,14 +121,23 @@ pub fn map(s: &[u8], enc: EncIndex, op: CaseOp, options: CaseOptions) -> Result<
 fn map_ascii(s: &[u8], enc: EncIndex, op: CaseOp) -> Option<Vec<u8>> {
     // Trail bytes below 0x80 look like letters in some encodings.
     let bytewise = enc.is_single_byte() || enc.is_utf8() || s.is_ascii();
-    if bytewise && matches!(op, CaseOp::Upcase | CaseOp::Downcase) {
-        let out = if op == CaseOp::Upcase { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() };
+    if bytewise {
+        let out = match op {
+            CaseOp::Upcase => s.to_ascii_uppercase(),
+            CaseOp::Downcase => s.to_ascii_lowercase(),
+            CaseOp::Capitalize => {
+                let mut out = s.to_ascii_lowercase();
+                out[..1.min(s.len())].make_ascii_uppercase();
+                out
+            }
+            CaseOp::Swapcase => s.iter().map(|b| if b.is_ascii_alphabetic() { b ^ 0x20 } else { *b }).collect(),
+        };
         return (out != s).then_some(out);
     }
     let mut out = s.to_vec();
     let mut i = 0;
     while i < out.len() {
-        let n = if bytewise { 1 } else { enc.char_len(&out[i..]).step().max(1) };
+        let n = enc.char_len(&out[i..]).step().max(1);
         if n == 1 {
             let b = &mut out[i];
             match op {
