@@ -423,8 +423,7 @@ impl Run<'_> {
             return self.put_text(cx, d, c);
         }
         let one = [v];
-        let number = if v.is_nil() { Err(Exit::Convert(0, Proto::Int)) } else { cx.arg_i64(&one, 0) };
-        let c = match number {
+        let c = match cx.arg_i64(&one, 0) {
             Ok(i) => i,
             Err(Exit::Convert(..)) => match self.need(true, CHARACTER, v) {
                 Some(x) => match x.as_fix() {
@@ -438,6 +437,10 @@ impl Run<'_> {
             },
             Err(e) => return Err(e),
         };
+        if i32::try_from(c).is_err() {
+            let size = if c < 0 { "small" } else { "big" };
+            return Err(cx.range_error(&format!("integer {c} too {size} to convert to 'int'")));
+        }
         let ch = match u32::try_from(c).ok().and_then(|c| self.enc.encode(c)) {
             Some(ch) => ch,
             None if (-128..0).contains(&c) => kumi_text::encoding::CharBuf::new(&[c as u8]),

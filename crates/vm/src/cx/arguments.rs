@@ -9,6 +9,23 @@ use kumi_heap::*;
 use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
 
+/// A Float that no machine integer holds, as C's `%.10g` shows it.
+fn short(f: f64) -> String {
+    if !f.is_finite() {
+        return if f.is_nan() {
+            "NaN"
+        } else if f > 0.0 {
+            "Inf"
+        } else {
+            "-Inf"
+        }
+        .into();
+    }
+    let t = format!("{f:.9e}");
+    let (digits, power) = t.split_once('e').unwrap_or((&t, "0"));
+    format!("{}e+{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 impl Cx {
     /// Argument `i` as an i64: fixnums as they are, bignums are a RangeError, others are converted by to_int.
     pub fn arg_i64(&mut self, args: &[Value], i: usize) -> Result<i64, Exit> {
@@ -20,23 +37,16 @@ impl Cx {
             if f.is_finite() && (-9223372036854775808.0..9223372036854775808.0).contains(&f) {
                 return Ok(f as i64);
             }
-            if !f.is_finite() {
-                let t = if f.is_nan() {
-                    "NaN".to_string()
-                } else if f > 0.0 {
-                    "Infinity".into()
-                } else {
-                    "-Infinity".into()
-                };
-                return Err(self.raise_msg(self.k.float_domain_error, &t));
-            }
-            return Err(self.range_error(&format!("float {} out of range of integer", f)));
+            return Err(self.range_error(&format!("float {} out of range of integer", short(f))));
         }
         if let Some(b) = v.as_big() {
             return match b.n.to_i64() {
                 Some(i) => Ok(i),
                 None => Err(self.range_error("bignum too big to convert into 'long'")),
             };
+        }
+        if v.is_nil() {
+            return Err(self.type_error("no implicit conversion from nil to integer"));
         }
         self.no_implicit_unless(v, i, Proto::Int)
     }
