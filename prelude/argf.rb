@@ -173,7 +173,7 @@ class KumiSys::Argf
   end
 
   def read(length = nil, buffer = nil)
-    length = KumiSys.to_int(length) unless __same(length, nil)
+    length = KumiSys.to_long(length) unless __same(length, nil)
     out = nil
     while __next
       s = length ? @__i.read(length - (out ? out.bytesize : 0)) : @__i.read
@@ -286,7 +286,7 @@ class KumiSys::Argf
   def lineno = @__lineno
 
   def lineno=(n)
-    @__lineno = KumiSys.to_int(n)
+    @__lineno = KumiSys.to_cint(n)
     $. = @__lineno
   end
 

@@ -24,7 +24,7 @@ class Enumerator
         return nil if @__excl && @__lo == @__hi
         return @__lo
       end
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_long(n)
       raise ArgumentError, "attempt to take negative size" if n < 0
       KumiSys.take(self, n)
     end

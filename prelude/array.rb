@@ -18,7 +18,7 @@ class Array
       list = KumiSys.try_ary(size)
       return replace(list) if list
     end
-    n = KumiSys.to_int(size)
+    n = KumiSys.to_long(size)
     raise ArgumentError, "negative array size" if n < 0
     raise ArgumentError, "array size too big" if n > 1152921504606846975
     if block_given?
@@ -569,7 +569,7 @@ module KumiSys
     return nil if __same(size, nil)
     return 0 if size == 0
     return Float::INFINITY if __same(n, nil)
-    n = to_int(n)
+    n = to_long(n)
     n = 0 if n < 0
     size * n
   end
@@ -578,16 +578,11 @@ module KumiSys
   def self.index_range(r)
     lo = __range_lo(r)
     hi = __range_hi(r)
-    lo = to_int(lo) unless __same(lo, nil)
-    hi = to_int(hi) unless __same(hi, nil)
+    lo = to_long(lo) unless __same(lo, nil)
+    hi = to_long(hi) unless __same(hi, nil)
     check_long(lo) unless __same(lo, nil)
     check_long(hi) unless __same(hi, nil)
     __range_new(Range, lo, hi, __range_excl(r))
-  end
-
-  # x as an Integer of at most 64 bits.
-  def self.to_long(x)
-    check_long(to_int(x))
   end
 
   def self.check_long(i)
@@ -601,17 +596,17 @@ module KumiSys
     hi = seq.end
     excl = seq.exclude_end?
     len = __ary_len(a)
-    step = check_long(to_int(seq.step))
+    step = to_long(seq.step)
     if step < 0
       if excl && !__same(hi, nil)
-        hi = to_int(hi) + 1
+        hi = to_long(hi) + 1
         excl = false
       end
       lo, hi = hi, lo
     end
     strict = step < -1 || step > 1
-    from = __same(lo, nil) ? 0 : to_int(lo)
-    to = __same(hi, nil) ? -1 : to_int(hi)
+    from = __same(lo, nil) ? 0 : to_long(lo)
+    to = __same(hi, nil) ? -1 : to_long(hi)
     excl = false if __same(hi, nil)
     from += len if from < 0
     to += len if to < 0

@@ -349,7 +349,7 @@ module KumiSys
   end
 
   def self.count_arg(n)
-    n = to_int(n)
+    n = to_long(n)
     raise ArgumentError, "negative size (#{n})" if n < 0
     n
   end

@@ -199,7 +199,7 @@ class Array
   end
 
   def flatten(depth = nil)
-    depth = __same(depth, nil) ? -1 : KumiSys.to_long(depth)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_cint(depth)
     out = __ary_new
     KumiSys.flatten_into(out, self, depth)
     out
@@ -207,7 +207,7 @@ class Array
 
   def flatten!(depth = nil)
     __check_frozen(self)
-    depth = __same(depth, nil) ? -1 : KumiSys.to_long(depth)
+    depth = __same(depth, nil) ? -1 : KumiSys.to_cint(depth)
     out = __ary_new
     return nil unless KumiSys.flatten_into(out, self, depth)
     __ary_become(self, out)

@@ -40,13 +40,13 @@ module KumiSys
         boolean_option(k, v)
         close_others = v ? true : false
       when :chdir then chdir = to_path(v)
-      when :umask then umask = to_int(v)
+      when :umask then umask = to_long(v)
       when :pgroup
         pgroup = case v
                  when true then 0
                  when nil, false then nil
                  else
-                   n = to_int(v)
+                   n = to_cint(v)
                    raise ArgumentError, "negative process group ID : #{n}" if n < 0
                    n
                  end
@@ -99,7 +99,7 @@ module KumiSys
       else
         mode = v[1]
         flags = __same(mode, nil) ? 0 : __is_a(mode, Integer) ? mode : io_mode(mode, nil)[0]
-        perm = v[2] ? to_int(v[2]) : 420
+        perm = v[2] ? to_long(v[2]) : 420
         path = to_path(v[0])
         redirect_file(out, targets, [path, flags, perm])
       end

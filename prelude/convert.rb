@@ -55,6 +55,18 @@ module KumiSys
     convert(x, Integer, "Integer", :to_int)
   end
 
+  # x as an Integer of 64 bits: what most arguments are. nil and Floats out of range have messages of their own.
+  def self.to_long(x)
+    n = __long(x)
+    __undef?(n) ? __long(convert(x, Integer, "Integer", :to_int)) : n
+  end
+
+  # x as an Integer that C's int holds: descriptors, flags, levels, numbers of processes.
+  def self.to_cint(x)
+    n = __cint(x)
+    __undef?(n) ? __cint(convert(x, Integer, "Integer", :to_int)) : n
+  end
+
   def self.to_str(x)
     return x if __is_a(x, String)
     convert(x, String, "String", :to_str)

@@ -14,12 +14,12 @@ class Dir
 
   def self.for_fd(fd)
     dir = allocate
-    __dir_for_fd(dir, KumiSys.to_int(fd))
+    __dir_for_fd(dir, KumiSys.to_cint(fd))
     dir
   end
 
   def self.fchdir(fd)
-    fd = KumiSys.to_int(fd)
+    fd = KumiSys.to_cint(fd)
     return __fchdir(fd) unless block_given?
     old = getwd
     __fchdir(fd)
@@ -190,7 +190,7 @@ module KumiSys
     unless __same(sort, true) || __same(sort, false)
       raise ArgumentError, "expected true or false as sort: #{inspect(sort)}"
     end
-    flags = to_int(flags)
+    flags = to_cint(flags)
     case base
     when nil then base = nil
     when Dir then base = base.path

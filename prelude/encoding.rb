@@ -58,7 +58,7 @@ class Encoding
       unless __undef?(flags) || __is_a(flags, Integer)
         h = KumiSys.try_hash(flags)
         if __same(h, nil)
-          flags = KumiSys.to_int(flags)
+          flags = KumiSys.to_long(flags)
         else
           options = h
           flags = __undef
@@ -100,8 +100,8 @@ class Encoding
     def primitive_convert(source, target, offset = nil, size = nil, flags = nil, **options)
       source = KumiSys.to_str(source) unless __same(source, nil)
       target = KumiSys.to_str(target)
-      offset = KumiSys.to_int(offset) unless __same(offset, nil)
-      size = KumiSys.to_int(size) unless __same(size, nil)
+      offset = KumiSys.to_long(offset) unless __same(offset, nil)
+      size = KumiSys.to_long(size) unless __same(size, nil)
       unless __same(flags, nil) || __is_a(flags, Integer)
         options = KumiSys.to_hash(flags)
         flags = nil

@@ -191,7 +191,7 @@ module KumiSys
   end
 
   def self.take(obj, n)
-    n = to_int(n)
+    n = to_long(n)
     raise ArgumentError, "attempt to take negative size" if n < 0
     raise RangeError, "bignum too big to convert into 'long'" if n > 0x7fffffffffffffff
     out = __ary_new

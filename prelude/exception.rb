@@ -512,7 +512,7 @@ class SystemCallError
       detail = nil
     end
     unless __same(number, nil)
-      number = KumiSys.to_int(number)
+      number = KumiSys.to_cint(number)
       c = __errno_class(number)
       if c
         e = __allocate(c)

@@ -72,7 +72,7 @@ class File < IO
     raise RuntimeError, "reinitializing File" if __io_initialized(self)
     path = KumiSys.to_path(path) unless __is_a(path, String)
     m = KumiSys.io_mode(mode, opts)
-    fd = __io_sysopen(path, m[0], __same(perm, nil) ? 438 : KumiSys.to_int(perm))
+    fd = __io_sysopen(path, m[0], __same(perm, nil) ? 438 : KumiSys.to_long(perm))
     __io_init(self, fd, m[0], m[1])
     __io_set_path(self, path)
     KumiSys.io_finish(self, m, opts)
@@ -90,7 +90,7 @@ class File < IO
   end
 
   def self.chmod(mode, *paths)
-    mode = KumiSys.to_int(mode)
+    mode = KumiSys.to_long(mode)
     paths.each { |p| __file_chmod(KumiSys.to_path(p), mode) }
     paths.size
   end
@@ -100,15 +100,15 @@ class File < IO
   end
 
   def self.chown(user, group, *paths)
-    user = KumiSys.to_int(user) unless __same(user, nil)
-    group = KumiSys.to_int(group) unless __same(group, nil)
+    user = KumiSys.to_long(user) unless __same(user, nil)
+    group = KumiSys.to_long(group) unless __same(group, nil)
     paths.each { |p| __file_chown(KumiSys.to_path(p), user, group, true) }
     paths.size
   end
 
   def self.lchown(user, group, *paths)
-    user = KumiSys.to_int(user) unless __same(user, nil)
-    group = KumiSys.to_int(group) unless __same(group, nil)
+    user = KumiSys.to_long(user) unless __same(user, nil)
+    group = KumiSys.to_long(group) unless __same(group, nil)
     paths.each { |p| __file_chown(KumiSys.to_path(p), user, group, false) }
     paths.size
   end

@@ -49,7 +49,7 @@ class Float
 
   def round(digits = 0, half: nil)
     mode = KumiSys.rounding_mode(half)
-    __float_round(self, KumiSys.to_int(digits), mode)
+    __float_round(self, KumiSys.to_long(digits), mode)
   end
 
   def rationalize(epsilon = __undef)

@@ -269,7 +269,7 @@ class Hash
 
   def initialize(default = __undef, capacity: 0, &block)
     __check_frozen(self)
-    capacity = KumiSys.to_int(capacity)
+    capacity = KumiSys.to_long(capacity)
     __hash_reserve(self, capacity) if capacity > 0
     if block
       raise ArgumentError, "wrong number of arguments (given 1, expected 0)" unless __undef?(default)
@@ -539,7 +539,7 @@ class Hash
   def deconstruct_keys(_keys) = self
 
   def flatten(depth = 1)
-    depth = KumiSys.to_int(depth)
+    depth = KumiSys.to_cint(depth)
     return to_a if depth == 0
     a = []
     h = __hash_view(self)

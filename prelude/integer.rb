@@ -60,7 +60,7 @@ class Integer
 
   def round(digits = 0, half: nil)
     mode = KumiSys.rounding_mode(half)
-    __int_round(self, KumiSys.to_int(digits), mode)
+    __int_round(self, KumiSys.to_long(digits), mode)
   end
 
   def ceildiv(other) = -div(0 - other)

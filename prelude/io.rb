@@ -60,7 +60,7 @@ class IO
   def self.sysopen(path, mode = nil, perm = nil)
     path = KumiSys.to_path(path)
     flags = KumiSys.io_mode(mode, nil)[0]
-    __io_sysopen(path, flags, __same(perm, nil) ? 438 : KumiSys.to_int(perm))
+    __io_sysopen(path, flags, __same(perm, nil) ? 438 : KumiSys.to_long(perm))
   end
 
   def self.try_convert(x)
@@ -87,7 +87,7 @@ class IO
 
   def initialize(fd, mode = nil, autoclose: true, path: nil, **opts)
     warn "warning: #{self.class}::new() does not take block; use #{self.class}::open() instead" if block_given?
-    fd = KumiSys.to_int(fd)
+    fd = KumiSys.to_cint(fd)
     have = __io_fd_flags(fd)
     m = KumiSys.io_mode(mode, opts, nil)
     flags = m[0]
@@ -196,16 +196,16 @@ class IO
   end
 
   def seek(offset, whence = 0)
-    __io_seek(self, KumiSys.to_int(offset), KumiSys.whence(whence))
+    __io_seek(self, KumiSys.to_long(offset), KumiSys.whence(whence))
     0
   end
 
   def sysseek(offset, whence = 0)
-    __io_sysseek(self, KumiSys.to_int(offset), KumiSys.whence(whence))
+    __io_sysseek(self, KumiSys.to_long(offset), KumiSys.whence(whence))
   end
 
   def pos=(offset)
-    __io_seek(self, KumiSys.to_int(offset), 0)
+    __io_seek(self, KumiSys.to_long(offset), 0)
   end
 
   def rewind
@@ -217,20 +217,20 @@ class IO
   def fcntl(command, arg = 0)
     arg = 0 if __same(arg, nil) || __same(arg, false)
     arg = 1 if __same(arg, true)
-    __io_fcntl(self, KumiSys.to_int(command), KumiSys.to_int(arg))
+    __io_fcntl(self, KumiSys.to_cint(command), KumiSys.to_long(arg))
   end
 
   def ioctl(request, arg = 0)
     arg = 0 if __same(arg, nil) || __same(arg, false)
     arg = 1 if __same(arg, true)
-    __io_ioctl(self, KumiSys.to_int(request), __is_a(arg, String) ? arg : KumiSys.to_int(arg))
+    __io_ioctl(self, KumiSys.to_long(request), __is_a(arg, String) ? arg : KumiSys.to_long(arg))
   end
 
   def advise(advice, offset = 0, length = 0)
     raise TypeError, "not a symbol (given #{advice.class})" unless __is_a(advice, Symbol)
     n = { normal: 0, random: 1, sequential: 2, willneed: 3, dontneed: 4, noreuse: 5 }[advice]
-    offset = KumiSys.to_int(offset)
-    length = KumiSys.to_int(length)
+    offset = KumiSys.to_long(offset)
+    length = KumiSys.to_long(length)
     raise NotImplementedError, "Unsupported advice: #{advice.inspect}" unless n
     [offset, length].each do |x|
       raise RangeError, "bignum too big to convert into 'long'" unless x.bit_length < 64
@@ -293,7 +293,7 @@ class IO
   def wait(*args)
     if __ary_len(args) == 2 && !__is_a(args[0], Symbol) && !__is_a(args[1], Symbol)
       events, timeout = args
-      events = KumiSys.to_int(events)
+      events = KumiSys.to_cint(events)
       raise ArgumentError, "Events must be positive integer!" if events <= 0
       r = IO.select((events & 1) != 0 ? [self] : nil, (events & 4) != 0 ? [self] : nil,
                     (events & 2) != 0 ? [self] : nil, timeout)
@@ -363,14 +363,14 @@ module KumiSys
     if __same(mode, nil)
       flags = nil
     elsif __is_a(mode, Integer)
-      flags = mode
-    elsif (s = try_str(mode))
-      flags, bits, ext, int = __io_mode(s)
+      flags = to_cint(mode)
+    elsif !__is_a(mode, String) && (n = try_int(mode))
+      flags = to_cint(n)
     else
-      flags = to_int(mode)
+      flags, bits, ext, int = __io_mode(to_str(mode))
     end
     return [flags, bits, ext, int] unless opts && __hash_len(opts) != 0
-    flags = (flags || 0) | to_int(opts[:flags]) if opts[:flags]
+    flags = (flags || 0) | to_cint(opts[:flags]) if opts[:flags]
     if opts.key?(:textmode)
       raise ArgumentError, "textmode specified twice" if (bits & 2) != 0
       raise ArgumentError, "both textmode and binmode specified" if (bits & 1) != 0
@@ -474,7 +474,7 @@ module KumiSys
       raise ArgumentError, "unknown whence: #{x}" unless n
       return n
     end
-    to_int(x)
+    to_long(x)
   end
 
   # The end of open with a block: closing what the block did not close.

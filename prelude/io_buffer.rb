@@ -52,7 +52,7 @@ class IO
     end
 
     def self.string(size)
-      size = KumiSys.to_int(size)
+      size = KumiSys.to_long(size)
       raise RangeError, "bignum too big to convert into 'long'" if size.bit_length > 63
       raise ArgumentError, "negative string size (or size too big)" if size < 0
       raise LocalJumpError, "no block given" unless block_given?
@@ -72,7 +72,7 @@ class IO
         size = KumiSys.buffer_size(size)
         raise ArgumentError, "Size can't be zero!" if size == 0
       end
-      offset = KumiSys.to_int(offset)
+      offset = KumiSys.to_long(offset)
       raise ArgumentError, "Offset can't be negative!" if offset < 0
       raise ArgumentError, "Invalid negative or zero file size!" if whole <= 0
       if __same(size, nil)

@@ -81,14 +81,14 @@ class IO
     if __same(length, nil)
       s = __io_read_all(self)
     else
-      s = __io_read(self, KumiSys.to_int(length))
+      s = __io_read(self, KumiSys.to_long(length))
     end
     return s if __same(buffer, nil)
     KumiSys.fill_buffer(buffer, s, __same(length, nil))
   end
 
   def readpartial(length, buffer = nil)
-    length = KumiSys.to_int(length)
+    length = KumiSys.to_long(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     s = __io_readpartial(self, length, false)
     if __same(s, nil)
@@ -102,7 +102,7 @@ class IO
     unless __same(exception, true) || __same(exception, false)
       raise ArgumentError, "expected true or false as exception: #{KumiSys.inspect(exception)}"
     end
-    length = KumiSys.to_int(length)
+    length = KumiSys.to_long(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     s = __io_readpartial(self, length, true)
     if __same(s, nil)
@@ -117,7 +117,7 @@ class IO
   end
 
   def sysread(length, buffer = nil)
-    length = KumiSys.to_int(length)
+    length = KumiSys.to_long(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     return buffer || "" if length == 0
     s = __io_sysread(self, length)
@@ -129,8 +129,8 @@ class IO
   end
 
   def pread(length, offset, buffer = nil)
-    length = KumiSys.to_int(length)
-    offset = KumiSys.to_int(offset)
+    length = KumiSys.to_long(length)
+    offset = KumiSys.to_long(offset)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     return buffer || "" if length == 0
     s = __io_pread(self, length, offset)
@@ -141,11 +141,11 @@ class IO
   def self.read(name, length = nil, offset = nil, **opts)
     name = KumiSys.to_path(name)
     unless __same(offset, nil)
-      offset = KumiSys.to_int(offset)
+      offset = KumiSys.to_long(offset)
       raise ArgumentError, "negative offset #{offset} given" if offset < 0
     end
     unless __same(length, nil)
-      length = KumiSys.to_int(length)
+      length = KumiSys.to_long(length)
       raise ArgumentError, "negative length #{length} given" if length < 0
     end
     if opts[:open_args]
@@ -166,12 +166,12 @@ class IO
   def self.binread(name, length = nil, offset = nil)
     name = KumiSys.to_path(name)
     unless __same(length, nil)
-      length = KumiSys.to_int(length)
+      length = KumiSys.to_long(length)
       raise ArgumentError, "negative length #{length} given" if length < 0
     end
     io = File.new(name, "rb:ASCII-8BIT")
     begin
-      io.seek(KumiSys.to_int(offset)) unless __same(offset, nil)
+      io.seek(KumiSys.to_long(offset)) unless __same(offset, nil)
       io.read(length)
     ensure
       io.close
@@ -223,13 +223,13 @@ module KumiSys
       return [$/, line_limit(x)] if __is_a(x, Integer)
       s = try_str(x)
       return [s, nil] if s
-      return [$/, line_limit(to_int(x))]
+      return [$/, line_limit(to_long(x))]
     end
     arity_error(n, 0, 2) if n > 2
     sep = args[0]
     sep = to_str(sep) unless __same(sep, nil)
     limit = args[1]
-    [sep, __same(limit, nil) ? nil : line_limit(to_int(limit))]
+    [sep, __same(limit, nil) ? nil : line_limit(to_long(limit))]
   end
 
   def self.line_limit(n)

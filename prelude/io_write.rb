@@ -51,7 +51,7 @@ class IO
     if __is_a(x, String)
       write(x[0])
     else
-      write((KumiSys.to_int(x) & 255).chr)
+      write((KumiSys.to_cint(x) & 255).chr)
     end
     x
   end
@@ -62,7 +62,7 @@ class IO
   end
 
   def pwrite(x, offset)
-    __io_pwrite(self, KumiSys.to_s(x), KumiSys.to_int(offset))
+    __io_pwrite(self, KumiSys.to_s(x), KumiSys.to_long(offset))
   end
 
   def write_nonblock(x, exception: true)
@@ -88,7 +88,7 @@ class IO
       io = __same(perm, nil) ? File.new(name, **opts) : File.new(name, opts.delete(:mode), perm, **opts)
     end
     begin
-      io.seek(KumiSys.to_int(offset)) unless __same(offset, nil)
+      io.seek(KumiSys.to_long(offset)) unless __same(offset, nil)
       io.write(text)
     ensure
       io.close
@@ -103,7 +103,7 @@ class IO
 
   def self.copy_stream(from, to, length = nil, offset = nil)
     opened = []
-    length = KumiSys.to_int(length) unless __same(length, nil)
+    length = KumiSys.to_long(length) unless __same(length, nil)
     raise ArgumentError, "negative length #{length} given" if length && length < 0
     src = __is_a(from, IO) ? from : from.respond_to?(:to_io) && KumiSys.try_io(from) || from
     to = KumiSys.try_io(to) || to if !__is_a(to, IO) && to.respond_to?(:to_io)
@@ -151,7 +151,7 @@ module KumiSys
     total = 0
     unless __same(offset, nil)
       raise ArgumentError, "cannot specify src_offset for non-IO" unless __is_a(src, IO)
-      offset = to_int(offset)
+      offset = to_long(offset)
       while __same(length, nil) || total < length
         want = 65536
         want = length - total if length && length - total < want

@@ -137,7 +137,7 @@ module KumiSys
   def self.exit_status(status)
     return 0 if __same(status, true)
     return 1 if __same(status, false)
-    to_int(status)
+    to_cint(status)
   end
 end
 
@@ -388,7 +388,7 @@ module Kernel
 
   def exit(status = true)
     unless __same(status, true) || __same(status, false)
-      status = KumiSys.to_int(status)
+      status = KumiSys.to_cint(status)
     end
     raise SystemExit.new(status, "exit")
   end
@@ -419,7 +419,7 @@ module Kernel
       KumiSys.check_category(category)
     end
     unless __same(uplevel, nil)
-      level = KumiSys.to_int(uplevel)
+      level = KumiSys.to_long(uplevel)
       raise ArgumentError, "negative level (#{level})" if level < 0
     end
     return nil if __same($VERBOSE, nil) || messages.empty?

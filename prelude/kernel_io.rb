@@ -88,7 +88,7 @@ module KumiSys
   end
 
   def self.set_lineno(v)
-    $. = to_int(v)
+    $. = to_cint(v)
   end
 
   def self.printf(args)

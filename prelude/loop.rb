@@ -182,13 +182,13 @@ module KumiSys
   def self.instance_eval_string(recv, text, path = nil, line = 1)
     text = to_str(text)
     b = __binding
-    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_int(line), recv, nil)
+    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_cint(line), recv, nil)
   end
 
   def self.class_eval_string(recv, text, path = nil, line = 1)
     text = to_str(text)
     b = __binding
-    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_int(line), recv, recv)
+    __eval_self(text, b, path ? to_str(path) : "(eval at #{__frame_path}:#{__frame_line})", to_cint(line), recv, recv)
   end
 
   # Text whose parser had something to say.

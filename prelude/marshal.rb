@@ -6,13 +6,14 @@ module Marshal
   MINOR_VERSION = 8
 
   def self.dump(obj, io = __undef, limit = __undef)
-    if __undef?(limit) && !__undef?(io) && (__is_a(io, Integer) || io.nil?)
+    if __undef?(limit) && __is_a(io, Integer) && io.abs <= 0x3fffffffffffffff
       limit = io
-      io = nil
+      io = __undef
     end
+    raise TypeError, "instance of IO needed" if __same(io, nil)
     io = nil if __undef?(io)
     limit = -1 if __undef?(limit) || limit.nil?
-    limit = KumiSys.to_int(limit)
+    limit = KumiSys.to_cint(limit)
     unless io.nil?
       raise TypeError, "instance of IO needed" unless KumiSys.answers?(io, :write)
       io.binmode if KumiSys.answers?(io, :binmode)

@@ -70,7 +70,7 @@ class Method
 
   def curry(n = nil)
     unless __same(n, nil)
-      n = KumiSys.to_int(n)
+      n = KumiSys.to_cint(n)
       a = arity
       least = a >= 0 ? a : -a - 1
       kinds = parameters.map { |kind, _| kind }

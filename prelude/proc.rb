@@ -31,7 +31,7 @@ class Proc
     lambda = lambda?
     own = self.arity
     if arity
-      arity = KumiSys.to_int(arity)
+      arity = KumiSys.to_cint(arity)
       if lambda
         least = own >= 0 ? own : -own - 1
         kinds = parameters.map { |kind, _| kind }
@@ -151,7 +151,7 @@ class Binding
   def eval(text, path = nil, line = nil)
     at = source_location
     path = path ? KumiSys.to_str(path) : "(eval at #{at[0]}:#{at[1]})"
-    __eval(KumiSys.to_str(text), self, path, line ? KumiSys.to_int(line) : 1)
+    __eval(KumiSys.to_str(text), self, path, line ? KumiSys.to_cint(line) : 1)
   end
 
   def irb(**)
@@ -237,7 +237,7 @@ module Kernel
       loc = binding.source_location
       at = "(eval at #{loc[0]}:#{loc[1]})"
     end
-    __eval(text, binding, path ? KumiSys.to_str(path) : at, line ? KumiSys.to_int(line) : 1)
+    __eval(text, binding, path ? KumiSys.to_str(path) : at, line ? KumiSys.to_cint(line) : 1)
   end
 
   def catch(tag = Object.new)
@@ -316,7 +316,7 @@ module Kernel
 
     def eval(text, binding = nil, path = nil, line = nil)
       binding ||= __binding
-      __eval(KumiSys.to_str(text), binding, path ? KumiSys.to_str(path) : "(eval)", line ? KumiSys.to_int(line) : 1)
+      __eval(KumiSys.to_str(text), binding, path ? KumiSys.to_str(path) : "(eval)", line ? KumiSys.to_cint(line) : 1)
     end
 
     def caller(start = 1, length = nil)
@@ -346,12 +346,12 @@ module KumiSys
       hi = start.end
       return rows[lo..(hi.nil? ? -1 : (start.exclude_end? ? hi - 1 : hi))]
     end
-    start = to_int(start)
+    start = to_long(start)
     raise ArgumentError, "negative level (#{start})" if start < 0
     return nil if start > rows.length
     rows = rows[start..]
     unless __same(length, nil)
-      length = to_int(length)
+      length = to_long(length)
       raise ArgumentError, "negative size (#{length})" if length < 0
       rows = rows.first(length)
     end

@@ -13,7 +13,7 @@ module Process
 
     def self.wait(pid = -1, flags = 0)
       begin
-        __waitpid(KumiSys.to_int(pid), KumiSys.to_int(flags), true)
+        __waitpid(KumiSys.to_cint(pid), KumiSys.to_cint(flags), true)
       rescue Errno::ECHILD
         __status_new(-1, 0)
       end
@@ -23,13 +23,13 @@ module Process
   Tms = Struct.new(:utime, :stime, :cutime, :cstime)
 
   def self.wait(pid = -1, flags = 0)
-    s = __waitpid(KumiSys.to_int(pid), __same(flags, nil) ? 0 : KumiSys.to_int(flags))
+    s = __waitpid(KumiSys.to_cint(pid), __same(flags, nil) ? 0 : KumiSys.to_cint(flags))
     s && s.pid
   end
 
 
   def self.wait2(pid = -1, flags = 0)
-    s = __waitpid(KumiSys.to_int(pid), __same(flags, nil) ? 0 : KumiSys.to_int(flags))
+    s = __waitpid(KumiSys.to_cint(pid), __same(flags, nil) ? 0 : KumiSys.to_cint(flags))
     s && [s.pid, s]
   end
 
@@ -57,7 +57,7 @@ module Process
   end
 
   def self.detach(pid)
-    pid = KumiSys.to_int(pid)
+    pid = KumiSys.to_cint(pid)
     t = Waiter.new do
       begin
         __waitpid(pid, 0)
@@ -74,7 +74,7 @@ module Process
   def self.kill(signal, *pids)
     KumiSys.arity_error(1, 2, nil) if pids.empty?
     n = KumiSys.signal_number(signal)
-    pids = pids.map { |p| KumiSys.to_int(p) }
+    pids = pids.map { |p| KumiSys.to_cint(p) }
     pids.each do |p|
       p = -p if n < 0
       __kill(p, n.abs)
@@ -151,7 +151,7 @@ module Process
   end
 
   def self.initgroups(user, group)
-    __initgroups(KumiSys.to_str(user), KumiSys.to_int(group))
+    __initgroups(KumiSys.to_str(user), KumiSys.to_long(group))
     groups
   end
 
@@ -296,7 +296,7 @@ module KumiSys
       end
       return Process.const_get(const)
     end
-    to_int(x)
+    to_cint(x)
   end
 
   def self.limit_value(x)
@@ -315,7 +315,7 @@ module KumiSys
     if (s = try_str(x))
       return __user_id(s, group) || raise(ArgumentError, "can't find #{group ? "group" : "user"} for #{s}")
     end
-    to_int(x)
+    to_long(x)
   end
 
   # fork; with a block the child runs it and ends.

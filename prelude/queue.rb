@@ -36,13 +36,13 @@ end
 
 class Thread::SizedQueue
   def initialize(max)
-    max = KumiSys.to_int(max)
+    max = KumiSys.to_long(max)
     raise ArgumentError, "queue size must be positive" unless max > 0
     __queue_set_max(self, max)
   end
 
   def max=(max)
-    max = KumiSys.to_int(max)
+    max = KumiSys.to_long(max)
     raise ArgumentError, "queue size must be positive" unless max > 0
     __queue_set_max(self, max)
   end

@@ -36,7 +36,7 @@ class Range
     lo = __range_lo(self)
     raise RangeError, "cannot get the first element of beginless range" if __same(lo, nil)
     return lo if __undef?(n)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "negative array size (or size too big)" if n < 0
     KumiSys.take(self, n)
   end
@@ -47,7 +47,7 @@ class Range
     return hi if __undef?(n)
     lo = __range_lo(self)
     return to_a.last(n) unless __is_a(lo, Integer) && __is_a(hi, Integer) && __builtin(self, :each)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_long(n)
     raise ArgumentError, "negative array size" if n < 0
     hi -= 1 if __range_excl(self)
     from = hi - n + 1

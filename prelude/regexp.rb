@@ -69,7 +69,7 @@ class Regexp
 
   def match(text, pos = 0)
     text = KumiSys.to_str(text) unless __same(text, nil) || __is_a(text, Symbol)
-    m = __re_match(self, text, KumiSys.to_int(pos))
+    m = __re_match(self, text, KumiSys.to_long(pos))
     return m if __same(m, nil) || !block_given?
     yield m
   end

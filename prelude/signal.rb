@@ -12,7 +12,7 @@ module Signal
   end
 
   def self.signame(number)
-    n = KumiSys.to_int(number)
+    n = KumiSys.to_cint(number)
     list.key(n)
   end
 
@@ -44,8 +44,7 @@ module KumiSys
     else
       name = try_str(signal)
       unless name
-        raise ArgumentError, "bad signal type #{__describe_class(signal)}" unless signal.respond_to?(:to_int) && minus
-        return to_int(signal)
+        raise ArgumentError, "bad signal type #{__describe_class(signal)}"
       end
     end
     short = name

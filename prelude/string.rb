@@ -13,7 +13,7 @@ class String
       __str_set(self, KumiSys.to_str(string))
     end
     force_encoding(encoding) unless __same(encoding, nil)
-    __str_reserve(self, KumiSys.to_int(capacity)) unless __same(capacity, nil)
+    __str_reserve(self, KumiSys.to_long(capacity)) unless __same(capacity, nil)
     self
   end
 
@@ -60,7 +60,7 @@ class String
     return self[index, length] unless __undef?(length)
     return self[KumiSys.int_range(index)] if __is_a(index, Range)
     return self[index] if __is_a(index, String) || __is_a(index, Regexp)
-    self[KumiSys.to_int(index)]
+    self[KumiSys.to_long(index)]
   end
 
   alias slice []
@@ -98,14 +98,14 @@ class String
   end
 
   def unpack(template, offset: 0)
-    list = __unpack(self, KumiSys.to_str(template), KumiSys.to_int(offset), false)
+    list = __unpack(self, KumiSys.to_str(template), KumiSys.to_long(offset), false)
     return list unless block_given?
     list.each { |x| yield x }
     nil
   end
 
   def unpack1(template, offset: 0)
-    __unpack(self, KumiSys.to_str(template), KumiSys.to_int(offset), true)
+    __unpack(self, KumiSys.to_str(template), KumiSys.to_long(offset), true)
   end
 
   def scrub(replacement = nil)
@@ -159,8 +159,8 @@ module KumiSys
     raise TypeError, "no implicit conversion of #{__describe_type(range)} into Integer" unless __is_a(range, Range)
     lo = range.begin
     hi = range.end
-    lo = to_int(lo) unless __same(lo, nil)
-    hi = to_int(hi) unless __same(hi, nil)
+    lo = to_long(lo) unless __same(lo, nil)
+    hi = to_long(hi) unless __same(hi, nil)
     Range.new(lo, hi, range.exclude_end?)
   end
 
@@ -216,8 +216,7 @@ module KumiSys
     when 5
       s = try_str(value)
       return s unless __same(s, nil)
-      raise TypeError, "no implicit conversion of nil into Integer" if __same(value, nil)
-      to_int(value)
+      to_long(value)
     else to_int(value)
     end
   end

@@ -85,7 +85,7 @@ class String
   end
 
   def split(pattern = nil, limit = 0)
-    limit = KumiSys.to_int(limit)
+    limit = KumiSys.to_long(limit)
     if __same(pattern, nil) && !__same($;, nil)
       pattern = $;
       warn "warning: $; is set to non-nil value"

@@ -135,7 +135,7 @@ class Struct
         from, len = KumiSys.struct_range(i, n)
         len.times { |k| r << __struct_get(self, from + k) }
       else
-        r << self[KumiSys.to_int(i)]
+        r << self[KumiSys.to_cint(i)]
       end
     end
     r
@@ -238,7 +238,7 @@ module KumiSys
 
   # deconstruct_keys of Struct takes names and numbers too.
   def self.struct_key_index(s, k)
-    i = to_int(k)
+    i = to_long(k)
     n = __struct_members(s).size
     i += n if i < 0
     i >= 0 && i < n ? i : nil
@@ -253,8 +253,8 @@ module KumiSys
 
   # Start and length of a range over n slots.
   def self.struct_range(r, n)
-    from = r.begin.nil? ? 0 : to_int(r.begin)
-    to = r.end.nil? ? -1 : to_int(r.end)
+    from = r.begin.nil? ? 0 : to_long(r.begin)
+    to = r.end.nil? ? -1 : to_long(r.end)
     excl = r.end.nil? ? false : r.exclude_end?
     from += n if from < 0
     raise RangeError, "#{inspect(r)} out of range" if from < 0 || from > n

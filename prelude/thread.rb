@@ -190,7 +190,7 @@ class Thread
 
   def priority = @__priority || 0
   def priority=(n)
-    n = KumiSys.to_int(n)
+    n = KumiSys.to_cint(n)
     @__priority = n > 3 ? 3 : (n < -3 ? -3 : n)
   end
 

@@ -241,7 +241,7 @@ module KumiSys
   end
 
   def self.time_round(time, digits, how)
-    digits = to_int(digits)
+    digits = to_long(digits)
     raise ArgumentError, "negative ndigits given" if digits < 0
     exact = time.to_r
     rounded = exact.__send__(how, digits)

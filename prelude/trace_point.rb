@@ -80,7 +80,7 @@ class TracePoint
 
   def enable(target: nil, target_line: nil, target_thread: (no_thread = true; nil), &block)
     was = __trace_state(self)
-    target_line = KumiSys.to_int(target_line) unless __same(target_line, nil)
+    target_line = KumiSys.to_long(target_line) unless __same(target_line, nil)
     if !__same(target_line, nil)
       raise ArgumentError, "only target_line is specified" if __same(target, nil)
       raise ArgumentError, "target_line is specified, but line event is not specified" if @__mask & 1 == 0

@@ -416,7 +416,7 @@ fn never_array(cx: &mut Cx, v: Value) -> bool {
 
 fn flat(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<(Vec<Value>, bool), Exit> {
     let a = me(cx, recv)?;
-    let depth = if args.is_empty() || args[0].is_nil() { -1 } else { cx.arg_i64(args, 0)? };
+    let depth = if args.is_empty() || args[0].is_nil() { -1 } else { cx.arg_c_int(args, 0)? as i64 };
     let (mut out, mut changed) = (Vec::with_capacity(a.len()), false);
     match flatten_into(cx, a, depth, 0, &mut vec![recv], &mut out, &mut changed) {
         Ok(()) => Ok((out, changed)),

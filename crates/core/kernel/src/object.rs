@@ -25,6 +25,8 @@ pub static TABLE: &[NativeDef] = &[
     n("Kernel", "respond_to?", 1, 2, respond_to).guard(Guard::None),
     intrinsic("__any_to_s", 1, 1, |cx, _, a| to_s(cx, a[0], &[])).guard(Guard::None),
     intrinsic("__describe_type", 1, 1, describe_type).guard(Guard::None),
+    intrinsic("__long", 1, 1, long).guard(Guard::None),
+    intrinsic("__cint", 1, 1, cint).guard(Guard::None),
     intrinsic("__describe_class", 1, 1, describe_class).guard(Guard::None),
     intrinsic("__describe", 1, 1, describe).guard(Guard::None),
     intrinsic("__class", 1, 1, |cx, _, a| class(cx, a[0], &[])).guard(Guard::None),
@@ -174,6 +176,22 @@ fn respond_to(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let missing = sym::RESPOND_TO_MISSING;
     if cx.builtin(recv, missing) { Ok(Value::FALSE) } else { Err(Exit::Miss) }
+}
+/// A number as one of 64 bits, or a RangeError; undef for what has to be asked for its to_int.
+fn long(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match cx.arg_i64(a, 0) {
+        Ok(i) => Ok(cx.int(i)),
+        Err(Exit::Convert(..)) => Ok(Value::UNDEF),
+        Err(e) => Err(e),
+    }
+}
+/// The same as one of C's int.
+fn cint(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match cx.arg_c_int(a, 0) {
+        Ok(i) => Ok(Value::fix(i as i64)),
+        Err(Exit::Convert(..)) => Ok(Value::UNDEF),
+        Err(e) => Err(e),
+    }
 }
 fn describe_type(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.describe_type(a[0]);

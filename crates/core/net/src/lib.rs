@@ -26,11 +26,6 @@ pub fn register(cx: &mut Cx) {
     }
 }
 
-/// Argument `i` as a C `int`; RangeError otherwise.
-fn arg_int(cx: &mut Cx, a: &[Value], i: usize) -> Result<i32, Exit> {
-    let n = cx.arg_i64(a, i)?;
-    i32::try_from(n).map_err(|_| cx.range_error(&format!("integer {n} too {} to convert to 'int'", if n < 0 { "small" } else { "big" })))
-}
 /// Argument `i` as the bytes of a String, or nothing for nil.
 fn arg_bytes(cx: &mut Cx, a: &[Value], i: usize) -> Result<Option<Vec<u8>>, Exit> {
     if a[i].is_nil() { Ok(None) } else { Ok(Some(cx.arg_str(a, i)?.bytes().to_vec())) }

@@ -5,7 +5,7 @@
 
 use crate::address::{Address, arg_address_opt};
 use crate::option::int_option;
-use crate::{arg_int, bytes, fail};
+use crate::{bytes, fail};
 use kumi_core_system::io::{self, Io, errno};
 use kumi_core_system::wait;
 use kumi_vm::*;
@@ -40,7 +40,7 @@ fn unbuffered(cx: &mut Cx, io: &Io, call: &str) -> Result<(), Exit> {
 /// __sock_send(socket, data, flags, address or nil, nonblock): bytes sent.
 fn send(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let data = cx.arg_str(a, 1)?;
-    let flags = arg_int(cx, a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    let flags = cx.arg_c_int(a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let to = arg_address_opt(cx, a, 3)?;
     let io = io::open(cx, a[0])?;
     let fd = io.fd;
@@ -68,7 +68,7 @@ fn send(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// __sock_recv(socket, length, flags, nonblock): [data, address or nil]; nil at the end of a stream.
 fn recv(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let len = cx.arg_i64(a, 1)?;
-    let flags = arg_int(cx, a, 2)? | libc::MSG_DONTWAIT;
+    let flags = cx.arg_c_int(a, 2)? | libc::MSG_DONTWAIT;
     let Ok(len) = usize::try_from(len) else {
         return Err(cx.arg_error("negative string size (or size too big)"));
     };
@@ -170,12 +170,12 @@ impl Control {
 /// __sock_sendmsg(socket, data, flags, address or nil, [level, type, data, ...], nonblock): bytes sent.
 fn sendmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let data = cx.arg_str(a, 1)?;
-    let flags = arg_int(cx, a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    let flags = cx.arg_c_int(a, 2)? | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let mut to = arg_address_opt(cx, a, 3)?;
     let list = cx.arg_array(a, 4)?.seen().to_vec();
     let mut messages = Vec::new();
     for m in list.chunks_exact(3) {
-        messages.push((arg_int(cx, m, 0)?, arg_int(cx, m, 1)?, cx.arg_str(m, 2)?.bytes().to_vec()));
+        messages.push((cx.arg_c_int(m, 0)?, cx.arg_c_int(m, 1)?, cx.arg_str(m, 2)?.bytes().to_vec()));
     }
     let io = io::open(cx, a[0])?;
     let fd = io.fd;
@@ -243,7 +243,7 @@ fn receive(
 /// [data, address or nil, flags, [level, type, data, ...]]; nil at the end of a stream. Passed descriptors that
 /// are not to be kept are closed.
 fn recvmsg(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let flags = arg_int(cx, a, 2)?;
+    let flags = cx.arg_c_int(a, 2)?;
     let mut len = GUESS;
     if !a[1].is_nil() {
         let n = cx.arg_i64(a, 1)?;

@@ -4,7 +4,7 @@
 //! on the blocking pool.
 
 use crate::address::{Address, arg_address};
-use crate::{arg_bytes, arg_int, bytes, fail};
+use crate::{arg_bytes, bytes, fail};
 use kumi_vm::*;
 use std::ffi::{CStr, CString};
 use std::mem::zeroed;
@@ -99,10 +99,10 @@ fn getaddrinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let wanted = Wanted {
         host: c_name(cx, host)?,
         service: c_name(cx, service)?,
-        family: arg_int(cx, a, 2)?,
-        socktype: arg_int(cx, a, 3)?,
-        protocol: arg_int(cx, a, 4)?,
-        flags: arg_int(cx, a, 5)?,
+        family: cx.arg_c_int(a, 2)?,
+        socktype: cx.arg_c_int(a, 3)?,
+        protocol: cx.arg_c_int(a, 4)?,
+        flags: cx.arg_c_int(a, 5)?,
     };
     let numeric = Wanted { flags: wanted.flags | libc::AI_NUMERICHOST, ..wanted.clone() };
     let found = match numeric.look_up() {
@@ -144,7 +144,7 @@ pub fn of_address(a: &Address, flags: i32) -> Result<(Vec<u8>, Vec<u8>), Failure
 /// __getnameinfo(address, flags): [host, service], or the resolver's error code.
 fn getnameinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let address = arg_address(cx, a, 0)?;
-    let flags = arg_int(cx, a, 1)?;
+    let flags = cx.arg_c_int(a, 1)?;
     let found =
         if flags & libc::NI_NUMERICHOST != 0 { of_address(&address, flags) } else { cx.offload(move || of_address(&address, flags))? };
     match found {
@@ -159,7 +159,7 @@ fn getnameinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __gai_strerror(code): the resolver's text for one of its error codes.
 fn gai_strerror(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let code = arg_int(cx, a, 0)?;
+    let code = cx.arg_c_int(a, 0)?;
     // SAFETY: gives a terminated text that lives for ever, whatever the code.
     let text = unsafe { CStr::from_ptr(libc::gai_strerror(code)) };
     Ok(cx.str(&text.to_string_lossy()))

@@ -1,6 +1,6 @@
 //! Options of sockets, as bytes.
 
-use crate::{arg_int, bytes, fail};
+use crate::{bytes, fail};
 use kumi_core_system::io::{self, errno};
 use kumi_vm::*;
 use std::mem::size_of;
@@ -25,7 +25,7 @@ pub fn int_option(fd: i32, option: i32) -> Result<i32, i32> {
 
 /// __sock_getopt(socket, level, option): its bytes.
 fn getopt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (level, option) = (arg_int(cx, a, 1)?, arg_int(cx, a, 2)?);
+    let (level, option) = (cx.arg_c_int(a, 1)?, cx.arg_c_int(a, 2)?);
     let fd = io::open(cx, a[0])?.fd;
     let mut b = [0u8; 256];
     let mut len = b.len() as libc::socklen_t;
@@ -38,7 +38,7 @@ fn getopt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __sock_setopt(socket, level, option, bytes)
 fn setopt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (level, option) = (arg_int(cx, a, 1)?, arg_int(cx, a, 2)?);
+    let (level, option) = (cx.arg_c_int(a, 1)?, cx.arg_c_int(a, 2)?);
     let s = cx.arg_str(a, 3)?;
     let fd = io::open(cx, a[0])?.fd;
     let b = s.bytes();

@@ -4,7 +4,7 @@
 
 use crate::address::Address;
 use crate::option::int_option;
-use crate::{arg_int, bytes, fail};
+use crate::{bytes, fail};
 use kumi_core_system::io::{self, Io, errno};
 use kumi_core_system::{monotonic, retry_after_gc};
 use kumi_vm::*;
@@ -65,7 +65,7 @@ fn made(cx: &mut Cx, fd: i32, call: &str) -> Result<i32, Exit> {
 
 /// __sock_socket(into, domain, type, protocol)
 fn socket(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (domain, kind, protocol) = (arg_int(cx, a, 1)?, arg_int(cx, a, 2)?, arg_int(cx, a, 3)?);
+    let (domain, kind, protocol) = (cx.arg_c_int(a, 1)?, cx.arg_c_int(a, 2)?, cx.arg_c_int(a, 3)?);
     // SAFETY: touches no memory.
     let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, protocol) };
     let fd = made(cx, fd, "socket(2)")?;
@@ -74,7 +74,7 @@ fn socket(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __sock_pair(into, into, domain, type, protocol)
 fn pair(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (domain, kind, protocol) = (arg_int(cx, a, 2)?, arg_int(cx, a, 3)?, arg_int(cx, a, 4)?);
+    let (domain, kind, protocol) = (cx.arg_c_int(a, 2)?, cx.arg_c_int(a, 3)?, cx.arg_c_int(a, 4)?);
     let mut fds = [-1; 2];
     // SAFETY: two ints to write.
     let r = unsafe { libc::socketpair(domain, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, protocol, fds.as_mut_ptr()) };
@@ -88,7 +88,7 @@ fn pair(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __sock_adopt(into, fd): takes over a descriptor that somebody else made.
 fn adopt_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let fd = arg_int(cx, a, 1)?;
+    let fd = cx.arg_c_int(a, 1)?;
     match int_option(fd, libc::SO_TYPE) {
         Ok(_) => {
             adopt(cx, a[0], fd)?;
@@ -108,7 +108,7 @@ fn bind(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::fix(if r < 0 { errno() } else { 0 } as i64))
 }
 fn listen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let backlog = arg_int(cx, a, 1)?;
+    let backlog = cx.arg_c_int(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
     // SAFETY: touches no memory.
     if unsafe { libc::listen(fd, backlog) } < 0 {
@@ -172,7 +172,7 @@ fn accept(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
 }
 fn shutdown(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let how = arg_int(cx, a, 1)?;
+    let how = cx.arg_c_int(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
     // SAFETY: touches no memory.
     if unsafe { libc::shutdown(fd, how) } < 0 {

@@ -23,7 +23,7 @@ fn bytes(cx: &mut Cx, v: Value) -> Result<Gc<StrObj>, Exit> {
 /// `__parse_int(str, base, strict)`: an Integer, or nil when a strict reader refuses.
 fn x_parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = bytes(cx, args[0])?;
-    let base = cx.arg_i64(args, 1)?;
+    let base = cx.arg_c_int(args, 1)? as i64;
     if !parse::valid_base(base) {
         return Err(cx.arg_error(&format!("invalid radix {base}")));
     }

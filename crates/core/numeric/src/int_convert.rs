@@ -25,12 +25,7 @@ pub(crate) fn has_keywords(args: &[Value]) -> bool {
 
 /// Argument `i` as a C int: a digit count.
 pub(crate) fn arg_digits(cx: &mut Cx, args: &[Value], i: usize) -> Result<i64, Exit> {
-    let n = cx.arg_i64(args, i)?;
-    if i32::try_from(n).is_err() {
-        let size = if n < 0 { "small" } else { "big" };
-        return Err(cx.range_error(&format!("integer {n} too {size} to convert to 'int'")));
-    }
-    Ok(n)
+    Ok(cx.arg_c_int(args, i)? as i64)
 }
 /// Rounds an Integer to `10 ** -digits`.
 pub(crate) fn round_int(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R {
@@ -78,7 +73,7 @@ pub fn int_text(v: Value, radix: u32) -> String {
     }
 }
 fn int_to_s(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let radix = if args.is_empty() { 10 } else { cx.arg_i64(args, 0)? };
+    let radix = if args.is_empty() { 10 } else { cx.arg_c_int(args, 0)? as i64 };
     if !(2..=36).contains(&radix) {
         return Err(cx.arg_error(&format!("invalid radix {radix}")));
     }

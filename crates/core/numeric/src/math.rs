@@ -155,7 +155,7 @@ fn m_frexp(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 fn m_ldexp(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let x = arg(cx, args, 0)?;
-    let e = cx.arg_i64(args, 1)?;
+    let e = cx.arg_c_int(args, 1)? as i64;
     Ok(cx.float(nf::ldexp(x, e)))
 }
 

@@ -384,7 +384,7 @@ fn chr(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn sum(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let bits = if args.is_empty() { 16 } else { cx.arg_i64(args, 0)? };
+    let bits = if args.is_empty() { 16 } else { cx.arg_c_int(args, 0)? as i64 };
     let total: u64 = s.bytes().iter().map(|b| *b as u64).sum();
     let total = if (1..64).contains(&bits) { total & ((1u64 << bits) - 1) } else { total };
     Ok(cx.uint(total))

@@ -27,7 +27,7 @@ fn ascii_checked(cx: &mut Cx, s: Str) -> Result<(), Exit> {
 }
 fn to_i(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let base = if args.is_empty() { 10 } else { cx.arg_i64(args, 0)? };
+    let base = if args.is_empty() { 10 } else { cx.arg_c_int(args, 0)? as i64 };
     if base < 0 || base == 1 || base > 36 {
         return Err(cx.arg_error(&format!("invalid radix {base}")));
     }

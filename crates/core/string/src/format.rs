@@ -422,6 +422,9 @@ impl Run<'_> {
             let c = me(cx, c)?;
             return self.put_text(cx, d, c);
         }
+        if v.is_nil() {
+            return Err(cx.type_error("no implicit conversion of nil into Integer"));
+        }
         let one = [v];
         let c = match cx.arg_i64(&one, 0) {
             Ok(i) => i,
@@ -437,10 +440,7 @@ impl Run<'_> {
             },
             Err(e) => return Err(e),
         };
-        if i32::try_from(c).is_err() {
-            let size = if c < 0 { "small" } else { "big" };
-            return Err(cx.range_error(&format!("integer {c} too {size} to convert to 'int'")));
-        }
+        let c = cx.c_int(c)?;
         let ch = match u32::try_from(c).ok().and_then(|c| self.enc.encode(c)) {
             Some(ch) => ch,
             None if (-128..0).contains(&c) => kumi_text::encoding::CharBuf::new(&[c as u8]),
@@ -449,7 +449,7 @@ impl Run<'_> {
                     self.enc = EncIndex::BINARY;
                     kumi_text::encoding::CharBuf::new(&[c as u8])
                 } else {
-                    return Err(match crate::basic::code_bytes(cx, c, self.enc) {
+                    return Err(match crate::basic::code_bytes(cx, c as i64, self.enc) {
                         Err(e) => e,
                         Ok(_) => cx.arg_error("%c requires a character"),
                     });
@@ -475,7 +475,7 @@ impl Run<'_> {
                 };
                 return Err(cx.raise_msg(cx.k.float_domain_error, t));
             }
-            v = match BigInt::from_f64(f.floor()) {
+            v = match BigInt::from_f64(f) {
                 Some(n) => match n.to_i64() {
                     Some(i) => cx.int(i),
                     None => cx.big(n),

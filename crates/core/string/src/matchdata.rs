@@ -98,7 +98,7 @@ fn which(cx: &mut Cx, m: &MatchObj, args: &[Value], i: usize) -> Result<Option<u
             None => Err(regexp::undefined_group(cx, &name)),
         };
     }
-    let k = cx.arg_i64(args, i)?;
+    let k = cx.arg_c_int(args, i)? as i64;
     let n = m.region.len() as i64;
     let k = if k < 0 && k + n > 0 { k + n } else { k };
     Ok((k >= 0 && k < n).then_some(k as usize))

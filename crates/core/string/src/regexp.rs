@@ -165,7 +165,10 @@ fn group_no(cx: &mut Cx, re: &Regex, m: &[(isize, isize)], which: Value, argi: u
             None => Err(undefined_group(cx, &name)),
         };
     }
-    let Some(i) = which.as_fix() else { return Err(Exit::Convert(argi, Proto::Int)) };
+    let i = match cx.arg_c_int(&[which], 0) {
+        Err(Exit::Convert(_, proto)) => return Err(Exit::Convert(argi, proto)),
+        i => i? as i64,
+    };
     let n = m.len() as i64;
     // Counted from the end, the whole match is not reached.
     let i = if i < 0 && i + n > 0 { i + n } else { i };

@@ -65,11 +65,7 @@ fn lines_method(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `__str_split(s, pattern, limit)`: pattern nil (blanks), String or Regexp.
 fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
-    let limit = cx.arg_i64(args, 2)?;
-    if i32::try_from(limit).is_err() {
-        let side = if limit < 0 { "small" } else { "big" };
-        return Err(cx.range_error(&format!("integer {limit} too {side} to convert to 'int'")));
-    }
+    let limit = cx.arg_c_int(args, 2)? as i64;
     match cx.detached::<Splitting>() {
         Some(p) if p.of == [args[0], args[1]] && p.text == Text::of(s) => return pieces(cx, s, args[1], p.ranges, p.at, p.out.as_array()),
         _ => {}

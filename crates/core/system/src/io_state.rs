@@ -86,11 +86,10 @@ fn set_sync(cx: &mut Cx, r: Value, a: &[Value]) -> R {
 }
 fn set_lineno(cx: &mut Cx, r: Value, a: &[Value]) -> R {
     let io = io::reader(cx, r)?;
-    let n = cx.arg_i64(a, 0)?;
-    if i32::try_from(n).is_err() {
-        return Err(cx.range_error(&format!("integer {n} too {} to convert to 'int'", if n < 0 { "small" } else { "big" })));
+    if a[0].is_nil() {
+        return Err(cx.type_error("no implicit conversion of nil into Integer"));
     }
-    io.lineno = n;
+    io.lineno = cx.arg_c_int(a, 0)? as i64;
     Ok(a[0])
 }
 fn pos(cx: &mut Cx, r: Value, _: &[Value]) -> R {

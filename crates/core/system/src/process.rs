@@ -163,11 +163,7 @@ fn this(cx: &mut Cx, v: Value) -> Result<&'static Status, Exit> {
     }
 }
 fn pid(cx: &mut Cx, a: &[Value], i: usize) -> Result<libc::pid_t, Exit> {
-    let n = cx.arg_i64(a, i)?;
-    match libc::pid_t::try_from(n) {
-        Ok(p) => Ok(p),
-        Err(_) => Err(cx.range_error(&format!("integer {n} too {} to convert to 'int'", if n < 0 { "small" } else { "big" }))),
-    }
+    cx.arg_c_int(a, i)
 }
 fn check(cx: &mut Cx, r: i32) -> R {
     if r < 0 {

@@ -50,6 +50,18 @@ impl Cx {
         }
         self.no_implicit_unless(v, i, Proto::Int)
     }
+    /// Argument `i` as C's int: options, levels, places in a match.
+    pub fn arg_c_int(&mut self, args: &[Value], i: usize) -> Result<i32, Exit> {
+        let n = self.arg_i64(args, i)?;
+        self.c_int(n)
+    }
+    /// `n` as C's int, or the RangeError that says it is none.
+    pub fn c_int(&mut self, n: i64) -> Result<i32, Exit> {
+        i32::try_from(n).map_err(|_| {
+            let size = if n < 0 { "small" } else { "big" };
+            self.range_error(&format!("integer {n} too {size} to convert to 'int'"))
+        })
+    }
     fn no_implicit_unless<T>(&mut self, v: Value, i: usize, p: Proto) -> Result<T, Exit> {
         // nil, true, false never convert: the message names them as they are.
         if p == Proto::Int && v.is_nil() {
