@@ -16,12 +16,17 @@ use crate::{Cx, sym};
 use kumi_heap::*;
 
 impl Cx {
-    #[cold]
     #[inline(never)]
     pub(crate) fn yield_slow(&mut self, i: Insn) -> Flow {
         let fp = self.fp();
         let s = &fp.iseq().sites[i.c()];
         let blk = fp.block();
+        if i.x() < 0x80
+            && let Some(mid) = blk.as_sym()
+            && let Some(f) = self.yield_to_native(mid, i, s.argc as usize)
+        {
+            return f;
+        }
         let (args, kw, _) = self.gather(fp, s, i.b());
         let r = Ready { recv: Value::NIL, args, kw, block: Value::NIL, own: Value::NIL, dst: i.a(), flags: 0 };
         if blk.is_nil() {
@@ -32,6 +37,34 @@ impl Cx {
             return self.leaf_exit(x, i.a());
         }
         self.call_block_word(blk, None, r)
+    }
+    /// `yield` to the block `&:name` where a native answers to the name: it reads its arguments where they stand. `None`: it is
+    /// a call like any other.
+    fn yield_to_native(&mut self, mid: Sym, i: Insn, argc: usize) -> Option<Flow> {
+        if argc == 0 || self.trace.on || self.twins {
+            return None;
+        }
+        let fp = self.fp();
+        let recv = fp.r(i.b() + 1);
+        let class = self.class_of(recv);
+        let m = self.find_method(class, mid);
+        if m == NO_METHOD {
+            return None;
+        }
+        let e = &self.methods[m as usize];
+        let (f, guard) = (e.native?, e.guard);
+        let given = argc - 1;
+        if e.vis != Vis::Public || given < e.min as usize || (e.max >= 0 && given > e.max as usize) {
+            return None;
+        }
+        Some(match self.run_native(f, guard, recv, fp.slice(i.b() + 2, given)) {
+            Ok(v) => self.deliver(v, i.a(), 0),
+            Err(x) => {
+                let args = Args::from_slice(self.fp().slice(i.b() + 2, given));
+                let r = Ready { recv, args, kw: Value::UNDEF, block: Value::NIL, own: Value::NIL, dst: i.a(), flags: 0 };
+                self.native_exit_general(x, m, r)
+            }
+        })
     }
     /// Calls a block word. `self_val`: another self (instance_exec).
     pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Flow {
