@@ -217,8 +217,21 @@ module KumiSys
       s = try_str(value)
       return s unless __same(s, nil)
       to_long(value)
+    when 7 then format_digits(__ary_at(value, 0), __ary_at(value, 1), __ary_at(value, 2))
+    when 8 then __rat_decimals(__ary_at(value, 0), __ary_at(value, 1))
     else to_int(value)
     end
+  end
+
+  # Digits of a huge Integer: those of its magnitude, or of its two's complement with one leading digit for the sign.
+  def self.format_digits(value, radix, complement)
+    negative = value < 0
+    return [negative, (negative ? -value : value).to_s(radix)] unless complement
+    sign = radix == 2 ? "1" : radix == 8 ? "7" : "f"
+    bits = radix == 2 ? 1 : radix == 8 ? 3 : 4
+    text = (value + (1 << (value.bit_length / bits + 1) * bits)).to_s(radix)
+    text = text.byteslice(1..) while text.start_with?(sign)
+    [true, sign + text]
   end
 
   # The value of a key that a hash has no entry for: its default, wrapped.

@@ -429,6 +429,17 @@ impl BigInt {
         h ^ (h >> 32)
     }
 
+    /// Digits in a base of at least 2, the lowest first, of a magnitude.
+    pub fn small_digits(&self, base: u64) -> Vec<i64> {
+        if let 2..=36 = base {
+            // The library's radix conversion divides and conquers.
+            let text = self.abs().to_string_radix(base as u32).into_bytes();
+            return text.iter().rev().map(|&c| (c as char).to_digit(36).unwrap_or(0) as i64).collect();
+        }
+        let base = BigInt::from_u64(base);
+        self.abs().digits(&base).unwrap_or_default().iter().map(|d| d.to_i64().unwrap_or(0)).collect()
+    }
+
     /// The digits in `base`, least significant first (`Integer#digits`). `None` for negatives
     /// and for a base below two.
     pub fn digits(&self, base: &BigInt) -> Option<Vec<BigInt>> {

@@ -30,6 +30,17 @@ pub struct Spec {
     pub precision: Option<usize>,
 }
 
+/// Appends `n` times the character, many at a time.
+fn repeat(out: &mut String, c: char, n: usize) {
+    const PIECE: usize = 4096;
+    let piece: String = std::iter::repeat_n(c, n.min(PIECE)).collect();
+    out.reserve(n);
+    for _ in 0..n / PIECE {
+        out.push_str(&piece);
+    }
+    out.push_str(&piece[..n % PIECE]);
+}
+
 impl Spec {
     fn check(&self) -> Result<(), TooLarge> {
         if self.width > MAX_WIDTH || self.precision.is_some_and(|p| p > MAX_WIDTH) { Err(TooLarge) } else { Ok(()) }
@@ -51,7 +62,7 @@ impl Spec {
     fn pad(&self, head: &str, body: &str, zeros: bool) -> String {
         let fill = self.width.saturating_sub(head.len() + body.len());
         let mut out = String::with_capacity(head.len() + body.len() + fill);
-        let blanks = |out: &mut String, c: char| out.extend(std::iter::repeat_n(c, fill));
+        let blanks = |out: &mut String, c: char| repeat(out, c, fill);
         if zeros && self.zero && !self.minus {
             out.push_str(head);
             blanks(&mut out, '0');
@@ -70,22 +81,37 @@ impl Spec {
     }
 }
 
-/// An integer by `d i u o x X b B` (other letters are taken as `d`).
-pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge> {
-    spec.check()?;
-    let radix = match conversion {
+/// The radix of `d i u o x X b B` (other letters are taken as `d`).
+pub fn radix(conversion: u8) -> u32 {
+    match conversion {
         b'b' | b'B' => 2,
         b'o' => 8,
         b'x' | b'X' => 16,
         _ => 10,
-    };
+    }
+}
+
+/// An integer by such a letter.
+pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge> {
     let negative = match n {
         Int::Small(i) => *i < 0,
         Int::Big(b) => b.is_negative(),
     };
-    // Without a sign flag a negative shows its two's complement, after two dots.
-    let dots = negative && radix != 10 && !spec.plus && !spec.space;
-    let mut digits = if dots { complement_digits(n, radix) } else { magnitude_digits(n, radix) };
+    let radix = radix(conversion);
+    let dots = shows_complement(spec, conversion, negative);
+    let digits = if dots { complement_digits(n, radix) } else { magnitude_digits(n, radix) };
+    integer_of_digits(spec, conversion, negative, digits)
+}
+
+/// Without a sign flag a negative shows its two's complement, after two dots.
+pub fn shows_complement(spec: &Spec, conversion: u8, negative: bool) -> bool {
+    negative && radix(conversion) != 10 && !spec.plus && !spec.space
+}
+
+/// The same of an integer's digits: those of its magnitude, or of its complement where that is shown.
+pub fn integer_of_digits(spec: &Spec, conversion: u8, negative: bool, mut digits: String) -> Result<String, TooLarge> {
+    spec.check()?;
+    let dots = shows_complement(spec, conversion, negative);
     if conversion == b'X' {
         digits.make_ascii_uppercase();
     }
@@ -130,7 +156,7 @@ pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge>
     };
     if wanted > digits.len() {
         let mut long = String::with_capacity(wanted);
-        long.extend(std::iter::repeat_n(fill, wanted - digits.len()));
+        repeat(&mut long, fill, wanted - digits.len());
         long.push_str(&digits);
         digits = long;
     }
@@ -149,7 +175,7 @@ fn magnitude_digits(n: &Int, radix: u32) -> String {
 }
 
 /// The two's complement of a negative with exactly one leading sign digit.
-fn complement_digits(n: &Int, radix: u32) -> String {
+pub fn complement_digits(n: &Int, radix: u32) -> String {
     let per_digit = radix.trailing_zeros() as u64;
     let n = n.to_big();
     let count = n.bit_length() / per_digit + 1;
@@ -206,7 +232,7 @@ pub fn fixed(x: f64, places: usize, alt: bool) -> String {
         }
         None => format!("{x:.*}", places.min(MAX_PLACES)),
     };
-    s.extend(std::iter::repeat_n('0', places.saturating_sub(MAX_PLACES)));
+    repeat(&mut s, '0', places.saturating_sub(MAX_PLACES));
     if alt && places == 0 {
         s.push('.');
     }
@@ -232,7 +258,7 @@ fn exponential(x: f64, places: usize, alt: bool) -> String {
     let (mantissa, exp) = s.split_once('e').unwrap_or((&s, "0"));
     let exp: i32 = exp.parse().unwrap_or(0);
     let mut out = String::from(mantissa);
-    out.extend(std::iter::repeat_n('0', places.saturating_sub(MAX_PLACES)));
+    repeat(&mut out, '0', places.saturating_sub(MAX_PLACES));
     if alt && places == 0 {
         out.push('.');
     }
@@ -304,7 +330,7 @@ fn hexadecimal(x: f64, precision: Option<usize>, alt: bool) -> String {
         let fraction = m & ((1u64 << (4 * places)) - 1);
         out.push_str(&format!("{fraction:0places$x}"));
     }
-    out.extend(std::iter::repeat_n('0', precision.unwrap_or(0).saturating_sub(places)));
+    repeat(&mut out, '0', precision.unwrap_or(0).saturating_sub(places));
     out.push_str(&format!("p{e:+}"));
     out
 }
@@ -313,11 +339,22 @@ fn hexadecimal(x: f64, precision: Option<usize>, alt: bool) -> String {
 /// away from zero.
 pub fn ratio(spec: &Spec, n: &BigInt, d: &BigInt) -> Result<String, TooLarge> {
     spec.check()?;
-    let places = spec.precision.unwrap_or(6);
+    let digits = ratio_digits(n, d, spec.precision.unwrap_or(6))?;
+    ratio_of_digits(spec, n.is_negative(), digits)
+}
+
+/// The digits of such a fraction's magnitude, the decimal places included.
+pub fn ratio_digits(n: &BigInt, d: &BigInt, places: usize) -> Result<String, TooLarge> {
     let scaled = n.abs().mul(&pow10(places as u64)?);
     let (q, r) = scaled.div_mod(d).ok_or(TooLarge)?;
     let q = if r.mul_i64(2) >= *d { q.add_i64(1) } else { q };
-    let mut body = q.to_string();
+    Ok(q.to_string())
+}
+
+/// `%f` of those digits.
+pub fn ratio_of_digits(spec: &Spec, negative: bool, mut body: String) -> Result<String, TooLarge> {
+    spec.check()?;
+    let places = spec.precision.unwrap_or(6);
     if places > 0 {
         if body.len() <= places {
             body.insert_str(0, &"0".repeat(places + 1 - body.len()));
@@ -325,5 +362,5 @@ pub fn ratio(spec: &Spec, n: &BigInt, d: &BigInt) -> Result<String, TooLarge> {
         body.insert(body.len() - places, '.');
     }
     // CRuby ignores `#` here.
-    Ok(spec.pad(spec.sign(n.is_negative()), &body, true))
+    Ok(spec.pad(spec.sign(negative), &body, true))
 }

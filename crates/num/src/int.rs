@@ -237,7 +237,7 @@ pub fn cmp_f64(n: i64, x: f64) -> Option<std::cmp::Ordering> {
 }
 
 /// `10 ** n`, refused when absurd.
-pub(crate) fn pow10(n: u64) -> Result<BigInt, TooLarge> {
+pub fn pow10(n: u64) -> Result<BigInt, TooLarge> {
     BigInt::from_i64(10).pow(n)
 }
 

@@ -19,15 +19,30 @@ fn cpx_real(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn cpx_imag(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(parts(recv).1)
 }
+/// Is an operation on that part so long that it is the twin's, which makes one after the other?
+fn is_huge(v: Value) -> bool {
+    const BITS: u64 = 64 * 1024;
+    match v.cell::<PairObj>() {
+        Some(p) => is_huge(p.a) || is_huge(p.b),
+        None => v.as_big().is_some_and(|b| b.n.magnitude_bits() > BITS),
+    }
+}
 /// The parts of an operand: a Complex, or a built-in real with no imaginary part.
 fn operand(cx: &Cx, v: Value) -> Option<(Value, Option<Value>)> {
+    if v.is_heap() && is_huge(v) {
+        return None;
+    }
     if let Some(p) = as_cpx(cx, v) {
         return Some((p.a, Some(p.b)));
     }
     (!matches!(num(cx, v), Num::Other)).then_some((v, None))
 }
+/// The parts of the receiver, if it is not the twin that should look at them.
+fn own_parts(recv: Value) -> Result<(Value, Value), Exit> {
+    if is_huge(recv) { Err(Exit::Miss) } else { Ok(parts(recv)) }
+}
 fn cpx_add(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let (a, b) = parts(recv);
+    let (a, b) = own_parts(recv)?;
     let (c, d) = operand(cx, args[0]).ok_or(Exit::Miss)?;
     let re = or_miss(real::add(cx, a, c))?;
     let im = match d {
@@ -37,7 +52,7 @@ fn cpx_add(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(cpx_raw(cx, re, im))
 }
 fn cpx_sub(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let (a, b) = parts(recv);
+    let (a, b) = own_parts(recv)?;
     let (c, d) = operand(cx, args[0]).ok_or(Exit::Miss)?;
     let re = or_miss(real::sub(cx, a, c))?;
     let im = match d {
@@ -51,7 +66,7 @@ fn part_mul(cx: &mut Cx, x: Value, y: Value) -> R {
     or_miss(real::mul(cx, x, y))
 }
 fn cpx_mul(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let (a, b) = parts(recv);
+    let (a, b) = own_parts(recv)?;
     let (c, d) = operand(cx, args[0]).ok_or(Exit::Miss)?;
     let Some(d) = d else {
         let re = part_mul(cx, a, c)?;
@@ -82,7 +97,7 @@ fn cpx_conj(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cpx_raw(cx, a, im))
 }
 fn cpx_eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let (a, b) = parts(recv);
+    let (a, b) = own_parts(recv)?;
     let (c, d) = operand(cx, args[0]).ok_or(Exit::Miss)?;
     let re = real::eq(cx, a, c).ok_or(Exit::Miss)?;
     let im = real::eq(cx, b, d.unwrap_or(Value::fix(0))).ok_or(Exit::Miss)?;

@@ -37,19 +37,24 @@ fn x_parse_int(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__parse_float(str, strict)`
 fn x_parse_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = bytes(cx, args[0])?;
-    match parse::float(s.bytes(), args[1].truthy()) {
+    let strict = args[1].truthy();
+    match cx.detach_on_bytes(s.bytes(), s.bytes().len() as u64 * 4, move |b| parse::float(b, strict))? {
         Some(f) => Ok(cx.float(f)),
         None => Ok(Value::NIL),
     }
 }
+/// How long reading fractions takes: as long as reducing what is read of them.
+fn reading_ratio(s: Gc<StrObj>) -> u64 {
+    let words = s.bytes().len() as u64 / 16;
+    kumi_num::cost::gcd(words, words)
+}
 /// `__parse_rational(str, strict)`
 fn x_parse_rational(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = bytes(cx, args[0])?;
-    match parse::rational(s.bytes(), args[1].truthy()) {
-        Ok(Some((n, d))) => {
-            let (n, d) = (cx.big(n), cx.big(d));
-            rat_new(cx, n, d)
-        }
+    let strict = args[1].truthy();
+    match cx.detach_on_bytes(s.bytes(), reading_ratio(s), move |b| parse::rational(b, strict))? {
+        Ok(Some((_, d))) if d.is_zero() => Err(zero_div(cx)),
+        Ok(Some(r)) => Ok(rat_big(cx, r)),
         Ok(None) => Ok(Value::NIL),
         Err(_) => Err(cx.arg_error("exponent is too large")),
     }
@@ -58,16 +63,15 @@ fn component(cx: &mut Cx, c: Component) -> R {
     match c {
         Component::Int(n) => Ok(int_value(cx, n)),
         Component::Float(f) => Ok(cx.float(f)),
-        Component::Rational(n, d) => {
-            let (n, d) = (cx.big(n), cx.big(d));
-            rat_new(cx, n, d)
-        }
+        Component::Rational(_, d) if d.is_zero() => Err(zero_div(cx)),
+        Component::Rational(n, d) => Ok(rat_big(cx, (n, d))),
     }
 }
 /// `__parse_complex(str, strict)`: a Complex, nil, or `[magnitude, angle]` of a polar one.
 fn x_parse_complex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = bytes(cx, args[0])?;
-    match parse::complex(s.bytes(), args[1].truthy()) {
+    let strict = args[1].truthy();
+    match cx.detach_on_bytes(s.bytes(), reading_ratio(s), move |b| parse::complex(b, strict))? {
         Ok(Some(t)) => {
             let a = component(cx, t.first)?;
             let b = match t.second {
@@ -107,8 +111,10 @@ fn k_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         if let Some(f) = num(cx, args[0]).f64() {
             return Ok(cx.float(f));
         }
-        if let Some(f) = args[0].as_str().and_then(|s| parse::float(s.bytes(), true)) {
-            return Ok(cx.float(f));
+        if let Some(s) = args[0].as_str() {
+            if let Some(f) = cx.detach_on_bytes(s.bytes(), s.bytes().len() as u64 * 4, |b| parse::float(b, true))? {
+                return Ok(cx.float(f));
+            }
         }
     }
     Err(Exit::Miss)

@@ -1,7 +1,7 @@
 //! Integer: text, characters, digits, rounding, divisors, conversion.
 
 use crate::integer::num_self;
-use crate::long;
+use crate::long::{self, Digits};
 use crate::real::*;
 use kumi_num::float::Rounding;
 use kumi_num::{BigInt, int};
@@ -32,7 +32,7 @@ pub(crate) fn round_int(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R 
     if digits >= 0 {
         return Ok(v);
     }
-    match int::round_to_power(&big(v), digits.unsigned_abs(), how) {
+    match long::round(cx, v, digits.unsigned_abs(), how)? {
         Ok(n) => Ok(cx.big(n)),
         Err(_) => Err(cx.no_memory("failed to allocate memory")),
     }
@@ -149,13 +149,14 @@ fn int_digits(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(cx.array_vec(out.into_iter().map(Value::fix).collect()));
     }
     // A base that was converted is no argument: nobody would hold it.
-    let out = if base == args.first().copied().unwrap_or(base) {
-        long::digits(cx, recv, base)?
-    } else {
-        big(recv).digits(&big(base)).unwrap_or_default()
-    };
-    let out = out.into_iter().map(|d| cx.big(d)).collect();
-    Ok(cx.array_vec(out))
+    let out = if base == args.first().copied().unwrap_or(base) { long::digits(cx, recv, base)? } else { Digits::of(recv, base) };
+    match out {
+        Digits::Small(list) => Ok(cx.array_vec(list.into_iter().map(Value::fix).collect())),
+        Digits::Large(list) => {
+            let list = list.into_iter().map(|d| cx.big(d)).collect();
+            Ok(cx.array_vec(list))
+        }
+    }
 }
 
 fn other_int(cx: &mut Cx, args: &[Value]) -> R {
@@ -179,11 +180,17 @@ fn lcm(cx: &mut Cx, a: Value, b: Value) -> Value {
 }
 fn int_lcm(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let o = other_int(cx, args)?;
-    Ok(lcm(cx, recv, o))
+    match long::gcd_lcm(cx, recv, o)? {
+        Some((_, l)) => Ok(l),
+        None => Ok(lcm(cx, recv, o)),
+    }
 }
 fn int_gcdlcm(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let o = other_int(cx, args)?;
-    let (g, l) = (igcd(cx, recv, o), lcm(cx, recv, o));
+    let (g, l) = match long::gcd_lcm(cx, recv, o)? {
+        Some(made) => made,
+        None => (igcd(cx, recv, o), lcm(cx, recv, o)),
+    };
     Ok(cx.array(&[g, l]))
 }
 fn int_one(_: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -199,9 +206,12 @@ fn int_ceildiv(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !is_int(args[0]) {
         return Err(Exit::Miss);
     }
-    let a = ineg(cx, recv);
-    let q = idiv(cx, a, args[0])?;
-    Ok(ineg(cx, q))
+    // The quotient rounded up: there is a rest, or not.
+    let (q, r) = match long::div_mod(cx, recv, args[0])? {
+        Some(made) => made,
+        None => idivmod(cx, recv, args[0])?,
+    };
+    Ok(if isign(r) == 0 { q } else { iadd(cx, q, Value::fix(1)) })
 }
 fn int_coerce(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match num(cx, args[0]) {

@@ -7,7 +7,7 @@
 //! - `integer`, `int_convert`, `float`, `rational`, `complex`: the classes' methods
 //! - `convert`: reading numbers from text (`Integer()` and its kin)
 //! - `math`, `random`
-//! - `long`: what may take long
+//! - `long`, `ratio`: what may take long
 
 mod complex;
 mod convert;
@@ -17,6 +17,7 @@ mod integer;
 mod long;
 mod math;
 mod random;
+mod ratio;
 mod rational;
 pub mod real;
 

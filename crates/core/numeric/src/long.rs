@@ -5,7 +5,8 @@
 //! and arguments; what other methods compute on the way stays where it is.
 
 use crate::real::{big, is_int};
-use kumi_num::{BigInt, cost};
+use kumi_num::float::Rounding;
+use kumi_num::{BigInt, TooLarge, cost};
 use kumi_vm::*;
 
 /// Words of an Integer; 1 for a fixnum.
@@ -98,7 +99,43 @@ pub fn to_text(cx: &mut Cx, a: Value, radix: u32) -> Result<String, Exit> {
     cx.detach_on_cells([a, Value::fix(radix as i64)], cost::text(words(a), radix), move || big(a).to_string_radix(radix))
 }
 
-/// Digits of a big Integer, the lowest first.
-pub fn digits(cx: &mut Cx, a: Value, base: Value) -> Result<Vec<BigInt>, Exit> {
-    cx.detach_on_cells([a, base], cost::digits(words(a)), move || big(a).digits(&big(base)).unwrap_or_default())
+/// Digits, the lowest first.
+pub enum Digits {
+    /// All of them fixnums.
+    Small(Vec<i64>),
+    Large(Vec<BigInt>),
+}
+
+impl Digits {
+    pub fn of(v: Value, base: Value) -> Digits {
+        match base.as_fix() {
+            Some(b) => Digits::Small(big(v).small_digits(b.unsigned_abs())),
+            None => Digits::Large(big(v).digits(&big(base)).unwrap_or_default()),
+        }
+    }
+}
+
+/// Digits of a big Integer.
+pub fn digits(cx: &mut Cx, a: Value, base: Value) -> Result<Digits, Exit> {
+    cx.detach_on_cells([a, base], cost::digits(words(a)), move || Digits::of(a, base))
+}
+
+/// An Integer rounded to ten to the power of `places`.
+pub fn round(cx: &mut Cx, a: Value, places: u64, how: Rounding) -> Result<Result<BigInt, TooLarge>, Exit> {
+    let k = words(a).max(places / 19);
+    let of = [a, Value::fix(places as i64), Value::fix(how as i64)];
+    cx.detach_on_cells(of, cost::product(k, k).saturating_mul(8), move || kumi_num::int::round_to_power(&big(a), places, how))
+}
+
+/// Greatest common divisor and least common multiple of two big Integers.
+pub fn gcd_lcm(cx: &mut Cx, a: Value, b: Value) -> Result<Option<(Value, Value)>, Exit> {
+    if !both_big(a, b) {
+        return Ok(None);
+    }
+    let ns = cost::gcd(words(a), words(b)).saturating_mul(2);
+    if !cx.worth_detaching(ns) {
+        return Ok(None);
+    }
+    let (g, l) = cx.detach_on_cells([a, b], ns, move || (big(a).gcd(&big(b)), big(a).lcm(&big(b))))?;
+    Ok(Some((cx.big(g), cx.big(l))))
 }

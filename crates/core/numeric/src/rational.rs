@@ -1,7 +1,8 @@
 //! Rational: a Pair cell of two Integers in lowest terms, the denominator positive.
 
-use crate::int_convert::{has_keywords, int_text, mode};
+use crate::int_convert::{has_keywords, mode};
 use crate::integer::*;
+use crate::ratio::{self, Op};
 use crate::real::*;
 use kumi_num::BigInt;
 use kumi_num::float::{Rounding, simplest_between};
@@ -17,15 +18,13 @@ fn rat_numerator(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn rat_denominator(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(parts(recv).1)
 }
-fn text(v: Value) -> String {
-    let (n, d) = parts(v);
-    format!("{}/{}", int_text(n, 10), int_text(d, 10))
-}
 fn rat_to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(cx.str_ascii(&text(recv)))
+    let t = ratio::text(cx, recv)?;
+    Ok(cx.str_ascii(&t))
 }
 fn rat_inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(cx.str_ascii(&format!("({})", text(recv))))
+    let t = ratio::text(cx, recv)?;
+    Ok(cx.str_ascii(&format!("({t})")))
 }
 fn rat_to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let (n, d) = parts(recv);
@@ -60,6 +59,9 @@ fn whole(cx: &mut Cx, n: Value, d: Value, how: Rounding) -> R {
 }
 /// Rounds to digits: an Integer for none, a Rational for others.
 fn to_digits(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R {
+    if let Some(r) = ratio::rounded(cx, v, digits, how)? {
+        return Ok(r);
+    }
     let (n, d) = parts(v);
     let s = ipow(cx, Value::fix(10), digits.unsigned_abs())?;
     let (n, d) = if digits >= 0 { (imul(cx, n, s), d) } else { (n, imul(cx, d, s)) };
@@ -67,8 +69,11 @@ fn to_digits(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R {
     if digits > 0 { rat_new(cx, w, s) } else { Ok(imul(cx, w, s)) }
 }
 fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {
-    let (n, d) = parts(recv);
     if args.is_empty() {
+        if let Some(r) = ratio::rounded(cx, recv, 0, how)? {
+            return Ok(r);
+        }
+        let (n, d) = parts(recv);
         return whole(cx, n, d, how);
     }
     if args.len() > 1 || has_keywords(args) {
@@ -105,7 +110,10 @@ fn x_rat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if !is_int(args[0]) || !is_int(args[1]) {
         return Err(cx.type_error("not an integer"));
     }
-    rat_new(cx, args[0], args[1])
+    match ratio::of(cx, args[0], args[1])? {
+        Some(r) => Ok(r),
+        None => rat_new(cx, args[0], args[1]),
+    }
 }
 /// `__rat_simplest(a, b)`: the simplest Rational from a to b (Rationals, a <= b).
 fn x_rat_simplest(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -141,22 +149,64 @@ fn rat_coerce(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         Num::Other => Err(Exit::Miss),
     }
 }
-fn rat_div(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    num_div(cx, recv, args)
+/// An operator of two Rationals, or of one and an Integer: huge ones by themselves, others as all numbers.
+fn operator(cx: &mut Cx, op: Op, recv: Value, args: &[Value], plain: NativeFn) -> R {
+    if as_rat(cx, args[0]).is_some() || is_int(args[0]) {
+        if let Some((_, r)) = ratio::operation(cx, op, recv, args[0])? {
+            return Ok(r);
+        }
+    }
+    plain(cx, recv, args)
+}
+fn rat_plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::Add, recv, args, num_add)
+}
+fn rat_minus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::Sub, recv, args, num_sub)
+}
+fn rat_times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::Mul, recv, args, num_mul)
+}
+fn rat_over(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::Div, recv, args, num_div)
+}
+fn rat_modulo(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::DivMod, recv, args, num_mod)
+}
+fn rat_remainder(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    operator(cx, Op::Remainder, recv, args, num_remainder)
+}
+fn rat_pow(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if let Some(e) = args[0].as_fix() {
+        if isign(parts(recv).0) != 0 && parts(recv) != (Value::fix(1), Value::fix(1)) && parts(recv) != (Value::fix(-1), Value::fix(1)) {
+            if let Some(r) = ratio::pow(cx, recv, e)? {
+                return Ok(r);
+            }
+        }
+    }
+    num_pow(cx, recv, args)
+}
+/// `__rat_decimals(v, places)`: what `format` shows of `|v|`, without its point.
+fn x_rat_decimals(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let places = cx.arg_i64(args, 1)?;
+    match ratio::decimals(cx, args[0], places.unsigned_abs())? {
+        Some(t) => Ok(cx.str_ascii(&t)),
+        None => Err(cx.arg_error("precision too big")),
+    }
 }
 
 pub static TABLE: &[NativeDef] = &[
-    n("Rational", "+", 1, 1, num_add),
-    n("Rational", "-", 1, 1, num_sub),
-    n("Rational", "*", 1, 1, num_mul),
-    n("Rational", "/", 1, 1, rat_div),
-    n("Rational", "%", 1, 1, num_mod),
+    n("Rational", "+", 1, 1, rat_plus),
+    n("Rational", "-", 1, 1, rat_minus),
+    n("Rational", "*", 1, 1, rat_times),
+    n("Rational", "/", 1, 1, rat_over),
+    n("Rational", "%", 1, 1, rat_modulo),
     n("Rational", "div", 1, 1, num_idiv),
     n("Rational", "divmod", 1, 1, num_divmod),
-    n("Rational", "remainder", 1, 1, num_remainder),
+    n("Rational", "remainder", 1, 1, rat_remainder),
     n("Rational", "fdiv", 1, 1, num_fdiv),
-    n("Rational", "**", 1, 1, num_pow),
-    n("Rational", "pow", 1, 1, num_pow),
+    n("Rational", "**", 1, 1, rat_pow),
+    n("Rational", "pow", 1, 1, rat_pow),
     n("Rational", "-@", 0, 0, num_neg),
     n("Rational", "==", 1, 1, num_eq),
     n("Rational", "<=>", 1, 1, num_cmp),
@@ -181,6 +231,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Rational", "truncate", 0, 1, rat_truncate),
     n("Rational", "coerce", 1, 1, rat_coerce),
     intrinsic("__rat", 2, 2, x_rat),
+    intrinsic("__rat_decimals", 2, 2, x_rat_decimals),
     intrinsic("__rat_round", 3, 3, x_rat_round),
     intrinsic("__rat_simplest", 2, 2, x_rat_simplest),
 ];

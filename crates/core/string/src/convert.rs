@@ -1,5 +1,6 @@
 //! Strings read as numbers: `to_i`, `to_f`, `to_r`, `to_c`, `hex`, `oct`.
 
+use crate::away::away;
 use crate::text::*;
 use kumi_num::int::Int;
 use kumi_num::parse::{self, ComplexText, Component};
@@ -53,7 +54,7 @@ fn oct(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
-    let f = parse::float(s.bytes(), false).unwrap_or(0.0);
+    let f = away(cx, s, s.bytes().len() as u64 * 4, |b| parse::float(b, false).unwrap_or(0.0))?;
     Ok(cx.float(f))
 }
 fn too_big(cx: &mut Cx, _: TooLarge) -> Exit {
@@ -66,10 +67,15 @@ fn rational(cx: &mut Cx, n: BigInt, d: BigInt) -> R {
     let (a, b) = (big(cx, n), big(cx, d));
     Ok(cx.heap.pair(cx.k.rational.val(), a, b))
 }
+/// How long reading fractions takes: as long as reducing what is read of them.
+fn reading_ratio(s: Str) -> u64 {
+    let words = s.bytes().len() as u64 / 16;
+    kumi_num::cost::gcd(words, words)
+}
 fn to_r(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
-    match parse::rational(s.bytes(), false) {
+    match away(cx, s, reading_ratio(s), |b| parse::rational(b, false))? {
         Ok(Some((n, d))) => rational(cx, n, d),
         Ok(None) => rational(cx, BigInt::ZERO, BigInt::ONE),
         Err(e) => Err(too_big(cx, e)),
@@ -99,9 +105,8 @@ fn to_c(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
     // Reading stops at a null byte.
-    let b = s.bytes();
-    let b = &b[..b.iter().position(|c| *c == 0).unwrap_or(b.len())];
-    match parse::complex(b, false) {
+    let read = away(cx, s, reading_ratio(s), |b| parse::complex(&b[..memchr::memchr(0, b).unwrap_or(b.len())], false))?;
+    match read {
         Ok(Some(c)) => complex(cx, c),
         Ok(None) => Ok(cx.heap.pair(cx.k.complex.val(), Value::fix(0), Value::fix(0))),
         Err(e) => Err(too_big(cx, e)),

@@ -44,6 +44,11 @@ const FLOAT: i64 = 3;
 const KEY: i64 = 4;
 const CHARACTER: i64 = 5;
 const TO_INT: i64 = 6;
+/// What takes long is text that the prelude makes, one number after the other: `[integer, radix]` of digits, `[number, places]` of decimals.
+const DIGITS: i64 = 7;
+const DECIMALS: i64 = 8;
+/// Numbers of more bits are such.
+const LONG_BITS: u64 = 64 * 1024;
 
 /// One directive being read.
 #[derive(Default)]
@@ -483,11 +488,30 @@ impl Run<'_> {
                 None => Value::fix(0),
             };
         }
+        // The digits of a huge one come after it.
+        let digits = self.met.get(self.directive * 4 + 1).and_then(|x| x.as_array());
+        if let Some(x) = digits {
+            let (Some(sign), Some(t)) = (x.get(0), x.get(1).and_then(|t| t.as_str())) else { return Err(cx.type_error("String expected")) };
+            let t = String::from_utf8_lossy(t.bytes()).into_owned();
+            cx.check_size(d.spec.width.max(d.spec.precision.unwrap_or(0)))?;
+            match format::integer_of_digits(&d.spec, c, sign.truthy(), t) {
+                Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+                Err(_) => return self.fail(cx, "width too big"),
+            }
+            return Ok(());
+        }
         if !v.is_fix() && v.as_big().is_none() {
             match self.need(true, INTEGER, v) {
                 Some(x) => v = x,
                 None => return Ok(()),
             }
+        }
+        if let Some(b) = v.as_big().filter(|b| b.n.magnitude_bits() > LONG_BITS) {
+            let complement = format::shows_complement(&d.spec, c, b.n.is_negative());
+            let wanted = cx.array(&[v, Value::fix(format::radix(c) as i64), Value::bool(complement)]);
+            let slot = self.directive * 4 + 1;
+            self.needs.extend([Value::fix(slot as i64), Value::fix(DIGITS), wanted]);
+            return Ok(());
         }
         let n = match (v.as_fix(), v.as_big()) {
             (Some(i), _) => Int::Small(i),
@@ -514,6 +538,19 @@ impl Run<'_> {
                 v.cell::<PairObj>().filter(|_| cx.real_class(v) == cx.k.rational).map(|p| (p.a, p.b))
             };
             if let Some((n, over)) = parts {
+                let size = |v: Value| v.as_big().map_or(0, |b| b.n.magnitude_bits());
+                let places = d.spec.precision.unwrap_or(6);
+                if size(n).max(size(over)).max(places as u64 * 3) > LONG_BITS {
+                    let wanted = cx.array(&[v, Value::fix(places as i64)]);
+                    let Some(t) = self.need(true, DECIMALS, wanted) else { return Ok(()) };
+                    let Some(t) = t.as_str() else { return Err(cx.type_error("String expected")) };
+                    let negative = n.as_fix().map_or_else(|| n.as_big().is_some_and(|b| b.n.is_negative()), |i| i < 0);
+                    match format::ratio_of_digits(&d.spec, negative, String::from_utf8_lossy(t.bytes()).into_owned()) {
+                        Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+                        Err(_) => return self.fail(cx, "precision too big"),
+                    }
+                    return Ok(());
+                }
                 let big = |v: Value| v.as_big().map_or_else(|| BigInt::from_i64(v.as_fix().unwrap_or(0)), |b| b.n.clone());
                 match format::ratio(&d.spec, &big(n), &big(over)) {
                     Ok(t) => self.out.extend_from_slice(t.as_bytes()),
@@ -600,7 +637,7 @@ fn percent(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if v.as_array().is_some() { Err(Exit::Miss) } else { Ok(v) }
 }
 /// `__format(fmt, args array, met array)`: String, or an Array of needs `[slot, kind, value, ...]`; kinds:
-/// 0 to_s, 1 inspect, 2 Integer(), 3 Float(), 4 hash entry (`[hash, key, shown]`), 5 a character, 6 to_int. An
+/// 0 to_s, 1 inspect, 2 Integer(), 3 Float(), 4 hash entry (`[hash, key, shown]`), 5 a character, 6 to_int, 7 digits, 8 decimals. An
 /// Array of one String: done, but there were more arguments.
 fn format_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let fmt = me(cx, args[0])?;
