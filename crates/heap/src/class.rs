@@ -4,7 +4,7 @@
 //! whoever changes a method, an include or a superclass gives the class and all
 //! its descendants fresh serials, so that an inline cache needs one comparison.
 
-use crate::header::{Header, Kind, Layout};
+use crate::header::{Half, Header, Kind, Layout, Word};
 use crate::published::Published;
 use crate::{Gc, Marker, Sym, Value};
 use rustc_hash::FxHashMap;
@@ -53,10 +53,11 @@ pub struct Const {
 #[repr(C)]
 pub struct ClassObj {
     pub hdr: Header,
-    pub serial: u32,
+    /// See the module: read without a lock.
+    pub serial: Word,
     pub role: Role,
     /// Inline instance-variable slots for the next object: the most that were seen.
-    pub slots: u16,
+    pub slots: Half,
     pub data: Tables,
 }
 // SAFETY: repr(C), header first, kind used here only.

@@ -1,12 +1,13 @@
 //! The two-word header every cell starts with, and typed pointers to cells.
 //!
 //! The flags change only by atomic read-modify-write once a cell is made: the
-//! lock bit among them belongs to whoever set it, the others to all.
+//! lock bit among them belongs to whoever set it, the others to all. `x` and `aux` are atomic words: who
+//! writes them holds the lock, or runs alone; others read them meanwhile.
 
 use crate::Value;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, Ordering::*};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::*};
 
 /// What a cell is. Decides its layout, how it is traced and what must be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,19 +85,58 @@ pub struct Header {
     pub kind: Kind,
     pub flags: AtomicU8,
     /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Others: free use.
-    pub x: u16,
+    pub x: Half,
     /// Object: shape. Record: bytes of its row. Others: free use.
-    pub aux: u32,
+    pub aux: Word,
+}
+
+macro_rules! racing {
+    ($($(#[$doc:meta])* $t:ident $u:ident $a:ident;)*) => { $(
+        $(#[$doc])*
+        #[repr(transparent)]
+        pub struct $t($a);
+
+        impl $t {
+            #[inline(always)]
+            pub const fn new(n: $u) -> $t {
+                $t($a::new(n))
+            }
+            #[inline(always)]
+            pub fn get(&self) -> $u {
+                self.0.load(Relaxed)
+            }
+            #[inline(always)]
+            pub fn set(&self, n: $u) {
+                self.0.store(n, Relaxed)
+            }
+            /// The same for who has it to itself.
+            #[inline(always)]
+            pub fn put(&mut self, n: $u) {
+                *self.0.get_mut() = n
+            }
+            /// For what must be ordered.
+            #[inline(always)]
+            pub fn word(&self) -> &$a {
+                &self.0
+            }
+        }
+    )* };
+}
+racing! {
+    /// Sixteen bits that others may read while they are written. Reading and writing by `get` and `set` is ordered with nothing.
+    Half u16 AtomicU16;
+    /// Thirty-two such bits.
+    Word u32 AtomicU32;
 }
 
 impl Header {
     pub fn new(class: Value, kind: Kind) -> Header {
-        Header { class, kind, flags: AtomicU8::new(0), x: 0, aux: 0 }
+        Header { class, kind, flags: AtomicU8::new(0), x: Half::new(0), aux: Word::new(0) }
     }
     /// The header of a new cell with flags.
     #[inline(always)]
     pub fn with(class: Value, kind: Kind, flags: u8) -> Header {
-        Header { class, kind, flags: AtomicU8::new(flags), x: 0, aux: 0 }
+        Header { class, kind, flags: AtomicU8::new(flags), x: Half::new(0), aux: Word::new(0) }
     }
     #[inline(always)]
     pub fn has(&self, f: u8) -> bool {

@@ -5,7 +5,7 @@ use crate::header::{Gc, Header, Kind, Layout, flag};
 use crate::{Marker, Plain, RaceVec, Seen, Value};
 use kumi_num::BigInt;
 use std::any::Any;
-use std::sync::atomic::{AtomicU16, Ordering::*, fence};
+use std::sync::atomic::{AtomicU16, Ordering::*};
 
 /// The buffer of a string.
 pub type StrBuf = RaceVec<u8, 24>;
@@ -34,38 +34,42 @@ impl ObjectObj {
     /// Variable in slot `i` of the shape; undef when never set.
     #[inline(always)]
     pub fn slot(&self, i: u32) -> Value {
-        if i < self.hdr.x as u32 {
+        if i < self.hdr.x.get() as u32 {
             // SAFETY: the cell was allocated with `hdr.x` slots behind it.
             unsafe { Value::load(self.slots.as_ptr().add(i as usize)) }
         } else {
-            self.ext.seen().get((i - self.hdr.x as u32) as usize).unwrap_or(Value::UNDEF)
+            self.ext.seen().get((i - self.hdr.x.get() as u32) as usize).unwrap_or(Value::UNDEF)
         }
     }
     /// Stores into slot `i`. The caller runs the barrier ([`crate::Heap::before_store`]) first.
     #[inline(always)]
     pub fn set_slot(&mut self, i: u32, v: Value) {
-        if i < self.hdr.x as u32 {
+        if i < self.hdr.x.get() as u32 {
             // SAFETY: as in `slot`.
             unsafe { Value::store(self.slots.as_mut_ptr().add(i as usize), v) }
         } else {
-            let k = (i - self.hdr.x as u32) as usize;
+            let k = (i - self.hdr.x.get() as u32) as usize;
             if self.ext.len() <= k {
                 self.ext.resize(k + 1, Value::UNDEF);
             }
             self.ext.set(k, v);
         }
     }
+    /// Its shape: the slots that it tells of are there.
+    #[inline(always)]
+    pub fn shape(&self) -> crate::ShapeId {
+        self.hdr.aux.word().load(Acquire)
+    }
     /// The object's shape becomes `s`: the slots that it tells of are written.
     #[inline(always)]
     pub fn set_shape(&mut self, s: crate::ShapeId) {
-        fence(Release);
-        self.hdr.aux = s;
+        self.hdr.aux.word().store(s, Release);
     }
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     pub(crate) unsafe fn inline(&self) -> &[Value] {
         // SAFETY: as in `slot`.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x.get() as usize) }
     }
 }
 
@@ -124,8 +128,7 @@ impl StrObj {
     }
     #[inline]
     fn x(&self) -> &AtomicU16 {
-        // SAFETY: same size and alignment, inside a live cell.
-        unsafe { AtomicU16::from_ptr(&raw const self.hdr.x as *mut u16) }
+        self.hdr.x.word()
     }
     /// Names the state of the string, for [`StrObj::cache_range`]: asked before its bytes are looked at.
     #[inline]
@@ -176,7 +179,7 @@ pub struct RangeObj {
 
 impl RangeObj {
     pub fn exclusive(&self) -> bool {
-        self.hdr.x != 0
+        self.hdr.x.get() != 0
     }
 }
 
@@ -200,19 +203,19 @@ impl StructObj {
     #[inline(always)]
     pub fn slots(&self) -> Seen<'_, Value> {
         // SAFETY: the cell was allocated with `hdr.x` slots behind it.
-        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.x as usize) }
+        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.x.get() as usize) }
     }
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     #[inline(always)]
     pub(crate) unsafe fn still(&self) -> &[Value] {
         // SAFETY: as in `slots`.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x as usize) }
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x.get() as usize) }
     }
     /// Stores into slot `i`, when there is one. The caller runs the barrier.
     #[inline(always)]
     pub fn set(&mut self, i: usize, v: Value) -> bool {
-        let there = i < self.hdr.x as usize;
+        let there = i < self.hdr.x.get() as usize;
         if there {
             // SAFETY: as in `slots`.
             unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
@@ -221,7 +224,7 @@ impl StructObj {
     }
     /// Stores into the first slots, as many as there are values and slots.
     pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
-        (0..self.hdr.x as usize).zip(vs).for_each(|(i, v)| {
+        (0..self.hdr.x.get() as usize).zip(vs).for_each(|(i, v)| {
             self.set(i, v);
         });
     }
@@ -250,7 +253,7 @@ impl ProcObj {
     /// ruby2_keywords
     pub const RUBY2_KEYWORDS: u16 = 8;
     pub fn is_lambda(&self) -> bool {
-        self.hdr.x & Self::LAMBDA != 0
+        self.hdr.x.get() & Self::LAMBDA != 0
     }
 }
 
@@ -268,20 +271,20 @@ impl EnvObj {
     #[inline(always)]
     pub fn slots(&self) -> Seen<'_, Value> {
         // SAFETY: the cell was allocated with `hdr.aux` slots behind it.
-        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.aux as usize) }
+        unsafe { Seen::new(self.slots.as_ptr(), self.hdr.aux.get() as usize) }
     }
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     #[inline(always)]
     pub(crate) unsafe fn still(&self) -> &[Value] {
         // SAFETY: as in `slots`.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.aux as usize) }
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.aux.get() as usize) }
     }
     /// # Safety
     /// There is such a slot.
     #[inline(always)]
     pub unsafe fn slot_unchecked(&self, i: usize) -> Value {
-        debug_assert!(i < self.hdr.aux as usize);
+        debug_assert!(i < self.hdr.aux.get() as usize);
         // SAFETY: the caller's promise.
         unsafe { Value::load(self.slots.as_ptr().add(i)) }
     }
@@ -289,19 +292,19 @@ impl EnvObj {
     /// There is such a slot. The caller runs the barrier.
     #[inline(always)]
     pub unsafe fn set_unchecked(&mut self, i: usize, v: Value) {
-        debug_assert!(i < self.hdr.aux as usize);
+        debug_assert!(i < self.hdr.aux.get() as usize);
         // SAFETY: the caller's promise.
         unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
     }
     /// The address of slot `i`, for a cell that holds still.
     pub fn slot_at(&mut self, i: usize) -> Option<*mut Value> {
         // SAFETY: there is such a slot.
-        (i < self.hdr.aux as usize).then(|| unsafe { self.slots.as_mut_ptr().add(i) })
+        (i < self.hdr.aux.get() as usize).then(|| unsafe { self.slots.as_mut_ptr().add(i) })
     }
     /// Stores into slot `i`, when there is one. The caller runs the barrier.
     #[inline(always)]
     pub fn set(&mut self, i: usize, v: Value) -> bool {
-        let there = i < self.hdr.aux as usize;
+        let there = i < self.hdr.aux.get() as usize;
         if there {
             // SAFETY: as in `slots`.
             unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
@@ -310,7 +313,7 @@ impl EnvObj {
     }
     /// Stores into the first slots, as many as there are values and slots.
     pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
-        (0..self.hdr.aux as usize).zip(vs).for_each(|(i, v)| {
+        (0..self.hdr.aux.get() as usize).zip(vs).for_each(|(i, v)| {
             self.set(i, v);
         });
     }

@@ -33,13 +33,13 @@ impl RecordObj {
     /// How many fields.
     #[inline(always)]
     pub fn fields(&self) -> usize {
-        self.hdr.x as usize
+        self.hdr.x.get() as usize
     }
     /// The packed row.
     #[inline]
     pub fn row(&self) -> &[u8] {
         // SAFETY: the cell was allocated with `hdr.x` slots and `hdr.aux` bytes behind them, all written.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr().add(self.hdr.x as usize) as *const u8, self.hdr.aux as usize) }
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr().add(self.hdr.x.get() as usize) as *const u8, self.hdr.aux.get() as usize) }
     }
     /// Field `i`: `UNDEF` while it is pending, `REMOVED`, or its value. Pending, too, when there is no such field.
     #[inline(always)]
@@ -52,15 +52,15 @@ impl RecordObj {
     #[inline(always)]
     fn word(&self, i: usize) -> Option<&AtomicU64> {
         // SAFETY: as in `row`.
-        (i < self.hdr.x as usize).then(|| unsafe { &*self.slots.as_ptr().add(i) })
+        (i < self.hdr.x.get() as usize).then(|| unsafe { &*self.slots.as_ptr().add(i) })
     }
     /// All slots as they are, for visitors.
     pub(crate) fn slots(&self) -> &[Value] {
         // SAFETY: as in `row`; a Value is a word, and visitors run while no one decodes or read each word once.
-        unsafe { std::slice::from_raw_parts(self.slots.as_ptr() as *const Value, self.hdr.x as usize) }
+        unsafe { std::slice::from_raw_parts(self.slots.as_ptr() as *const Value, self.hdr.x.get() as usize) }
     }
     pub(crate) fn size(h: &Header) -> usize {
-        size_of::<RecordObj>() + h.x as usize * 8 + h.aux as usize
+        size_of::<RecordObj>() + h.x.get() as usize * 8 + h.aux.get() as usize
     }
 }
 
@@ -81,8 +81,8 @@ impl Heap {
     pub fn record(&mut self, class: Gc<ClassObj>, row: &[u8], n: u16) -> Gc<RecordObj> {
         assert!(row.len() <= RecordObj::MAX_ROW, "a packed row is shorter than 2 GB");
         let mut hdr = Header::with(class.val(), Kind::Record, flag::FROZEN);
-        hdr.x = n;
-        hdr.aux = row.len() as u32;
+        hdr.x.put(n);
+        hdr.aux.put(row.len() as u32);
         let bytes = RecordObj::size(&hdr);
         let p = self.raw(bytes, self.place);
         // SAFETY: a fresh cell of that size: header, slots, bytes.
@@ -114,7 +114,7 @@ impl Heap {
     }
     /// A record like `r`, decoded as far as that is, of the class `class`.
     pub fn copy_record(&mut self, class: Gc<ClassObj>, r: Gc<RecordObj>) -> Gc<RecordObj> {
-        let new = self.record(class, r.row(), r.hdr.x);
+        let new = self.record(class, r.row(), r.hdr.x.get());
         for i in 0..r.fields() {
             let v = r.slot(i);
             if !v.is_undef() {

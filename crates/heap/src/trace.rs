@@ -9,7 +9,6 @@ use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
 use crate::{ClassObj, HashObj, RecordObj, ShapeId, Sym, Value};
 use std::mem::size_of;
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// Is shown every value that something refers to.
 pub trait Visitor {
@@ -110,7 +109,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Home => to.visit(v.cell_unchecked::<HomeObj>().outer),
             Kind::Object => {
                 let o = v.cell_unchecked::<ObjectObj>();
-                to.shape(h.aux);
+                to.shape(h.aux.get());
                 to.visit_all(o.inline());
                 to.visit_fields(o.ext.still());
             }
@@ -141,7 +140,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Cref => {
                 let c = v.cell_unchecked::<CrefObj>();
                 to.visit_all(&[c.module, c.parent, c.refinements, c.definee]);
-                to.method(c.hdr.aux);
+                to.method(c.hdr.aux.get());
             }
             Kind::Unwind => {
                 let u = v.cell_unchecked::<UnwindObj>();
@@ -223,9 +222,8 @@ static EXTENTS: [Extent; Kind::ALL.len()] = {
 #[inline(always)]
 pub(crate) fn cell_bytes(h: &Header) -> usize {
     let e = &EXTENTS[h.kind as usize];
-    // SAFETY: a field of a live header. Of a shared String others store into it meanwhile; there it counts nothing.
-    let x = unsafe { AtomicU16::from_ptr(&raw const h.x as *mut u16) }.load(Relaxed);
-    let n = e.base as usize + x as usize * e.x as usize + h.aux as usize * e.aux as usize;
+    // Of a shared String others store into `x` meanwhile; there it counts nothing.
+    let n = e.base as usize + h.x.get() as usize * e.x as usize + h.aux.get() as usize * e.aux as usize;
     n.next_multiple_of(16)
 }
 

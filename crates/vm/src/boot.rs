@@ -56,8 +56,8 @@ impl Cx {
     /// A place for code: see [`CrefObj`].
     pub fn new_cref(&mut self, module: Value, parent: Value, method: u32, vis: u16) -> Gc<CrefObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Cref);
-        hdr.aux = method;
-        hdr.x = vis;
+        hdr.aux.put(method);
+        hdr.x.put(vis);
         let refinements = parent.cell::<CrefObj>().map_or(Value::NIL, |p| p.refinements);
         self.heap.cref(CrefObj { hdr, module, parent, refinements, definee: Value::NIL })
     }

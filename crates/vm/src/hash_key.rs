@@ -85,7 +85,7 @@ impl Cx {
                 h.h.set_val(i, val);
                 Ok(())
             }
-            None if !h.h.by_identity() && self.changes(key) => {
+            None if !h.h.by_identity() && self.may_change(key) => {
                 // What is kept is a copy: its hash, not that of what the key was a moment ago.
                 let key = self.frozen_key(key);
                 self.hash_put(h, key, val)
@@ -93,15 +93,15 @@ impl Cx {
             None => self.hash_push(h, hv, key, val),
         }
     }
-    /// May another thread be changing this String, unless it is locked?
+    /// May another thread be changing this String, unless it is locked? Then what is known of its bytes may be known of others.
     #[inline(always)]
-    fn changes(&self, key: Value) -> bool {
+    pub fn may_change(&self, key: Value) -> bool {
         self.parallel && key.is_kind(Kind::Str) && key.needs_lock()
     }
     /// A key to be looked for and then kept: a copy of a String that others may change.
     #[inline]
     pub fn still_key(&mut self, key: Value) -> Value {
-        if self.changes(key) { self.frozen_key(key) } else { key }
+        if self.may_change(key) { self.frozen_key(key) } else { key }
     }
     /// `h[key] = val` for a plain key outside any iteration; false when the key is not plain.
     pub fn hash_put_plain(&mut self, h: Gc<HashObj>, key: Value, val: Value) -> bool {
@@ -125,13 +125,11 @@ impl Cx {
         match key.as_str() {
             Some(s) if !key.frozen() => {
                 let class = self.real_class(key).val();
-                let c = self.heap.str(class, s.bytes(), s.enc());
-                let v = c.val();
-                if let Some(mut hd) = v.header_mut() {
-                    hd.x = s.hdr.x;
-                    hd.set(flag::FROZEN);
-                }
-                v
+                let known = if self.may_change(key) { 0 } else { s.range() };
+                let mut c = self.heap.str(class, s.bytes(), s.enc());
+                c.set_range(known);
+                c.hdr.set(flag::FROZEN);
+                c.val()
             }
             _ => key,
         }

@@ -33,7 +33,7 @@ impl Cx {
             match v.kind() {
                 Some(Kind::Float | Kind::Big | Kind::Class | Kind::Pair) => continue,
                 Some(Kind::Proc) => {
-                    if v.as_proc().is_some_and(|p| p.hdr.x & (SHAREABLE_PROC | ProcObj::FROM_SYMBOL) == 0) {
+                    if v.as_proc().is_some_and(|p| p.hdr.x.get() & (SHAREABLE_PROC | ProcObj::FROM_SYMBOL) == 0) {
                         return false;
                     }
                     continue;
@@ -220,7 +220,7 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
     }
     let mut env = Value::NIL;
     for x in chain.into_iter().rev() {
-        let mut c = cx.heap.env(env, x.hdr.aux);
+        let mut c = cx.heap.env(env, x.hdr.aux.get());
         let vs = x.slots().to_vec();
         cx.heap.before_store_all(c.val(), &vs);
         c.put(vs);
@@ -235,7 +235,7 @@ fn proc_share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.before_store(a[0], env);
     p.env = env;
     p.block = Value::NIL;
-    p.hdr.x |= SHAREABLE_PROC;
+    p.hdr.x.set(p.hdr.x.get() | SHAREABLE_PROC);
     if let Some(h) = a[0].header() {
         h.set(flag::FROZEN);
     }
@@ -246,11 +246,11 @@ fn proc_detach(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(p) = a[0].as_proc() else { return Ok(a[0]) };
     let env = copied_env(cx, p);
     let mut hdr = Header::new(cx.k.proc_class.val(), Kind::Proc);
-    hdr.x = p.hdr.x & ProcObj::RUBY2_KEYWORDS | SHAREABLE_PROC;
+    hdr.x.put(p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS | SHAREABLE_PROC);
     if p.is_lambda() || a[2].truthy() {
-        hdr.x |= ProcObj::LAMBDA;
+        hdr.x.put(hdr.x.get() | ProcObj::LAMBDA);
     }
-    hdr.aux = u32::MAX;
+    hdr.aux.put(u32::MAX);
     let new = ProcObj { hdr, iseq: p.iseq, self_val: a[1], env, cref: p.cref, block: Value::NIL, home: Value::NIL };
     let v = cx.heap.proc(new).val();
     if let Some(h) = v.header() {

@@ -344,7 +344,7 @@ impl Runtime {
         if let Some(h) = self.first_heap() {
             h.each_class(|c| {
                 last += 1;
-                c.serial = last;
+                c.serial.set(last);
             });
             self.serial.store(last, Relaxed);
         }

@@ -436,7 +436,7 @@ impl TaskTable {
     pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, Vec<u32>> {
         self.free.lock()
     }
-    /// Enters a task; `None` when there are too many.
+    /// Enters a task, a thread's first one if no `root` was set; `None` when there are too many.
     pub fn insert(&self, mut b: Box<Task>) -> Option<TaskPtr> {
         let mut free = self.lock();
         let i = match free.pop() {
@@ -446,6 +446,10 @@ impl TaskTable {
         };
         let generation = self.slots[i].generation.load(Relaxed).wrapping_add(1).max(1);
         b.id = (generation as u64) << 32 | i as u64;
+        if b.root == 0 {
+            b.root = b.id;
+        }
+        *b.active.get_mut() = b.id;
         let p = Box::into_raw(b);
         self.slots[i].generation.store(generation, Relaxed);
         self.slots[i].task.store(p, Release);

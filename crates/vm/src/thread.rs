@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** A thread is new (no task), alive (`id` is its first task) or done
 //! (`result` or `failed` tells how); it changes from one to the next once, under its
-//! object's lock.
+//! object's lock. Its number and which of the three it is are words that others read without.
 
 use crate::native::*;
 use crate::sched::now_ns;
@@ -10,14 +10,12 @@ use crate::sync::WaitList;
 use crate::task::{State, TaskPtr, Waits};
 use crate::{Cx, Ticket};
 use kumi_heap::*;
-use std::sync::atomic::Ordering::*;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Life {
-    New,
-    Alive,
-    Done,
-}
+/// `life` of a thread: no task yet; `id` is its first task; `result` or `failed` tells how it ended.
+const NEW: u8 = 0;
+const ALIVE: u8 = 1;
+const DONE: u8 = 2;
 
 /// Where a thread that is done keeps the locals of its first fiber.
 const LOCALS: &str = "@__locals";
@@ -25,8 +23,8 @@ const LOCALS: &str = "@__locals";
 /// The payload of a Thread.
 pub(crate) struct ThreadObj {
     /// Its first task.
-    pub id: u64,
-    life: Life,
+    pub id: AtomicU64,
+    life: AtomicU8,
     killed: bool,
     /// The death was reported.
     reported: bool,
@@ -58,8 +56,8 @@ impl Payload for ThreadObj {
 impl ThreadObj {
     fn new() -> ThreadObj {
         ThreadObj {
-            id: 0,
-            life: Life::New,
+            id: AtomicU64::new(0),
+            life: AtomicU8::new(NEW),
             killed: false,
             reported: false,
             fatal: false,
@@ -85,7 +83,7 @@ impl Cx {
     pub(crate) fn main_thread(&mut self) -> Value {
         let Some(mut t) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return Value::NIL };
         if t.thread.is_nil() {
-            let v = self.data(self.k.thread, ThreadObj { id: t.id, life: Life::Alive, ..ThreadObj::new() });
+            let v = self.data(self.k.thread, ThreadObj { id: AtomicU64::new(t.id), life: AtomicU8::new(ALIVE), ..ThreadObj::new() });
             t.thread = v;
             self.keep(v);
         }
@@ -102,7 +100,7 @@ impl Cx {
         for t in fibers {
             if t.state.get() == State::Done && t.is_root() && t.id != main {
                 if let Some(o) = t.thread.as_data::<ThreadObj>() {
-                    o.life = Life::Done;
+                    o.life.store(DONE, Release);
                 }
                 self.tasks.remove(t.id);
             }
@@ -119,7 +117,7 @@ impl Cx {
     /// The first task of a thread that is alive.
     pub(crate) fn thread_root(&self, v: Value) -> Option<TaskPtr> {
         let t = v.as_data::<ThreadObj>()?;
-        self.tasks.get(t.id).filter(|_| t.life == Life::Alive)
+        (t.life.load(Acquire) == ALIVE).then(|| self.tasks.get(t.id.load(Relaxed)))?
     }
     /// The running thread ends with `failed`: what has to be called first, if anything.
     pub(crate) fn report_death(&mut self, failed: Value) -> Option<Call> {
@@ -158,7 +156,7 @@ impl Cx {
             v.lock();
         }
         let Some(t) = v.as_data::<ThreadObj>() else { return };
-        t.life = Life::Done;
+        t.life.store(DONE, Release);
         let (joiner, joiners) = (t.joiner.take(), t.joiners.take());
         let (failed, fatal) = (t.failed, t.fatal);
         if parallel {
@@ -183,17 +181,17 @@ impl Cx {
         let me = self.current_thread();
         let group = me.as_data::<ThreadObj>().map_or(Value::NIL, |t| t.group);
         let t = thread(self, v)?;
-        if t.life != Life::New {
+        if t.life.load(Relaxed) != NEW {
             return Err(self.raise_msg(self.k.thread_error, "already initialized thread"));
         }
         if group.is_heap() && group.frozen() {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
         let task = self.new_task(Call { kw, ..Call::of(block, args) }, Some(v))?;
-        t.id = task.id;
-        t.life = Life::Alive;
         t.group = group;
         t.code = block.as_proc().map_or(0, |p| p.iseq);
+        t.id.store(task.id, Relaxed);
+        t.life.store(ALIVE, Release);
         self.heap.charge(task_bytes());
         let first = self.tasks.threads.fetch_add(1, Relaxed) == 0;
         task.state.set(State::New);
@@ -209,6 +207,8 @@ impl Cx {
     /// `Thread.new` of a plain Thread: the object and its task in one go.
     pub(crate) fn thread_new(&mut self, class: Gc<ClassObj>, block: Value, args: &[Value], kw: Value) -> R {
         let v = self.data(class, ThreadObj::new());
+        // From the moment that it has a task others find it.
+        let _l = self.parallel.then(|| v.locked());
         self.thread_begin(v, block, args, kw)?;
         Ok(v)
     }
@@ -248,9 +248,9 @@ fn list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// `__thread_state(thread)`: :new, :run, :sleep, :done
 fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let life = thread(cx, a[0])?.life;
+    let life = thread(cx, a[0])?.life.load(Acquire);
     let s = match cx.thread_root(a[0]) {
-        None if life == Life::New => "new",
+        None if life == NEW => "new",
         None => "done",
         Some(t) if cx.active_of(t).state.get() == State::Waiting => "sleep",
         Some(_) => "run",
@@ -280,12 +280,12 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         if recv == cx.main_thread() {
             return Err(cx.raise_msg(cx.k.thread_error, "Target thread must not be main thread"));
         }
-        if t.life == Life::New {
+        if t.life.load(Acquire) == NEW {
             return Err(cx.raise_msg(cx.k.thread_error, "uninitialized thread"));
         }
     }
     cx.task.waits = Waits::Nothing;
-    if t.life == Life::Done {
+    if t.life.load(Acquire) == DONE {
         return if t.failed.is_nil() { Ok(recv) } else { Err(cx.raise(t.failed)) };
     }
     if cx.task.until != u64::MAX && now_ns() >= cx.task.until {
@@ -319,7 +319,7 @@ fn result(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__thread_failed(thread)`: the exception that ended it, or nil.
 fn failed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let t = thread(cx, a[0])?;
-    Ok(if t.life == Life::Done { t.failed } else { Value::NIL })
+    Ok(if t.life.load(Acquire) == DONE { t.failed } else { Value::NIL })
 }
 /// `__thread_fatal(thread)`: its exception is raised in the main thread when it has ended.
 fn fatal(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -168,7 +168,8 @@ fn i_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut r = me(cx, args[0])?;
     cx.heap.before_store_all(args[0], &args[1..3]);
-    (r.lo, r.hi, r.hdr.x) = (args[1], args[2], args[3].truthy() as u16);
+    (r.lo, r.hi) = (args[1], args[2]);
+    r.hdr.x.set(args[3].truthy() as u16);
     Ok(args[0])
 }
 /// `__flo_key(f)`: floats as integers in the same order, and back: bsearch halves them.

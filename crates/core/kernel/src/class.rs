@@ -61,7 +61,7 @@ pub fn link(cx: &mut Cx, c: Gc<ClassObj>, sup: Gc<ClassObj>) {
     cx.heap.before_store(c.val(), sup.val());
     c.data.superclass = Some(sup);
     c.data.instance = sup.data.instance;
-    c.slots = sup.slots;
+    c.slots.set(sup.slots.get());
     sup.data.dependents.push(c);
     cx.relink(c);
     let meta = cx.class_of(sup.val());

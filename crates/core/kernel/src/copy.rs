@@ -55,11 +55,12 @@ fn copy(cx: &mut Cx, v: Value) -> R {
             let Some(o) = v.cell::<ObjectObj>() else { return Ok(Value::UNDEF) };
             let new = cx.heap.object(class);
             if let Some(mut c) = new.cell::<ObjectObj>() {
-                let count = cx.heap.shapes.count(o.hdr.aux);
-                c.hdr.aux = o.hdr.aux;
-                for i in 0..count {
+                // One look: others may give it variables meanwhile.
+                let shape = o.shape();
+                for i in 0..cx.heap.shapes.count(shape) {
                     c.set_slot(i, o.slot(i));
                 }
+                c.set_shape(shape);
             }
             return Ok(new);
         }
@@ -90,7 +91,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Struct) => {
             let Some(s) = v.cell::<StructObj>() else { return Ok(Value::UNDEF) };
-            let mut n = cx.heap.structure(cv, s.hdr.x);
+            let mut n = cx.heap.structure(cv, s.hdr.x.get());
             // A large cell is not born private.
             let vs = s.slots().to_vec();
             cx.heap.before_store_all(n.val(), &vs);
@@ -106,8 +107,8 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         Some(Kind::Proc) => {
             let Some(p) = v.as_proc() else { return Ok(Value::UNDEF) };
             let mut hdr = Header::new(cv, Kind::Proc);
-            hdr.x = p.hdr.x;
-            hdr.aux = p.hdr.aux;
+            hdr.x.put(p.hdr.x.get());
+            hdr.aux.put(p.hdr.aux.get());
             let new = ProcObj { hdr, iseq: p.iseq, self_val: p.self_val, env: p.env, cref: p.cref, block: p.block, home: p.home };
             cx.heap.proc(new).val()
         }
@@ -192,7 +193,7 @@ fn copy_module(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         crate::class::link(cx, to, s);
         to.data.instance = from.data.instance;
         to.data.members = from.data.members.clone();
-        to.slots = from.slots;
+        to.slots.set(from.slots.get());
     }
     copy_members(cx, from, to);
     if from.role != Role::Singleton {

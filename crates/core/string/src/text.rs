@@ -151,8 +151,9 @@ pub fn piece_out(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
 }
 /// A plain copy.
 pub fn copy(cx: &mut Cx, s: Str) -> Value {
+    let known = if cx.may_change(s.val()) { 0 } else { s.range() };
     let mut c = cx.heap.str(cx.k.string.val(), s.bytes(), s.enc());
-    c.hdr.x = s.hdr.x;
+    c.set_range(known);
     c.val()
 }
 

@@ -6,7 +6,7 @@
 
 use super::Heap;
 use crate::class::Tables;
-use crate::header::{Gc, Header, Kind, flag};
+use crate::header::{Gc, Half, Header, Kind, Word, flag};
 use crate::layout::*;
 use crate::shared::lock;
 use crate::space::OUTSIDE;
@@ -17,9 +17,9 @@ impl Heap {
     /// A plain object with `slots` inline variables.
     #[inline(always)]
     pub fn object(&mut self, class: Gc<ClassObj>) -> Value {
-        let n = class.slots;
+        let n = class.slots.get();
         let mut hdr = Header::new(class.val(), Kind::Object);
-        hdr.x = n;
+        hdr.x.put(n);
         #[repr(C)]
         struct Head {
             hdr: Header,
@@ -55,7 +55,7 @@ impl Heap {
         }
         let p = self.raw(std::mem::size_of::<StrObj>(), self.place) as *mut StrObj;
         let mut hdr = Header::new(class, Kind::Str);
-        hdr.x = enc as u16;
+        hdr.x.put(enc as u16);
         // SAFETY: a fresh cell of that size.
         unsafe {
             *hdr.flags.get_mut() |= self.birth;
@@ -77,7 +77,7 @@ impl Heap {
         }
         let p = self.raw(std::mem::size_of::<StrObj>(), OUTSIDE) as *mut StrObj;
         let mut hdr = Header::new(class, Kind::Str);
-        hdr.x = enc as u16;
+        hdr.x.put(enc as u16);
         // SAFETY: a fresh cell of that size.
         unsafe {
             *hdr.flags.get_mut() |= flag::OUT;
@@ -94,7 +94,7 @@ impl Heap {
             self.charge(buf.capacity());
         }
         let mut hdr = Header::new(class, Kind::Str);
-        hdr.x = enc as u16;
+        hdr.x.put(enc as u16);
         let s = self.put(StrObj { hdr, buf });
         self.born(s.val());
         s
@@ -169,7 +169,7 @@ impl Heap {
     }
     pub fn range(&mut self, class: Value, lo: Value, hi: Value, exclusive: bool) -> Value {
         let mut hdr = Header::with(class, Kind::Range, flag::FROZEN);
-        hdr.x = exclusive as u16;
+        hdr.x.put(exclusive as u16);
         let r = self.put(RangeObj { hdr, lo, hi }).val();
         self.born(r)
     }
@@ -181,7 +181,7 @@ impl Heap {
     /// A Struct or Data instance of `n` nil members.
     pub fn structure(&mut self, class: Value, n: u16) -> Gc<StructObj> {
         let mut hdr = Header::new(class, Kind::Struct);
-        hdr.x = n;
+        hdr.x.put(n);
         #[repr(C)]
         struct Head(Header);
         let g = self.put_slots(Head(hdr), n as usize, Value::NIL);
@@ -196,7 +196,7 @@ impl Heap {
     #[inline(always)]
     pub fn env(&mut self, parent: Value, n: u32) -> Gc<EnvObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Env);
-        hdr.aux = n;
+        hdr.aux.put(n);
         #[repr(C)]
         struct Head {
             hdr: Header,
@@ -211,15 +211,15 @@ impl Heap {
     }
     pub fn home(&mut self, base: u64, task: u64, at: u32, outer: Value) -> Gc<HomeObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Home);
-        hdr.x = 1;
-        hdr.aux = at;
+        hdr.x.put(1);
+        hdr.aux.put(at);
         let h = self.put(HomeObj { hdr, base, task, outer });
         self.born(h.val());
         h
     }
     pub fn unwind(&mut self, what: u16, value: Value, target: Value) -> Gc<UnwindObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Unwind);
-        hdr.x = what;
+        hdr.x.put(what);
         let u = self.put(UnwindObj { hdr, value, target });
         self.born(u.val());
         u
@@ -228,7 +228,7 @@ impl Heap {
     pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {
         self.charge(payload.bytes());
         let mut hdr = Header::new(class, Kind::Data);
-        hdr.x = payload.shares() as u16;
+        hdr.x.put(payload.shares() as u16);
         let confined = payload.confined();
         let cell = DataObj { hdr, payload: Box::new(payload) };
         if confined {
@@ -240,7 +240,13 @@ impl Heap {
     }
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);
-        let c = self.put_shared(ClassObj { hdr: Header::new(meta, Kind::Class), serial: 0, role, slots: 1, data: Tables::new(data) });
+        let c = self.put_shared(ClassObj {
+            hdr: Header::new(meta, Kind::Class),
+            serial: Word::new(0),
+            role,
+            slots: Half::new(1),
+            data: Tables::new(data),
+        });
         lock(&self.shared.classes).all.push(c);
         c
     }

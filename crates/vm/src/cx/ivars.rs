@@ -11,7 +11,7 @@ impl Cx {
         match v.kind() {
             Some(Kind::Object) => {
                 let Some(o) = v.cell::<ObjectObj>() else { return Value::UNDEF };
-                match self.heap.shapes.slot(o.hdr.aux, name) {
+                match self.heap.shapes.slot(o.shape(), name) {
                     Some(i) => o.slot(i),
                     None => Value::UNDEF,
                 }
@@ -30,20 +30,20 @@ impl Cx {
             Some(Kind::Object) => {
                 let Some(mut o) = v.cell::<ObjectObj>() else { return };
                 self.heap.before_store(v, val);
-                match self.heap.shapes.slot(o.hdr.aux, name) {
+                match self.heap.shapes.slot(o.shape(), name) {
                     Some(i) => o.set_slot(i, val),
                     None => {
-                        let i = self.heap.shapes.count(o.hdr.aux);
+                        let i = self.heap.shapes.count(o.shape());
                         // The value before the shape that tells of it.
                         o.set_slot(i, val);
-                        let shape = self.heap.shapes.add(o.hdr.aux, name);
+                        let shape = self.heap.shapes.add(o.shape(), name);
                         o.set_shape(shape);
                         if self.heap.shapes.take_due() {
                             self.heap.request_full();
                         }
-                        if let Some(mut c) = o.hdr.class.as_class() {
-                            if c.slots <= i as u16 && i < 60 {
-                                c.slots = i as u16 + 1;
+                        if let Some(c) = o.hdr.class.as_class() {
+                            if c.slots.get() <= i as u16 && i < 60 {
+                                c.slots.set(i as u16 + 1);
                             }
                         }
                     }
@@ -68,7 +68,7 @@ impl Cx {
         match v.kind() {
             Some(Kind::Object) => {
                 let Some(o) = v.cell::<ObjectObj>() else { return Vec::new() };
-                let names = self.heap.shapes.names(o.hdr.aux);
+                let names = self.heap.shapes.names(o.shape());
                 names.into_iter().enumerate().map(|(i, s)| (s, o.slot(i as u32))).filter(|p| !p.1.is_undef()).collect()
             }
             Some(Kind::Class) => {
@@ -93,17 +93,17 @@ impl Cx {
             Some(Kind::Object) if self.parallel && v.needs_lock() => {
                 // Its place stays, so that who stores into another slot just now is not in the wrong one.
                 let mut o = v.cell::<ObjectObj>()?;
-                let i = self.heap.shapes.slot(o.hdr.aux, name)?;
+                let i = self.heap.shapes.slot(o.shape(), name)?;
                 o.set_slot(i, Value::UNDEF);
             }
             Some(Kind::Object) => {
                 let all = self.ivars(v);
                 let mut o = v.cell::<ObjectObj>()?;
-                let n = self.heap.shapes.count(o.hdr.aux);
+                let n = self.heap.shapes.count(o.shape());
                 for i in 0..n {
                     o.set_slot(i, Value::UNDEF);
                 }
-                o.hdr.aux = ROOT_SHAPE;
+                o.set_shape(ROOT_SHAPE);
                 for (s, x) in all {
                     if s != name {
                         self.ivar_set(v, s, x);

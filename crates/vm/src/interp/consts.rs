@@ -42,7 +42,7 @@ impl Cx {
         let mut c = cref.cell::<CrefObj>();
         while let Some(x) = c {
             // A method's own place repeats the module of the scope it was defined in.
-            if x.hdr.x & CrefObj::NO_CONST == 0 && x.hdr.aux == CrefObj::NO_METHOD && x.parent != Value::NIL {
+            if x.hdr.x.get() & CrefObj::NO_CONST == 0 && x.hdr.aux.get() == CrefObj::NO_METHOD && x.parent != Value::NIL {
                 if let Some(m) = x.module.as_class() {
                     v.push(m);
                 }
@@ -219,7 +219,7 @@ impl Cx {
     fn cvar_scope(&mut self, fp: Fp) -> Option<Gc<ClassObj>> {
         let mut c = fp.cref().cell::<CrefObj>();
         while let Some(x) = c {
-            if x.hdr.x & CrefObj::NO_CONST == 0 && !x.parent.is_nil() {
+            if x.hdr.x.get() & CrefObj::NO_CONST == 0 && !x.parent.is_nil() {
                 if let Some(m) = x.module.as_class() {
                     if !m.is_singleton() {
                         return Some(m);
@@ -358,9 +358,9 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn ivar_get_slow(&mut self, s: Value, name: Sym, cache: &AtomicU64) -> R {
         if let Some(o) = s.cell::<ObjectObj>() {
-            return Ok(match self.heap.shapes.slot(o.hdr.aux, name) {
+            return Ok(match self.heap.shapes.slot(o.shape(), name) {
                 Some(i) => {
-                    cache.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
+                    cache.store((o.shape() as u64) << 32 | (i + 1) as u64, Relaxed);
                     let v = o.slot(i);
                     if v.is_undef() { Value::NIL } else { v }
                 }
@@ -386,10 +386,10 @@ impl Cx {
             let x = self.isolation_error("can not set instance variables of classes/modules by non-main Ractors");
             return self.leaf_exit_drop(x);
         }
-        let before = s.cell::<ObjectObj>().map_or(ROOT_SHAPE, |o| o.hdr.aux);
+        let before = s.cell::<ObjectObj>().map_or(ROOT_SHAPE, |o| o.shape());
         self.ivar_set_locked(s, name, v);
         if let Some(o) = s.cell::<ObjectObj>() {
-            let after = o.hdr.aux;
+            let after = o.shape();
             if let Some(i) = self.heap.shapes.slot(after, name) {
                 let added = after != before && self.heap.shapes.count(before) == i && after < ADDS;
                 let w = if added { (before as u64) << 32 | (ADDS | after) as u64 } else { (after as u64) << 32 | (i + 1) as u64 };
@@ -403,10 +403,10 @@ impl Cx {
     #[inline(always)]
     pub(crate) fn slot_add(&mut self, mut o: Gc<ObjectObj>, w: u64, v: Value) -> bool {
         let (before, low) = ((w >> 32) as u32, w as u32);
-        if before != o.hdr.aux || low & ADDS == 0 || self.parallel || o.hdr.frozen() {
+        if before != o.shape() || low & ADDS == 0 || self.parallel || o.hdr.frozen() {
             return false;
         }
-        let Some(i) = self.heap.shapes.known_count(before).filter(|i| *i < o.hdr.x as u32) else { return false };
+        let Some(i) = self.heap.shapes.known_count(before).filter(|i| *i < o.hdr.x.get() as u32) else { return false };
         self.heap.before_store(o.val(), v);
         // The value before the shape that tells of it.
         o.set_slot(i, v);
@@ -429,7 +429,7 @@ impl Cx {
     #[inline(always)]
     pub(crate) fn slot_set(&mut self, mut o: Gc<ObjectObj>, k: u32, v: Value) {
         self.heap.before_store(o.val(), v);
-        if self.parallel && k >= o.hdr.x as u32 {
+        if self.parallel && k >= o.hdr.x.get() as u32 {
             slot_set_outside(o, k, v);
         } else {
             o.set_slot(k, v);

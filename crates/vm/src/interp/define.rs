@@ -40,7 +40,7 @@ impl Cx {
     pub(crate) fn lexical_cref(&self, fp: Fp) -> Value {
         let mut v = fp.cref();
         while let Some(c) = v.cell::<CrefObj>() {
-            if c.hdr.aux == CrefObj::NO_METHOD {
+            if c.hdr.aux.get() == CrefObj::NO_METHOD {
                 break;
             }
             v = c.parent;
@@ -59,7 +59,7 @@ impl Cx {
             return self.leaf_exit(x, dst);
         }
         let q = fp.iseq().children[child].clone();
-        let bits = if self.current_method(fp).is_some() { 0 } else { fp.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x) };
+        let bits = if self.current_method(fp).is_some() { 0 } else { fp.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x.get()) };
         let special = matches!(
             self.syms.name(name),
             b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?"
@@ -94,8 +94,7 @@ impl Cx {
         let cref = self.new_cref(owner.val(), lexical, CrefObj::NO_METHOD, 0);
         let entry = self.code_method(owner, name, q, cref.val(), vis);
         let m = self.add_method(owner, name, entry);
-        let mut cref = cref;
-        cref.hdr.aux = m;
+        cref.hdr.aux.set(m);
         m
     }
 
@@ -195,7 +194,7 @@ impl Cx {
         if inherited || added {
             // The hooks run first, then the body: a helper makes both calls.
             let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-            hdr.x = ProcObj::LAMBDA;
+            hdr.x.put(ProcObj::LAMBDA);
             let nil = Value::NIL;
             let p = self.heap.proc(ProcObj {
                 hdr,
@@ -418,8 +417,8 @@ impl Cx {
         }
         let place = self.own_place(&mut e, None);
         let Some(i) = self.new_method(e) else { return Err(self.no_memory("too many methods")) };
-        if let Some(mut c) = place {
-            c.hdr.aux = i;
+        if let Some(c) = place {
+            c.hdr.aux.set(i);
         }
         if owner.data.methods.insert(new, i).is_none() {
             owner.data.method_order.push(new);
@@ -433,12 +432,12 @@ impl Cx {
     pub(crate) fn own_place(&mut self, e: &mut Method, module: Option<(Gc<ClassObj>, Gc<ClassObj>)>) -> Option<Gc<CrefObj>> {
         // A lazy body makes its place when it is compiled.
         e.forced = Default::default();
-        let old = e.cref.cell::<CrefObj>().filter(|c| c.hdr.aux != CrefObj::NO_METHOD)?;
+        let old = e.cref.cell::<CrefObj>().filter(|c| c.hdr.aux.get() != CrefObj::NO_METHOD)?;
         let module = match module {
             Some((from, to)) if old.module == from.val() => to.val(),
             _ => old.module,
         };
-        let mut place = self.new_cref(module, old.parent, CrefObj::NO_METHOD, old.hdr.x);
+        let mut place = self.new_cref(module, old.parent, CrefObj::NO_METHOD, old.hdr.x.get());
         for v in [old.refinements, old.definee] {
             self.heap.before_store(place.val(), v);
         }
@@ -457,7 +456,7 @@ impl Cx {
         let mut place = self.own_place(&mut e, Some((from, to)));
         let i = self.add_method(to, mid, e);
         if let Some(c) = &mut place {
-            c.hdr.aux = i;
+            c.hdr.aux.set(i);
         }
         place
     }
@@ -472,8 +471,7 @@ impl Cx {
         e.cref = cref.val();
         e.vis = vis;
         let m = self.add_method(owner, name, e);
-        let mut cref = cref;
-        cref.hdr.aux = m;
+        cref.hdr.aux.set(m);
         Ok(m)
     }
 
@@ -481,13 +479,13 @@ impl Cx {
     pub fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
         if let Some(f) = self.user_frame() {
             // eval and blocks share the scope's place.
-            if let Some(mut c) = f.cref().cell::<CrefObj>() {
+            if let Some(c) = f.cref().cell::<CrefObj>() {
                 let bits = match vis {
                     Vis::Public => CrefObj::PUBLIC,
                     Vis::Private => CrefObj::PRIVATE,
                     Vis::Protected => CrefObj::PROTECTED,
                 };
-                c.hdr.x = (c.hdr.x & CrefObj::NO_CONST) | bits | if module_func { CrefObj::MODULE_FUNC } else { 0 };
+                c.hdr.x.set((c.hdr.x.get() & CrefObj::NO_CONST) | bits | if module_func { CrefObj::MODULE_FUNC } else { 0 });
             }
         }
     }
@@ -497,7 +495,7 @@ impl Cx {
         if self.current_method(f).is_some() {
             return (Vis::Public, false);
         }
-        let bits = f.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x);
+        let bits = f.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x.get());
         let v = match bits & CrefObj::VISIBILITY {
             CrefObj::PRIVATE => Vis::Private,
             CrefObj::PROTECTED => Vis::Protected,

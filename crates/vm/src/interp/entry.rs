@@ -55,7 +55,7 @@ impl Cx {
     #[inline]
     pub(super) fn proc_entry(&self, blk: Value, argc: usize) -> Option<(Hot, Outer)> {
         let p = blk.as_proc()?;
-        if p.iseq == 0 || p.hdr.x & ProcObj::RUBY2_KEYWORDS != 0 {
+        if p.iseq == 0 || p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS != 0 {
             return None;
         }
         // SAFETY: a Proc keeps its code (see `tables`).

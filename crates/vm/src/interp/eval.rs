@@ -382,7 +382,7 @@ impl Cx {
             s.names = q.parent_names.clone();
         }
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-        hdr.aux = u32::MAX;
+        hdr.aux.put(u32::MAX);
         let p = self.heap.proc(ProcObj {
             hdr,
             iseq: &*q as *const ISeq as u64,

@@ -91,13 +91,13 @@ impl Hot {
 #[inline(always)]
 pub(super) fn seen_in(hot: &Hot, o: &ObjectObj) -> u32 {
     let w = hot.seen.load(Relaxed);
-    if (w >> 32) as u32 == o.hdr.aux { w as u32 } else { 0 }
+    if (w >> 32) as u32 == o.shape() { w as u32 } else { 0 }
 }
 
 /// Marks an inline cache hit: the serial in the upper half, the method below.
 #[inline(always)]
 pub(crate) fn hit(cache: u64, class: Gc<ClassObj>) -> bool {
-    (cache >> 32) as u32 == class.serial
+    (cache >> 32) as u32 == class.serial.get()
 }
 
 /// The value of a record's field that was decoded before.
@@ -188,8 +188,8 @@ impl Cx {
     fn attr_seen(&mut self, recv: Value, m: u32) {
         if let Some(o) = recv.cell::<ObjectObj>() {
             let name = Sym(self.hot[m as usize].arg);
-            if let Some(i) = self.heap.shapes.slot(o.hdr.aux, name) {
-                self.hot[m as usize].seen.store((o.hdr.aux as u64) << 32 | (i + 1) as u64, Relaxed);
+            if let Some(i) = self.heap.shapes.slot(o.shape(), name) {
+                self.hot[m as usize].seen.store((o.shape() as u64) << 32 | (i + 1) as u64, Relaxed);
             }
         }
     }

@@ -24,7 +24,7 @@ impl Cx {
     pub(crate) fn home_for(&mut self, slot: usize, pc: u32) -> Value {
         let mut at = self.task.homes.partition_point(|h| h.0 < slot);
         while let Some(h) = self.task.homes.get(at).filter(|h| h.0 == slot) {
-            if h.1.hdr.aux == pc {
+            if h.1.hdr.aux.get() == pc {
                 return h.1.val();
             }
             at += 1;
@@ -52,8 +52,8 @@ impl Cx {
         let block = fp.block();
         let block = self.block_value(block);
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-        hdr.x = if lambda { ProcObj::LAMBDA } else { 0 };
-        hdr.aux = pc;
+        hdr.x.put(if lambda { ProcObj::LAMBDA } else { 0 });
+        hdr.aux.put(pc);
         self.heap.proc(ProcObj { hdr, iseq: q as u64, self_val: fp.r(0), env: fp.env(), cref: fp.cref(), block, home }).val()
     }
     /// Where `fp` is calling from: index of its next instruction.
@@ -110,14 +110,14 @@ impl Cx {
     /// `:sym.to_proc`
     pub fn symbol_proc(&mut self, s: Sym) -> Value {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-        hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
+        hdr.x.put(ProcObj::LAMBDA | ProcObj::FROM_SYMBOL);
         let nil = Value::NIL;
         self.heap.proc(ProcObj { hdr, iseq: 0, self_val: Value::sym(s), env: nil, cref: nil, block: nil, home: nil }).val()
     }
     /// A lambda that calls a Method object.
     pub fn method_proc(&mut self, method: Value) -> Value {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-        hdr.x = ProcObj::LAMBDA | ProcObj::FROM_METHOD;
+        hdr.x.put(ProcObj::LAMBDA | ProcObj::FROM_METHOD);
         let nil = Value::NIL;
         self.heap.proc(ProcObj { hdr, iseq: 0, self_val: method, env: nil, cref: nil, block: nil, home: nil }).val()
     }
@@ -161,12 +161,14 @@ impl Cx {
             return None;
         }
         let meta = self.class_of(class);
-        let e = self.news[c.serial as usize % NEWS];
-        if e.class == c.serial && e.meta == meta.serial && e.argc as usize == argc {
+        // Read once and before the search: what changes meanwhile makes the entry stale, not wrong.
+        let (of_class, of_meta) = (c.serial.get(), meta.serial.get());
+        let e = self.news[of_class as usize % NEWS];
+        if e.class == of_class && e.meta == of_meta && e.argc as usize == argc {
             return Some((self.heap.object(c), e.init));
         }
         let init = self.find_init(c, meta, argc)?;
-        self.news[c.serial as usize % NEWS] = NewEntry { class: c.serial, meta: meta.serial, init, argc: argc as u32 };
+        self.news[of_class as usize % NEWS] = NewEntry { class: of_class, meta: of_meta, init, argc: argc as u32 };
         Some((self.heap.object(c), init))
     }
     /// The `initialize` that `new` of `c` enters by itself with so many arguments (`NO_METHOD`: none is called).

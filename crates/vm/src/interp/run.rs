@@ -327,7 +327,7 @@ impl Cx {
                         let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
                         // An empty word names the shape without variables, and a slot that no object has: nil.
-                        if (w >> 32) as u32 == o.hdr.aux {
+                        if (w >> 32) as u32 == o.shape() {
                             let v = o.slot((w as u32).wrapping_sub(1));
                             fp.set_r(i.a(), if v.is_undef() { Value::NIL } else { v });
                             continue;
@@ -342,7 +342,7 @@ impl Cx {
                         // SAFETY: kind checked.
                         let o = unsafe { s.cell_unchecked::<ObjectObj>() };
                         let w = c.load(Relaxed);
-                        if (w >> 32) as u32 == o.hdr.aux && (w as i32) > 0 && !o.hdr.frozen() {
+                        if (w >> 32) as u32 == o.shape() && (w as i32) > 0 && !o.hdr.frozen() {
                             cx.slot_set(o, w as u32 - 1, fp.r(i.a()));
                             continue;
                         }

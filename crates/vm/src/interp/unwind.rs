@@ -279,7 +279,7 @@ impl Cx {
     /// Looks for a handler from the running frame outwards and goes there.
     pub(crate) fn unwind(&mut self, what: Value) -> Flow {
         let cell = what.cell::<UnwindObj>();
-        let target = cell.filter(|u| u.hdr.x == RETURN).map(|u| u.target.fix_val() as usize);
+        let target = cell.filter(|u| u.hdr.x.get() == RETURN).map(|u| u.target.fix_val() as usize);
         loop {
             let fp = self.fp();
             let q = fp.iseq();
@@ -335,8 +335,7 @@ impl Cx {
             if s < slot {
                 break;
             }
-            let mut h = h;
-            h.hdr.x = 0;
+            h.hdr.x.set(0);
             self.task.homes.pop();
         }
     }
@@ -382,7 +381,7 @@ impl Cx {
             return self.jump_error("break from proc-closure", "break", v);
         };
         // A Proc's break is good for the call its block was given to, and for no later one.
-        let call = parent.cell::<HomeObj>().map_or(u32::MAX, |h| h.hdr.aux);
+        let call = parent.cell::<HomeObj>().map_or(u32::MAX, |h| h.hdr.aux.get());
         // The frame called from the home frame is the one that got the block.
         let mut f = fp;
         loop {
@@ -448,7 +447,7 @@ impl Cx {
             return Some(parent.fix_val() as usize);
         }
         let h = parent.cell::<HomeObj>()?;
-        (h.hdr.x == 1 && h.task == self.task.id).then_some(h.base as usize)
+        (h.hdr.x.get() == 1 && h.task == self.task.id).then_some(h.base as usize)
     }
 
     /// Unwinds to the frame at `slot` and returns `v` from it. `how`: 0, or [`BREAKS`].
@@ -458,8 +457,8 @@ impl Cx {
         if self.slot_of(fp) == slot && fp.iseq().handlers.is_empty() && !self.trace.on {
             return self.ret_slow(v);
         }
-        let mut u = self.heap.unwind(RETURN, v, Value::fix(slot as i64));
-        u.hdr.aux = how;
+        let u = self.heap.unwind(RETURN, v, Value::fix(slot as i64));
+        u.hdr.aux.set(how);
         self.unwind(u.val())
     }
     /// Unwinding value that returns `v` from the frame at `slot` (throw).

@@ -28,8 +28,8 @@ fn block_proc(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 
 fn make_lambda(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let _ = cx;
-    if let Some(mut p) = a[0].as_proc() {
-        p.hdr.x |= ProcObj::LAMBDA;
+    if let Some(p) = a[0].as_proc() {
+        p.hdr.x.set(p.hdr.x.get() | ProcObj::LAMBDA);
     }
     Ok(a[0])
 }
@@ -54,8 +54,8 @@ fn proc_dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = proc_of(cx, a[0])?;
     let c = cx.arg_class(a, 1)?;
     let mut hdr = Header::new(c.val(), Kind::Proc);
-    hdr.x = p.hdr.x;
-    hdr.aux = p.hdr.aux;
+    hdr.x.put(p.hdr.x.get());
+    hdr.aux.put(p.hdr.aux.get());
     let q = ProcObj { hdr, iseq: p.iseq, self_val: p.self_val, env: p.env, cref: p.cref, block: p.block, home: p.home };
     Ok(cx.heap.proc(q).val())
 }
@@ -125,8 +125,8 @@ fn proc_self(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 fn proc_ruby2(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut p = proc_of(cx, a[0])?;
-    p.hdr.x |= ProcObj::RUBY2_KEYWORDS;
+    let p = proc_of(cx, a[0])?;
+    p.hdr.x.set(p.hdr.x.get() | ProcObj::RUBY2_KEYWORDS);
     Ok(a[0])
 }
 

@@ -14,8 +14,6 @@ impl Cx {
     /// The first task of a new runtime, which becomes the main thread's.
     pub(crate) fn first_task(&mut self) {
         if let Some(mut t) = self.tasks.insert(Box::new(Task::new())) {
-            t.root = t.id;
-            t.active.store(t.id, Relaxed);
             t.pinned = true;
             self.tasks.main.store(t.id, Relaxed);
             self.task = t;
@@ -45,7 +43,10 @@ impl Cx {
         if thread.is_some() {
             t.masks = self.root.masks;
         }
-        let Some(mut p) = self.tasks.insert(t) else {
+        if thread.is_none() {
+            t.root = self.root.id;
+        }
+        let Some(p) = self.tasks.insert(t) else {
             let (c, m) = if thread.is_some() {
                 (self.k.thread_error, "can't create Thread: too many threads")
             } else {
@@ -53,8 +54,6 @@ impl Cx {
             };
             return Err(self.raise_msg(c, m));
         };
-        p.root = if thread.is_some() { p.id } else { self.root.id };
-        p.active.store(p.id, Relaxed);
         Ok(p)
     }
     /// A task's first frame was left.
@@ -69,7 +68,8 @@ impl Cx {
             self.task.stack.release();
             // A fiber: back to whoever resumed it.
             let to = self.fiber_returns_to();
-            let killed = failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x == crate::interp::KILL && u.target == crate::fiber::KILL_FIBER);
+            let killed =
+                failed.cell::<UnwindObj>().is_some_and(|u| u.hdr.x.get() == crate::interp::KILL && u.target == crate::fiber::KILL_FIBER);
             let v = if failed.is_nil() || killed { Ok(self.task.result) } else { Err(failed) };
             self.task.forget_values();
             self.switch_fiber(to);

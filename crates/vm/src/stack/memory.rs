@@ -94,7 +94,7 @@ pub(super) unsafe fn give(mem: *mut Value, cap: usize, kind: Kind) {
 /// # Safety
 /// As for [`give`]; `live` is at most either size.
 pub(super) unsafe fn resize(mem: *mut Value, from: usize, kind: Kind, live: usize, to: usize, budget: usize) -> Option<(*mut Value, Kind)> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(feature = "copied-stacks")))]
     if kind == Kind::Mapped && to >= MAP_FROM {
         let (old, new) = (pages(from), pages(to));
         if new > old && MAPPED.load(Relaxed) + (new - old) > budget {

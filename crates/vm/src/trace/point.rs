@@ -253,7 +253,7 @@ impl Cx {
             }
         }
         // What is broken out with is the value of all frames on the way, but not of a built-in method; a `throw`'s is `catch`'s.
-        let broke = what.cell::<UnwindObj>().filter(|u| u.hdr.aux == BREAKS).map(|u| u.value);
+        let broke = what.cell::<UnwindObj>().filter(|u| u.hdr.aux.get() == BREAKS).map(|u| u.value);
         let c = v.filter(|_| broke.is_none()).unwrap_or(Value::NIL);
         let v = v.or(broke).unwrap_or(Value::NIL);
         let q = fp.iseq();

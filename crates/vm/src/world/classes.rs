@@ -20,8 +20,8 @@ impl Cx {
     /// A class below `sup`, with a singleton class as CRuby gives it (class methods are inherited through it).
     pub fn new_class(&mut self, sup: Gc<ClassObj>) -> Gc<ClassObj> {
         let inst = sup.data.instance;
-        let mut c = self.heap.class(self.k.class.val(), Role::Class, ClassData::new(Some(sup), inst));
-        c.slots = sup.slots;
+        let c = self.heap.class(self.k.class.val(), Role::Class, ClassData::new(Some(sup), inst));
+        c.slots.set(sup.slots.get());
         self.link_class(c);
         // Class methods are inherited along singleton classes, so every class has one.
         self.singleton_class_of(c.val());
@@ -106,8 +106,8 @@ impl Cx {
         // Classes are everybody's, and this one refers to its object.
         self.heap.publish(v);
         d.attached = v;
-        let mut s = self.heap.class(meta, Role::Singleton, d);
-        s.slots = sup.slots;
+        let s = self.heap.class(meta, Role::Singleton, d);
+        s.slots.set(sup.slots.get());
         if h.has(kumi_heap::flag::FROZEN) {
             s.hdr.set(kumi_heap::flag::FROZEN);
         }

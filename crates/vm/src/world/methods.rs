@@ -113,14 +113,16 @@ impl Cx {
     /// Index of the method `mid` found from `class`, `NO_METHOD` when there is none or it is undefined.
     #[inline]
     pub fn find_method(&mut self, class: Gc<ClassObj>, mid: Sym) -> u32 {
-        let slot = (class.serial.wrapping_mul(0x9e37_79b1) ^ mid.0.wrapping_mul(0x85eb_ca6b)) as usize % CACHE_SIZE;
+        // Read once and before the search: what changes meanwhile makes the entry stale, not wrong.
+        let serial = class.serial.get();
+        let slot = (serial.wrapping_mul(0x9e37_79b1) ^ mid.0.wrapping_mul(0x85eb_ca6b)) as usize % CACHE_SIZE;
         let e = self.cache[slot];
-        if e.serial == class.serial && e.mid == mid.0 {
+        if e.serial == serial && e.mid == mid.0 {
             return e.method;
         }
         let _classes = self.lock_classes();
         let (_, method) = self.search(&class.data.mro, mid);
-        self.cache[slot] = CacheEntry { serial: class.serial, mid: mid.0, method };
+        self.cache[slot] = CacheEntry { serial, mid: mid.0, method };
         method
     }
     /// Where `mid` is found, and its entry. A visibility-only entry is found as it is, if there is a method further up, where the
@@ -172,8 +174,8 @@ impl Cx {
         e.place.nth += 1;
         let place = self.own_place(&mut e, None);
         let Some(n) = self.new_method(e) else { return i };
-        if let Some(mut c) = place {
-            c.hdr.aux = n;
+        if let Some(c) = place {
+            c.hdr.aux.set(n);
         }
         // The class lock is held: nobody else made one.
         let _ = self.methods[i as usize].place.next.set(n);

@@ -12,12 +12,11 @@ impl Cx {
     /// Computes the mro of a new class and registers it with its parents.
     pub(super) fn link_class(&mut self, c: Gc<ClassObj>) {
         let _classes = self.lock_classes();
-        let mut c = c;
         if let Some(mut s) = c.data.superclass {
             s.data.dependents.push(c);
         }
         self.order(c);
-        c.serial = self.next_serial();
+        c.serial.set(self.next_serial());
     }
     /// Sets the method resolution order of `c`.
     fn order(&mut self, c: Gc<ClassObj>) {
@@ -75,9 +74,8 @@ impl Cx {
     /// After an include, prepend or superclass change: new mro and serials for `c` and all that depend on it.
     pub fn relink(&mut self, c: Gc<ClassObj>) {
         let _classes = self.lock_classes();
-        let mut c = c;
         self.order(c);
-        c.serial = self.next_serial();
+        c.serial.set(self.next_serial());
         // The last first: what it gets then, those below it need not.
         for d in c.data.dependents.clone().into_iter().rev() {
             if d != c {
@@ -88,8 +86,7 @@ impl Cx {
     /// After a method change in `c`: fresh serials for it and all that inherit from it.
     pub fn touch(&mut self, c: Gc<ClassObj>) {
         let _classes = self.lock_classes();
-        let mut c = c;
-        c.serial = self.next_serial();
+        c.serial.set(self.next_serial());
         for d in c.data.dependents.clone() {
             if d != c {
                 self.touch(d);

@@ -73,7 +73,7 @@ impl Cx {
             if list.is_some() {
                 // The symbol keeps the place it was written in, for its refinements.
                 let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-                hdr.x = ProcObj::LAMBDA | ProcObj::FROM_SYMBOL;
+                hdr.x.put(ProcObj::LAMBDA | ProcObj::FROM_SYMBOL);
                 let nil = Value::NIL;
                 let p = self.heap.proc(ProcObj { hdr, iseq: 0, self_val: v, env: nil, cref: fp.cref(), block: nil, home: nil });
                 fp.set_r(at, p.val());

@@ -90,7 +90,7 @@ impl Cx {
             let own = r.block;
             let mut r = Ready { recv: self_val.unwrap_or(p.self_val), block: p.block, ..r };
             r.own = self.block_value(own);
-            if p.hdr.x & ProcObj::RUBY2_KEYWORDS != 0 {
+            if p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS != 0 {
                 self.flag_keywords(&mut r);
             }
             let home = p.home;
@@ -145,7 +145,7 @@ impl Cx {
     /// to_ary of a user's object comes first: a helper converts and calls the block with the array.
     fn auto_splat_helper(&mut self, b: Proto4<'_>, r: Ready) -> Flow {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
-        hdr.x = if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 };
+        hdr.x.put(if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 });
         let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize, u32::MAX) } else { b.parent };
         let block = self.block_value(r.block);
         let p = self.heap.proc(ProcObj { hdr, iseq: b.q as *const ISeq as u64, self_val: r.recv, env: b.env, cref: b.cref, block, home });
@@ -215,7 +215,7 @@ impl Cx {
                 cref.definee = definee;
             }
         }
-        let lambda = p.is_lambda() && p.hdr.x & ProcObj::FROM_METHOD == 0;
+        let lambda = p.is_lambda() && p.hdr.x.get() & ProcObj::FROM_METHOD == 0;
         let own = self.block_value(r.block);
         let r = Ready { block: p.block, own, ..r };
         let flags = ff::BLOCK | if lambda { ff::LAMBDA } else { 0 };

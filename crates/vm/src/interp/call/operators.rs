@@ -51,7 +51,7 @@ impl Cx {
         let class = self.class_of(x);
         let w = cache.load(Acquire);
         // Read before the search: what changes meanwhile makes the entry stale, not wrong.
-        let serial = class.serial;
+        let serial = class.serial.get();
         let m = if (w >> 32) as u32 == serial {
             w as u32
         } else {

@@ -41,7 +41,7 @@ impl Cx {
             return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
         }
         // Read before the search: what changes meanwhile makes the entry stale, not wrong.
-        let serial = class.serial;
+        let serial = class.serial.get();
         let (m, cacheable) = self.lookup_in(fp, class, s.mid);
         let (args, kw, block) = self.gather(fp, s, i.b());
         let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
@@ -172,10 +172,10 @@ impl Cx {
     pub(crate) fn current_method(&self, fp: Fp) -> Option<u32> {
         let mut c = fp.cref().cell::<CrefObj>();
         while let Some(x) = c {
-            if x.hdr.aux != CrefObj::NO_METHOD {
-                return Some(x.hdr.aux);
+            if x.hdr.aux.get() != CrefObj::NO_METHOD {
+                return Some(x.hdr.aux.get());
             }
-            if x.hdr.x & CrefObj::NO_CONST == 0 {
+            if x.hdr.x.get() & CrefObj::NO_CONST == 0 {
                 return None;
             }
             c = x.parent.cell::<CrefObj>();
