@@ -23,6 +23,9 @@ const NEED_FLOAT: i64 = 1;
 const NEED_STR: i64 = 2;
 const NEED_TO_S: i64 = 3;
 
+/// Bytes of a text between two looks whether somebody waits.
+const PIECE: usize = 64 * 1024;
+
 /// Little-endian two's complement of an Integer.
 fn le_bytes(v: Value) -> Option<(Vec<u8>, bool)> {
     if let Some(i) = v.as_fix() {
@@ -153,7 +156,14 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Kind::QuotedPrintable => {
                 let (at, v) = next(cx)?;
                 match v.as_str() {
-                    Some(s) => pack::put_quoted(&mut out, s.bytes(), d.count),
+                    Some(s) => {
+                        let mut q = pack::Quoted::new(d.count);
+                        for piece in s.bytes().chunks(PIECE) {
+                            patience.steps(cx, piece.len() / 8)?;
+                            q.put(&mut out, piece);
+                        }
+                        q.end(&mut out);
+                    }
                     None => need!(at, NEED_TO_S),
                 }
             }

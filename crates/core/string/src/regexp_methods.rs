@@ -2,6 +2,7 @@
 //!
 //! Invariant: as in [`crate::regexp`]; `match?` leaves `$~` alone.
 
+use crate::away::away;
 use crate::matchdata::MatchObj;
 use crate::regexp::*;
 use crate::text::*;
@@ -290,7 +291,8 @@ fn escape(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
         None => cx.arg_str(args, 0)?,
     };
-    let out = show::escape(s.bytes(), enc(s));
+    let coding = enc(s);
+    let out = away(cx, s, s.bytes().len() as u64 * 20, move |b| show::escape(b, coding))?;
     let e = if out.is_ascii() && enc(s).is_ascii_compatible() && is_ascii(s) { EncIndex::US_ASCII } else { enc(s) };
     Ok(cx.str_vec(out, e))
 }

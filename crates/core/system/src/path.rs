@@ -90,24 +90,17 @@ fn basename(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(same_enc(cx, p, &b))
 }
 /// The path without its last component.
-pub fn dir_of(p: &[u8]) -> Vec<u8> {
+pub fn dir_of(p: &[u8]) -> &[u8] {
     let lead = p.iter().take_while(|c| **c == b'/').count();
     let t = trimmed(p);
     match memchr::memrchr(b'/', t) {
-        None => b".".to_vec(),
+        None => b".",
         Some(i) => {
             let mut n = i;
             while n > 0 && t[n - 1] == b'/' {
                 n -= 1;
             }
-            if n == 0 || n < lead {
-                return b"/".to_vec();
-            }
-            let mut d = t[..n].to_vec();
-            if lead > 1 {
-                d.drain(..lead - 1);
-            }
-            d
+            if n == 0 || n < lead { b"/" } else { &t[lead.saturating_sub(1)..n] }
         }
     }
 }
@@ -117,18 +110,17 @@ fn dirname(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if level < 0 {
         return Err(cx.arg_error(&format!("negative level: {level}")));
     }
-    let mut d = p.bytes().to_vec();
+    // Each step leaves a part of the one before, and looks at what it takes away.
+    let b = p.bytes();
+    let lead = b.iter().take_while(|c| **c == b'/').count();
+    let mut d = if b.is_empty() { b"." } else { &b[lead.saturating_sub(1)..] };
     for _ in 0..level {
-        let next = dir_of(&d);
-        if next == d {
-            break;
-        }
-        d = next;
-        if d == b"." {
+        d = dir_of(d);
+        if matches!(d, b"." | b"/") {
             break;
         }
     }
-    Ok(same_enc(cx, p, &d))
+    Ok(same_enc(cx, p, d))
 }
 /// The extension with its dot, empty when there is none.
 pub fn ext_of(p: &[u8]) -> &[u8] {
@@ -152,7 +144,7 @@ fn split(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = path_arg(cx, a, 0)?;
     let d = dir_of(p.bytes());
     let b = base_of(p.bytes()).to_vec();
-    let (d, b) = (same_enc(cx, p, &d), same_enc(cx, p, &b));
+    let (d, b) = (same_enc(cx, p, d), same_enc(cx, p, &b));
     Ok(cx.array(&[d, b]))
 }
 /// Adds one part with one slash between.

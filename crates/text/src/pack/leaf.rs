@@ -366,39 +366,53 @@ pub fn get_uu(s: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `M`: quoted-printable in lines of at most `count` (72) characters.
-pub fn put_quoted(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
-    let limit = match count {
-        super::Count::Times(n) if n > 1 => n,
-        _ => 72,
-    };
-    let mut column = 0usize;
-    let mut previous: Option<u8> = None;
-    for &b in s {
-        if b > 126 || (b < 32 && b != b'\n' && b != b'\t') || b == b'=' {
-            out.extend_from_slice(format!("={b:02X}").as_bytes());
-            column += 3;
-            previous = None;
-        } else if b == b'\n' {
-            if matches!(previous, Some(b' ' | b'\t')) {
-                out.extend_from_slice(b"=\n");
+/// `M`: encodes a text piece by piece.
+pub struct Quoted {
+    limit: usize,
+    column: usize,
+    previous: Option<u8>,
+}
+
+impl Quoted {
+    pub fn new(count: super::Count) -> Quoted {
+        let limit = match count {
+            super::Count::Times(n) if n > 1 => n,
+            _ => 72,
+        };
+        Quoted { limit, column: 0, previous: None }
+    }
+    /// The next piece of the text.
+    pub fn put(&mut self, out: &mut Vec<u8>, piece: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        for &b in piece {
+            if b > 126 || (b < 32 && b != b'\n' && b != b'\t') || b == b'=' {
+                out.extend_from_slice(&[b'=', DIGITS[(b >> 4) as usize], DIGITS[(b & 15) as usize]]);
+                self.column += 3;
+                self.previous = None;
+            } else if b == b'\n' {
+                if matches!(self.previous, Some(b' ' | b'\t')) {
+                    out.extend_from_slice(b"=\n");
+                }
+                out.push(b'\n');
+                self.column = 0;
+                self.previous = Some(b);
+            } else {
+                out.push(b);
+                self.column += 1;
+                self.previous = Some(b);
             }
-            out.push(b'\n');
-            column = 0;
-            previous = Some(b);
-        } else {
-            out.push(b);
-            column += 1;
-            previous = Some(b);
-        }
-        if column > limit {
-            out.extend_from_slice(b"=\n");
-            column = 0;
-            previous = Some(b'\n');
+            if self.column > self.limit {
+                out.extend_from_slice(b"=\n");
+                self.column = 0;
+                self.previous = Some(b'\n');
+            }
         }
     }
-    if column > 0 {
-        out.extend_from_slice(b"=\n");
+    /// After the last piece.
+    pub fn end(self, out: &mut Vec<u8>) {
+        if self.column > 0 {
+            out.extend_from_slice(b"=\n");
+        }
     }
 }
 

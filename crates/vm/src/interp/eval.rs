@@ -81,6 +81,8 @@ struct ParsedAway {
 
 /// Parsing takes so long, in nanoseconds for each byte.
 const PARSING: u64 = 20;
+/// More bytes are parsed aside: what is wrong from end to end (`"(" * 2_000_000`) takes hundreds of times as long.
+const LONG_TEXT: usize = 200_000;
 
 /// Where a file really is at this moment; a file inside the binary is where its name says.
 pub fn real_path(path: &str) -> Arc<str> {
@@ -133,7 +135,7 @@ impl Cx {
             // Nothing runs that could be interrupted.
             return Ok(compile::compile_full(src, opts, self));
         }
-        let ns = src.len() as u64 * PARSING;
+        let ns = if src.len() > LONG_TEXT { crate::detach::VERY_LONG.max(src.len() as u64 * PARSING) } else { src.len() as u64 * PARSING };
         if !self.worth_detaching(ns) {
             self.compiling = Some(self.patience());
             let compiled = compile::compile_full(src, opts, self);
