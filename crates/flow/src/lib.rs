@@ -45,7 +45,7 @@
 //!  registry        what producers have in common: clock, pool, turns, counts
 //!  push            the same binding without demand: an event handler (the paper's ED)
 //!  wait, failure   what readers get instead of a value
-//!  fork            documents are at rest while the process forks
+//!  fork, gate      documents are at rest while the process forks
 //! ```
 
 mod cell;
@@ -53,12 +53,14 @@ mod cursor;
 mod failure;
 mod fill;
 mod fork;
+mod gate;
 mod list;
 pub mod policy;
 mod producer;
 mod push;
 mod registry;
 mod route;
+mod sync;
 mod tree;
 mod turns;
 mod wait;

@@ -20,24 +20,26 @@
 //! was ever published is never written again: a change of what is there, an end that
 //! comes nearer too, installs a new buffer, and appending goes on behind it.
 //!
+//! `tests/loom_racevec.rs` runs all of this in every interleaving.
+//!
 //! Here is the storage: made, read, published, replaced and given back. The operations that change it: `racevec/change.rs`.
 
 mod change;
 mod order;
 mod seen;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 mod traits;
 
 pub use seen::{Iter as SeenIter, Seen};
 
-use crate::{Value, retire};
+use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+use super::{Value, retire};
 use order::{LOOK, PUBLISH};
 use std::alloc::{Layout, alloc, handle_alloc_error, realloc};
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// Elements of a [`RaceVec`].
 ///
@@ -57,6 +59,15 @@ pub unsafe trait Plain: Copy {
     /// # Safety
     /// A live slot; unless `WORDS`, one that nobody else reads or writes.
     unsafe fn store(p: *mut Self, v: Self);
+    /// Writes `n` slots that nobody reads yet.
+    ///
+    /// # Safety
+    /// Room for them, apart from where they come from.
+    #[inline(always)]
+    unsafe fn lay(to: *mut Self, from: *const Self, n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::copy_nonoverlapping(from, to, n) }
+    }
 }
 
 // SAFETY: bytes.
@@ -79,12 +90,12 @@ unsafe impl Plain for u64 {
     #[inline(always)]
     unsafe fn load(p: *const u64) -> u64 {
         // SAFETY: a live, aligned slot.
-        unsafe { AtomicU64::from_ptr(p as *mut u64) }.load(LOOK)
+        unsafe { std::sync::atomic::AtomicU64::from_ptr(p as *mut u64) }.load(LOOK)
     }
     #[inline(always)]
     unsafe fn store(p: *mut u64, v: u64) {
         // SAFETY: a live, aligned slot.
-        unsafe { AtomicU64::from_ptr(p) }.store(v, PUBLISH)
+        unsafe { std::sync::atomic::AtomicU64::from_ptr(p) }.store(v, PUBLISH)
     }
 }
 // SAFETY: one word; zero is `false`.
@@ -178,7 +189,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn with_capacity(n: usize) -> Self {
         let mut v = Self::new();
         if n > N {
-            *v.word.get_mut() = Self::make(n);
+            v.word = AtomicPtr::new(Self::make(n));
         }
         v
     }
@@ -281,7 +292,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let mut at = front;
         for s in parts {
             // SAFETY: the capacity covers the front and all parts.
-            unsafe { ptr::copy_nonoverlapping(s.as_ptr(), Self::data(p).add(at), s.len()) };
+            unsafe { T::lay(Self::data(p).add(at), s.as_ptr(), s.len()) };
             at += s.len();
         }
         // SAFETY: just made.
@@ -444,7 +455,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// # Safety
     /// Nobody can reach this vector any more.
     pub(crate) unsafe fn dispose(&mut self) {
-        let w = std::mem::replace(self.word.get_mut(), inline_word(0));
+        let w = std::mem::replace(&mut self.word, AtomicPtr::new(inline_word(0))).load(Relaxed);
         if !Self::is_inline(w) {
             // SAFETY: made by `make`; no reader by the caller's promise.
             unsafe { std::alloc::dealloc(w as *mut u8, Self::layout((*w).cap)) };

@@ -4,15 +4,25 @@
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p kumi-heap --test loom --release --target-dir target/loom`
 //!
-//! The two files are compiled here over the checker's locks and atomics; nothing else of the crate takes part.
+//! The two files are compiled here over the checker's locks and atomics; nothing else of the crate takes part. A rule that they
+//! name by `kept` can be taken out, and then a model must fail.
 #![cfg(loom)]
 #![allow(dead_code)]
 
 mod sync {
     pub use loom::sync::atomic::{AtomicUsize, Ordering};
-    pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub use loom::sync::{Condvar, Mutex, MutexGuard};
+    pub use std::sync::Arc;
 
     pub const SPINS: usize = 1;
+
+    std::thread_local! {
+        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
+        pub static BROKEN: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
+    }
+    pub fn kept(rule: &'static str) -> bool {
+        BROKEN.get() != rule
+    }
 
     pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
         m.lock().unwrap()
@@ -34,10 +44,11 @@ mod share;
 
 use crew::Crew;
 use loom::cell::UnsafeCell;
-use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread;
 use share::Share;
+use std::sync::Arc;
+use sync::BROKEN;
 
 fn check(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -65,8 +76,8 @@ fn work(share: &Share<usize>, mut mine: Vec<usize>, done: &AtomicUsize) {
 }
 
 /// Two members: both come to the end, and only when everything is done.
-#[test]
-fn all_work_is_done_when_the_end_is_said() {
+fn two(broken: &'static str) {
+    BROKEN.set(broken);
     check(3, || {
         let (share, done) = (Arc::new(Share::new()), Arc::new(AtomicUsize::new(0)));
         assert!(share.join() && share.join());
@@ -79,6 +90,10 @@ fn all_work_is_done_when_the_end_is_said() {
         assert_eq!(done.load(Relaxed), 7);
         other.join().unwrap();
     });
+}
+#[test]
+fn all_work_is_done_when_the_end_is_said() {
+    two("");
 }
 
 /// Three members, one of which has all the work.
@@ -133,8 +148,8 @@ impl Watched {
 }
 
 /// What a job borrows is the caller's again when `run` is back, whether a helper came in time or not.
-#[test]
-fn no_helper_is_in_a_job_that_is_over() {
+fn job(broken: &'static str) {
+    BROKEN.set(broken);
     check(3, || {
         let crew = Crew::new();
         for _ in 0..2 {
@@ -146,6 +161,10 @@ fn no_helper_is_in_a_job_that_is_over() {
         assert_eq!(crew.threads(), 1);
         crew.close();
     });
+}
+#[test]
+fn no_helper_is_in_a_job_that_is_over() {
+    job("");
 }
 
 /// A whole marking: helpers that are started for it, or come late, or not at all.
@@ -186,4 +205,27 @@ fn who_is_lent_is_in_no_job_that_is_over() {
         lent.join().unwrap();
         crew.close();
     });
+}
+
+// --- without the rules ----------------------------------------------------------------------------
+
+#[test]
+#[should_panic]
+fn an_end_said_too_early_leaves_work() {
+    two("it is over when all are hungry");
+}
+#[test]
+#[should_panic]
+fn untold_of_the_end_a_member_sleeps_for_ever() {
+    two("the end is told");
+}
+#[test]
+#[should_panic]
+fn untold_of_the_last_one_out_run_waits_for_ever() {
+    job("the last one out tells");
+}
+#[test]
+#[should_panic]
+fn untold_of_the_end_of_the_crew_a_helper_waits_for_ever() {
+    job("the end of the crew is told");
 }

@@ -20,7 +20,7 @@
 //! Locks: a seat's `state`, and `parked`; never both, innermost.
 
 use crate::queue::{CROWD, Queues};
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering::*, lock, wait_on};
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering::*, kept, lock, wait_on};
 
 /// Why a worker is woken; a later one outranks those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -204,7 +204,9 @@ impl Idle {
         if !polls {
             lock(&self.parked).push(w);
         }
-        self.sleeping.fetch_add(1, AcqRel);
+        if kept("who lies down is counted") {
+            self.sleeping.fetch_add(1, AcqRel);
+        }
         Ok(())
     }
 
@@ -231,7 +233,9 @@ impl Idle {
         if was == Place::Parked {
             lock(&self.parked).retain(|&x| x != w);
         }
-        self.sleeping.fetch_sub(1, AcqRel);
+        if kept("who lies down is counted") {
+            self.sleeping.fetch_sub(1, AcqRel);
+        }
         self.keep(w, token);
         token
     }
@@ -280,8 +284,10 @@ impl Idle {
         if token != Token::Look && (s.place == Place::Awake || s.token != Token::None) {
             return Place::Awake;
         }
-        s.token = s.token.max(token);
         let place = s.place;
+        if place != Place::Awake || kept("a token waits for who is awake") {
+            s.token = s.token.max(token);
+        }
         if place == Place::Awake {
             seat.marked.store(true, Relaxed);
         }
@@ -367,7 +373,7 @@ impl Idle {
 
     /// Ends a worker's search that found something, and passes it on if there is more.
     pub fn stop_search(&self, w: usize, queues: &Queues, ring: impl Fn()) {
-        if self.end_search(w) && queues.any_open() && self.sleeping.load(Relaxed) > 0 {
+        if self.end_search(w) && kept("a search is passed on") && queues.any_open() && self.sleeping.load(Relaxed) > 0 {
             // A lone young entry is probably its owner's next: a napping worker will see whether it stays.
             if queues.stressed() || !self.is_dozing() {
                 self.wake_for_search(queues, ring);
@@ -377,14 +383,16 @@ impl Idle {
 
     /// A sleeping worker ends its nap for some reason and leaves: pushers relied on it.
     pub fn stop_doze(&self, w: usize, queues: &Queues, ring: impl Fn()) {
-        if self.end_doze(w) && queues.any_open() && self.any_available() {
+        if self.end_doze(w) && kept("a nap is passed on") && queues.any_open() && self.any_available() {
             self.wake_for_search(queues, ring);
         }
     }
 
     /// Has a parked worker take the poller's role over.
     pub fn hand_on_role(&self) {
-        while let Some(w) = self.pick_parked() {
+        while kept("the role is handed on")
+            && let Some(w) = self.pick_parked()
+        {
             if self.wake(w, Token::Role) == Place::Parked {
                 break;
             }

@@ -3,13 +3,22 @@
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p kumi-sched --test loom --release --target-dir target/loom`
 //!
-//! The two files are compiled here over the checker's locks and atomics; nothing else of the crate takes part.
+//! The two files are compiled here over the checker's locks and atomics; nothing else of the crate takes part. A rule that they
+//! name by `kept` can be taken out, and then a model must fail.
 #![cfg(loom)]
 #![allow(dead_code)]
 
 mod sync {
     pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
     pub use loom::sync::{Condvar, Mutex, MutexGuard};
+
+    std::thread_local! {
+        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
+        pub static BROKEN: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
+    }
+    pub fn kept(rule: &'static str) -> bool {
+        BROKEN.get() != rule
+    }
 
     pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
         m.lock().unwrap()
@@ -26,9 +35,10 @@ mod idle;
 mod queue;
 
 use idle::{Idle, Token};
-use loom::sync::Arc;
 use loom::thread;
 use queue::{Look, Place, Queues, Rank, Steal};
+use std::sync::Arc;
+use sync::BROKEN;
 
 const BACK: Place = Place { rank: Rank::Fresh, first: false };
 
@@ -63,8 +73,8 @@ impl Model {
 }
 
 /// A push and a nudge wake a worker that is about to sleep, or the worker finds the entry itself.
-#[test]
-fn a_nudge_is_not_lost() {
+fn nudge(broken: &'static str) {
+    BROKEN.set(broken);
     check(2, |m| {
         let worker = m.clone();
         let worker = thread::spawn(move || {
@@ -78,10 +88,14 @@ fn a_nudge_is_not_lost() {
         worker.join().unwrap();
     });
 }
+#[test]
+fn a_nudge_is_not_lost() {
+    nudge("");
+}
 
 /// While one searches, a nudge does nothing; whoever ends the search wakes the sleeper on its behalf.
-#[test]
-fn a_search_is_passed_on() {
+fn search(broken: &'static str) {
+    BROKEN.set(broken);
     check(3, |m| {
         assert!(m.idle.found(0) || m.idle.begin_search(0) > 0);
         let (sleeper, pusher) = (m.clone(), m.clone());
@@ -100,10 +114,14 @@ fn a_search_is_passed_on() {
         pusher.join().unwrap();
     });
 }
+#[test]
+fn a_search_is_passed_on() {
+    search("");
+}
 
 /// While one naps, a nudge does nothing; if the nap ends for another reason, the sleeper is woken instead.
-#[test]
-fn a_nap_is_passed_on() {
+fn nap(broken: &'static str) {
+    BROKEN.set(broken);
     check(3, |m| {
         assert!(m.idle.doze(0));
         let (sleeper, pusher) = (m.clone(), m.clone());
@@ -122,10 +140,14 @@ fn a_nap_is_passed_on() {
         pusher.join().unwrap();
     });
 }
+#[test]
+fn a_nap_is_passed_on() {
+    nap("");
+}
 
 /// The poller leaves while another worker, having asked for its role in vain, goes to park.
-#[test]
-fn the_pollers_role_is_taken_over() {
+fn role(broken: &'static str) {
+    BROKEN.set(broken);
     check(2, |m| {
         assert!(m.idle.try_poller(0));
         let other = m.clone();
@@ -144,14 +166,55 @@ fn the_pollers_role_is_taken_over() {
         other.join().unwrap();
     });
 }
+#[test]
+fn the_pollers_role_is_taken_over() {
+    role("");
+}
 
 /// A worker that is told to look does, whether it is awake, lying down or asleep.
-#[test]
-fn a_token_is_not_lost() {
+fn token(broken: &'static str) {
+    BROKEN.set(broken);
     check(1, |m| {
         let worker = m.clone();
         let worker = thread::spawn(move || while worker.rest(0) != Token::Look {});
         m.idle.wake(0, Token::Look);
         worker.join().unwrap();
     });
+}
+#[test]
+fn a_token_is_not_lost() {
+    token("");
+}
+
+// --- without the rules ----------------------------------------------------------------------------
+
+#[test]
+#[should_panic]
+fn without_the_lock_a_look_misses_what_is_pushed() {
+    nudge("a look is under the locks");
+}
+#[test]
+#[should_panic]
+fn a_sleeper_nobody_counts_is_not_woken() {
+    nudge("who lies down is counted");
+}
+#[test]
+#[should_panic]
+fn a_search_that_ends_silently_leaves_a_sleeper() {
+    search("a search is passed on");
+}
+#[test]
+#[should_panic]
+fn a_nap_that_ends_silently_leaves_a_sleeper() {
+    nap("a nap is passed on");
+}
+#[test]
+#[should_panic]
+fn a_role_nobody_hands_on_leaves_a_sleeper() {
+    role("the role is handed on");
+}
+#[test]
+#[should_panic]
+fn a_token_dropped_because_its_worker_is_awake_is_lost() {
+    token("a token waits for who is awake");
 }

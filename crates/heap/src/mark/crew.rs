@@ -8,7 +8,7 @@
 //! off the table before it looks: a helper that comes too late finds nothing. A helper touches the heap only inside a
 //! job, hence only while the world is stopped. A thread that is counted in `lent` takes an open job before it leaves.
 
-use super::sync::{Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::*, SPINS, lock, spawn, spin, wait};
+use super::sync::{Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::*, SPINS, kept, lock, spawn, spin, wait};
 
 /// What the helpers run: borrowed from `run`'s caller (see the module).
 #[derive(Clone, Copy)]
@@ -156,7 +156,7 @@ impl Crew {
         let s = lock(&self.state);
         let busy = self.busy.load(Relaxed) - 1;
         self.busy.store(busy, Relaxed);
-        if busy == 0 {
+        if busy == 0 && kept("the last one out tells") {
             self.idle.notify_all();
         }
         s
@@ -169,7 +169,9 @@ impl Crew {
     /// The threads end once they have nothing to do.
     pub fn close(&self) {
         lock(&self.state).closed = true;
-        self.work.notify_all();
+        if kept("the end of the crew is told") {
+            self.work.notify_all();
+        }
     }
 
     /// How many threads there are.

@@ -5,7 +5,7 @@
 //! its own or gives any. So when all members are hungry and no packet is left, nothing will ever come: the marking is
 //! over, and is said to be under the same lock. Threads may join at any time until then.
 
-use super::sync::{AtomicUsize, Condvar, Mutex, Ordering::Relaxed, SPINS, lock, spin, wait};
+use super::sync::{AtomicUsize, Condvar, Mutex, Ordering::Relaxed, SPINS, kept, lock, spin, wait};
 
 struct State<W> {
     packets: Vec<W>,
@@ -68,10 +68,12 @@ impl<W> Share<W> {
                 self.tell(&s);
                 return Some(p);
             }
-            if s.hungry == s.members && !s.over {
+            if (s.hungry == s.members || !kept("it is over when all are hungry")) && !s.over {
                 s.over = true;
                 self.tell(&s);
-                self.changed.notify_all();
+                if kept("the end is told") {
+                    self.changed.notify_all();
+                }
             }
             if s.over {
                 return None;

@@ -5,12 +5,11 @@
 //! span or the word that covers them is published; where values are replaced in place, a racing reader sees each as it was or as it is. Elements of a
 //! buffer move in parallel mode only into a new one, and bytes change there only so.
 
+use super::super::sync::{AtomicPtr, Ordering::Relaxed};
 use super::order::PUBLISH;
-use super::{Head, MAX_START, Plain, RaceVec, inline_word};
-use crate::retire;
+use super::{Head, MAX_START, Plain, RaceVec, inline_word, retire};
 use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
 
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     #[inline(always)]
@@ -94,7 +93,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             if T::WORDS && retire::parallel() {
                 s.iter().enumerate().for_each(|(i, v)| T::store(to.add(i), *v));
             } else {
-                ptr::copy_nonoverlapping(s.as_ptr(), to, s.len());
+                T::lay(to, s.as_ptr(), s.len());
             }
         }
     }
@@ -237,11 +236,11 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Takes over another vector's elements, as `assign` does.
     pub fn replace(&mut self, mut other: Self) {
-        let w = *other.word.get_mut();
+        let w = other.word.load(Relaxed);
         if Self::is_inline(w) {
             self.assign(other.own());
         } else {
-            *other.word.get_mut() = inline_word(0);
+            other.word = AtomicPtr::new(inline_word(0));
             self.publish(w);
         }
     }

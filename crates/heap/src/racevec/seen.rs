@@ -10,6 +10,37 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Elements that others may be storing into.
+///
+/// ```
+/// let mut v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// assert_eq!(v.seen().get(1), Some(2));
+/// v.push(3);
+/// ```
+/// There is no place to be asked for again, only what one look has found:
+/// ```compile_fail,E0608
+/// let v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// let n = v.len();
+/// v[n - 1];
+/// ```
+/// ```compile_fail,E0608
+/// let v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// v.seen()[0];
+/// ```
+/// ```compile_fail,E0308
+/// let v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// let s: &[u64] = &v;
+/// ```
+/// ```compile_fail,E0624
+/// let v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// unsafe { v.still() };
+/// ```
+/// And who changes a vector has to look again:
+/// ```compile_fail,E0502
+/// let mut v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
+/// let s = v.seen();
+/// v.push(3);
+/// s.first();
+/// ```
 pub struct Seen<'a, T: Plain> {
     p: *const T,
     n: usize,
