@@ -292,11 +292,15 @@ cases.each do |label, prepare|
   spent, took, asked = by_time_limit(call)
   $stdout.puts "- limit #{[spent, took].min.round(2)}"
   next unless asked || spent > PATIENCE
-  %w[signal kill].each do |way|
-    call = nil
-    call = prepare.call
-    spent, took, = way == "kill" ? by_kill(call) : by_signal(call)
-    $stdout.puts "- #{way} #{[spent, took].min.round(2)}"
+  begin
+    %w[signal kill].each do |way|
+      call = nil
+      call = prepare.call
+      spent, took, = way == "kill" ? by_kill(call) : by_signal(call)
+      $stdout.puts "- #{way} #{[spent, took].min.round(2)}"
+    end
+  rescue NoMemoryError => e
+    $stdout.puts "- unprepared #{e.class}"
   end
 end
 puts "done"

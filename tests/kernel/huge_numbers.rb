@@ -7,8 +7,8 @@ b = 3**11_000 - 1
 r = Rational(a, b)
 q = Rational(-b, 11**4000)
 
-[:+, :-, :*, :/, :quo, :divmod, :modulo, :remainder, :<=>, :==].each { |m| p [m, sum(r.public_send(m, q)), sum(q.public_send(m, r))] }
-[:+, :-, :*, :/, :divmod].each { |m| p [m, sum(r.public_send(m, a)), sum(a.public_send(m, r))] }
+[:+, :-, :*, :/, :quo, :divmod, :modulo, :remainder, :div, :fdiv, :<=>, :<, :<=, :>, :>=, :==].each { |m| p [m, sum(r.public_send(m, q)), sum(q.public_send(m, r))] }
+[:+, :-, :*, :/, :divmod, :div, :modulo, :fdiv, :<, :>=, :<=>].each { |m| p [m, sum(r.public_send(m, a)), sum(a.public_send(m, r))] }
 p sum(r**7), sum(q**-7), sum(r.abs), sum(q.abs)
 [0, 3, -3, 2000, -700].each { |d| [:floor, :ceil, :truncate, :round].each { |m| p [m, d, sum(r.public_send(m, d)), sum(q.public_send(m, d))] } }
 %i[up down even].each { |h| p sum(q.round(20, half: h)), sum(Rational(a * 10 + 5, 10).round(half: h)) }

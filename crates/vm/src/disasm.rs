@@ -71,7 +71,7 @@ fn list(i: &ISeq, name: &dyn Fn(Sym) -> String, out: &mut String, depth: usize) 
 fn lit(l: &Lit, name: &dyn Fn(Sym) -> String) -> String {
     match l {
         Lit::Int(i) => i.to_string(),
-        Lit::Big(s) => s.clone(),
+        Lit::Big(n) => n.to_string(),
         Lit::Float(f) => format!("{f:?}"),
         Lit::Rational(a, b) => format!("({a}/{b})"),
         Lit::Imaginary(l) => format!("{}i", lit(l, name)),

@@ -5,6 +5,7 @@
 
 use crate::bytecode::Insn;
 use kumi_heap::{Sym, Value};
+use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -29,11 +30,10 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lit {
     Int(i64),
-    /// Decimal digits with optional sign.
-    Big(String),
+    Big(BigInt),
     Float(f64),
-    /// Numerator and denominator as decimal digits.
-    Rational(String, String),
+    /// Numerator and denominator, as they were written.
+    Rational(BigInt, BigInt),
     /// The imaginary part.
     Imaginary(Box<Lit>),
     Str(Box<[u8]>, EncIndex),

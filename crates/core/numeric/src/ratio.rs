@@ -91,6 +91,19 @@ pub fn operation(cx: &mut Cx, op: Op, a: Value, b: Value) -> Result<Option<(Valu
 pub fn of(cx: &mut Cx, n: Value, d: Value) -> Result<Option<Value>, Exit> {
     Ok(operation(cx, Op::Div, n, d)?.map(|(_, r)| r))
 }
+/// The order of two, if finding it is to be detached.
+pub fn order(cx: &mut Cx, a: Value, b: Value) -> Result<Option<std::cmp::Ordering>, Exit> {
+    let w = words(a) + words(b);
+    let ns = cost::product(w, w).saturating_mul(2);
+    if w < 64 || !cx.worth_detaching(ns) {
+        return Ok(None);
+    }
+    let work = move || {
+        let (a, b) = (ratio(a), ratio(b));
+        a.0.mul(&b.1).cmp(&b.0.mul(&a.1))
+    };
+    cx.detach_on_cells([a, b], ns, work).map(Some)
+}
 fn to_whole(n: &BigInt, d: &BigInt, how: Rounding) -> Option<BigInt> {
     let (q, r) = n.div_mod(d)?;
     let up = match how {

@@ -151,12 +151,13 @@ fn rat_coerce(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// An operator of two Rationals, or of one and an Integer: huge ones by themselves, others as all numbers.
 fn operator(cx: &mut Cx, op: Op, recv: Value, args: &[Value], plain: NativeFn) -> R {
-    if as_rat(cx, args[0]).is_some() || is_int(args[0]) {
-        if let Some((_, r)) = ratio::operation(cx, op, recv, args[0])? {
-            return Ok(r);
-        }
+    match huge(cx, op, recv, args)? {
+        Some((_, r)) => Ok(r),
+        None => plain(cx, recv, args),
     }
-    plain(cx, recv, args)
+}
+fn huge(cx: &mut Cx, op: Op, recv: Value, args: &[Value]) -> Result<Option<(Value, Value)>, Exit> {
+    if as_rat(cx, args[0]).is_some() || is_int(args[0]) { ratio::operation(cx, op, recv, args[0]) } else { Ok(None) }
 }
 fn rat_plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     operator(cx, Op::Add, recv, args, num_add)
@@ -175,6 +176,72 @@ fn rat_modulo(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn rat_remainder(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     operator(cx, Op::Remainder, recv, args, num_remainder)
+}
+fn rat_idiv(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match huge(cx, Op::DivMod, recv, args)? {
+        Some((q, _)) => Ok(q),
+        None => num_idiv(cx, recv, args),
+    }
+}
+fn rat_divmod(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match huge(cx, Op::DivMod, recv, args)? {
+        Some((q, r)) => Ok(cx.array(&[q, r])),
+        None => num_divmod(cx, recv, args),
+    }
+}
+fn rat_fdiv(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if isign(parts_of(args[0]).0) != 0 {
+        if let Some((_, r)) = huge(cx, Op::Div, recv, args)? {
+            return rat_to_f(cx, r, &[]);
+        }
+    }
+    num_fdiv(cx, recv, args)
+}
+/// The parts of an operand; 0 is that of no Integer or Rational.
+fn parts_of(v: Value) -> (Value, Value) {
+    if is_int(v) { (v, Value::fix(1)) } else { v.cell::<PairObj>().map_or((Value::fix(0), Value::fix(1)), |p| (p.a, p.b)) }
+}
+fn rat_eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    // Both are in lowest terms.
+    if as_rat(cx, args[0]).is_some() {
+        let ((a, b), (c, d)) = (parts(recv), parts(args[0]));
+        return Ok(Value::bool(icmp(a, c).is_eq() && icmp(b, d).is_eq()));
+    }
+    num_eq(cx, recv, args)
+}
+/// The order of two huge ones.
+fn order(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<Option<std::cmp::Ordering>, Exit> {
+    if as_rat(cx, args[0]).is_some() || is_int(args[0]) { ratio::order(cx, recv, args[0]) } else { Ok(None) }
+}
+fn rat_cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match order(cx, recv, args)? {
+        Some(o) => Ok(Value::fix(o as i64)),
+        None => num_cmp(cx, recv, args),
+    }
+}
+fn rat_lt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match order(cx, recv, args)? {
+        Some(o) => Ok(Value::bool(o.is_lt())),
+        None => num_lt(cx, recv, args),
+    }
+}
+fn rat_le(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match order(cx, recv, args)? {
+        Some(o) => Ok(Value::bool(o.is_le())),
+        None => num_le(cx, recv, args),
+    }
+}
+fn rat_gt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match order(cx, recv, args)? {
+        Some(o) => Ok(Value::bool(o.is_gt())),
+        None => num_gt(cx, recv, args),
+    }
+}
+fn rat_ge(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    match order(cx, recv, args)? {
+        Some(o) => Ok(Value::bool(o.is_ge())),
+        None => num_ge(cx, recv, args),
+    }
 }
 fn rat_pow(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if let Some(e) = args[0].as_fix() {
@@ -201,19 +268,19 @@ pub static TABLE: &[NativeDef] = &[
     n("Rational", "*", 1, 1, rat_times),
     n("Rational", "/", 1, 1, rat_over),
     n("Rational", "%", 1, 1, rat_modulo),
-    n("Rational", "div", 1, 1, num_idiv),
-    n("Rational", "divmod", 1, 1, num_divmod),
+    n("Rational", "div", 1, 1, rat_idiv),
+    n("Rational", "divmod", 1, 1, rat_divmod),
     n("Rational", "remainder", 1, 1, rat_remainder),
-    n("Rational", "fdiv", 1, 1, num_fdiv),
+    n("Rational", "fdiv", 1, 1, rat_fdiv),
     n("Rational", "**", 1, 1, rat_pow),
     n("Rational", "pow", 1, 1, rat_pow),
     n("Rational", "-@", 0, 0, num_neg),
-    n("Rational", "==", 1, 1, num_eq),
-    n("Rational", "<=>", 1, 1, num_cmp),
-    n("Rational", "<", 1, 1, num_lt),
-    n("Rational", "<=", 1, 1, num_le),
-    n("Rational", ">", 1, 1, num_gt),
-    n("Rational", ">=", 1, 1, num_ge),
+    n("Rational", "==", 1, 1, rat_eq),
+    n("Rational", "<=>", 1, 1, rat_cmp),
+    n("Rational", "<", 1, 1, rat_lt),
+    n("Rational", "<=", 1, 1, rat_le),
+    n("Rational", ">", 1, 1, rat_gt),
+    n("Rational", ">=", 1, 1, rat_ge),
     n("Rational", "hash", 0, 0, num_hash),
     n("Rational", "abs", 0, 0, num_abs),
     n("Rational", "positive?", 0, 0, num_positive_p),

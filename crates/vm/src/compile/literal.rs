@@ -19,11 +19,6 @@ enum Part<'pr> {
     Code(Node<'pr>),
 }
 
-/// Decimal digits of a number given in base 2^32, least significant digit first. Long ones take no quadratic time.
-fn decimal(negative: bool, digits: &[u32]) -> String {
-    BigInt::from_u32s(negative, digits).to_string_radix(10)
-}
-
 /// An integer as a machine word, where it fits.
 fn small(negative: bool, digits: &[u32]) -> Option<i64> {
     let mut v: u128 = 0;
@@ -90,19 +85,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if let Some(i) = small(negative, digits) {
             return Lit::Int(i);
         }
-        if n.is_decimal() {
-            let text = String::from_utf8_lossy(n.location().as_slice());
-            let text: String = text.chars().filter(|c| c.is_ascii_digit() || *c == '-').collect();
-            return Lit::Big(text);
-        }
-        Lit::Big(decimal(negative, digits))
+        Lit::Big(BigInt::from_u32s(negative, digits))
     }
 
     pub fn rational(&mut self, n: &RationalNode<'pr>) -> Lit {
         let (num, den) = (n.numerator(), n.denominator());
         let (a, ad) = num.to_u32_digits();
         let (b, bd) = den.to_u32_digits();
-        Lit::Rational(decimal(a, ad), decimal(b, bd))
+        Lit::Rational(BigInt::from_u32s(a, ad), BigInt::from_u32s(b, bd))
     }
 
     pub fn imaginary(&mut self, n: &ImaginaryNode<'pr>) -> Lit {

@@ -21,16 +21,9 @@ impl Cx {
     fn literal(&mut self, l: &Lit) -> R {
         Ok(match l {
             Lit::Int(i) => self.int(*i),
-            Lit::Big(s) => {
-                let n = BigInt::from_str_radix(s.as_bytes(), 10).unwrap_or_else(|| BigInt::from_i64(0));
-                self.big(n)
-            }
+            Lit::Big(n) => self.big(n.clone()),
             Lit::Float(f) => self.float(*f),
-            Lit::Rational(a, b) => {
-                let a = self.literal(&Lit::Big(a.clone()))?;
-                let b = self.literal(&Lit::Big(b.clone()))?;
-                self.rational_literal(a, b)
-            }
+            Lit::Rational(a, b) => self.rational_literal(a, b),
             Lit::Imaginary(x) => {
                 let v = self.literal(x)?;
                 self.heap.pair(self.k.complex.val(), Value::fix(0), v)
@@ -52,16 +45,11 @@ impl Cx {
         })
     }
     /// A reduced Rational of two Integers, denominator positive.
-    fn rational_literal(&mut self, a: Value, b: Value) -> Value {
-        let big = |v: Value| match v.as_big() {
-            Some(n) => n.n.clone(),
-            None => BigInt::from_i64(v.fix_val()),
-        };
-        let (x, y) = (big(a), big(b));
-        let g = x.gcd(&y);
+    fn rational_literal(&mut self, x: &BigInt, y: &BigInt) -> Value {
+        let g = x.gcd(y);
         let (n, d) = match (x.div_floor(&g), y.div_floor(&g)) {
             (Some(n), Some(d)) => (n, d),
-            _ => (x, y),
+            _ => (x.clone(), y.clone()),
         };
         let (n, d) = (self.big(n), self.big(d));
         self.heap.pair(self.k.rational.val(), n, d)
