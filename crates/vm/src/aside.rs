@@ -153,7 +153,7 @@ impl Cx {
         };
         // As `Builder::spawn` drops the work where the system gives no thread, it is handed over afterwards.
         let (give, take) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
-        let made = std::thread::Builder::new().name("kumi-aside".into()).stack_size(8 << 20).spawn(move || {
+        let made = std::thread::Builder::new().name("kumi-aside".into()).stack_size(crate::worker::NATIVE_STACK).spawn(move || {
             if let Ok(job) = take.recv() {
                 job();
             }

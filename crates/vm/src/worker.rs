@@ -18,6 +18,9 @@ use kumi_sched::{Sched, Stop, Surroundings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
 
+/// Native stack of our own threads, workers and those of work aside: what parses and compiles stops at a depth that fits.
+pub(crate) const NATIVE_STACK: usize = 16 << 20;
+
 /// A runtime and its heap, as a stop needs them.
 struct Around<'a>(&'a Runtime, &'a HeapShared);
 
@@ -224,7 +227,7 @@ impl Cx {
         self.heap.shared().prepare_help();
         for w in 1..n {
             let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
-            let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(16 << 20);
+            let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(NATIVE_STACK);
             let made = main.spawn(move || {
                 let mut cx = Cx::worker(rt, heap, w);
                 cx.gc_stress = stress;
