@@ -165,3 +165,60 @@ fn hostile_patterns_take_linear_time_where_they_can() {
     "#;
     assert_eq!(run(text), "nil\nnil\nnil\ntrue\nnil\n29997\n0\nfalse\n");
 }
+
+/// Patterns on which a backtracking matcher takes exponential or polynomial time; text, and whether it matches.
+const HOSTILE: &[(&str, &str)] = &[
+    ("^(a+)+$", "'a' * 50_000 + 'x'"),
+    ("^([a-zA-Z]+)*$", "'a' * 50_000 + '!'"),
+    ("^(a|aa)+$", "'a' * 50_000 + 'x'"),
+    ("^(a|a?)+$", "'a' * 50_000 + 'x'"),
+    ("(x+x+)+y", "'x' * 3_000"),
+    ("(?:x+x+)+y", "'x' * 3_000"),
+    ("\\A(?:[a-z0-9]+[-._]?)*@", "'a' * 50_000"),
+    ("^(\\d+)*z", "'1' * 50_000"),
+    ("(a?){40}a{40}b", "'a' * 5_000"),
+    ("(.*)*=(.*)*", "'x' * 2_000"),
+    ("(a*)*b", "'A' * 3_000"),
+    ("(é|é*)*日", "'é' * 3_000"),
+    ("^(?:a?b?c?)*d$", "'abc' * 20_000"),
+    ("^(?>(a+))*b", "'a' * 50_000"),
+    ("(?!(a*)*$)b", "'a' * 3_000"),
+    ("(?<=a)(b*)*c", "'a' + 'b' * 3_000"),
+    ("^(a|b|ab|ba)*c", "'ab' * 20_000"),
+    ("(\\s+)*$x", "' ' * 3_000"),
+    ("^(?<n>a+)+$", "'a' * 50_000 + 'x'"),
+    ("^((a+)+)+$", "'a' * 20_000 + 'x'"),
+    ("^(a{0,5})*$", "'a' * 20_000 + 'x'"),
+    ("^(a{1,3}){1,}$", "'a' * 20_000 + 'x'"),
+    ("^(a|b)*?c$", "'ab' * 20_000"),
+    ("^(a+?)+?$", "'a' * 50_000 + 'x'"),
+    ("^(?:(?:a*)*)*x$", "'a' * 20_000"),
+];
+
+/// What no memory of failures helps: a time limit ends it.
+const UNBOUNDED: &[(&str, &str)] = &[
+    ("(x+x+)+\\1[yz]", "'x' * 60"),
+    ("^(a+)+\\1$", "'a' * 60 + 'x'"),
+    ("((a?){30})a{30}\\2c", "'a' * 60"),
+    ("(?<a>x\\g<a>?x?)+$", "'x' * 60 + 'y'"),
+    ("^(?=(a+)+b)\\1", "'a' * 60"),
+    ("(?=(a+)+b)c", "'a' * 60"),
+];
+
+#[test]
+fn hostile_patterns_fail_in_linear_time_or_at_their_time_limit() {
+    let table = |rows: &[(&str, &str)]| rows.iter().map(|(p, t)| format!("[%q\u{1}{p}\u{1}, {t}]")).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        r##"
+        require "timeout"
+        [{}].each {{ |p, t| r = Regexp.new(p); puts "#{{p}}: late" if Timeout.timeout(30) {{ r.match?(t) }} != false rescue puts "#{{p}}: #{{$!.class}}" }}
+        [{}].each {{ |p, t| r = Regexp.new(p, timeout: 0.3); begin; puts "#{{p}}: #{{r.match?(t)}}"; rescue Regexp::TimeoutError; end }}
+        [{}].each {{ |p, t| r = Regexp.new(p); begin; Timeout.timeout(0.3) {{ loop {{ r.match?(t) rescue 0 }} }}; rescue Timeout::Error; end }}
+        puts "done"
+        "##,
+        table(HOSTILE),
+        table(UNBOUNDED),
+        table(UNBOUNDED)
+    );
+    assert_eq!(run(&text), "done\n");
+}
