@@ -2,12 +2,13 @@
 //!
 //! The flags change only by atomic read-modify-write once a cell is made: the
 //! lock bit among them belongs to whoever set it, the others to all. `x` and `aux` are atomic words: who
-//! writes them holds the lock, or runs alone; others read them meanwhile.
+//! writes them holds the lock, or runs alone; others read them meanwhile. So is the class, which changes when an object gets a
+//! singleton class: it is published like what stands in a slot.
 
 use crate::Value;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
 /// What a cell is. Decides its layout, how it is traced and what must be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,8 +81,7 @@ pub mod flag {
 /// First two words of every cell.
 #[repr(C)]
 pub struct Header {
-    /// Class cell; false for internal kinds.
-    pub class: Value,
+    class: AtomicU64,
     pub kind: Kind,
     pub flags: AtomicU8,
     /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Others: free use.
@@ -130,13 +130,24 @@ racing! {
 }
 
 impl Header {
+    #[inline(always)]
     pub fn new(class: Value, kind: Kind) -> Header {
-        Header { class, kind, flags: AtomicU8::new(0), x: Half::new(0), aux: Word::new(0) }
+        Header::with(class, kind, 0)
+    }
+    /// Class cell; false for internal kinds.
+    #[inline(always)]
+    pub fn class(&self) -> Value {
+        Value::from_bits(self.class.load(Acquire))
+    }
+    /// Whoever goes on from the class finds it whole. The caller runs the barrier.
+    #[inline(always)]
+    pub fn set_class(&self, class: Value) {
+        self.class.store(class.bits(), Release);
     }
     /// The header of a new cell with flags.
     #[inline(always)]
     pub fn with(class: Value, kind: Kind, flags: u8) -> Header {
-        Header { class, kind, flags: AtomicU8::new(flags), x: Half::new(0), aux: Word::new(0) }
+        Header { class: AtomicU64::new(class.bits()), kind, flags: AtomicU8::new(flags), x: Half::new(0), aux: Word::new(0) }
     }
     #[inline(always)]
     pub fn has(&self, f: u8) -> bool {

@@ -94,7 +94,7 @@ impl<'a> Marker<'a> {
 #[inline]
 pub(crate) fn trace_cell<V: Visitor>(v: Value, to: &mut V) {
     let Some(h) = v.header() else { return };
-    to.visit(h.class);
+    to.visit(h.class());
     trace_fields(v, to);
 }
 

@@ -406,7 +406,7 @@ fn describe(v: Value) -> String {
     let Some(h) = v.header() else { return format!("{v:?}") };
     let f = h.flags.load(Relaxed);
     let mut s = format!("{:?}", h.kind);
-    let name = if h.kind == Kind::Class { class_name(v) } else { class_name(h.class) };
+    let name = if h.kind == Kind::Class { class_name(v) } else { class_name(h.class()) };
     if let Some(n) = name {
         let _ = write!(s, " {n}");
     }

@@ -24,8 +24,8 @@ impl Cx {
                 Ok(self.heap.class(class.val(), Role::Class, d).val())
             }
             Instance::Module => {
-                let mut m = self.new_module();
-                m.hdr.class = class.val();
+                let m = self.new_module();
+                m.hdr.set_class(class.val());
                 Ok(m.val())
             }
             Instance::Data => {

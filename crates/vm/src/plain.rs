@@ -251,7 +251,7 @@ impl Cx {
             return None;
         }
         let Some(kind) = a.kind() else { return Some(zeros(a, b)) };
-        if kind == Kind::Str && a.header()?.class == self.k.string.val() {
+        if kind == Kind::Str && a.header()?.class() == self.k.string.val() {
             return Some(b.as_str().is_some_and(|y| a.as_str().is_some_and(|x| self.str_eq(x, y))));
         }
         if kind == Kind::Object {
@@ -297,7 +297,7 @@ impl Cx {
             }),
             Kind::Pair => {
                 let (x, Some(y)) = (a.cell::<PairObj>()?, b.cell::<PairObj>()) else { return Some(false) };
-                if x.hdr.class != y.hdr.class {
+                if x.hdr.class() != y.hdr.class() {
                     return Some(false);
                 }
                 Some(self.plain_eql_deep(x.a, y.a, depth + 1)? && self.plain_eql_deep(x.b, y.b, depth + 1)?)
@@ -340,7 +340,7 @@ impl Cx {
             return Some(cut(mix(seed, v.bits())));
         }
         let kind = v.kind()?;
-        if kind == Kind::Str && v.header()?.class == self.k.string.val() {
+        if kind == Kind::Str && v.header()?.class() == self.k.string.val() {
             return Some(cut(hash_bytes(seed, v.as_str()?.bytes())));
         }
         if kind == Kind::Object {

@@ -176,7 +176,7 @@ impl Cx {
     pub fn heap_profile(&mut self) -> HeapProfile {
         let mut by: HashMap<u64, (u64, u64)> = HashMap::new();
         self.each_cell(|v| {
-            let mut class = v.header().map_or(Value::NIL, |h| h.class);
+            let mut class = v.header().map_or(Value::NIL, |h| h.class());
             while let Some(c) = class.as_class().filter(|c| c.is_singleton()) {
                 class = c.data.superclass.map_or(Value::NIL, |s| s.val());
             }

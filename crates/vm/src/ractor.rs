@@ -287,8 +287,8 @@ fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for (s, x) in cx.ivars(v) {
         cx.ivar_set(new, s, x);
     }
-    if let Some(mut h) = new.header_mut() {
-        h.class = class.val();
+    if let Some(h) = new.header_mut() {
+        h.set_class(class.val());
     }
     become_moved(v, moved);
     Ok(new)
@@ -301,8 +301,8 @@ fn become_moved_of(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 fn become_moved(v: Value, moved: Gc<ClassObj>) {
-    if let Some(mut h) = v.header_mut() {
-        h.class = moved.val();
+    if let Some(h) = v.header_mut() {
+        h.set_class(moved.val());
     }
 }
 /// Payload of an object that was moved.

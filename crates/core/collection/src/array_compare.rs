@@ -296,7 +296,7 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
     let enc = all.iter().find_map(|v| v.as_str()).map(|s| s.enc());
     for v in all {
         let text = match v.as_str() {
-            Some(s) if s.hdr.class == string && Some(s.enc()) == enc => Some(s.text()),
+            Some(s) if s.hdr.class() == string && Some(s.enc()) == enc => Some(s.text()),
             None if !v.is_heap() && !v.is_flo() => None,
             _ => return None,
         };

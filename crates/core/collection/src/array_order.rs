@@ -39,8 +39,8 @@ fn order_of(cx: &mut Cx, vs: &[Value]) -> Option<Order> {
         let mut class = Value::NIL;
         for v in vs {
             let s = v.as_str().filter(|s| s.enc() == enc)?;
-            if s.hdr.class != class {
-                class = s.hdr.class;
+            if s.hdr.class() != class {
+                class = s.hdr.class();
                 if !cx.builtin(*v, sym::CMP) {
                     return None;
                 }
@@ -274,7 +274,7 @@ impl Own {
         let (i, f) = (Value::fix(0), cx.float(1.0));
         let (ints, floats) = (cx.builtin(i, sym::CMP), cx.builtin(f, sym::CMP));
         Some(match head.as_str() {
-            Some(s) if cx.builtin(head, sym::CMP) => Own { ints, floats, text: s.hdr.class, enc: s.enc() },
+            Some(s) if cx.builtin(head, sym::CMP) => Own { ints, floats, text: s.hdr.class(), enc: s.enc() },
             _ => Own { ints, floats, text: Value::NIL, enc: 0 },
         })
     }
@@ -288,7 +288,7 @@ impl Own {
             let all = vs.iter().all(|v| is_num(*v) && !v.as_float().is_some_and(f64::is_nan));
             return (all && self.ints && self.floats).then_some(Order::Numbers);
         }
-        let text = |v: &Value| v.as_str().is_some_and(|s| s.hdr.class == self.text && s.enc() == self.enc);
+        let text = |v: &Value| v.as_str().is_some_and(|s| s.hdr.class() == self.text && s.enc() == self.enc);
         (!self.text.is_nil() && vs.iter().all(text)).then_some(Order::Strings)
     }
 }

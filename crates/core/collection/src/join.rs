@@ -72,7 +72,7 @@ impl Step {
         self.flags & flag != 0
     }
     fn bucket(&self, v: Value) -> Option<Gc<ArrayObj>> {
-        v.as_array().filter(|a| a.hdr.class == self.bucket.val())
+        v.as_array().filter(|a| a.hdr.class() == self.bucket.val())
     }
 
     /// One element; false when Ruby must handle it.

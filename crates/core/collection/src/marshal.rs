@@ -212,9 +212,9 @@ fn set_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let own = cx.real_class(args[0]);
     let fits = (c == own || c.inherits(own)) && matches!(args[0].kind(), Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Data));
     if fits {
-        if let Some(mut h) = args[0].header_mut() {
+        if let Some(h) = args[0].header_mut() {
             cx.heap.before_store(args[0], c.val());
-            h.class = c.val();
+            h.set_class(c.val());
         }
     }
     Ok(Value::bool(fits))

@@ -245,7 +245,7 @@ fn refine(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(p.1.val());
     }
     let mut r = cx.new_module();
-    r.hdr.class = cx.k.refinement.val();
+    r.hdr.set_class(cx.k.refinement.val());
     r.data.refined = Some(c);
     r.data.attached = m.val();
     cx.heap.before_store_all(m.val(), &[c.val(), r.val()]);

@@ -76,7 +76,7 @@ fn freeze(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if let Some(h) = recv.header() {
         h.set(flag::FROZEN);
         // A frozen object takes no more singleton methods either.
-        if let Some(s) = h.class.as_class() {
+        if let Some(s) = h.class().as_class() {
             if s.is_singleton() && s.data.attached == recv {
                 s.hdr.set(flag::FROZEN);
             }

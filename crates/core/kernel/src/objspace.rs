@@ -41,7 +41,7 @@ fn internal(cx: &Cx, v: Value) -> bool {
 /// Can Ruby code hold such a cell?
 fn visible(v: Value) -> bool {
     !matches!(v.kind(), None | Some(Kind::Free | Kind::Env | Kind::Cref | Kind::Home | Kind::Unwind))
-        && v.header().is_some_and(|h| h.class.as_class().is_some())
+        && v.header().is_some_and(|h| h.class().as_class().is_some())
 }
 /// Is it an object of a class or module (`None`: any), as `each_object` understands it?
 fn wanted(v: Value, want: Option<Gc<ClassObj>>) -> bool {
@@ -51,7 +51,7 @@ fn wanted(v: Value, want: Option<Gc<ClassObj>>) -> bool {
 }
 /// Is the cell an object of a class or module?
 fn under(v: Value, k: Gc<ClassObj>) -> bool {
-    v.header().and_then(|h| h.class.as_class()).is_some_and(|c| c == k || c.inherits(k))
+    v.header().and_then(|h| h.class().as_class()).is_some_and(|c| c == k || c.inherits(k))
 }
 /// All live objects of a class or module (nil: all), as an Array.
 fn each_object(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -183,7 +183,7 @@ fn record_field<const K: u8>(cx: &mut Cx, r: Gc<RecordObj>, i: usize, removing: 
     let known = r.slot(i);
     if known == Value::REMOVED {
         let name = origin_of(r)
-            .and_then(|o| o.binding.id(r.val().header().map_or(Value::NIL, |h| h.class)).and_then(|c| o.binding.field(c, i)))
+            .and_then(|o| o.binding.id(r.val().header().map_or(Value::NIL, |h| h.class())).and_then(|c| o.binding.field(c, i)))
             .map_or(String::new(), |f| f.name.clone());
         return Err(fail::removed(cx, &name));
     }

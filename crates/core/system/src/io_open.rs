@@ -438,10 +438,10 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     io.socket = other.socket;
     io.opened = true;
     let class = cx.real_class(a[1]).val();
-    if let Some(mut h) = a[0].header_mut() {
+    if let Some(h) = a[0].header_mut() {
         if !h.has(flag::SINGLETON) {
             cx.heap.before_store(a[0], class);
-            h.class = class;
+            h.set_class(class);
         }
     }
     if io.standard {

@@ -400,8 +400,8 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         }
         // Nearly every class is marked already, and its word in the cache.
         // SAFETY: a heap value lies in a live block.
-        if h.class.is_heap() && unsafe { !marked::<MANY>(h.class.bits()) } {
-            self.grey.push(h.class.bits());
+        if h.class().is_heap() && unsafe { !marked::<MANY>(h.class().bits()) } {
+            self.grey.push(h.class().bits());
         }
         if !out.is_null() {
             prefetch(out);

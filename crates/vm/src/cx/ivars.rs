@@ -41,7 +41,7 @@ impl Cx {
                         if self.heap.shapes.take_due() {
                             self.heap.request_full();
                         }
-                        if let Some(c) = o.hdr.class.as_class() {
+                        if let Some(c) = o.hdr.class().as_class() {
                             if c.slots.get() <= i as u16 && i < 60 {
                                 c.slots.set(i as u16 + 1);
                             }

@@ -460,7 +460,7 @@ impl Cx {
                 Op::Shl => {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
                     if let Some(mut a) = x.as_array() {
-                        if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() {
+                        if a.hdr.class() == cx.k.array.val() && !a.hdr.frozen() {
                             cx.heap.before_store(x, y);
                             if cx.parallel {
                                 push_beside_others(a, y);
@@ -557,7 +557,7 @@ impl Cx {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
                     if y.is_fix() {
                         if let Some(a) = x.as_array() {
-                            if a.hdr.class == cx.k.array.val() {
+                            if a.hdr.class() == cx.k.array.val() {
                                 let n = y.fix_val();
                                 let s = a.seen();
                                 let k = if n < 0 { n + s.len() as i64 } else { n };
@@ -568,7 +568,7 @@ impl Cx {
                         }
                     }
                     if let Some(h) = x.as_hash() {
-                        if h.hdr.class == cx.k.hash.val() {
+                        if h.hdr.class() == cx.k.hash.val() {
                             if let Some(v) = cx.hash_get_fast(h, y) {
                                 fp.set_r(i.a(), v);
                                 pc = unsafe { pc.add(1) };
@@ -584,7 +584,7 @@ impl Cx {
                     if y.is_fix() {
                         if let Some(mut a) = x.as_array() {
                             let n = y.fix_val();
-                            if a.hdr.class == cx.k.array.val() && !a.hdr.frozen() && n >= 0 {
+                            if a.hdr.class() == cx.k.array.val() && !a.hdr.frozen() && n >= 0 {
                                 cx.heap.before_store(x, v);
                                 if store_at(cx, &mut a, n as usize, v) {
                                     pc = unsafe { pc.add(1) };

@@ -38,10 +38,10 @@ impl Cx {
             i += 1;
         }
         // Class itself had no singleton class when the first ones were made.
-        let meta = self.k.class.hdr.class;
+        let meta = self.k.class.hdr.class();
         for c in all {
-            if let Some(mut s) = c.hdr.class.as_class() {
-                s.hdr.class = meta;
+            if let Some(s) = c.hdr.class().as_class() {
+                s.hdr.set_class(meta);
             }
         }
     }
@@ -84,13 +84,13 @@ impl Cx {
     }
     fn singleton_class_of(&mut self, v: Value) -> Gc<ClassObj> {
         let _classes = self.lock_classes();
-        let Some(mut h) = v.header_mut() else { return self.k.object };
-        if let Some(c) = h.class.as_class() {
+        let Some(h) = v.header_mut() else { return self.k.object };
+        if let Some(c) = h.class().as_class() {
             if c.is_singleton() && c.data.attached == v {
                 return c;
             }
         }
-        let cur = h.class;
+        let cur = h.class();
         let sup = match v.as_class() {
             Some(c) if c.role != Role::Module => match c.data.superclass {
                 // The singleton class of a class inherits from its superclass's singleton class.
@@ -100,7 +100,7 @@ impl Cx {
             _ => cur.as_class().unwrap_or(self.k.object),
         };
         // Until it has one of its own, it answers to what its superclass's singleton class offers.
-        let meta = sup.hdr.class;
+        let meta = sup.hdr.class();
         let inst = sup.data.instance;
         let mut d = ClassData::new(Some(sup), inst);
         // Classes are everybody's, and this one refers to its object.
@@ -112,9 +112,10 @@ impl Cx {
             s.hdr.set(kumi_heap::flag::FROZEN);
         }
         self.heap.before_store(v, s.val());
-        h.class = s.val();
-        h.set(kumi_heap::flag::SINGLETON);
+        // Linked before others can find it.
         self.link_class(s);
+        h.set_class(s.val());
+        h.set(kumi_heap::flag::SINGLETON);
         // Subclasses made earlier inherit its methods from now on: each gets one of its own.
         if let Some(c) = v.as_class().filter(|c| c.role == Role::Class) {
             for d in c.data.dependents.clone() {
@@ -130,7 +131,7 @@ impl Cx {
     pub fn class_of(&self, v: Value) -> Gc<ClassObj> {
         if v.is_heap() {
             // SAFETY: the class word of an ordinary cell is a class cell.
-            return unsafe { v.header().unwrap_unchecked().class.cell_unchecked() };
+            return unsafe { v.header().unwrap_unchecked().class().cell_unchecked() };
         }
         if v.is_fix() {
             return self.k.integer;

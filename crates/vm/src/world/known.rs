@@ -30,8 +30,8 @@ macro_rules! classes {
                 let (object, module, class) = (made[1].1, made[2].1, made[3].1);
                 let class_class = class.val();
                 for (_, c) in &made {
-                    let mut c = *c;
-                    c.hdr.class = class_class;
+                    let c = *c;
+                    c.hdr.set_class(class_class);
                 }
                 $( let $mf = { let m = w.raw_module(module.val()); made.push(($mn, m)); m }; )*
                 w.name_boot_classes(object, &made);
@@ -195,7 +195,7 @@ impl Cx {
             }
         }
         let mut c = self.raw_class(Some(object), Instance::None);
-        c.hdr.class = made[0].1.hdr.class;
+        c.hdr.set_class(made[0].1.hdr.class());
         c.data.name = Some(path.as_bytes().into());
         Self::put_const(&mut outer, s, c.val());
         c

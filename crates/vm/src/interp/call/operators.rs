@@ -35,7 +35,7 @@ impl Cx {
             return None;
         }
         let (a, b) = (x.as_str()?, y.as_str()?);
-        (a.hdr.class == self.k.string.val()).then(|| self.str_eq(a, b) == (mid == sym::EQ))
+        (a.hdr.class() == self.k.string.val()).then(|| self.str_eq(a, b) == (mid == sym::EQ))
     }
     #[cold]
     #[inline(never)]
