@@ -346,7 +346,7 @@ impl Cx {
         let b = i.b();
         let recv = fp.r(b);
         let class = self.class_of(recv);
-        let w = cache.load(Relaxed);
+        let w = cache.load(Acquire);
         if crate::interp::hit(w, class) && i.x() < 0x80 {
             let m = w as u32;
             let argc = i.x() as usize;
