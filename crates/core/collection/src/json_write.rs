@@ -33,12 +33,37 @@ fn error(cx: &mut Cx, class: &str, msg: &str) -> Stop {
     Stop::Raise(cx.raise_msg(c, msg))
 }
 
+/// How many bytes at the beginning of `s` stand for themselves, as far as eight at a time tell.
+fn plain(s: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const TOPS: u64 = ONES << 7;
+    // Has a byte below `n` (no more than 128)? A byte above the first such may be told wrongly: that is looked at again.
+    let below = |w: u64, n: u64| w.wrapping_sub(ONES * n) & !w & TOPS;
+    let mut i = 0;
+    for c in s.chunks_exact(8) {
+        let w = u64::from_le_bytes(c.try_into().unwrap_or_default());
+        let found = below(w, 0x20) | below(w ^ (ONES * b'"' as u64), 1) | below(w ^ (ONES * b'\\' as u64), 1);
+        if found != 0 {
+            return i + found.trailing_zeros() as usize / 8;
+        }
+        i += 8;
+    }
+    i
+}
+
 /// Appends a quoted string; the text must be UTF-8.
 fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
+    out.reserve(s.len() + 2);
     out.push(b'"');
     let mut from = 0;
     let mut i = 0;
     while i < s.len() {
+        if !(ascii || script) {
+            i += plain(&s[i..]);
+            if i == s.len() {
+                break;
+            }
+        }
         let c = s[i];
         let plain = c >= 0x20 && c != b'"' && c != b'\\' && (c < 0x80 || !(ascii || script)) && !(script && c == b'/');
         if plain {
@@ -86,11 +111,12 @@ fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
 }
 
 /// The UTF-8 bytes of a string that needs no conversion.
-fn utf8(cx: &mut Cx, s: Gc<StrObj>) -> Result<Vec<u8>, Stop> {
+fn utf8(cx: &mut Cx, s: Gc<StrObj>) -> Result<Text, Stop> {
     let enc = EncIndex::from_u8(s.enc());
-    let b = s.bytes();
+    let text = s.text();
+    let b = text.bytes();
     if b.is_ascii() && enc.is_ascii_compatible() {
-        return Ok(b.to_vec());
+        return Ok(text);
     }
     if enc != EncIndex::UTF_8 && enc != EncIndex::BINARY {
         return Err(Stop::Ruby);
@@ -98,7 +124,7 @@ fn utf8(cx: &mut Cx, s: Gc<StrObj>) -> Result<Vec<u8>, Stop> {
     if std::str::from_utf8(b).is_err() {
         return Err(error(cx, "JSON::GeneratorError", "source sequence is illegal/malformed utf-8"));
     }
-    Ok(b.to_vec())
+    Ok(text)
 }
 
 fn newline(out: &mut Vec<u8>, nl: &[u8], l: &Layout, depth: usize) {
@@ -121,8 +147,7 @@ fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> 
                 return Err(Stop::Ruby);
             }
             let Some(s) = v.as_sym() else { return Err(Stop::Ruby) };
-            let b = cx.syms.name(s).to_vec();
-            quote(out, &b, l.ascii, l.script);
+            quote(out, cx.syms.name(s), l.ascii, l.script);
         }
         _ => {
             if let Some(f) = v.as_float() {
@@ -144,7 +169,7 @@ fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> 
                 Some(Kind::Str) if class == cx.k.string => {
                     let Some(s) = v.as_str() else { return Err(Stop::Ruby) };
                     let b = utf8(cx, s)?;
-                    quote(out, &b, l.ascii, l.script);
+                    quote(out, b.bytes(), l.ascii, l.script);
                 }
                 Some(Kind::Big) => {
                     let Some(b) = v.as_big() else { return Err(Stop::Ruby) };
@@ -203,19 +228,18 @@ fn hash(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> R
         }
         first = false;
         newline(out, &l.object_nl, l, d);
-        let key = if let Some(s) = e.key.as_str() {
+        if let Some(s) = e.key.as_str() {
             if cx.class_of(e.key) != cx.k.string {
                 return Err(Stop::Ruby);
             }
-            utf8(cx, s)?
+            quote(out, utf8(cx, s)?.bytes(), l.ascii, l.script);
         } else if let Some(s) = e.key.as_sym() {
-            cx.syms.name(s).to_vec()
+            quote(out, cx.syms.name(s), l.ascii, l.script);
         } else if e.key.is_fix() {
-            e.key.fix_val().to_string().into_bytes()
+            quote(out, e.key.fix_val().to_string().as_bytes(), l.ascii, l.script);
         } else {
             return Err(Stop::Ruby);
-        };
-        quote(out, &key, l.ascii, l.script);
+        }
         out.extend_from_slice(&l.space_before);
         out.push(b':');
         out.extend_from_slice(&l.space);
@@ -258,8 +282,8 @@ fn quote_str(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = cx.arg_str(args, 0)?;
     match utf8(cx, s) {
         Ok(b) => {
-            let mut out = Vec::with_capacity(b.len() + 2);
-            quote(&mut out, &b, args[1].truthy(), args[2].truthy());
+            let mut out = Vec::with_capacity(b.bytes().len() + 2);
+            quote(&mut out, b.bytes(), args[1].truthy(), args[2].truthy());
             Ok(cx.str_vec(out, EncIndex::UTF_8))
         }
         Err(Stop::Ruby) => Ok(Value::FALSE),
