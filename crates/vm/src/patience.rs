@@ -78,6 +78,13 @@ impl Cx {
         self.walked = self.walked.wrapping_add(1);
         if self.walked & (4 * LOOK_AFTER - 1) != 0 { Some(()) } else { self.look_around() }
     }
+    /// As many steps at once as something short needs.
+    #[inline(always)]
+    pub fn walk_by(&mut self, n: usize) -> Option<()> {
+        let before = self.walked;
+        self.walked = before.wrapping_add(n as u32);
+        if (before ^ self.walked) & !(4 * LOOK_AFTER - 1) == 0 { Some(()) } else { self.look_around() }
+    }
     #[cold]
     #[inline(never)]
     fn look_around(&mut self) -> Option<()> {

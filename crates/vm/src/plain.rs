@@ -16,6 +16,8 @@ use std::cmp::Ordering;
 
 /// How deep plain arrays may nest before Ruby code takes over.
 pub const DEPTH: u32 = 100;
+/// Elements of an array between two looks whether somebody waits.
+pub const PIECE: usize = 64;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -141,11 +143,16 @@ impl Cx {
                     if x.len() != y.len() {
                         return Some(false);
                     }
-                    for (x, y) in x.iter().zip(y) {
-                        self.walk()?;
-                        if !self.plain_eq_deep(x, y, depth + 1)? {
-                            return Some(false);
+                    let mut from = 0;
+                    while from < x.len() {
+                        let (p, q) = (x.part(from..from + PIECE), y.part(from..from + PIECE));
+                        self.walk_by(p.len())?;
+                        for (x, y) in p.iter().zip(q) {
+                            if !self.plain_eq_deep(x, y, depth + 1)? {
+                                return Some(false);
+                            }
                         }
+                        from += PIECE;
                     }
                     Some(true)
                 }
@@ -358,10 +365,15 @@ impl Cx {
                 let a = v.as_array()?;
                 let a = a.seen();
                 let mut h = self.hash_start(1, a.len());
-                for v in a {
-                    self.walk()?;
-                    let e = self.plain_hash_deep(v, depth + 1)?;
-                    h = self.hash_step(h, e);
+                let mut from = 0;
+                while from < a.len() {
+                    let piece = a.part(from..from + PIECE);
+                    self.walk_by(piece.len())?;
+                    for v in piece {
+                        let e = self.plain_hash_deep(v, depth + 1)?;
+                        h = self.hash_step(h, e);
+                    }
+                    from += PIECE;
                 }
                 Some(cut(h))
             }

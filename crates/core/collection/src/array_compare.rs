@@ -5,6 +5,7 @@
 
 use crate::array::{before_all, me, me_held, me_mut};
 use kumi_heap::HashData;
+use kumi_vm::plain::PIECE;
 use kumi_vm::*;
 use rustc_hash::FxHashMap;
 
@@ -49,33 +50,35 @@ fn cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.plain_cmp(recv, args[0]).map(|o| Value::fix(o as i64)).ok_or(Exit::Miss)
 }
 
+/// The first that is equal to `v`. Outer `None`: the answer needs Ruby.
+#[inline]
+fn first_equal(cx: &mut Cx, all: Seen<'_, Value>, v: Value) -> Option<Option<usize>> {
+    let mut from = 0;
+    while from < all.len() {
+        let piece = all.part(from..from + PIECE);
+        cx.walk_by(piece.len())?;
+        for (i, x) in piece.iter().enumerate() {
+            if cx.plain_eq(x, v)? {
+                return Some(Some(from + i));
+            }
+        }
+        from += PIECE;
+    }
+    Some(None)
+}
 fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    for v in a.seen() {
-        cx.walk().ok_or(Exit::Miss)?;
-        match cx.plain_eq(v, args[0]) {
-            Some(true) => return Ok(Value::TRUE),
-            Some(false) => {}
-            None => return Err(Exit::Miss),
-        }
-    }
-    Ok(Value::FALSE)
+    let found = first_equal(cx, a.seen(), args[0]).ok_or(Exit::Miss)?;
+    Ok(Value::bool(found.is_some()))
 }
 
 /// `__ary_index(a, v)`: first index, nil, or undef.
 fn i_index(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    for (i, v) in a.seen().iter().enumerate() {
-        if cx.walk().is_none() {
-            return MISS;
-        }
-        match cx.plain_eq(v, args[1]) {
-            Some(true) => return Ok(Value::fix(i as i64)),
-            Some(false) => {}
-            None => return MISS,
-        }
+    match first_equal(cx, a.seen(), args[1]) {
+        Some(found) => Ok(found.map_or(Value::NIL, |i| Value::fix(i as i64))),
+        None => MISS,
     }
-    Ok(Value::NIL)
 }
 
 /// `__ary_rindex(a, v)`: last index, nil, or undef.
@@ -97,15 +100,19 @@ fn i_rindex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_count(a, v)`: how many are equal, or undef.
 fn i_count(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
-    let mut c = 0;
-    for v in a.seen() {
-        if cx.walk().is_none() {
+    let (all, mut c, mut from) = (a.seen(), 0, 0);
+    while from < all.len() {
+        let piece = all.part(from..from + PIECE);
+        if cx.walk_by(piece.len()).is_none() {
             return MISS;
         }
-        match cx.plain_eq(v, args[1]) {
-            Some(e) => c += e as i64,
-            None => return MISS,
+        for v in piece {
+            match cx.plain_eq(v, args[1]) {
+                Some(e) => c += e as i64,
+                None => return MISS,
+            }
         }
+        from += PIECE;
     }
     Ok(Value::fix(c))
 }
