@@ -36,6 +36,7 @@ fn ratio(v: Value) -> Ratio {
     (own(n), own(d))
 }
 /// Words of both parts.
+#[inline]
 fn words(v: Value) -> u64 {
     let of = |v: Value| v.as_big().map_or(0, |b| b.n.magnitude_bits().div_ceil(64));
     let (n, d) = parts(v);
@@ -69,6 +70,12 @@ fn compute(op: Op, a: &Ratio, b: &Ratio) -> Option<(BigInt, Ratio)> {
             Some((q, rest))
         }
     }
+}
+
+/// May an operation on the two be long? Plain ones are told apart before anything else is asked.
+#[inline]
+pub fn are_large(a: Value, b: Value) -> bool {
+    words(a) + words(b) >= 64
 }
 
 /// What operations on that many words take, the divisor of what comes out included.

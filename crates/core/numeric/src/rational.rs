@@ -157,7 +157,8 @@ fn operator(cx: &mut Cx, op: Op, recv: Value, args: &[Value], plain: NativeFn) -
     }
 }
 fn huge(cx: &mut Cx, op: Op, recv: Value, args: &[Value]) -> Result<Option<(Value, Value)>, Exit> {
-    if as_rat(cx, args[0]).is_some() || is_int(args[0]) { ratio::operation(cx, op, recv, args[0]) } else { Ok(None) }
+    let large = ratio::are_large(recv, args[0]);
+    if large && (as_rat(cx, args[0]).is_some() || is_int(args[0])) { ratio::operation(cx, op, recv, args[0]) } else { Ok(None) }
 }
 fn rat_plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     operator(cx, Op::Add, recv, args, num_add)
@@ -211,7 +212,8 @@ fn rat_eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// The order of two huge ones.
 fn order(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<Option<std::cmp::Ordering>, Exit> {
-    if as_rat(cx, args[0]).is_some() || is_int(args[0]) { ratio::order(cx, recv, args[0]) } else { Ok(None) }
+    let large = ratio::are_large(recv, args[0]);
+    if large && (as_rat(cx, args[0]).is_some() || is_int(args[0])) { ratio::order(cx, recv, args[0]) } else { Ok(None) }
 }
 fn rat_cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match order(cx, recv, args)? {
