@@ -12,7 +12,6 @@
 //! A cell that leaves (is *published*) stays where it is; so does a window in which too little comes free: it
 //! *retires*, what lives in it leaves, and a fresh window is taken. Nothing moves and nobody else is stopped.
 
-use crate::Value;
 use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::header::{Header, Kind, flag};
 use crate::heap::{Heap, Rule};
@@ -20,6 +19,7 @@ use crate::site::Fate;
 use crate::space::IN;
 use crate::stat::{Counters, WindowDone};
 use crate::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
+use crate::{Plain, Value};
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
 
@@ -152,6 +152,14 @@ impl Visitor for Raise<'_> {
             if f & self.need != self.need {
                 self.raise(v, h, f);
             }
+        }
+    }
+    /// What was published meanwhile, others may be storing into.
+    #[inline(always)]
+    fn visit_all(&mut self, vs: &[Value]) {
+        for v in vs {
+            // SAFETY: a live slot; each is looked at once.
+            self.visit(unsafe { Value::load(v) });
         }
     }
 }

@@ -147,13 +147,14 @@ impl Cx {
     pub(crate) fn thread_ended(&mut self) {
         let v = self.task.thread;
         let parallel = self.parallel;
+        if parallel {
+            v.lock();
+        }
+        // Others ask for them, and make them, under the lock.
         let locals = self.task.locals;
         if !locals.is_nil() {
             let name = self.intern(LOCALS);
             self.ivar_set(v, name, locals);
-        }
-        if parallel {
-            v.lock();
         }
         let Some(t) = v.as_data::<ThreadObj>() else { return };
         t.life.store(DONE, Release);
@@ -450,8 +451,8 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let kept = a.first().map_or(Value::UNDEF, |v| cx.ivar_get(*v, name));
         return Ok(if kept.is_undef() { cx.hash() } else { kept });
     };
+    // Other threads may ask for it, and make it: all name the thread, which is locked.
     if t.locals.is_nil() {
-        // Other threads may ask for it.
         let h = cx.hash();
         cx.heap.publish(h);
         t.locals = h;
