@@ -342,7 +342,7 @@ pub static TABLE: &[NativeDef] = &[
     n("File::Stat", "uid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_uid as i64))),
     n("File::Stat", "gid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_gid as i64))),
     n("File::Stat", "nlink", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_nlink as i64))),
-    n("File::Stat", "blksize", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_blksize))),
+    n("File::Stat", "blksize", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_blksize as _))),
     n("File::Stat", "blocks", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.st_blocks))),
     n("File::Stat", "ino", 0, 0, |cx, r, _| {
         let i = this(cx, r)?.st_ino;
