@@ -42,6 +42,7 @@ pub use unwind::{Backtrace, TraceEntry};
 use kumi_heap::Value;
 
 /// How a slow path ended.
+#[must_use]
 pub(crate) enum Flow {
     /// Load `pc` and `fp` and go on.
     Go,

@@ -94,8 +94,7 @@ impl Cx {
     #[inline(never)]
     pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
         if let Some(v) = self.strings_equal(x, y, mid) {
-            self.fused_jump(Value::bool(v));
-            return Flow::Go;
+            return self.fused_jump(Value::bool(v));
         }
         self.op_call(0, x, &[y], mid, cache, ff::JUMP)
     }
