@@ -207,7 +207,8 @@ opcodes! {
     Hash 0,
     /// R[a][R[b]] = R[c] (R[a] is a Hash of ours; string keys are copied and frozen)
     HashPut 0,
-    /// R[a].update(**R[b]) (R[a] is a Hash of ours; nil adds nothing; to_hash)
+    /// R[a].update(**R[b]) (R[a] is a Hash of ours; nil adds nothing; to_hash). x = 1: R[a] = R[b] if that is a Hash,
+    /// for a call that keeps none; else a fresh R[a] is updated
     HashMerge 0,
     /// R[a] = Range R[b]..R[c] (x = 1: ...)
     Range 0,

@@ -90,7 +90,7 @@ pub mod site {
     pub const ASSIGN: u16 = 64;
     /// super without parentheses (the compiler passes the arguments explicitly; error messages differ).
     pub const ZSUPER: u16 = 128;
-    /// The Hash given by KWSPLAT may be passed on as it is (`**opts` alone: copied by callees).
+    /// The Hash given by KWSPLAT may be somebody's (`**opts` alone): copied by callees that keep it.
     pub const KW_ANON: u16 = 256;
     /// `super` inside a method made by define_method is not allowed in implicit form; set with ZSUPER there.
     pub const IN_BLOCK: u16 = 512;

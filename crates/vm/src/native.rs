@@ -141,6 +141,8 @@ pub struct Call {
     pub args: Args,
     /// Keywords: a Hash, or undef.
     pub kw: Value,
+    /// The Hash was made for this call.
+    pub kw_own: bool,
     /// Block word: nil, Proc, Symbol, Method.
     pub block: Value,
     /// Private methods may be called.
@@ -153,7 +155,7 @@ impl Call {
     /// The plain call: no keywords, no block, private methods too, and its value is the native's.
     #[inline]
     pub fn new(target: Target, recv: Value, args: Args) -> Call {
-        Call { target, recv, args, kw: Value::UNDEF, block: Value::NIL, fcall: true, result: Value::UNDEF }
+        Call { target, recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, fcall: true, result: Value::UNDEF }
     }
     /// The call of a Proc.
     pub(crate) fn of(prc: Value, args: &[Value]) -> Call {

@@ -18,6 +18,17 @@ pub struct Args {
 /// Most arguments passed in registers of their own.
 const MAX_DIRECT: usize = 100;
 
+/// Can making the block argument change nothing? What stands before it may then be passed without a copy.
+fn is_still(block: Option<&Node<'_>>) -> bool {
+    let Some(arg) = block.and_then(|b| b.as_block_argument_node()) else { return true };
+    arg.expression().is_none_or(|e| {
+        matches!(
+            e,
+            Node::LocalVariableReadNode { .. } | Node::SymbolNode { .. } | Node::InstanceVariableReadNode { .. } | Node::NilNode { .. }
+        )
+    })
+}
+
 /// The instruction of a binary operator.
 fn binary_op(name: &[u8]) -> Option<Op> {
     Some(match name {
@@ -343,7 +354,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.release(mark);
             a.flags |= site::KWSPLAT;
         } else if let Some(k) = keywords {
-            self.keywords(&k, &mut a);
+            self.keywords(&k, block.as_ref(), &mut a);
         } else if forwards {
             let t = self.temp();
             self.load_anonymous(b"**", t);
@@ -392,7 +403,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         0
     }
 
-    fn keywords(&mut self, k: &KeywordHashNode<'pr>, a: &mut Args) {
+    fn keywords(&mut self, k: &KeywordHashNode<'pr>, block: Option<&Node<'pr>>, a: &mut Args) {
         let elements: Vec<Node<'pr>> = k.elements().iter().collect();
         let key = |n: &Node<'pr>| -> Option<Vec<u8>> { Some(n.as_assoc_node()?.key().as_symbol_node()?.unescaped().to_vec()) };
         let keys: Vec<Option<Vec<u8>>> = elements.iter().map(key).collect();
@@ -417,6 +428,17 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             && one.as_assoc_splat_node().is_some_and(|s| s.value().is_none())
         {
             self.load_anonymous(b"**", t);
+            a.flags |= site::KW_ANON;
+            return;
+        }
+        if let [one] = &elements[..]
+            && let Some(v) = one.as_assoc_splat_node().and_then(|s| s.value())
+            && is_still(block)
+        {
+            let mark = self.mark();
+            let r = self.operand(&v);
+            self.emit(Op::HashMerge, 1, t, r, 0);
+            self.release(mark);
             a.flags |= site::KW_ANON;
             return;
         }

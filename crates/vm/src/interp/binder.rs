@@ -41,7 +41,7 @@ impl Cx {
 
     /// Writes arguments into the parameter registers of `nf`; the pc to start at.
     /// Registers beyond the parameters are left to the caller.
-    pub(crate) fn bind(&mut self, q: &ISeq, nf: Fp, mut args: Args, kw: Value, strict: Strict) -> Result<usize, Exit> {
+    pub(crate) fn bind(&mut self, q: &ISeq, nf: Fp, mut args: Args, kw: Value, kw_own: bool, strict: Strict) -> Result<usize, Exit> {
         let p = &q.params;
         let mut kw = kw.as_hash().filter(|h| h.h.len() > 0);
         let takes_kw = !p.kw.is_empty() || p.kwrest;
@@ -51,8 +51,8 @@ impl Cx {
                 return Err(self.arg_error("no keywords accepted"));
             }
             if !takes_kw {
-                let copy = self.hash_dup(h);
-                args.push(copy);
+                let own = if kw_own { h.val() } else { self.hash_dup(h) };
+                args.push(own);
                 kw = None;
             }
         }
@@ -116,7 +116,7 @@ impl Cx {
             at += 1;
         }
         if takes_kw {
-            self.bind_kw(p, nf, at, kw)?;
+            self.bind_kw(p, nf, at, kw, kw_own)?;
             at += p.kw.len() + p.kwrest as usize;
         }
         if p.block {
@@ -125,7 +125,7 @@ impl Cx {
         Ok(if p.opt.is_empty() { 0 } else { p.opt[given_opt] as usize })
     }
 
-    fn bind_kw(&mut self, p: &Params, nf: Fp, at: usize, kw: Option<Gc<HashObj>>) -> Result<(), Exit> {
+    fn bind_kw(&mut self, p: &Params, nf: Fp, at: usize, kw: Option<Gc<HashObj>>, kw_own: bool) -> Result<(), Exit> {
         let mut missing: Vec<Sym> = Vec::new();
         let mut used = 0;
         for (k, (name, required)) in p.kw.iter().enumerate() {
@@ -151,7 +151,21 @@ impl Cx {
         let total = kw.map_or(0, |h| h.h.len());
         if p.kwrest {
             let v = match kw {
-                Some(h) if used == 0 => self.hash_dup(h),
+                Some(h) if used == 0 => {
+                    if kw_own {
+                        h.val()
+                    } else {
+                        self.hash_dup(h)
+                    }
+                }
+                Some(mut h) if kw_own => {
+                    for (name, _) in p.kw.iter() {
+                        if let Ok(Some(i)) = self.hash_find(h, Value::sym(*name)) {
+                            h.h.remove_at(i);
+                        }
+                    }
+                    h.val()
+                }
                 Some(h) => {
                     let v = self.hash();
                     for e in h.h.iter().collect::<Vec<_>>() {

@@ -244,6 +244,13 @@ impl Cx {
             r => r,
         }
     }
+    /// `f(**v)`: a Hash that nobody else can change meanwhile goes as it is, since who keeps it copies it; else a Hash to merge `v` into.
+    pub(crate) fn splat_whole(&mut self, v: Value) -> (bool, Value) {
+        match v.as_hash() {
+            Some(_) if !(self.parallel && v.needs_lock()) => (true, v),
+            _ => (false, self.hash()),
+        }
+    }
     #[inline(never)]
     pub(crate) fn hash_merge(&mut self, h: Value, other: Value) -> Result<(), Exit> {
         if other.is_nil() {

@@ -905,6 +905,13 @@ impl Cx {
                 }
                 Op::HashMerge => {
                     save!();
+                    if i.x() != 0 {
+                        let (whole, h) = cx.splat_whole(fp.r(i.b()));
+                        fp.set_r(i.a(), h);
+                        if whole {
+                            continue;
+                        }
+                    }
                     match cx.hash_merge(fp.r(i.a()), fp.r(i.b())) {
                         Ok(_) => {}
                         Err(x) => flow!(cx.leaf_exit_drop(x)),

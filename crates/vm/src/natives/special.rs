@@ -107,10 +107,16 @@ impl Cx {
                     let mut args = Args::new();
                     args.push(r.recv);
                     args.extend_from_slice(&r.args);
-                    let call = Call { kw: r.kw, block: r.block, ..Call::new(Target::Helper(name), Value::NIL, args) };
+                    let call = Call { kw: r.kw, kw_own: r.kw_own, block: r.block, ..Call::new(Target::Helper(name), Value::NIL, args) };
                     return self.do_call(call, r.dst, r.flags);
                 };
-                let call = Call { kw: r.kw, block: r.block, result: obj, ..Call::new(Target::Name(sym::INITIALIZE), obj, r.args) };
+                let call = Call {
+                    kw: r.kw,
+                    kw_own: r.kw_own,
+                    block: r.block,
+                    result: obj,
+                    ..Call::new(Target::Name(sym::INITIALIZE), obj, r.args)
+                };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ThreadNew => {
@@ -119,7 +125,8 @@ impl Cx {
                 if plain && !r.block.is_nil() {
                     let b = self.block_value(r.block);
                     if b.as_proc().is_some() {
-                        return match self.thread_new(self.k.thread, b, &r.args, r.kw) {
+                        let kw = self.own_keywords(&r);
+                        return match self.thread_new(self.k.thread, b, &r.args, kw) {
                             Ok(v) => self.deliver(v, r.dst, r.flags),
                             Err(x) => self.native_exit_general(x, m, r),
                         };
@@ -130,7 +137,7 @@ impl Cx {
                 args.push(r.recv);
                 args.extend_from_slice(&r.args);
                 let target = Target::Helper(name);
-                let call = Call { kw: r.kw, block: r.block, ..Call::new(target, Value::NIL, args) };
+                let call = Call { kw: r.kw, kw_own: r.kw_own, block: r.block, ..Call::new(target, Value::NIL, args) };
                 self.do_call(call, r.dst, r.flags)
             }
             Special::ProcCall => {
@@ -166,6 +173,13 @@ impl Cx {
                 }
                 self.dispatch(index, r)
             }
+        }
+    }
+    /// The call's keywords for later: what happens to the Hash that they came in is not theirs.
+    fn own_keywords(&mut self, r: &Ready) -> Value {
+        match r.kw.as_hash() {
+            Some(h) if !r.kw_own => self.hash_dup(h),
+            _ => r.kw,
         }
     }
     /// Is Array#initialize still the runtime's own?
@@ -228,7 +242,7 @@ impl Cx {
         if eval {
             args.push(r.recv);
         }
-        let call = Call { kw: r.kw, ..Call::new(Target::ProcSelf { prc, definee, eval: class_form }, r.recv, args) };
+        let call = Call { kw: r.kw, kw_own: r.kw_own, ..Call::new(Target::ProcSelf { prc, definee, eval: class_form }, r.recv, args) };
         self.do_call(call, r.dst, r.flags)
     }
 }

@@ -12,10 +12,24 @@ use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
 
+/// What a call site's window holds.
+pub(super) struct Gathered {
+    args: Args,
+    kw: Value,
+    kw_own: bool,
+    pub(super) block: Value,
+}
+
+impl Gathered {
+    pub(super) fn ready(self, recv: Value, dst: usize) -> Ready {
+        let Gathered { args, kw, kw_own, block } = self;
+        Ready { recv, args, kw, kw_own, block, own: Value::NIL, dst, flags: 0 }
+    }
+}
+
 impl Cx {
     /// Arguments of a call site as they stand in the window at `b`.
-    /// `Err`: a conversion has to run first (`Exit::Call` re-executes the instruction).
-    pub(super) fn gather(&mut self, fp: Fp, s: &Site, b: usize) -> (Args, Value, Value) {
+    pub(super) fn gather(&mut self, fp: Fp, s: &Site, b: usize) -> Gathered {
         let mut at = b + 1;
         let mut args = Args::new();
         if s.flags & site::SPLAT != 0 {
@@ -27,7 +41,7 @@ impl Cx {
             args.extend_from_slice(fp.slice(at, s.argc as usize));
             at += s.argc as usize;
         }
-        let mut kw = Value::UNDEF;
+        let (mut kw, mut kw_own) = (Value::UNDEF, true);
         if !s.kw.is_empty() {
             kw = self.hash();
             for (k, name) in s.kw.iter().enumerate() {
@@ -37,6 +51,7 @@ impl Cx {
         }
         if s.flags & site::KWSPLAT != 0 {
             kw = fp.r(at);
+            kw_own = s.flags & site::KW_ANON == 0;
             at += 1;
         }
         // ruby2_keywords: a flagged hash at the end of a splat becomes keywords.
@@ -55,7 +70,7 @@ impl Cx {
         } else {
             Value::NIL
         };
-        (args, kw, block)
+        Gathered { args, kw, kw_own, block }
     }
     /// Is the block argument good as it is? Else the call that converts it (to_proc) in its register.
     pub(super) fn block_arg_ready(&mut self, fp: Fp, s: &Site, b: usize, insn_words: usize) -> Option<Flow> {

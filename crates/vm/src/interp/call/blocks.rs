@@ -27,8 +27,7 @@ impl Cx {
         {
             return f;
         }
-        let (args, kw, _) = self.gather(fp, s, i.b());
-        let r = Ready { recv: Value::NIL, args, kw, block: Value::NIL, own: Value::NIL, dst: i.a(), flags: 0 };
+        let r = Ready { block: Value::NIL, ..self.gather(fp, s, i.b()).ready(Value::NIL, i.a()) };
         if blk.is_nil() {
             let e = self.make_exc(self.k.local_jump_error, "no block given (yield)");
             let reason = self.sym("noreason");
@@ -61,7 +60,7 @@ impl Cx {
             Ok(v) => self.deliver(v, i.a(), 0),
             Err(x) => {
                 let args = Args::from_slice(self.fp().slice(i.b() + 2, given));
-                let r = Ready { recv, args, kw: Value::UNDEF, block: Value::NIL, own: Value::NIL, dst: i.a(), flags: 0 };
+                let r = Ready::new(recv, args, i.a(), 0);
                 self.native_exit_general(x, m, r)
             }
         })
@@ -121,7 +120,11 @@ impl Cx {
         }
         // A Method object or anything else callable.
         let block = r.block;
-        self.do_call(Call { kw: r.kw, block, fcall: false, ..Call::new(Target::Name(sym::CALL), blk, r.args) }, r.dst, r.flags)
+        self.do_call(
+            Call { kw: r.kw, kw_own: r.kw_own, block, fcall: false, ..Call::new(Target::Name(sym::CALL), blk, r.args) },
+            r.dst,
+            r.flags,
+        )
     }
     /// Enters a block that takes apart a single array-like argument.
     fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Flow {
@@ -176,7 +179,7 @@ impl Cx {
             return self.call_block_word(p.self_val, None, r);
         }
         let block = r.block;
-        self.do_call(Call { kw: r.kw, block, ..Call::new(Target::Name(sym::CALL), p.self_val, r.args) }, r.dst, r.flags)
+        self.do_call(Call { kw: r.kw, kw_own: r.kw_own, block, ..Call::new(Target::Name(sym::CALL), p.self_val, r.args) }, r.dst, r.flags)
     }
     /// Calls a block with another self and place for definitions (instance_eval and friends).
     pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Flow {

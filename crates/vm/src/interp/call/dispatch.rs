@@ -54,24 +54,24 @@ impl Cx {
             if !r.block.is_nil() && !matches!(e.body, Body::Native) {
                 return self.dispatch_body(m, r);
             }
-            let (min, max) = (e.min as usize, e.max);
+            let (min, max, g, twin) = (e.min as usize, e.max, e.guard, !matches!(e.body, Body::Native));
             let mut nargs = r.args.clone();
             let mut keywords = false;
             if let Some(h) = r.kw.as_hash() {
                 if h.h.len() > 0 {
-                    nargs.push(r.kw);
+                    let own = if r.kw_own { r.kw } else { self.hash_dup(h) };
+                    nargs.push(own);
                     keywords = true;
                 }
             }
             if nargs.len() < min || (max >= 0 && nargs.len() > max as usize) {
                 // The twin may take what the native cannot (keywords).
-                if !matches!(e.body, Body::Native) {
+                if twin {
                     return self.dispatch_body(m, r);
                 }
                 let x = self.arity_error(nargs.len(), min, (max >= 0).then_some(max as usize));
                 return self.native_exit_general(x, m, r);
             }
-            let g = e.guard;
             self.native_keywords = keywords;
             let done = self.run_native(f, g, r.recv, &nargs);
             self.native_keywords = false;
@@ -249,7 +249,7 @@ impl Cx {
             0
         } else {
             let (dst, rflags) = (r.dst, r.flags);
-            match self.bind(q, nf, r.args, r.kw, strict) {
+            match self.bind(q, nf, r.args, r.kw, r.kw_own, strict) {
                 Ok(s) => s,
                 Err(x) => {
                     // The error belongs to the callee's frame in the backtrace.
@@ -287,7 +287,7 @@ impl Cx {
             }
             flags |= ff::DISCARD;
         }
-        let r = Ready { recv: c.recv, args: c.args, kw: c.kw, block: c.block, own: Value::NIL, dst, flags };
+        let r = Ready { recv: c.recv, args: c.args, kw: c.kw, kw_own: c.kw_own, block: c.block, own: Value::NIL, dst, flags };
         match c.target {
             Target::Name(mid) => {
                 let class = self.class_of(r.recv);

@@ -25,6 +25,8 @@ pub(crate) struct Ready {
     pub recv: Value,
     pub args: Args,
     pub kw: Value,
+    /// Nobody else has that Hash: whoever keeps it takes it as it is, else a copy.
+    pub kw_own: bool,
     /// Block word for the callee's frame: what `yield` in it calls.
     pub block: Value,
     /// Block given to the call of a block: its `&blk` parameter.
@@ -35,6 +37,6 @@ pub(crate) struct Ready {
 
 impl Ready {
     pub fn new(recv: Value, args: Args, dst: usize, flags: u64) -> Ready {
-        Ready { recv, args, kw: Value::UNDEF, block: Value::NIL, own: Value::NIL, dst, flags }
+        Ready { recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, own: Value::NIL, dst, flags }
     }
 }

@@ -3,7 +3,7 @@
 //! **Invariant.** A cache word is filled only with a method that any caller in this place may run with the fast path: public
 //! or without a receiver, found without refinements, and with its hot row filled before.
 
-use super::{Missing, Ready};
+use super::Missing;
 use crate::Cx;
 use crate::bytecode::Insn;
 use crate::interp::frame::{Fp, literal_block};
@@ -37,14 +37,13 @@ impl Cx {
                     return f;
                 }
             }
-            let (args, kw, block) = self.gather(fp, s, i.b());
-            return self.dispatch(w as u32, Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 });
+            let r = self.gather(fp, s, i.b()).ready(recv, i.a());
+            return self.dispatch(w as u32, r);
         }
         // Read before the search: what changes meanwhile makes the entry stale, not wrong.
         let serial = class.serial.get();
         let (m, cacheable) = self.lookup_in(fp, class, s.mid);
-        let (args, kw, block) = self.gather(fp, s, i.b());
-        let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
+        let ready = self.gather(fp, s, i.b()).ready(recv, i.a());
         if m == NO_METHOD {
             let why = if s.flags & site::VCALL != 0 { Missing::VCall } else { Missing::None };
             return self.method_missing(s.mid, why, ready);
@@ -132,11 +131,10 @@ impl Cx {
             return f;
         }
         let recv = fp.r(0);
-        let (args, kw, mut block) = self.gather(fp, s, i.b());
+        let mut ready = self.gather(fp, s, i.b()).ready(recv, i.a());
         if s.block.is_none() && s.flags & site::BLOCK_ARG == 0 {
-            block = self.method_block(fp);
+            ready.block = self.method_block(fp);
         }
-        let ready = Ready { recv, args, kw, block, own: Value::NIL, dst: i.a(), flags: 0 };
         let Some(m) = self.current_method(fp) else {
             let e = self.runtime_error("super called outside of method");
             return self.leaf_exit(e, i.a());
