@@ -453,7 +453,7 @@ begin
     number = ONLY || rounds
     watch = Thread.new do
       sleep 120
-      warn "seed #{SEED} round #{number}: still running after two minutes"
+      $stderr.puts "seed #{SEED} round #{number}: still running after two minutes" # `-W0` would silence a warning
       Process.kill(:ABRT, $$)
     end
     Round.new(number).run

@@ -1,10 +1,10 @@
 //! Tasks: a stack and the little a suspended computation needs besides.
 //!
 //! **Invariant.** Frames, registers, blocks and handlers of a task live in its
-//! stack and nowhere else, and every slot below the top of the running frame is a
-//! valid [`Value`] (frame-header words that are addresses or offsets carry the
-//! fixnum tag), so that the roots of a task are one slice. Nothing outside the
-//! stack holds an address into it: frames, blocks and Home cells use slot numbers.
+//! stack and nowhere else. Every slot below the top of the running frame is a valid
+//! [`Value`]: frame-header words that are addresses or offsets carry the fixnum tag.
+//! So the roots of a task are one slice. Nothing outside the stack holds an address
+//! into it: frames, blocks and Home cells use slot numbers.
 //!
 //! Who may touch a task: the worker that runs it (or, for a suspended fiber, its
 //! thread's worker); others only its atomics, and those that belong together only
