@@ -9,6 +9,9 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
+#[path = "../../sched/tests/checker/mod.rs"]
+mod checker;
+
 mod sync {
     pub use loom::sync::atomic::{AtomicUsize, Ordering};
     pub use loom::sync::{Condvar, Mutex, MutexGuard};
@@ -16,20 +19,8 @@ mod sync {
 
     pub const SPINS: usize = 1;
 
-    std::thread_local! {
-        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
-        pub static BROKEN: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
-    }
-    pub fn kept(rule: &'static str) -> bool {
-        BROKEN.get() != rule
-    }
+    pub use super::checker::{BROKEN, kept, lock, wait};
 
-    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-        m.lock().unwrap()
-    }
-    pub fn wait<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        cv.wait(g).unwrap()
-    }
     /// Nothing: a yield would have the others go on first, so that what comes after a wait in vain would not be seen.
     pub fn spin() {}
     pub fn spawn(f: impl FnOnce() + Send + 'static) -> bool {

@@ -10,20 +10,16 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
+#[path = "../../sched/tests/checker/mod.rs"]
+mod checker;
+
 #[path = "../src"]
 mod heap {
     pub mod sync {
         pub use loom::sync::atomic::{AtomicUsize, Ordering, fence};
-        use std::cell::Cell;
         pub use std::sync::Arc;
 
-        std::thread_local! {
-            /// What is taken out. The checker runs all threads of a model on the test's own.
-            pub static BROKEN: Cell<&'static str> = const { Cell::new("") };
-        }
-        pub fn kept(rule: &'static str) -> bool {
-            BROKEN.get() != rule
-        }
+        pub use super::super::checker::{BROKEN, kept};
         /// The ordering that is asked for, or none.
         pub fn kept_order(o: Ordering) -> Ordering {
             match o {

@@ -8,26 +8,14 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
+#[path = "checker/mod.rs"]
+mod checker;
+
 mod sync {
     pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub use loom::sync::{Condvar, Mutex, MutexGuard};
+    pub use loom::sync::{Condvar, Mutex};
 
-    std::thread_local! {
-        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
-        pub static BROKEN: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
-    }
-    pub fn kept(rule: &'static str) -> bool {
-        BROKEN.get() != rule
-    }
-
-    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-        m.lock().unwrap()
-    }
-
-    pub fn wait_on<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>, limit_ns: u64) -> (MutexGuard<'a, T>, bool) {
-        assert_eq!(limit_ns, u64::MAX, "the model has no time");
-        (cv.wait(g).unwrap(), true)
-    }
+    pub use super::checker::{BROKEN, kept, lock, wait_on};
 }
 #[path = "../src/idle.rs"]
 mod idle;

@@ -9,23 +9,13 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
-mod sync {
-    pub use loom::sync::{Condvar, Mutex, MutexGuard};
-    use std::cell::Cell;
+#[path = "checker/mod.rs"]
+mod checker;
 
-    std::thread_local! {
-        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
-        pub static BROKEN: Cell<&'static str> = const { Cell::new("") };
-    }
-    pub fn kept(rule: &'static str) -> bool {
-        BROKEN.get() != rule
-    }
-    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-        m.lock().unwrap()
-    }
-    pub fn wait<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        cv.wait(g).unwrap()
-    }
+mod sync {
+    pub use loom::sync::{Condvar, Mutex};
+
+    pub use super::checker::{BROKEN, kept, lock, wait};
 }
 #[path = "../../flow/src/gate.rs"]
 mod gate;

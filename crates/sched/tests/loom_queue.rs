@@ -8,18 +8,14 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
+#[path = "checker/mod.rs"]
+mod checker;
+
 mod sync {
     pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    use std::cell::Cell;
     use std::ops::{Deref, DerefMut};
 
-    std::thread_local! {
-        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
-        pub static BROKEN: Cell<&'static str> = const { Cell::new("") };
-    }
-    pub fn kept(rule: &'static str) -> bool {
-        BROKEN.get() != rule
-    }
+    pub use super::checker::{BROKEN, kept};
 
     /// A lock beside what it is for.
     pub struct Mutex<T> {

@@ -9,28 +9,17 @@
 #![cfg(loom)]
 #![allow(dead_code)]
 
+#[path = "checker/mod.rs"]
+mod checker;
+
 mod sync {
     pub use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     pub use loom::sync::{Condvar, Mutex, MutexGuard};
-    use std::cell::Cell;
 
     pub const LOOKS: usize = 0;
     pub fn look_again() {}
 
-    std::thread_local! {
-        /// The rule that is taken out. The checker runs all threads of a model on the test's own.
-        pub static BROKEN: Cell<&'static str> = const { Cell::new("") };
-    }
-    pub fn kept(rule: &'static str) -> bool {
-        BROKEN.get() != rule
-    }
-    pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-        m.lock().unwrap()
-    }
-    pub fn wait_on<'a, T>(cv: &Condvar, g: MutexGuard<'a, T>, limit_ns: u64) -> (MutexGuard<'a, T>, bool) {
-        assert_eq!(limit_ns, u64::MAX, "the model has no time");
-        (cv.wait(g).unwrap(), true)
-    }
+    pub use super::checker::{BROKEN, kept, lock, wait_on};
 }
 #[path = "../../heap/src/readers.rs"]
 mod readers;

@@ -221,29 +221,25 @@ fn rat_cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         None => num_cmp(cx, recv, args),
     }
 }
-fn rat_lt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+/// What `told` says of the order of two huge ones; `general` compares all others.
+#[inline(always)]
+fn compared(cx: &mut Cx, recv: Value, args: &[Value], told: fn(std::cmp::Ordering) -> bool, general: NativeFn) -> R {
     match order(cx, recv, args)? {
-        Some(o) => Ok(Value::bool(o.is_lt())),
-        None => num_lt(cx, recv, args),
+        Some(o) => Ok(Value::bool(told(o))),
+        None => general(cx, recv, args),
     }
+}
+fn rat_lt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    compared(cx, recv, args, std::cmp::Ordering::is_lt, num_lt)
 }
 fn rat_le(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    match order(cx, recv, args)? {
-        Some(o) => Ok(Value::bool(o.is_le())),
-        None => num_le(cx, recv, args),
-    }
+    compared(cx, recv, args, std::cmp::Ordering::is_le, num_le)
 }
 fn rat_gt(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    match order(cx, recv, args)? {
-        Some(o) => Ok(Value::bool(o.is_gt())),
-        None => num_gt(cx, recv, args),
-    }
+    compared(cx, recv, args, std::cmp::Ordering::is_gt, num_gt)
 }
 fn rat_ge(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    match order(cx, recv, args)? {
-        Some(o) => Ok(Value::bool(o.is_ge())),
-        None => num_ge(cx, recv, args),
-    }
+    compared(cx, recv, args, std::cmp::Ordering::is_ge, num_ge)
 }
 fn rat_pow(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if let Some(e) = args[0].as_fix() {
