@@ -12,7 +12,7 @@ class Random
     end
 
     def seed = __random_get_seed(self)
-    def bytes(size) = KumiSys.random_bytes(self, KumiSys.to_int(size))
+    def bytes(size) = KumiSys.in_pieces(KumiSys.to_int(size)) { |n| __random_bytes(self, n) }
     def rand(limit = __undef) = KumiSys.random_rand(self, limit)
     def initialize_copy(other) = __random_copy(self, other)
 
@@ -27,10 +27,10 @@ class Random
 
   class << self
     def rand(limit = __undef) = KumiSys.random_rand(nil, limit)
-    def bytes(size) = KumiSys.random_bytes(nil, KumiSys.to_int(size))
+    def bytes(size) = KumiSys.in_pieces(KumiSys.to_int(size)) { |n| __random_bytes(nil, n) }
     def seed = __random_get_seed(nil)
     def new_seed = __random_new_seed
-    def urandom(size) = KumiSys.system_bytes(KumiSys.to_int(size))
+    def urandom(size) = KumiSys.in_pieces(KumiSys.to_int(size)) { |n| __random_os_bytes(n) }
     def srand(seed = __undef) = KumiSys.srand(seed)
     def random_number(limit = __undef) = KumiSys.formatter_number(nil, limit)
   end
@@ -47,17 +47,8 @@ end
 
 module KumiSys
   # Many bytes are drawn piece by piece, so that others may come in between.
-  def self.random_bytes(source, size)
-    return __random_bytes(source, size) unless 16_777_216 < size && size <= 1_099_511_627_776
-    in_pieces(size) { |n| __random_bytes(source, n) }
-  end
-
-  def self.system_bytes(size)
-    return __random_os_bytes(size) unless 16_777_216 < size && size <= 1_099_511_627_776
-    in_pieces(size) { |n| __random_os_bytes(n) }
-  end
-
   def self.in_pieces(size)
+    return yield(size) unless 16_777_216 < size && size <= 1_099_511_627_776
     out = String.new(capacity: size)
     while size > 0
       n = size < 16_777_216 ? size : 16_777_216
