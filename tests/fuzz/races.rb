@@ -18,6 +18,8 @@ SECONDS = Float(ARGV[1] || 10)
 ONLY = ARGV[2] && Integer(ARGV[2])
 THREADS = 4
 STEPS = Integer(ENV["KUMI_FUZZ_STEPS"] || 400)
+# Seconds after which a round counts as hung. A machine with more processes than cores needs more.
+PATIENCE = Integer(ENV["KUMI_FUZZ_PATIENCE"] || 120)
 
 class Broken < StandardError; end
 
@@ -452,8 +454,8 @@ begin
   until Process.clock_gettime(Process::CLOCK_MONOTONIC) > stop
     number = ONLY || rounds
     watch = Thread.new do
-      sleep 120
-      $stderr.puts "seed #{SEED} round #{number}: still running after two minutes" # `-W0` would silence a warning
+      sleep PATIENCE
+      $stderr.puts "seed #{SEED} round #{number}: still running after #{PATIENCE} seconds" # `-W0` would silence a warning
       Process.kill(:ABRT, $$)
     end
     Round.new(number).run

@@ -43,3 +43,12 @@ p %i[up down even].map { |h| sum((huge / 10 * 10 + 5).round(-1, half: h)) }
 p sum(huge.ceildiv(a)), sum((-huge).ceildiv(a)), sum(huge.ceildiv(-a)), huge.ceildiv(huge), 7.ceildiv(huge), sum((a * b).ceildiv(b)), (-7).ceildiv(huge)
 p sum(huge.lcm(a)), sum(huge.gcd(a * 5)), huge.gcdlcm(a).map { |x| sum(x) }
 p((begin; huge.ceildiv(0); rescue => e; e.class; end))
+
+[-> { Time.at(0).round(2**31 - 1) }, -> { Time.at(1/3r).ceil(100_000_000) }, -> { Rational(1, 3).round(2**31 - 1) }, -> { Rational(1, 3).floor(-2**31) },
+ -> { Rational(1, 3).truncate(70_000_000) }].each do |f|
+  f.call
+  puts "answered"
+rescue ArgumentError => e
+  puts e.message
+end
+p Rational(1, 3).round(100_000).numerator.to_s.size

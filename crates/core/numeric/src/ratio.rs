@@ -3,7 +3,7 @@
 //! Invariant: a native asks here once, for its whole operation on its own receiver and arguments; what it would compute
 //! on the way from what came out is part of the operation.
 
-use crate::real::{big, is_int, rat_big, zero_div};
+use crate::real::{big, is_int, rat_big, refused_power, zero_div};
 use kumi_num::float::Rounding;
 use kumi_num::int::pow10;
 use kumi_num::{BigInt, cost};
@@ -129,10 +129,11 @@ fn to_whole(n: &BigInt, d: &BigInt, how: Rounding) -> Option<BigInt> {
     };
     Some(if up { q.add_i64(1) } else { q })
 }
-/// `v` rounded to digits: a Rational where they are more than none, else an Integer.
+/// `v` rounded to digits: a Rational where they are more than none, else an Integer. A power of ten that is refused is left to the
+/// general way, which raises.
 pub fn rounded(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> Result<Option<Value>, Exit> {
     let w = words(v) + digits.unsigned_abs() / 19;
-    if w < 64 || digits.unsigned_abs() > i32::MAX as u64 || !cx.worth_detaching(ns(w)) {
+    if w < 64 || refused_power(4, digits.unsigned_abs()) || !cx.worth_detaching(ns(w)) {
         return Ok(None);
     }
     let work = move || {
@@ -151,8 +152,9 @@ pub fn rounded(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> Result<Opti
 }
 /// `v ** exp` of a Rational that is not zero.
 pub fn pow(cx: &mut Cx, v: Value, exp: i64) -> Result<Option<Value>, Exit> {
-    let bits = words(v).max(1).saturating_mul(64).saturating_mul(exp.unsigned_abs());
-    if bits > 32 * 1024 * 1024 * 8 || !cx.worth_detaching(cost::product(bits / 128, bits / 128)) {
+    let each = words(v).max(1).saturating_mul(64);
+    let bits = each.saturating_mul(exp.unsigned_abs());
+    if refused_power(each, exp.unsigned_abs()) || !cx.worth_detaching(cost::product(bits / 128, bits / 128)) {
         return Ok(None);
     }
     let work = move || {

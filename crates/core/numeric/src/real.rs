@@ -208,6 +208,10 @@ pub fn igcd(cx: &mut Cx, a: Value, b: Value) -> Value {
     let n = big(a).gcd(&big(b));
     cx.big(n)
 }
+/// Whether a power of so many bits is refused: it would be of more than 32 MiB, as CRuby has it.
+pub fn refused_power(base_bits: u64, exp: u64) -> bool {
+    kumi_num::big::pow_bits(base_bits, exp).is_none_or(|b| b > 32 * 1024 * 1024 * 8)
+}
 /// `base ** exp` of an Integer and a count, refused when absurd.
 pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
     if let Some(b) = base.as_fix() {
@@ -216,9 +220,7 @@ pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
         }
     }
     let b = big(base);
-    let bits = kumi_num::big::pow_bits(b.magnitude_bits(), exp);
-    // 32 MiB, as CRuby has it.
-    if bits.is_none_or(|b| b > 32 * 1024 * 1024 * 8) {
+    if refused_power(b.magnitude_bits(), exp) {
         return Err(cx.arg_error("exponent is too large"));
     }
     match b.pow(exp) {
