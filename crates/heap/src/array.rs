@@ -31,15 +31,15 @@ impl ArrayObj {
     pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
         ArrayObj { hdr: Header::new(class, Kind::Array), buf }
     }
-    /// Makes an array where `to` points.
+    /// Makes an array with flags where `to` points.
     ///
     /// # Safety
     /// A fresh cell.
     #[inline(always)]
-    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value]) {
+    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value], flags: u8) {
         // SAFETY: the caller's promise.
         unsafe {
-            (&raw mut (*to).hdr).write(Header::new(class, Kind::Array));
+            (&raw mut (*to).hdr).write(Header::with(class, Kind::Array, flags));
             RaceVec::write(&raw mut (*to).buf, elems);
         }
     }

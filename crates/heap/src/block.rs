@@ -154,6 +154,20 @@ impl Block {
         let (w, m) = bit(cell);
         self.marks[w].load(Relaxed) & m != 0
     }
+    /// Address of the first marked cell from `cell` on; the block's end when there is none.
+    #[inline]
+    pub fn next_marked(&self, cell: u64) -> u64 {
+        let (mut w, m) = bit(cell);
+        let mut word = self.marks[w].load(Relaxed) & m.wrapping_neg();
+        while word == 0 {
+            w += 1;
+            if w == WORDS {
+                return self as *const Block as u64 + BLOCK as u64;
+            }
+            word = self.marks[w].load(Relaxed);
+        }
+        self as *const Block as u64 + ((w * 64 + word.trailing_zeros() as usize) * GRANULE) as u64
+    }
     pub fn clear_marks(&self) {
         for w in &self.marks {
             w.store(0, Relaxed);

@@ -66,6 +66,9 @@ pub struct Heap {
     pub(crate) always: u8,
     /// What a new cell is made with must be looked at.
     pub(crate) attend: bool,
+    /// A birth outside the window is nothing but the cell and its flag: the paper's rule shares it, profiles and stress modes
+    /// want to hear of it.
+    pub(crate) plain: bool,
     pub(crate) rule: Rule,
     pub(crate) window: Window,
     /// For cells of middling size outside the window.
@@ -136,6 +139,7 @@ impl Heap {
             birth,
             always,
             attend: c.rule == Rule::Paper || c.stress != 0,
+            plain: c.rule == Rule::Closure && c.stress == 0,
             rule: c.rule,
             outside_limit: window.outside_limit(),
             window,

@@ -98,17 +98,20 @@ impl Heap {
     /// Heaps made from this one later do the same.
     pub fn start_profile(&mut self) {
         self.sampler.get_or_insert_default().mode = Mode::Pieces;
+        self.profile_sites();
+        self.cut_cursors();
+    }
+    fn profile_sites(&mut self) {
+        self.plain = false;
         self.site_table().set_profile(true);
         self.begin_recording();
-        self.cut_cursors();
     }
     /// Samples as `other` does.
     pub(crate) fn sample_like(&mut self, other: &Heap) {
         let Some(o) = &other.sampler else { return };
         **self.sampler.get_or_insert_default() = Sampler { mode: o.mode, before: o.before, ..Sampler::default() };
         if o.mode == Mode::Pieces || o.before == Mode::Pieces {
-            self.site_table().set_profile(true);
-            self.begin_recording();
+            self.profile_sites();
         }
         self.cut_cursors();
     }

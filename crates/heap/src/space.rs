@@ -13,7 +13,7 @@ use crate::header::{Header, Kind};
 use crate::heap::Heap;
 use crate::shared::lock;
 use crate::stat::Counters;
-use crate::trace::{cell_bytes, release};
+use crate::trace::{cell_bytes, clear_away, step_bytes};
 use std::sync::atomic::Ordering::*;
 
 /// How much of the common budget a worker takes at a time.
@@ -207,23 +207,12 @@ pub(crate) unsafe fn sweep(b: *mut Block) -> usize {
         let end = b as u64 + BLOCK as u64;
         let mut at = (*b).first();
         let (mut first, mut last): (u64, u64) = (0, 0);
-        let mut run: u64 = 0;
-        loop {
-            let dead = at < end && {
-                let h = at as *mut Header;
-                (*h).kind == Kind::Free || !(*b).marked(at)
-            };
-            if dead {
-                let h = at as *mut Header;
-                let n = cell_bytes(&*h) as u64;
-                release(h);
-                if run == 0 {
-                    run = at;
-                }
-                at += n;
-                continue;
+        while at < end {
+            let (run, live) = (at, (*b).next_marked(at));
+            while at < live {
+                at += clear_away(at as *mut Header) as u64;
             }
-            if run != 0 {
+            if at > run {
                 free += (at - run) as usize;
                 Gap::write(run, (at - run) as usize, 0);
                 if last == 0 {
@@ -232,12 +221,11 @@ pub(crate) unsafe fn sweep(b: *mut Block) -> usize {
                     (*(last as *mut Gap)).next = run;
                 }
                 last = run;
-                run = 0;
             }
-            if at >= end {
-                break;
+            while at < end && (*b).marked(at) {
+                debug_assert!((*(at as *mut Header)).kind != Kind::Free, "a gap is marked");
+                at += cell_bytes(&*(at as *mut Header)) as u64;
             }
-            at += cell_bytes(&*(at as *mut Header)) as u64;
         }
         (*b).gap = first;
         (*b).free_bytes = free as u32;
@@ -468,7 +456,7 @@ impl Heap {
             let mut at = from;
             while at < to {
                 // SAFETY: cells written one after another by this worker.
-                at += unsafe { cell_bytes(&*(at as *const Header)) } as u64;
+                at += unsafe { step_bytes(&*(at as *const Header)) } as u64;
                 n += 1;
             }
             Counters::add(&self.counters.allocated_cells, n);
@@ -597,6 +585,52 @@ mod tests {
         }
         assert_eq!(h.retired.bytes(), 0, "the next budget is nearly spent");
         h.set_parallel(false);
+    }
+
+    /// Cells of every size and gaps between them: what is listed as free is what is not marked, to the byte.
+    #[test]
+    fn a_sweep_lists_what_is_not_marked() {
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, young: (64 << 20, 64 << 20), ..HeapConfig::default() });
+        let mut kept = Vec::new();
+        let mut dice = 7u64;
+        for i in 0..40_000i64 {
+            dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let v = match dice >> 61 {
+                0 | 1 => h.array(Value::FALSE, &[Value::fix(i)]).val(),
+                2 => h.array(Value::FALSE, &[Value::fix(i); 9]).val(),
+                3 => h.str(Value::FALSE, &[b'x'; 40], 0).val(),
+                4 => h.range(Value::FALSE, Value::fix(i), Value::NIL, false),
+                5 => h.structure(Value::FALSE, (i % 30) as u16).val(),
+                6 => h.env(Value::NIL, (i % 12) as u32).val(),
+                _ => h.float(Value::FALSE, f64::MIN_POSITIVE / (i + 2) as f64),
+            };
+            if (dice >> 40) % 5 < i as u64 / 10_000 {
+                kept.push(v);
+            }
+        }
+        for _ in 0..3 {
+            let keep = kept.split_off(kept.len() / 2);
+            h.request_full();
+            h.collect(&mut |m| m.mark_all(&keep));
+            kept = keep;
+            h.sweep_all();
+            h.seal();
+            for b in h.lists.each() {
+                // SAFETY: blocks of this heap, swept.
+                let (b, mut listed, mut gap) = unsafe { (&*b, 0, (*b).gap) };
+                let mut live = 0;
+                b.each(|c, n| {
+                    assert!(b.marked(c as u64));
+                    live += n;
+                });
+                while gap != 0 {
+                    // SAFETY: gaps of that block.
+                    let g = unsafe { &*(gap as *const Gap) };
+                    (listed, gap) = (listed + g.bytes as usize, g.next);
+                }
+                assert_eq!((listed, live), (b.free_bytes as usize, BLOCK - FIRST - listed));
+            }
+        }
     }
 
     /// A worker for which others wait does not look through all of the heap for a gap; what it puts off is done later.

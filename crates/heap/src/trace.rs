@@ -5,6 +5,7 @@
 //! Invariant: a new kind or field is added here and nowhere else, or it is lost at
 //! the next collection.
 
+use crate::block::GRANULE;
 use crate::header::{Gc, Header, Kind};
 use crate::layout::*;
 use crate::{ClassObj, HashObj, RecordObj, ShapeId, Sym, Value};
@@ -227,9 +228,54 @@ pub(crate) fn cell_bytes(h: &Header) -> usize {
     n.next_multiple_of(16)
 }
 
+/// Granules of a cell by kind, for kinds whose cells are all of one size; 0: the header must be asked. The low bit: it owns nothing
+/// outside itself only if the word after its header is odd.
+static FIXED: [u8; Kind::ALL.len()] = {
+    let mut t = [0; Kind::ALL.len()];
+    let mut i = 0;
+    while i < t.len() {
+        let (k, e) = (Kind::ALL[i], EXTENTS[i]);
+        let looked_at = BUFFERED >> i & 1;
+        if e.x == 0 && e.aux == 0 && (looked_at != 0 || !owns(k)) {
+            let granules = e.base.div_ceil(GRANULE as u32);
+            assert!(granules < 128);
+            t[i] = (granules << 1 | looked_at) as u8;
+        }
+        i += 1;
+    }
+    t
+};
+
+/// As [`cell_bytes`], for walks in which most cells are of kinds of one size.
+#[inline(always)]
+pub(crate) fn step_bytes(h: &Header) -> usize {
+    match FIXED[h.kind as usize] {
+        0 => cell_bytes(h),
+        n => (n >> 1) as usize * GRANULE,
+    }
+}
+
+/// Drops what a dead cell owns, or passes a gap. Returns its length.
+///
+/// # Safety
+/// As for [`drop_cell`].
+#[inline(always)]
+pub(crate) unsafe fn clear_away(h: *mut Header) -> usize {
+    // SAFETY: a cell or a gap; kinds with the bit have that word.
+    unsafe {
+        let n = FIXED[(*h).kind as usize];
+        if n != 0 && (n & 1 == 0 || *(h.add(1) as *const usize) & 1 != 0) {
+            return (n >> 1) as usize * GRANULE;
+        }
+        let n = cell_bytes(&*h);
+        release(h);
+        n
+    }
+}
+
 /// Does a cell of this kind own anything that must be dropped with it?
 #[inline(always)]
-pub(crate) fn owns(k: Kind) -> bool {
+pub(crate) const fn owns(k: Kind) -> bool {
     matches!(k, Kind::Str | Kind::Array | Kind::Hash | Kind::Big | Kind::Object | Kind::Data | Kind::Class)
 }
 

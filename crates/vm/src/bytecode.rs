@@ -264,8 +264,10 @@ opcodes! {
     /// fast path was taken back because a user redefined the operator. Made by the loop, never compiled.
     Generic 1,
     /// An instruction that makes a value (its number in the low 7 bits of x, whether its own x is 1 in the top bit)
-    /// whose cells are born outside the window. This and the next three are made by `sites.rs`, never compiled.
+    /// whose cells are born outside the window. This and the next four are made by `sites.rs`, never compiled.
     Out 0,
+    /// `Array` in a program's own code, born outside the window and still one thread's.
+    ArrayOut 0,
     /// The same with a cache word: an operator in its general form, `ToS` or `Super`.
     OutOp 1,
     /// `Send` whose own cells are born outside the window.

@@ -2,8 +2,8 @@
 //! that what they make is born outside the window.
 //!
 //! An instruction whose site went out is replaced, by one atomic store at a safepoint, by one of four
-//! general forms (`Op::Out`, `OutOp`, `SendOut`, `IntrinsicOut`) that name the original; the others pay
-//! nothing. Code of the library (`system`) serves many callers: there the rewritten form *asks*
+//! general forms (`Op::Out`, `OutOp`, `SendOut`, `IntrinsicOut`) that name the original, or by `ArrayOut`, which the loop
+//! itself runs; the others pay nothing. Code of the library (`system`) serves many callers: there the rewritten form *asks*
 //! whether the pair of instruction and user's call went out, in a copy of the book that each worker has. A series
 //! ([`kumi_heap::Series`]) asks so too, whose user's call is found through all of the runtime's own files.
 //! Births of which the compiler was certain are rewritten when code is registered.
@@ -112,6 +112,7 @@ impl Insn {
             Op::SendOut => Insn::new(Op::Send, self.x(), a, b, c),
             Op::IntrinsicOut => Insn::new(Op::Intrinsic, self.x(), a, b, c),
             Op::Out | Op::OutOp => Insn::new(Op::ALL[(self.x() & 0x7f) as usize], self.x() >> 7, a, b, c),
+            Op::ArrayOut => Insn::new(Op::Array, self.x(), a, b, c),
             _ => self,
         }
     }
@@ -135,10 +136,19 @@ impl ISeq {
         }
         None
     }
-    /// As the function of that name. The operators of the runtime's own code keep their short cuts, for those are what
-    /// hides a program's redefinitions from it.
-    fn out_form(&self, i: Insn) -> Option<Insn> {
-        if self.system && i.op().is_quick() { None } else { out_form(i) }
+    /// As the function of that name, for the instruction at `at`. The operators of the runtime's own code keep their short
+    /// cuts, for those are what hides a program's redefinitions from it. Who must be asked where a cell goes has the general form.
+    fn out_form(&self, at: usize, i: Insn) -> Option<Insn> {
+        match i.op() {
+            op if self.system && op.is_quick() => None,
+            Op::Array if !self.system && !self.born_shared(at) => {
+                Some(Insn::new(Op::ArrayOut, i.x(), i.a() as u16, i.b() as u16, i.c() as u16))
+            }
+            _ => out_form(i),
+        }
+    }
+    fn born_shared(&self, at: usize) -> bool {
+        self.births.binary_search_by_key(&(at as u32), |b| b.made).is_ok_and(|k| self.births[k].place == Stored::Shared)
     }
     fn replace(&self, at: usize, by: impl Fn(Insn) -> Option<Insn>) -> bool {
         self.code[at].fetch_update(Relaxed, Relaxed, |w| by(Insn(w)).map(|i| i.0)).is_ok()
@@ -150,7 +160,8 @@ impl ISeq {
         for b in self.births.iter().filter(|b| fields || b.place == Stored::Shared) {
             // What a call gives need not be what it made; a Hash or Range may come out of the library.
             let own = matches!(self.insn(b.made as usize).op(), Op::Str | Op::Array | Op::Concat | Op::Closure);
-            if self.replace(b.made as usize, |i| self.out_form(i)) && own && self.insn(b.stored as usize).op() == Op::GlobalSet {
+            let made = b.made as usize;
+            if self.replace(made, |i| self.out_form(made, i)) && own && self.insn(b.stored as usize).op() == Op::GlobalSet {
                 self.replace(b.stored as usize, |i| Some(Insn(i.0 | 1 << 8)));
             }
         }
@@ -163,7 +174,7 @@ impl ISeq {
             let step = 1 + self.insn(at).op().cached() as usize;
             dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             if dice >> 62 == 0 {
-                self.replace(at, |i| self.out_form(i));
+                self.replace(at, |i| self.out_form(at, i));
             }
             at += step;
         }
@@ -203,7 +214,7 @@ impl Cx {
         let redefined = self.ops_redefined.load(Relaxed);
         for k in &news.out {
             if let Some((q, at)) = self.code_around(k.at) {
-                q.replace(at, |i| q.out_form(i));
+                q.replace(at, |i| q.out_form(at, i));
             }
         }
         for k in &news.back {
@@ -215,7 +226,7 @@ impl Cx {
                     Op::OutOp if redefined && !matches!(was.op(), Op::Super | Op::ToS) => {
                         Some(Insn::new(Op::Generic, i.x(), i.a() as u16, i.b() as u16, i.c() as u16))
                     }
-                    Op::Out | Op::OutOp | Op::SendOut | Op::IntrinsicOut => Some(was),
+                    Op::Out | Op::OutOp | Op::ArrayOut | Op::SendOut | Op::IntrinsicOut => Some(was),
                     _ => None,
                 }
             });

@@ -86,11 +86,10 @@ impl Heap {
         }
     }
 
-    /// Is a birth outside the window nothing but the cell and its flag? The paper's rule shares it, profiles and stress modes
-    /// want to hear of it.
+    /// Is a birth outside the window, while no place has begun, nothing but the cell and its flag?
     #[inline(always)]
     pub(super) fn plain_outside(&self) -> bool {
-        self.rule == Rule::Closure && self.sites.place == Place::Window && self.window.stress() == 0 && !self.sites.table.profiles()
+        self.plain && !self.attend
     }
     /// What a cell holds that was just born outside the window leaves it, too.
     #[inline(always)]

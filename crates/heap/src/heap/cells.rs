@@ -107,8 +107,7 @@ impl Heap {
         let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
         unsafe {
-            ArrayObj::write(p, class, elems);
-            *(*p).hdr.flags.get_mut() |= self.birth;
+            ArrayObj::write(p, class, elems, self.birth);
         }
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
@@ -116,7 +115,7 @@ impl Heap {
     /// As [`begin_place`](Self::begin_place) outside the window, [`array`](Self::array) and
     /// [`end_place`](Self::end_place) in one: the array is whole at once, so nothing has to be noted of it. `None`: the heap
     /// has more to do for a birth outside.
-    #[inline]
+    #[inline(always)]
     pub fn array_out(&mut self, class: Value, elems: &[Value]) -> Option<Gc<ArrayObj>> {
         if !self.plain_outside() {
             return None;
@@ -127,8 +126,7 @@ impl Heap {
         let p = self.raw(std::mem::size_of::<ArrayObj>(), OUTSIDE) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
         unsafe {
-            ArrayObj::write(p, class, elems);
-            *(*p).hdr.flags.get_mut() |= flag::OUT;
+            ArrayObj::write(p, class, elems, flag::OUT);
         }
         for v in elems {
             self.raise_out(*v);

@@ -1018,6 +1018,13 @@ impl Cx {
                     flow!(cx.generic_op(i, c));
                 }
                 Op::Out => flow!(cx.out_insn(i)),
+                Op::ArrayOut => {
+                    save!();
+                    match cx.heap.array_out(cx.k.array.val(), fp.slice(i.b(), i.c())) {
+                        Some(v) => fp.set_r(i.a(), v.val()),
+                        None => flow!(cx.out_insn(i)),
+                    }
+                }
                 Op::OutOp => {
                     let c = next_cache!();
                     flow!(cx.out_op(i, c));
