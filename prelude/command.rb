@@ -86,7 +86,10 @@ module KumiSys
     case v
     when :close
       targets.each { |t| out << t << 1 << nil }
-    when Integer, IO, :in, :out, :err
+    when IO
+      __io_check_open(v)
+      targets.each { |t| out << t << 0 << v }
+    when Integer, :in, :out, :err
       fd = child_fd(v)
       raise ArgumentError, "negative file descriptor" if fd < 0
       targets.each { |t| out << t << 0 << fd }
@@ -105,7 +108,7 @@ module KumiSys
       end
     else
       if (io = try_io(v))
-        targets.each { |t| out << t << 0 << io.fileno }
+        targets.each { |t| out << t << 0 << io }
       else
         path = to_path(v)
         redirect_file(out, targets, [path, targets[0] == 0 ? File::RDONLY : File::WRONLY | File::CREAT | File::TRUNC, 420])
@@ -169,7 +172,7 @@ module KumiSys
         # The other end of a fifo may not be there yet: the wait is here, for a command would read its end.
         IO.select([files.last]) if flags & 3 == 0 && files.last.stat.pipe?
         redirects[i + 1] = 0
-        redirects[i + 2] = files.last.fileno
+        redirects[i + 2] = files.last
       end
       i += 3
     end

@@ -139,9 +139,9 @@ class Dir
   end
 
   def chdir
-    return __fchdir(fileno) unless block_given?
+    return __fchdir(self) unless block_given?
     old = Dir.getwd
-    __fchdir(fileno)
+    __fchdir(self)
     begin
       yield
     ensure

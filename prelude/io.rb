@@ -135,7 +135,7 @@ class IO
     end
     path = KumiSys.to_path(other)
     if __same(mode, nil) && __hash_len(opts) == 0
-      have = __io_fd(self) < 0 ? 0 : __io_fd_flags(__io_fd(self))
+      have = __io_flags(self) || 0
       flags = have & (3 | File::APPEND)
       flags |= File::CREAT if (have & 3) != 0
       flags |= File::TRUNC if (have & 3) == 1 && (have & File::APPEND) == 0
@@ -239,7 +239,7 @@ class IO
   end
 
   def stat
-    __stat_fd(fileno, "")
+    __io_stat(self)
   end
 
   def inspect
@@ -253,7 +253,8 @@ class IO
   end
 
   def nonblock?
-    (__io_fd_flags(fileno) & File::NONBLOCK) != 0
+    __io_check_open(self)
+    ((__io_flags(self) || 0) & File::NONBLOCK) != 0
   end
 
   def nonblock=(on)
@@ -337,8 +338,7 @@ class IO
     ready = []
     ios[0].each_with_index { |io, i| ready << lists[0][i] if __io_pending(io) > 0 }
     deadline = __now_ns unless ready.empty?
-    hit = __select(ios[0].map { |io| __io_fd(io) }, ios[1].map { |io| __io_wfd(io) },
-                   ios[2].map { |io| __io_fd(io) }, deadline)
+    hit = __select(ios[0], ios[1], ios[2], deadline)
     if __same(hit, nil)
       return nil if ready.empty?
       return [ready, [], []]

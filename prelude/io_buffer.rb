@@ -82,7 +82,7 @@ class IO
         raise ArgumentError, "Size can't be larger than file size!" if size > whole
         raise ArgumentError, "Offset too large!" if offset > whole - size
       end
-      memory = __region_map(file.fileno, size, offset, flags & READONLY != 0, flags & PRIVATE != 0)
+      memory = __region_map(KumiSys.to_io(file), size, offset, flags & READONLY != 0, flags & PRIVATE != 0)
       kind = MAPPED | FILE | (flags & (READONLY | PRIVATE))
       kind |= EXTERNAL | SHARED if flags & PRIVATE == 0
       allocate.__send__(:__show, memory, 0, size, kind, nil)

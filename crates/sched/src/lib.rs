@@ -38,6 +38,7 @@ pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
 pub use queue::{Place, Rank, TaskId};
+pub use ready::Watch;
 pub use stop::{Stop, Surroundings};
 pub use sys::now_ns;
 
@@ -300,10 +301,23 @@ impl Sched {
 
     // Readiness.
 
+    /// Notes what a wait wants to hear of a descriptor, while that is certainly open.
+    pub fn note(&self, fd: i32, read: bool, write: bool) -> Watch {
+        self.ready.note(fd, read, write)
+    }
+
+    /// Were no descriptors closed since then that might be the noted one?
+    pub fn holds(&self, w: Watch) -> bool {
+        self.ready.holds(w)
+    }
+
     /// Waits for a descriptor, for one event. Several waits may share one; regular files are ready at once.
-    pub fn watch(&self, fd: i32, read: bool, write: bool, t: TaskId, seq: u64) -> io::Result<()> {
-        if !self.ready.watch(fd, read, write, t, seq)? {
-            self.deliver([Event::Io { task: t, seq, fd, readable: read, writable: write }]);
+    ///
+    /// # Errors
+    /// As of [`Readiness::watch`]: whoever waits is to look for itself.
+    pub fn watch(&self, w: Watch, t: TaskId, seq: u64) -> io::Result<()> {
+        if !self.ready.watch(w, t, seq)? {
+            self.deliver([Event::Io { task: t, seq, fd: w.fd, readable: w.read, writable: w.write }]);
         }
         Ok(())
     }

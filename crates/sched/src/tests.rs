@@ -189,7 +189,7 @@ fn a_wait_ends_with_a_timer_a_descriptor_a_job_and_a_signal() {
     assert!(matches!(events(&s)[..], [Event::Timer(1, 10)]));
 
     let (r, mut w) = pipe().unwrap();
-    s.watch(r.as_raw_fd(), true, false, 2, 20).unwrap();
+    s.watch(s.note(r.as_raw_fd(), true, false), 2, 20).unwrap();
     assert_eq!((s.watching(), s.waiters(r.as_raw_fd())), (1, vec![(2, 20)]));
     let writer = thread::spawn(move || w.write_all(b"x").unwrap());
     assert!(matches!(events(&s)[..], [Event::Io { task: 2, seq: 20, readable: true, writable: false, .. }]));
@@ -216,9 +216,9 @@ fn a_wait_ends_with_a_timer_a_descriptor_a_job_and_a_signal() {
 fn a_regular_file_is_ready_at_once_and_a_bad_descriptor_an_error() {
     let s = sched(1, None);
     let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
-    s.watch(file.as_raw_fd(), true, false, 7, 1).unwrap();
+    s.watch(s.note(file.as_raw_fd(), true, false), 7, 1).unwrap();
     assert!(matches!(events(&s)[..], [Event::Io { task: 7, seq: 1, readable: true, writable: false, .. }]));
-    assert!(s.watch(-1, true, false, 7, 2).is_err());
+    assert!(s.watch(s.note(-1, true, false), 7, 2).is_err());
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn stuck_means_that_nothing_can_come() {
         assert!(!s.stuck(0));
         s.compact_timers(|_, _| false);
         let (r, _w) = pipe().unwrap();
-        s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+        s.watch(s.note(r.as_raw_fd(), true, false), 1, 1).unwrap();
         assert!(!s.stuck(0));
         assert_eq!(s.closing(r.as_raw_fd()), [(1, 1)]);
         while !s.stuck(0) {
@@ -292,7 +292,7 @@ fn the_role_in_the_kernels_queue_is_handed_on() {
         let s = sched(3, None);
         let got = AtomicUsize::new(0);
         let (r, mut w) = pipe().unwrap();
-        s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+        s.watch(s.note(r.as_raw_fd(), true, false), 1, 1).unwrap();
         thread::scope(|scope| {
             for me in 0..3 {
                 let (s, got) = (&s, &got);
@@ -350,7 +350,7 @@ fn the_child_of_a_fork_gets_a_scheduler_of_its_own() {
 fn an_idle_worker_uses_no_processor() {
     let s = sched(1, None);
     let (r, _w) = pipe().unwrap();
-    s.watch(r.as_raw_fd(), true, false, 1, 1).unwrap();
+    s.watch(s.note(r.as_raw_fd(), true, false), 1, 1).unwrap();
     let from = now_ns();
     s.timer(from + 200_000_000, 1, 1);
     let mut waits = 0;

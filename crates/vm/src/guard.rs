@@ -20,7 +20,7 @@ impl Guard {
             // Immediate or immutable receivers; what they make is new.
             "Integer" | "Float" | "Rational" | "Complex" | "NilClass" | "TrueClass" | "FalseClass" | "Numeric" | "Math" | "Comparable"
             // A fiber is its own thread's affair.
-            | "Fiber" | "Range" | "Proc" | "Symbol" | "Encoding" | "Method" | "UnboundMethod" | "Process::Status" | "File::Stat" | "GC" => Guard::None,
+            | "Fiber" | "Range" | "Proc" | "Symbol" | "Encoding" | "Method" | "UnboundMethod" | "Process::Status" | "GC" => Guard::None,
             "Module" | "Class" | "Refinement" => Guard::Classes,
             _ => Guard::Objects,
         }

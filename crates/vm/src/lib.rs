@@ -67,6 +67,7 @@ pub use detach::{Pace, VERY_LONG};
 pub use interp::real_path;
 pub use iseq::ISeq;
 pub use kumi_heap::*;
+pub use kumi_sched::Watch;
 pub use kumi_text::encoding::EncIndex;
 pub use method_obj::{MethodObj, Param};
 pub use native::*;

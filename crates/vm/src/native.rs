@@ -10,6 +10,7 @@
 
 use crate::Cx;
 use kumi_heap::{Sym, Value};
+use kumi_sched::Watch;
 use smallvec::SmallVec;
 
 /// What a native returns.
@@ -190,7 +191,7 @@ pub struct Pending {
     pub(crate) keep: Value,
     /// Wake-up time (monotonic nanoseconds) of a parked task, `u64::MAX` for none.
     pub deadline: u64,
-    /// Descriptors that a parked task waits for, each with whether for reading, for writing.
+    /// Descriptors that a parked task waits for.
     pub io: Watches,
     /// The wait was named by [`Cx::ticket`] already.
     pub(crate) ticketed: bool,
@@ -202,8 +203,8 @@ pub struct Pending {
     pub(crate) job: Option<Job>,
 }
 
-/// Descriptors to wait for, each with whether for reading, for writing.
-pub type Watches = SmallVec<[(i32, bool, bool); 2]>;
+/// Descriptors to wait for.
+pub type Watches = SmallVec<[Watch; 2]>;
 
 /// Work for the pool.
 pub(crate) type Job = Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>;

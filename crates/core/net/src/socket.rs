@@ -48,6 +48,9 @@ fn adopt(cx: &mut Cx, v: Value, fd: i32) -> Result<(), Exit> {
     fresh.opened = true;
     fresh.plain = Some(false);
     fresh.socket = true;
+    if io.fd >= 0 && io.autoclose {
+        cx.closing(io.fd);
+    }
     // What was there is dropped, and so closed.
     *io = fresh;
     cx.heap.charge(256);

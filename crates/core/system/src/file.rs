@@ -138,9 +138,9 @@ pub static TABLE: &[NativeDef] = &[
         Ok(Value::fix(0))
     }),
     intrinsic("__fchdir", 1, 1, |cx, _, a| {
-        let fd = cx.arg_i64(a, 0)?;
+        let fd = if a[0].is_fix() { cx.arg_c_int(a, 0)? as i32 } else { dir(cx, a[0])?.fd };
         // SAFETY: touches no memory.
-        if unsafe { libc::fchdir(fd as i32) } != 0 {
+        if unsafe { libc::fchdir(fd) } != 0 {
             let e = io::errno();
             return Err(io::fail_plain(cx, e, "fchdir"));
         }

@@ -1,6 +1,8 @@
 //! The stream: a descriptor with its buffers and modes, and the system calls on it.
 //!
-//! Invariants: `fd` is -1 exactly when the stream is closed or not yet opened. Bytes in
+//! Invariants: A descriptor is read, used and given up under the lock of its cell, and nobody keeps its number beyond: what
+//! waits has noted it under the lock ([`Cx::watch_of`]), what works off the workers has a copy ([`OwnFd`]). Whoever gives
+//! it up says so first ([`let_go`]). So no call meets a number that was given anew. `fd` is -1 exactly when the stream is closed or not yet opened. Bytes in
 //! `rbuf[rpos..]` were read but not consumed; `wbuf` was written but not flushed. The
 //! two are never both filled on one descriptor: switching direction flushes `wbuf` and
 //! seeks back over `rbuf`. A stream that is dropped flushes and closes what it owns.
@@ -140,6 +142,11 @@ pub fn errno() -> i32 {
 pub fn close_fd(fd: i32) -> i32 {
     // SAFETY: close touches no memory; a stale descriptor is an error return.
     if unsafe { libc::close(fd) } < 0 { errno() } else { 0 }
+}
+/// Closes the descriptor of a stream others may wait for: they run again, and find out. Under the stream's lock.
+pub fn let_go(cx: &mut Cx, fd: i32) -> i32 {
+    cx.closing(fd);
+    close_fd(fd)
 }
 /// A descriptor of one's own, for work off the workers: the stream may be closed meanwhile.
 pub struct OwnFd(i32);
@@ -358,6 +365,12 @@ pub fn write_all(fd: i32, b: &[u8], at: &mut usize) -> Result<(), i32> {
     Ok(())
 }
 
+/// A descriptor of one's own of a stream that is no argument of the running native, which holds no objects.
+pub fn own_fd(cx: &mut Cx, v: Value) -> Result<OwnFd, Exit> {
+    let _l = cx.lock_objects(v, &[]);
+    let fd = open(cx, v)?.fd;
+    OwnFd::copy(fd).ok_or_else(|| fail_plain(cx, errno(), ""))
+}
 /// The stream of a value; TypeError for other values, IOError before `initialize`.
 pub fn raw(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
     match v.as_data::<Io>() {

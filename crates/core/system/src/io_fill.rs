@@ -17,8 +17,8 @@ pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
     if read {
         // What the user should see before answering.
         let out = cx.state::<Stdio>().original_stdout;
-        if let Some(v) = out.filter(|v| v.as_data::<Io>().is_some_and(|o| o.tty) && v.try_lock()) {
-            if let Some(out) = v.as_data::<Io>() {
+        if let Some(v) = out.filter(|v| v.as_data::<Io>().is_some() && v.try_lock()) {
+            if let Some(out) = v.as_data::<Io>().filter(|o| o.tty) {
                 let _ = out.flush();
             }
             v.unlock();

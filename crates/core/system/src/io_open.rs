@@ -53,7 +53,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_initialized", 1, 1, |cx, _, a| Ok(Value::bool(io::raw(cx, a[0])?.opened))),
     intrinsic("__fd_close", 1, 1, |cx, _, a| {
         let fd = cx.arg_i64(a, 0)?;
-        match i32::try_from(fd).map(io::close_fd) {
+        match i32::try_from(fd).map(|fd| io::let_go(cx, fd)) {
             Ok(0) => Ok(Value::NIL),
             Ok(e) => Err(io::fail_plain(cx, e, "")),
             Err(_) => Err(io::fail_plain(cx, libc::EBADF, "")),
@@ -212,7 +212,7 @@ fn init(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.fd >= 0 && !io.standard {
         let _ = io.flush();
         if io.autoclose {
-            io::close_fd(io.fd);
+            io::let_go(cx, io.fd);
         }
     }
     // Assigning would drop, and so close, what is there.
@@ -334,12 +334,14 @@ fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (fd, wfd) = (std::mem::replace(&mut io.fd, -1), std::mem::replace(&mut io.wfd, -1));
     io.wbuf = Vec::new();
     io.forget();
-    for fd in [fd, wfd] {
+    let mut e = 0;
+    if autoclose && (fd > 2 || !io.standard) {
+        e = io::let_go(cx, fd);
+    } else {
         cx.closing(fd);
     }
-    let mut e = if autoclose && (fd > 2 || !io.standard) { io::close_fd(fd) } else { 0 };
     if wfd >= 0 {
-        e = e.max(io::close_fd(wfd));
+        e = e.max(io::let_go(cx, wfd));
     }
     let p = io.label();
     match r {
@@ -361,15 +363,15 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.wfd >= 0 {
         if write {
             crate::io_write::flush_io(cx, io)?;
-            io::close_fd(io.wfd);
-            io.wfd = -1;
+            let fd = std::mem::replace(&mut io.wfd, -1);
             io.writable = false;
+            io::let_go(cx, fd);
         } else {
-            io::close_fd(io.fd);
-            io.fd = io.wfd;
-            io.wfd = -1;
+            let wfd = std::mem::replace(&mut io.wfd, -1);
+            let fd = std::mem::replace(&mut io.fd, wfd);
             io.readable = false;
             io.forget();
+            io::let_go(cx, fd);
         }
         return Ok(Value::FALSE);
     }
@@ -419,6 +421,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(a[0]);
     }
     let to = if io.fd >= 0 { io.fd } else { -1 };
+    cx.closing(to);
     let fd = dup_to(other.fd, to);
     if fd < 0 {
         let e = io::errno();
@@ -450,8 +453,8 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         io.sync = other.sync;
     }
     if io.wfd >= 0 {
-        io::close_fd(io.wfd);
-        io.wfd = -1;
+        let fd = std::mem::replace(&mut io.wfd, -1);
+        io::let_go(cx, fd);
     }
     if other.wfd >= 0 {
         io.wfd = dup_to(other.wfd, -1);
@@ -479,6 +482,7 @@ fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         io.fd = fd;
     } else {
         crate::io_write::settle(cx, io)?;
+        cx.closing(io.fd);
         if dup_to(fd, io.fd) < 0 {
             let e = io::errno();
             io::close_fd(fd);

@@ -67,9 +67,13 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_check_writable", 1, 1, |cx, _, a| io::writer(cx, a[0]).map(|_| Value::NIL)),
     intrinsic("__io_check_open", 1, 1, |cx, _, a| io::open(cx, a[0]).map(|_| Value::NIL)),
     intrinsic("__io_readable", 1, 1, |cx, _, a| Ok(Value::bool(io::open(cx, a[0])?.readable))),
-    intrinsic("__io_fd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.fd as i64)))).guard(Guard::None),
-    intrinsic("__io_wfd", 1, 1, |_, _, a| Ok(a[0].as_data::<io::Io>().map_or(Value::NIL, |i| Value::fix(i.out_fd() as i64))))
-        .guard(Guard::None),
+    // __io_flags(io): the system's status flags of its descriptor, nil when it has none.
+    intrinsic("__io_flags", 1, 1, |cx, _, a| {
+        let fd = io::raw(cx, a[0])?.fd;
+        // SAFETY: touches no memory.
+        let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+        Ok(if flags < 0 { Value::NIL } else { Value::fix(flags as i64) })
+    }),
     intrinsic("__fadvise", 4, 4, fadvise),
 ];
 

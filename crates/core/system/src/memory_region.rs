@@ -4,6 +4,7 @@
 //! another region. Its bytes may be changed by any thread, and by other processes where a file is mapped, so they are read
 //! and written as atomic bytes only, and never lent as a slice.
 
+use crate::io;
 use kumi_vm::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -94,9 +95,9 @@ fn map_pages(cx: &mut Cx, n: usize, prot: i32, flags: i32, fd: i32, offset: i64)
     (p != libc::MAP_FAILED).then(|| region(cx, Bytes::Mapped(p, n)))
 }
 
-/// `__region_map(fd, size, offset, readonly, private)`
+/// `__region_map(file, size, offset, readonly, private)`
 fn map(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (fd, n, offset) = (cx.arg_i64(args, 0)? as i32, cx.arg_i64(args, 1)?.max(0) as usize, cx.arg_i64(args, 2)?);
+    let (fd, n, offset) = (io::open(cx, args[0])?.fd, cx.arg_i64(args, 1)?.max(0) as usize, cx.arg_i64(args, 2)?);
     let (readonly, private) = (args[3].truthy(), args[4].truthy());
     let prot = if readonly { libc::PROT_READ } else { libc::PROT_READ | libc::PROT_WRITE };
     let flags = if private { libc::MAP_PRIVATE } else { libc::MAP_SHARED };

@@ -1,36 +1,41 @@
 //! Waiting for one of several streams.
 //!
-//! A look tells which are ready (poll); when none is, the task parks until one of them may be, and looks again. Who closes
-//! one of them meanwhile wakes the task, which finds out.
+//! A look tells which are ready (poll); when none is, the task parks until one of them may be, and looks again. Each stream
+//! is asked under its own lock for its descriptor, and that is noted. Who closes one of them later wakes the task, which
+//! finds out; a look during which one was closed counts for nothing, since its number may have been given anew.
 
 use crate::io::{self, errno};
 use crate::io_state::monotonic;
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] = &[intrinsic("__select", 4, 4, select)];
+pub static TABLE: &[NativeDef] = &[intrinsic("__select", 4, 4, select).guard(Guard::None)];
 
 /// How long until the next look for urgent data where other data is there: a wait would be over at once.
 const LOOK_NS: u64 = 20_000_000;
 
-/// Descriptors of three lists with what they are waited for, and how many of each.
-fn lists(cx: &mut Cx, a: &[Value]) -> Result<(Vec<libc::pollfd>, [usize; 3]), Exit> {
-    let mut fds = Vec::new();
+/// Descriptors of three lists with what they are waited for, their notes, and how many of each.
+fn lists(cx: &mut Cx, a: &[Value]) -> Result<(Vec<libc::pollfd>, Vec<Watch>, [usize; 3]), Exit> {
+    let (mut fds, mut notes) = (Vec::new(), Vec::new());
     let mut counts = [0usize; 3];
-    for (k, ev) in [libc::POLLIN, libc::POLLOUT, libc::POLLPRI | libc::POLLIN].into_iter().enumerate() {
+    for (k, events) in [libc::POLLIN, libc::POLLOUT, libc::POLLPRI | libc::POLLIN].into_iter().enumerate() {
         let list = cx.arg_array(a, k)?;
         let list = list.seen();
         counts[k] = list.len();
         for v in list {
-            fds.push(libc::pollfd { fd: v.as_fix().unwrap_or(-1) as i32, events: ev, revents: 0 });
+            let _l = cx.lock_objects(v, &[]);
+            let io = io::open(cx, v)?;
+            let fd = if k == 1 { io.out_fd() } else { io.fd };
+            fds.push(libc::pollfd { fd, events, revents: 0 });
+            notes.push(cx.watch_of(fd, k != 1, k == 1));
         }
     }
-    Ok((fds, counts))
+    Ok((fds, notes, counts))
 }
 
-/// __select(read descriptors, write descriptors, error descriptors, deadline in monotonic ns or nil): three arrays of
-/// positions that are ready, or nil when the time is over.
+/// __select(streams to read, to write, with urgent data, deadline in monotonic ns or nil): three arrays of
+/// positions that are ready, or nil when the time is over. The lists are the caller's own.
 fn select(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (mut fds, counts) = lists(cx, a)?;
+    let (mut fds, notes, counts) = lists(cx, a)?;
     let deadline = if a[3].is_nil() { u64::MAX } else { cx.arg_i64(a, 3)?.max(0) as u64 };
     let now = monotonic();
     // SAFETY: the vector is alive and has that many entries.
@@ -38,6 +43,9 @@ fn select(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if n < 0 && errno() != libc::EINTR {
         let e = errno();
         return Err(io::fail_plain(cx, e, "select(2)"));
+    }
+    if !notes.iter().all(|w| cx.watch_holds(*w)) {
+        return Err(Exit::Again);
     }
     let mut out = [Vec::new(), Vec::new(), Vec::new()];
     let mut at = 0;
@@ -67,13 +75,12 @@ fn select(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let mut until = deadline;
     let mut watches = Watches::new();
-    for p in &fds {
-        let w = (p.fd, p.events & libc::POLLOUT == 0, p.events & libc::POLLOUT != 0);
+    for (p, &w) in fds.iter().zip(&notes) {
         if p.events & libc::POLLPRI != 0 && n > 0 && p.revents != 0 {
             until = until.min(now + LOOK_NS);
         } else if !watches.contains(&w) {
             watches.push(w);
         }
     }
-    Err(cx.park_io_any(&watches, until))
+    Err(cx.park_io_watches(watches, until))
 }

@@ -26,6 +26,8 @@ struct Plan {
     umask: Option<u32>,
     limits: Vec<(i64, u64, u64)>,
     close_others: bool,
+    /// Of the streams among the redirects, whose own ones may be closed meanwhile.
+    _copies: Vec<io::OwnFd>,
 }
 
 fn cstr(cx: &mut Cx, v: Value) -> Result<CString, Exit> {
@@ -109,8 +111,8 @@ fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
 
 /// Arguments of both intrinsics: (command, environment, redirects, options).
 /// command: [line] for one command line, [program, argv0, arguments ...] else.
-/// environment: [unset others?, [name, value or nil] ...]. redirects: [child fd, fd or -1 or [path, flags, perm] or
-/// true and a fd of the child ...] as triples (child fd, kind, x). options: [chdir, pgroup, umask, limits, close others].
+/// environment: [unset others?, [name, value or nil] ...]. redirects: triples (descriptor in the child, kind, x): a stream or a descriptor
+/// here (0), to be closed (1), a descriptor of the child (3). options: [chdir, pgroup, umask, limits, close others].
 fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     let cmd = cx.arg_array(a, 0)?;
     let env = cx.arg_array(a, 1)?;
@@ -187,6 +189,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         umask: at(2).as_fix().map(|m| m as u32),
         limits: Vec::new(),
         close_others: at(4).truthy(),
+        _copies: Vec::new(),
     };
     if let Some(l) = at(3).as_array() {
         for x in l.seen() {
@@ -204,7 +207,12 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
         let [fd, kind, x] = t else { continue };
         let fd = fd.as_fix().unwrap_or(-1) as i32;
         match kind.as_fix() {
-            Some(0) => plan.redirects.push((fd, x.as_fix().unwrap_or(-1) as i32)),
+            Some(0) if x.is_fix() => plan.redirects.push((fd, x.fix_val() as i32)),
+            Some(0) => {
+                let copy = io::own_fd(cx, *x)?;
+                plan.redirects.push((fd, copy.fd()));
+                plan._copies.push(copy);
+            }
             Some(1) => plan.redirects.push((fd, -1)),
             _ => plan.inner.push((fd, x.as_fix().unwrap_or(-1) as i32)),
         }

@@ -273,12 +273,12 @@ pub static TABLE: &[NativeDef] = &[
         }
         Ok(r)
     }),
-    intrinsic("__stat_fd", 2, 2, |cx, _, a| {
-        let fd = cx.arg_i64(a, 0)?;
+    intrinsic("__io_stat", 1, 1, |cx, _, a| {
+        let fd = io::open(cx, a[0])?.fd;
         // SAFETY: a zeroed stat is a valid value to write into.
         let mut st: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: st is writable.
-        if unsafe { libc::fstat(fd as i32, &mut st) } != 0 {
+        if unsafe { libc::fstat(fd, &mut st) } != 0 {
             let e = io::errno();
             return Err(io::fail_plain(cx, e, ""));
         }

@@ -35,7 +35,16 @@ pub static TABLE: &[NativeDef] = &[
             Some(io) if v.kind() == Some(Kind::Data) => io.fd >= 0 && !io.sync && !io.wbuf.is_empty() && io.writers.is_empty(),
             _ => false,
         };
-        let found = if cx.state::<Stdio>().others { cx.find_cells(holds) } else { firsts(cx).filter(|v| holds(*v)).collect() };
+        let found = if cx.state::<Stdio>().others {
+            cx.find_cells(holds)
+        } else {
+            let firsts: Vec<Value> = firsts(cx).collect();
+            let held = |v: &Value| {
+                let _l = cx.lock_objects(*v, &[]);
+                holds(*v)
+            };
+            firsts.into_iter().filter(held).collect()
+        };
         Ok(cx.array_vec(found))
     })
     .guard(Guard::None),

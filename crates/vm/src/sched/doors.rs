@@ -2,27 +2,43 @@
 //!
 //! **Invariant.** A door only notes in `pending` and in the task what is waited for; the loop parks the task when the native
 //! has returned. The native is called again from its start, and finds by the same door that what it waited for has come.
+//! A descriptor is noted under the lock of what owns it, so that a number which is given anew meanwhile ends the wait.
 
 use super::now_ns;
 use crate::Cx;
 use crate::fault::{Fault, caught};
 use crate::native::*;
 use crate::task::{Ticket, Waits};
+use kumi_sched::Watch;
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
     /// Parks the running native until `fd` is ready; it is called again then.
     pub fn park_io(&mut self, fd: i32, read: bool, write: bool) -> Exit {
+        let watch = self.watch_of(fd, read, write);
         self.pending.io.clear();
-        self.pending.io.push((fd, read, write));
+        self.pending.io.push(watch);
         Exit::Park
     }
     /// Parks the running native until one of several descriptors is ready, each for reading or writing as told, or until a
     /// monotonic time (`u64::MAX`: none); it is called again then, and looks which. None: until that time.
     pub fn park_io_any(&mut self, fds: &[(i32, bool, bool)], deadline: u64) -> Exit {
-        self.pending.io = Watches::from_slice(fds);
+        let watches = fds.iter().map(|&(fd, read, write)| self.watch_of(fd, read, write)).collect();
+        self.park_io_watches(watches, deadline)
+    }
+    /// The same for descriptors that were noted before, each under the lock of what owns it.
+    pub fn park_io_watches(&mut self, watches: Watches, deadline: u64) -> Exit {
+        self.pending.io = watches;
         self.pending.deadline = deadline;
         Exit::Park
+    }
+    /// Notes a descriptor to wait for, which is open for as long as a lock is held that its closer takes.
+    pub fn watch_of(&self, fd: i32, read: bool, write: bool) -> Watch {
+        self.sched().note(fd, read, write)
+    }
+    /// Is what was noted certainly still the same file?
+    pub fn watch_holds(&self, w: Watch) -> bool {
+        self.sched().holds(w)
     }
     /// As [`Cx::park_io`], for at most `limit` nanoseconds from when the running native first asked: `None` when they are
     /// over. What was waited for has come: [`Cx::io_done`].
@@ -52,7 +68,8 @@ impl Cx {
         self.io_done();
         waited
     }
-    /// A descriptor is about to be closed: the natives that wait for it run again, and find out.
+    /// A descriptor is about to be closed or to become another file's, under the lock of what owns it: the natives that
+    /// wait for it, or were about to, run again and find out.
     pub fn closing(&mut self, fd: i32) {
         for (task, seq) in self.sched().closing(fd) {
             self.wake(Ticket { task, seq });

@@ -10,7 +10,7 @@ use crate::interp::{Flow, Onward};
 use crate::native::*;
 use crate::task::{State, Ticket, Waits, Watched};
 use kumi_heap::*;
-use kumi_sched::{Place, Rank};
+use kumi_sched::{Place, Rank, Watch};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -94,9 +94,9 @@ impl Cx {
         let io = std::mem::take(&mut self.pending.io);
         self.pending.ticketed = false;
         let deadline = std::mem::replace(&mut self.pending.deadline, u64::MAX);
-        let &[(fd, read, write)] = &io[..] else {
-            let of = |which: fn(&&(i32, bool, bool)) -> bool| io.iter().filter(which).map(|w| Value::fix(w.0 as i64)).collect::<Vec<_>>();
-            let (reads, writes) = (self.array_vec(of(|w| w.1)), self.array_vec(of(|w| w.2)));
+        let &[Watch { fd, read, write, .. }] = &io[..] else {
+            let of = |which: fn(&&Watch) -> bool| io.iter().filter(which).map(|w| Value::fix(w.fd as i64)).collect::<Vec<_>>();
+            let (reads, writes) = (self.array_vec(of(|w| w.read)), self.array_vec(of(|w| w.write)));
             let deadline = if deadline == u64::MAX { Value::NIL } else { self.uint(deadline) };
             self.task.waits = Waits::Nothing;
             return Some((reads, writes, deadline));
@@ -130,7 +130,7 @@ impl Cx {
         self.task.timed.store(deadline != u64::MAX, Relaxed);
         if !io.is_empty() && (named || io.len() > 1 || deadline != u64::MAX) {
             // The wait may end while a descriptor is still watched.
-            self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.0).collect() }));
+            self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.fd).collect() }));
         }
         if deadline == 0 && io.is_empty() && job.is_none() {
             // Only gives way, to all that are ready; or it has to move to worker 0.
@@ -174,13 +174,13 @@ impl Cx {
         }
         if !io.is_empty() {
             let wait = Ticket { task: id, seq };
-            if io.iter().any(|&(fd, r, w)| self.sched().watch(fd, r, w, id, seq).is_err()) {
+            if io.iter().any(|&w| self.sched().watch(w, id, seq).is_err()) {
                 // The native finds out by itself what is wrong with the descriptor.
                 self.wake(wait);
             }
             if !self.waits(wait) {
                 // It was over before all were watched: whoever ran the task may have looked before the last of them.
-                io.iter().for_each(|w| self.sched().unwatch(w.0, id, seq));
+                io.iter().for_each(|w| self.sched().unwatch(w.fd, id, seq));
             }
         }
         if let Some(job) = job {
