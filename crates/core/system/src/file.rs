@@ -138,7 +138,7 @@ pub static TABLE: &[NativeDef] = &[
         Ok(Value::fix(0))
     }),
     intrinsic("__fchdir", 1, 1, |cx, _, a| {
-        let fd = if a[0].is_fix() { cx.arg_c_int(a, 0)? as i32 } else { dir(cx, a[0])?.fd };
+        let fd = if a[0].is_fix() { cx.arg_c_int(a, 0)? } else { dir(cx, a[0])?.fd };
         // SAFETY: touches no memory.
         if unsafe { libc::fchdir(fd) } != 0 {
             let e = io::errno();
