@@ -134,20 +134,20 @@ fn count(cx: &mut Cx, args: &[Value], i: usize, msg: &str) -> Result<usize, Exit
 
 fn first(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    if args.is_empty() {
-        return Ok(a.get(0).unwrap_or(Value::NIL));
-    }
     let a = a.seen();
+    if args.is_empty() {
+        return Ok(a.first().unwrap_or(Value::NIL));
+    }
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
     Ok(cx.array_seen(a.part(0..n)))
 }
 
 fn last(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
-    if args.is_empty() {
-        return Ok(a.seen().last().unwrap_or(Value::NIL));
-    }
     let a = a.seen();
+    if args.is_empty() {
+        return Ok(a.last().unwrap_or(Value::NIL));
+    }
     let n = count(cx, args, 0, "negative array size")?.min(a.len());
     Ok(cx.array_seen(a.from(a.len() - n)))
 }
@@ -424,8 +424,9 @@ fn i_truncate(_: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_copy(a)`: a plain Array with the same elements.
 fn i_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
+    let a = a.seen();
     cx.heap.charge(a.len() * 8);
-    Ok(cx.array_seen(a.seen()))
+    Ok(cx.array_seen(a))
 }
 
 /// `__ary_part(a, i, n)`: up to n elements from i on as a new array.

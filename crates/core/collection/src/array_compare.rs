@@ -275,7 +275,8 @@ const LOOK_UP: u64 = 60;
 
 /// For an array so long that the work is detached: a copy and its different elements.
 fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, Exit> {
-    if !cx.worth_detaching(a.len() as u64 * LOOK_UP) {
+    let all = a.seen();
+    if !cx.worth_detaching(all.len() as u64 * LOOK_UP) {
         return Ok(None);
     }
     match cx.detached::<Distinct>() {
@@ -284,8 +285,8 @@ fn long_uniq(cx: &mut Cx, a: Gc<ArrayObj>) -> Result<Option<(Value, ArrayBuf)>, 
         None => {
             let (of, string, seed) = (a.val(), cx.k.string.val(), cx.hash_seed);
             // Others may change the array meanwhile: the copy keeps its elements.
-            let copy = cx.array_seen(a.seen());
-            Err(cx.detach(a.len() as u64 * LOOK_UP, copy, move |_| Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
+            let copy = cx.array_seen(all);
+            Err(cx.detach(all.len() as u64 * LOOK_UP, copy, move |_| Distinct { of, copy, out: distinct_alone(copy, string, seed) }))
         }
     }
 }

@@ -171,13 +171,14 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 /// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef. Both are the caller's own.
 fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (k, v) = (me(cx, args[0])?, me(cx, args[1])?);
+    let (keys, values) = (me(cx, args[0])?, me(cx, args[1])?);
+    let (k, v) = (keys.seen(), values.seen());
     if k.len() == v.len() {
-        if let Some(v) = long_sort(cx, k, Some(v))? {
+        if let Some(v) = long_sort(cx, keys, Some(values))? {
             return Ok(v);
         }
     }
-    let (k, v) = (k.seen().to_vec(), v.seen().to_vec());
+    let (k, v) = (k.to_vec(), v.to_vec());
     if k.len() != v.len() {
         return MISS;
     }
@@ -376,18 +377,19 @@ fn extreme_alone(own: Own, copy: Value, want: Ordering) -> Option<usize> {
 
 /// The least or greatest element of a long array: a copy of the array and a place in it.
 fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(Value, usize)>, Exit> {
-    if !cx.worth_detaching(a.len() as u64 * 4) {
+    let all = a.seen();
+    if !cx.worth_detaching(all.len() as u64 * 4) {
         return Ok(None);
     }
     match cx.detached::<Extreme>() {
         Some(x) if x.of == a.val() => Ok(x.at.map(|i| (x.copy, i))),
         Some(_) => Ok(None),
         None => {
-            let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
+            let Some(own) = all.first().and_then(|head| Own::of(cx, head)) else { return Ok(None) };
             let of = a.val();
             // Others may change the array meanwhile: the copy keeps its elements.
-            let copy = cx.array_seen(a.seen());
-            Err(cx.detach(a.len() as u64 * 4, copy, move |_| Extreme { of, copy, at: extreme_alone(own, copy, want) }))
+            let copy = cx.array_seen(all);
+            Err(cx.detach(all.len() as u64 * 4, copy, move |_| Extreme { of, copy, at: extreme_alone(own, copy, want) }))
         }
     }
 }

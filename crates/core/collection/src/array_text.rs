@@ -69,9 +69,10 @@ impl Joined {
 }
 
 fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let a = me(cx, recv)?;
+    let all = me(cx, recv)?;
+    let all = all.seen();
     let sep = match args.first() {
-        Some(v) if !v.is_nil() && a.is_empty() => None,
+        Some(v) if !v.is_nil() && all.is_empty() => None,
         None | Some(&Value::NIL) => match cx.get_global("$,") {
             Value::NIL => None,
             // The twin warns.
@@ -82,8 +83,7 @@ fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !cx.builtin(Value::fix(0), sym::TO_S) || !cx.builtin(Value::NIL, sym::TO_S) {
         return Err(Exit::Miss);
     }
-    let enc = a.get(0).and_then(|v| v.as_str()).map_or(EncIndex::US_ASCII, |s| EncIndex::from_u8(s.enc()));
-    let all = a.seen();
+    let enc = all.first().and_then(|v| v.as_str()).map_or(EncIndex::US_ASCII, |s| EncIndex::from_u8(s.enc()));
     let mut j = Joined { out: Vec::with_capacity(all.len() * 8), enc, ascii: true };
     for (i, v) in all.iter().enumerate() {
         if i > 0 {
@@ -101,11 +101,12 @@ fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
+    let a = a.seen();
     if a.is_empty() {
         return Ok(cx.str_ascii("[]"));
     }
     let mut out = vec![b'['];
-    for (i, v) in a.seen().iter().enumerate() {
+    for (i, v) in a.iter().enumerate() {
         if i > 0 {
             out.extend_from_slice(b", ");
         }

@@ -24,8 +24,9 @@ const ENOUGH: usize = 8192;
 /// `__join_keys(batch, name)`: the value of that reader for each element, or nil when Ruby must be asked.
 fn join_keys(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let (Some(batch), Some(name)) = (args[0].as_array(), args[1].as_sym()) else { return Ok(Value::NIL) };
+    let batch = batch.seen();
     let mut keys = Vec::with_capacity(batch.len());
-    for element in batch.seen() {
+    for element in batch {
         match cx.plain_read(element, name) {
             Some(key) => keys.push(key),
             None => return Ok(Value::NIL),
@@ -83,7 +84,8 @@ impl Step {
             Some(at) => self.others.h.at(at).map(|e| (at, e.val)),
             None => None,
         };
-        let many = matched.and_then(|(_, v)| self.bucket(v));
+        let bucket = matched.and_then(|(_, v)| self.bucket(v));
+        let many = bucket.as_ref().map(|own| own.seen());
         if many.is_some_and(|b| b.len() > MANY) {
             return Ok(false);
         }
@@ -100,7 +102,7 @@ impl Step {
         if let Some((at, other)) = matched {
             match many {
                 None => self.give(cx, element, other),
-                Some(b) => b.seen().iter().for_each(|other| self.give(cx, element, other)),
+                Some(b) => b.iter().for_each(|other| self.give(cx, element, other)),
             }
             if self.is(OWN_UNIQUE) {
                 let mut others = self.others;

@@ -299,6 +299,7 @@ fn escape(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__regexp_union(array of Strings and Regexps)`
 fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(list) = args[0].as_array() else { return Err(cx.type_error("Array expected")) };
+    let list = list.seen();
     if list.is_empty() {
         let v = cx.str_enc(b"(?!)", EncIndex::US_ASCII);
         let v = me(cx, v)?;
@@ -319,7 +320,7 @@ fn union(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut odd: Option<EncIndex> = None;
     let (mut some_ascii, mut binary) = (false, false);
     let mut regs: Vec<Option<Arc<Regex>>> = Vec::new();
-    let list = list.seen().to_vec();
+    let list = list.to_vec();
     for &v in &list {
         if let Some(s) = v.as_str() {
             regs.push(None);

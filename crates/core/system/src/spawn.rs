@@ -116,13 +116,14 @@ fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
 fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     let cmd = cx.arg_array(a, 0)?;
     let env = cx.arg_array(a, 1)?;
+    let (cmd, env) = (cmd.seen(), env.seen());
     let mut vars: Vec<(Vec<u8>, Vec<u8>)> = if env.get(0).is_some_and(|v| v.truthy()) {
         Vec::new()
     } else {
         std::env::vars_os().map(|(k, v)| (k.into_vec(), v.into_vec())).collect()
     };
     let mut own_path = None;
-    for p in env.seen().iter().skip(1) {
+    for p in env.iter().skip(1) {
         let Some(p) = p.as_array() else { continue };
         let k = p.get(0).and_then(|k| k.as_str()).map_or(Vec::new(), |s| s.bytes().to_vec());
         if k.contains(&b'=') || k.is_empty() {
@@ -164,7 +165,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     } else {
         let name = cstr(cx, cmd.get(0).unwrap_or(Value::NIL))?;
         let mut argv = Vec::new();
-        for v in cmd.seen().from(1) {
+        for v in cmd.from(1) {
             argv.push(cstr(cx, v)?);
         }
         (name.into_bytes(), argv)
