@@ -208,7 +208,21 @@ module KumiSys
 
   def self.raise_frozen(obj)
     shown = guard(:frozen_error, obj) { inspect(obj) } || "..."
-    raise FrozenError.new("can't modify frozen #{__describe_class(obj)}: #{shown}", receiver: obj)
+    raise FrozenError.new("can't modify frozen #{singleton_text(obj) || __describe_class(obj)}: #{shown}", receiver: obj)
+  end
+
+  # `owner`'s methods or ancestors would change; it is the singleton class of `attached` unless that is nil.
+  def self.raise_frozen_class(owner, attached)
+    of = __same(attached, nil) ? owner : attached
+    kind = __is_a(of, Class) ? "Class" : __is_a(of, Module) ? "Module" : "object"
+    kind = kind.downcase if __same(attached, nil)
+    raise FrozenError.new("can't modify frozen #{kind}: #{to_s(of)}", receiver: of)
+  end
+
+  # The name of the class that has the methods of `obj` alone, if it has one; a class always has.
+  def self.singleton_text(obj)
+    return "#<Class:#{inspect(obj)}>" if __singleton?(obj) || (__is_a(obj, Class) && !obj.singleton_class?)
+    __is_a(obj, Class) ? "#<Class:#{obj.superclass}>" : nil
   end
 
   def self.raise_errno(errno, detail = nil)

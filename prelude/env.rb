@@ -53,11 +53,10 @@ class << ENV
 
   def key(value)
     value = KumiSys.to_str(value)
-    __env_keys.each { |k| return k if __env_get(k) == value }
-    nil
+    __env_key(value)
   end
 
-  def keys = __env_keys
+  def keys = __env_pairs.map { |p| p[0] }
   def values = __env_pairs.map { |p| p[1] }
   def to_a = __env_pairs
   def size = __env_keys.size
@@ -183,9 +182,9 @@ class << ENV
   def shift
     k = __env_keys.first
     return nil if k.nil?
-    v = __env_get(k)
+    pair = __env_pairs.first
     __env_set(k, nil)
-    [k, v]
+    pair
   end
 
   def clear

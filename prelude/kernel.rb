@@ -293,7 +293,7 @@ module Kernel
     name = KumiSys.to_name(name)
     m = __singleton_method_of(self, name)
     return m unless __same(m, nil)
-    raise NameError.new("undefined singleton method '#{name}' for #{KumiSys.to_s(self)}", name, receiver: self)
+    raise NameError.new("undefined singleton method '#{name}' for #{__describe(self)}", name, receiver: self)
   end
 
   def define_singleton_method(name, body = __undef, &block)

@@ -18,6 +18,7 @@ module Kernel
 
   def p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
+    $stdout.flush if __is_a($stdout, IO)
     __ary_len(args) <= 1 ? args[0] : args
   end
 
@@ -49,6 +50,7 @@ module Kernel
 
   def self.p(*args)
     args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
+    $stdout.flush if __is_a($stdout, IO)
     __ary_len(args) <= 1 ? args[0] : args
   end
 

@@ -279,7 +279,7 @@ class Module
     elsif !__is_a(body, Proc)
       raise TypeError, "wrong argument type #{__describe_class(body)} (expected Proc/Method/UnboundMethod)"
     end
-    __check_frozen(self)
+    __check_modifiable(self)
     told = __discards(self, name)
     __define_method(self, name, body, __frame_defines(self))
     KumiSys.defined_over(told, self, name)

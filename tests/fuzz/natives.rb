@@ -3,7 +3,7 @@
 #   kumi natives.rb SEED [ROUNDS]
 #
 # Whatever a method answers or raises is fine; dying by a signal, an internal error of
-# the runtime or never coming back is not. The same seed makes the same calls. Receivers are ordinary objects of each class, objects
+# the runtime or never coming back is not, nor an error whose trace shows the runtime's own code. The same seed makes the same calls. Receivers are ordinary objects of each class, objects
 # that were allocated and never initialised, and ordinary ones of which singleton methods lie. Arguments are in values.rb.
 # KUMI_FUZZ_TRACE=file: each call is written there before it is made, so that the last
 # line names the one that killed the process. KUMI_FUZZ_ONLY=Class#method: only that one. KUMI_FUZZ_TRACED=1: allocations are traced.
@@ -159,6 +159,23 @@ rescue Exception
   "?"
 end
 
+# What no trace may show: lines of the runtime's own code and names of its helpers.
+module KumiTrace
+  HIDDEN = /<internal:|KumiSys|'(?:[^']*[#.])?__(?!send__|id__|dir__|method__|callee__)\w+'/
+  def self.internal(error)
+    shown = [error.backtrace, error.backtrace_locations&.map(&:to_s)].compact.flatten
+    shown.find { |line| HIDDEN.match?(line) }
+  rescue Exception
+    nil
+  end
+end
+
+def abort_with(text)
+  REPORT.puts "seed #{SEED}: #{text}"
+  REPORT.flush
+  exit!(1)
+end
+
 def attack(label, receiver, name, calls)
   return if ONLY && label != ONLY
   return if SHARE > 1 && RNG.rand(SHARE) > 0
@@ -185,6 +202,8 @@ def attack(label, receiver, name, calls)
       raise
     rescue Exception => e
       $raised[e.class] += 1
+      inside = label.match?(/__\w|KumiSys|\Afatal\./) ? nil : KumiTrace.internal(e)
+      abort_with("#{label}(#{args.map { |a| begin; describe(a); rescue Exception; "?"; end }.join(", ")}): #{inside}") if inside
       begin
         e.message
         e.full_message(highlight: false) if RNG.rand(20) == 0

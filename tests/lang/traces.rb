@@ -36,3 +36,16 @@ begin
 rescue Psych::SyntaxError => e
   puts e.backtrace.grep(/internal|__/).size
 end
+# What a method yielded to is a line of its own, above that of the method.
+p top { ["x"].map(&:to_i).sum(&:upto) }
+p top { [1].sort_by(&:fdiv) }
+p top { [[1]].each(&:fetch) }
+p top { { a: 1 }.each_pair(&:fetch) }
+p top { 3.times(&:fdiv) }
+p top { [1].map(&2.method(:fdiv)).map(&:fdiv) }
+p top { [[3, nil]].each(&:sort) }
+p top { ["a"].each(&:center) }
+S2 = Struct.new(:a)
+p top { S2.members(1) }
+require "stringio"
+p top { StringIO.new("a", "r").write("x", "y") }

@@ -7,7 +7,7 @@
 use crate::adapt::adapt;
 use crate::engine::{self, Limits, Program, SearchError, Walk};
 use crate::memo::Memo;
-use crate::source::unescape;
+use crate::source::{Unescaped, unescape};
 use kumi_text::EncIndex;
 use kumi_text::encoding::CodeRange;
 use std::sync::{Arc, RwLock};
@@ -175,10 +175,18 @@ impl Regex {
             let shown = crate::show::expression(pattern, enc);
             RegexError(format!("{message}: /{}/{}", String::from_utf8_lossy(&shown), options.letters()))
         };
-        if enc.is_dummy() || !enc.is_ascii_compatible() {
-            return Err(fail("can't make regexp from a non ASCII-compatible string"));
+        if enc.is_dummy() {
+            return Err(fail("can't make regexp with dummy encoding"));
         }
-        let text = unescape(pattern, enc).map_err(&fail)?;
+        // No byte of a wide text is an escape: the engine reads its characters.
+        let wide = !enc.is_ascii_compatible();
+        let text = if !wide {
+            unescape(pattern, enc).map_err(&fail)?
+        } else if enc.scan(pattern) == CodeRange::Broken {
+            return Err(fail("invalid multibyte character"));
+        } else {
+            Unescaped { bytes: pattern.to_vec(), fixed: Some(enc) }
+        };
         let mut options = options;
         let mut encoding = enc;
         match text.fixed {
@@ -196,12 +204,16 @@ impl Regex {
             None => {}
         }
         let primary_enc = if encoding == EncIndex::US_ASCII { EncIndex::UTF_8 } else { encoding };
-        let engine_text =
-            adapt(&text.bytes, primary_enc, options.has(Options::EXTENDED), options.has(Options::IGNORECASE)).map_err(|m| fail(&m))?;
+        let engine_text = match wide {
+            true => text.bytes.clone(),
+            false => {
+                adapt(&text.bytes, primary_enc, options.has(Options::EXTENDED), options.has(Options::IGNORECASE)).map_err(|m| fail(&m))?
+            }
+        };
         let primary = Program::new(&engine_text, engine_options(options), primary_enc)
             .map_err(|(code, message)| fail(&ruby_wording(message, code)))?;
-        let literal = crate::show::literal(&text.bytes, options, primary_enc);
-        let linear = crate::show::linear_time(&text.bytes);
+        let literal = if wide { None } else { crate::show::literal(&text.bytes, options, primary_enc) };
+        let linear = !wide && crate::show::linear_time(&text.bytes);
         Ok(Regex {
             source: pattern.to_vec(),
             names: primary.names(),
@@ -278,8 +290,8 @@ impl Regex {
             CodeRange::Unknown => subject.enc.is_ascii_only(subject.bytes),
             known => known == CodeRange::SevenBit,
         };
-        let incompatible = if !subject.enc.is_ascii_compatible() {
-            true
+        let incompatible = if !subject.enc.is_ascii_compatible() || !self.encoding.is_ascii_compatible() {
+            self.encoding != subject.enc
         } else if self.is_fixed_encoding() {
             self.encoding != subject.enc && !ascii
         } else {
@@ -324,6 +336,9 @@ impl Regex {
     fn memo(&self, program: &Program, enc: EncIndex) -> Option<Arc<Memo>> {
         if let Some(known) = self.memos.read().unwrap_or_else(|e| e.into_inner()).iter().find(|(e, _)| *e == enc) {
             return known.1.clone();
+        }
+        if !enc.is_ascii_compatible() {
+            return None;
         }
         let o = self.options;
         let flags = (o.has(Options::IGNORECASE), o.has(Options::EXTENDED), o.has(Options::MULTILINE));

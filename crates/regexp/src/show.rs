@@ -10,7 +10,18 @@ use kumi_text::encoding::Ctype;
 /// `Regexp.escape`.
 pub fn escape(text: &[u8], enc: EncIndex) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 8);
+    let wide = !enc.is_ascii_compatible();
     for c in enc.chars(text) {
+        // In a wide text an operator is a character of several bytes, and so is what quotes it.
+        if wide {
+            let plain = enc.decode(c).and_then(|(code, _)| u8::try_from(code).ok()).filter(u8::is_ascii);
+            let quoted = plain.map(|b| escape(&[b], EncIndex::US_ASCII)).filter(|q| q.len() > 1);
+            match quoted {
+                Some(q) => q.iter().filter_map(|b| enc.encode(*b as u32)).for_each(|b| out.extend_from_slice(&b)),
+                None => out.extend_from_slice(c),
+            }
+            continue;
+        }
         match c {
             [b] => {
                 let letter = match b {
@@ -160,10 +171,16 @@ pub fn union(parts: &[Alternative<'_>]) -> Vec<u8> {
     if parts.is_empty() {
         return b"(?!)".to_vec();
     }
+    // Between wide texts stands a wide bar.
+    let wide = parts.iter().find_map(|p| match p {
+        Alternative::Text(_, enc) => (!enc.is_ascii_compatible()).then_some(*enc),
+        Alternative::Regexp(re) => (!re.encoding().is_ascii_compatible()).then_some(re.encoding()),
+    });
+    let bar = wide.and_then(|enc| enc.encode(b'|' as u32)).unwrap_or_else(|| kumi_text::encoding::CharBuf::new(b"|"));
     let mut out = Vec::new();
     for (i, part) in parts.iter().enumerate() {
         if i > 0 {
-            out.push(b'|');
+            out.extend_from_slice(&bar);
         }
         match part {
             Alternative::Text(text, enc) => out.extend(escape(text, *enc)),

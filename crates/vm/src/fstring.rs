@@ -63,6 +63,14 @@ impl Cx {
         self.heap.publish(v);
         table.add(key, v)
     }
+    /// Whether `s` stands for all plain Strings of its bytes: it can have no methods of its own.
+    pub(crate) fn is_fstring(&mut self, s: Gc<StrObj>) -> bool {
+        if !s.val().frozen() {
+            return false;
+        }
+        let key = (Box::from(s.bytes()), s.enc());
+        self.fstrings().0.lock().get(&key) == Some(&s.val())
+    }
 }
 
 impl Table {

@@ -3,7 +3,7 @@
 //! An `ISeq` is made once and never changes, except for its instruction and
 //! cache words (atomics), its materialised literals and its once-slots.
 
-use crate::bytecode::Insn;
+use crate::bytecode::{Insn, Op};
 use kumi_heap::{Sym, Value};
 use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;
@@ -343,6 +343,23 @@ unsafe impl Sync for ISeq {}
 unsafe impl Send for ISeq {}
 
 impl ISeq {
+    /// Is the word at `at` a `Yield`, and not the cache of the instruction before it?
+    pub(crate) fn yields_at(&self, at: usize) -> bool {
+        if at >= self.code.len() || self.insn(at).0 as u8 != Op::Yield as u8 {
+            return false;
+        }
+        let mut k = 0;
+        while k < at {
+            k += 1 + self.insn(k).original().op().cached() as usize;
+        }
+        k == at
+    }
+    /// Its first environment was made before it runs: the instruction that would make it does nothing.
+    pub(crate) fn has_its_env(&self) {
+        if let Some(k) = (0..self.code.len()).find(|k| self.insn(*k).original().op() == Op::EnvNew) {
+            self.code[k].store(Insn::new(Op::Nop, 0, 0, 0, 0).0, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
     /// The source line of the instruction at or before `pc`.
     pub fn line_at(&self, pc: u32) -> u32 {
         match self.lines.partition_point(|l| l.0 <= pc) {

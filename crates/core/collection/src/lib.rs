@@ -11,7 +11,6 @@ mod array_order;
 mod array_text;
 mod range;
 
-mod env;
 mod hash;
 mod hash_walk;
 mod join;
@@ -33,7 +32,6 @@ static KEYED: &[&[kumi_vm::NativeDef]] = &[
     join::TABLE,
     structs::TABLE,
     set::TABLE,
-    env::TABLE,
     json_parse::TABLE,
     json_write::TABLE,
     marshal::TABLE,

@@ -172,7 +172,7 @@ pub fn undefined(cx: &mut Cx, c: Gc<ClassObj>, name: Sym) -> Exit {
 fn alias(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let (new, old) = (cx.arg_name(a, 1)?, cx.arg_name(a, 2)?);
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     cx.alias_method(c, new, old)?;
     if special_name(cx, new) {
         change_vis(cx, c, new, Vis::Private)?;
@@ -182,7 +182,7 @@ fn alias(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     let defined = c.data.methods.get(&name).is_some_and(|i| !matches!(cx.method(*i).body, Body::Undef));
     if !defined {
         let (m, n) = (cx.sym_name(name), cx.class_name(c));
@@ -196,7 +196,7 @@ fn remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn undef(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     let i = lookup(cx, c, name);
     if i == NO_METHOD {
         let named = c.data.attached.as_class().filter(|_| c.is_singleton()).unwrap_or(c);
@@ -268,7 +268,7 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let t = String::from_utf8_lossy(&text).into_owned();
         return Err(cx.name_error(&format!("invalid attribute name '{t}'"), c.val(), name));
     }
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     cx.check_method_room()?;
     let iv = cx.sym_of(&[&b"@"[..], &text].concat())?;
     let writer = a[2].truthy();
@@ -297,7 +297,7 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn ruby2_keywords(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     match c.data.methods.get(&name).copied() {
         Some(i) => {
             if let Some(code) = cx.method_code(i)? {

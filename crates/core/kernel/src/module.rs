@@ -166,7 +166,7 @@ fn mixable(cx: &mut Cx, recv: Value, a: &[Value], what: &str) -> Result<(Gc<Clas
     if m.data.refined.is_some() {
         return Err(cx.type_error("wrong argument type refinement (expected Module)"));
     }
-    cx.check_frozen(c.val())?;
+    cx.check_modifiable(c)?;
     if c.role == Role::Module && (m == c || m.inherits(c)) {
         return Err(cx.arg_error(&format!("cyclic {what} detected")));
     }
@@ -190,10 +190,7 @@ fn extend_object(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         return Err(cx.type_error("wrong argument type Class (expected Module)"));
     }
     let Some(s) = cx.singleton_class(a[0]) else { return Err(cx.type_error("can't define singleton")) };
-    // nil, true and false have their class there, which is not frozen as they are.
-    if a[0].is_heap() {
-        cx.check_frozen(a[0])?;
-    }
+    cx.check_modifiable(s)?;
     let own: Vec<_> = match s.data.superclass {
         Some(up) => s.data.mro.iter().filter(|x| !up.data.mro.contains(x)).copied().collect(),
         None => s.data.mro.clone(),

@@ -374,11 +374,11 @@ fn kernel_p(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         cx.plain_inspect(x, &mut out, 0).ok_or(Exit::Miss)?;
         out.push(b'\n');
     }
-    put(cx, io, &out)?;
-    if !io.standard {
-        // `p` is for looking at things: they are there at once, unless it is the program's own output.
-        let _ = io.flush();
-    }
+    // `p` is for looking at things: they are there at once.
+    let sync = std::mem::replace(&mut io.sync, true);
+    let done = put(cx, io, &out);
+    io.sync = sync;
+    done?;
     match a {
         [] => Ok(Value::NIL),
         [x] => Ok(*x),

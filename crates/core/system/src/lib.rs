@@ -9,9 +9,11 @@
 //! - `select`: waiting for one of several streams.
 //! - `path`, `fnmatch`, `glob`: paths and patterns. `file`, `stat`: changing and asking.
 //! - `process`, `spawn`, `signal`: children, commands, traps.
+//! - `env`: the environment.
 //! - `clock`, `time`, `time_fields`: moments.
 
 mod clock;
+mod env;
 mod file;
 mod fnmatch;
 mod glob;
@@ -46,6 +48,7 @@ pub fn register(cx: &mut Cx) {
     clock::constants(cx);
     for table in [
         clock::TABLE,
+        env::TABLE,
         time::TABLE,
         time_fields::TABLE,
         file::TABLE,

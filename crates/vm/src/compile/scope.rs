@@ -553,6 +553,12 @@ impl<'pr> Visit<'pr> for Analyzer {
         self.refer_home(flip_flop(n.location().start()));
         visit_flip_flop_node(self, n);
     }
+    /// `TOPLEVEL_BINDING`, and what looks at it, reach the program's own locals.
+    fn visit_constant_read_node(&mut self, n: &ConstantReadNode<'pr>) {
+        if matches!(n.name().as_slice(), b"TOPLEVEL_BINDING" | b"ERB") && self.an.scopes[0].kind == ScopeKind::Top {
+            self.an.scopes[0].all = true;
+        }
+    }
     fn visit_call_node(&mut self, n: &CallNode<'pr>) {
         if !self.enter() {
             return;

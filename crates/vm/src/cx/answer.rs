@@ -62,6 +62,15 @@ impl Cx {
     pub fn check_frozen(&mut self, v: Value) -> Result<(), Exit> {
         if v.frozen() { Err(self.frozen_error(v)) } else { Ok(()) }
     }
+    /// Raises FrozenError when the methods or ancestors of `class` may not change: who is named is the object whose
+    /// singleton class it is, if it is one.
+    pub fn check_modifiable(&mut self, class: Gc<ClassObj>) -> Result<(), Exit> {
+        let attached = if class.is_singleton() { class.data.attached } else { Value::NIL };
+        if class.val().frozen() || (attached.is_heap() && attached.frozen()) {
+            return Err(self.call_helper("raise_frozen_class", &[class.val(), attached]));
+        }
+        Ok(())
+    }
     /// Refuses absurd sizes before they are allocated.
     pub fn check_size(&mut self, bytes: usize) -> Result<(), Exit> {
         if self.heap.can_allocate(bytes) { Ok(()) } else { Err(self.no_memory("failed to allocate memory")) }

@@ -33,7 +33,7 @@ impl Cx {
     }
     /// May a method be defined in `owner`?
     fn check_definable(&mut self, owner: Gc<ClassObj>) -> Result<(), Exit> {
-        self.check_frozen(owner.val())?;
+        self.check_modifiable(owner)?;
         self.check_method_room()
     }
     /// The lexical place of a frame, for what is defined in it: the enclosing scope, not the method's own place.
@@ -123,8 +123,7 @@ impl Cx {
             let x = self.type_error("can't define singleton");
             return self.leaf_exit(x, reg);
         };
-        if (obj.frozen() && obj.is_heap()) || owner.val().frozen() {
-            let x = self.frozen_error(obj);
+        if let Err(x) = self.check_modifiable(owner) {
             return self.leaf_exit(x, reg);
         }
         if let Err(x) = self.check_method_room() {

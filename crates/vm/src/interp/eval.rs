@@ -6,6 +6,7 @@ use crate::bytecode::{HEADER, Op};
 use crate::compile::{self, CompileEnv};
 use crate::iseq::{ISeq, Kind as Code, ScopeNames};
 use crate::native::*;
+use crate::symbols::sym;
 use kumi_heap::*;
 use std::sync::Arc;
 
@@ -213,7 +214,22 @@ impl Cx {
     pub fn run_main(&mut self, iseq: Arc<ISeq>) -> Result<(), Exit> {
         self.register_code(&iseq);
         let (me, cref) = (self.main_object, self.top_cref);
-        self.run_top(&iseq, me, cref).map(|_| ()).map_err(|e| self.raise(e))
+        self.enter_bottom(&iseq, me, cref);
+        self.show_locals(&iseq);
+        self.run();
+        self.outcome().map(|_| ()).map_err(|e| self.raise(e))
+    }
+    /// The locals of the program that is about to run are those of `TOPLEVEL_BINDING`, where it names that.
+    fn show_locals(&mut self, q: &ISeq) {
+        let binding = self.k.object.data.consts.get(&sym::TOPLEVEL).map(|c| c.value).unwrap_or(Value::NIL);
+        let (true, Some(s)) = (q.has_env, binding.as_data::<EvalScope>()) else { return };
+        // The environment exists already, as that of an `eval` does.
+        let e = self.heap.env(Value::NIL, q.env_names.len() as u32).val();
+        q.has_its_env();
+        self.fp().set_env(e);
+        self.heap.before_store(binding, e);
+        s.env = e;
+        s.names = q.parent_names.clone();
     }
     /// Calls a method of `KumiSys`. Only while nothing runs.
     ///
@@ -376,9 +392,7 @@ impl Cx {
             let e = self.heap.env(s.env, q.env_names.len() as u32);
             env = e.val();
             // The environment exists already, so that the Binding keeps it.
-            if let Some(k) = (0..q.code.len()).find(|k| q.insn(*k).original().op() == Op::EnvNew) {
-                q.code[k].store(crate::bytecode::Insn::new(Op::Nop, 0, 0, 0, 0).0, std::sync::atomic::Ordering::Relaxed);
-            }
+            q.has_its_env();
             self.heap.before_store(binding, env);
             s.env = env;
             s.names = q.parent_names.clone();

@@ -104,9 +104,15 @@ impl Cx {
         let (mut f, mut pc) = (f, pc);
         // The method to name at the next user line: the outermost system callee below it.
         let mut pending = self.shown(native);
+        // What system code yielded to, as `&:name` does: it has lines of its own above the caller of the block.
+        let (mut yielded, mut in_block) = (Vec::new(), false);
         loop {
             let q = f.iseq();
             let at = self.pc_of(q, pc);
+            if q.system && pending != NO_METHOD && !in_block && q.yields_at(at as usize) {
+                yielded.push(pending);
+                pending = NO_METHOD;
+            }
             let m = self.current_method(f).unwrap_or(NO_METHOD);
             if q.system || error && q.path.starts_with("<internal:") {
                 if f.flags() & ff::BEHALF != 0 && f.parent().is_fix() {
@@ -121,19 +127,17 @@ impl Cx {
                     pending = self.shown(m);
                 }
             } else {
-                if pending != NO_METHOD {
-                    out.push(TraceEntry { iseq: q as *const ISeq as u64, pc: at, method: pending, block: false });
-                    if let Some(l) = out.last_mut() {
-                        l.block = false;
-                        l.iseq |= 1;
-                    }
-                    pending = NO_METHOD;
+                yielded.push(pending);
+                for method in yielded.drain(..).filter(|m| *m != NO_METHOD) {
+                    out.push(TraceEntry { iseq: q as *const ISeq as u64 | 1, pc: at, method, block: false });
                 }
+                pending = NO_METHOD;
                 out.push(TraceEntry { iseq: q as *const ISeq as u64, pc: at, method: m, block: f.flags() & ff::BLOCK != 0 });
             }
             if f.flags() & ff::FINISH != 0 {
                 break;
             }
+            in_block = f.flags() & ff::BLOCK != 0;
             pc = f.ret();
             f = f.prev();
         }
@@ -202,7 +206,12 @@ impl Cx {
                     _ => name,
                 }
             } else if owner.data.name.is_some() {
-                format!("{}#{name}", self.class_name(owner))
+                let of = self.class_name(owner);
+                // What the classes made by Struct and Data have of a module of the runtime's own.
+                match of.strip_prefix("KumiSys::").and_then(|c| c.strip_suffix("Class")) {
+                    Some(made_by) => format!("{made_by}.{name}"),
+                    None => format!("{of}#{name}"),
+                }
             } else {
                 name
             };

@@ -145,7 +145,7 @@ fn define_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     if let Some(o) = a[2].as_data::<MethodObj>() {
         let index = o.method;
-        cx.check_frozen(c.val())?;
+        cx.check_modifiable(c)?;
         if index == NO_METHOD {
             return Err(cx.type_error("bind argument must be a subclass of the method's owner"));
         }

@@ -62,6 +62,12 @@ fn check_frozen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
+fn check_modifiable(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let c = cx.arg_class(a, 0)?;
+    cx.check_modifiable(c)?;
+    Ok(Value::NIL)
+}
+
 fn allocate(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     match cx.heap.instance(c) {
@@ -120,6 +126,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__ivar_set", 3, 3, ivar_set),
     intrinsic("__raise", 1, 1, raise_i).guard(Guard::None),
     intrinsic("__check_frozen", 1, 1, check_frozen).guard(Guard::None),
+    intrinsic("__check_modifiable", 1, 1, check_modifiable).guard(Guard::None),
     intrinsic("__allocate", 1, 1, allocate).guard(Guard::None),
     intrinsic("__call_native", 3, 5, call_native),
     intrinsic("__call_plain", 2, 2, call_plain).guard(Guard::None),

@@ -79,6 +79,7 @@ impl Cx {
             Value::FALSE => Some(self.k.false_class),
             _ if !v.is_heap() => None,
             _ if matches!(v.kind(), Some(kumi_heap::Kind::Float | kumi_heap::Kind::Big)) => None,
+            _ if v.as_str().is_some_and(|s| self.is_fstring(s)) => None,
             _ => Some(self.singleton_class_of(v)),
         }
     }

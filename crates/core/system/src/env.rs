@@ -1,9 +1,11 @@
 //! The process environment, for prelude/env.rb.
 //!
-//! Names and values are bytes; a value read is a frozen-free copy in the locale
-//! encoding, UTF-8 here. Invariant: natives that touch the environment exclude each
+//! Names and values are bytes; a value read is a copy in the locale encoding, UTF-8 here, or
+//! in the internal one. Invariant: natives that touch the environment exclude each
 //! other, and the standard library's own lock keeps starting programs out.
 
+use kumi_core_string::encoding;
+use kumi_text::transcode;
 use kumi_vm::*;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -19,8 +21,16 @@ fn name_of(cx: &mut Cx, v: Value, what: &str) -> Result<Vec<u8>, Exit> {
     }
     Ok(s.bytes().to_vec())
 }
+/// Text of the environment, in the internal encoding where there is one and the text has a form in it.
 fn frozen_str(cx: &mut Cx, b: &[u8]) -> Value {
-    let v = cx.str_enc(b, EncIndex::UTF_8);
+    let made = match encoding::internal(cx) {
+        None | Some(EncIndex::UTF_8) => None,
+        Some(to) => transcode::encode(b, EncIndex::UTF_8, to, Default::default()).ok().map(|b| (b, to)),
+    };
+    let v = match made {
+        Some((b, to)) => cx.str_vec(b, to),
+        None => cx.str_enc(b, EncIndex::UTF_8),
+    };
     if let Some(h) = v.header() {
         h.set(flag::FROZEN);
     }
@@ -58,11 +68,20 @@ fn set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     Ok(Value::TRUE)
 }
-/// `__env_keys()`: names in the order of the environment.
+/// `__env_keys()`: names in the order of the environment, as `__env_get` and `__env_set` take them.
 fn keys(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let all: Vec<Vec<u8>> = std::env::vars_os().map(|p| p.0.into_vec()).collect();
-    let v = all.iter().map(|n| frozen_str(cx, n)).collect();
+    let v = all.iter().map(|n| cx.str_enc(n, EncIndex::UTF_8)).collect();
     Ok(cx.array_vec(v))
+}
+
+/// `__env_key(value)`: the first name with these bytes, or nil.
+fn key(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let value = name_of(cx, args[0], "value")?;
+    match std::env::vars_os().find(|p| p.1.as_bytes() == value) {
+        Some((n, _)) => Ok(frozen_str(cx, n.as_bytes())),
+        None => Ok(Value::NIL),
+    }
 }
 
 /// `__env_pairs()`: names and values, as they are at one time.
@@ -80,5 +99,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__env_get", 1, 1, get).guard(Guard::World),
     intrinsic("__env_set", 2, 2, set).guard(Guard::World),
     intrinsic("__env_pairs", 0, 0, pairs).guard(Guard::World),
+    intrinsic("__env_key", 1, 1, key).guard(Guard::World),
     intrinsic("__env_keys", 0, 0, keys).guard(Guard::World),
 ];
