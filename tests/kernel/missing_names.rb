@@ -45,3 +45,9 @@ begin
 rescue IO::Buffer::AccessError => e
   puts e.message
 end
+# Who has no such method of its own.
+[nil, true, 1, :a, "a", String, Kernel].each do |x|
+  x.singleton_method(:zork)
+rescue NameError => e
+  puts "#{e.class} #{e.message} #{e.name.inspect} #{e.receiver.equal?(x)}"
+end

@@ -144,24 +144,40 @@ impl Cx {
     pub fn next_method(&mut self, class: Gc<ClassObj>, from: u32, mid: Sym) -> u32 {
         let e = &self.methods[from as usize];
         let (owner, nth) = (e.owner, e.place.nth as usize);
-        self.search_from(class, owner, nth, 1, mid)
+        self.search_from(class, owner, nth, |_, p| p + 1, mid)
     }
-    /// The method that `super` in a refinement finds: from the refined class on in the order of `class`.
+    /// The method that `super` in a refinement finds: from what is prepended to the refined class on in the order of `class`.
     pub(crate) fn refined_class_method(&mut self, class: Gc<ClassObj>, refined: Gc<ClassObj>, mid: Sym) -> u32 {
-        self.search_from(class, refined, 0, 0, mid)
+        let first = |mro: &[Gc<ClassObj>], p| if refined.is_class() { Self::section(mro, p) } else { p };
+        self.search_from(class, refined, 0, first, mid)
     }
-    /// Method `mid` looked up in the order of `class`, `past` places after where `at` stands the `nth` time.
-    fn search_from(&mut self, class: Gc<ClassObj>, at: Gc<ClassObj>, nth: usize, past: usize, mid: Sym) -> u32 {
+    /// Where the section of `mro[at]` begins: at the first module that is prepended to it.
+    pub(crate) fn section(mro: &[Gc<ClassObj>], at: usize) -> usize {
+        let own = &mro[at].data.mro;
+        let ahead = own.iter().take_while(|c| **c != mro[at]).count();
+        let same = own[..ahead].iter().rev().zip(mro[..at].iter().rev()).take_while(|(a, b)| a == b).count();
+        at - same
+    }
+    /// Method `mid` looked up in the order of `class`, from the place that `first` gives for where `at` stands the `nth` time.
+    fn search_from(
+        &mut self,
+        class: Gc<ClassObj>,
+        at: Gc<ClassObj>,
+        nth: usize,
+        first: impl Fn(&[Gc<ClassObj>], usize) -> usize,
+        mid: Sym,
+    ) -> u32 {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         let places = mro.iter().enumerate().filter(|(_, c)| **c == at);
         let Some((p, _)) = places.take(nth + 1).last() else { return NO_METHOD };
-        let (found, i) = self.search(&mro[p + past..], mid);
+        let first = first(&mro, p);
+        let (found, i) = self.search(&mro[first..], mid);
         if i == NO_METHOD {
             return i;
         }
         let owner = self.methods[i as usize].owner;
-        let before = mro[..=p + past + found].iter().filter(|c| **c == owner).count();
+        let before = mro[..=first + found].iter().filter(|c| **c == owner).count();
         (1..before).fold(i, |row, _| self.at_next_place(row))
     }
     /// The row that runs what `i` runs at the next place of its owner. When the table is full, `i` itself.

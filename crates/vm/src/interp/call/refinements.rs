@@ -25,13 +25,10 @@ impl Cx {
     pub(crate) fn refined_method(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
-        for c in mro {
-            for p in list.seen() {
-                let Some(p) = p.as_array() else { continue };
-                let (Some(k), Some(r)) = (p.get(0).and_then(|v| v.as_class()), p.get(1).and_then(|v| v.as_class())) else { continue };
-                if k != c {
-                    continue;
-                }
+        // A class's refinements come before what is prepended to it.
+        let pairs: Vec<_> = list.seen().iter().filter_map(|p| Self::refinement_at(&mro, p)).collect();
+        for (at, c) in mro.iter().enumerate() {
+            for (_, r) in pairs.iter().filter(|(first, _)| *first == at) {
                 for a in r.data.mro.clone() {
                     if let Some(&m) = a.data.methods.get(&mid) {
                         if !matches!(self.methods[m as usize].body, Body::Undef) {
@@ -48,6 +45,13 @@ impl Cx {
             }
         }
         None
+    }
+    /// Where a pair (refined class, module) comes in an order, if it does, and the module.
+    fn refinement_at(mro: &[Gc<ClassObj>], pair: Value) -> Option<(usize, Gc<ClassObj>)> {
+        let pair = pair.as_array()?;
+        let (class, module) = (pair.get(0)?.as_class()?, pair.get(1)?.as_class()?);
+        let at = mro.iter().position(|c| *c == class)?;
+        Some((Self::section(mro, at), module))
     }
     /// The refined method that a call in the nearest user frame would find, when there is one.
     pub fn refined_for_caller(&mut self, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
