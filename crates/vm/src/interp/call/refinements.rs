@@ -23,11 +23,23 @@ impl Cx {
     }
     /// Looks through active refinements (pairs refined class, module; innermost first) in resolution order.
     pub(crate) fn refined_method(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        self.refined_from(list, class, 0, mid)
+    }
+    /// The refined method that `super` in `from` finds where refinements are in force, when there is one.
+    pub(super) fn refined_super(&mut self, fp: Fp, class: Gc<ClassObj>, from: u32, mid: Sym) -> Option<u32> {
+        let list = fp.cref().cell::<CrefObj>()?.refinements.as_array()?;
+        let e = &self.methods[from as usize];
+        let (owner, nth) = (e.owner, e.place.nth as usize);
+        let (at, _) = class.data.mro.iter().enumerate().filter(|(_, c)| **c == owner).nth(nth)?;
+        self.refined_from(list, class, at + 1, mid).filter(|m| *m != NO_METHOD)
+    }
+    /// The same from a place in the order of `class` on.
+    fn refined_from(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, from: usize, mid: Sym) -> Option<u32> {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         // A class's refinements come before what is prepended to it.
         let pairs: Vec<_> = list.seen().iter().filter_map(|p| Self::refinement_at(&mro, p)).collect();
-        for (at, c) in mro.iter().enumerate() {
+        for (at, c) in mro.iter().enumerate().skip(from) {
             for (_, r) in pairs.iter().filter(|(first, _)| *first == at) {
                 for a in r.data.mro.clone() {
                     if let Some(&m) = a.data.methods.get(&mid) {

@@ -156,7 +156,7 @@ impl Cx {
                 if up == NO_METHOD { self.find_method(class, name) } else { up }
             }
             None => {
-                let n = self.next_method(class, m, name);
+                let n = self.refined_super(fp, class, m, name).unwrap_or_else(|| self.next_method(class, m, name));
                 if n == NO_METHOD && !class.data.mro.contains(&owner) { self.find_method(class, name) } else { n }
             }
         };
