@@ -114,7 +114,7 @@ class KumiSys::Argf
   alias to_a readlines
 
   def each_line(*args, chomp: false)
-    return to_enum(:each_line, *args) unless block_given?
+    return to_enum(__called, *args) unless block_given?
     sep, limit = KumiSys.line_args(args)
     raise ArgumentError, "invalid limit: 0 for each_line" if limit == 0
     while (line = __get(sep, limit, chomp))

@@ -70,7 +70,7 @@ class Array
   end
 
   def map
-    return to_enum(:map) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     out = __ary_new(__ary_len(self))
     i = 0
     until __undef?(item = __ary_item(self, i))
@@ -83,7 +83,7 @@ class Array
   alias collect map
 
   def select
-    return to_enum(:select) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     out = __ary_new
     i = 0
     until __undef?(v = __ary_item(self, i))
@@ -145,7 +145,7 @@ class Array
       end
       return nil
     end
-    return to_enum(:find_index) unless block_given?
+    return to_enum(__called) unless block_given?
     i = 0
     until __undef?(item = __ary_item(self, i))
       return i if yield item
@@ -182,7 +182,7 @@ class Array
   end
 
   def find(none = nil)
-    return to_enum(:find, none) unless block_given?
+    return to_enum(__called, *(__same(none, nil) ? [] : [none])) unless block_given?
     i = 0
     until __undef?(v = __ary_item(self, i))
       return v if yield v
@@ -193,7 +193,7 @@ class Array
   alias detect find
 
   def rfind(none = nil)
-    return to_enum(:rfind, none) unless block_given?
+    return to_enum(:rfind, *(__same(none, nil) ? [] : [none])) unless block_given?
     i = __ary_len(self) - 1
     while i >= 0
       v = __ary_at(self, i)

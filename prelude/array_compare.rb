@@ -98,7 +98,7 @@ class Array
 
   def intersection(*others)
     others = others.map { |o| KumiSys.to_ary(o) }
-    others.inject(uniq) { |a, o| a & o }
+    others.inject(dup) { |a, o| a & o }
   end
 
   def union(*others)

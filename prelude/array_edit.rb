@@ -22,7 +22,7 @@ class Array
   end
 
   def map!
-    return to_enum(:map!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     __check_frozen(self)
     i = 0
     until __undef?(item = __ary_item(self, i))
@@ -36,7 +36,7 @@ class Array
   alias collect! map!
 
   def select!
-    return to_enum(:select!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     __check_frozen(self)
     KumiSys.sift(self) { |v| yield v } ? self : nil
   end

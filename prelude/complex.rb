@@ -17,7 +17,13 @@ class Complex
 
   alias_method :imag, :imaginary
   def real? = false
-  def abs = Math.hypot(real.to_f, imaginary.to_f)
+  # On an axis, the other part's absolute value, of its own kind.
+  def abs
+    exact = !__is_a(real, Float) && !__is_a(imaginary, Float)
+    return real.abs if exact && imaginary == 0
+    return imaginary.abs if exact && real == 0
+    Math.hypot(real.to_f, imaginary.to_f)
+  end
   alias_method :magnitude, :abs
   def abs2 = real * real + imaginary * imaginary
   def arg = Math.atan2(imaginary.to_f, real.to_f)

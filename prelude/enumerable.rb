@@ -98,7 +98,7 @@ module Enumerable
   end
 
   def map
-    return to_enum(:map) { KumiSys.size_of(self) } unless block_given?
+    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
     if !__block_literal && KumiSys.gives_pairs?(self) && KumiSys.pair_lambda?(__block_proc)
       each do |k, x|
@@ -128,7 +128,7 @@ module Enumerable
   alias collect map
 
   def flat_map
-    return to_enum(:flat_map) { KumiSys.size_of(self) } unless block_given?
+    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
     if __ary_plain(self)
       i = 0
@@ -145,7 +145,7 @@ module Enumerable
   alias collect_concat flat_map
 
   def select
-    return to_enum(:select) { KumiSys.size_of(self) } unless block_given?
+    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
     out = __ary_new
     if KumiSys.single?(self)
       each { |v| __ary_push(out, v) if yield v }

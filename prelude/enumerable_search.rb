@@ -1,7 +1,7 @@
 # Enumerable: elements that are looked for, and the first ones. The walk ends as soon as the answer is known.
 module Enumerable
   def find(none = nil)
-    return to_enum(:find, *(__same(none, nil) ? [] : [none])) unless block_given?
+    return to_enum(__called, *(__same(none, nil) ? [] : [none])) unless block_given?
     if KumiSys.single?(self)
       each { |v| return v if yield v }
     else

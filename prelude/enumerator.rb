@@ -141,7 +141,7 @@ class Enumerator
   end
 
   def each_with_object(memo)
-    return to_enum(:each_with_object, memo) { size } unless block_given?
+    return to_enum(__called, memo) { size } unless block_given?
     each { |*vs| yield __pack(vs), memo }
     memo
   end

@@ -94,7 +94,7 @@ class << ENV
   end
 
   def each
-    return to_enum(:each) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     to_a.each { |pair| yield pair }
     self
   end
@@ -113,7 +113,7 @@ class << ENV
   end
 
   def select
-    return to_enum(:select) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     h = {}
     to_a.each { |k, v| h[k] = v if yield(k, v) }
     h
@@ -157,7 +157,7 @@ class << ENV
   end
 
   def select!
-    return to_enum(:select!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     reject! { |k, v| !yield(k, v) }
   end
   alias_method :filter!, :select!

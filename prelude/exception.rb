@@ -146,7 +146,8 @@ class Exception
   end
 
   def to_s
-    KumiSys.to_s(@__message)
+    text = KumiSys.try_str(@__message)
+    __same(text, nil) ? KumiSys.to_s(@__message) : text
   end
 
   def message

@@ -558,7 +558,7 @@ class Hash
   # --- iteration -----------------------------------------------------------------------
 
   def each
-    return to_enum(:each) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     __hash_enter(self)
     begin
       i = -1
@@ -635,7 +635,7 @@ class Hash
   end
 
   def select
-    return to_enum(:select) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     r = __hash_copy(self)
     i = -1
     while i = __hash_next(r, i)
@@ -656,7 +656,7 @@ class Hash
   end
 
   def select!
-    return to_enum(:select!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
   end
   alias_method :filter!, :select!

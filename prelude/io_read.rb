@@ -28,7 +28,7 @@ class IO
   end
 
   def each_line(*args, chomp: false)
-    return to_enum(:each_line, *args, **(chomp ? { chomp: chomp } : {})) unless block_given?
+    return to_enum(__called, *args, **(chomp ? { chomp: chomp } : {})) unless block_given?
     sep, limit = KumiSys.line_args(args)
     raise ArgumentError, "invalid limit: 0 for each_line" if limit == 0
     while (line = __io_gets(self, sep, limit, chomp))

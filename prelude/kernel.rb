@@ -220,7 +220,7 @@ module Kernel
   end
 
   def then
-    return to_enum(:then) { 1 } unless block_given?
+    return to_enum(__called) { 1 } unless block_given?
     yield self
   end
 

@@ -193,7 +193,7 @@ class Set
   end
 
   def select!
-    return to_enum(:select!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     __check_frozen(self)
     KumiSys.hash_keep(KumiSys.set_hash(self), true) { |x, _| yield x } ? self : nil
   end
@@ -214,7 +214,7 @@ class Set
   end
 
   def collect!
-    return to_enum(:collect!) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     __check_frozen(self)
     fresh = {}
     each { |x| KumiSys.set_put(fresh, yield(x)) }

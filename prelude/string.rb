@@ -88,12 +88,12 @@ class String
   end
 
   def match(pattern, *pos, &block)
-    pattern = Regexp.new(KumiSys.to_str(pattern)) unless __is_a(pattern, Regexp)
+    pattern = Regexp.new(KumiSys.pattern(pattern)) unless __is_a(pattern, Regexp)
     pattern.match(self, *pos, &block)
   end
 
   def match?(pattern, pos = 0)
-    pattern = Regexp.new(KumiSys.to_str(pattern)) unless __is_a(pattern, Regexp)
+    pattern = Regexp.new(KumiSys.pattern(pattern)) unless __is_a(pattern, Regexp)
     pattern.match?(self, pos)
   end
 
@@ -148,7 +148,7 @@ class String
 
   def unicode_normalized?(form = :nfc)
     text = KumiSys.unicode_text(self)
-    __str_is_normalized(text, form)
+    __str_is_normalized(text, KumiSys.normalization_form(form))
   end
 
 end
@@ -278,9 +278,14 @@ module KumiSys
     end
   end
 
+  def self.normalization_form(form)
+    return form if __same(form, :nfc) || __same(form, :nfd) || __same(form, :nfkc) || __same(form, :nfkd)
+    raise ArgumentError, "Invalid normalization form #{form}."
+  end
+
   def self.unicode_normalize(text, form)
     utf8 = unicode_text(text)
-    r = __str_normalize(utf8, form)
+    r = __str_normalize(utf8, normalization_form(form))
     return r.force_encoding(text.encoding) if text.encoding == Encoding::US_ASCII
     text.encoding == Encoding::UTF_8 ? r : r.encode(text.encoding)
   end

@@ -64,8 +64,12 @@ class String
     each_grapheme_cluster { |c| yield c }
   end
 
-  def each_line(separator = $/, chomp: false)
-    return to_enum(:each_line, separator, chomp: chomp) unless block_given?
+  def each_line(separator = __undef, chomp: __undef)
+    unless block_given?
+      return to_enum(:each_line, *(__undef?(separator) ? [] : [separator]), **(__undef?(chomp) ? {} : { chomp: chomp }))
+    end
+    separator = $/ if __undef?(separator)
+    chomp = false if __undef?(chomp)
     separator = KumiSys.to_str(separator) unless __same(separator, nil)
     list = __str_lines(self, separator, chomp)
     i = 0
@@ -150,8 +154,9 @@ class String
     self
   end
 
-  def upto(last, exclusive = false)
-    return to_enum(:upto, last, exclusive) unless block_given?
+  def upto(last, exclusive = __undef)
+    return to_enum(:upto, last, *(__undef?(exclusive) ? [] : [exclusive])) unless block_given?
+    exclusive = false if __undef?(exclusive)
     last = KumiSys.to_str(last)
     if bytesize == 1 && last.bytesize == 1 && ascii_only? && last.ascii_only?
       c = getbyte(0)

@@ -122,7 +122,7 @@ class Struct
   end
 
   def select
-    return to_enum(:select) { size } unless block_given?
+    return to_enum(__called) { size } unless block_given?
     to_a.select { |v| yield v }
   end
   alias_method :filter, :select

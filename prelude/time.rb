@@ -118,9 +118,9 @@ class Time
     __time_strftime(self, KumiSys.to_str(format), __is_a(name, String) ? name : "")
   end
 
-  def round(digits = 0) = KumiSys.time_round(self, digits, :round)
-  def floor(digits = 0) = KumiSys.time_round(self, digits, :floor)
-  def ceil(digits = 0) = KumiSys.time_round(self, digits, :ceil)
+  def round(digits = nil) = KumiSys.time_round(self, __same(digits, nil) ? 0 : digits, :round)
+  def floor(digits = nil) = KumiSys.time_round(self, __same(digits, nil) ? 0 : digits, :floor)
+  def ceil(digits = nil) = KumiSys.time_round(self, __same(digits, nil) ? 0 : digits, :ceil)
 
   def to_a = [sec, min, hour, day, month, year, wday, yday, isdst, zone]
 

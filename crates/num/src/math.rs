@@ -27,7 +27,7 @@ const FACTORIALS: [f64; 23] = [
     1_124_000_727_777_607_680_000.0,
 ];
 
-/// `Math.gamma`; exact for small positive integers.
+/// `Math.gamma`; correctly rounded for positive integers.
 pub fn gamma(x: f64) -> Option<f64> {
     if x == 0.0 {
         return Some(f64::INFINITY.copysign(x));
@@ -38,6 +38,11 @@ pub fn gamma(x: f64) -> Option<f64> {
         }
         if (1.0..=23.0).contains(&x) {
             return Some(FACTORIALS[x as usize - 1]);
+        }
+        if (24.0..=171.0).contains(&x) {
+            // The nearest double, which the approximation misses by some units in the last place.
+            let product = (2..x as i64).fold(crate::BigInt::from(1i64), |n, i| n.mul_i64(i));
+            return Some(product.to_f64());
         }
     }
     Some(libm::tgamma(x))

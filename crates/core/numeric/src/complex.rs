@@ -107,6 +107,12 @@ fn cpx_abs(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let (a, b) = parts(recv);
     let x = num(cx, a).f64().ok_or(Exit::Miss)?;
     let y = num(cx, b).f64().ok_or(Exit::Miss)?;
+    // On an axis, the other part's absolute value, of its own kind.
+    for (on, off, zero) in [(a, b, y == 0.0), (b, a, x == 0.0)] {
+        if zero && on.as_float().is_none() && off.as_float().is_none() {
+            return crate::integer::num_abs(cx, on, &[]);
+        }
+    }
     let r = if y == 0.0 && !y.is_nan() {
         x.abs()
     } else if x == 0.0 {

@@ -192,7 +192,14 @@ fn chop(_: &mut Cx, s: Str, _: &[Value]) -> Result<Change, Exit> {
     if e.min_len() == 1 && b.ends_with(b"\r\n") {
         return Ok(Change::Keep(0..n - 2));
     }
-    let at = if single_byte(s) { n - 1 } else { e.prev_char(b, n).unwrap_or(0) };
+    let at = if single_byte(s) {
+        n - 1
+    } else if e.is_utf8() {
+        // Trail bytes go with what leads them, a whole character or not.
+        b.iter().rposition(|c| c & 0xC0 != 0x80).unwrap_or(0)
+    } else {
+        e.prev_char(b, n).unwrap_or(0)
+    };
     if e.min_len() > 1 && e.decode(&b[at..]).is_some_and(|c| c.0 == 0x0a) {
         if let Some(p) = e.prev_char(b, at) {
             if e.decode(&b[p..at]).is_some_and(|c| c.0 == 0x0d) {
@@ -206,16 +213,8 @@ fn chop(_: &mut Cx, s: Str, _: &[Value]) -> Result<Change, Exit> {
 // --- case ---------------------------------------------------------------------------
 
 fn recase(cx: &mut Cx, s: Str, args: &[Value], op: CaseOp) -> Result<Change, Exit> {
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    for v in args {
-        match v.as_sym() {
-            Some(y) => names.push(cx.syms.name(y).to_vec()),
-            None => {
-                let t = cx.describe_type(*v);
-                return Err(cx.type_error(&format!("wrong argument type {t} (expected Symbol)")));
-            }
-        }
-    }
+    // What is no Symbol is no option.
+    let names: Vec<Vec<u8>> = args.iter().map(|v| v.as_sym().map_or_else(Vec::new, |y| cx.syms.name(y).to_vec())).collect();
     let refs: Vec<&[u8]> = names.iter().map(|n| n.as_slice()).collect();
     let options = match CaseOptions::parse(&refs, op) {
         Ok(o) => o,
@@ -275,10 +274,14 @@ fn sets(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Intersection, Exit> {
         let e = compat(cx, s, *x)?;
         pairs.push((x.bytes(), e));
     }
-    match Intersection::parse(&pairs) {
-        Ok(x) => Ok(x),
-        Err(m) => Err(cx.arg_error(&m)),
+    let x = match Intersection::parse(&pairs) {
+        Ok(x) => x,
+        Err(m) => return Err(cx.arg_error(&m)),
+    };
+    if range(s) == CodeRange::Broken && enc(s).max_len() > 1 {
+        return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(s).name())));
     }
+    Ok(x)
 }
 fn set_range_of(s: Str, b: &[u8]) -> CodeRange {
     if s.range() == 1 && b.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown }
@@ -314,7 +317,7 @@ fn count(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if args.len() == 1 {
         // One ASCII character: count bytes.
         if let Some([c]) = args[0].as_str().as_ref().map(|x| x.bytes()) {
-            if *c < 0x80 && enc(s).is_ascii_compatible() && (single_byte(s) || enc(s).is_utf8()) {
+            if *c < 0x80 && enc(s).is_ascii_compatible() && (single_byte(s) || enc(s).is_utf8() && range(s) != CodeRange::Broken) {
                 return Ok(Value::fix(memchr::memchr_iter(*c, s.bytes()).count() as i64));
             }
         }
@@ -475,10 +478,10 @@ fn is_normalized(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
 }
 fn form_of(cx: &mut Cx, v: Value) -> Result<kumi_text::strsearch::Form, Exit> {
-    let name = v.as_sym().map(|y| cx.syms.name(y).to_vec()).unwrap_or_default();
-    match kumi_text::strsearch::Form::find(&name) {
+    match v.as_sym().and_then(|y| kumi_text::strsearch::Form::find(cx.syms.name(y))) {
         Some(f) => Ok(f),
-        None => Err(cx.arg_error(&format!("Invalid normalization form {}.", String::from_utf8_lossy(&name)))),
+        // Its name is told by the prelude, which asks first.
+        None => Err(cx.arg_error("Invalid normalization form")),
     }
 }
 

@@ -180,7 +180,12 @@ fn group_no(cx: &mut Cx, re: &Regex, m: &[(isize, isize)], which: Value, argi: u
 }
 /// IndexError for an unknown group name.
 pub fn undefined_group(cx: &mut Cx, name: &[u8]) -> Exit {
-    cx.index_error(&format!("undefined group name reference: {}", String::from_utf8_lossy(name)))
+    let mut m = String::from("undefined group name reference: ");
+    for part in name.utf8_chunks() {
+        m.push_str(part.valid());
+        part.invalid().iter().for_each(|b| m.push_str(&format!("\\x{b:02X}")));
+    }
+    cx.index_error(&m)
 }
 
 /// `s[re, which]`

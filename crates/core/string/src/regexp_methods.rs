@@ -198,7 +198,7 @@ fn str_match_op(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(at.map_or(Value::NIL, |a| Value::fix(char_index(s, a) as i64)));
     }
     if args[0].as_str().is_some() {
-        return Err(cx.type_error("wrong argument type String (expected Regexp)"));
+        return Err(cx.type_error("type mismatch: String given"));
     }
     Err(cx.call(args[0], sym::MATCH, &[recv]))
 }

@@ -51,12 +51,12 @@ pub fn intern_str(cx: &mut Cx, s: Str) -> R {
     let e = enc(s);
     if is_ascii(s) || e == EncIndex::UTF_8 {
         if range(s) == CodeRange::Broken {
-            return Err(bad_symbol(cx, s));
+            return Err(cx.bad_name(s));
         }
         return cx.sym_of(s.bytes()).map(Value::sym);
     }
     if range(s) == CodeRange::Broken {
-        return Err(bad_symbol(cx, s));
+        return Err(cx.bad_name(s));
     }
     let known = cx.syms.find(s.bytes()).is_some();
     let y = cx.sym_of(s.bytes())?;
@@ -66,11 +66,6 @@ pub fn intern_str(cx: &mut Cx, s: Str) -> R {
         st.some.store(true, Release);
     }
     Ok(Value::sym(y))
-}
-fn bad_symbol(cx: &mut Cx, s: Str) -> Exit {
-    let shown = kumi_text::escape::inspect(s.bytes(), enc(s), EncIndex::UTF_8);
-    let m = format!("invalid symbol in encoding {} :{}", enc(s).name(), String::from_utf8_lossy(&shown));
-    cx.raise_msg(cx.k.encoding_error, &m)
 }
 /// A new string with the symbol's name.
 pub fn name_str(cx: &mut Cx, y: Sym) -> Value {

@@ -229,6 +229,11 @@ fn t_inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let tail: &[u8] = if is_utc(cx, recv)? { b" UTC" } else { b" %z" };
     let tail = format(cx, recv, tail, b"")?;
     out.extend_from_slice(&tail);
+    // Unlike `%z`, with an offset's seconds.
+    let seconds = receiver(cx, recv)?.offset() % 60;
+    if seconds != 0 {
+        out.extend_from_slice(format!("{:02}", seconds.abs()).as_bytes());
+    }
     Ok(cx.str_vec(out, EncIndex::US_ASCII))
 }
 fn t_ctime(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

@@ -126,9 +126,19 @@ impl Cx {
             return Ok(s);
         }
         if let Some(s) = v.as_str() {
+            if !s.bytes().is_ascii() && self.enc_of(s).scan(s.bytes()) == kumi_text::encoding::CodeRange::Broken {
+                return Err(self.bad_name(s));
+            }
             return self.sym_of(s.bytes());
         }
         Err(Exit::Convert(i as u8, Proto::Name))
+    }
+    /// EncodingError for a string that is broken, so that it names nothing.
+    pub fn bad_name(&mut self, s: Gc<StrObj>) -> Exit {
+        let e = self.enc_of(s);
+        let shown = kumi_text::escape::inspect(s.bytes(), e, EncIndex::UTF_8);
+        let m = format!("invalid symbol in encoding {} :{}", e.name(), String::from_utf8_lossy(&shown));
+        self.raise_msg(self.k.encoding_error, &m)
     }
     /// Argument `i` as a class or module.
     pub fn arg_class(&mut self, args: &[Value], i: usize) -> Result<Gc<ClassObj>, Exit> {

@@ -40,6 +40,12 @@ fn frame_method(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     }
 }
 
+/// `__called`: the name by which the method of the prelude that asks was called: its own, or an alias.
+fn called(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let name = cx.current_method(cx.fp()).map(|m| cx.methods[m as usize].called);
+    Ok(name.map_or(Value::NIL, Value::sym))
+}
+
 /// `__frame_block_given()`: has the nearest user frame a block?
 fn frame_block_given(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.user_frame().is_some_and(|f| !f.block().is_nil())))
@@ -150,6 +156,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__caller", 2, 2, caller).guard(Guard::None),
     intrinsic("__exc_frames", 1, 1, exc_frames).guard(Guard::None),
     intrinsic("__frame_method", 0, 0, frame_method).guard(Guard::None),
+    intrinsic("__called", 0, 0, called).guard(Guard::None),
     intrinsic("__frame_block_given", 0, 0, frame_block_given).guard(Guard::None),
     intrinsic("__frame_self", 0, 0, frame_self).guard(Guard::None),
     intrinsic("__frame_nesting", 0, 0, frame_nesting).guard(Guard::None),
