@@ -143,7 +143,7 @@ end
 
 class BasicObject
   def !=(other)
-    !(self == other)
+    !self.==(other)
   end
 end
 

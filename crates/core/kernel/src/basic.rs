@@ -34,6 +34,9 @@ fn not_equal(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         let always = matches!(recv.kind(), None | Some(Kind::Str | Kind::Array | Kind::Hash | Kind::Range | Kind::Big));
         return if always && cx.builtin(recv, sym::EQ) { Ok(Value::FALSE) } else { Err(Exit::Miss) };
     }
+    if !recv.is_heap() && !cx.builtin(recv, sym::EQ) {
+        return Err(Exit::Miss);
+    }
     match cx.plain_eq(recv, args[0]) {
         Some(b) => Ok(Value::bool(!b)),
         None => Err(Exit::Miss),

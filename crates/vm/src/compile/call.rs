@@ -108,6 +108,10 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         i16::try_from(i).ok()
     }
 
+    /// In the library's code an operator behind a dot is a call, never the loop's short cut: a program's definition counts.
+    pub fn dotted(&self, n: &CallNode<'pr>) -> bool {
+        self.opts.system && n.call_operator_loc().is_some() && binary_op(n.name().as_slice()).is_some()
+    }
     /// Any call; without `dst` only for its effect.
     pub fn call_node(&mut self, n: &CallNode<'pr>, dst: Option<u16>) {
         let name = n.name().as_slice();
@@ -119,7 +123,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if n.is_attribute_write() {
             return self.attribute_write(n, args, dst);
         }
-        let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined();
+        let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined() && !self.dotted(n);
         if let (Some(r), true) = (&recv, plain) {
             match (&args[..], name) {
                 ([], b"!") => {

@@ -94,7 +94,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     /// Comparisons and `!`; `false` when the call is none of these.
     fn cond_call(&mut self, c: &CallNode<'pr>, sense: bool, to: Label) -> bool {
         let Some(recv) = c.receiver() else { return false };
-        if c.is_safe_navigation() || c.block().is_some() || self.refined() {
+        if c.is_safe_navigation() || c.block().is_some() || self.refined() || self.dotted(c) {
             return false;
         }
         let name = c.name().as_slice();

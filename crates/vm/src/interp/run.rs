@@ -185,6 +185,9 @@ impl Cx {
                 } else if x.is_flo() && y.is_flo() {
                     fp.set_r($i.a(), Value::bool(x.flo_val() $op y.flo_val()));
                     pc = unsafe { pc.add(1) };
+                } else if ($mid == sym::EQ || $mid == sym::NEQ) && x.is_sym() {
+                    fp.set_r($i.a(), Value::bool(x.bits() $op y.bits()));
+                    pc = unsafe { pc.add(1) };
                 } else {
                     let c = next_cache!();
                     flow!(cx.binop($i.a(), x, y, $mid, c));
@@ -198,6 +201,9 @@ impl Cx {
                     (x.bits() as i64) $op (y.bits() as i64)
                 } else if x.is_flo() && y.is_flo() {
                     x.flo_val() $op y.flo_val()
+                } else if ($mid == sym::EQ || $mid == sym::NEQ) && x.is_sym() {
+                    // Equal to itself alone.
+                    x.bits() $op y.bits()
                 } else {
                     let c = next_cache!();
                     flow!(cx.cmp_jump_slow($i, x, y, $mid, c));

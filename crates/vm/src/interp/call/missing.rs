@@ -29,14 +29,11 @@ impl Missing {
 
 impl Cx {
     /// Nothing to run: method_missing, the user's or the default one.
-    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, r: Ready) -> Flow {
+    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, mut r: Ready) -> Flow {
         let class = self.class_of(r.recv);
         let m = self.find_method(class, sym::METHOD_MISSING);
         self.missing = why;
-        let mut args = Args::with_capacity(r.args.len() + 1);
-        args.push(Value::sym(mid));
-        args.extend_from_slice(&r.args);
-        let r = Ready { args, ..r };
+        r.args.insert(0, Value::sym(mid));
         if m == NO_METHOD || mid == sym::METHOD_MISSING {
             let x = self.missing_error(r.recv, mid, &r.args[1..]);
             return self.leaf_exit_to(x, r.dst, r.flags);
