@@ -2,7 +2,7 @@
 
 use crate::*;
 
-const MAGIC: &[u8; 8] = b"kumi-pr1";
+const MAGIC: &[u8; 8] = b"kumi-pr2";
 
 struct Out(Vec<u8>);
 
@@ -35,7 +35,7 @@ pub fn pack(files: &[File<'_>]) -> Vec<u8> {
         for c in &ix.classes {
             o.text(&c.path);
             o.u32(c.parent);
-            o.byte(c.module as u8);
+            o.byte(c.what as u8);
             o.text(&c.superclass);
         }
         o.u32(ix.mixins.len() as u32);
@@ -63,6 +63,12 @@ pub fn pack(files: &[File<'_>]) -> Vec<u8> {
             o.byte(a.singleton as u8);
             o.text(&a.new);
             o.text(&a.old);
+        }
+        o.u32(ix.undefs.len() as u32);
+        for u in &ix.undefs {
+            o.u32(u.class);
+            o.byte(u.singleton as u8);
+            o.text(&u.name);
         }
         o.text(&ix.eager);
     }
@@ -112,7 +118,12 @@ pub fn unpack(blob: &[u8]) -> Option<Vec<File<'_>>> {
         let frozen_strings = i.byte()? != 0;
         let classes = i.list(|i| {
             let (path, parent) = (i.text()?, i.u32()?);
-            Some(ClassRec { path, parent, module: i.byte()? != 0, superclass: i.text()? })
+            let what = match i.byte()? {
+                0 => Opened::Class,
+                1 => Opened::Module,
+                _ => Opened::Object,
+            };
+            Some(ClassRec { path, parent, what, superclass: i.text()? })
         })?;
         let mixins = i.list(|i| {
             let class = i.u32()?;
@@ -143,7 +154,8 @@ pub fn unpack(blob: &[u8]) -> Option<Vec<File<'_>>> {
             let (class, singleton) = (i.u32()?, i.byte()? != 0);
             Some(AliasRec { class, singleton, new: i.text()?, old: i.text()? })
         })?;
+        let undefs = i.list(|i| Some(UndefRec { class: i.u32()?, singleton: i.byte()? != 0, name: i.text()? }))?;
         let eager = i.text()?;
-        Some(File { name, source, index: FileIndex { frozen_strings, classes, mixins, defs, aliases, eager } })
+        Some(File { name, source, index: FileIndex { frozen_strings, classes, mixins, defs, aliases, undefs, eager } })
     })
 }

@@ -16,7 +16,7 @@ pub fn index(src: &[u8]) -> Result<FileIndex<'static>, String> {
     if let Some(e) = parsed.errors().next() {
         return Err(format!("{}: {}", e.location().start_line(), text(e.message())));
     }
-    let mut walk = Walk { src, out: FileIndex::default(), eager: String::new(), line: 1 };
+    let mut walk = Walk { src, out: FileIndex::default(), eager: String::new(), line: 1, open: Vec::new() };
     walk.out.frozen_strings = parsed.frozen_string_literals();
     let root = parsed.node();
     if let Some(p) = root.as_program_node() {
@@ -25,6 +25,7 @@ pub fn index(src: &[u8]) -> Result<FileIndex<'static>, String> {
         body.vis = Visibility::Private;
         walk.statements(&p.statements(), src.len(), &mut body, &mut Vec::new());
     }
+    walk.reopen(&[]);
     walk.out.eager = walk.eager.into();
     Ok(walk.out)
 }
@@ -35,6 +36,8 @@ struct Walk<'s> {
     eager: String,
     /// Line the eager text has reached.
     line: usize,
+    /// The bodies that are open there.
+    open: Vec<String>,
 }
 
 /// State of one class body.
@@ -76,6 +79,16 @@ fn literal_name(n: &Node<'_>) -> Option<String> {
         return Some(text(s.unescaped()));
     }
     n.as_string_node().map(|s| text(s.unescaped()))
+}
+
+/// `Object.new`
+fn is_new_object(n: &Node<'_>) -> bool {
+    n.as_call_node().is_some_and(|c| {
+        c.name().as_slice() == b"new"
+            && c.arguments().is_none()
+            && c.block().is_none()
+            && c.receiver().and_then(|r| const_path(&r)).as_deref() == Some("Object")
+    })
 }
 
 /// Positional arity.
@@ -123,7 +136,7 @@ impl Walk<'_> {
             if body.singleton || !Self::plain_body(&c.body()) {
                 return false;
             }
-            let id = self.open(path.clone(), body.class, false, superclass);
+            let id = self.open(path.clone(), body.class, Opened::Class, superclass);
             ctx.push(format!("class {path}"));
             self.body_of(c.body(), c.end_keyword_loc().start() as usize, &mut Body::new(id, false), ctx);
             ctx.pop();
@@ -134,9 +147,27 @@ impl Walk<'_> {
             if body.singleton || !Self::plain_body(&m.body()) {
                 return false;
             }
-            let id = self.open(path.clone(), body.class, true, String::new());
+            let id = self.open(path.clone(), body.class, Opened::Module, String::new());
             ctx.push(format!("module {path}"));
             self.body_of(m.body(), m.end_keyword_loc().start() as usize, &mut Body::new(id, false), ctx);
+            ctx.pop();
+            return true;
+        }
+        if let Some(w) = n.as_constant_write_node()
+            && body.class == TOP
+            && is_new_object(&w.value())
+        {
+            self.open(text(w.name().as_slice()), TOP, Opened::Object, String::new());
+            return true;
+        }
+        if let Some(s) = n.as_singleton_class_node()
+            && body.class == TOP
+            && let Some(path) = const_path(&s.expression())
+        {
+            let known = self.out.classes.iter().position(|c| c.what == Opened::Object && c.path == path);
+            let Some(id) = known.filter(|_| Self::plain_body(&s.body())) else { return false };
+            ctx.push(format!("class << {path}"));
+            self.body_of(s.body(), s.end_keyword_loc().start() as usize, &mut Body::new(id as ClassRef, false), ctx);
             ctx.pop();
             return true;
         }
@@ -160,9 +191,9 @@ impl Walk<'_> {
         self.call(n, body).is_some()
     }
 
-    fn open(&mut self, path: String, parent: ClassRef, module: bool, superclass: String) -> ClassRef {
+    fn open(&mut self, path: String, parent: ClassRef, what: Opened, superclass: String) -> ClassRef {
         let id = self.out.classes.len() as ClassRef;
-        self.out.classes.push(ClassRec { path: path.into(), parent, module, superclass: superclass.into() });
+        self.out.classes.push(ClassRec { path: path.into(), parent, what, superclass: superclass.into() });
         id
     }
 
@@ -211,7 +242,7 @@ impl Walk<'_> {
         self.out.defs.push(DefRec { class, singleton, name: name.into(), vis, what, from, to, line, min, max });
     }
 
-    /// Calls that class bodies make: visibility, mixins, aliases, accessors.
+    /// Calls that class bodies make: visibility, mixins, aliases, what is undefined, accessors.
     fn call(&mut self, n: &Node<'_>, body: &mut Body) -> Option<()> {
         let c = n.as_call_node()?;
         if c.receiver().is_some() || c.block().is_some() {
@@ -254,6 +285,12 @@ impl Walk<'_> {
             "alias_method" if args.len() == 2 => {
                 let (new, old) = (literal_name(&args[0])?, literal_name(&args[1])?);
                 self.alias(body, new, old);
+                Some(())
+            }
+            "undef_method" if body.class != TOP => {
+                let names: Vec<String> = args.iter().map(literal_name).collect::<Option<_>>()?;
+                let (class, singleton) = (body.class, body.singleton);
+                self.out.undefs.extend(names.into_iter().map(|n| UndefRec { class, singleton, name: n.into() }));
                 Some(())
             }
             "attr_reader" | "attr_writer" | "attr_accessor" => {
@@ -310,15 +347,22 @@ impl Walk<'_> {
             self.line += 1;
         }
         let body = String::from_utf8_lossy(&self.src[from..to]).trim_end().to_string();
-        for c in ctx {
-            self.eager.push_str(c);
-            self.eager.push(';');
-        }
+        self.reopen(ctx);
         self.eager.push_str(&body);
         self.line += body.matches('\n').count();
         self.eager.push('\n');
-        self.eager.push_str(&"end;".repeat(ctx.len()));
         self.line += 1;
+    }
+    /// Ends the bodies that the eager text is in and begins those it is to be in. Statements of one body stay together: each body
+    /// costs code of its own.
+    fn reopen(&mut self, ctx: &[String]) {
+        let same = self.open.iter().zip(ctx).take_while(|(a, b)| a == b).count();
+        self.eager.push_str(&"end;".repeat(self.open.len() - same));
+        for c in &ctx[same..] {
+            self.eager.push_str(c);
+            self.eager.push(';');
+        }
+        self.open = ctx.to_vec();
     }
 }
 
@@ -342,9 +386,17 @@ class Array < Object
       def no; end
     X
   end
+  undef_method :last, :first
   attr_accessor :q
 end
 def top; end
+THING = Object.new
+class << THING
+  include Enumerable
+  def seen; end
+  SEEN = 1
+  HEARD = 2
+end
 module M
   module_function
   def f; end
@@ -368,10 +420,11 @@ end
                 ("hidden", false, Private, 9),
                 ("shown", false, Public, 10),
                 ("other", true, Public, 12),
-                ("q", false, Private, 17),
-                ("q=", false, Private, 17),
-                ("top", false, Private, 19),
-                ("f", false, ModuleFunction, 22),
+                ("q", false, Private, 18),
+                ("q=", false, Private, 18),
+                ("top", false, Private, 20),
+                ("seen", false, Public, 24),
+                ("f", false, ModuleFunction, 30),
             ]
         );
         assert_eq!((ix.defs[0].min, ix.defs[0].max, ix.defs[1].max), (1, 2, -1));
@@ -379,8 +432,12 @@ end
         assert_eq!(ix.aliases[0].new, "every");
         let lines: Vec<&str> = ix.eager.lines().collect();
         assert_eq!(lines[3], "class Array;LIMIT = 3");
-        assert_eq!(lines[12].trim_start_matches("end;"), "class Array;class << self;FOO = <<~X");
-        assert_eq!(lines[22].trim_start_matches("end;"), "module M;Struct.new(:a) do");
+        assert_eq!(lines[12].trim_start_matches("end;"), "class << self;FOO = <<~X");
+        assert_eq!(lines[24].trim_start_matches("end;"), "class << THING;SEEN = 1");
+        assert_eq!(lines[25], "HEARD = 2");
+        assert_eq!(lines[30].trim_start_matches("end;"), "module M;Struct.new(:a) do");
+        assert_eq!((ix.undefs.len(), ix.undefs[1].name.as_ref()), (2, "first"));
+        assert_eq!((ix.classes[1].what, ix.classes[1].path.as_ref(), ix.mixins[1].class), (Opened::Object, "THING", 1));
         assert!(ruby_prism::parse(ix.eager.as_bytes()).errors().next().is_none(), "{}", ix.eager);
     }
 

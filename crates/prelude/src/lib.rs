@@ -5,7 +5,7 @@
 //! enters every `def` as *source not compiled yet*. What is left of a file (constants,
 //! computed definitions) is its *eager* text, which runs once in file order.
 //!
-//! Order at start-up, over all files: classes, mixins, methods, aliases, eager texts.
+//! Order at start-up, over all files: classes, mixins, methods, aliases, what is undefined, eager texts.
 //! An alias may therefore name a method that stands further down, but none that eager
 //! code defines.
 
@@ -22,6 +22,16 @@ pub type ClassRef = u32;
 /// The top of a file: `Object`.
 pub const TOP: ClassRef = u32::MAX;
 
+/// What a body belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    Class,
+    Module,
+    /// An object of its own (`NAME = Object.new` and `class << NAME` at the top of a file): methods and mixins are its singleton
+    /// class's.
+    Object,
+}
+
 /// A `class` or `module` body. A class opened twice has two entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassRec<'a> {
@@ -29,7 +39,7 @@ pub struct ClassRec<'a> {
     pub path: Cow<'a, str>,
     /// The body it stands in; always an earlier entry.
     pub parent: ClassRef,
-    pub module: bool,
+    pub what: Opened,
     /// Constant path of the superclass as written; empty when none was.
     pub superclass: Cow<'a, str>,
 }
@@ -98,6 +108,14 @@ pub struct AliasRec<'a> {
     pub old: Cow<'a, str>,
 }
 
+/// `undef_method :name`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndefRec<'a> {
+    pub class: ClassRef,
+    pub singleton: bool,
+    pub name: Cow<'a, str>,
+}
+
 /// What one file holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileIndex<'a> {
@@ -107,6 +125,7 @@ pub struct FileIndex<'a> {
     pub mixins: Vec<Mixin<'a>>,
     pub defs: Vec<DefRec<'a>>,
     pub aliases: Vec<AliasRec<'a>>,
+    pub undefs: Vec<UndefRec<'a>>,
     /// All other statements, each inside its class bodies, on the lines they have in the file.
     pub eager: Cow<'a, str>,
 }

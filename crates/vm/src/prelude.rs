@@ -11,7 +11,7 @@ use crate::method::{Body, Method};
 use crate::native::{Exit, Guard, Vis};
 use crate::world::NO_METHOD;
 use kumi_heap::{ClassObj, CrefObj, Gc, Role, Sym, Value};
-use kumi_prelude::{ClassRef, DefRec, File, Mix, TOP, Visibility, What};
+use kumi_prelude::{ClassRef, DefRec, File, Mix, Opened, TOP, Visibility, What};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -80,6 +80,9 @@ impl Cx {
         }
         for (f, open) in files.iter().zip(&bodies) {
             self.enter_aliases(f, open)?;
+        }
+        for (f, open) in files.iter().zip(&bodies) {
+            self.undefine(f, open)?;
         }
         self.kernel_functions();
         // Entries were made behind the method cache's back.
@@ -176,10 +179,18 @@ impl Cx {
                 None => (outer, path),
             };
             let name = self.own_const(last);
+            if c.what == Opened::Object {
+                let object = self.heap.object(self.k.object);
+                self.set_const(scope, name, object);
+                let single = self.singleton_class(object).ok_or_else(|| format!("{}: {path} is no object", f.name))?;
+                let cref = self.new_cref(single.val(), parent_cref, CrefObj::NO_METHOD, CrefObj::PUBLIC).val();
+                open.push(Open { class: single, cref });
+                continue;
+            }
             let class = match scope.data.consts.get(&name).map(|k| k.value) {
                 Some(v) => v.as_class().ok_or_else(|| format!("{}: {path} is not a class or module", f.name))?,
                 None => {
-                    let made = if c.module {
+                    let made = if c.what == Opened::Module {
                         self.new_module()
                     } else if c.superclass.is_empty() {
                         self.new_class(self.k.object)
@@ -315,6 +326,16 @@ impl Cx {
             if owner.data.methods.insert(new, at).is_none() {
                 owner.data.method_order.push(new);
             }
+        }
+        Ok(())
+    }
+
+    fn undefine(&mut self, f: &File<'_>, open: &[Open]) -> Result<(), String> {
+        for u in &f.index.undefs {
+            let class = open.get(u.class as usize).map_or(self.k.object, |o| o.class);
+            let owner = if u.singleton { self.singleton_class(class.val()).unwrap_or(class) } else { class };
+            let name = self.syms.intern(u.name.as_bytes());
+            self.undef_method(owner, name).map_err(|e| self.describe_exit(&f.name, e))?;
         }
         Ok(())
     }
