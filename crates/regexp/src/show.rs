@@ -230,10 +230,12 @@ pub(crate) fn literal(text: &[u8], options: Options, enc: EncIndex) -> Option<Ve
 }
 
 /// Whether the pattern holds nothing that CRuby's memoization excludes: back-references,
-/// subexpression calls, conditionals, absence operators.
+/// subexpression calls, conditionals, absence operators, groups that are kept within look-ahead.
 pub(crate) fn linear_time(text: &[u8]) -> bool {
     let mut i = 0;
     let mut in_class = 0usize;
+    // For each open group: does it stand in look-ahead, or is it one?
+    let mut ahead: Vec<bool> = Vec::new();
     while i < text.len() {
         let rest = &text[i..];
         match rest[0] {
@@ -249,6 +251,19 @@ pub(crate) fn linear_time(text: &[u8]) -> bool {
             b']' => in_class = in_class.saturating_sub(1),
             _ if in_class > 0 => {}
             b'(' if rest.starts_with(b"(?~") || rest.starts_with(b"(?(") => return false,
+            b'(' => {
+                let within = ahead.last() == Some(&true);
+                let kept = match rest {
+                    [_, b'?', b'<', next, ..] => !matches!(next, b'=' | b'!'),
+                    [_, b'?', b'\'', ..] => true,
+                    _ => rest.get(1) != Some(&b'?'),
+                };
+                if within && kept {
+                    return false;
+                }
+                ahead.push(within || matches!(rest.get(1..3), Some(b"?=" | b"?!")));
+            }
+            b')' => drop(ahead.pop()),
             _ => {}
         }
         i += 1;
