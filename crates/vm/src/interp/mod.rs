@@ -84,6 +84,8 @@ impl Cx {
     pub(crate) fn settle(&mut self, mut f: Flow) -> bool {
         loop {
             f = match f {
+                // Another task may go on here, in the loop that the worker ran the last one in.
+                Flow::Go if self.trace.on != self.hooks.are_on() => Flow::Swap,
                 Flow::Go => return true,
                 Flow::Done => return false,
                 Flow::Swap => {
