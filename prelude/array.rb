@@ -37,7 +37,7 @@ class Array
   end
 
   def each
-    return to_enum(:each) { size } unless block_given?
+    return KumiSys.enum(self, :each, :size) unless block_given?
     i = 0
     until __undef?(item = __ary_item(self, i))
       yield item
@@ -47,7 +47,7 @@ class Array
   end
 
   def each_index
-    return to_enum(:each_index) { size } unless block_given?
+    return KumiSys.enum(self, :each_index, :size) unless block_given?
     i = 0
     while i < __ary_len(self)
       yield i
@@ -57,7 +57,7 @@ class Array
   end
 
   def reverse_each
-    return to_enum(:reverse_each) { size } unless block_given?
+    return KumiSys.enum(self, :reverse_each, :size) unless block_given?
     i = __ary_len(self) - 1
     while i >= 0
       item = __ary_item(self, i)
@@ -70,7 +70,7 @@ class Array
   end
 
   def map
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     out = __ary_new(__ary_len(self))
     i = 0
     until __undef?(item = __ary_item(self, i))
@@ -83,7 +83,7 @@ class Array
   alias collect map
 
   def select
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     out = __ary_new
     i = 0
     until __undef?(v = __ary_item(self, i))
@@ -95,7 +95,7 @@ class Array
   alias filter select
 
   def reject
-    return to_enum(:reject) { size } unless block_given?
+    return KumiSys.enum(self, :reject, :size) unless block_given?
     out = __ary_new
     i = 0
     until __undef?(v = __ary_item(self, i))
@@ -107,7 +107,7 @@ class Array
 
   def cycle(n = nil)
     unless block_given?
-      return to_enum(:cycle, *(__same(n, nil) ? [] : [n])) { KumiSys.cycle_size(size, n) }
+      return KumiSys.enum(self, :cycle, :cycles, __same(n, nil) ? nil : [n])
     end
     if __same(n, nil)
       while __ary_len(self) > 0
@@ -145,7 +145,7 @@ class Array
       end
       return nil
     end
-    return to_enum(__called) unless block_given?
+    return KumiSys.enum(self, __called, nil) unless block_given?
     i = 0
     until __undef?(item = __ary_item(self, i))
       return i if yield item
@@ -170,7 +170,7 @@ class Array
       end
       return nil
     end
-    return to_enum(:rindex) unless block_given?
+    return KumiSys.enum(self, :rindex, nil) unless block_given?
     i = __ary_len(self) - 1
     while i >= 0
       return i if yield __ary_at(self, i)
@@ -182,7 +182,7 @@ class Array
   end
 
   def find(none = nil)
-    return to_enum(__called, *(__same(none, nil) ? [] : [none])) unless block_given?
+    return KumiSys.enum(self, __called, nil, __same(none, nil) ? nil : [none]) unless block_given?
     i = 0
     until __undef?(v = __ary_item(self, i))
       return v if yield v
@@ -193,7 +193,7 @@ class Array
   alias detect find
 
   def rfind(none = nil)
-    return to_enum(:rfind, *(__same(none, nil) ? [] : [none])) unless block_given?
+    return KumiSys.enum(self, :rfind, nil, __same(none, nil) ? nil : [none]) unless block_given?
     i = __ary_len(self) - 1
     while i >= 0
       v = __ary_at(self, i)
@@ -321,7 +321,7 @@ class Array
   end
 
   def take_while
-    return to_enum(:take_while) unless block_given?
+    return KumiSys.enum(self, :take_while, nil) unless block_given?
     i = 0
     until __undef?(item = __ary_item(self, i))
       break unless yield item
@@ -331,7 +331,7 @@ class Array
   end
 
   def drop_while
-    return to_enum(:drop_while) unless block_given?
+    return KumiSys.enum(self, :drop_while, nil) unless block_given?
     i = 0
     until __undef?(item = __ary_item(self, i))
       break unless yield item
@@ -462,13 +462,13 @@ class Array
   end
 
   def bsearch
-    return to_enum(:bsearch) unless block_given?
+    return KumiSys.enum(self, :bsearch, nil) unless block_given?
     i = bsearch_index { |v| yield v }
     i && __ary_at(self, i)
   end
 
   def bsearch_index
-    return to_enum(:bsearch_index) unless block_given?
+    return KumiSys.enum(self, :bsearch_index, nil) unless block_given?
     low = 0
     high = __ary_len(self)
     found = nil

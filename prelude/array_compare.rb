@@ -122,7 +122,7 @@ class Array
   end
 
   def sort_by
-    return to_enum(:sort_by) { size } unless block_given?
+    return KumiSys.enum(self, :sort_by, :size) unless block_given?
     keys = __ary_new(__ary_len(self))
     values = __ary_new(__ary_len(self))
     i = 0

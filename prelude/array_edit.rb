@@ -22,7 +22,7 @@ class Array
   end
 
   def map!
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     __check_frozen(self)
     i = 0
     until __undef?(item = __ary_item(self, i))
@@ -36,27 +36,27 @@ class Array
   alias collect! map!
 
   def select!
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     __check_frozen(self)
     KumiSys.sift(self) { |v| yield v } ? self : nil
   end
   alias filter! select!
 
   def keep_if
-    return to_enum(:keep_if) { size } unless block_given?
+    return KumiSys.enum(self, :keep_if, :size) unless block_given?
     __check_frozen(self)
     KumiSys.sift(self) { |v| yield v }
     self
   end
 
   def reject!
-    return to_enum(:reject!) { size } unless block_given?
+    return KumiSys.enum(self, :reject!, :size) unless block_given?
     __check_frozen(self)
     KumiSys.sift(self) { |v| !(yield v) } ? self : nil
   end
 
   def delete_if
-    return to_enum(:delete_if) { size } unless block_given?
+    return KumiSys.enum(self, :delete_if, :size) unless block_given?
     __check_frozen(self)
     KumiSys.sift(self) { |v| !(yield v) }
     self
@@ -191,7 +191,7 @@ class Array
   end
 
   def sort_by!(&)
-    return to_enum(:sort_by!) { size } unless block_given?
+    return KumiSys.enum(self, :sort_by!, :size) unless block_given?
     __check_frozen(self)
     r = sort_by(&)
     __check_frozen(self)

@@ -65,7 +65,7 @@ class Data
   def with(*args, **kw)
     KumiSys.arity_error(__ary_len(args), 0) unless __ary_len(args) == 0
     return self if kw.empty?
-    h = KumiSys.struct_to_h(self) { __undef }
+    h = KumiSys.struct_to_h(self)
     KumiSys.hash_update(h, kw)
     obj = __class(self).allocate
     obj.__send__(:initialize, **h)
@@ -100,8 +100,8 @@ class Data
   def inspect = KumiSys.struct_inspect(self, "data")
   alias_method :to_s, :inspect
 
-  def to_h
-    KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }
+  def to_h(&)
+    KumiSys.struct_to_h(self, &)
   end
 
   def deconstruct_keys(keys) = KumiSys.struct_deconstruct_keys(self, keys)

@@ -38,16 +38,16 @@ module Enumerable
   end
 
   def each_entry(*args)
-    return to_enum(:each_entry, *args) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :each_entry, :size_of, __ary_len(args) == 0 ? nil : __rest(args)) unless block_given?
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each(*args) do |*a|
-      __ary_len(a) == 1 ? yield(__ary_at(a, 0)) : yield(*KumiSys.fit(lax, a))
+      __ary_len(a) == 1 ? yield(__ary_at(a, 0)) : yield(*KumiSys.fit(lax, __rest(a)))
     end
     self
   end
 
   def each_with_index(*args)
-    return to_enum(:each_with_index, *args) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :each_with_index, :size_of, __ary_len(args) == 0 ? nil : __rest(args)) unless block_given?
     i = 0
     if __ary_plain(self) && __ary_len(args) == 0
       until __undef?(item = __ary_item(self, i))
@@ -71,7 +71,7 @@ module Enumerable
   end
 
   def each_with_object(memo)
-    return to_enum(:each_with_object, memo) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :each_with_object, :size_of, [memo]) unless block_given?
     if __ary_plain(self)
       i = 0
       until __undef?(item = __ary_item(self, i))
@@ -87,7 +87,7 @@ module Enumerable
   end
 
   def reverse_each(*args)
-    return to_enum(:reverse_each, *args) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :reverse_each, :size_of, __ary_len(args) == 0 ? nil : __rest(args)) unless block_given?
     a = to_a(*args)
     i = __ary_len(a) - 1
     while i >= 0
@@ -98,9 +98,9 @@ module Enumerable
   end
 
   def map
-    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, __called, :size_of) unless block_given?
     out = __ary_new
-    if !__block_literal && KumiSys.gives_pairs?(self) && KumiSys.pair_lambda?(__block_proc)
+    if __is_a(self, Hash) && __block_pairs || !__block_literal && KumiSys.gives_pairs?(self) && KumiSys.pair_lambda?(__block_proc)
       each do |k, x|
         v = yield k, x
         __ary_push(out, v)
@@ -128,7 +128,7 @@ module Enumerable
   alias collect map
 
   def flat_map
-    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, __called, :size_of) unless block_given?
     out = __ary_new
     if __ary_plain(self)
       i = 0
@@ -145,14 +145,14 @@ module Enumerable
   alias collect_concat flat_map
 
   def select
-    return to_enum(__called) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, __called, :size_of) unless block_given?
     out = __ary_new
     if KumiSys.single?(self)
       each { |v| __ary_push(out, v) if yield v }
     else
       lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        __ary_push(out, __pack(a)) if yield(*KumiSys.fit(lax, a))
+        __ary_push(out, __pack(a)) if (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       end
     end
     out
@@ -161,7 +161,7 @@ module Enumerable
   alias filter select
 
   def filter_map
-    return to_enum(:filter_map) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :filter_map, :size_of) unless block_given?
     out = __ary_new
     if __ary_plain(self)
       i = 0
@@ -185,21 +185,21 @@ module Enumerable
   end
 
   def reject
-    return to_enum(:reject) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :reject, :size_of) unless block_given?
     out = __ary_new
     if KumiSys.single?(self)
       each { |v| __ary_push(out, v) unless yield v }
     else
       lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        __ary_push(out, __pack(a)) unless yield(*KumiSys.fit(lax, a))
+        __ary_push(out, __pack(a)) unless (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       end
     end
     out
   end
 
   def partition
-    return to_enum(:partition) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :partition, :size_of) unless block_given?
     yes = __ary_new
     no = __ary_new
     if __ary_plain(self)
@@ -211,14 +211,14 @@ module Enumerable
     else
       lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        __ary_push(yield(*KumiSys.fit(lax, a)) ? yes : no, __pack(a))
+        __ary_push((lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a))) ? yes : no, __pack(a))
       end
     end
     [yes, no]
   end
 
   def group_by
-    return to_enum(:group_by) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :group_by, :size_of) unless block_given?
     h = {}
     if __ary_plain(self)
       i = 0
@@ -233,7 +233,7 @@ module Enumerable
     else
       lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        k = yield(*KumiSys.fit(lax, a))
+        k = (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
         v = __pack(a)
         unless __hash_group(h, k, v)
           l = h[k]
@@ -386,7 +386,7 @@ module KumiSys
   end
 
   # What obj.size says, nil when it has none.
-  def self.size_of(obj)
+  def self.size_of(obj, *)
     __responds(obj, :size) ? obj.size : nil
   end
 

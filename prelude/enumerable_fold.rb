@@ -133,12 +133,12 @@ module Enumerable
   end
 
   def sort_by
-    return to_enum(:sort_by) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :sort_by, :size_of) unless block_given?
     keys = __ary_new
     values = __ary_new
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      k = yield(*KumiSys.fit(lax, a))
+      k = (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       __ary_push(keys, k)
       __ary_push(values, __pack(a))
     end
@@ -158,7 +158,7 @@ module Enumerable
   end
 
   def min_by(n = nil)
-    return to_enum(:min_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :min_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
     return sort_by(&__block_proc).first(KumiSys.count_arg(n)) unless __same(n, nil)
     return KumiSys.extreme_by(self, -1, &__block_proc) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
@@ -177,7 +177,7 @@ module Enumerable
   end
 
   def max_by(n = nil)
-    return to_enum(:max_by, *(__same(n, nil) ? [] : [n])) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :max_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
     return sort_by(&__block_proc).reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
     return KumiSys.extreme_by(self, 1, &__block_proc) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
@@ -195,12 +195,12 @@ module Enumerable
   end
 
   def minmax_by
-    return to_enum(:minmax_by) { KumiSys.size_of(self) } unless block_given?
+    return KumiSys.enum(self, :minmax_by, :size_of) unless block_given?
     low = high = least = most = nil
     found = false
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      k = yield(*KumiSys.fit(lax, a))
+      k = (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       v = __pack(a)
       if !found || KumiSys.cmp_int(k <=> least, k, least) < 0
         low = v

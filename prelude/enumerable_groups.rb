@@ -68,7 +68,7 @@ module Enumerable
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
       __ary_push(list, __pack(a))
-      yield(*KumiSys.fit(lax, a))
+      (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
     end
     return nil if __ary_len(list) == 0
     while __same(n, nil) || (n -= 1) > 0
@@ -82,7 +82,7 @@ module Enumerable
   end
 
   def chunk(&block)
-    return to_enum(:chunk) { KumiSys.size_of(self) } unless block
+    return KumiSys.enum(self, :chunk, :size_of) unless block
     source = self
     Enumerator.new do |y|
       key = nil

@@ -1,13 +1,13 @@
 # Enumerable: elements that are looked for, and the first ones. The walk ends as soon as the answer is known.
 module Enumerable
   def find(none = nil)
-    return to_enum(__called, *(__same(none, nil) ? [] : [none])) unless block_given?
+    return KumiSys.enum(self, __called, nil, __same(none, nil) ? nil : [none]) unless block_given?
     if KumiSys.single?(self)
       each { |v| return v if yield v }
     else
       lax = __block_literal ? nil : KumiSys.lax(__block_proc)
       each do |*a|
-        return __pack(a) if yield(*KumiSys.fit(lax, a))
+        return __pack(a) if (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       end
     end
     none.call unless __same(none, nil)
@@ -24,7 +24,7 @@ module Enumerable
         i += 1
       end
     else
-      return to_enum(:find_index) unless block_given?
+      return KumiSys.enum(self, :find_index, nil) unless block_given?
       each do |*a|
         return i if yield(*a)
         i += 1
@@ -46,7 +46,7 @@ module Enumerable
   end
 
   def take_while
-    return to_enum(:take_while) unless block_given?
+    return KumiSys.enum(self, :take_while, nil) unless block_given?
     out = __ary_new
     each do |*a|
       return out unless yield(*a)
@@ -68,12 +68,12 @@ module Enumerable
   end
 
   def drop_while
-    return to_enum(:drop_while) unless block_given?
+    return KumiSys.enum(self, :drop_while, nil) unless block_given?
     out = __ary_new
     dropping = true
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      dropping = false if dropping && !yield(*KumiSys.fit(lax, a))
+      dropping = false if dropping && !(lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
       v = __pack(a)
       __ary_push(out, v) unless dropping
     end

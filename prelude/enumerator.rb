@@ -3,7 +3,8 @@
 # Array's each is read by index.
 #
 # Hidden state: @__recv, @__meth, @__args, @__opts (nil: no keywords), @__size (a
-# number, nil, or something to call); @__look is the list of values peeked at.
+# number, nil, something to call, `:size` of the receiver, or the name of a function
+# of ours that is given receiver and arguments); @__look is the list of values peeked at.
 module Kernel
   def to_enum(meth = :each, *args, **opts, &size)
     KumiSys.enum_new(Enumerator, self, meth, args, opts, size)
@@ -67,34 +68,36 @@ class Enumerator
     nil
   end
 
-  def each(*args, **opts, &block)
+  def each(*args, **opts, &)
     raise ArgumentError, "uninitialized enumerator" unless @__meth
     if __ary_len(args) > 0 || __hash_len(opts) != 0
-      e = dup
-      __ivar_set(e, :@__args, @__args + args)
-      __ivar_set(e, :@__opts, @__opts ? @__opts.merge(opts) : opts) unless __hash_len(opts) == 0
-      __ivar_set(e, :@__size, nil)
-      return e unless block
-      return e.each(&block)
+      e = KumiSys.enum_with(self, __rest(args), **opts)
+      return e unless block_given?
+      return e.each(&)
     end
-    return self unless block
+    return self unless block_given?
     if @__opts
-      @__recv.__send__(@__meth, *@__args, **@__opts, &block)
+      @__recv.__send__(@__meth, *@__args, **@__opts, &)
+    elsif __ary_len(@__args) == 0
+      @__recv.__send__(@__meth, &)
     else
-      @__recv.__send__(@__meth, *@__args, &block)
+      @__recv.__send__(@__meth, *@__args, &)
     end
   end
 
   def size
     s = @__size
     return s if __same(s, nil) || __is_a(s, Integer) || __is_a(s, Float)
+    if __is_a(s, Symbol)
+      return __same(s, :size) ? @__recv.__send__(:size) : KumiSys.__send__(s, @__recv, *@__args)
+    end
     return s unless s.respond_to?(:call)
     @__args ? s.call(*@__args) : s.call
   end
 
   def with_index(offset = 0)
     offset = __same(offset, nil) ? 0 : KumiSys.to_int(offset)
-    return to_enum(:with_index, offset) { size } unless block_given?
+    return KumiSys.enum(self, :with_index, :size, [offset]) unless block_given?
     i = offset
     if (list = KumiSys.plain_walk(@__recv, @__meth, self))
       # array.each and array.map with an index: no need to go through either.
@@ -123,7 +126,7 @@ class Enumerator
   end
 
   def each_with_index
-    return to_enum(:each_with_index) { size } unless block_given?
+    return KumiSys.enum(self, :each_with_index, :size) unless block_given?
     i = 0
     if KumiSys.single_values?(@__recv, @__meth)
       each do |v|
@@ -141,7 +144,7 @@ class Enumerator
   end
 
   def each_with_object(memo)
-    return to_enum(__called, memo) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size, [memo]) unless block_given?
     each { |*vs| yield __pack(vs), memo }
     memo
   end
@@ -447,6 +450,33 @@ class Enumerator
 end
 
 module KumiSys
+  NO_ARGS = [].freeze
+
+  # What a method without its block returns. `size` as in the state above.
+  def self.enum(recv, meth, size, args = nil)
+    if __is_a(recv, Enumerator::Lazy)
+      return recv.to_enum(meth, *args) unless size
+      return recv.to_enum(meth, *args) { __same(size, :size) ? recv.size : KumiSys.__send__(size, recv, *args) }
+    end
+    enum_new(Enumerator, recv, meth, args || NO_ARGS, nil, size)
+  end
+
+  # enum.each with more arguments.
+  def self.enum_with(enum, args, **opts)
+    e = enum.dup
+    __ivar_set(e, :@__args, __ivar_get(enum, :@__args) + args)
+    was = __ivar_get(enum, :@__opts)
+    __ivar_set(e, :@__opts, was ? was.merge(opts) : opts) unless __hash_len(opts) == 0
+    __ivar_set(e, :@__size, nil)
+    e
+  end
+
+  # Sizes of enumerators whose arguments say how many.
+  def self.count_up(from, limit) = count_to(from, limit, 1)
+  def self.count_down(from, limit) = count_to(from, limit, -1)
+  def self.count_times(n) = n < 0 ? 0 : n
+  def self.cycles(recv, n = nil) = cycle_size(size_of(recv), n)
+
   def self.enum_new(type, recv, meth, args, opts, size)
     e = __allocate(type)
     __ivar_set(e, :@__recv, recv)

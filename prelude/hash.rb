@@ -169,10 +169,9 @@ module KumiSys
     x.respond_to?(mid)
   end
 
-  # The rest of a dig, after the first step gave v.
-  def self.dig(v, rest)
+  # May a dig go on in v, what the first step gave?
+  def self.check_dig(v)
     raise TypeError, "#{__class(v)} does not have #dig method" unless answers?(v, :dig)
-    v.dig(*rest)
   end
 
   def self.hash_check_default_proc(pr)
@@ -339,17 +338,30 @@ class Hash
   end
 
   def values_at(*keys)
-    keys.map { |k| self[k] }
+    out = __ary_new(__ary_len(keys))
+    i = 0
+    while i < __ary_len(keys)
+      __ary_push(out, self[__ary_at(keys, i)])
+      i += 1
+    end
+    out
   end
 
-  def fetch_values(*keys, &block)
-    keys.map { |k| fetch(k, &block) }
+  def fetch_values(*keys, &)
+    out = __ary_new(__ary_len(keys))
+    i = 0
+    while i < __ary_len(keys)
+      __ary_push(out, fetch(__ary_at(keys, i), &))
+      i += 1
+    end
+    out
   end
 
   def dig(key, *rest)
     v = self[key]
-    return v if rest.empty? || v.nil?
-    KumiSys.dig(v, rest)
+    return v if __ary_len(rest) == 0 || v.nil?
+    KumiSys.check_dig(v)
+    v.dig(*rest)
   end
 
   def key(value)
@@ -400,9 +412,10 @@ class Hash
   def slice(*keys)
     r = __hash_like(self)
     i = 0
-    while i < keys.size
-      v = KumiSys.hash_get(self, keys[i])
-      KumiSys.hash_put(r, keys[i], v) unless __undef?(v)
+    while i < __ary_len(keys)
+      k = __ary_at(keys, i)
+      v = KumiSys.hash_get(self, k)
+      KumiSys.hash_put(r, k, v) unless __undef?(v)
       i += 1
     end
     r
@@ -410,7 +423,11 @@ class Hash
 
   def except(*keys)
     r = __hash_copy(self)
-    keys.each { |k| r.delete(k) }
+    i = 0
+    while i < __ary_len(keys)
+      r.delete(__ary_at(keys, i))
+      i += 1
+    end
     r
   end
 
@@ -558,7 +575,7 @@ class Hash
   # --- iteration -----------------------------------------------------------------------
 
   def each
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     __hash_enter(self)
     begin
       i = -1
@@ -582,7 +599,7 @@ class Hash
   alias_method :each_pair, :each
 
   def each_key
-    return to_enum(:each_key) { size } unless block_given?
+    return KumiSys.enum(self, :each_key, :size) unless block_given?
     __hash_enter(self)
     begin
       i = -1
@@ -597,7 +614,7 @@ class Hash
   end
 
   def each_value
-    return to_enum(:each_value) { size } unless block_given?
+    return KumiSys.enum(self, :each_value, :size) unless block_given?
     __hash_enter(self)
     begin
       i = -1
@@ -624,9 +641,17 @@ class Hash
     __hash_enter(self)
     begin
       i = -1
-      while i = __hash_next(self, i)
-        pair = __hash_pair(self, i)
-        return true if pair && yield(pair)
+      if __block_pairs
+        while i = __hash_next(self, i)
+          k = __hash_key(self, i)
+          v = __hash_val(self, i)
+          return true if !__undef?(v) && yield(k, v)
+        end
+      else
+        while i = __hash_next(self, i)
+          pair = __hash_pair(self, i)
+          return true if pair && yield(pair)
+        end
       end
     ensure
       __hash_leave(self)
@@ -635,7 +660,7 @@ class Hash
   end
 
   def select
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     r = __hash_copy(self)
     i = -1
     while i = __hash_next(r, i)
@@ -646,7 +671,7 @@ class Hash
   alias_method :filter, :select
 
   def reject
-    return to_enum(:reject) { size } unless block_given?
+    return KumiSys.enum(self, :reject, :size) unless block_given?
     r = __hash_copy(self)
     i = -1
     while i = __hash_next(r, i)
@@ -656,30 +681,30 @@ class Hash
   end
 
   def select!
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     KumiSys.hash_keep(self, true) { |k, v| yield(k, v) } ? self : nil
   end
   alias_method :filter!, :select!
 
   def keep_if
-    return to_enum(:keep_if) { size } unless block_given?
+    return KumiSys.enum(self, :keep_if, :size) unless block_given?
     KumiSys.hash_keep(self, true) { |k, v| yield(k, v) }
     self
   end
 
   def reject!
-    return to_enum(:reject!) { size } unless block_given?
+    return KumiSys.enum(self, :reject!, :size) unless block_given?
     KumiSys.hash_keep(self, false) { |k, v| yield(k, v) } ? self : nil
   end
 
   def delete_if
-    return to_enum(:delete_if) { size } unless block_given?
+    return KumiSys.enum(self, :delete_if, :size) unless block_given?
     KumiSys.hash_keep(self, false) { |k, v| yield(k, v) }
     self
   end
 
   def transform_values
-    return to_enum(:transform_values) { size } unless block_given?
+    return KumiSys.enum(self, :transform_values, :size) unless block_given?
     r = __hash_copy(self)
     i = -1
     while i = __hash_next(r, i)
@@ -689,7 +714,7 @@ class Hash
   end
 
   def transform_values!
-    return to_enum(:transform_values!) { size } unless block_given?
+    return KumiSys.enum(self, :transform_values!, :size) unless block_given?
     __check_frozen(self)
     __hash_enter(self)
     begin
@@ -706,7 +731,7 @@ class Hash
 
   def transform_keys(mapping = __undef)
     given = !__undef?(mapping)
-    return to_enum(:transform_keys) { size } unless block_given? || given
+    return KumiSys.enum(self, :transform_keys, :size) unless block_given? || given
     mapping = KumiSys.to_hash(mapping) if given
     r = {}
     __hash_enter(self)
@@ -732,7 +757,7 @@ class Hash
 
   def transform_keys!(mapping = __undef)
     given = !__undef?(mapping)
-    return to_enum(:transform_keys!) { size } unless block_given? || given
+    return KumiSys.enum(self, :transform_keys!, :size) unless block_given? || given
     mapping = KumiSys.to_hash(mapping) if given
     __check_frozen(self)
     pairs = to_a
@@ -755,15 +780,17 @@ class Hash
 
   # --- merging ----------------------------------------------------------------------------
 
-  def merge(*others, &block)
+  def merge(*others, &)
     h = dup
-    h.update(*others, &block)
+    h.update(*others, &)
   end
 
   def update(*others)
     __check_frozen(self)
-    others.each do |o|
-      o = KumiSys.to_hash(o)
+    n = 0
+    while n < __ary_len(others)
+      o = KumiSys.to_hash(__ary_at(others, n))
+      n += 1
       unless block_given?
         KumiSys.hash_update(self, o)
         next

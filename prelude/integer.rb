@@ -87,7 +87,7 @@ class Integer
   def to_c = __complex(self, 0)
 
   def times
-    return to_enum(:times) { self < 0 ? 0 : self } unless block_given?
+    return KumiSys.enum(self, :times, :count_times) unless block_given?
     i = 0
     while i < self
       yield i
@@ -97,7 +97,7 @@ class Integer
   end
 
   def upto(limit)
-    return to_enum(:upto, limit) { KumiSys.count_to(self, limit, 1) } unless block_given?
+    return KumiSys.enum(self, :upto, :count_up, [limit]) unless block_given?
     i = self
     if __is_a(limit, Integer)
       while i <= limit
@@ -114,7 +114,7 @@ class Integer
   end
 
   def downto(limit)
-    return to_enum(:downto, limit) { KumiSys.count_to(self, limit, -1) } unless block_given?
+    return KumiSys.enum(self, :downto, :count_down, [limit]) unless block_given?
     i = self
     if __is_a(limit, Integer)
       while i >= limit

@@ -58,7 +58,7 @@ class Range
   # --- iteration -------------------------------------------------------------
 
   def each
-    return to_enum(:each) { size } unless block_given?
+    return KumiSys.enum(self, :each, :size) unless block_given?
     lo = __range_lo(self)
     hi = __range_hi(self)
     if __is_a(lo, Integer)
@@ -458,7 +458,7 @@ class Range
       bad = lo if __same(bad, nil)
       raise TypeError, "can't do binary search for #{__describe_class(bad)}"
     end
-    return to_enum(:bsearch) unless block_given?
+    return KumiSys.enum(self, :bsearch, nil) unless block_given?
     excl = __range_excl(self)
     if __is_a(lo, Float) || __is_a(hi, Float)
       a = __flo_key(__same(lo, nil) ? -Float::INFINITY : lo.to_f)

@@ -17,7 +17,7 @@ class String
   end
 
   def each_char
-    return to_enum(:each_char) { size } unless block_given?
+    return KumiSys.enum(self, :each_char, :size) unless block_given?
     list = __str_chars(self)
     i = 0
     while i < __ary_len(list)
@@ -33,7 +33,7 @@ class String
   end
 
   def each_codepoint
-    return to_enum(:each_codepoint) { size } unless block_given?
+    return KumiSys.enum(self, :each_codepoint, :size) unless block_given?
     text = __str_frozen(self)
     i = 0
     while i < text.bytesize

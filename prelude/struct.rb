@@ -36,31 +36,20 @@ class Struct
   def initialize(*args, **kw)
     __check_frozen(self)
     mode = __ivar_get(__struct_definer(self), :@__keyword_init)
-    if mode && kw.empty? && __ary_len(args) == 1 && __is_a(args[0], Hash)
-      kw = args[0]
-      args = []
-    end
-    if mode || (mode.nil? && __ary_len(args) == 0 && !kw.empty?)
-      KumiSys.arity_error(__ary_len(args), 0) unless __ary_len(args) == 0
-      i = 0
-      n = size
-      while i < n
-        __struct_set(self, i, nil)
-        i += 1
-      end
-      unknown = nil
-      kw.each do |k, v|
-        i = __struct_index(self, k)
-        i ? __struct_set(self, i, v) : (unknown ||= []) << k
-      end
-      raise ArgumentError, "unknown keywords: #{unknown.join(", ")}" if unknown
+    given = __ary_len(args)
+    if mode && kw.empty? && given == 1 && __is_a(__ary_at(args, 0), Hash)
+      KumiSys.struct_by_name(self, __ary_at(args, 0))
+    elsif mode || (mode.nil? && given == 0 && !kw.empty?)
+      KumiSys.arity_error(given, 0) unless given == 0
+      KumiSys.struct_by_name(self, kw)
     else
-      args << kw unless kw.empty?
+      # Keywords are the last value.
+      last = kw.empty? ? -1 : given
       n = size
-      raise ArgumentError, "struct size differs" if __ary_len(args) > n
+      raise ArgumentError, "struct size differs" if given > n || last == n
       i = 0
       while i < n
-        __struct_set(self, i, args[i])
+        __struct_set(self, i, i == last ? kw : __ary_at(args, i))
         i += 1
       end
     end
@@ -96,12 +85,12 @@ class Struct
   def inspect = KumiSys.struct_inspect(self, "struct")
   alias_method :to_s, :inspect
 
-  def to_h
-    KumiSys.struct_to_h(self) { |k, v| block_given? ? yield(k, v) : __undef }
+  def to_h(&)
+    KumiSys.struct_to_h(self, &)
   end
 
   def each
-    return to_enum(:each) { size } unless block_given?
+    return KumiSys.enum(self, :each, :size) unless block_given?
     i = 0
     while i < size
       yield __struct_get(self, i)
@@ -111,18 +100,22 @@ class Struct
   end
 
   def each_pair
-    return to_enum(:each_pair) { size } unless block_given?
-    names = members
+    return KumiSys.enum(self, :each_pair, :size) unless block_given?
     i = 0
-    while i < names.size
-      yield [names[i], __struct_get(self, i)]
+    n = size
+    while i < n
+      if __block_pairs
+        yield __struct_name(self, i), __struct_get(self, i)
+      else
+        yield [__struct_name(self, i), __struct_get(self, i)]
+      end
       i += 1
     end
     self
   end
 
   def select
-    return to_enum(__called) { size } unless block_given?
+    return KumiSys.enum(self, __called, :size) unless block_given?
     to_a.select { |v| yield v }
   end
   alias_method :filter, :select
@@ -130,12 +123,19 @@ class Struct
   def values_at(*indices)
     r = []
     n = size
-    indices.each do |i|
+    at = 0
+    while at < __ary_len(indices)
+      i = __ary_at(indices, at)
+      at += 1
       if __is_a(i, Range)
         from, len = KumiSys.struct_range(i, n)
-        len.times { |k| r << __struct_get(self, from + k) }
+        k = 0
+        while k < len
+          __ary_push(r, __struct_get(self, from + k))
+          k += 1
+        end
       else
-        r << self[KumiSys.to_cint(i)]
+        __ary_push(r, self[KumiSys.to_cint(i)])
       end
     end
     r
@@ -149,14 +149,34 @@ class Struct
         __is_a(key, Symbol) || __is_a(key, String) || __is_a(key, Integer)
       nil
     end
-    return v if rest.empty? || v.nil?
-    KumiSys.dig(v, rest)
+    return v if __ary_len(rest) == 0 || v.nil?
+    KumiSys.check_dig(v)
+    v.dig(*rest)
   end
 
   def deconstruct_keys(keys) = KumiSys.struct_deconstruct_keys(self, keys)
 end
 
 module KumiSys
+  # Fills a record from names and values.
+  def self.struct_by_name(s, pairs)
+    i = 0
+    n = s.size
+    while i < n
+      __struct_set(s, i, nil)
+      i += 1
+    end
+    pairs = __hash_view(pairs)
+    unknown = nil
+    at = -1
+    while at = __hash_next(pairs, at)
+      k = __hash_key(pairs, at)
+      i = __struct_index(s, k)
+      i ? __struct_set(s, i, __hash_val(pairs, at)) : (unknown ||= []) << k
+    end
+    raise ArgumentError, "unknown keywords: #{unknown.join(", ")}" if unknown
+  end
+
   # What classes made by Struct.new answer.
   module StructClass
     def members = __struct_members(self)
@@ -202,9 +222,11 @@ module KumiSys
   def self.struct_to_h(s)
     h = {}
     i = 0
-    __struct_members(s).each do |m|
+    n = __struct_size(s)
+    while i < n
       v = __struct_get(s, i)
-      pair = yield(m, v)
+      m = __struct_name(s, i)
+      pair = block_given? ? yield(m, v) : __undef
       __undef?(pair) ? h[m] = v : hash_put_pair(h, pair)
       i += 1
     end
@@ -212,7 +234,7 @@ module KumiSys
   end
 
   def self.struct_deconstruct_keys(s, keys)
-    return struct_to_h(s) { __undef } if keys.nil?
+    return struct_to_h(s) if keys.nil?
     unless __is_a(keys, Array)
       raise TypeError, "wrong argument type #{__describe_class(keys)} (expected Array or nil)"
     end

@@ -127,7 +127,7 @@ opcodes! {
     Neg 1,
     /// R[a] = !R[b] (method `!`)
     Not 1,
-    /// R[a] = R[b][R[c]]
+    /// R[a] = R[b][R[c]] (x = 1: R[c] is a shared literal, which a Hash is asked with and others get a copy of)
     Aref 1,
     /// R[a][R[b]] = R[c]; the result of the method is dropped
     Aset 1,

@@ -132,6 +132,9 @@ pub struct Params {
     pub kwrest: bool,
     /// `**` without a name: nil instead of an empty Hash, for it can only be passed on.
     pub kwrest_anonymous: bool,
+    /// The library's rest parameter is only counted and passed on: its register is undef for no value, the value itself for
+    /// one that is no Array, else an Array.
+    pub passes: bool,
     /// `**nil`
     pub no_kw: bool,
     /// `&blk` has a register, filled by code with BlockProc (in a block called with a block the binder has put it

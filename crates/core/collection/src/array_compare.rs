@@ -4,6 +4,7 @@
 //! then, before anything has changed, and the prelude goes the long way.
 
 use crate::array::{before_all, me, me_held, me_mut};
+use crate::array_order::{made, ours};
 use kumi_heap::HashData;
 use kumi_vm::plain::PIECE;
 use kumi_vm::*;
@@ -70,6 +71,41 @@ fn include(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let a = me(cx, recv)?;
     let found = first_equal(cx, a.seen(), args[0]).ok_or(Exit::Miss)?;
     Ok(Value::bool(found.is_some()))
+}
+
+/// `[a, b].include?(v)` (a compiled call): `v` comes last.
+fn list_include(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let Some((v, list)) = args.split_last() else { return Ok(Value::FALSE) };
+    if ours(cx, "include?") {
+        let mut found = Some(false);
+        for x in list {
+            found = match cx.plain_eq(*x, *v) {
+                Some(false) => continue,
+                other => other,
+            };
+            break;
+        }
+        if let Some(f) = found {
+            return Ok(Value::bool(f));
+        }
+    }
+    Err(made(cx, list, "include?", &[*v]))
+}
+/// `[a, b].hash` (a compiled call).
+fn list_hash(cx: &mut Cx, _: Value, list: &[Value]) -> R {
+    if ours(cx, "hash") {
+        let mut h = Some(cx.hash_start(1, list.len()));
+        for v in list {
+            h = match (h, cx.plain_hash(*v)) {
+                (Some(h), Some(part)) => Some(cx.hash_step(h, part as i64 as u64)),
+                _ => None,
+            };
+        }
+        if let Some(h) = h {
+            return Ok(cx.hash_end(h));
+        }
+    }
+    Err(made(cx, list, "hash", &[]))
 }
 
 /// `__ary_index(a, v)`: first index, nil, or undef.
@@ -456,6 +492,8 @@ pub static TABLE: &[NativeDef] = &[
     n("Array", "hash", 0, 0, hash),
     n("Array", "<=>", 1, 1, cmp),
     n("Array", "include?", 1, 1, include),
+    intrinsic("__list_hash", 0, -1, list_hash),
+    intrinsic("__list_include", 1, -1, list_include),
     n("Array", "-", 1, 1, difference),
     n("Array", "&", 1, 1, intersection),
     n("Array", "|", 1, 1, union),

@@ -394,7 +394,41 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
     }
 }
 
+// --- lists that are no Array yet ----------------------------------------------------------
+
+/// Where the quick answer is none: the Array after all, and its method.
+pub(crate) fn made(cx: &mut Cx, list: &[Value], name: &'static str, args: &[Value]) -> Exit {
+    let a = cx.array(list);
+    let s = cx.intern(name);
+    cx.call(a, s, args)
+}
+/// Is `name` our own method of Arrays?
+pub(crate) fn ours(cx: &mut Cx, name: &'static str) -> bool {
+    let (c, s) = (cx.k.array, cx.intern(name));
+    cx.builtin_in(c, s)
+}
+fn list_extreme(cx: &mut Cx, list: &[Value], name: &'static str, want: Ordering) -> R {
+    if ours(cx, name) {
+        if let [x] = list {
+            return Ok(*x);
+        }
+        if let Some(i) = extreme(cx, list, want) {
+            return Ok(list[i]);
+        }
+    }
+    Err(made(cx, list, name, &[]))
+}
+/// `[a, b].min`, `[a, b].max` (compiled calls).
+fn list_min(cx: &mut Cx, _: Value, list: &[Value]) -> R {
+    list_extreme(cx, list, "min", Ordering::Less)
+}
+fn list_max(cx: &mut Cx, _: Value, list: &[Value]) -> R {
+    list_extreme(cx, list, "max", Ordering::Greater)
+}
+
 pub static TABLE: &[NativeDef] = &[
+    intrinsic("__list_min", 0, -1, list_min),
+    intrinsic("__list_max", 0, -1, list_max),
     n("Array", "sort!", 0, 0, sort_bang),
     intrinsic("__ary_sort", 1, 1, i_sort),
     intrinsic("__ary_sort_by", 2, 2, i_sort_by),

@@ -22,7 +22,7 @@ fn table_hash(v: Value) -> u64 {
 }
 
 fn len(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(Value::fix(cell(args[0])?.h.len() as i64))
+    Ok(Value::fix(if args[0].is_nil() { 0 } else { cell(args[0])?.h.len() as i64 }))
 }
 /// First live position after args[1] (-1 to start), nil at the end.
 fn next(_: &mut Cx, _: Value, args: &[Value]) -> R {

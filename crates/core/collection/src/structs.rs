@@ -99,12 +99,21 @@ fn class_members(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let v: Vec<Value> = members_of(cx, args[0]).into_iter().map(Value::sym).collect();
     Ok(cx.array_vec(v))
 }
+/// `__struct_name(s, i)`: the name of member `i`.
+fn member_name(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let i = args[1].fix_val() as usize;
+    Ok(defining(cx, cx.class_of(args[0])).data.members.get(i).map_or(Value::NIL, |s| Value::sym(*s)))
+}
 fn members(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     class_members(cx, recv, &[recv])
 }
 fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = cell(recv)?;
     Ok(cx.array_seen(s.slots()))
+}
+/// `__struct_size(s)`
+fn size_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    size(cx, args[0], &[])
 }
 fn size(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::fix(cell(recv)?.slots().len() as i64))
@@ -269,6 +278,8 @@ fn definer(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__struct_class", 3, 3, make_class).guard(Guard::Classes),
     intrinsic("__struct_members", 1, 1, class_members).guard(Guard::Classes),
+    intrinsic("__struct_size", 1, 1, size_of),
+    intrinsic("__struct_name", 2, 2, member_name).guard(Guard::Classes),
     intrinsic("__struct_definer", 1, 1, definer).guard(Guard::Classes),
     intrinsic("__struct_get", 2, 2, get),
     intrinsic("__struct_set", 3, 3, set),

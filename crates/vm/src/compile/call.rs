@@ -1,6 +1,7 @@
 //! Calls: windows, arguments, blocks, operators, `yield`, `super`, intrinsics.
 
 use super::Compiler;
+use super::locals::Var;
 use super::scope::PKind;
 use crate::bytecode::Op;
 use crate::iseq::{Kind, Lit, Site, site};
@@ -67,6 +68,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         match (op, self.small_int(value).filter(|_| !self.refined())) {
             (b"+", Some(i)) => self.emit(Op::AddI, 0, dst, left, i as u16),
             (b"-", Some(i)) => self.emit(Op::SubI, 0, dst, left, i as u16),
+            (b"[]", None) if !self.refined() && value.as_string_node().is_some() => {
+                // A literal key: Hashes are asked with one String for all times, who else has a `[]` gets a copy.
+                let Some(s) = value.as_string_node() else { return };
+                let l = self.frozen_string(&s);
+                let r = self.temp();
+                self.load_lit(r, l);
+                self.cur.cur_line = line;
+                self.emit(Op::Aref, !s.is_frozen() as u8, dst, left, r);
+            }
             _ => {
                 let r = self.operand(value);
                 self.cur.cur_line = line;
@@ -123,7 +133,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if n.is_attribute_write() {
             return self.attribute_write(n, args, dst);
         }
-        let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined() && !self.dotted(n);
+        let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined();
+        if plain && self.listed(n, name, &args, dst) {
+            return;
+        }
+        let plain = plain && !self.dotted(n);
         if let (Some(r), true) = (&recv, plain) {
             match (&args[..], name) {
                 ([], b"!") => {
@@ -205,6 +219,39 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             self.bind(end);
         }
+    }
+
+    /// `[a, b].max` and the like: an intrinsic finds the answer among the registers; where it does not, it makes the Array and calls
+    /// the method. `false`: no such call.
+    fn listed(&mut self, n: &CallNode<'pr>, name: &[u8], args: &[Node<'pr>], dst: Option<u16>) -> bool {
+        let Some(list) = n.receiver().and_then(|r| r.as_array_node()) else { return false };
+        let native = match (name, args.len()) {
+            (b"max", 0) => "__list_max",
+            (b"min", 0) => "__list_min",
+            (b"hash", 0) => "__list_hash",
+            (b"include?", 1) => "__list_include",
+            _ => return false,
+        };
+        let parts: Vec<Node<'pr>> = list.elements().iter().collect();
+        let odd = |n: &Node<'pr>| matches!(n, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. });
+        if parts.len() + args.len() > MAX_DIRECT || parts.iter().any(odd) || args.iter().any(odd) {
+            return false;
+        }
+        let Some(i) = self.env.intrinsic(native) else { return false };
+        let first = self.mark() as u16;
+        for n in parts.iter().chain(args) {
+            let t = self.temp();
+            self.value(n, t);
+        }
+        let count = parts.len() + args.len();
+        let d = match dst {
+            Some(d) => d,
+            None if count > 0 => first,
+            None => self.temp(),
+        };
+        self.at_call(n);
+        self.emit(Op::Intrinsic, count as u8, d, first, i);
+        true
     }
 
     /// Emits the call itself.
@@ -326,9 +373,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let splat = forwards || args.len() > MAX_DIRECT || args.iter().any(|n| matches!(n, Node::SplatNode { .. }));
         if splat {
             let list = self.temp();
-            let last_of_all = keywords.is_none() && !matches!(&block, Some(Node::BlockArgumentNode { .. }));
+            let last_of_all = keywords.is_none() && is_still(block.as_ref());
             if forwards && args.is_empty() {
                 self.load_anonymous(b"*", list);
+            } else if let Some(v) = self.passed_rest(args) {
+                self.load(v, list);
             } else {
                 self.array(args, list, !last_of_all);
                 if forwards {
@@ -384,6 +433,20 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             None => {}
         }
         a
+    }
+
+    /// `*rest` alone, where `rest` is a parameter that is only passed on (`Params::passes`).
+    fn passed_rest(&mut self, args: &[Node<'pr>]) -> Option<Var> {
+        let [only] = args else { return None };
+        let Some(e) = only.as_splat_node()?.expression() else {
+            let scope = &self.an.scopes[self.anonymous_scope(b"*")?];
+            return if self.opts.system && scope.passes(b"*") { self.anonymous(b"*") } else { None };
+        };
+        let l = e.as_local_variable_read_node()?;
+        let (name, depth) = (l.name().as_slice(), l.depth());
+        let scope = &self.an.scopes[self.scope_up(depth).ok()?];
+        let rest = scope.params.list.iter().any(|p| p.kind == PKind::Rest && p.name == name);
+        (self.opts.system && rest && scope.passes(name)).then(|| self.var(name, depth))
     }
 
     /// The value of `&e`; the flag of the site when it is the frame's own block.
@@ -511,7 +574,14 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let list = self.passed_params();
         let mut a = Args::default();
         let positional: Vec<_> = list.iter().filter(|p| matches!(p.0, PKind::Req | PKind::Opt | PKind::Rest | PKind::Post)).collect();
-        if positional.iter().any(|p| p.0 == PKind::Rest) || positional.len() > MAX_DIRECT {
+        if let [(PKind::Rest, _, v)] = positional[..] {
+            // The callee's rest is a copy; nothing comes between that could change this one.
+            let t = self.temp();
+            self.load(*v, t);
+            self.emit(Op::Splat, 0, t, t, 0);
+            a.argc = 1;
+            a.flags |= site::SPLAT;
+        } else if positional.iter().any(|p| p.0 == PKind::Rest) || positional.len() > MAX_DIRECT {
             let arr = self.temp();
             self.emit(Op::Array, 0, arr, arr, 0);
             let t = self.temp();
@@ -536,7 +606,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
         let kws: Vec<_> = list.iter().filter(|p| matches!(p.0, PKind::KwReq | PKind::KwOpt)).collect();
         let kwrest = list.iter().find(|p| p.0 == PKind::KwRest);
-        if kwrest.is_some() || kws.len() > MAX_DIRECT {
+        if let (Some((_, _, v)), true) = (kwrest, kws.is_empty()) {
+            let (t, r) = (self.temp(), self.temp());
+            self.load(*v, r);
+            self.emit(Op::HashMerge, 1, t, r, 0);
+            self.release(r as u32);
+            a.flags |= site::KWSPLAT | site::KW_ANON;
+        } else if kwrest.is_some() || kws.len() > MAX_DIRECT {
             let h = self.temp();
             self.emit(Op::Hash, 0, h, h, 0);
             let (k, v) = (self.temp(), self.temp());

@@ -67,6 +67,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     pub fn return_node(&mut self, n: &ReturnNode<'pr>) {
+        if self.dry_return(n) {
+            return;
+        }
         if self.returns_locally() {
             if self.unprotected() {
                 let list: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();

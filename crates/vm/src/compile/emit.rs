@@ -66,6 +66,8 @@ pub struct Fun<'pr> {
     pub redo: Option<Label>,
     /// A block parameter that is only handed on and so never made into a Proc.
     pub raw_block: Option<Name>,
+    /// The scope's environment is not made yet: its locals are in registers.
+    pub dry: bool,
 }
 
 impl Fun<'_> {
@@ -104,6 +106,7 @@ impl Fun<'_> {
             plist: ParamList::default(),
             redo: None,
             raw_block: None,
+            dry: false,
         }
     }
 }

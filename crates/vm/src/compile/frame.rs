@@ -101,7 +101,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return;
         }
         for n in s.locals.iter().chain(s.hidden.iter()) {
-            if !s.slots.contains_key(n) && !self.cur.regs.contains_key(n) {
+            if (self.cur.dry || !s.slots.contains_key(n)) && !self.cur.regs.contains_key(n) {
                 self.cur.regs.insert(n.clone(), next);
                 next += 1;
             }
@@ -114,7 +114,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub(super) fn enter_env(&mut self, list: &ParamList) {
         let an = self.an;
         let s = &an.scopes[self.cur.scope];
-        if !s.has_env() {
+        if !s.has_env() || self.cur.dry {
             return;
         }
         if s.env.len() > 60_000 {
@@ -135,6 +135,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Registers, environment, defaults and destructuring: everything before the body proper.
     pub(super) fn prologue(&mut self, node: Option<&ParametersNode<'pr>>) {
+        self.cur.dry = self.may_wait(node);
         self.allocate();
         let an = self.an;
         let list = &an.scopes[self.cur.scope].params;
@@ -159,11 +160,17 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             match p.kind {
                 PKind::Req => params.req += 1,
                 PKind::Opt => opts += 1,
-                PKind::Rest => params.rest = true,
+                PKind::Rest => {
+                    let passes = self.opts.system && an.scopes[self.cur.scope].passes(&p.name);
+                    (params.rest, params.passes) = (true, passes);
+                }
                 PKind::Post => params.post += 1,
                 PKind::KwReq => kw.push((self.env.intern(&p.name), true)),
                 PKind::KwOpt => kw.push((self.env.intern(&p.name), false)),
-                PKind::KwRest => (params.kwrest, params.kwrest_anonymous) = (true, p.name == b"**"),
+                PKind::KwRest => {
+                    let passes = self.opts.system && an.scopes[self.cur.scope].passes(&p.name);
+                    (params.kwrest, params.kwrest_anonymous) = (true, p.name == b"**" || passes);
+                }
                 PKind::Block => params.block = true,
             }
         }
@@ -175,7 +182,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         } else {
             let entries: Vec<Label> = (0..=opts).map(|_| self.label()).collect();
             let mut table = Vec::with_capacity(opts + 1);
-            if an.scopes[self.cur.scope].has_env() {
+            if an.scopes[self.cur.scope].has_env() && !self.cur.dry {
                 for &e in &entries {
                     table.push(self.pc());
                     self.enter_env(list);
@@ -212,7 +219,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.jump_on(Op::JmpSet, 0, reg, 0, set);
                 self.value(&o.value(), reg);
                 self.bind(set);
-                if let Some(&slot) = an.scopes[self.cur.scope].slots.get(&p.name) {
+                if let Some(&slot) = an.scopes[self.cur.scope].slots.get(&p.name).filter(|_| !self.cur.dry) {
                     self.emit(Op::EnvSet, 0, reg, slot, 0);
                 }
             }
@@ -226,7 +233,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 // Handed on as it is.
             } else if !method || slot.is_some() || s.plain_use.contains(&p.name) {
                 self.emit(Op::BlockProc, 0, reg, 0, 0);
-                if let Some(slot) = slot {
+                if let Some(slot) = slot.filter(|_| !self.cur.dry) {
                     self.emit(Op::EnvSet, 0, reg, slot, 0);
                 }
             } else {
@@ -248,7 +255,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     fn default_value(&mut self, reg: u16, name: &[u8], value: &Node<'pr>) {
         self.value(value, reg);
-        if let Some(&slot) = self.an.scopes[self.cur.scope].slots.get(name) {
+        if let Some(&slot) = self.an.scopes[self.cur.scope].slots.get(name).filter(|_| !self.cur.dry) {
             self.emit(Op::EnvSet, 0, reg, slot, 0);
         }
     }
@@ -263,6 +270,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     pub(super) fn body(&mut self, n: Option<&Node<'pr>>) {
         match n {
+            Some(b) if self.cur.dry => self.dry_body(b),
             Some(b) => self.node(b, Dst::Tail),
             None => self.nil_result(),
         }

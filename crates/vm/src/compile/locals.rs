@@ -50,7 +50,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Where a local of scope `s` is.
     pub(super) fn var_in(&mut self, s: ScopeId, name: &[u8]) -> Var {
-        if let Some(&slot) = self.an.scopes[s].slots.get(name) {
+        let dry = self.cur.dry && s == self.cur.scope;
+        if let Some(&slot) = self.an.scopes[s].slots.get(name).filter(|_| !dry) {
             return Var::Env { depth: self.env_distance(s), slot };
         }
         match self.cur.regs.get(name) {
@@ -91,6 +92,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn home_var(&mut self, name: &[u8]) -> Var {
         let home = self.an.home(self.cur.scope);
         self.var_in(home, name)
+    }
+
+    /// The scope that has this anonymous parameter.
+    pub fn anonymous_scope(&self, name: &[u8]) -> Option<ScopeId> {
+        let mut s = self.cur.scope;
+        while !self.an.scopes[s].param_names.contains(name) {
+            s = self.an.scopes[s].parent?;
+        }
+        Some(s)
     }
 
     /// An anonymous parameter (`*`, `**`, `&`); that of a method's block has no register of its own.

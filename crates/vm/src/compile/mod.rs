@@ -17,6 +17,7 @@ mod cond;
 mod control;
 mod defined;
 mod diagnostic;
+mod dry;
 mod emit;
 mod expr;
 mod frame;

@@ -63,6 +63,10 @@ pub struct Scope {
     pub all: bool,
     /// Names used otherwise than as `&name` of a call in this very scope.
     pub plain_use: HashSet<Name>,
+    /// Names used otherwise than to be counted, looked into or passed on: see [`Scope::passes`].
+    pub object_use: HashSet<Name>,
+    /// Where the scopes directly inside this one begin.
+    pub inner: Vec<u32>,
     /// Environment slots, filled by [`Analysis::finish`].
     pub env: Vec<Name>,
     pub slots: HashMap<Name, u16>,
@@ -71,6 +75,11 @@ pub struct Scope {
 impl Scope {
     pub fn has_env(&self) -> bool {
         !self.env.is_empty()
+    }
+    /// Is the rest parameter `name` never looked at as an object? It is read by `__pack`, `__rest`, `__ary_len`, `__ary_at`, `__hash_len`
+    /// and as the only splat of a call; nobody then knows whether an Array or Hash was made for it.
+    pub fn passes(&self, name: &[u8]) -> bool {
+        !self.all && !self.object_use.contains(name)
     }
     /// Does it have this hidden local?
     pub fn hides(&self, name: &[u8]) -> bool {
@@ -181,6 +190,9 @@ struct Analyzer {
 impl Analyzer {
     fn open(&mut self, offset: u32, opens: Opens, kind: ScopeKind, locals: Vec<Name>, params: ParamList) {
         let parent = if kind.method_like() { None } else { self.stack.last().copied() };
+        if let Some(p) = parent {
+            self.an.scopes[p].inner.push(offset);
+        }
         let mut names: Vec<Name> = Vec::new();
         let mut hidden: Vec<Name> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
@@ -208,6 +220,8 @@ impl Analyzer {
             captured: HashSet::new(),
             all: false,
             plain_use: HashSet::new(),
+            object_use: HashSet::new(),
+            inner: Vec::new(),
             env: Vec::new(),
             slots: HashMap::new(),
         });
@@ -233,7 +247,11 @@ impl Analyzer {
     }
 
     /// A read or write of `name`, `depth` scopes up as Prism counts them.
-    fn refer(&mut self, name: &[u8], mut depth: u32, plain: bool) {
+    fn refer(&mut self, name: &[u8], depth: u32, plain: bool) {
+        self.refer_as(name, depth, plain, true);
+    }
+    /// The same; `object`: otherwise than to be counted or passed on.
+    fn refer_as(&mut self, name: &[u8], mut depth: u32, plain: bool, object: bool) {
         let from = self.cur();
         let mut s = from;
         loop {
@@ -256,6 +274,33 @@ impl Analyzer {
         if plain || s != from {
             scope.plain_use.insert(name.to_vec());
         }
+        if object {
+            scope.object_use.insert(name.to_vec());
+        }
+    }
+    /// Arguments of a call: what is only passed on is noted as such, everything else is visited.
+    fn arguments(&mut self, name: &[u8], n: &ArgumentsNode<'_>) {
+        let list: Vec<Node<'_>> = n.arguments().iter().collect();
+        let measures = matches!(name, b"__pack" | b"__rest" | b"__ary_len" | b"__ary_at" | b"__hash_len");
+        let positional = list.iter().filter(|n| !matches!(n, Node::KeywordHashNode { .. })).count();
+        for (i, n) in list.iter().enumerate() {
+            if positional == 1 && n.as_splat_node().is_some_and(|s| s.expression().is_none()) {
+                self.refer_anonymous(b"*", false);
+                continue;
+            }
+            let passed = match n {
+                Node::LocalVariableReadNode { .. } if measures && i == 0 => n.as_local_variable_read_node(),
+                Node::SplatNode { .. } if positional == 1 => {
+                    n.as_splat_node().and_then(|s| s.expression()).and_then(|e| e.as_local_variable_read_node())
+                }
+                Node::KeywordHashNode { .. } => n.as_keyword_hash_node().and_then(|k| sole_splat(&k)),
+                _ => None,
+            };
+            match passed {
+                Some(l) => self.refer_as(l.name().as_slice(), l.depth(), true, false),
+                None => self.visit(n),
+            }
+        }
     }
 
     /// A use of a hidden local of the method-like scope.
@@ -276,7 +321,7 @@ impl Analyzer {
     }
 
     /// Anonymous `*`, `**` of the enclosing method.
-    fn refer_anonymous(&mut self, name: &[u8]) {
+    fn refer_anonymous(&mut self, name: &[u8], object: bool) {
         let from = self.cur();
         let mut s = from;
         loop {
@@ -284,6 +329,9 @@ impl Analyzer {
             if scope.param_names.contains(name) {
                 if s != from {
                     scope.captured.insert(name.to_vec());
+                }
+                if object {
+                    scope.object_use.insert(name.to_vec());
                 }
                 return;
             }
@@ -489,24 +537,24 @@ impl<'pr> Visit<'pr> for Analyzer {
                 Some(l) => self.refer(l.name().as_slice(), l.depth(), false),
                 None => self.visit(&e),
             },
-            None => self.refer_anonymous(b"&"),
+            None => self.refer_anonymous(b"&", true),
         }
     }
     fn visit_splat_node(&mut self, n: &SplatNode<'pr>) {
         match n.expression() {
             Some(_) => visit_splat_node(self, n),
-            None => self.refer_anonymous(b"*"),
+            None => self.refer_anonymous(b"*", true),
         }
     }
     fn visit_assoc_splat_node(&mut self, n: &AssocSplatNode<'pr>) {
         match n.value() {
             Some(_) => visit_assoc_splat_node(self, n),
-            None => self.refer_anonymous(b"**"),
+            None => self.refer_anonymous(b"**", true),
         }
     }
     fn visit_forwarding_arguments_node(&mut self, _n: &ForwardingArgumentsNode<'pr>) {
-        self.refer_anonymous(b"*");
-        self.refer_anonymous(b"**");
+        self.refer_anonymous(b"*", true);
+        self.refer_anonymous(b"**", true);
     }
     fn visit_forwarding_super_node(&mut self, n: &ForwardingSuperNode<'pr>) {
         // `super` without parentheses reads every parameter of the method.
@@ -514,6 +562,7 @@ impl<'pr> Visit<'pr> for Analyzer {
         let home = self.an.home(from);
         let scope = &mut self.an.scopes[home];
         let list: Vec<Name> = scope.params.list.iter().filter(|p| p.kind != PKind::Block).map(|p| p.name.clone()).collect();
+        scope.object_use.extend(list.iter().cloned());
         if home != from {
             scope.captured.extend(list);
         }
@@ -571,9 +620,32 @@ impl<'pr> Visit<'pr> for Analyzer {
         } else if Self::sees_locals(n) {
             self.capture_all();
         }
-        visit_call_node(self, n);
+        if let Some(r) = n.receiver() {
+            self.visit(&r);
+        }
+        if let Some(a) = n.arguments() {
+            self.arguments(if n.receiver().is_none() { n.name().as_slice() } else { b"" }, &a);
+        }
+        if let Some(b) = n.block() {
+            self.visit(&b);
+        }
         self.leave();
     }
+    fn visit_yield_node(&mut self, n: &YieldNode<'pr>) {
+        if let Some(a) = n.arguments() {
+            self.arguments(b"", &a);
+        }
+    }
+}
+
+/// The local in `**name`, when these keywords are nothing else.
+fn sole_splat<'pr>(k: &KeywordHashNode<'pr>) -> Option<LocalVariableReadNode<'pr>> {
+    let mut elements = k.elements().iter();
+    let only = elements.next()?;
+    if elements.next().is_some() {
+        return None;
+    }
+    only.as_assoc_splat_node()?.value()?.as_local_variable_read_node()
 }
 
 /// Globals that read the last match, the names of `require "English"` included.

@@ -107,7 +107,11 @@ impl Cx {
         }
         if p.rest {
             let rest: &[Value] = &args[req + given_opt..n - post];
-            let v = self.array(rest);
+            let v = match rest {
+                [] if p.passes => Value::UNDEF,
+                [v] if p.passes && v.as_array().is_none() => *v,
+                _ => self.array(rest),
+            };
             nf.set_r(at, v);
             at += 1;
         }

@@ -75,19 +75,25 @@ impl Cx {
     }
     #[inline(never)]
     pub(crate) fn regex_literal(&mut self, parts: &[Value], options: u8) -> R {
-        if parts.len() == 1 {
+        if parts.len() == 1 && parts[0].as_str().is_some() {
             return self.regexp(parts[0], options);
         }
         let s = self.concat_strings(parts)?;
         self.regexp(s, options)
     }
 
-    /// `"#{a}b"`: strings joined; encodings must agree.
+    /// `"#{a}b"`: strings joined; encodings must agree. Integers, Symbols and nil stand for their `to_s` (see `to_s_op`).
     #[inline(never)]
     pub(crate) fn concat_strings(&mut self, parts: &[Value]) -> R {
+        let mut digits = [0u8; 20];
         let mut n = 0;
         for p in parts {
-            n += p.as_str().map_or(0, |s| s.buf.len());
+            n += match (p.as_str(), p.as_fix(), p.as_sym()) {
+                (Some(s), ..) => s.buf.len(),
+                (_, Some(i), _) => decimal(i, &mut digits).len(),
+                (.., Some(s)) => self.syms.name(s).len(),
+                _ => 0,
+            };
         }
         self.check_size(n)?;
         let mut buf = StrBuf::with_capacity(n);
@@ -95,23 +101,33 @@ impl Cx {
         let mut first = true;
         let mut ascii = true;
         for p in parts {
-            let Some(s) = p.as_str() else { continue };
-            let e = EncIndex::from_u8(s.enc());
-            let seven = s.buf.is_ascii();
+            let name;
+            let (bytes, e, seven) = if let Some(s) = p.as_str() {
+                name = s;
+                (name.bytes(), EncIndex::from_u8(name.enc()), name.buf.is_ascii())
+            } else if let Some(i) = p.as_fix() {
+                (decimal(i, &mut digits), EncIndex::US_ASCII, true)
+            } else if let Some(s) = p.as_sym() {
+                let name = self.syms.name(s);
+                let seven = name.is_ascii();
+                (name, if seven { EncIndex::US_ASCII } else { EncIndex::UTF_8 }, seven)
+            } else {
+                (&b""[..], EncIndex::US_ASCII, true)
+            };
             if first {
                 enc = e;
                 first = false;
-            } else if e != enc && !s.buf.is_empty() {
+            } else if e != enc && !bytes.is_empty() {
                 if ascii && !seven {
                     enc = e;
                 } else if !ascii && !seven {
                     return Err(self.incompatible(enc, e));
                 }
             }
-            if !s.buf.is_empty() {
+            if !bytes.is_empty() {
                 ascii &= seven;
             }
-            buf.extend_from_slice(s.bytes());
+            buf.extend_from_slice(bytes);
         }
         Ok(self.heap.str_buf(self.k.string.val(), buf, enc.as_u8()).val())
     }
@@ -147,39 +163,9 @@ impl Cx {
                 return self.leaf_exit(x, dst);
             }
         }
-        if v.is_fix() && self.builtin(v, sym::TO_S) {
-            let mut buf = [0u8; 24];
-            let mut at = buf.len();
-            let n = v.fix_val();
-            let mut m = n.unsigned_abs();
-            loop {
-                at -= 1;
-                buf[at] = b'0' + (m % 10) as u8;
-                m /= 10;
-                if m == 0 {
-                    break;
-                }
-            }
-            if n < 0 {
-                at -= 1;
-                buf[at] = b'-';
-            }
-            let s = self.str_enc(&buf[at..], EncIndex::US_ASCII);
-            fp.set_r(dst, s);
-            return Flow::Go;
-        }
-        if let Some(s) = v.as_sym() {
-            if self.builtin(v, sym::TO_S) {
-                let name = self.syms.name(s).to_vec();
-                let e = if name.is_ascii() { EncIndex::US_ASCII } else { EncIndex::UTF_8 };
-                let x = self.str_enc(&name, e);
-                fp.set_r(dst, x);
-                return Flow::Go;
-            }
-        }
-        if v.is_nil() && self.builtin(v, sym::TO_S) {
-            let s = self.str_enc(b"", EncIndex::US_ASCII);
-            fp.set_r(dst, s);
+        // `Concat` writes these itself.
+        if (v.is_fix() || v.is_sym() || v.is_nil()) && self.builtin(v, sym::TO_S) {
+            fp.set_r(dst, v);
             return Flow::Go;
         }
         let x = self.call_helper("interpolate", &[v]);
@@ -248,6 +234,7 @@ impl Cx {
     pub(crate) fn splat_whole(&mut self, v: Value) -> (bool, Value) {
         match v.as_hash() {
             Some(_) if !(self.parallel && v.needs_lock()) => (true, v),
+            None if v.is_nil() => (true, v),
             _ => (false, self.hash()),
         }
     }
@@ -383,4 +370,23 @@ impl Cx {
             None => Ok(Value::NIL),
         }
     }
+}
+
+/// A number in decimal digits.
+fn decimal(n: i64, buf: &mut [u8; 20]) -> &[u8] {
+    let mut at = buf.len();
+    let mut m = n.unsigned_abs();
+    loop {
+        at -= 1;
+        buf[at] = b'0' + (m % 10) as u8;
+        m /= 10;
+        if m == 0 {
+            break;
+        }
+    }
+    if n < 0 {
+        at -= 1;
+        buf[at] = b'-';
+    }
+    &buf[at..]
 }

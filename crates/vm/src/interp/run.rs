@@ -574,7 +574,7 @@ impl Cx {
                         }
                     }
                     if let Some(h) = x.as_hash() {
-                        if h.hdr.class() == cx.k.hash.val() {
+                        if h.hdr.class() == cx.k.hash.val() && (i.x() == 0 || !h.h.by_identity()) {
                             if let Some(v) = cx.hash_get_fast(h, y) {
                                 fp.set_r(i.a(), v);
                                 pc = unsafe { pc.add(1) };
@@ -583,6 +583,12 @@ impl Cx {
                         }
                     }
                     let c = next_cache!();
+                    let y = if i.x() == 0 {
+                        y
+                    } else {
+                        save!();
+                        cx.literal_key(x, y)
+                    };
                     flow!(cx.binop(i.a(), x, y, sym::AREF, c));
                 }
                 Op::Aset => {

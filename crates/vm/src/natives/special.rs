@@ -236,7 +236,8 @@ impl Cx {
             let x = self.arity_error(r.args.len(), 0, Some(0));
             return self.native_exit_general(x, m, r);
         }
-        let prc = self.block_value(r.block);
+        // The block as it is: nobody asked for a Proc.
+        let prc = r.block;
         let definee = r.recv;
         let mut args = r.args;
         if eval {

@@ -224,6 +224,11 @@ impl Cx {
         let m = self.find_method(c, mid);
         m != NO_METHOD && self.methods[m as usize].builtin
     }
+    /// Is method `mid` of class `c` the runtime's own?
+    pub fn builtin_in(&mut self, c: Gc<ClassObj>, mid: Sym) -> bool {
+        let m = self.find_method(c, mid);
+        m != NO_METHOD && self.methods[m as usize].builtin
+    }
     /// Does `v` have a method `mid` (any visibility)?
     pub fn has_method(&mut self, v: Value, mid: Sym) -> bool {
         let c = self.class_of(v);

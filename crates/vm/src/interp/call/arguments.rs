@@ -33,8 +33,12 @@ impl Cx {
         let mut at = b + 1;
         let mut args = Args::new();
         if s.flags & site::SPLAT != 0 {
-            if let Some(a) = fp.r(at).as_array() {
-                args.extend(a.seen());
+            let list = fp.r(at);
+            match list.as_array() {
+                Some(a) => args.extend(a.seen()),
+                // One value stands for itself (`Params::passes`).
+                None if !list.is_undef() => args.push(list),
+                None => {}
             }
             at += 1;
         } else {

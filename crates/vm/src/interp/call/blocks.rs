@@ -27,6 +27,12 @@ impl Cx {
         {
             return f;
         }
+        if !s.kw.is_empty()
+            && (blk.is_fix() || blk.as_proc().is_some())
+            && let Some(f) = self.keyword_yield(fp, s, i, blk)
+        {
+            return f;
+        }
         let r = Ready { block: Value::NIL, ..self.gather(fp, s, i.b()).ready(Value::NIL, i.a()) };
         if blk.is_nil() {
             let e = self.make_exc(self.k.local_jump_error, "no block given (yield)");
@@ -183,22 +189,28 @@ impl Cx {
     }
     /// Calls a block with another self and place for definitions (instance_eval and friends).
     pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Flow {
-        let p = match prc.as_proc() {
-            Some(p) => p,
-            None => return self.call_block_word(prc, Some(r.recv), r),
-        };
-        if p.iseq == 0 {
-            let mut r = r;
-            if r.args.is_empty() {
-                let recv = r.recv;
-                r.args.push(recv);
+        let (q, place, env, outer_block, home, lambda): (*const ISeq, _, _, _, _, _) = if prc.is_fix() {
+            let (off, child) = literal_parts(prc);
+            let f = self.frame_at(off);
+            (&*f.iseq().children[child], f.cref(), f.env(), f.block(), Value::fix(off as i64), false)
+        } else if let Some(p) = prc.as_proc() {
+            if p.iseq == 0 {
+                let mut r = r;
+                if r.args.is_empty() {
+                    let recv = r.recv;
+                    r.args.push(recv);
+                }
+                return self.call_foreign(p, r);
             }
-            return self.call_foreign(p, r);
-        }
-        // SAFETY: a Proc's code is registered.
-        let q = unsafe { &*(p.iseq as *const ISeq) };
-        let mut cref = self.new_cref(Value::NIL, p.cref, CrefObj::NO_METHOD, CrefObj::NO_CONST | CrefObj::PUBLIC);
-        let outer = p.cref.cell::<CrefObj>();
+            let lambda = p.is_lambda() && p.hdr.x.get() & ProcObj::FROM_METHOD == 0;
+            (p.iseq as *const ISeq, p.cref, p.env, p.block, p.home, lambda)
+        } else {
+            return self.call_block_word(prc, Some(r.recv), r);
+        };
+        // SAFETY: children live as long as their parent, and a Proc's code is registered.
+        let q = unsafe { &*q };
+        let mut cref = self.new_cref(Value::NIL, place, CrefObj::NO_METHOD, CrefObj::NO_CONST | CrefObj::PUBLIC);
+        let outer = place.cell::<CrefObj>();
         match definee.as_class() {
             Some(c) if eval => {
                 self.heap.before_store(cref.val(), c.val());
@@ -218,14 +230,13 @@ impl Cx {
                 cref.definee = definee;
             }
         }
-        let lambda = p.is_lambda() && p.hdr.x.get() & ProcObj::FROM_METHOD == 0;
         let own = self.block_value(r.block);
-        let r = Ready { block: p.block, own, ..r };
+        let r = Ready { block: outer_block, own, ..r };
         let flags = ff::BLOCK | if lambda { ff::LAMBDA } else { 0 };
         if lambda {
-            return self.push_code(q, r, cref.val(), p.env, p.home, Strict::Yes, flags);
+            return self.push_code(q, r, cref.val(), env, home, Strict::Yes, flags);
         }
-        self.auto_splat(q, r, cref.val(), p.env, p.home, flags)
+        self.auto_splat(q, r, cref.val(), env, home, flags)
     }
     /// Body of a define_method method.
     pub(super) fn call_bmethod(&mut self, prc: Value, cref: Value, r: Ready) -> Flow {

@@ -3,7 +3,7 @@
 //! **Invariant.** Once somebody redefined an operator, all of them are `Op::Generic` in users' code (`code`), and
 //! `generic_op` does by a call what the original would have done, jump included.
 
-use super::{Missing, Ready};
+use super::{Missing as NotFound, Ready};
 use crate::bytecode::{Insn, Op};
 use crate::interp::Flow;
 use crate::interp::frame::ff;
@@ -37,6 +37,23 @@ impl Cx {
         let (a, b) = (x.as_str()?, y.as_str()?);
         (a.hdr.class() == self.k.string.val()).then(|| self.str_eq(a, b) == (mid == sym::EQ))
     }
+    /// What stands for the String literal `key` in `x[key]`: itself where `x` only looks for its equal, else a copy.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn literal_key(&mut self, x: Value, key: Value) -> Value {
+        if let Some(h) = x.as_hash()
+            && h.hdr.class() == self.k.hash.val()
+            && !h.h.by_identity()
+            && matches!(h.h.missing(), Missing::Value(_))
+            && self.builtin(x, sym::AREF)
+            && self.builtin(x, sym::DEFAULT)
+        {
+            return key;
+        }
+        let Some(s) = key.as_str() else { return key };
+        let (bytes, enc) = (s.bytes().to_vec(), kumi_text::EncIndex::from_u8(s.enc()));
+        self.str_enc(&bytes, enc)
+    }
     #[cold]
     #[inline(never)]
     pub(crate) fn unop(&mut self, dst: usize, x: Value, mid: Sym, cache: &AtomicU64) -> Flow {
@@ -60,7 +77,7 @@ impl Cx {
             let ok = m != NO_METHOD && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
             if !ok {
                 let ready = Ready::new(x, Args::from_slice(args), dst, flags);
-                let why = if m == NO_METHOD { Missing::None } else { Missing::Private };
+                let why = if m == NO_METHOD { NotFound::None } else { NotFound::Private };
                 return self.method_missing(mid, why, ready);
             }
             let m = self.method_to_call(class, m);
@@ -143,7 +160,10 @@ impl Cx {
             Op::Xor => called(self, a, fp.r(b), fp.r(c), sym::XOR, cache),
             Op::Neg => self.unop(a, fp.r(b), sym::UMINUS, cache),
             Op::Not => self.unop(a, fp.r(b), sym::NOT, cache),
-            Op::Aref => called(self, a, fp.r(b), fp.r(c), sym::AREF, cache),
+            Op::Aref => {
+                let key = if i.x() < 0x80 { fp.r(c) } else { self.literal_key(fp.r(b), fp.r(c)) };
+                called(self, a, fp.r(b), key, sym::AREF, cache)
+            }
             Op::Aset => self.aset_slow(fp.r(a), fp.r(b), fp.r(c), cache),
             Op::CaseEq => called(self, a, fp.r(b), fp.r(c), sym::EQQ, cache),
             Op::JLt => jumps(self, fp.r(a), fp.r(b), sym::LT, cache),

@@ -6,10 +6,10 @@
 use super::Missing;
 use crate::Cx;
 use crate::bytecode::Insn;
-use crate::interp::frame::{Fp, literal_block};
+use crate::interp::frame::{Fp, ff, literal_block, literal_parts};
 use crate::interp::{Flow, hit};
 use crate::iseq::{ISeq, Site, site};
-use crate::method::Body;
+use crate::method::{Body, Special};
 use crate::native::*;
 use crate::world::NO_METHOD;
 use kumi_heap::*;
@@ -67,28 +67,58 @@ impl Cx {
     }
     /// A call with static keywords to code that takes just those: values go straight to their registers.
     fn keyword_call(&mut self, fp: Fp, s: &Site, i: Insn, m: u32) -> Option<Flow> {
+        let e = &self.methods[m as usize];
+        if e.native.is_some() || e.ruby2_keywords {
+            return None;
+        }
+        if matches!(e.body, Body::Special(Special::ProcCall)) && s.block.is_none() {
+            return self.keyword_yield(fp, s, i, fp.r(i.b()));
+        }
+        let (q, cref) = e.code()?;
+        let q: *const ISeq = &**q;
+        let block = s.block.map_or(Value::NIL, |child| literal_block(self.slot_of(fp), child));
+        // SAFETY: a method keeps its code (see `tables`).
+        let callee = Callee { q: unsafe { &*q }, recv: fp.r(i.b()), cref, env: Value::NIL, block, parent: Value::NIL, flags: 0 };
+        self.push_keywords(fp, s, i, callee)
+    }
+    /// The same for the block of a `yield`, or a Proc that is called.
+    pub(super) fn keyword_yield(&mut self, fp: Fp, s: &Site, i: Insn, blk: Value) -> Option<Flow> {
+        let (q, recv, cref, env, block, parent, flags): (*const ISeq, _, _, _, _, _, _) = if blk.is_fix() {
+            let (off, child) = literal_parts(blk);
+            let home = self.frame_at(off);
+            let q = &*home.iseq().children[child];
+            (q, home.r(0), home.cref(), home.env(), home.block(), Value::fix(off as i64), ff::BLOCK)
+        } else {
+            let p = blk.as_proc().filter(|p| p.iseq != 0 && p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS == 0)?;
+            let flags = ff::BLOCK | if p.is_lambda() { ff::LAMBDA } else { 0 };
+            (p.iseq as *const ISeq, p.self_val, p.cref, p.env, p.block, p.home, flags)
+        };
+        // SAFETY: children live as long as their parent, and a Proc's code is registered.
+        let q = unsafe { &*q };
+        if q.params.excess_comma {
+            return None;
+        }
+        self.push_keywords(fp, s, i, Callee { q, recv, cref, env, block, parent, flags })
+    }
+    /// Pushes the frame of such a call over its window. `None`: the parameters want more than that.
+    fn push_keywords(&mut self, fp: Fp, s: &Site, i: Insn, c: Callee<'_>) -> Option<Flow> {
         if s.flags & (site::SPLAT | site::KWSPLAT | site::BLOCK_ARG) != 0 || s.kw.len() > 16 {
             return None;
         }
-        let e = &self.methods[m as usize];
-        let (Some((q, cref)), None) = (e.code(), e.native) else { return None };
+        let (q, p) = (c.q, &c.q.params);
         if self.trace.on && q.system {
             return None;
         }
-        let p = &q.params;
         let req = p.req as usize;
-        if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() || e.ruby2_keywords {
+        if req != s.argc as usize || !p.opt.is_empty() || p.rest || p.post > 0 || p.kwrest || p.kw.is_empty() {
             return None;
         }
-        let q: *const ISeq = &**q;
-        // SAFETY: a method keeps its code (see `tables`).
-        let q = unsafe { &*q };
         let b = i.b();
         let given = fp.slice(b + 1 + req, s.kw.len());
         let mut values = [Value::UNDEF; 32];
-        let out = values.get_mut(..q.params.kw.len())?;
+        let out = values.get_mut(..p.kw.len())?;
         let mut used = 0;
-        for (slot, (name, required)) in out.iter_mut().zip(q.params.kw.iter()) {
+        for (slot, (name, required)) in out.iter_mut().zip(p.kw.iter()) {
             match s.kw.iter().position(|k| k == name) {
                 Some(at) => {
                     *slot = given[at];
@@ -101,19 +131,22 @@ impl Cx {
         if used != s.kw.len() {
             return None;
         }
-        let n = q.params.kw.len();
-        let block = s.block.map_or(Value::NIL, |child| literal_block(self.slot_of(fp), child));
+        let n = p.kw.len();
         if !self.has_room(fp, b + q.nregs as usize) && !self.grow_stack(b + q.nregs as usize) {
             return Some(self.stack_overflow());
         }
         let nf = self.fp().add(b);
         nf.begin(self.fp());
-        nf.set_link(b, i.a(), self.trace.entry);
+        nf.set_link(b, i.a(), c.flags | self.trace.entry);
         nf.set_iseq(q);
         nf.set_ret(self.pc);
-        nf.set_cref(cref);
-        nf.set_block(block);
-        nf.set_env(Value::NIL);
+        nf.set_cref(c.cref);
+        nf.set_block(c.block);
+        nf.set_env(c.env);
+        if c.flags & ff::BLOCK != 0 {
+            nf.set_parent(c.parent);
+            nf.set_r(0, c.recv);
+        }
         for (k, v) in values[..n].iter().enumerate() {
             nf.set_r(1 + req + k, *v);
         }
@@ -184,4 +217,15 @@ impl Cx {
     pub(crate) fn method_block(&self, fp: Fp) -> Value {
         fp.block()
     }
+}
+
+/// What is about to get a frame.
+struct Callee<'a> {
+    q: &'a ISeq,
+    recv: Value,
+    cref: Value,
+    env: Value,
+    block: Value,
+    parent: Value,
+    flags: u64,
 }

@@ -1,0 +1,42 @@
+# How many objects a call makes: no more than in CRuby, whose numbers stand here (3.1, or 4.0 where that makes fewer).
+require "set"
+S = Struct.new(:a, keyword_init: true)
+class Up; def r(*a) = nil; def kr(**o) = nil; def re(a) = nil; end
+class Down < Up; def r(*a) = super; def kr(**o) = super; def re(a) = super; end
+D = Down.new
+X, Y = 1, 2
+STR = "str".freeze
+A = [1, 2, 3].freeze; AA = [[1, 2].freeze, [3, 4].freeze].freeze; AA3 = [[1, [2, [3, 4]]]].freeze
+H = {a: 1, b: 2}.freeze; HS = {"a" => 1}.freeze
+class EnumC; include Enumerable; def each; yield 1; yield 2; yield 3; self; end; end
+E = EnumC.new
+ENU = A.each
+LK = ->(a:) { a }
+def yk = yield(a: 1)
+TABLE = {
+  "S.new(a: 1)" => 2, "D.r(1)" => 2, "D.kr(a: 1)" => 2, "D.re(1)" => 0,
+  "[X, Y].max" => 0, "[X, Y].min" => 0, "[X, Y].hash" => 0, "[X, Y].include?(1)" => 0, "[STR, STR].max" => 0,
+  '"#{1}"' => 1, '"#{X}a"' => 1, '"a#{X}b#{Y}"' => 1, '"#{:a}"' => 1, '"#{nil}"' => 1, ':"a#{X}"' => 1,
+  'HS["a"]' => 0, "LK.call(a: 1)" => 0, "LK.(a: 1)" => 0, "yk { |a:| a }" => 0, "yk { |a: 2, b: 3| a }" => 0,
+  "A.inject(:+)" => 0, "A.inject { |a, b| a + b }" => 2, "E.inject(:+)" => 2, "E.inject { |x, y| x }" => 2,
+  "AA3.each { |a, (b, c)| }" => 0, "AA.each { |a, b| }" => 0, "AA.each_with_index { |(a, b), i| }" => 2,
+  "instance_exec(1) { |x| x }" => 1, "instance_eval { }" => 1, "Object.class_exec(1) { |x| }" => 1,
+  "H.any? { |k, v| false }" => 0, "H.map { |k, v| v }" => 2, "H.merge(H)" => 1, "H.except(:a)" => 1,
+  "A.each" => 1, "A.map" => 1, "A.each_with_index" => 1, "H.each" => 1, "3.times" => 1, "1.upto(3)" => 2, "A.cycle(2)" => 2,
+  "1.upto(3) { |x| }" => 0, "3.downto(1) { }" => 0, "A.cycle(2) { |x| }" => 0, "ENU.each { }" => 0, "ENU.to_a" => 2, "ENU.count" => 2,
+  "E.to_a" => 2, "E.map { |x| x }" => 2, "E.select { |x| x }" => 2, "E.reject { |x| x }" => 2, "E.include?(2)" => 3, "E.first" => 2,
+  "E.find { |x| x }" => 2, "E.any? { |x| nil }" => 2, "E.all? { |x| x }" => 2, "E.count { |x| x }" => 2, "E.each_with_index { |x, i| }" => 2,
+  "E.each_with_object(1) { |x, m| }" => 2, "E.each_slice(2) { |x| }" => 4, "E.group_by { |x| x }" => 5, "E.partition { |x| x }" => 5, "E.uniq" => 3,
+  "E.each_entry { |x| }" => 1, "E.reverse_each { |x| }" => 2, "A.each_entry { |x| }" => 1, "T.each_pair { |k, v| }" => 0, "T.dig(:a)" => 0, "H.dig(:a)" => 0, "A.dig(0)" => 0,
+}
+T = Struct.new(:a, :n).new(1, [1, 2])
+TABLE.each_key.with_index { |form, i| Object.class_eval "def f#{i} = (#{form})\ndef g#{i}; i = 0; while i < 50; f#{i}; i += 1; end; end" }
+def allocated(i)
+  before = GC.stat(:total_allocated_objects)
+  send(:"g#{i}")
+  GC.stat(:total_allocated_objects) - before
+end
+TABLE.each_with_index do |(form, most), i|
+  count = Array.new(3) { allocated(i) }.min / 50
+  puts "#{form}: #{count <= most ? "no more than #{most}" : "#{count}, not #{most}"}"
+end
