@@ -264,6 +264,8 @@ pub struct ISeq {
     pub env_names: Box<[Sym]>,
     /// Does this scope make an environment of its own?
     pub has_env: bool,
+    /// Are all its locals there, for a Binding that the text asks for?
+    pub shows_locals: bool,
     /// Names of all local variables of the scope, for `local_variables` in a frame without environment.
     pub local_names: Box<[Sym]>,
     /// Where this scope keeps `$~` (the method scope's hidden local): register (depth None) or env slot.

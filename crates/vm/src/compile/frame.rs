@@ -72,6 +72,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             end_line: f.end_line,
             marks: Default::default(),
             has_env: !env_names.is_empty(),
+            shows_locals: an.scopes[s].all,
             env_names,
             local_names,
             match_slot,

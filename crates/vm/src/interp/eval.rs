@@ -222,7 +222,7 @@ impl Cx {
     /// The locals of the program that is about to run are those of `TOPLEVEL_BINDING`, where it names that.
     fn show_locals(&mut self, q: &ISeq) {
         let binding = self.k.object.data.consts.get(&sym::TOPLEVEL).map(|c| c.value).unwrap_or(Value::NIL);
-        let (true, Some(s)) = (q.has_env, binding.as_data::<EvalScope>()) else { return };
+        let (true, Some(s)) = (q.has_env && q.shows_locals, binding.as_data::<EvalScope>()) else { return };
         // The environment exists already, as that of an `eval` does.
         let e = self.heap.env(Value::NIL, q.env_names.len() as u32).val();
         q.has_its_env();
