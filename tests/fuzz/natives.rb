@@ -202,7 +202,7 @@ def attack(label, receiver, name, calls)
       raise
     rescue Exception => e
       $raised[e.class] += 1
-      inside = label.match?(/__\w|KumiSys|\Afatal\./) ? nil : KumiTrace.internal(e)
+      inside = label.scrub.match?(/__\w|KumiSys|\Afatal\./) ? nil : KumiTrace.internal(e)
       abort_with("#{label}(#{args.map { |a| begin; describe(a); rescue Exception; "?"; end }.join(", ")}): #{inside}") if inside
       begin
         e.message
