@@ -6,9 +6,9 @@ SKIP = %i[sleep exit abort fork gets loop trap exec select readlines readline sy
 wrong = []
 count = 0
 RECEIVERS.each do |recv|
-  recv.public_methods.sort.each do |m|
+  (recv.public_methods - Object.instance_methods + [:then]).sort.each do |m|
     next if SKIP.include?(m)
-    [[], [1], [2], ["a"], ["a", "b"]].each do |args|
+    [[], [1]].each do |args|
       r = recv.frozen? || recv == ENV || recv.is_a?(Module) ? recv : recv.dup
       begin
         e = r.public_send(m, *args)
@@ -24,4 +24,4 @@ RECEIVERS.each do |recv|
   end
 end
 puts wrong
-puts count > 300 ? "many" : count
+puts count > 100 ? "many" : count
