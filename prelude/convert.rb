@@ -207,14 +207,14 @@ module KumiSys
   end
 
   def self.raise_frozen(obj)
-    shown = guard(:frozen_error, obj) { inspect(obj) } || "..."
-    raise FrozenError.new("can't modify frozen #{singleton_text(obj) || __describe_class(obj)}: #{shown}", receiver: obj)
+    kind, shown = guard(:frozen_error, obj) { [singleton_text(obj), inspect(obj)] } || [nil, "..."]
+    raise FrozenError.new("can't modify frozen #{kind || __describe_class(obj)}: #{shown}", receiver: obj)
   end
 
   # `owner`'s methods or ancestors would change; it is the singleton class of `attached` unless that is nil.
   def self.raise_frozen_class(owner, attached)
     of = __same(attached, nil) ? owner : attached
-    kind = __is_a(of, Class) ? "Class" : __is_a(of, Module) ? "Module" : "object"
+    kind = __is_a(of, Class) ? "Class" : __is_a(of, Module) ? "Module" : __describe_class(of)
     kind = kind.downcase if __same(attached, nil)
     raise FrozenError.new("can't modify frozen #{kind}: #{to_s(of)}", receiver: of)
   end

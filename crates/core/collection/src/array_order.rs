@@ -402,8 +402,11 @@ pub(crate) fn made(cx: &mut Cx, list: &[Value], name: &'static str, args: &[Valu
     let s = cx.intern(name);
     cx.call(a, s, args)
 }
-/// Is `name` our own method of Arrays?
+/// Is `name` our own method of Arrays, and is nobody told of calls?
 pub(crate) fn ours(cx: &mut Cx, name: &'static str) -> bool {
+    if cx.is_traced() {
+        return false;
+    }
     let (c, s) = (cx.k.array, cx.intern(name));
     cx.builtin_in(c, s)
 }

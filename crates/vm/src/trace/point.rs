@@ -116,6 +116,10 @@ impl Cx {
     fn fetched(&self, q: &ISeq) -> usize {
         (self.pc as usize - q.code.as_ptr() as usize) / 8 - 1
     }
+    /// Does this worker run the traced loop, so that somebody may hear of each call?
+    pub fn is_traced(&self) -> bool {
+        self.trace.on
+    }
     /// The loop that is to run now, the traced one or the plain one.
     pub(crate) fn choose_loop(&mut self) {
         self.trace.on = self.hooks.are_on();
