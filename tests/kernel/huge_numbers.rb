@@ -53,7 +53,8 @@ rescue ArgumentError => e
 end
 p Rational(1, 3).round(100_000).numerator.to_s.size
 
-[-> { 1.ceil(-2**31 + 1) }, -> { -1.floor(-2**31 + 1) }, -> { (10**40).ceil(-2**31 + 1) }, -> { 1.floor(-2**31 + 1) },
+[-> { 1.ceil(-2**31 + 1) }, -> { -1.floor(-2**31 + 1) }, -> { (10**40).ceil(-2**31 + 1) }, -> { 1.5.ceil(-2**31 + 1) },
+ -> { -1.5.floor(-2**31 + 1) }, -> { -1.5.ceil(-2**31 + 1) }, -> { 1.floor(-2**31 + 1) },
  -> { -1.ceil(-2**31 + 1) }, -> { (2**70).round(-2**31 + 1) }, -> { 1.ceil(-3) }].each do |f|
   p f.call
 rescue ArgumentError => e

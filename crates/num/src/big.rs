@@ -33,6 +33,8 @@ use crate::TooLarge;
 
 /// Results of more bits than this (4 GiB of digits) are refused with [`TooLarge`].
 pub const MAX_BITS: u64 = 1 << 35;
+/// Powers of more bits than this (32 MiB, as CRuby has it) are refused.
+const MAX_POWER_BITS: u64 = 32 * 1024 * 1024 * 8;
 
 /// An integer of any size.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -72,6 +74,10 @@ impl From<i128> for BigInt {
 /// (its [`BigInt::bit_length`]). `None` when even the estimate overflows.
 pub fn pow_bits(base_bits: u64, exp: u64) -> Option<u64> {
     base_bits.checked_mul(exp)
+}
+/// Is such a power refused? Those of 0, 1 and -1 never are.
+pub fn is_refused_power(base_bits: u64, exp: u64) -> bool {
+    pow_bits(base_bits, exp).is_none_or(|b| b > MAX_POWER_BITS)
 }
 
 /// `m * 2**e` correctly rounded (ties to even) for a non-zero `m` whose top bit is bit 63;
@@ -325,7 +331,7 @@ impl BigInt {
         ratio_to_f64(self, d)
     }
 
-    /// `self ** exp`, refused beyond [`MAX_BITS`].
+    /// `self ** exp`, or refused ([`is_refused_power`]).
     pub fn pow(&self, exp: u64) -> Result<BigInt, TooLarge> {
         if exp == 0 {
             return Ok(BigInt::ONE);
@@ -336,10 +342,10 @@ impl BigInt {
         if self.to_i64() == Some(-1) {
             return Ok(BigInt::from_i64(if exp & 1 == 0 { 1 } else { -1 }));
         }
-        match pow_bits(self.magnitude_bits(), exp) {
-            Some(b) if b <= MAX_BITS => Ok(BigInt(self.0.pow(exp as usize))),
-            _ => Err(TooLarge),
+        if is_refused_power(self.magnitude_bits(), exp) {
+            return Err(TooLarge);
         }
+        Ok(BigInt(self.0.pow(exp as usize)))
     }
 
     /// `self ** exp mod m` for `exp >= 0`, with the modulus' sign. `None` when `m` is zero or

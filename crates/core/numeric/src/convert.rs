@@ -56,7 +56,7 @@ fn x_parse_rational(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         Ok(Some((_, d))) if d.is_zero() => Err(zero_div(cx)),
         Ok(Some(r)) => Ok(rat_big(cx, r)),
         Ok(None) => Ok(Value::NIL),
-        Err(_) => Err(cx.arg_error("exponent is too large")),
+        Err(_) => Err(refused_power(cx)),
     }
 }
 fn component(cx: &mut Cx, c: Component) -> R {
@@ -81,7 +81,7 @@ fn x_parse_complex(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Ok(if t.polar { cx.array(&[a, b]) } else { cpx_raw(cx, a, b) })
         }
         Ok(None) => Ok(Value::NIL),
-        Err(_) => Err(cx.arg_error("exponent is too large")),
+        Err(_) => Err(refused_power(cx)),
     }
 }
 /// `Integer(x)` of one plain argument; everything else is the twin's.

@@ -82,7 +82,7 @@ pub(crate) fn round_float(cx: &mut Cx, x: f64, digits: i64, how: Rounding) -> R 
     }
     match round::to_power(x, digits.unsigned_abs(), how) {
         Some(Ok(n)) => Ok(cx.big(n)),
-        Some(Err(_)) => Err(cx.no_memory("failed to allocate memory")),
+        Some(Err(_)) => Err(refused_power(cx)),
         None => Err(cx.raise_msg(cx.k.float_domain_error, &nf::to_s(x))),
     }
 }

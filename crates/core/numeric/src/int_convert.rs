@@ -32,14 +32,9 @@ pub(crate) fn round_int(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> R 
     if digits >= 0 {
         return Ok(v);
     }
-    // Away from zero the answer is a power of ten.
-    let away = matches!((how, isign(v)), (Rounding::Floor, -1) | (Rounding::Ceil, 1));
-    if away && refused_power(4, digits.unsigned_abs()) {
-        return Err(cx.arg_error("exponent is too large"));
-    }
     match long::round(cx, v, digits.unsigned_abs(), how)? {
         Ok(n) => Ok(cx.big(n)),
-        Err(_) => Err(cx.no_memory("failed to allocate memory")),
+        Err(_) => Err(refused_power(cx)),
     }
 }
 fn rounded(cx: &mut Cx, recv: Value, args: &[Value], how: Rounding) -> R {

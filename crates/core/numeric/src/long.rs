@@ -4,7 +4,8 @@
 //! Invariant: only natives of Integer ask here, for one operation of their own receiver
 //! and arguments; what other methods compute on the way stays where it is.
 
-use crate::real::{big, is_int, refused_power};
+use crate::real::{big, is_int};
+use kumi_num::big::is_refused_power;
 use kumi_num::float::Rounding;
 use kumi_num::{BigInt, TooLarge, cost};
 use kumi_vm::*;
@@ -58,7 +59,7 @@ pub fn div_mod(cx: &mut Cx, a: Value, b: Value) -> Result<Option<(Value, Value)>
 pub fn pow(cx: &mut Cx, a: Value, exp: u64) -> Result<Option<Value>, Exit> {
     let bits = kumi_num::big::pow_bits(big(a).magnitude_bits(), exp).unwrap_or(0);
     let ns = cost::product(bits / 128, bits / 128);
-    if refused_power(big(a).magnitude_bits(), exp) || !cx.worth_detaching(ns) {
+    if is_refused_power(big(a).magnitude_bits(), exp) || !cx.worth_detaching(ns) {
         return Ok(None);
     }
     match cx.detach_on_cells([a, Value::fix(exp as i64)], ns, move || big(a).pow(exp))? {

@@ -3,7 +3,8 @@
 //! Invariant: a native asks here once, for its whole operation on its own receiver and arguments; what it would compute
 //! on the way from what came out is part of the operation.
 
-use crate::real::{big, is_int, rat_big, refused_power, zero_div};
+use crate::real::{big, is_int, rat_big, zero_div};
+use kumi_num::big::is_refused_power;
 use kumi_num::float::Rounding;
 use kumi_num::int::pow10;
 use kumi_num::{BigInt, cost};
@@ -133,7 +134,7 @@ fn to_whole(n: &BigInt, d: &BigInt, how: Rounding) -> Option<BigInt> {
 /// general way, which raises.
 pub fn rounded(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> Result<Option<Value>, Exit> {
     let w = words(v) + digits.unsigned_abs() / 19;
-    if w < 64 || refused_power(4, digits.unsigned_abs()) || !cx.worth_detaching(ns(w)) {
+    if w < 64 || is_refused_power(4, digits.unsigned_abs()) || !cx.worth_detaching(ns(w)) {
         return Ok(None);
     }
     let work = move || {
@@ -154,7 +155,7 @@ pub fn rounded(cx: &mut Cx, v: Value, digits: i64, how: Rounding) -> Result<Opti
 pub fn pow(cx: &mut Cx, v: Value, exp: i64) -> Result<Option<Value>, Exit> {
     let each = words(v).max(1).saturating_mul(64);
     let bits = each.saturating_mul(exp.unsigned_abs());
-    if refused_power(each, exp.unsigned_abs()) || !cx.worth_detaching(cost::product(bits / 128, bits / 128)) {
+    if is_refused_power(each, exp.unsigned_abs()) || !cx.worth_detaching(cost::product(bits / 128, bits / 128)) {
         return Ok(None);
     }
     let work = move || {

@@ -208,9 +208,9 @@ pub fn igcd(cx: &mut Cx, a: Value, b: Value) -> Value {
     let n = big(a).gcd(&big(b));
     cx.big(n)
 }
-/// Whether a power of so many bits is refused: it would be of more than 32 MiB, as CRuby has it.
-pub fn refused_power(base_bits: u64, exp: u64) -> bool {
-    kumi_num::big::pow_bits(base_bits, exp).is_none_or(|b| b > 32 * 1024 * 1024 * 8)
+/// A power is too large to be computed.
+pub fn refused_power(cx: &mut Cx) -> Exit {
+    cx.arg_error("exponent is too large")
 }
 /// `base ** exp` of an Integer and a count, refused when absurd.
 pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
@@ -219,13 +219,9 @@ pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
             return Ok(cx.int(r));
         }
     }
-    let b = big(base);
-    if refused_power(b.magnitude_bits(), exp) {
-        return Err(cx.arg_error("exponent is too large"));
-    }
-    match b.pow(exp) {
+    match big(base).pow(exp) {
         Ok(n) => Ok(cx.big(n)),
-        Err(_) => Err(cx.arg_error("exponent is too large")),
+        Err(_) => Err(refused_power(cx)),
     }
 }
 /// `base ** exp` of two Integers; a Rational for negative exponents.
@@ -242,7 +238,7 @@ pub fn ipow_int(cx: &mut Cx, base: Value, exp: Value) -> R {
             Some(0) => Ok(Value::fix(0)),
             Some(1) => Ok(Value::fix(1)),
             Some(-1) => Ok(Value::fix(if big(exp).is_even() { 1 } else { -1 })),
-            _ => Err(cx.arg_error("exponent is too large")),
+            _ => Err(refused_power(cx)),
         },
     }
 }
@@ -349,7 +345,7 @@ pub fn rat_pow_int(cx: &mut Cx, n: Value, d: Value, exp: Value) -> R {
         };
     }
     let Some(e) = exp.as_fix() else {
-        return Err(cx.arg_error("exponent is too large"));
+        return Err(refused_power(cx));
     };
     let a = ipow(cx, n, e.unsigned_abs())?;
     let b = ipow(cx, d, e.unsigned_abs())?;
