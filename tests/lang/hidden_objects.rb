@@ -1,4 +1,5 @@
 # How many objects a call makes: no more than in CRuby, whose numbers stand here (3.1, or 4.0 where that makes fewer).
+require_relative "../support/allocations"
 require "set"
 S = Struct.new(:a, keyword_init: true)
 class Up; def r(*a) = nil; def kr(**o) = nil; def re(a) = nil; end
@@ -30,13 +31,4 @@ TABLE = {
   "E.each_entry { |x| }" => 1, "E.reverse_each { |x| }" => 2, "A.each_entry { |x| }" => 1, "T.each_pair { |k, v| }" => 0, "T.dig(:a)" => 0, "H.dig(:a)" => 0, "A.dig(0)" => 0,
 }
 T = Struct.new(:a, :n).new(1, [1, 2])
-TABLE.each_key.with_index { |form, i| Object.class_eval "def f#{i} = (#{form})\ndef g#{i}; i = 0; while i < 50; f#{i}; i += 1; end; end" }
-def allocated(i)
-  before = GC.stat(:total_allocated_objects)
-  send(:"g#{i}")
-  GC.stat(:total_allocated_objects) - before
-end
-TABLE.each_with_index do |(form, most), i|
-  count = Array.new(3) { allocated(i) }.min / 50
-  puts "#{form}: #{count <= most ? "no more than #{most}" : "#{count}, not #{most}"}"
-end
+report_allocations(TABLE)

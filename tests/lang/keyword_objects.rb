@@ -1,4 +1,5 @@
 # What calls with keywords allocate: the Hash that somebody keeps, no other. And what is kept is the callee's alone.
+require_relative "../support/allocations"
 def none(a: 0, b: 0) = nil
 def rest(**o) = o
 def both(a: 0, **o) = o
@@ -21,16 +22,7 @@ FORMS = {
   "D.k(a: 1)" => 3, "D.z(1, 2)" => 0, "D.a(a: 1)" => 1, "send(:none, **H)" => 0, "Made.new(a: 1)" => 2, "Made.new(c: 1)" => 2, "M.foo(a: 1)" => 1,
   "yields { |a, b| a }" => 0, "yields { |a| a }" => 0,
 }
-FORMS.each_key.with_index { |form, i| Object.class_eval "def f#{i} = (#{form})\ndef g#{i}; i = 0; while i < 50; f#{i}; i += 1; end; end" }
-def allocated(i)
-  before = GC.stat(:total_allocated_objects)
-  send(:"g#{i}")
-  GC.stat(:total_allocated_objects) - before
-end
-FORMS.each_with_index do |(form, most), i|
-  count = Array.new(3) { allocated(i) }.min / 50
-  puts "#{form}: #{count <= most ? "no more than #{most}" : "#{count}, not #{most}"}"
-end
+report_allocations(FORMS)
 
 # A Hash that went as it is stays what it was.
 h = {a: 1}

@@ -7,6 +7,18 @@ rescue IOError, Errno::EBADF
   :closed
 end
 
+# Closes `io` while the thread waits, and makes new pipes, one of which has its number. True when the thread heard of the end.
+def told?(thread, io, stolen: false)
+  io.close
+  news = 3.times.map { IO.pipe }
+  # Somebody who watches the new pipe under the old number would read this, or wait for ever.
+  news.each { |_, w| w << "stolen" } if stolen
+  got = thread.join(20) ? thread.value : :hangs
+  news.flatten.each(&:close)
+  puts "#{got.inspect} instead of the end" unless got == :closed
+  got == :closed
+end
+
 # Readers, and others who wait, are told, though the number is another pipe's at once.
 kinds = {
   read: ->(r) { r.read(1) },
@@ -15,39 +27,26 @@ kinds = {
   select: ->(r) { IO.select([r]); r.read(1) },
 }
 kinds.each do |name, look|
-  bad = []
-  300.times do |i|
+  all = 300.times.all? do |i|
     r, w = IO.pipe
     t = Thread.new { closed { look[r] } }
     Thread.pass if i.odd?
-    r.close
-    news = 3.times.map { IO.pipe }
-    # Somebody who watches the new pipe under the old number would read this, or wait for ever.
-    news.each { |_, w| w << "stolen" } if i % 4 < 2
-    got = t.join(20) ? t.value : :hangs
-    bad << got unless got == :closed
-    news.flatten.each(&:close)
+    told = told?(t, r, stolen: i % 4 < 2)
     w.close
-    break if got == :hangs
+    told
   end
-  p [name, bad.uniq]
+  p [name, all]
 end
 
 # A writer that waits for room.
-bad = []
-50.times do
+p(50.times.all? do
   r, w = IO.pipe
   t = Thread.new { closed { w.write("x" * 200_000) } }
   Thread.pass until t.stop?
-  w.close
-  news = 3.times.map { IO.pipe }
-  got = t.join(20) ? t.value : :hangs
-  bad << got unless got == :closed
-  news.flatten.each(&:close)
+  told = told?(t, w)
   r.close
-  break if got == :hangs
-end
-p bad.uniq
+  told
+end)
 
 # One direction of a two-way stream.
 io = IO.popen("cat", "r+")
