@@ -214,7 +214,7 @@ opcodes! {
     Range 0,
     /// R[a] = R[b].to_s for interpolation
     ToS 1,
-    /// R[a] = the c strings from R[b] on joined
+    /// R[a] = the c strings from R[b] on joined, a UTF-8 one while they are ASCII (x = 1: one of the first's encoding)
     Concat 0,
     /// R[a] = R[b].to_sym (R[b] is a String of ours)
     Intern 0,

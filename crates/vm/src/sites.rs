@@ -301,7 +301,7 @@ impl Cx {
             Op::Array => Ok(self.heap.array(self.k.array.val(), fp.slice(b, c)).val()),
             Op::Hash => self.hash_literal(fp.slice(b, c)),
             Op::Range => self.range_literal(fp.r(b), fp.r(c), i.x() != 0),
-            Op::Concat => self.concat_strings(fp.slice(b, c)),
+            Op::Concat => self.concat_strings(fp.slice(b, c), i.x() != 0),
             Op::Closure => Ok(self.make_closure(fp, b as u16, i.x() != 0)),
             Op::BlockProc => Ok(self.block_proc(fp)),
             Op::Splat => return self.splat(a, fp.r(b), i.x() != 0),

@@ -174,8 +174,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
     }
 
-    /// Evaluates parts as strings into consecutive registers: first register and count.
-    fn part_registers(&mut self, parts: &[Part<'pr>]) -> (u16, u16) {
+    /// Evaluates parts as strings into consecutive registers: first register and count. Where they are too many, a `Concat` with
+    /// `x` joins the first of them already.
+    fn part_registers(&mut self, parts: &[Part<'pr>], x: u8) -> (u16, u16) {
         if parts.len() <= CHUNK {
             let first = self.mark() as u16;
             for p in parts {
@@ -200,7 +201,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.part(p, t);
             }
             let count = chunk.len() as u16 + started as u16;
-            self.emit(Op::Concat, 0, acc, first, count);
+            self.emit(Op::Concat, started as u8 | x, acc, first, count);
             started = true;
             self.release(mark);
         }
@@ -228,13 +229,18 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             let l = if n.is_frozen() { Lit::FrozenStr(text.into(), enc) } else { Lit::Str(text.into(), enc) };
             return self.load_lit(dst, l);
         }
-        self.concat(&parts, dst);
+        self.concat(parts, dst);
     }
 
-    fn concat(&mut self, parts: &[Part<'pr>], dst: u16) {
+    /// A string of the text's encoding, whatever that of its parts is, while these are ASCII.
+    fn concat(&mut self, mut parts: Vec<Part<'pr>>, dst: u16) {
         let mark = self.mark();
-        let (first, count) = self.part_registers(parts);
-        self.emit(Op::Concat, 0, dst, first, count);
+        let other = self.enc != EncIndex::UTF_8;
+        if other {
+            parts.insert(0, Part::Text(Vec::new(), self.enc));
+        }
+        let (first, count) = self.part_registers(&parts, other as u8);
+        self.emit(Op::Concat, (other || parts.len() > CHUNK) as u8, dst, first, count);
         self.release(mark);
     }
 
@@ -244,7 +250,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return self.load_sym(dst, &text);
         }
         let t = self.temp();
-        self.concat(&parts, t);
+        self.concat(parts, t);
         self.emit(Op::Intern, 0, dst, t, 0);
     }
 
@@ -257,7 +263,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn interpolated_xstring(&mut self, n: &InterpolatedXStringNode<'pr>, dst: u16) {
         let parts = self.parts(n.parts());
         let t = self.temp();
-        self.concat(&parts, t);
+        self.concat(parts, t);
         self.at(n.location().start());
         self.send_self(dst, b"`", &[t]);
     }
@@ -303,7 +309,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.bind(make);
         }
         let mark = self.mark();
-        let (first, count) = self.part_registers(&parts);
+        let (first, count) = self.part_registers(&parts, 1);
         self.at(offset);
         self.emit(Op::Regex, bits, dst, first, count);
         self.release(mark);

@@ -78,13 +78,13 @@ impl Cx {
         if parts.len() == 1 && parts[0].as_str().is_some() {
             return self.regexp(parts[0], options);
         }
-        let s = self.concat_strings(parts)?;
+        let s = self.concat_strings(parts, true)?;
         self.regexp(s, options)
     }
 
-    /// `"#{a}b"`: strings joined; encodings must agree. Integers, Symbols and nil stand for their `to_s` (see `to_s_op`).
+    /// `"#{a}b"`: strings joined; encodings must agree. It begins as UTF-8, or in the encoding of the first part. Integers, Symbols and nil stand for their `to_s` (see `to_s_op`).
     #[inline(never)]
-    pub(crate) fn concat_strings(&mut self, parts: &[Value]) -> R {
+    pub(crate) fn concat_strings(&mut self, parts: &[Value], mut as_first: bool) -> R {
         let mut digits = [0u8; 20];
         let mut n = 0;
         for p in parts {
@@ -98,7 +98,6 @@ impl Cx {
         self.check_size(n)?;
         let mut buf = StrBuf::with_capacity(n);
         let mut enc = EncIndex::UTF_8;
-        let mut first = true;
         let mut ascii = true;
         for p in parts {
             let name;
@@ -114,9 +113,8 @@ impl Cx {
             } else {
                 (&b""[..], EncIndex::US_ASCII, true)
             };
-            if first {
+            if std::mem::take(&mut as_first) {
                 enc = e;
-                first = false;
             } else if e != enc && !bytes.is_empty() {
                 if ascii && !seven {
                     enc = e;

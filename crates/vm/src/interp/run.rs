@@ -942,7 +942,7 @@ impl Cx {
                         flow!(cx.to_s_op(i.a(), v, c));
                     }
                 }
-                Op::Concat => leaf!(i.a(), cx.concat_strings(fp.slice(i.b(), i.c()))),
+                Op::Concat => leaf!(i.a(), cx.concat_strings(fp.slice(i.b(), i.c()), i.x() != 0)),
                 Op::Intern => {
                     save!();
                     leaf!(i.a(), cx.intern_op(fp.r(i.b())));

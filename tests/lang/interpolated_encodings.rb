@@ -1,0 +1,10 @@
+# A joined string has the encoding of the text it stands in, while its parts are ASCII.
+a = "a".dup.force_encoding("US-ASCII"); l = "\xe9".dup.force_encoding("ISO-8859-1"); e = "".dup.force_encoding("EUC-JP"); la = "q".dup.force_encoding("ISO-8859-1")
+x = 1
+p ["#{x}", "#{x}#{x}", "#{a}", "#{l}", "#{e}", "#{la}", "#{la}#{x}", "#{x}#{la}", "#{x}#{l}", "a#{x}", "#{x}a", "#{e}#{a}", "#{:a}", "#{nil}", "#{1.5}", "#{true}", "#{a} ", "#{:a}#{la}", "#{Object}", "#{la}#{a}", "#{a}#{la}", "#{e}#{la}"].map { |s| s.encoding.to_s }
+%w[EUC-JP ISO-8859-1 US-ASCII].each do |source|
+  p eval("# encoding: #{source}\nx = 1;\n[\"\#{x}\", \"a\#{x}\", \"\#{:b}\", :\"c\#{x}\", /\#{x}/, `echo \#{x}`].map { |s| s.encoding.to_s }")
+end
+many = %q(#{x}) * 300
+p eval("\"#{many}\"").encoding, eval("\"#{many}é\"").encoding, eval("# encoding: EUC-JP\n\"#{many}\"").encoding, eval("\"#{many}\\#{l}\"").encoding
+p(("é#{l}" rescue $!.message), ("#{l}é" rescue $!.message), "#{l}#{l}".bytes)
