@@ -20,6 +20,11 @@ module KumiSys
     method_added(mod, name)
   end
 
+  # A call gives a block to a method that has no use for it.
+  def self.unused_block(text)
+    emit_warning(text, nil)
+  end
+
   def self.tell_discarded(told)
     return unless told
     told[0].each_line { |line| emit_warning(line, nil) }

@@ -17,7 +17,8 @@ Usage: kumi [options] [--] [FILE [arguments]]
   -I dir          folders for require, before all others
   -r library      require it before the program runs
   -w, -W[0|1|2]   warnings: all, none, some, all
-  -W:no-category  deprecated, experimental, performance
+  -W:category, -W:no-category
+                  deprecated, experimental, performance, strict_unused_block
   -v              print the version, then warn as -w does
   -s              take switches behind FILE as globals
   -S              look for FILE in PATH

@@ -37,6 +37,7 @@ fn runtime_options(s: &Settings) -> kumi_vm::Options {
             "deprecated" => o.warn_deprecated = (*on).into(),
             "experimental" => o.warn_experimental = (*on).into(),
             "performance" => o.warn_performance = (*on).into(),
+            "strict_unused_block" => o.warn_unused_block = (*on).into(),
             _ => {}
         }
     }

@@ -50,6 +50,7 @@ const CHECKS: &[Check] = &[
     ("-r", &["-r", "./inc/probe", "-e", "p PROBE"], "", Out("1\n")),
     ("-w", &["-w", "-e", "p $VERBOSE"], "", Out("true\n")),
     ("-W", &["-W0", "-e", "p $VERBOSE"], "", Out("nil\n")),
+    ("-W:category", &["-W:strict_unused_block", "-e", "def m = 1; m { }"], "", Has("passed to 'Object#m'")),
     ("-W:no-category", &["-W:no-experimental", "-e", "p Warning[:experimental]"], "", Out("false\n")),
     ("-v", &["-v", "-e", "p $VERBOSE"], "", Last("true")),
     ("-s", &["-s", "switch.rb", "-abc"], "", Out("true\n")),

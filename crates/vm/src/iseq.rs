@@ -274,6 +274,10 @@ pub struct ISeq {
     pub parent_names: Option<Arc<ScopeNames>>,
     /// Prelude code: invisible in backtraces, system semantics.
     pub system: bool,
+    /// A method's: has it a use for a block (`yield`, `super` that hands its own on, `&blk`, `...`)?
+    pub uses_block: bool,
+    /// It was told that blocks given to it may be ignored.
+    pub told_unused: AtomicBool,
     /// Certain births, by the instruction that makes them.
     pub births: Box<[Birth]>,
     /// Number of once-slots.

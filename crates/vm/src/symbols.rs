@@ -64,6 +64,8 @@ struct Row {
     name: UnsafeCell<Box<[u8]>>,
     /// It never dies.
     pinned: AtomicBool,
+    /// A method that a program has by this name uses a block.
+    takes_block: AtomicBool,
 }
 // SAFETY: see `Row`.
 unsafe impl Sync for Row {}
@@ -156,6 +158,7 @@ impl SymTab {
                 // SAFETY: nobody has the symbol of a free row.
                 unsafe { *row.name.get() = name.into() };
                 row.pinned.store(pin, Relaxed);
+                row.takes_block.store(false, Relaxed);
                 // Whoever stores the symbol stores it after its name; `name` has the other half.
                 fence(Release);
                 s
@@ -164,7 +167,8 @@ impl SymTab {
                 if self.rows.len() >= self.rows.most().saturating_sub(if pin { 0 } else { RESERVE }) {
                     return None;
                 }
-                Sym(self.rows.push(Row { name: UnsafeCell::new(name.into()), pinned: AtomicBool::new(pin) })? as u32)
+                let (pinned, takes_block) = (AtomicBool::new(pin), AtomicBool::new(false));
+                Sym(self.rows.push(Row { name: UnsafeCell::new(name.into()), pinned, takes_block })? as u32)
             }
         };
         ids.of.insert(name.into(), s);
@@ -187,6 +191,15 @@ impl SymTab {
                 unsafe { &*r.name.get() }
             }
             None => b"",
+        }
+    }
+    /// Does a method of this name in some text that was compiled use a block?
+    pub(crate) fn takes_block(&self, s: Sym) -> bool {
+        self.rows.get(s.0 as usize).is_some_and(|r| r.takes_block.load(Relaxed))
+    }
+    pub(crate) fn set_takes_block(&self, s: Sym) {
+        if let Some(r) = self.rows.get(s.0 as usize) {
+            r.takes_block.store(true, Relaxed);
         }
     }
     /// Symbols there are.

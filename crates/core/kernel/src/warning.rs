@@ -53,7 +53,7 @@ fn get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         b"deprecated" => Value::bool(cx.options.warn_deprecated.load(Relaxed)),
         b"experimental" => Value::bool(cx.options.warn_experimental.load(Relaxed)),
         b"performance" => Value::bool(cx.options.warn_performance.load(Relaxed)),
-        b"strict_unused_block" => Value::FALSE,
+        b"strict_unused_block" => Value::bool(cx.options.warn_unused_block.load(Relaxed)),
         _ => Value::NIL,
     })
 }
@@ -64,6 +64,7 @@ fn set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         b"deprecated" => cx.options.warn_deprecated.store(on, Relaxed),
         b"experimental" => cx.options.warn_experimental.store(on, Relaxed),
         b"performance" => cx.options.warn_performance.store(on, Relaxed),
+        b"strict_unused_block" => cx.options.warn_unused_block.store(on, Relaxed),
         _ => {}
     }
     Ok(a[1])

@@ -50,7 +50,12 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.open(scope, Kind::Method, label, (loc.start(), loc.end()));
         self.prologue(n.parameters().as_ref());
         self.body(n.body().as_ref());
-        self.close()
+        let iseq = self.close();
+        if iseq.uses_block && !self.opts.system {
+            let name = self.env.intern(n.name().as_slice());
+            self.env.takes_block(name);
+        }
+        iseq
     }
 
     /// `def`
@@ -315,6 +320,17 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
         }
         None
+    }
+
+    /// The method that is being compiled, if one is, has a use for its block.
+    pub fn uses_block(&mut self) {
+        for f in std::iter::once(&mut self.cur).chain(self.outer.iter_mut().rev()) {
+            match f.kind {
+                Kind::Method => return f.uses_block = true,
+                Kind::Block | Kind::Lambda => {}
+                _ => return,
+            }
+        }
     }
 
     /// Whether a `return` here ends this very frame.

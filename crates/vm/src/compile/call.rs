@@ -530,6 +530,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.at(n.location().start());
             self.fail("Invalid yield");
         }
+        self.uses_block();
         let b = self.window();
         let mut args: Vec<Node<'pr>> = n.arguments().map(|a| a.arguments().iter().collect()).unwrap_or_default();
         let a = self.arguments(&mut args, None);
@@ -550,6 +551,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     /// The frame's own block goes on to the next method unless another one is given.
     fn own_block(&mut self, a: &mut Args) {
         if a.block.is_none() && a.flags & site::BLOCK_ARG == 0 {
+            self.uses_block();
             let t = self.temp();
             self.emit(Op::BlockRaw, 0, t, 0, 0);
             a.flags |= site::BLOCK_ARG | site::RAW_BLOCK;

@@ -68,6 +68,8 @@ pub struct Fun<'pr> {
     pub raw_block: Option<Name>,
     /// The scope's environment is not made yet: its locals are in registers.
     pub dry: bool,
+    /// See `ISeq::uses_block`.
+    pub uses_block: bool,
 }
 
 impl Fun<'_> {
@@ -107,6 +109,7 @@ impl Fun<'_> {
             redo: None,
             raw_block: None,
             dry: false,
+            uses_block: false,
         }
     }
 }

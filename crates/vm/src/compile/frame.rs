@@ -49,6 +49,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             Vec::new()
         };
         let nlits = f.lits.len();
+        let params_block = params.block || params.forward;
         Arc::new(ISeq {
             kind: f.kind,
             label: f.label.clone(),
@@ -78,6 +79,8 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             match_slot,
             parent_names,
             system: self.opts.system,
+            uses_block: f.uses_block || params_block,
+            told_unused: Default::default(),
             births: births.into(),
             once: ISeq::undef_cells(f.once as usize),
             values: ISeq::undef_cells(nlits),

@@ -54,6 +54,10 @@ pub trait CompileEnv {
         let _ = (source, options, enc);
         None
     }
+    /// There is a method of this name in the text that has a use for a block.
+    fn takes_block(&mut self, name: Sym) {
+        let _ = name;
+    }
     /// Asked every few hundred nodes: is the compilation to be left off?
     fn is_called_away(&mut self) -> bool {
         false

@@ -17,6 +17,8 @@ pub struct Options {
     pub warn_deprecated: AtomicBool,
     pub warn_experimental: AtomicBool,
     pub warn_performance: AtomicBool,
+    /// A block that is ignored is told of also where a method of the same name uses one, and without `-w`.
+    pub warn_unused_block: AtomicBool,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Default for Options {
             warn_deprecated: AtomicBool::new(false),
             warn_experimental: AtomicBool::new(true),
             warn_performance: AtomicBool::new(false),
+            warn_unused_block: AtomicBool::new(false),
         }
     }
 }

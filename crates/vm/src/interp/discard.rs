@@ -61,7 +61,7 @@ impl Cx {
         (!q.system).then(|| (q.path.to_string(), q.line))
     }
     /// "file:line: " of the running user code.
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         let Some(f) = self.user_frame() else { return String::new() };
         format!("{}:{}: ", f.iseq().path, f.iseq().line_at(self.user_pc(f)))
     }

@@ -64,6 +64,9 @@ impl CompileEnv for Cx {
         let message = self.ivar_get(exc, crate::sym::IV_MESSAGE);
         Some(message.as_str().map_or_else(String::new, |m| String::from_utf8_lossy(m.bytes()).into_owned()))
     }
+    fn takes_block(&mut self, name: Sym) {
+        self.syms.set_takes_block(name);
+    }
     fn is_called_away(&mut self) -> bool {
         let Some(mut p) = self.compiling else { return false };
         let away = p.is_over(self);

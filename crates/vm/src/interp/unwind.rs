@@ -187,6 +187,24 @@ impl Cx {
         let name = if e.builtin { e.called } else { e.name };
         self.sym_name(name)
     }
+    /// A method with its owner, where that has a name: `C#m`, `C.m`.
+    pub(super) fn method_label(&mut self, owner: Gc<ClassObj>, name: String) -> String {
+        if owner.is_singleton() {
+            return match owner.data.attached.as_class() {
+                Some(c) if c.data.name.is_some() => format!("{}.{name}", self.class_name(c)),
+                _ => name,
+            };
+        }
+        if owner.data.name.is_none() {
+            return name;
+        }
+        let of = self.class_name(owner);
+        // What the classes made by Struct and Data have of a module of the runtime's own.
+        match of.strip_prefix("KumiSys::").and_then(|c| c.strip_suffix("Class")) {
+            Some(made_by) => format!("{made_by}.{name}"),
+            None => format!("{of}#{name}"),
+        }
+    }
     /// Path, line and label of an entry.
     pub fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
         // SAFETY: a captured backtrace keeps its code (see `tables`); the low bit marks entries of natives.
@@ -197,24 +215,8 @@ impl Cx {
         let base = if native { self.label_name(e.method) } else { q.label.to_string() };
         let mut label = base.clone();
         if e.method != NO_METHOD && (native || !base.starts_with('<')) {
-            let m = &self.methods[e.method as usize];
-            let owner = m.owner;
             let name = self.label_name(e.method);
-            label = if owner.is_singleton() {
-                match owner.data.attached.as_class() {
-                    Some(c) if c.data.name.is_some() => format!("{}.{name}", self.class_name(c)),
-                    _ => name,
-                }
-            } else if owner.data.name.is_some() {
-                let of = self.class_name(owner);
-                // What the classes made by Struct and Data have of a module of the runtime's own.
-                match of.strip_prefix("KumiSys::").and_then(|c| c.strip_suffix("Class")) {
-                    Some(made_by) => format!("{made_by}.{name}"),
-                    None => format!("{of}#{name}"),
-                }
-            } else {
-                name
-            };
+            label = self.method_label(self.methods[e.method as usize].owner, name);
         }
         if e.block && !native {
             label = if q.block_depth > 1 { format!("block ({} levels) in {label}", q.block_depth) } else { format!("block in {label}") };

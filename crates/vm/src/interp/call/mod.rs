@@ -2,7 +2,7 @@
 //!
 //! An instruction's slow half (`sends`, `operators`, `blocks`) finds what to call and makes a [`Ready`] of the call site's
 //! window (`arguments`, with `refinements` in force there); `dispatch` runs a method's body with it; `exits` does what a
-//! native asks for instead of returning a value; `missing` is where nothing was found.
+//! native asks for instead of returning a value; `missing` is where nothing was found, `unused` where a block will be ignored.
 //!
 //! **Invariant.** A `Ready` holds the whole call: whoever has one looks at the window no more, so that a frame may be
 //! pushed over it. Every path ends with the value in its place, a frame pushed, or an exception on its way.
@@ -15,6 +15,7 @@ mod missing;
 mod operators;
 mod refinements;
 mod sends;
+mod unused;
 
 use crate::native::Args;
 use kumi_heap::Value;

@@ -60,6 +60,11 @@ impl Cx {
             return self.dispatch(m, ready);
         }
         let m = self.method_to_call(class, m);
+        if !ready.block.is_nil()
+            && let Some(f) = self.tell_unused_block(fp, m)
+        {
+            return f;
+        }
         if cacheable && self.heat(m) {
             cache.store((serial as u64) << 32 | m as u64, Release);
         }
