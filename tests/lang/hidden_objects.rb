@@ -29,6 +29,12 @@ TABLE = {
   "E.find { |x| x }" => 2, "E.any? { |x| nil }" => 2, "E.all? { |x| x }" => 2, "E.count { |x| x }" => 2, "E.each_with_index { |x, i| }" => 2,
   "E.each_with_object(1) { |x, m| }" => 2, "E.each_slice(2) { |x| }" => 4, "E.group_by { |x| x }" => 5, "E.partition { |x| x }" => 5, "E.uniq" => 3,
   "E.each_entry { |x| }" => 1, "E.reverse_each { |x| }" => 2, "A.each_entry { |x| }" => 1, "T.each_pair { |k, v| }" => 0, "T.dig(:a)" => 0, "H.dig(:a)" => 0, "A.dig(0)" => 0,
+  "H.group_by { |k, v| v }" => 6, "H.group_by { |x| 1 }" => 5, "H.partition { |k, v| v }" => 7, "H.sort_by { |k, v| v }" => 6, "H.uniq { |k, v| v }" => 5,
+  "H.each_entry { |k, v| }" => 3, "H.take_while { |k, v| v }" => 4, "H.drop_while { |k, v| v }" => 5, "H.one? { |k, v| v }" => 5, "H.minmax_by { |k, v| v }" => 5,
+  "H.find_index { |k, v| nil }" => 4, "H.tally" => 4, "H.drop(1)" => 5, "H.all?" => 4, "H.to_set" => 9, "H.each.to_a" => 5, "H.max { |a, b| 0 }" => 4,
+  "EP.group_by { |k, v| 1 }" => 3, "EP.sort_by { |k, v| v }" => 4, "EP.select { |k, v| v }" => 2, "EP.each_entry { |k, v| }" => 1, "EP.include?(1)" => 2, "AA.each_entry { |a, b| }" => 1,
 }
+class EnumP; include Enumerable; P1 = [1, 2]; P2 = [3, 4]; def each; yield P1; yield P2; self; end; end
+EP = EnumP.new
 T = Struct.new(:a, :n).new(1, [1, 2])
 report_allocations(TABLE)

@@ -74,6 +74,11 @@ impl ArrayObj {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Was it made to hold several values of a rest parameter? Such a parameter may hold any other Array as its one value.
+    #[inline(always)]
+    pub fn is_list(&self) -> bool {
+        self.hdr.has(flag::LIST)
+    }
     #[inline(always)]
     pub fn get(&self, i: usize) -> Option<Value> {
         self.seen().get(i)

@@ -76,6 +76,8 @@ pub mod flag {
     pub const OUT: u8 = 64;
     /// A Hash that was made from keywords (ruby2_keywords), or a String that is a chilled literal.
     pub const KEYWORDS: u8 = 128;
+    /// An Array that was made to hold the values of a rest parameter which is only passed on (the same bit).
+    pub const LIST: u8 = 128;
 }
 
 /// First two words of every cell.

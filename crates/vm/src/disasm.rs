@@ -103,6 +103,7 @@ fn call(i: &ISeq, c: usize, name: &dyn Fn(Sym) -> String) -> String {
         (site::ZSUPER, "zsuper"),
         (site::KW_ANON, "kwanon"),
         (site::IN_BLOCK, "inblock"),
+        (site::PASSED, "passed"),
     ];
     for (bit, n) in flags {
         if s.flags & bit != 0 {

@@ -96,6 +96,8 @@ pub mod site {
     pub const IN_BLOCK: u16 = 512;
     /// The BLOCK_ARG may be a raw block word, which looks like an Integer: it came from the frame's own block.
     pub const RAW_BLOCK: u16 = 1024;
+    /// The SPLAT register holds a rest parameter that is only passed on ([`Params::passes`](super::Params::passes)).
+    pub const PASSED: u16 = 2048;
 }
 
 /// A call site. Argument registers from `R[b + 1]`: `argc` positional values (or one Array with SPLAT),
@@ -133,7 +135,7 @@ pub struct Params {
     /// `**` without a name: nil instead of an empty Hash, for it can only be passed on.
     pub kwrest_anonymous: bool,
     /// The library's rest parameter is only counted and passed on: its register is undef for no value, the value itself for
-    /// one that is no Array, else an Array.
+    /// one, else an Array with [`flag::LIST`](kumi_heap::flag::LIST). One value that is such an Array is put into another.
     pub passes: bool,
     /// `**nil`
     pub no_kw: bool,

@@ -324,15 +324,11 @@ fn s_try_convert(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 // --- intrinsics ------------------------------------------------------------------
 
 fn i_len(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    // One value that stands for itself, or none (`Params::passes`).
-    Ok(Value::fix(args[0].as_array().map_or(!args[0].is_undef() as i64, |a| a.len() as i64)))
+    Ok(Value::fix(args[0].as_array().map_or(0, |a| a.len() as i64)))
 }
 
 fn i_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let Some(a) = args[0].as_array() else {
-        return Ok(if args[0].is_undef() || args[1].fix_val() != 0 { Value::NIL } else { args[0] });
-    };
-    Ok(a.get(args[1].fix_val() as usize).unwrap_or(Value::NIL))
+    Ok(args[0].as_array().and_then(|a| a.get(args[1].fix_val() as usize)).unwrap_or(Value::NIL))
 }
 
 /// `__ary_item(a, i)`: the element, undef beyond the end.

@@ -20,6 +20,7 @@ mod json_write;
 pub mod key;
 mod marshal;
 mod marshal_fast;
+mod rest;
 mod set;
 mod structs;
 
@@ -50,4 +51,5 @@ pub fn register(cx: &mut Cx) {
         cx.natives(table);
     }
     cx.natives(range::TABLE);
+    cx.natives(rest::TABLE);
 }

@@ -221,23 +221,6 @@ fn i_flo_steps(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if count.is_finite() && count < 4e18 { Ok(cx.int(count as i64)) } else { Ok(cx.float(count)) }
 }
 
-/// `__pack(values)`: what several yielded values count as.
-fn i_pack(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let Some(a) = args[0].as_array() else { return Ok(if args[0].is_undef() { Value::NIL } else { args[0] }) };
-    Ok(match a.len() {
-        0 => Value::NIL,
-        1 => a.get(0).unwrap_or(Value::NIL),
-        _ => args[0],
-    })
-}
-/// `__rest(rest)`: the Array of a rest parameter that may stand for itself (`Params::passes`).
-fn i_rest(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    Ok(match args[0] {
-        v if v.as_array().is_some() => v,
-        v if v.is_undef() => cx.array(&[]),
-        v => cx.array(&[v]),
-    })
-}
 /// `__ary_plain(x)`: an Array whose `each` is ours.
 fn i_plain(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::bool(args[0].as_array().is_some() && cx.builtin(args[0], sym::EACH)))
@@ -313,8 +296,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__key_flo", 1, 1, i_key_flo).guard(Guard::None),
     intrinsic("__flo_steps", 4, 4, i_flo_steps),
     intrinsic("__arith_new", 0, 0, i_arith_new).guard(Guard::None),
-    intrinsic("__pack", 1, 1, i_pack),
-    intrinsic("__rest", 1, 1, i_rest),
     intrinsic("__single", 1, 1, i_single),
     intrinsic("__ary_plain", 1, 1, i_plain),
     intrinsic("__ary_fold", 3, 3, i_fold),

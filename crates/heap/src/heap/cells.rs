@@ -101,13 +101,21 @@ impl Heap {
     }
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
+        self.array_flagged(class, elems, 0)
+    }
+    /// The values of a rest parameter that is only passed on.
+    pub fn list(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
+        self.array_flagged(class, elems, flag::LIST)
+    }
+    #[inline(always)]
+    fn array_flagged(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
         if elems.len() > 3 {
             self.charge(elems.len() * 8);
         }
         let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
         unsafe {
-            ArrayObj::write(p, class, elems, self.birth);
+            ArrayObj::write(p, class, elems, self.birth | flags);
         }
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)

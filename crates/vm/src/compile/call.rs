@@ -270,6 +270,15 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         if !name.starts_with(b"__") || !(self.opts.system || self.opts.library) {
             return false;
         }
+        // What reads a rest parameter that may stand for itself is not what reads an Array.
+        let passed = args.first().and_then(|n| n.as_local_variable_read_node()).is_some_and(|l| self.passes(&l));
+        let name = match name {
+            b"__ary_len" if passed => b"__rest_len".as_slice(),
+            b"__ary_at" if passed => b"__rest_at",
+            b"__pack" if passed => b"__rest_pack",
+            b"__rest" if passed => b"__rest_list",
+            _ => name,
+        };
         let Some(i) = std::str::from_utf8(name).ok().and_then(|s| self.env.intrinsic(s)) else { return false };
         let odd = |a: &Node<'pr>| matches!(a, Node::SplatNode { .. } | Node::KeywordHashNode { .. } | Node::ForwardingArgumentsNode { .. });
         if n.block().is_some() || args.iter().any(odd) || args.len() > 255 {
@@ -378,6 +387,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.load_anonymous(b"*", list);
             } else if let Some(v) = self.passed_rest(args) {
                 self.load(v, list);
+                a.flags |= site::PASSED;
             } else {
                 self.array(args, list, !last_of_all);
                 if forwards {
@@ -443,10 +453,16 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return if self.opts.system && scope.passes(b"*") { self.anonymous(b"*") } else { None };
         };
         let l = e.as_local_variable_read_node()?;
+        self.passes(&l).then(|| self.var(l.name().as_slice(), l.depth()))
+    }
+
+    /// Is the local a rest parameter that is only passed on?
+    fn passes(&self, l: &LocalVariableReadNode<'pr>) -> bool {
         let (name, depth) = (l.name().as_slice(), l.depth());
-        let scope = &self.an.scopes[self.scope_up(depth).ok()?];
+        let Ok(s) = self.scope_up(depth) else { return false };
+        let scope = &self.an.scopes[s];
         let rest = scope.params.list.iter().any(|p| p.kind == PKind::Rest && p.name == name);
-        (self.opts.system && rest && scope.passes(name)).then(|| self.var(name, depth))
+        self.opts.system && rest && scope.passes(name)
     }
 
     /// The value of `&e`; the flag of the site when it is the frame's own block.

@@ -109,7 +109,8 @@ impl Cx {
             let rest: &[Value] = &args[req + given_opt..n - post];
             let v = match rest {
                 [] if p.passes => Value::UNDEF,
-                [v] if p.passes && v.as_array().is_none() => *v,
+                [v] if p.passes && !v.as_array().is_some_and(|a| a.is_list()) => *v,
+                _ if p.passes => self.heap.list(self.k.array.val(), rest).val(),
                 _ => self.array(rest),
             };
             nf.set_r(at, v);

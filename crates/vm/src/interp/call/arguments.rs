@@ -34,11 +34,11 @@ impl Cx {
         let mut args = Args::new();
         if s.flags & site::SPLAT != 0 {
             let list = fp.r(at);
+            // One value of a rest parameter that is passed on stands for itself.
             match list.as_array() {
-                Some(a) => args.extend(a.seen()),
-                // One value stands for itself (`Params::passes`).
-                None if !list.is_undef() => args.push(list),
-                None => {}
+                Some(a) if s.flags & site::PASSED == 0 || a.is_list() => args.extend(a.seen()),
+                _ if !list.is_undef() => args.push(list),
+                _ => {}
             }
             at += 1;
         } else {
