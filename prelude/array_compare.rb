@@ -218,6 +218,31 @@ class Array
 end
 
 module KumiSys
+  # The extremes as `[a, b].max` and Enumerable ask for them: each element is compared with the best one, not that with it.
+  def self.list_max(a)
+    best = __ary_max(a)
+    return best unless __undef?(best)
+    best = __ary_at(a, 0)
+    i = 1
+    until __undef?(v = __ary_item(a, i))
+      best = v if cmp_int(v <=> best, v, best) > 0
+      i += 1
+    end
+    best
+  end
+
+  def self.list_min(a)
+    best = __ary_min(a)
+    return best unless __undef?(best)
+    best = __ary_at(a, 0)
+    i = 1
+    until __undef?(v = __ary_item(a, i))
+      best = v if cmp_int(v <=> best, v, best) < 0
+      i += 1
+    end
+    best
+  end
+
   # Elements of the arrays, each kind once.
   def self.distinct(arrays)
     seen = {}

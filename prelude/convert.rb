@@ -221,7 +221,9 @@ module KumiSys
 
   # The name of the class that has the methods of `obj` alone, if it has one; a class always has.
   def self.singleton_text(obj)
-    return "#<Class:#{inspect(obj)}>" if __singleton?(obj) || (__is_a(obj, Class) && !obj.singleton_class?)
+    if __singleton?(obj) || (__is_a(obj, Class) && !obj.singleton_class?)
+      return "#<Class:#{__is_a(obj, Module) ? inspect(obj) : __any_to_s(obj)}>"
+    end
     __is_a(obj, Class) ? "#<Class:#{obj.superclass}>" : nil
   end
 

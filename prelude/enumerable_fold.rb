@@ -146,11 +146,15 @@ module Enumerable
   end
 
   def min(n = nil, &)
-    KumiSys.list(self).min(n, &)
+    list = KumiSys.list(self)
+    return KumiSys.list_min(list) if __same(n, nil) && !block_given? && __ary_len(list) > 0
+    list.min(n, &)
   end
 
   def max(n = nil, &)
-    KumiSys.list(self).max(n, &)
+    list = KumiSys.list(self)
+    return KumiSys.list_max(list) if __same(n, nil) && !block_given? && __ary_len(list) > 0
+    list.max(n, &)
   end
 
   def minmax(&)

@@ -67,14 +67,16 @@ module Enumerable
     list = __ary_new
     lax = __block_literal ? nil : KumiSys.lax(__block_proc)
     each do |*a|
-      __ary_push(list, __pack(a))
-      (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, __rest(a))) : yield(__pack(a)))
+      a = __rest(a)
+      __ary_push(list, a)
+      (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, a)) : yield(__pack(a)))
     end
     return nil if __ary_len(list) == 0
     while __same(n, nil) || (n -= 1) > 0
       i = 0
       while i < __ary_len(list)
-        yield __ary_at(list, i)
+        a = __ary_at(list, i)
+        (lax || __ary_len(a) == 0 ? yield(*KumiSys.fit(lax, a)) : yield(__pack(a)))
         i += 1
       end
     end

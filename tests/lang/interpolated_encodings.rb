@@ -8,3 +8,14 @@ end
 many = %q(#{x}) * 300
 p eval("\"#{many}\"").encoding, eval("\"#{many}é\"").encoding, eval("# encoding: EUC-JP\n\"#{many}\"").encoding, eval("\"#{many}\\#{l}\"").encoding
 p(("é#{l}" rescue $!.message), ("#{l}é" rescue $!.message), "#{l}#{l}".bytes)
+# Text of an encoding without ASCII stands beside nothing else; a Symbol has its own.
+w = "a".encode("UTF-16LE"); n = "".encode("UTF-16LE"); s = l.to_sym; x = 1
+p "#{w}".encoding, "#{n}b", "b#{n}", "#{w}#{n}#{w}".encoding
+["w + b", "b + w", "1 + w", "w + 1", "w + é"].each do |how|
+  p eval(%("#{how.split(" + ").map { |q| { "w" => "\#{w}", "1" => "\#{x}" }.fetch(q, q) }.join}"))
+rescue Encoding::CompatibilityError
+  puts "#{how}: #{$!.message}"
+end
+p "#{s}".encoding, "a#{s}".bytes, "#{:é}".encoding, ("é#{s}" rescue $!.message), :"x#{s}".encoding
+begin; p :"x#{"\xff"}"; rescue EncodingError; puts $!.message; end
+p :"y#{"\xa4\xa2".dup.force_encoding("EUC-JP")}".encoding

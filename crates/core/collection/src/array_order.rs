@@ -400,7 +400,7 @@ fn long_extreme(cx: &mut Cx, a: Gc<ArrayObj>, want: Ordering) -> Result<Option<(
 pub(crate) fn made(cx: &mut Cx, list: &[Value], name: &'static str, args: &[Value]) -> Exit {
     let a = cx.array(list);
     let s = cx.intern(name);
-    cx.call(a, s, args)
+    cx.call_public(a, s, args)
 }
 /// Is `name` our own method of Arrays, and is nobody told of calls?
 pub(crate) fn ours(cx: &mut Cx, name: &'static str) -> bool {
@@ -411,15 +411,17 @@ pub(crate) fn ours(cx: &mut Cx, name: &'static str) -> bool {
     cx.builtin_in(c, s)
 }
 fn list_extreme(cx: &mut Cx, list: &[Value], name: &'static str, want: Ordering) -> R {
-    if ours(cx, name) {
-        if let [x] = list {
-            return Ok(*x);
-        }
-        if let Some(i) = extreme(cx, list, want) {
-            return Ok(list[i]);
-        }
+    if list.is_empty() || !ours(cx, name) {
+        return Err(made(cx, list, name, &[]));
     }
-    Err(made(cx, list, name, &[]))
+    if let [x] = list {
+        return Ok(*x);
+    }
+    if let Some(i) = extreme(cx, list, want) {
+        return Ok(list[i]);
+    }
+    let a = cx.array(list);
+    Err(cx.call_helper(if want.is_lt() { "list_min" } else { "list_max" }, &[a]))
 }
 /// `[a, b].min`, `[a, b].max` (compiled calls).
 fn list_min(cx: &mut Cx, _: Value, list: &[Value]) -> R {

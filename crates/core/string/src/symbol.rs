@@ -172,7 +172,14 @@ fn to_proc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.symbol_proc(y))
 }
 
+/// `:"#{x}"`: the symbol of a joined string.
+fn joined(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = cx.arg_str(args, 0)?;
+    intern_str(cx, s)
+}
+
 pub static TABLE: &[NativeDef] = &[
+    intrinsic("__str_to_sym", 1, 1, joined),
     n("Symbol.", "all_symbols", 0, 0, all),
     n("Symbol", "to_s", 0, 0, to_s),
     n("Symbol", "id2name", 0, 0, to_s),

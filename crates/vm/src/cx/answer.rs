@@ -84,6 +84,11 @@ impl Cx {
     pub fn call(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
         self.call_block(recv, mid, args, Value::NIL)
     }
+    /// The same for public methods alone, as with a receiver in front of a dot.
+    pub fn call_public(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
+        self.pending.call = Some(Call { fcall: false, ..Call::new(Target::Name(mid), recv, Args::from_slice(args)) });
+        Exit::Call
+    }
     pub fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
         self.pending.call = Some(Call { block, ..Call::new(Target::Name(mid), recv, Args::from_slice(args)) });
         Exit::Call

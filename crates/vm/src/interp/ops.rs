@@ -82,7 +82,8 @@ impl Cx {
         self.regexp(s, options)
     }
 
-    /// `"#{a}b"`: strings joined; encodings must agree. It begins as UTF-8, or in the encoding of the first part. Integers, Symbols and nil stand for their `to_s` (see `to_s_op`).
+    /// `"#{a}b"`: strings joined; encodings must agree. It begins as UTF-8, or in the encoding of the first part. Integers,
+    /// Symbols and nil stand for their `to_s` (see `to_s_op`).
     #[inline(never)]
     pub(crate) fn concat_strings(&mut self, parts: &[Value], mut as_first: bool) -> R {
         let mut digits = [0u8; 20];
@@ -103,7 +104,8 @@ impl Cx {
             let name;
             let (bytes, e, seven) = if let Some(s) = p.as_str() {
                 name = s;
-                (name.bytes(), EncIndex::from_u8(name.enc()), name.buf.is_ascii())
+                let e = EncIndex::from_u8(name.enc());
+                (name.bytes(), e, e.is_ascii_compatible() && name.buf.is_ascii())
             } else if let Some(i) = p.as_fix() {
                 (decimal(i, &mut digits), EncIndex::US_ASCII, true)
             } else if let Some(s) = p.as_sym() {
@@ -116,9 +118,10 @@ impl Cx {
             if std::mem::take(&mut as_first) {
                 enc = e;
             } else if e != enc && !bytes.is_empty() {
-                if ascii && !seven {
-                    enc = e;
-                } else if !ascii && !seven {
+                // ASCII stands in any encoding that has it, an empty string in all.
+                if buf.is_empty() || ascii && !seven && e.is_ascii_compatible() {
+                    enc = if seven && enc.is_ascii_compatible() { enc } else { e };
+                } else if !seven || !enc.is_ascii_compatible() {
                     return Err(self.incompatible(enc, e));
                 }
             }
@@ -161,10 +164,23 @@ impl Cx {
                 return self.leaf_exit(x, dst);
             }
         }
-        // `Concat` writes these itself.
         if (v.is_fix() || v.is_sym() || v.is_nil()) && self.builtin(v, sym::TO_S) {
-            fp.set_r(dst, v);
-            return Flow::Go;
+            // `Concat` writes these itself, but for names that may have another encoding.
+            let Some(name) = v.as_sym().filter(|s| !self.syms.name(*s).is_ascii()) else {
+                fp.set_r(dst, v);
+                return Flow::Go;
+            };
+            let class = self.class_of(v);
+            let to_s = self.find_method(class, sym::TO_S);
+            if let Some(f) = self.methods[to_s as usize].native {
+                return match f(self, Value::sym(name), &[]) {
+                    Ok(s) => {
+                        fp.set_r(dst, s);
+                        Flow::Go
+                    }
+                    Err(x) => self.leaf_exit(x, dst),
+                };
+            }
         }
         let x = self.call_helper("interpolate", &[v]);
         self.leaf_exit(x, dst)

@@ -224,10 +224,10 @@ impl Cx {
         let m = self.find_method(c, mid);
         m != NO_METHOD && self.methods[m as usize].builtin
     }
-    /// Is method `mid` of class `c` the runtime's own?
+    /// Is method `mid` of class `c` the runtime's own, and anybody's to call?
     pub fn builtin_in(&mut self, c: Gc<ClassObj>, mid: Sym) -> bool {
         let m = self.find_method(c, mid);
-        m != NO_METHOD && self.methods[m as usize].builtin
+        m != NO_METHOD && self.methods[m as usize].builtin && self.methods[m as usize].vis == Vis::Public
     }
     /// Does `v` have a method `mid` (any visibility)?
     pub fn has_method(&mut self, v: Value, mid: Sym) -> bool {

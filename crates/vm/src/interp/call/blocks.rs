@@ -138,7 +138,12 @@ impl Cx {
         let min = (p.req + p.post) as usize;
         let max = min + p.opt_count() as usize;
         let several = p.excess_comma || (min > 0 && (max > 1 || p.rest)) || p.opt_count() > 1;
-        if r.args.len() == 1 && r.args[0].is_heap() && !r.args[0].is_kind(Kind::Array) && several {
+        if r.args.len() == 1
+            && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0))
+            && r.args[0].is_heap()
+            && !r.args[0].is_kind(Kind::Array)
+            && several
+        {
             let v = r.args[0];
             if self.has_method(v, sym::TO_ARY) || !self.builtin(v, sym::RESPOND_TO) || !self.builtin(v, sym::METHOD_MISSING) {
                 if !matches!(v.kind(), Some(Kind::Str | Kind::Hash | Kind::Struct | Kind::Range | Kind::Class))

@@ -23,7 +23,7 @@ impl Cx {
     }
     /// Looks through active refinements (pairs refined class, module; innermost first) in resolution order.
     pub(crate) fn refined_method(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, mid: Sym) -> Option<u32> {
-        self.refined_from(list, class, 0, mid)
+        self.refined_from(list, class, 0, None, mid)
     }
     /// The refined method that `super` in `from` finds where refinements are in force, when there is one.
     pub(super) fn refined_super(&mut self, fp: Fp, class: Gc<ClassObj>, from: u32, mid: Sym) -> Option<u32> {
@@ -31,14 +31,21 @@ impl Cx {
         let e = &self.methods[from as usize];
         let (owner, nth) = (e.owner, e.place.nth as usize);
         let (at, _) = class.data.mro.iter().enumerate().filter(|(_, c)| **c == owner).nth(nth)?;
-        self.refined_from(list, class, at + 1, mid).filter(|m| *m != NO_METHOD)
+        self.refined_from(list, class, at + 1, None, mid).filter(|m| *m != NO_METHOD)
     }
-    /// The same from a place in the order of `class` on.
-    fn refined_from(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, from: usize, mid: Sym) -> Option<u32> {
+    /// The same in a refinement of `refined`, whose refinements `super` passes over.
+    pub(super) fn refined_beyond(&mut self, fp: Fp, class: Gc<ClassObj>, refined: Gc<ClassObj>, mid: Sym) -> Option<u32> {
+        let list = fp.cref().cell::<CrefObj>()?.refinements.as_array()?;
+        let at = class.data.mro.iter().position(|c| *c == refined)?;
+        let from = Self::section(&class.data.mro, at);
+        self.refined_from(list, class, from, Some(refined), mid).filter(|m| *m != NO_METHOD)
+    }
+    /// The same from a place in the order of `class` on, without the refinements of `but`.
+    fn refined_from(&mut self, list: Gc<ArrayObj>, class: Gc<ClassObj>, from: usize, but: Option<Gc<ClassObj>>, mid: Sym) -> Option<u32> {
         let _classes = self.lock_classes();
         let mro = class.data.mro.clone();
         // A class's refinements come before what is prepended to it.
-        let pairs: Vec<_> = list.seen().iter().filter_map(|p| Self::refinement_at(&mro, p)).collect();
+        let pairs: Vec<_> = list.seen().iter().filter_map(|p| Self::refinement_at(&mro, p, but)).collect();
         for (at, c) in mro.iter().enumerate().skip(from) {
             for (_, r) in pairs.iter().filter(|(first, _)| *first == at) {
                 for a in r.data.mro.clone() {
@@ -59,10 +66,10 @@ impl Cx {
         None
     }
     /// Where a pair (refined class, module) comes in an order, if it does, and the module.
-    fn refinement_at(mro: &[Gc<ClassObj>], pair: Value) -> Option<(usize, Gc<ClassObj>)> {
+    fn refinement_at(mro: &[Gc<ClassObj>], pair: Value, but: Option<Gc<ClassObj>>) -> Option<(usize, Gc<ClassObj>)> {
         let pair = pair.as_array()?;
         let (class, module) = (pair.get(0)?.as_class()?, pair.get(1)?.as_class()?);
-        let at = mro.iter().position(|c| *c == class)?;
+        let at = mro.iter().position(|c| *c == class && but != Some(class))?;
         Some((Self::section(mro, at), module))
     }
     /// The refined method that a call in the nearest user frame would find, when there is one.

@@ -190,8 +190,14 @@ impl Cx {
         let next = match owner.data.refined {
             // super in a refinement: the refined class's own method.
             Some(refined) => {
-                let up = self.refined_class_method(class, refined, name);
+                let beyond = self.refined_beyond(fp, class, refined, name);
+                let up = beyond.unwrap_or_else(|| self.refined_class_method(class, refined, name));
                 if up == NO_METHOD { self.find_method(class, name) } else { up }
+            }
+            None if owner.is_class() && !class.data.mro.contains(&owner) => {
+                let (is, expected) = (self.class_name(class), self.class_name(owner));
+                let x = self.type_error(&format!("self has wrong type to call super in this context: {is} (expected {expected})"));
+                return self.leaf_exit(x, i.a());
             }
             None => {
                 let n = self.refined_super(fp, class, m, name).unwrap_or_else(|| self.next_method(class, m, name));
