@@ -420,17 +420,26 @@ class Array
   end
 
   def zip(*others)
-    lists = others.map do |o|
-      a = KumiSys.try_ary(o)
-      next a if a
-      unless o.respond_to?(:each)
-        raise TypeError, "wrong argument type #{__describe_class(o)} (must respond to :each)"
-      end
-      o.to_enum(:each).first(__ary_len(self))
+    lists = others
+    m = __ary_len(lists)
+    k = 0
+    while k < m
+      o = __ary_at(lists, k)
+      __ary_set(lists, k, KumiSys.zip_list(o) || KumiSys.take(o, __ary_len(self)))
+      k += 1
     end
     out = block_given? ? nil : __ary_new(__ary_len(self))
-    several = !out && !__block_literal && __is_a(__block_proc, Proc) && __block_proc.arity > 1
-    m = __ary_len(lists)
+    # A block of two parameters and more has the values, others have rows.
+    several = !out && (__block_literal ? __block_pairs : __is_a(__block_proc, Proc) && __block_proc.arity > 1)
+    if several && m == 1
+      list = __ary_at(lists, 0)
+      i = 0
+      until __undef?(item = __ary_item(self, i))
+        yield item, __ary_at(list, i)
+        i += 1
+      end
+      return nil
+    end
     i = 0
     while i < __ary_len(self)
       row = __ary_new(m + 1)

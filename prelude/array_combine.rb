@@ -77,11 +77,18 @@ class Array
   end
 
   def product(*others)
-    lists = [__ary_copy(self)]
-    others.each { |o| lists << __ary_copy(KumiSys.to_ary(o)) }
-    m = __ary_len(lists)
+    m = __ary_len(others) + 1
+    lists = __ary_new(m)
+    sizes = __ary_new(m)
     total = 1
-    lists.each { |l| total *= __ary_len(l) }
+    i = 0
+    while i < m
+      l = __ary_copy(i == 0 ? self : KumiSys.to_ary(__ary_at(others, i - 1)))
+      __ary_push(lists, l)
+      __ary_push(sizes, __ary_len(l))
+      total *= __ary_len(l)
+      i += 1
+    end
     given = block_given?
     if !given && total > 0x7fffffff
       raise RangeError, "too big to product"
@@ -89,7 +96,6 @@ class Array
     out = given ? self : __ary_new(total)
     return out if total == 0
     at = __ary_filled(m, 0)
-    sizes = lists.map { |l| __ary_len(l) }
     more = true
     while more
       row = __ary_row(lists, at)

@@ -92,18 +92,33 @@ class Array
   end
 
   def difference(*others)
-    others = others.map { |o| KumiSys.to_ary(o) }
-    others.inject(__ary_copy(self)) { |a, o| a - o }
+    r = __builtin(self, :-) && __ary_len(others) > 0 ? self : __ary_copy(self)
+    i = 0
+    while i < __ary_len(others)
+      r = r - KumiSys.to_ary(__ary_at(others, i))
+      i += 1
+    end
+    r
   end
 
   def intersection(*others)
-    others = others.map { |o| KumiSys.to_ary(o) }
-    others.inject(dup) { |a, o| a & o }
+    r = __builtin(self, :&) && __ary_len(others) > 0 ? self : __ary_copy(self)
+    i = 0
+    while i < __ary_len(others)
+      r = r & KumiSys.to_ary(__ary_at(others, i))
+      i += 1
+    end
+    r
   end
 
   def union(*others)
-    others = others.map { |o| KumiSys.to_ary(o) }
-    others.inject(uniq) { |a, o| a | o }
+    r = __builtin(self, :|) && __ary_len(others) > 0 ? self : uniq
+    i = 0
+    while i < __ary_len(others)
+      r = r | KumiSys.to_ary(__ary_at(others, i))
+      i += 1
+    end
+    r
   end
 
   def intersect?(other)
@@ -114,11 +129,7 @@ class Array
   # --- order -----------------------------------------------------------------
 
   def sort(&)
-    a = __ary_copy(self)
-    return KumiSys.merge_sort(a, &) if block_given?
-    r = __ary_sort(a)
-    return r unless __undef?(r)
-    KumiSys.merge_sort(a) { |x, y| x <=> y }
+    KumiSys.ordered(self, &)
   end
 
   def sort_by
@@ -135,10 +146,8 @@ class Array
     KumiSys.sort_by_keys(keys, values)
   end
 
-  def min(n = nil)
-    unless __same(n, nil)
-      return block_given? ? KumiSys.least(self, n) { |a, b| yield a, b } : KumiSys.least(self, n)
-    end
+  def min(n = nil, &)
+    return KumiSys.least(self, n, &) unless __same(n, nil)
     return nil if __ary_len(self) == 0
     unless block_given?
       r = __ary_min(self)
@@ -158,10 +167,8 @@ class Array
     best
   end
 
-  def max(n = nil)
-    unless __same(n, nil)
-      return block_given? ? KumiSys.most(self, n) { |a, b| yield a, b } : KumiSys.most(self, n)
-    end
+  def max(n = nil, &)
+    return KumiSys.most(self, n, &) unless __same(n, nil)
     return nil if __ary_len(self) == 0
     unless block_given?
       r = __ary_max(self)
@@ -379,13 +386,23 @@ module KumiSys
     n
   end
 
-  def self.least(a, n)
+  def self.least(a, n, &)
     n = count_arg(n)
-    (block_given? ? a.sort { |x, y| yield x, y } : a.sort).first(n)
+    sorted = ordered(a, &)
+    n < __ary_len(sorted) ? __ary_truncate(sorted, n) : sorted
   end
 
-  def self.most(a, n)
+  def self.most(a, n, &)
     n = count_arg(n)
-    (block_given? ? a.sort { |x, y| yield x, y } : a.sort).reverse.first(n)
+    sorted = ordered(a, &).reverse!
+    n < __ary_len(sorted) ? __ary_truncate(sorted, n) : sorted
+  end
+
+  # A sorted copy.
+  def self.ordered(a, &)
+    copy = __ary_copy(a)
+    return merge_sort(copy, &) if block_given?
+    r = __ary_sort(copy)
+    __undef?(r) ? merge_sort(copy) { |x, y| x <=> y } : r
   end
 end

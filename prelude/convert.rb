@@ -52,34 +52,34 @@ module KumiSys
   def self.to_int(x)
     return x if __is_a(x, Integer)
     return x.to_i if __is_a(x, Float)
-    convert(x, Integer, "Integer", :to_int)
+    convert(x, Integer, :Integer, :to_int)
   end
 
   # x as an Integer of 64 bits: what most arguments are. nil and Floats out of range have messages of their own.
   def self.to_long(x)
     n = __long(x)
-    __undef?(n) ? __long(convert(x, Integer, "Integer", :to_int)) : n
+    __undef?(n) ? __long(convert(x, Integer, :Integer, :to_int)) : n
   end
 
   # x as an Integer that C's int holds: descriptors, flags, levels, numbers of processes.
   def self.to_cint(x)
     n = __cint(x)
-    __undef?(n) ? __cint(convert(x, Integer, "Integer", :to_int)) : n
+    __undef?(n) ? __cint(convert(x, Integer, :Integer, :to_int)) : n
   end
 
   def self.to_str(x)
     return x if __is_a(x, String)
-    convert(x, String, "String", :to_str)
+    convert(x, String, :String, :to_str)
   end
 
   def self.to_ary(x)
     return x if __is_a(x, Array)
-    convert(x, Array, "Array", :to_ary)
+    convert(x, Array, :Array, :to_ary)
   end
 
   def self.to_hash(x)
     return x if __is_a(x, Hash)
-    convert(x, Hash, "Hash", :to_hash)
+    convert(x, Hash, :Hash, :to_hash)
   end
 
   def self.to_sym(x)
@@ -92,12 +92,12 @@ module KumiSys
     r = check_call(x, :to_proc)
     raise TypeError, "no implicit conversion of #{__describe_type(x)} into Proc" if __undef?(r)
     return r if __is_a(r, Proc)
-    bad_conversion(x, "Proc", :to_proc, r)
+    bad_conversion(x, :Proc, :to_proc, r)
   end
 
   def self.to_io(x)
     return x if __is_a(x, IO)
-    convert(x, IO, "IO", :to_io)
+    convert(x, IO, :IO, :to_io)
   end
 
   # A path: to_path, then to_str.
@@ -123,33 +123,33 @@ module KumiSys
       r = check_call(x, :to_f)
       raise TypeError, "can't convert #{__describe_type(x)} into Float" if __undef?(r)
       return r if __is_a(r, Float)
-      bad_conversion(x, "Float", :to_f, r)
+      bad_conversion(x, :Float, :to_f, r)
     end
     raise TypeError, "can't convert #{__describe_type(x)} into Float"
   end
 
   def self.try_int(x)
-    __is_a(x, Integer) ? x : try_convert(x, Integer, "Integer", :to_int)
+    __is_a(x, Integer) ? x : try_convert(x, Integer, :Integer, :to_int)
   end
 
   def self.try_str(x)
-    __is_a(x, String) ? x : try_convert(x, String, "String", :to_str)
+    __is_a(x, String) ? x : try_convert(x, String, :String, :to_str)
   end
 
   def self.try_ary(x)
-    __is_a(x, Array) ? x : try_convert(x, Array, "Array", :to_ary)
+    __is_a(x, Array) ? x : try_convert(x, Array, :Array, :to_ary)
   end
 
   def self.try_hash(x)
-    __is_a(x, Hash) ? x : try_convert(x, Hash, "Hash", :to_hash)
+    __is_a(x, Hash) ? x : try_convert(x, Hash, :Hash, :to_hash)
   end
 
   def self.try_regexp(x)
-    __is_a(x, Regexp) ? x : try_convert(x, Regexp, "Regexp", :to_regexp)
+    __is_a(x, Regexp) ? x : try_convert(x, Regexp, :Regexp, :to_regexp)
   end
 
   def self.try_io(x)
-    __is_a(x, IO) ? x : try_convert(x, IO, "IO", :to_io)
+    __is_a(x, IO) ? x : try_convert(x, IO, :IO, :to_io)
   end
 
   # What string interpolation shows: to_s, or the plain description when that gives no String.

@@ -269,13 +269,12 @@ module Enumerable
   end
 
   def zip(*others)
-    sources = others.map do |o|
-      a = KumiSys.try_ary(o)
-      next a if a
-      unless o.respond_to?(:each)
-        raise TypeError, "wrong argument type #{__describe_class(o)} (must respond to :each)"
-      end
-      o.to_enum(:each)
+    sources = others
+    k = 0
+    while k < __ary_len(sources)
+      o = __ary_at(sources, k)
+      __ary_set(sources, k, KumiSys.zip_list(o) || o.to_enum(:each))
+      k += 1
     end
     out = block_given? ? nil : __ary_new
     lax = out || __block_literal ? nil : KumiSys.lax(__block_proc)
@@ -410,6 +409,14 @@ module KumiSys
     else
       obj.each { |*a| yield __pack(a) }
     end
+  end
+
+  # What zip is given as an Array; nil for what must be walked.
+  def self.zip_list(o)
+    a = try_ary(o)
+    return a if a
+    raise TypeError, "wrong argument type #{__describe_class(o)} (must respond to :each)" unless o.respond_to?(:each)
+    nil
   end
 
   # What flat_map does with one result.

@@ -56,29 +56,36 @@ module Enumerable
   end
   alias reduce inject
 
+  # Integers are added up as they come; the first other value makes a list of the sum so far and what follows.
   def sum(init = 0)
-    list = __ary_new
+    acc = __is_a(init, Integer) && __builtin(init, :+) ? init : [init]
     single = KumiSys.single?(self)
-    if block_given?
+    if !block_given?
       if single
-        each do |x|
-          v = yield x
-          __ary_push(list, v)
-        end
+        each { |v| acc = __sum_step(acc, v) }
       else
-        each do |*a|
-          v = yield __pack(a)
-          __ary_push(list, v)
-        end
+        each { |*a| acc = __sum_step(acc, __pack(a)) }
+      end
+    elsif __is_a(self, Hash) && __block_pairs
+      each do |k, x|
+        v = yield k, x
+        acc = __sum_step(acc, v)
       end
     elsif single
-      each { |v| __ary_push(list, v) }
+      each do |x|
+        v = yield x
+        acc = __sum_step(acc, v)
+      end
     else
-      each { |*a| __ary_push(list, __pack(a)) }
+      each do |*a|
+        v = yield __pack(a)
+        acc = __sum_step(acc, v)
+      end
     end
-    r = __ary_sum(list, init)
+    return acc unless __is_a(acc, Array)
+    r = __ary_sum(acc, __undef)
     return r unless __undef?(r)
-    KumiSys.sum(list, init)
+    KumiSys.sum(__ary_part(acc, 1, __ary_len(acc)), __ary_at(acc, 0))
   end
 
   def count(x = __undef)
@@ -161,10 +168,10 @@ module Enumerable
     KumiSys.list(self).minmax(&)
   end
 
-  def min_by(n = nil)
+  def min_by(n = nil, &)
     return KumiSys.enum(self, :min_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
-    return sort_by(&__block_proc).first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, -1, &__block_proc) unless __ary_plain(self)
+    return sort_by(&).first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, -1, &) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
     # What was there then is the answer, whatever the block does to the array.
@@ -180,10 +187,10 @@ module Enumerable
     __ary_at(items, __undef?(at) ? KumiSys.extreme_at(keys, -1) : at)
   end
 
-  def max_by(n = nil)
+  def max_by(n = nil, &)
     return KumiSys.enum(self, :max_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
-    return sort_by(&__block_proc).reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, 1, &__block_proc) unless __ary_plain(self)
+    return sort_by(&).reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
+    return KumiSys.extreme_by(self, 1, &) unless __ary_plain(self)
     return nil if __ary_len(self) == 0
     keys = __ary_new(__ary_len(self))
     items = __ary_new(__ary_len(self))
@@ -235,8 +242,9 @@ module KumiSys
 
   # The first element whose key, what the block makes of it, is least (`sign` -1) or greatest (1). Keeps one element at a time.
   def self.extreme_by(obj, sign)
-    best = extreme = __undef
-    if single?(obj)
+    best = nil
+    extreme = __undef
+    if single?(obj) && (__block_literal || !__is_a(obj, Hash))
       obj.each do |v|
         k = yield v
         if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
@@ -247,14 +255,13 @@ module KumiSys
     else
       lax = __block_literal ? nil : lax(__block_proc)
       obj.each do |*a|
-        k = yield(*fit(lax, a))
-        v = __pack(a)
+        k = (lax || __ary_len(a) == 0 ? yield(*fit(lax, __rest(a))) : yield(__pack(a)))
         if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
-          best = v
+          best = __pack(a)
           extreme = k
         end
       end
     end
-    __undef?(best) ? nil : best
+    best
   end
 end

@@ -3,12 +3,7 @@ module Enumerable
   def each_slice(n)
     n = KumiSys.to_long(n)
     raise ArgumentError, "invalid slice size" if n <= 0
-    unless block_given?
-      return to_enum(:each_slice, n) do
-        s = KumiSys.size_of(self)
-        s && (s + n - 1).div(n)
-      end
-    end
+    return KumiSys.enum(self, :each_slice, :slices, [n]) unless block_given?
     if __ary_plain(self)
       i = 0
       while i < __ary_len(self)
@@ -33,12 +28,7 @@ module Enumerable
   def each_cons(n)
     n = KumiSys.to_long(n)
     raise ArgumentError, "invalid size" if n <= 0
-    unless block_given?
-      return to_enum(:each_cons, n) do
-        s = KumiSys.size_of(self)
-        s && (s - n + 1 < 0 ? 0 : s - n + 1)
-      end
-    end
+    return KumiSys.enum(self, :each_cons, :conses, [n]) unless block_given?
     if __ary_plain(self)
       i = 0
       while i + n <= __ary_len(self)
@@ -57,9 +47,7 @@ module Enumerable
   end
 
   def cycle(n = nil)
-    unless block_given?
-      return to_enum(:cycle, *(__same(n, nil) ? [] : [n])) { KumiSys.cycle_size(KumiSys.size_of(self), n) }
-    end
+    return KumiSys.enum(self, :cycle, :cycles, __same(n, nil) ? nil : [n]) unless block_given?
     unless __same(n, nil)
       n = KumiSys.to_long(n)
       return nil if n <= 0

@@ -476,6 +476,8 @@ module KumiSys
   def self.count_down(from, limit) = count_to(from, limit, -1)
   def self.count_times(n) = n < 0 ? 0 : n
   def self.cycles(recv, n = nil) = cycle_size(size_of(recv), n)
+  def self.slices(recv, n) = (s = size_of(recv)) && (s + n - 1).div(n)
+  def self.conses(recv, n) = (s = size_of(recv)) && (s - n + 1 < 0 ? 0 : s - n + 1)
 
   def self.enum_new(type, recv, meth, args, opts, size)
     e = __allocate(type)

@@ -76,6 +76,15 @@ module KumiSys
     end
   end
 
+  # h[key], whatever a subclass says of that.
+  def self.hash_aref(h, key)
+    v = hash_get(h, key)
+    return v unless __undef?(v)
+    return h.default(key) unless __builtin(h, :default)
+    pr = h.default_proc
+    pr ? pr.call(h, key) : h.default
+  end
+
   # Copies all entries of src into dst.
   def self.hash_update(dst, src)
     i = __hash_update(dst, src, 0)
@@ -233,7 +242,7 @@ class Hash
   def self.[](*args)
     h = allocate
     if __ary_len(args) == 1
-      x = args[0]
+      x = __ary_at(args, 0)
       src = KumiSys.try_hash(x)
       if src
         return KumiSys.hash_update(h, src)
@@ -256,7 +265,7 @@ class Hash
     raise ArgumentError, "odd number of arguments for Hash" if __ary_len(args).odd?
     i = 0
     while i < __ary_len(args)
-      KumiSys.hash_put(h, args[i], args[i + 1])
+      KumiSys.hash_put(h, __ary_at(args, i), __ary_at(args, i + 1))
       i += 2
     end
     h
@@ -287,7 +296,7 @@ class Hash
       __hash_set_default_proc(self, nil)
       return nil
     end
-    pr = KumiSys.try_convert(prc, Proc, "Proc", :to_proc)
+    pr = KumiSys.try_convert(prc, Proc, :Proc, :to_proc)
     if pr.nil?
       raise TypeError, "wrong default_proc type #{__class(prc)} (expected Proc)"
     end
@@ -299,11 +308,7 @@ class Hash
   # --- one entry, any key (twins of natives) ---------------------------------
 
   def [](key)
-    v = KumiSys.hash_get(self, key)
-    return v unless __undef?(v)
-    return default(key) unless __builtin(self, :default)
-    pr = default_proc
-    pr ? pr.call(self, key) : default
+    KumiSys.hash_aref(self, key)
   end
 
   def []=(key, value)
@@ -357,11 +362,15 @@ class Hash
     out
   end
 
-  def dig(key, *rest)
-    v = self[key]
-    return v if __ary_len(rest) == 0 || v.nil?
+  def dig(key, second = __undef, *rest)
+    v = KumiSys.hash_aref(self, key)
+    return v if __undef?(second) || __same(v, nil)
     KumiSys.check_dig(v)
-    v.dig(*rest)
+    case __ary_len(rest)
+    when 0 then v.__send__(:dig, second)
+    when 1 then v.__send__(:dig, second, __ary_at(rest, 0))
+    else v.__send__(:dig, second, *__rest(rest))
+    end
   end
 
   def key(value)
@@ -760,10 +769,11 @@ class Hash
     return KumiSys.enum(self, :transform_keys!, :size) unless block_given? || given
     mapping = KumiSys.to_hash(mapping) if given
     __check_frozen(self)
-    pairs = to_a
+    all = __hash_copy(self)
     new_keys = __hash_like(self)
-    pairs.each do |pair|
-      k = pair[0]
+    i = -1
+    while i = __hash_next(all, i)
+      k = __hash_key(all, i)
       if given
         new = KumiSys.hash_get(mapping, k)
         new = block_given? ? yield(k) : k if __undef?(new)
@@ -772,7 +782,7 @@ class Hash
       end
       __check_frozen(self)
       delete(k) if __undef?(KumiSys.hash_get(new_keys, k))
-      KumiSys.hash_put(self, new, pair[1])
+      KumiSys.hash_put(self, new, __hash_val(all, i))
       KumiSys.hash_put(new_keys, new, nil)
     end
     self

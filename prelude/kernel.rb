@@ -344,7 +344,7 @@ module Kernel
     r = KumiSys.check_call(value, :to_s)
     raise TypeError, "can't convert #{__describe_type(value)} into String" if __undef?(r)
     return r if __is_a(r, String)
-    KumiSys.bad_conversion(value, "String", :to_s, r)
+    KumiSys.bad_conversion(value, :String, :to_s, r)
   end
 
   def Array(value)
@@ -353,7 +353,7 @@ module Kernel
     r = KumiSys.check_call(value, :to_a)
     return [value] if __undef?(r) || __same(r, nil)
     return r if __is_a(r, Array)
-    KumiSys.bad_conversion(value, "Array", :to_a, r)
+    KumiSys.bad_conversion(value, :Array, :to_a, r)
   end
 
   def Hash(value)
@@ -468,7 +468,7 @@ module KumiSys
   def self.category(x)
     return x if __is_a(x, Symbol)
     return x.to_sym if __is_a(x, String)
-    convert(x, Symbol, "Symbol", :to_sym)
+    convert(x, Symbol, :Symbol, :to_sym)
   end
 
   def self.check_category(name)

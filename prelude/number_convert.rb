@@ -47,7 +47,7 @@ module KumiSys
     converted = check_call(value, :to_i)
     raise TypeError, "can't convert #{__describe_type(value)} into Integer" if __undef?(converted)
     return converted if __is_a(converted, Integer)
-    bad_conversion(value, "Integer", :to_i, converted)
+    bad_conversion(value, :Integer, :to_i, converted)
   end
 
   def self.parse_integer(text, base)
@@ -85,7 +85,7 @@ module KumiSys
     f = check_call(value, :to_f)
     raise TypeError, "can't convert #{__describe_type(value)} into Float" if __undef?(f)
     return f if __is_a(f, Float)
-    bad_conversion(value, "Float", :to_f, f)
+    bad_conversion(value, :Float, :to_f, f)
   end
 
   def self.rational(value, divisor, exception)
@@ -137,7 +137,7 @@ module KumiSys
     r = check_call(x, :to_r)
     return x if __undef?(r)
     return r if __is_a(r, Rational)
-    bad_conversion(x, "Rational", :to_r, r)
+    bad_conversion(x, :Rational, :to_r, r)
   end
 
   def self.rational_of(x, original)
@@ -176,7 +176,7 @@ module KumiSys
       c = check_call(a, :to_c)
       raise TypeError, "can't convert #{__describe_type(a)} into Complex" if __undef?(c)
       return c if __is_a(c, Complex)
-      bad_conversion(a, "Complex", :to_c, c)
+      bad_conversion(a, :Complex, :to_c, c)
     end
     b = __is_a(imaginary, String) ? parse_complex(imaginary) : imaginary
     a = exact_part(a)

@@ -45,7 +45,7 @@ class Numeric
   def quo(other)
     return fdiv(other) if __is_a(other, Float)
     exact = to_r
-    KumiSys.bad_conversion(self, "Rational", :to_r, exact) unless __is_a(exact, Rational)
+    KumiSys.bad_conversion(self, :Rational, :to_r, exact) unless __is_a(exact, Rational)
     exact / other
   end
   def %(other) = self - other * div(other)
@@ -102,7 +102,7 @@ class Numeric
     raise TypeError, "can't define singleton method \"#{name}\" for #{__describe_class(self)}"
   end
 
-  def step(limit = __undef, step = __undef, by: __undef, to: __undef)
+  def step(limit = __undef, step = __undef, by: __undef, to: __undef, &)
     unless __undef?(to)
       raise ArgumentError, "to is given twice" unless __undef?(limit)
       limit = to
@@ -136,7 +136,7 @@ class Numeric
         end
         return self
       end
-      KumiSys.each_step(self, limit, step) { |x| yield x }
+      KumiSys.each_step(self, limit, step, &)
       return self
     end
     raise ArgumentError, "step can't be 0" if !__undef?(step) && !__same(step, nil) && step == 0

@@ -152,7 +152,7 @@ class Range
     super
   end
 
-  def step(by = __undef)
+  def step(by = __undef, &)
     lo = __range_lo(self)
     hi = __range_hi(self)
     lo_num = __is_a(lo, Numeric)
@@ -202,15 +202,11 @@ class Range
       end
     elsif lo_num && by_num && (__same(hi, nil) || __is_a(hi, Numeric)) &&
           (__is_a(lo, Float) || __is_a(hi, Float) || __is_a(by, Float))
-      KumiSys.float_step(lo, hi, by, excl) { |f| yield f }
+      KumiSys.float_step(lo, hi, by, excl, &)
     elsif text && __is_a(by, Integer)
       raise ArgumentError, "step can't be negative" if by < 0
       raise ArgumentError, "step can't be 0" if by == 0
-      i = 0
-      each do |v|
-        yield v if i % by == 0
-        i += 1
-      end
+      KumiSys.each_nth(self, by, &)
     elsif __same(hi, nil)
       while true
         yield lo
@@ -251,8 +247,8 @@ class Range
     self
   end
 
-  def %(by)
-    return step(by) { |v| yield v } if block_given?
+  def %(by, &)
+    return step(by, &) if block_given?
     lo = __range_lo(self)
     hi = __range_hi(self)
     if __is_a(by, Numeric) && (__is_a(lo, Numeric) || (__same(lo, nil) && __is_a(hi, Numeric)))
@@ -608,6 +604,15 @@ module KumiSys
   end
 
   # Floats from lo in steps, each computed from the start so that errors do not add up.
+  # Yields every by-th element.
+  def self.each_nth(range, by)
+    i = 0
+    range.each do |v|
+      yield v if i % by == 0
+      i += 1
+    end
+  end
+
   def self.float_step(lo, hi, by, excl)
     by = by.to_f
     lo = lo.to_f

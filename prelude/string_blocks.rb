@@ -122,34 +122,34 @@ class String
     self
   end
 
-  def sub(pattern, replacement = __undef, &block)
-    r = KumiSys.sub(self, pattern, replacement, false, block)
+  def sub(pattern, replacement = __undef, &)
+    r = KumiSys.sub(self, pattern, replacement, false, &)
     __same(r, nil) ? __str_copy(self) : r
   end
 
-  def gsub(pattern, replacement = __undef, &block)
-    return to_enum(:gsub, pattern) if __undef?(replacement) && !block
-    r = KumiSys.sub(self, pattern, replacement, true, block)
+  def gsub(pattern, replacement = __undef, &)
+    return to_enum(:gsub, pattern) if __undef?(replacement) && !block_given?
+    r = KumiSys.sub(self, pattern, replacement, true, &)
     __same(r, nil) ? __str_copy(self) : r
   end
 
-  def sub!(pattern, replacement = __undef, &block)
+  def sub!(pattern, replacement = __undef, &)
     __check_frozen(self)
-    before = __str_copy(self) if block
-    r = KumiSys.sub(self, pattern, replacement, false, block)
+    before = __str_copy(self) if block_given?
+    r = KumiSys.sub(self, pattern, replacement, false, &)
     return nil if __same(r, nil)
-    raise RuntimeError, "string modified" if block && before != self
+    raise RuntimeError, "string modified" if block_given? && before != self
     __str_set(self, r)
     self
   end
 
-  def gsub!(pattern, replacement = __undef, &block)
-    return to_enum(:gsub!, pattern) if __undef?(replacement) && !block
+  def gsub!(pattern, replacement = __undef, &)
+    return to_enum(:gsub!, pattern) if __undef?(replacement) && !block_given?
     __check_frozen(self)
-    before = __str_copy(self) if block
-    r = KumiSys.sub(self, pattern, replacement, true, block)
+    before = __str_copy(self) if block_given?
+    r = KumiSys.sub(self, pattern, replacement, true, &)
     return nil if __same(r, nil)
-    raise RuntimeError, "string modified" if block && before != self
+    raise RuntimeError, "string modified" if block_given? && before != self
     __str_set(self, r)
     self
   end
@@ -211,11 +211,11 @@ module KumiSys
   end
 
   # The general case of sub and gsub: the new string, or nil when nothing matched.
-  def self.sub(string, pattern, replacement, all, block)
+  def self.sub(string, pattern, replacement, all, &)
     if __undef?(replacement)
-      raise ArgumentError, "wrong number of arguments (given 1, expected 2)" unless block
+      raise ArgumentError, "wrong number of arguments (given 1, expected 2)" unless block_given?
       pattern = pattern(pattern)
-      return sub_each(string, pattern, all, nil, &block)
+      return sub_each(string, pattern, all, nil, &)
     end
     pattern = pattern(pattern)
     hash = __is_a(replacement, String) ? nil : try_hash(replacement)

@@ -165,7 +165,7 @@ module KumiSys
       unless __undef?(r)
         inexact(x) unless __responds(x, :to_int) || x.respond_to?(:to_int)
         return r if __is_a(r, Integer) || __is_a(r, Rational)
-        bad_conversion(x, "Rational", :to_r, r)
+        bad_conversion(x, :Rational, :to_r, r)
       end
       r = check_call(x, :to_int)
       return r if !__undef?(r) && __is_a(r, Integer)

@@ -33,7 +33,14 @@ TABLE = {
   "H.each_entry { |k, v| }" => 3, "H.take_while { |k, v| v }" => 4, "H.drop_while { |k, v| v }" => 5, "H.one? { |k, v| v }" => 5, "H.minmax_by { |k, v| v }" => 5,
   "H.find_index { |k, v| nil }" => 4, "H.tally" => 4, "H.drop(1)" => 5, "H.all?" => 4, "H.to_set" => 9, "H.each.to_a" => 5, "H.max { |a, b| 0 }" => 4,
   "EP.group_by { |k, v| 1 }" => 3, "EP.sort_by { |k, v| v }" => 4, "EP.select { |k, v| v }" => 2, "EP.each_entry { |k, v| }" => 1, "EP.include?(1)" => 2, "AA.each_entry { |a, b| }" => 1,
+  "A.flat_map { |x| x }" => 2, "E.flat_map { |x| x }" => 2, "H.flat_map { |k, v| v }" => 4, "R.sum { |x| x }" => 1, "E.sum" => 1, "E.sum { |x| x }" => 1,
+  "H.sum { |k, v| v }" => 2, "H.min_by { |k, v| v }" => 4, "E.min_by { |x| x }" => 2, "R.max_by { |x| x }" => 2, "A.zip(A) { |x, y| }" => 1,
+  "AA.zip(AA) { |x, y| }" => 1, "A.zip(A)" => 5, "A.each_slice(2)" => 2, "E.each_slice(2)" => 2, "E.each_cons(2)" => 2, "H.each_slice(2)" => 2,
+  "E.cycle(2)" => 2, "A.each_slice(2).to_a" => 8, "(1..3).each_slice(2).map(&:sum)" => 8, "A.union(A)" => 1, "A.difference(A)" => 1, "A.intersection(A)" => 2,
+  "NH.dig(:a, :b, 0)" => 0, "NH.dig(:a, :b)" => 0, "R.step(2) { }" => 0, "1.step(9, 2) { }" => 0, "1.step(by: 2, to: 9) { }" => 2, "Hash[AA]" => 1,
+  "Hash[H]" => 1, "H.dup.transform_keys! { |k| k }" => 3, "Array(1)" => 1, "A.each_with_index.min_by { |x, i| i }" => 8,
 }
+NH = {a: {b: [1]}}.freeze; R = 1..3
 class EnumP; include Enumerable; P1 = [1, 2]; P2 = [3, 4]; def each; yield P1; yield P2; self; end; end
 EP = EnumP.new
 T = Struct.new(:a, :n).new(1, [1, 2])

@@ -336,7 +336,7 @@ fn i_item(_: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0].as_array().and_then(|a| a.get(args[1].fix_val() as usize)).unwrap_or(Value::UNDEF))
 }
 
-fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+pub(crate) fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let Some(a) = args[0].as_array() {
         let n = a.len();
         if n >= 1 << 22 && n.is_power_of_two() {

@@ -118,7 +118,19 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.str_vec(out, EncIndex::UTF_8))
 }
 
-/// `__ary_sum(a, init)`: the sum of plain numbers (floats with Kahan-Babuška compensation), or undef.
+/// `__sum_step(acc, v)`: the sum of two small Integers; else an Array of both, or `acc` with `v` at its end when it is one already.
+fn i_sum_step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    if args[0].is_fix() && args[1].is_fix() {
+        return Ok(cx.int(args[0].fix_val() + args[1].fix_val()));
+    }
+    match args[0].as_array() {
+        Some(_) => super::array::i_push(cx, Value::NIL, args),
+        None => Ok(cx.array(args)),
+    }
+}
+
+/// `__ary_sum(a, init)`: the sum of plain numbers (floats with Kahan-Babuška compensation), or undef. Without `init` (undef) the first
+/// element takes its place.
 fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     let plus = |cx: &mut Cx, v: Value| cx.builtin(v, sym::PLUS);
@@ -127,13 +139,13 @@ fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Ok(Value::UNDEF);
     }
     let mut int: i128 = 0;
-    let init = args[1];
+    let mut vs = a.seen().iter();
+    let init = if args[1].is_undef() { vs.next().unwrap_or(Value::fix(0)) } else { args[1] };
     if init.is_fix() {
         int = init.fix_val() as i128;
     } else if init.as_float().is_none() {
         return Ok(Value::UNDEF);
     }
-    let mut vs = a.seen().iter();
     let mut head = None;
     if init.is_fix() {
         head = loop {
@@ -183,5 +195,9 @@ fn i_sum(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// Natives and intrinsics.
-pub static TABLE: &[NativeDef] =
-    &[n("Array", "join", 0, 1, join), n("Array", "inspect", 0, 0, inspect), intrinsic("__ary_sum", 2, 2, i_sum)];
+pub static TABLE: &[NativeDef] = &[
+    n("Array", "join", 0, 1, join),
+    n("Array", "inspect", 0, 0, inspect),
+    intrinsic("__ary_sum", 2, 2, i_sum),
+    intrinsic("__sum_step", 2, 2, i_sum_step),
+];

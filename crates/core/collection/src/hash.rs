@@ -48,6 +48,35 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
 }
 
+fn dig(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    if args.len() == 1 {
+        return aref(cx, recv, args);
+    }
+    let h = cell(recv)?;
+    let v = match racing(cx, h, args[0]) {
+        Some(v) => v,
+        None => {
+            let _l = cx.lock_objects(recv, &args[..1]);
+            match cx.hash_find(h, args[0])? {
+                Some(i) => h.h.at(i).map_or(Value::NIL, |e| e.val),
+                None if !cx.builtin(recv, sym::DEFAULT) => return Err(Exit::Miss),
+                None => match h.h.missing() {
+                    Missing::Value(v) => v,
+                    Missing::Proc(_) => return Err(Exit::Miss),
+                },
+            }
+        }
+    };
+    let name = cx.intern("dig");
+    if v.is_nil() {
+        Ok(v)
+    } else if cx.has_method(v, name) && cx.builtin(v, sym::RESPOND_TO) {
+        Err(cx.call(v, name, &args[1..]))
+    } else {
+        Err(Exit::Miss)
+    }
+}
+
 fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
     let h = cell(recv)?;
@@ -345,6 +374,7 @@ fn itself(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// Natives of Hash.
 pub static TABLE: &[NativeDef] = &[
     n("Hash", "[]", 1, 1, aref).guard(Guard::None),
+    n("Hash", "dig", 1, -1, dig).guard(Guard::None),
     n("Hash", "[]=", 2, 2, aset),
     n("Hash", "store", 2, 2, aset),
     n("Hash", "fetch", 1, 2, fetch).guard(Guard::None),
