@@ -88,7 +88,8 @@ module Enumerable
 
   def reverse_each(*args)
     return KumiSys.enum(self, :reverse_each, :size_of, __ary_len(args) == 0 ? nil : __rest(args)) unless block_given?
-    a = to_a(*args)
+    a = __ary_new
+    each(*args) { |*v| __ary_push(a, __pack(v)) }
     i = __ary_len(a) - 1
     while i >= 0
       yield __ary_at(a, i)

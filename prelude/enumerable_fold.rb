@@ -136,7 +136,8 @@ module Enumerable
   end
 
   def sort
-    block_given? ? to_a.sort { |a, b| yield a, b } : to_a.sort
+    list = KumiSys.list(self)
+    block_given? ? list.sort { |a, b| yield a, b } : list.sort
   end
 
   def sort_by

@@ -45,7 +45,7 @@ class Struct
     else
       # Keywords are the last value.
       last = kw.empty? ? -1 : given
-      n = size
+      n = __struct_size(self)
       raise ArgumentError, "struct size differs" if given > n || last == n
       i = 0
       while i < n
@@ -61,7 +61,7 @@ class Struct
     return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
     r = KumiSys.guard_pair(:==, self, other) do
       i = 0
-      n = size
+      n = __struct_size(self)
       i += 1 while i < n && ((x = __struct_get(self, i)).equal?(y = __struct_get(other, i)) || x == y)
       i == n
     end
@@ -73,7 +73,7 @@ class Struct
     return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
     r = KumiSys.guard_pair(:eql?, self, other) do
       i = 0
-      n = size
+      n = __struct_size(self)
       i += 1 while i < n && __struct_get(self, i).eql?(__struct_get(other, i))
       i == n
     end
@@ -90,9 +90,10 @@ class Struct
   end
 
   def each
-    return KumiSys.enum(self, :each, :size) unless block_given?
+    return KumiSys.enum(self, :each, :struct_size) unless block_given?
     i = 0
-    while i < size
+    n = __struct_size(self)
+    while i < n
       yield __struct_get(self, i)
       i += 1
     end
@@ -100,9 +101,9 @@ class Struct
   end
 
   def each_pair
-    return KumiSys.enum(self, :each_pair, :size) unless block_given?
+    return KumiSys.enum(self, :each_pair, :struct_size) unless block_given?
     i = 0
-    n = size
+    n = __struct_size(self)
     while i < n
       if __block_pairs
         yield __struct_name(self, i), __struct_get(self, i)
@@ -115,14 +116,22 @@ class Struct
   end
 
   def select
-    return KumiSys.enum(self, __called, :size) unless block_given?
-    to_a.select { |v| yield v }
+    return KumiSys.enum(self, __called, :struct_size) unless block_given?
+    out = __ary_new
+    i = 0
+    n = __struct_size(self)
+    while i < n
+      v = __struct_get(self, i)
+      __ary_push(out, v) if yield v
+      i += 1
+    end
+    out
   end
   alias_method :filter, :select
 
   def values_at(*indices)
     r = []
-    n = size
+    n = __struct_size(self)
     at = 0
     while at < __ary_len(indices)
       i = __ary_at(indices, at)
@@ -158,10 +167,13 @@ class Struct
 end
 
 module KumiSys
+  # A member may be called `size`.
+  def self.struct_size(s) = __struct_size(s)
+
   # Fills a record from names and values.
   def self.struct_by_name(s, pairs)
     i = 0
-    n = s.size
+    n = __struct_size(s)
     while i < n
       __struct_set(s, i, nil)
       i += 1

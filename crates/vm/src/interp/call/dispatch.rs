@@ -57,12 +57,10 @@ impl Cx {
             let (min, max, g, twin) = (e.min as usize, e.max, e.guard, !matches!(e.body, Body::Native));
             let mut nargs = r.args.clone();
             let mut keywords = false;
-            if let Some(h) = r.kw.as_hash() {
-                if h.h.len() > 0 {
-                    let own = if r.kw_own { r.kw } else { self.hash_dup(h) };
-                    nargs.push(own);
-                    keywords = true;
-                }
+            if let Some(h) = r.kw.as_hash().filter(|h| h.h.len() > 0) {
+                let own = if r.kw_own { r.kw } else { self.hash_dup(h) };
+                nargs.push(own);
+                keywords = true;
             }
             if nargs.len() < min || (max >= 0 && nargs.len() > max as usize) {
                 // The twin may take what the native cannot (keywords).
@@ -94,6 +92,15 @@ impl Cx {
     pub(crate) fn prefers_twin(&self, m: u32) -> bool {
         self.methods[m as usize].has_twin() && !self.in_system()
     }
+    /// The same call with its keywords as the last value, for what takes none.
+    fn keywords_last(&mut self, mut r: Ready) -> Ready {
+        if let Some(h) = r.kw.as_hash().filter(|h| h.h.len() > 0) {
+            let own = if r.kw_own { r.kw } else { self.hash_dup(h) };
+            r.args.push(own);
+            r.kw = Value::UNDEF;
+        }
+        r
+    }
     /// Runs the body of `m`, whatever native stands before it.
     pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Flow {
         let e = &self.methods[m as usize];
@@ -123,6 +130,7 @@ impl Cx {
             }
             Body::AttrGet(s) => {
                 let s = *s;
+                let r = self.keywords_last(r);
                 if !r.args.is_empty() {
                     let x = self.arity_error(r.args.len(), 0, Some(0));
                     return self.native_exit_general(x, m, r);
@@ -132,6 +140,7 @@ impl Cx {
             }
             Body::AttrSet(s) => {
                 let s = *s;
+                let r = self.keywords_last(r);
                 if r.args.len() != 1 {
                     let x = self.arity_error(r.args.len(), 1, Some(1));
                     return self.native_exit_general(x, m, r);
@@ -145,6 +154,7 @@ impl Cx {
             }
             Body::MemberGet(k) => {
                 let k = *k as usize;
+                let r = self.keywords_last(r);
                 if !r.args.is_empty() {
                     let x = self.arity_error(r.args.len(), 0, Some(0));
                     return self.native_exit_general(x, m, r);
@@ -167,6 +177,7 @@ impl Cx {
             }
             Body::MemberSet(k) => {
                 let k = *k as usize;
+                let r = self.keywords_last(r);
                 if r.args.len() != 1 {
                     let x = self.arity_error(r.args.len(), 1, Some(1));
                     return self.native_exit_general(x, m, r);
