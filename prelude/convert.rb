@@ -161,8 +161,7 @@ module KumiSys
   # x.inspect as a String, whatever the method gives.
   def self.inspect(x)
     s = x.__send__(:inspect)
-    return s if __is_a(s, String)
-    to_s(s)
+    __str_shown(__is_a(s, String) ? s : to_s(s))
   end
 
   # Runs the block unless it already runs for this object and operation further

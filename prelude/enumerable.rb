@@ -302,6 +302,8 @@ module Enumerable
       n += 1
       if out
         __ary_push(out, row)
+      elsif __ary_len(row) == 1
+        yield __ary_at(row, 0)
       else
         yield(*(lax ? KumiSys.fit(lax, row) : [row]))
       end

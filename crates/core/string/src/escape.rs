@@ -72,7 +72,33 @@ fn next_bad(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     })
 }
 
+/// `__str_shown(s)`: what an object's `inspect` gave, as it stands in a longer text: itself when it is ASCII or in the encoding that
+/// `inspect` writes in, else escaped.
+fn shown(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let s = me(cx, args[0])?;
+    let result = crate::encoding::inspect_encoding(cx);
+    if is_ascii(s) || enc(s) == result {
+        return Ok(args[0]);
+    }
+    let quoted = escape::inspect(s.bytes(), enc(s), EncIndex::US_ASCII);
+    let mut out = Vec::with_capacity(quoted.len());
+    let mut rest = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().iter().copied();
+    while let Some(c) = rest.next() {
+        match (c, rest.clone().next()) {
+            // Quotes are none here, so what could end them is not escaped.
+            (b'\\', Some(b'"' | b'\\' | b'#')) => out.extend(rest.next()),
+            (b'\\', Some(e)) => {
+                rest.next();
+                out.extend_from_slice(&[c, e]);
+            }
+            _ => out.push(c),
+        }
+    }
+    Ok(cx.str_vec(out, EncIndex::US_ASCII))
+}
+
 pub static TABLE: &[NativeDef] = &[
+    intrinsic("__str_shown", 1, 1, shown),
     n("String", "inspect", 0, 0, inspect),
     n("String", "dump", 0, 0, dump),
     n("String", "undump", 0, 0, undump),
