@@ -65,6 +65,52 @@ module Zlib
     (0..255).map { |n| 8.times { n = n & 1 == 1 ? 0xedb88320 ^ n >> 1 : n >> 1 }; n }
   end
 
+  # The sum of a text that is made of two, of their sums and the second one's length: the first times x to the power of its bits,
+  # as polynomials over two elements, plus the second.
+  def self.crc32_combine(first, second, length)
+    length = __positive(length)
+    power, square = 0x8000_0000, 0x0080_0000
+    while length > 0
+      power = __crc_product(power, square) if length.odd?
+      square = __crc_product(square, square)
+      length >>= 1
+    end
+    __crc_product(power, KumiSys.to_int(first) & 0xffff_ffff) ^ (KumiSys.to_int(second) & 0xffff_ffff)
+  end
+
+  def self.adler32_combine(first, second, length)
+    length = __positive(length)
+    first = KumiSys.to_int(first)
+    second = KumiSys.to_int(second)
+    low = ((first & 0xffff) + (second & 0xffff) - 1) % 65521
+    high = ((first >> 16 & 0xffff) + (second >> 16 & 0xffff) + length * ((first & 0xffff) - 1)) % 65521
+    high << 16 | low
+  end
+
+  # The product of two polynomials, whose highest bit is x to the power of 0, modulo the one of the sum.
+  def self.__crc_product(a, b)
+    product = 0
+    bit = 0x8000_0000
+    while bit > 0
+      product ^= b if a & bit != 0
+      b = b.odd? ? b >> 1 ^ 0xedb8_8320 : b >> 1
+      bit >>= 1
+    end
+    product
+  end
+
+  def self.__positive(length)
+    length = KumiSys.to_int(length)
+    raise ArgumentError, "negative length" if length < 0
+    length
+  end
+  private_class_method :__crc_product, :__positive
+
+  [:zlib_version, :crc32, :adler32, :crc_table, :crc32_combine, :adler32_combine].each do |name|
+    define_method(name) { |*args| Zlib.__send__(name, *args) }
+    private name
+  end
+
   def self.deflate(s, level = DEFAULT_COMPRESSION) = Deflate.deflate(s, level)
   def self.inflate(s) = Inflate.inflate(s)
 

@@ -1,5 +1,6 @@
 //! Module: names, ancestry, comparison, mixing in.
 
+use kumi_vm::method::Body;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
@@ -254,13 +255,13 @@ fn refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v: Vec<Value> = c.data.refinements.iter().map(|p| p.1.val()).collect();
     Ok(cx.array_vec(v))
 }
-/// Copies the Ruby methods of a module into a refinement; a native one is an ArgumentError.
+/// Copies the methods of a module that were written with `def` into a refinement; any other is an ArgumentError.
 fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (to, from) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
     for name in from.data.method_order.clone() {
         let Some(&i) = from.data.methods.get(&name) else { continue };
         let mut m = cx.method(i).clone();
-        if m.builtin {
+        if m.builtin || !matches!(m.body, Body::Code(_)) || m.called != m.name {
             let (n, f) = (cx.sym_name(name), cx.class_name(from));
             return Err(cx.arg_error(&format!("Can't import method which is not defined with Ruby code: {f}#{n}")));
         }
