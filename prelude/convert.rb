@@ -55,6 +55,18 @@ module KumiSys
     convert(x, Integer, :Integer, :to_int)
   end
 
+  def self.setting_encoding(which, encoding)
+    warning("setting Encoding.default_#{which}")
+    encoding
+  end
+
+  # A text that is no number that a Float can be; `token` is what of it is a number.
+  def self.float_out_of_range(token, float)
+    token = "#{token[0, 20]}..." if token.size > 20
+    warning("Float #{token} out of range")
+    float
+  end
+
   # x as an Integer of 64 bits: what most arguments are. nil and Floats out of range have messages of their own.
   def self.to_long(x)
     n = __long(x)

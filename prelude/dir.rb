@@ -49,7 +49,7 @@ class Dir
       path = KumiSys.to_path(path)
     end
     unless block_given?
-      warn "warning: conflicting chdir during another chdir block" if KumiSys.chdir_depth > 0
+      KumiSys.warning "conflicting chdir during another chdir block" if KumiSys.chdir_depth > 0
       return __chdir(path)
     end
     old = getwd

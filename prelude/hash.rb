@@ -639,6 +639,7 @@ class Hash
 
   def any?(pattern = __undef)
     unless __undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
       h = __hash_view(self)
       i = -1
       while i = __hash_next(h, i)

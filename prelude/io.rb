@@ -35,7 +35,7 @@ class IO
   end
 
   def self.new(*args, **opts)
-    warn "warning: #{self}::new() does not take block; use #{self}::open() instead" if block_given?
+    KumiSys.warning "#{self}::new() does not take block; use #{self}::open() instead" if block_given?
     io = allocate
     io.__send__(:initialize, *args, **opts)
     io
@@ -86,7 +86,7 @@ class IO
   end
 
   def initialize(fd, mode = nil, autoclose: true, path: nil, **opts)
-    warn "warning: #{self.class}::new() does not take block; use #{self.class}::open() instead" if block_given?
+    KumiSys.warning "#{self.class}::new() does not take block; use #{self.class}::open() instead" if block_given?
     fd = KumiSys.to_cint(fd)
     have = __io_fd_flags(fd)
     m = KumiSys.io_mode(mode, opts, nil)
@@ -389,7 +389,7 @@ module KumiSys
       raise ArgumentError, "encoding specified twice" if ext
       ext = opts[:external_encoding]
       int = opts[:internal_encoding]
-      warn "Ignoring encoding parameter '#{enc}': #{ext ? "external" : "internal"}_encoding is used" if enc
+      KumiSys.warning "Ignoring encoding parameter '#{enc}': #{ext ? "external" : "internal"}_encoding is used" if enc
     elsif enc
       raise ArgumentError, "encoding specified twice" if ext
       if __is_a(enc, Encoding)
@@ -462,7 +462,7 @@ module KumiSys
     begin
       Encoding.find(x)
     rescue ArgumentError
-      warn "warning: Unsupported encoding #{x} ignored"
+      KumiSys.warning "Unsupported encoding #{x} ignored"
       nil
     end
   end

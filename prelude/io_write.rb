@@ -57,7 +57,7 @@ class IO
   end
 
   def syswrite(x)
-    warn "warning: syswrite for buffered IO" if __io_unflushed(self) > 0
+    KumiSys.warning "syswrite for buffered IO" if __io_unflushed(self) > 0
     __io_syswrite(self, KumiSys.to_s(x))
   end
 

@@ -85,7 +85,8 @@ module KumiSys
   end
 
   def self.deprecated_global(name, v)
-    warn "warning: '#{name}' is deprecated", category: :deprecated
+    name = :$; if __same(name, :"$-F")
+    warning("'#{name}' is deprecated", :deprecated)
     v
   end
 

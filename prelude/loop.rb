@@ -193,7 +193,13 @@ module KumiSys
 
   # Text whose parser had something to say.
   def self.warn_and_call(lines, body)
-    lines.each { |l| Warning.warn(l) }
+    lines.each { |l| emit_warning(l, nil) }
     body.call
+  end
+
+  # The same with a file's code.
+  def self.warn_and_load(lines, code)
+    lines.each { |l| emit_warning(l, nil) }
+    __run_top(code)
   end
 end

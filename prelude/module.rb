@@ -99,6 +99,9 @@ module KumiSys
     vis = case __default_visibility(mod)
           when 0 then PUBLIC
           when 2 then PROTECTED
+          when 3
+            warning("attribute accessor as module_function") if $VERBOSE
+            PRIVATE
           else PRIVATE
           end
     made = []

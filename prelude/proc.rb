@@ -251,7 +251,7 @@ module Kernel
 
   def throw(tag, value = nil)
     __throw(tag, value)
-    raise UncaughtThrowError.new(tag, value, "uncaught throw #{tag.inspect}")
+    raise UncaughtThrowError.new(tag, value, "uncaught throw %p")
   end
 
   def __method__
@@ -307,7 +307,7 @@ module Kernel
 
     def throw(tag, value = nil)
       __throw(tag, value)
-      raise UncaughtThrowError.new(tag, value, "uncaught throw #{tag.inspect}")
+      raise UncaughtThrowError.new(tag, value, "uncaught throw %p")
     end
 
     def binding = __binding

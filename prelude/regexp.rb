@@ -31,7 +31,7 @@ class Regexp
 
   def self.linear_time?(pattern, options = __undef, timeout: __undef)
     if __is_a(pattern, Regexp)
-      warn "warning: flags ignored" unless __undef?(options)
+      KumiSys.warning "flags ignored" unless __undef?(options)
       return __regexp_linear(pattern)
     end
     __regexp_linear(__undef?(options) ? new(pattern) : new(pattern, options))
@@ -45,7 +45,7 @@ class Regexp
   def initialize(source, options = __undef, timeout: nil)
     limit = KumiSys.regexp_timeout(timeout)
     if __is_a(source, Regexp)
-      warn "warning: flags ignored" unless __undef?(options)
+      KumiSys.warning "flags ignored" unless __undef?(options)
       __regexp_init(self, source.source, source.options, limit)
     else
       bits = __undef?(options) ? 0 : KumiSys.regexp_options(options)
@@ -186,7 +186,7 @@ module KumiSys
       return bits
     end
     unless __same(options, nil) || __same(options, true) || __same(options, false)
-      warn "warning: expected true or false as ignorecase: #{inspect(options)}" if $VERBOSE
+      KumiSys.warning "expected true or false as ignorecase: #{inspect(options)}" if $VERBOSE
     end
     options ? 1 : 0
   end

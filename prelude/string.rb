@@ -202,7 +202,7 @@ module KumiSys
   # More arguments than directives.
   def self.format_surplus(text)
     raise ArgumentError, "too many arguments for format string" if $DEBUG
-    warn "warning: too many arguments for format string" if $VERBOSE
+    KumiSys.warning "too many arguments for format string" if $VERBOSE
     text
   end
 

@@ -92,7 +92,7 @@ class String
     limit = KumiSys.to_long(limit)
     if __same(pattern, nil) && !__same($;, nil)
       pattern = $;
-      warn "warning: $; is set to non-nil value"
+      KumiSys.warning("$; is set to non-nil value", :deprecated)
     end
     pattern = KumiSys.pattern(pattern) unless __same(pattern, nil)
     list = __str_split(self, pattern, limit)

@@ -39,7 +39,7 @@ fn x_parse_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = bytes(cx, args[0])?;
     let strict = args[1].truthy();
     match cx.detach_on_bytes(s.bytes(), s.bytes().len() as u64 * 4, move |b| parse::float(b, strict))? {
-        Some(f) => Ok(cx.float(f)),
+        Some(f) => cx.float_read(f, s.bytes()),
         None => Ok(Value::NIL),
     }
 }
@@ -113,7 +113,7 @@ fn k_float(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
         if let Some(s) = args[0].as_str() {
             if let Some(f) = cx.detach_on_bytes(s.bytes(), s.bytes().len() as u64 * 4, |b| parse::float(b, true))? {
-                return Ok(cx.float(f));
+                return cx.float_read(f, s.bytes());
             }
         }
     }

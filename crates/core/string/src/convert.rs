@@ -55,7 +55,7 @@ fn to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     ascii_checked(cx, s)?;
     let f = away(cx, s, s.bytes().len() as u64 * 4, |b| parse::float(b, false).unwrap_or(0.0))?;
-    Ok(cx.float(f))
+    cx.float_read(f, s.bytes())
 }
 fn too_big(cx: &mut Cx, _: TooLarge) -> Exit {
     cx.raise_msg(cx.k.float_domain_error, "Infinity")

@@ -204,12 +204,20 @@ fn set_external(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     let e = arg_enc(cx, args, 0)?;
     store(&cx.shared_state::<EncState>().external, Some(e));
-    Ok(args[0])
+    told(cx, "external", args[0])
+}
+/// With `-w` it is told that a default was set.
+fn told(cx: &mut Cx, which: &str, v: Value) -> R {
+    if cx.options.verbose.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+        return Ok(v);
+    }
+    let which = cx.str(which);
+    Err(cx.call_helper("setting_encoding", &[which, v]))
 }
 fn set_internal(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let e = if args[0].is_nil() { None } else { Some(arg_enc(cx, args, 0)?) };
     store(&cx.shared_state::<EncState>().internal, e);
-    Ok(args[0])
+    told(cx, "internal", args[0])
 }
 /// What an object says of its encoding: string bytes matter, other objects only have one.
 fn side(cx: &mut Cx, v: Value) -> Option<(EncIndex, Option<Str>)> {

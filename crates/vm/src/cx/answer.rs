@@ -6,6 +6,7 @@ use crate::Cx;
 use crate::native::*;
 use crate::symbols::sym;
 use kumi_heap::*;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
     /// Raises an exception object.
@@ -79,6 +80,20 @@ impl Cx {
     pub fn errno_error(&mut self, errno: i32, detail: &str) -> Exit {
         let d = self.str(detail);
         self.call_helper("raise_errno", &[Value::fix(errno as i64), d])
+    }
+    /// A Float that was read from a text; with `-w` one that is beyond all Floats is told of.
+    pub fn float_read(&mut self, f: f64, text: &[u8]) -> R {
+        let v = self.float(f);
+        if !f.is_infinite() || self.options.verbose.load(Relaxed) < 2 {
+            return Ok(v);
+        }
+        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_');
+        let number: Vec<u8> = text.trim_ascii_start().iter().take_while(|b| part(b)).filter(|b| **b != b'_').take(32).copied().collect();
+        let hex = number.iter().take(3).any(|b| matches!(b, b'x' | b'X'));
+        let stray = |b: &u8| !hex && b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E');
+        let end = number.iter().position(stray).unwrap_or(number.len());
+        let token = self.str(&String::from_utf8_lossy(&number[..end]));
+        Err(self.call_helper("float_out_of_range", &[token, v]))
     }
     /// Ends the native by calling `recv.mid(args)`; private methods are allowed.
     pub fn call(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {

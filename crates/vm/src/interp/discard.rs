@@ -39,7 +39,11 @@ impl Cx {
         let Some(&old) = owner.data.methods.get(&name) else { return String::new() };
         let e = &self.methods[old as usize];
         // An alias, and what has one, is still to be had by another name.
-        if matches!(e.body, Body::Undef | Body::Zsuper) || e.aliased.get().is_some() || e.called != e.name {
+        if e.builtin && matches!(name, sym::METHOD_MISSING)
+            || matches!(e.body, Body::Undef | Body::Zsuper)
+            || e.aliased.get().is_some()
+            || e.called != e.name
+        {
             return String::new();
         }
         let before = self.written_at(e);
@@ -77,7 +81,9 @@ impl Cx {
     pub(super) fn discarding_def(&mut self, owner: Gc<ClassObj>, name: Sym) -> Option<Discards> {
         let told = self.discarding(owner, name);
         let risk = match self.syms.name(name) {
-            b"initialize" if owner == self.k.object => "redefining Object#initialize may cause infinite loop",
+            b"initialize" | b"method_missing" | b"respond_to?" | b"respond_to_missing?" if owner == self.k.object => {
+                "redefining Object#{} may cause infinite loop"
+            }
             b"object_id" | b"__id__" | b"__send__" if owner.data.refined.is_none() => "redefining '{}' may cause serious problems",
             _ => return told,
         };

@@ -412,15 +412,25 @@ impl Cx {
             home: s.home,
         });
         if !warnings.is_empty() {
-            let lines: Vec<Value> = warnings.iter().map(|w| self.str(w)).collect();
-            let lines = self.array(&lines);
-            return self.call_helper("warn_and_call", &[lines, p.val()]);
+            return self.warn_first("warn_and_call", &warnings, p.val());
         }
         if self.trace.on {
             let text = self.str_enc(src.0, src.1);
             self.script_compiled(text);
         }
         self.pending.call = Some(Call::new(Target::Proc(p.val()), Value::NIL, Args::new()));
+        Exit::Call
+    }
+    /// Tells what the parser had to say of a text, then runs it.
+    fn warn_first(&mut self, helper: &'static str, warnings: &[String], body: Value) -> Exit {
+        let lines: Vec<Value> = warnings.iter().map(|w| self.str(w)).collect();
+        let lines = self.array(&lines);
+        self.call_helper(helper, &[lines, body])
+    }
+    /// Runs the code of a file, in the native's place.
+    pub(crate) fn run_file_code(&mut self, iseq: u64, cref: Value, self_val: Value) -> Exit {
+        let code = Target::Code { iseq, cref, env: Value::NIL, block: Value::NIL };
+        self.pending.call = Some(Call::new(code, self_val, Args::new()));
         Exit::Call
     }
     /// Runs the text of a file at the top level, in the native's place.
@@ -432,17 +442,20 @@ impl Cx {
             frozen_strings: self.options.frozen_strings,
             ..compile::Options::file(path)
         };
-        let q = match self.compile_text(src, &opts) {
+        let (q, warnings) = match self.compile_with_warnings(src, &opts) {
             Ok(q) => q,
             Err(x) => return x,
         };
+        let iseq = &*q as *const ISeq as u64;
+        if !warnings.is_empty() && !opts.library {
+            let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
+            hdr.aux.put(u32::MAX);
+            let (env, block, home) = (Value::NIL, Value::NIL, Value::NIL);
+            let p = self.heap.proc(ProcObj { hdr, iseq, self_val, env, cref, block, home });
+            return self.warn_first("warn_and_load", &warnings, p.val());
+        }
         self.script_compiled(Value::NIL);
-        self.pending.call = Some(Call::new(
-            Target::Code { iseq: &*q as *const ISeq as u64, cref, env: Value::NIL, block: Value::NIL },
-            self_val,
-            Args::new(),
-        ));
-        Exit::Call
+        self.run_file_code(iseq, cref, self_val)
     }
     /// A fresh top-level place (each file has its own default visibility and refinements).
     pub fn file_cref(&mut self) -> Value {

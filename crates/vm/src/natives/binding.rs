@@ -224,6 +224,13 @@ fn load_text(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Err(cx.load_text(&src, &path, me, cref))
 }
 
+/// `__run_top(proc)`: runs a file's code, which that Proc keeps with its self and its place.
+fn run_top(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(p) = a[0].as_proc().filter(|p| p.iseq != 0) else { return Err(cx.type_error("wrong argument type (expected code)")) };
+    cx.script_compiled(Value::NIL);
+    Err(cx.run_file_code(p.iseq, p.cref, p.self_val))
+}
+
 pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__proc_binding", 1, 1, proc_binding),
     intrinsic("__binding", 0, 0, binding).guard(Guard::None),
@@ -236,6 +243,7 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__eval", 4, 4, eval).guard(Guard::None),
     intrinsic("__eval_self", 6, 6, eval_self).guard(Guard::None),
     intrinsic("__load_text", 4, 4, load_text).guard(Guard::None),
+    intrinsic("__run_top", 1, 1, run_top).guard(Guard::None),
     n("Binding", "receiver", 0, 0, binding_receiver).guard(Guard::None),
     n("Binding", "source_location", 0, 0, binding_source).guard(Guard::None),
 ];
