@@ -49,7 +49,9 @@ class Regexp
       __regexp_init(self, source.source, source.options, limit)
     else
       bits = __undef?(options) ? 0 : KumiSys.regexp_options(options)
-      __regexp_init(self, KumiSys.to_str(source), bits, limit)
+      source = KumiSys.to_str(source)
+      __regexp_init(self, source, bits, limit)
+      __regexp_complaints(source, bits).each { |said| KumiSys.warning(said) } if $VERBOSE
     end
     self
   end

@@ -408,6 +408,15 @@ fn last_match(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.last_match())
 }
 
+/// `__regexp_complaints(source, options)`: what is said with `-w` of such a pattern.
+fn complaints(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let source = cx.arg_str(args, 0)?;
+    let extended = args[1].as_fix().is_some_and(|o| o as u8 & kumi_vm::iseq::RE_X != 0);
+    let said = kumi_regexp::complaints::complaints(source.bytes(), extended);
+    let said: Vec<Value> = said.iter().map(|s| cx.str(s)).collect();
+    Ok(cx.array_vec(said))
+}
+
 pub static TABLE: &[NativeDef] = &[
     n("Regexp.", "allocate", 0, 0, alloc),
     n("Regexp.", "escape", 1, 1, escape),
@@ -437,6 +446,7 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__regexp_copy", 2, 2, regexp_copy).guard(Guard::World),
     intrinsic("__regexp_union", 1, 1, union),
     intrinsic("__regexp_linear", 1, 1, linear).guard(Guard::None),
+    intrinsic("__regexp_complaints", 2, 2, complaints).guard(Guard::None),
     intrinsic("__regexp_timeout_set", 1, 1, timeout_set).guard(Guard::None),
     intrinsic("__regexp_name_groups", 1, 1, name_groups),
     intrinsic("__re_match", 2, 3, |cx, _, a| match_m(cx, a[0], &a[1..])),

@@ -278,6 +278,9 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         {
             self.fail(&message);
         }
+        let line = self.cur.cur_line;
+        let said = self.env.regex_complaints(source, bits).into_iter();
+        self.complaints.extend(said.map(|text| super::Warning { line, text, verbose: true }));
         Lit::Regex(source.into(), bits, enc)
     }
 

@@ -54,6 +54,11 @@ pub trait CompileEnv {
         let _ = (source, options, enc);
         None
     }
+    /// What is said with `-w` of a regular expression literal.
+    fn regex_complaints(&mut self, source: &[u8], options: u8) -> Vec<String> {
+        let _ = (source, options);
+        Vec::new()
+    }
     /// There is a method of this name in the text that has a use for a block.
     fn takes_block(&mut self, name: Sym) {
         let _ = name;
@@ -188,7 +193,11 @@ impl<'s> Tree<'s> {
             return match made {
                 Some(iseq) => Ok(Compiled {
                     iseq,
-                    warnings: diagnostic::warnings(parsed, opts.kind == Kind::Top && !method),
+                    warnings: {
+                        let mut w = diagnostic::warnings(parsed, opts.kind == Kind::Top && !method);
+                        w.append(&mut c.complaints);
+                        w
+                    },
                     data: parsed.data_loc().map(|l| {
                         let rest = l.as_slice();
                         let skip = rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
@@ -298,6 +307,8 @@ pub(crate) struct Compiler<'e, 'pr> {
     /// Names chains by scope, made when asked for.
     chains: Vec<Option<Option<Arc<ScopeNames>>>>,
     error: Option<(String, u32)>,
+    /// Warnings of the compiler's own.
+    complaints: Vec<Warning>,
     depth: u32,
     far: bool,
     need_far: bool,
@@ -329,6 +340,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             outer: Vec::new(),
             chains: vec![None; an.scopes.len()],
             error: None,
+            complaints: Vec::new(),
             depth: 0,
             far,
             need_far: false,

@@ -64,6 +64,15 @@ impl CompileEnv for Cx {
         let message = self.ivar_get(exc, crate::sym::IV_MESSAGE);
         Some(message.as_str().map_or_else(String::new, |m| String::from_utf8_lossy(m.bytes()).into_owned()))
     }
+    fn regex_complaints(&mut self, source: &[u8], options: u8) -> Vec<String> {
+        if self.options.verbose.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+            return Vec::new();
+        }
+        let Some((f, _)) = self.intrinsic_fn("__regexp_complaints") else { return Vec::new() };
+        let s = self.str_enc(source, crate::EncIndex::UTF_8);
+        let said = f(self, Value::NIL, &[s, Value::fix(options as i64)]).ok().and_then(|v| v.as_array());
+        said.iter().flat_map(|a| a.seen()).filter_map(|v| Some(String::from_utf8_lossy(v.as_str()?.bytes()).into_owned())).collect()
+    }
     fn takes_block(&mut self, name: Sym) {
         self.syms.set_takes_block(name);
     }
