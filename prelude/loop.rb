@@ -137,7 +137,8 @@ module KumiSys
       return if __same(begun, nil)
       return __autoload_take(owner, name) if !begun && loading_here?(path)
       begin
-        require_by_main(path)
+        # A file that this thread is loading comes to its own constant.
+        require_by_main(path) unless begun && loading_here?(path)
       ensure
         __autoload_end(owner, name) if begun
       end

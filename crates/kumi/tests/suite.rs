@@ -36,9 +36,11 @@ fn the_library_is_loaded_without_a_word() {
     let program = format!(
         "Dir.children({lib:?}).each {{ |name| require name.delete_suffix('.rb') if name.end_with?('.rb') }}; require 'kumihimo/xml'"
     );
-    let out = std::process::Command::new(env!("CARGO_BIN_EXE_kumi")).args(["-e", &program]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
-    assert!(out.status.success());
+    for switch in ["-W1", "-w"] {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_kumi")).args([switch, "-e", &program]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "", "{switch}");
+        assert!(out.status.success());
+    }
 }
 
 #[test]

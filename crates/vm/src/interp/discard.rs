@@ -1,5 +1,7 @@
 //! What a definition discards, said with `-w`.
 //!
+//! What the library discards of its own is nobody's business.
+//!
 //! **Invariant.** Nothing here runs unless `$VERBOSE` is true or a name is one of the few that are warned of always; the texts are
 //! made before the definition and told after it, before its hook.
 
@@ -37,6 +39,9 @@ impl Cx {
     }
     fn discarded(&mut self, owner: Gc<ClassObj>, name: Sym) -> String {
         let Some(&old) = owner.data.methods.get(&name) else { return String::new() };
+        if self.user_frame().is_some_and(|f| self.options.is_own(&f.iseq().path)) {
+            return String::new();
+        }
         let e = &self.methods[old as usize];
         // An alias, and what has one, is still to be had by another name.
         if e.builtin && matches!(name, sym::METHOD_MISSING)
