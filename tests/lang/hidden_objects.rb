@@ -39,7 +39,10 @@ TABLE = {
   "E.cycle(2)" => 2, "A.each_slice(2).to_a" => 8, "(1..3).each_slice(2).map(&:sum)" => 8, "A.union(A)" => 1, "A.difference(A)" => 1, "A.intersection(A)" => 2,
   "NH.dig(:a, :b, 0)" => 0, "NH.dig(:a, :b)" => 0, "R.step(2) { }" => 0, "1.step(9, 2) { }" => 0, "1.step(by: 2, to: 9) { }" => 2, "Hash[AA]" => 1,
   "Hash[H]" => 1, "H.dup.transform_keys! { |k| k }" => 3, "Array(1)" => 1, "A.each_with_index.min_by { |x, i| i }" => 8,
+  "yblk { |x| x }" => 0, "yblks { |a, b| a }" => 0,
 }
+def yblk(&b) = b.call(1)
+def yblks(&b) = b.(1, 2)
 NH = {a: {b: [1]}}.freeze; R = 1..3
 class EnumP; include Enumerable; P1 = [1, 2]; P2 = [3, 4]; def each; yield P1; yield P2; self; end; end
 EP = EnumP.new

@@ -226,7 +226,7 @@ opcodes! {
     BlockProc 0,
     /// R[a] = the frame's block as it is: only good as the block argument of the next call
     BlockRaw 0,
-    /// R[a] = block_given?
+    /// R[a] = block_given?; x = 1: is the block a literal one, which the runtime's Proc#call would call?
     BlockGiven 0,
 
     /// R[a] = R[b] as an Array for multiple assignment (to_ary; else [R[b]])

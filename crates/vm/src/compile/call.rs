@@ -8,7 +8,7 @@ use crate::iseq::{Kind, Lit, Site, site};
 use ruby_prism::*;
 
 /// Arguments that have been put into a window.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Args {
     argc: u16,
     flags: u16,
@@ -134,7 +134,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return self.attribute_write(n, args, dst);
         }
         let plain = n.block().is_none() && !n.is_safe_navigation() && !self.refined();
-        if plain && self.listed(n, name, &args, dst) {
+        if plain && self.listed(n, name, &args, dst) || self.own_block_call(n, &mut args, dst) {
             return;
         }
         let plain = plain && !self.dotted(n);
@@ -266,6 +266,35 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         };
         self.at_call(n);
         self.emit(Op::Intrinsic, count as u8, d, first, i);
+        true
+    }
+
+    /// `block.call(..)` of the method's own block, which is otherwise only handed on: a `yield`, without a Proc, where the block was
+    /// written at the call and `Proc#call` is the runtime's. `false`: no such call.
+    fn own_block_call(&mut self, n: &CallNode<'pr>, args: &mut Vec<Node<'pr>>, dst: Option<u16>) -> bool {
+        let Some(l) = super::scope::called_local(n) else { return false };
+        if l.depth() != 0 || self.cur.raw_block.as_deref() != Some(l.name().as_slice()) {
+            return false;
+        }
+        self.uses_block();
+        let b = self.window();
+        let a = self.arguments(args, None);
+        let d = dst.unwrap_or(b);
+        let t = self.temp();
+        let (make, end) = (self.label(), self.label());
+        self.at_call(n);
+        if !self.refined() {
+            self.emit(Op::BlockGiven, 1, t, 0, 0);
+            self.jump_on(Op::JmpUnless, 0, t, 0, make);
+            let of_yield = self.env.intern(b"yield");
+            self.send(Op::Yield, d, b, of_yield, a.clone(), 0);
+            self.jump(end);
+        }
+        self.bind(make);
+        self.emit(Op::BlockProc, 0, b, 0, 0);
+        let of_call = self.env.intern(b"call");
+        self.send(Op::Send, d, b, of_call, a, 0);
+        self.bind(end);
         true
     }
 

@@ -620,8 +620,12 @@ impl<'pr> Visit<'pr> for Analyzer {
         } else if Self::sees_locals(n) {
             self.capture_all();
         }
-        if let Some(r) = n.receiver() {
-            self.visit(&r);
+        match n.receiver() {
+            Some(r) => match called_local(n) {
+                Some(l) => self.refer(l.name().as_slice(), l.depth(), false),
+                None => self.visit(&r),
+            },
+            None => {}
         }
         if let Some(a) = n.arguments() {
             self.arguments(if n.receiver().is_none() { n.name().as_slice() } else { b"" }, &a);
@@ -636,6 +640,14 @@ impl<'pr> Visit<'pr> for Analyzer {
             self.arguments(b"", &a);
         }
     }
+}
+
+/// The local in `name.call(..)` and `name.(..)` without a block: a block parameter there is as good as a `yield`.
+pub fn called_local<'pr>(n: &CallNode<'pr>) -> Option<LocalVariableReadNode<'pr>> {
+    if n.name().as_slice() != b"call" || n.block().is_some() || n.is_safe_navigation() {
+        return None;
+    }
+    n.receiver()?.as_local_variable_read_node()
 }
 
 /// The local in `**name`, when these keywords are nothing else.

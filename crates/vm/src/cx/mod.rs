@@ -33,6 +33,8 @@ pub struct Cx {
     /// Other workers are active: natives run with their guards.
     pub(crate) parallel: bool,
     pub(crate) cache: Box<[CacheEntry]>,
+    /// The serial that class Proc had when its `call` was last found to be the runtime's.
+    pub(crate) proc_serial: u32,
     pub(crate) news: Box<[NewEntry; NEWS]>,
     pub pending: Pending,
     /// The running native's last argument is its keywords: true only where a native is called with some.
@@ -126,6 +128,7 @@ impl Cx {
             stack_sizes: rt.stack_sizes,
             rt,
             cache: crate::world::empty_cache(),
+            proc_serial: u32::MAX,
             news: Box::new([NewEntry::default(); NEWS]),
             pending: Pending::default(),
             native_keywords: false,

@@ -131,6 +131,23 @@ impl Cx {
     pub(crate) fn own_block(&self) -> Value {
         self.fp().block()
     }
+    /// Is `Proc#call` the runtime's own?
+    #[inline(always)]
+    pub(crate) fn calls_procs(&mut self) -> bool {
+        self.k.proc_class.serial.get() == self.proc_serial || self.find_proc_call()
+    }
+    #[cold]
+    #[inline(never)]
+    fn find_proc_call(&mut self) -> bool {
+        // Read before the search: what changes meanwhile makes the number stale.
+        let c = self.k.proc_class;
+        let serial = c.serial.get();
+        let ours = self.builtin_in(c, sym::CALL);
+        if ours {
+            self.proc_serial = serial;
+        }
+        ours
+    }
     /// Is that block a literal one with plain parameters, two or more?
     pub(crate) fn own_block_pairs(&self) -> bool {
         let w = self.own_block();

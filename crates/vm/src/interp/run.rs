@@ -959,7 +959,11 @@ impl Cx {
                     fp.set_r(i.a(), p);
                 }
                 Op::BlockRaw => fp.set_r(i.a(), fp.block()),
-                Op::BlockGiven => fp.set_r(i.a(), Value::bool(!fp.block().is_nil())),
+                Op::BlockGiven => {
+                    let block = fp.block();
+                    let yes = if i.x() == 0 { !block.is_nil() } else { block.is_fix() && cx.calls_procs() };
+                    fp.set_r(i.a(), Value::bool(yes));
+                }
 
                 Op::ToAry => {
                     let v = fp.r(i.b());
