@@ -28,7 +28,8 @@ class Array
     until __undef?(item = __ary_item(self, i))
       v = yield item
       __check_frozen(self)
-      self[i] = v
+      # Beyond the end, which the block may have moved, there is no element to replace.
+      i < __ary_len(self) ? __ary_set(self, i, v) : self[i] = v
       i += 1
     end
     self
@@ -125,7 +126,7 @@ class Array
         v = yield i
         # The block may have taken elements away.
         break if i >= len && i > __ary_len(self) || i < len && i >= __ary_len(self)
-        self[i] = v
+        i < __ary_len(self) ? __ary_set(self, i, v) : self[i] = v
         i += 1
       end
       self

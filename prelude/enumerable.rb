@@ -389,7 +389,7 @@ module KumiSys
 
   # What obj.size says, nil when it has none.
   def self.size_of(obj, *)
-    __responds(obj, :size) ? obj.size : nil
+    __responds(obj, :size) ? obj.__send__(:size) : nil
   end
 
   def self.list(obj)

@@ -346,17 +346,20 @@ class Hash
     out = __ary_new(__ary_len(keys))
     i = 0
     while i < __ary_len(keys)
-      __ary_push(out, self[__ary_at(keys, i)])
+      __ary_push(out, KumiSys.hash_aref(self, __ary_at(keys, i)))
       i += 1
     end
     out
   end
 
-  def fetch_values(*keys, &)
+  def fetch_values(*keys)
     out = __ary_new(__ary_len(keys))
     i = 0
     while i < __ary_len(keys)
-      __ary_push(out, fetch(__ary_at(keys, i), &))
+      k = __ary_at(keys, i)
+      v = KumiSys.hash_get(self, k)
+      v = block_given? ? yield(k) : KumiSys.key_error(self, k) if __undef?(v)
+      __ary_push(out, v)
       i += 1
     end
     out

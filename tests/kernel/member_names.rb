@@ -41,3 +41,17 @@ class Map < Hash
   def to_a = raise
 end
 p Map[a: 1, b: 2].transform_keys!(&:to_s), Map[a: 1, b: 2].transform_keys!({ a: :b, b: :a }), Map[a: 1].compare_by_identity.transform_keys!(&:to_s)
+class Loud < Array
+  def []=(i, v); raise; end
+end
+a = Loud[1, 2]
+p a.map! { |x| x + 1 }, (a.fill { |i| i }), Loud[1, 2].map!.with_index { |x, i| [x, i] }
+class Map
+  def [](k) = raise
+  def fetch(k, *) = raise
+end
+m = Map.new { |h, k| k }
+m.store(:a, 1)
+p m.values_at(:a, :b), m.fetch_values(:a), m.fetch_values(:a, :c) { |k| k }, (m.fetch_values(:d) rescue $!.message)
+class Own; private :size; end
+p Own.new.map.size
