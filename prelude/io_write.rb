@@ -21,6 +21,7 @@ class IO
   def print(*args)
     args = [$_] if __ary_len(args) == 0
     ofs = $,
+    KumiSys.warning("$, is set to non-nil value", :deprecated) if ofs && __ary_len(args) > 1
     i = 0
     while i < __ary_len(args)
       write(ofs) if ofs && i > 0

@@ -15,6 +15,8 @@ $-F = ";"
 $; = nil
 $, = "-"
 [1, 2].join
+$stdout.print 3, "\n"
+$stdout.print "4\n"
 $, = nil
 $/ = "a"
 $-0 = "b"

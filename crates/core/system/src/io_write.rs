@@ -330,6 +330,10 @@ fn print(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         let s = cx.state::<stdio::Stdio>();
         (s.ofs, s.ors)
     };
+    if ofs.is_some() && a.len() > 1 && cx.options.warn_deprecated.load(std::sync::atomic::Ordering::Relaxed) {
+        // The twin tells that it is there.
+        return Err(Exit::Miss);
+    }
     let io = io::writer(cx, recv)?;
     let mut out = Vec::new();
     for (i, &v) in a.iter().enumerate() {
