@@ -102,6 +102,11 @@ impl ArrayObj {
     pub fn push(&mut self, v: Value) {
         self.buf.push(v)
     }
+    /// The same where it needs no memory; false otherwise.
+    #[inline(always)]
+    pub fn push_if_room(&mut self, v: Value) -> bool {
+        self.buf.push_if_room(v)
+    }
     /// Gives the buffer back.
     ///
     /// # Safety

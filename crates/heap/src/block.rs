@@ -91,9 +91,13 @@ impl Block {
     fn make(bytes: usize, state: State) -> Option<*mut Block> {
         let layout = Layout::from_size_align(bytes, BLOCK).ok()?;
         // SAFETY: the size is not zero.
-        let p = unsafe { alloc(layout) } as *mut Block;
+        let take = || unsafe { alloc(layout) };
+        let p = if bytes < kumi_room::LARGE { take() } else { kumi_room::asking(take) } as *mut Block;
         if p.is_null() {
             return None;
+        }
+        if bytes < kumi_room::LARGE {
+            kumi_room::block_came(bytes);
         }
         // SAFETY: fresh memory of at least a Block's size.
         unsafe {
@@ -128,7 +132,13 @@ impl Block {
     /// No cell of the block may be used afterwards.
     pub unsafe fn free(p: *mut Block) {
         // SAFETY: made by `make` with the same layout.
-        unsafe { dealloc(p as *mut u8, Layout::from_size_align_unchecked((*p).bytes, BLOCK)) }
+        unsafe {
+            let bytes = (*p).bytes;
+            if bytes < kumi_room::LARGE {
+                kumi_room::block_went(bytes);
+            }
+            dealloc(p as *mut u8, Layout::from_size_align_unchecked(bytes, BLOCK));
+        }
     }
 
     /// The block a cell belongs to.

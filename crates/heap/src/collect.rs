@@ -241,6 +241,11 @@ impl HeapShared {
             self.promoted.fetch_add(bytes, Relaxed);
         }
         let live = self.live_bytes.load(Relaxed) as isize;
+        if full {
+            // A young one counts old cells that have died.
+            kumi_room::lives(live.max(0) as usize);
+        }
+        kumi_room::watch();
         self.young.collected(begun, live.max(0) as usize);
         let mut budget = self.young.bytes() as isize;
         let max = self.max();

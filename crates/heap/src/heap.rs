@@ -192,6 +192,7 @@ impl Heap {
         self.shared.wants_gc()
     }
     /// May `bytes` more be allocated at once? Natives ask before large requests.
+    #[inline]
     pub fn can_allocate(&self, bytes: usize) -> bool {
         self.shared.can_allocate(bytes)
     }

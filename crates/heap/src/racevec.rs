@@ -35,8 +35,9 @@ pub use seen::{Iter as SeenIter, Seen};
 
 use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 use super::{Value, retire};
+use kumi_room::{ask, asking, refuse};
 use order::{LOOK, PUBLISH};
-use std::alloc::{Layout, alloc, handle_alloc_error, realloc};
+use std::alloc::{Layout, alloc, realloc};
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
@@ -224,6 +225,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                 inline_word(s.len())
             } else {
                 inline.write_bytes(0, N);
+                // Whole and empty, should the buffer be refused.
+                (&raw mut (*to).word).write(AtomicPtr::new(inline_word(0)));
                 Self::make_from(0, 0, &[s])
             };
             (&raw mut (*to).word).write(AtomicPtr::new(word));
@@ -243,6 +246,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                 s.copy_to(inline);
                 inline_word(s.len())
             } else {
+                (&raw mut (*to).word).write(AtomicPtr::new(inline_word(0)));
                 let p = Self::make(s.len());
                 s.copy_to(Self::data(p));
                 (*p).span.store(Self::pack(0, s.len()), Relaxed);
@@ -269,17 +273,25 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let bytes = cap.checked_mul(size_of::<T>()).and_then(|b| b.checked_add(more));
         match bytes.and_then(|b| Layout::from_size_align(b, align_of::<Head>()).ok()) {
             Some(l) => l,
-            // No machine has that much: the same end as when the allocator refuses.
-            None => handle_alloc_error(Layout::new::<Head>()),
+            // No machine has that much.
+            None => refuse(),
         }
+    }
+    /// A large piece, or null.
+    #[cold]
+    #[inline(never)]
+    fn ask_for(l: Layout) -> *mut u8 {
+        ask(l.size());
+        // SAFETY: the size is not zero.
+        asking(|| unsafe { alloc(l) })
     }
     /// An empty buffer.
     fn make(cap: usize) -> *mut Head {
         let l = Self::layout(cap);
         // SAFETY: the size is not zero.
-        let p = unsafe { alloc(l) } as *mut Head;
+        let p = if l.size() < kumi_room::LARGE { unsafe { alloc(l) } } else { Self::ask_for(l) } as *mut Head;
         if p.is_null() {
-            handle_alloc_error(l);
+            refuse();
         }
         // SAFETY: fresh memory of at least a Head's size.
         unsafe { p.write(Head { cap, span: AtomicU64::new(0) }) };
@@ -398,9 +410,10 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             (*w).span.store(Self::pack(0, len), Relaxed);
             if want > cap {
                 let l = Self::layout(want);
-                let b = realloc(w as *mut u8, Self::layout(cap), l.size()) as *mut Head;
+                ask(l.size());
+                let b = asking(|| realloc(w as *mut u8, Self::layout(cap), l.size())) as *mut Head;
                 if b.is_null() {
-                    handle_alloc_error(l);
+                    refuse();
                 }
                 (*b).cap = want;
                 self.word.store(b, PUBLISH);

@@ -287,9 +287,14 @@ impl HeapShared {
     pub fn set_max(&self, bytes: usize) {
         self.max.store(bytes, Relaxed);
     }
-    /// May `bytes` more be allocated at once? Natives ask before large requests.
+    /// May `bytes` more be allocated at once? Natives ask before large requests; small ones are never refused.
+    #[inline]
     pub fn can_allocate(&self, bytes: usize) -> bool {
-        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max()
+        bytes < kumi_room::LARGE || self.has_room(bytes)
+    }
+    #[cold]
+    fn has_room(&self, bytes: usize) -> bool {
+        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max() && kumi_room::fits(bytes)
     }
     /// Live bytes at the last collection are beyond the limit.
     ///

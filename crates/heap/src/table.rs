@@ -16,7 +16,8 @@
 
 use crate::hash::Entry;
 use crate::{Value, retire};
-use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
+use kumi_room::{ask, asking, refuse};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
@@ -61,7 +62,7 @@ impl Table {
         let bytes = size_of::<Table>() + cap as usize * size_of::<Slot>() + (4usize << Self::bits_for(cap));
         match Layout::from_size_align(bytes, 8) {
             Ok(l) => l,
-            Err(_) => handle_alloc_error(Layout::new::<Table>()),
+            Err(_) => refuse(),
         }
     }
     /// Bits of the index of a table of `cap` (a power of two) entries.
@@ -71,16 +72,18 @@ impl Table {
     /// A table with room for at least `cap` entries.
     fn make(cap: usize) -> *mut Table {
         if cap > MAX as usize {
-            // Beyond any machine: the same end as when the allocator refuses.
-            handle_alloc_error(Layout::new::<Table>());
+            // Beyond any machine.
+            refuse();
         }
         let cap = (cap as u32).max(4).next_power_of_two();
         let l = Self::layout(cap);
         let bits = Self::bits_for(cap);
         // SAFETY: the size is not zero. Zeroes are empty index slots; what is above `len` is never read.
-        let p = unsafe { if bits == 0 { alloc(l) } else { alloc_zeroed(l) } } as *mut Table;
+        let take = || unsafe { if bits == 0 { alloc(l) } else { alloc_zeroed(l) } } as *mut Table;
+        ask(l.size());
+        let p = if l.size() < kumi_room::LARGE { take() } else { asking(take) };
         if p.is_null() {
-            handle_alloc_error(l);
+            refuse();
         }
         let zero = || AtomicU32::new(0);
         // SAFETY: fresh memory of at least a Table's size.

@@ -189,7 +189,7 @@ impl Heap {
     }
     /// Names the births of private and confined cells so far: the window's cursor only goes on until a new turn begins.
     #[inline]
-    fn births(&self) -> (u64, u64) {
+    pub(crate) fn births(&self) -> (u64, u64) {
         (self.window.turn, self.cursors[IN].at)
     }
     /// Cells were born that are neither private nor shared.

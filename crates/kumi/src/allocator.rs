@@ -4,6 +4,9 @@
 //! (`MI_MAX_ALIGN_SIZE`), so what asks for no more goes there. Its calls with an alignment take a plain block only of
 //! sizes that are powers of two; all others they round up by the alignment first (48 bytes lie in a block of 64, 1,500 in one
 //! of 1,792), by a longer way.
+//!
+//! Large pieces are counted, and may be refused (`kumi_room`). Where the system has nothing, a part of the reserve is given back to it
+//! and it is asked again.
 
 use libmimalloc_sys as mi;
 use std::alloc::{GlobalAlloc, Layout};
@@ -12,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// See the module.
 pub struct Allocator;
 
-/// Pieces of this size and above are counted when they are freed.
-const LARGE: usize = 64 << 10;
+/// Pieces of this size and above are counted.
+const LARGE: usize = kumi_room::LARGE;
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that were freed so far in large pieces, or are about to be.
@@ -24,7 +27,46 @@ pub fn freed_in_large() -> usize {
 fn count(bytes: usize) {
     if bytes >= LARGE {
         FREED.fetch_add(bytes, Relaxed);
+        kumi_room::went(bytes);
     }
+}
+/// What `take` gives, a piece of `bytes`.
+#[inline(always)]
+fn got(bytes: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
+    if bytes >= LARGE {
+        return large(bytes, take);
+    }
+    let p = take();
+    if p.is_null() { out_of_reserve(take) } else { p }
+}
+#[cold]
+#[inline(never)]
+fn out_of_reserve(take: impl Fn() -> *mut u8) -> *mut u8 {
+    loop {
+        if !kumi_room::release() {
+            kumi_room::last_words();
+        }
+        let p = take();
+        if !p.is_null() {
+            return p;
+        }
+    }
+}
+#[cold]
+#[inline(never)]
+fn large(bytes: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
+    if kumi_room::is_beyond(bytes) {
+        return std::ptr::null_mut();
+    }
+    let mut p = take();
+    if p.is_null() {
+        if kumi_room::may_refuse() {
+            return p;
+        }
+        p = out_of_reserve(take);
+    }
+    kumi_room::came(bytes);
+    p
 }
 
 /// Alignment of every block, however small.
@@ -35,12 +77,16 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
         // SAFETY: any size and alignment of a layout will do.
-        unsafe { if l.align() <= WORD { mi::mi_malloc(l.size()) } else { mi::mi_malloc_aligned(l.size(), l.align()) }.cast() }
+        let take =
+            || unsafe { if l.align() <= WORD { mi::mi_malloc(l.size()) } else { mi::mi_malloc_aligned(l.size(), l.align()) }.cast() };
+        got(l.size(), take)
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, l: Layout) -> *mut u8 {
         // SAFETY: as above.
-        unsafe { if l.align() <= WORD { mi::mi_zalloc(l.size()) } else { mi::mi_zalloc_aligned(l.size(), l.align()) }.cast() }
+        let take =
+            || unsafe { if l.align() <= WORD { mi::mi_zalloc(l.size()) } else { mi::mi_zalloc_aligned(l.size(), l.align()) }.cast() };
+        got(l.size(), take)
     }
     #[inline]
     unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
@@ -50,12 +96,16 @@ unsafe impl GlobalAlloc for Allocator {
     }
     #[inline]
     unsafe fn realloc(&self, p: *mut u8, l: Layout, size: usize) -> *mut u8 {
-        count(l.size());
-        // SAFETY: as above.
-        unsafe {
+        // SAFETY: as above; what could not be moved is still there.
+        let take = || unsafe {
             let p = p.cast();
             if l.align() <= WORD { mi::mi_realloc(p, size) } else { mi::mi_realloc_aligned(p, size, l.align()) }.cast()
+        };
+        let new = got(size, take);
+        if !new.is_null() {
+            count(l.size());
         }
+        new
     }
 }
 

@@ -24,6 +24,7 @@ static SMALL_START: extern "C" fn() = {
             const ARENA_RESERVE: libmimalloc_sys::mi_option_t = 23;
             // SAFETY: as above.
             unsafe { libmimalloc_sys::mi_option_set(ARENA_RESERVE, (most / 16 / 1024).clamp(32 << 10, 1 << 20) as _) };
+            kumi_room::hold(most);
         }
     }
     lazily
@@ -94,6 +95,9 @@ fn main() {
 
 fn on_a_deep_stack(settings: Settings) -> i32 {
     panic::set_hook(Box::new(|info| {
+        if kumi_room::is_refusal(info.payload()) {
+            return;
+        }
         eprintln!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info));
         if std::env::var_os("RUST_BACKTRACE").is_some() {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());

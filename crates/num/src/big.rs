@@ -101,6 +101,31 @@ pub(crate) fn round_to_f64(m: u64, e: i64, sticky: bool) -> f64 {
     f64::from_bits(bits)
 }
 
+/// Bytes that a long operation takes for each byte of its result, at most. (The square of 14 MB took 214 MB beside it.)
+const SCRATCH: usize = 8;
+
+/// Words of numbers that are looked at no closer.
+const FEW: usize = kumi_room::LARGE / 64;
+
+/// Goes on if there is room for `times` what these take.
+#[inline]
+fn room_for(of: &[&BigInt], times: usize) {
+    let words: usize = of.iter().map(|n| n.0.as_sign_words().1.len()).sum();
+    if words >= FEW {
+        kumi_room::ask(words * 8 * times);
+    }
+}
+/// The same for `f`, which makes such numbers: null is an answer that the library can take from the allocator.
+#[inline]
+fn with_room<T>(of: &[&BigInt], times: usize, f: impl FnOnce() -> T) -> T {
+    let words: usize = of.iter().map(|n| n.0.as_sign_words().1.len()).sum();
+    if words < FEW {
+        return f();
+    }
+    kumi_room::ask(words * 8 * times);
+    kumi_room::asking(f)
+}
+
 impl BigInt {
     /// Zero.
     pub const ZERO: BigInt = BigInt(IBig::ZERO);
@@ -149,6 +174,7 @@ impl BigInt {
         if body.is_empty() || !(2..=36).contains(&radix) || !body.iter().all(|&c| (c as char).is_digit(radix)) {
             return None;
         }
+        kumi_room::ask(body.len() * 2);
         let text = std::str::from_utf8(body).ok()?;
         let u = UBig::from_str_radix(text, radix).ok()?;
         Some(BigInt(IBig::from_parts(if neg { DSign::Negative } else { DSign::Positive }, u)))
@@ -206,6 +232,8 @@ impl BigInt {
 
     /// Digits in `radix` (2..=36; others are taken as 10), lower case, `-` first when negative.
     pub fn to_string_radix(&self, radix: u32) -> String {
+        // Bytes of text, at most eight for one of the number, and what the division takes.
+        room_for(&[self], 12 / (radix.max(2).ilog2() as usize).max(1) + SCRATCH);
         match radix {
             2..=9 | 11..=36 => self.0.in_radix(radix as u8).to_string(),
             _ => self.0.to_string(),
@@ -255,30 +283,30 @@ impl BigInt {
 
     /// `self + other`.
     pub fn add(&self, other: &BigInt) -> BigInt {
-        BigInt(&self.0 + &other.0)
+        with_room(&[self, other], 1, || BigInt(&self.0 + &other.0))
     }
 
     /// `self - other`.
     pub fn sub(&self, other: &BigInt) -> BigInt {
-        BigInt(&self.0 - &other.0)
+        with_room(&[self, other], 1, || BigInt(&self.0 - &other.0))
     }
 
     /// `self * other`.
     pub fn mul(&self, other: &BigInt) -> BigInt {
-        if std::ptr::eq(self, other) {
-            return BigInt(IBig::from(self.0.sqr()));
-        }
-        BigInt(&self.0 * &other.0)
+        with_room(&[self, other], SCRATCH, || match std::ptr::eq(self, other) {
+            true => BigInt(IBig::from(self.0.sqr())),
+            false => BigInt(&self.0 * &other.0),
+        })
     }
 
     /// `self + other`, sparing the conversion of a word.
     pub fn add_i64(&self, other: i64) -> BigInt {
-        BigInt(&self.0 + other)
+        with_room(&[self], 1, || BigInt(&self.0 + other))
     }
 
     /// `self * other`, sparing the conversion of a word.
     pub fn mul_i64(&self, other: i64) -> BigInt {
-        BigInt(&self.0 * other)
+        with_room(&[self], 1, || BigInt(&self.0 * other))
     }
 
     /// Quotient rounded towards negative infinity and a remainder with the divisor's sign
@@ -342,10 +370,11 @@ impl BigInt {
         if self.to_i64() == Some(-1) {
             return Ok(BigInt::from_i64(if exp & 1 == 0 { 1 } else { -1 }));
         }
-        if is_refused_power(self.magnitude_bits(), exp) {
-            return Err(TooLarge);
-        }
-        Ok(BigInt(self.0.pow(exp as usize)))
+        let bits = pow_bits(self.magnitude_bits(), exp).filter(|b| *b <= MAX_POWER_BITS).ok_or(TooLarge)?;
+        let bytes = (bits / 8) as usize * SCRATCH;
+        kumi_room::ask(bytes);
+        let power = || BigInt(self.0.pow(exp as usize));
+        Ok(if bytes < kumi_room::LARGE { power() } else { kumi_room::asking(power) })
     }
 
     /// `self ** exp mod m` for `exp >= 0`, with the modulus' sign. `None` when `m` is zero or
@@ -456,11 +485,14 @@ impl BigInt {
             return Some(vec![BigInt::ZERO]);
         }
         if let (Some(r @ 2..=36), Some(_)) = (base.to_u64(), self.0.as_ubig()) {
+            kumi_room::ask((self.magnitude_bits() / u64::from(r.ilog2())) as usize * 32);
             // The library's radix conversion divides and conquers.
             let text = self.to_string_radix(r as u32).into_bytes();
             let value = |c: u8| (c as char).to_digit(36).unwrap_or(0) as u64;
             return Some(text.iter().rev().map(|&c| BigInt::from_u64(value(c))).collect());
         }
+        // An Integer for each digit.
+        kumi_room::ask((self.magnitude_bits() / base.magnitude_bits().max(1)) as usize * 48);
         let mut out = Vec::new();
         split_digits(self.clone(), base, &mut out);
         while out.last().is_some_and(BigInt::is_zero) {

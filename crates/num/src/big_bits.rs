@@ -14,7 +14,12 @@ impl BigInt {
             return Ok(BigInt::ZERO);
         }
         match self.magnitude_bits().checked_add(n) {
-            Some(b) if b <= MAX_BITS => Ok(BigInt(&self.0 << n as usize)),
+            Some(b) if b <= MAX_BITS => {
+                let bytes = (b / 8) as usize;
+                kumi_room::ask(bytes);
+                let shifted = || BigInt(&self.0 << n as usize);
+                Ok(if bytes < kumi_room::LARGE { shifted() } else { kumi_room::asking(shifted) })
+            }
             _ => Err(TooLarge),
         }
     }

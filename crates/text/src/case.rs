@@ -6,6 +6,7 @@
 
 use crate::encoding::EncIndex;
 use crate::single;
+use kumi_room::Grow;
 use std::cmp::Ordering;
 
 /// What to do with letters.
@@ -80,7 +81,7 @@ pub fn map(s: &[u8], enc: EncIndex, op: CaseOp, options: CaseOptions) -> Result<
     if (plain || !(unicode || enc.is_cased_single())) && enc.is_ascii_compatible() {
         return Ok(map_ascii(s, enc, op));
     }
-    let mut out = Vec::with_capacity(s.len() + s.len() / 8);
+    let mut out = Vec::room(s.len() + s.len() / 8);
     let mut i = 0;
     let mut first = true;
     while i < s.len() {
@@ -93,7 +94,7 @@ pub fn map(s: &[u8], enc: EncIndex, op: CaseOp, options: CaseOptions) -> Result<
         i += n;
         let c = if unicode { char::from_u32(code) } else { single::to_unicode(enc, code) };
         let Some(c) = c.filter(|c| !options.ascii || c.is_ascii()) else {
-            out.extend_from_slice(original);
+            out.put_all(original);
             first = false;
             continue;
         };
@@ -103,14 +104,14 @@ pub fn map(s: &[u8], enc: EncIndex, op: CaseOp, options: CaseOptions) -> Result<
             if unicode {
                 fits &= enc.push_code(&mut out, m as u32);
             } else if let Some(b) = single::from_unicode(enc, m) {
-                out.push(b);
+                out.put(b);
             } else {
                 fits = false;
             }
         });
         if !fits {
             out.truncate(mark);
-            out.extend_from_slice(original);
+            out.put_all(original);
         }
         first = false;
     }

@@ -4,6 +4,7 @@
 //! gives ASCII that `undump` turns back into the same bytes and encoding.
 
 use crate::encoding::{CharLen, Ctype, EncIndex};
+use kumi_room::Grow;
 
 /// The letter after the backslash of a short escape.
 fn short_escape(c: u32) -> Option<u8> {
@@ -23,7 +24,7 @@ fn short_escape(c: u32) -> Option<u8> {
 fn hex_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for b in bytes {
-        out.extend_from_slice(&[b'\\', b'x', HEX[(b >> 4) as usize], HEX[(b & 15) as usize]]);
+        out.put_all(&[b'\\', b'x', HEX[(b >> 4) as usize], HEX[(b & 15) as usize]]);
     }
 }
 
@@ -31,11 +32,11 @@ fn hex_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 fn long_escape(out: &mut Vec<u8>, c: u32, bytes: &[u8], enc: EncIndex) {
     if enc.is_unicode() {
         let text = if c > 0xFFFF { format!("\\u{{{c:X}}}") } else { format!("\\u{c:04X}") };
-        out.extend_from_slice(text.as_bytes());
+        out.put_all(text.as_bytes());
     } else if c < 0x100 {
         hex_bytes(out, bytes);
     } else {
-        out.extend_from_slice(format!("\\x{{{c:X}}}").as_bytes());
+        out.put_all(format!("\\x{{{c:X}}}").as_bytes());
     }
 }
 
@@ -52,13 +53,13 @@ pub fn inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
     let special = enc.is_ascii_compatible() || enc.is_unicode();
     // A byte order mark chooses the half of a dummy encoding.
     let (enc, chars) = (enc, marked(enc, s));
-    let mut out = Vec::with_capacity(s.len() + 2);
-    out.push(b'"');
+    let mut out = Vec::room(s.len() + 2);
+    out.put(b'"');
     let mut i = 0;
     while i < s.len() {
         if enc.is_ascii_compatible() {
             let run = s[i..].iter().take_while(|&&b| is_plain_ascii(b)).count();
-            out.extend_from_slice(&s[i..i + run]);
+            out.put_all(&s[i..i + run]);
             i += run;
             if i >= s.len() {
                 break;
@@ -82,34 +83,34 @@ pub fn inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
         if special {
             match c {
                 0x22 | 0x5C => {
-                    out.extend_from_slice(&[b'\\', c as u8]);
+                    out.put_all(&[b'\\', c as u8]);
                     continue;
                 }
                 0x23 => {
                     if let Some((0x7B | 0x24 | 0x40, _)) = chars.decode(&s[i..]) {
-                        out.push(b'\\');
+                        out.put(b'\\');
                     }
-                    out.push(b'#');
+                    out.put(b'#');
                     continue;
                 }
                 _ => {}
             }
             if let Some(letter) = short_escape(c) {
-                out.extend_from_slice(&[b'\\', letter]);
+                out.put_all(&[b'\\', letter]);
                 continue;
             }
             if (0x20..0x7F).contains(&c) {
-                out.push(c as u8);
+                out.put(c as u8);
                 continue;
             }
         }
         if enc == result && enc.is_ctype(c, Ctype::Print) {
-            out.extend_from_slice(bytes);
+            out.put_all(bytes);
         } else {
             long_escape(&mut out, c, bytes, enc);
         }
     }
-    out.push(b'"');
+    out.put(b'"');
     out
 }
 
@@ -125,23 +126,23 @@ fn marked(enc: EncIndex, s: &[u8]) -> EncIndex {
 /// `String#dump`. The result has the string's encoding if that is ASCII-compatible, else
 /// it is binary and names the encoding.
 pub fn dump(s: &[u8], enc: EncIndex) -> Vec<u8> {
-    let mut out = Vec::with_capacity(s.len() + 2);
-    out.push(b'"');
+    let mut out = Vec::room(s.len() + 2);
+    out.put(b'"');
     let mut i = 0;
     while i < s.len() {
         let b = s[i];
         match b {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', b]),
+            b'"' | b'\\' => out.put_all(&[b'\\', b]),
             b'#' => {
                 if matches!(s.get(i + 1), Some(b'{' | b'$' | b'@')) {
-                    out.push(b'\\');
+                    out.put(b'\\');
                 }
-                out.push(b'#');
+                out.put(b'#');
             }
-            0x20..=0x7E => out.push(b),
+            0x20..=0x7E => out.put(b),
             _ => {
                 if let Some(letter) = short_escape(b as u32) {
-                    out.extend_from_slice(&[b'\\', letter]);
+                    out.put_all(&[b'\\', letter]);
                 } else if b >= 0x80
                     && enc.is_utf8()
                     && let Some((c, n)) = enc.decode(&s[i..])
@@ -156,9 +157,9 @@ pub fn dump(s: &[u8], enc: EncIndex) -> Vec<u8> {
         }
         i += 1;
     }
-    out.push(b'"');
+    out.put(b'"');
     if !enc.is_ascii_compatible() {
-        out.extend_from_slice(format!(".dup.force_encoding(\"{}\")", enc.name()).as_bytes());
+        out.put_all(format!(".dup.force_encoding(\"{}\")", enc.name()).as_bytes());
     }
     out
 }
@@ -179,7 +180,7 @@ pub fn undump(s: &[u8], enc: EncIndex) -> Result<(Vec<u8>, EncIndex), &'static s
     if s.len() < 2 || s[0] != b'"' {
         return Err(NOT_WRAPPED);
     }
-    let mut out = Vec::with_capacity(s.len());
+    let mut out = Vec::room(s.len());
     let mut enc = enc;
     let (mut utf8, mut binary) = (false, false);
     let mut i = 1;
@@ -191,15 +192,15 @@ pub fn undump(s: &[u8], enc: EncIndex) -> Result<(Vec<u8>, EncIndex), &'static s
                 let Some(&e) = s.get(i + 1) else { return Err("invalid escape") };
                 i += 2;
                 match e {
-                    b'\\' | b'"' | b'#' => out.push(e),
-                    b'n' => out.push(b'\n'),
-                    b'r' => out.push(b'\r'),
-                    b't' => out.push(b'\t'),
-                    b'f' => out.push(0x0C),
-                    b'v' => out.push(0x0B),
-                    b'b' => out.push(0x08),
-                    b'a' => out.push(0x07),
-                    b'e' => out.push(0x1B),
+                    b'\\' | b'"' | b'#' => out.put(e),
+                    b'n' => out.put(b'\n'),
+                    b'r' => out.put(b'\r'),
+                    b't' => out.put(b'\t'),
+                    b'f' => out.put(0x0C),
+                    b'v' => out.put(0x0B),
+                    b'b' => out.put(0x08),
+                    b'a' => out.put(0x07),
+                    b'e' => out.put(0x1B),
                     b'x' => {
                         if utf8 {
                             return Err("hex escape and Unicode escape are mixed");
@@ -209,7 +210,7 @@ pub fn undump(s: &[u8], enc: EncIndex) -> Result<(Vec<u8>, EncIndex), &'static s
                         if n != 2 {
                             return Err("invalid hex escape");
                         }
-                        out.push(value as u8);
+                        out.put(value as u8);
                         i += 2;
                     }
                     b'u' => {
@@ -220,11 +221,11 @@ pub fn undump(s: &[u8], enc: EncIndex) -> Result<(Vec<u8>, EncIndex), &'static s
                         i = undump_unicode(s, i, &mut out)?;
                         enc = if enc.is_utf8() { enc } else { EncIndex::UTF_8 };
                     }
-                    _ => out.extend_from_slice(&[b'\\', e]),
+                    _ => out.put_all(&[b'\\', e]),
                 }
                 continue;
             }
-            _ => out.push(b),
+            _ => out.put(b),
         }
         i += 1;
     }
@@ -255,7 +256,7 @@ fn hex(s: &[u8], max: usize) -> (u32, usize) {
 fn undump_unicode(s: &[u8], mut i: usize, out: &mut Vec<u8>) -> Result<usize, &'static str> {
     let mut push = |code: u32| match char::from_u32(code) {
         Some(c) => {
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            out.put_all(c.encode_utf8(&mut [0; 4]).as_bytes());
             Ok(())
         }
         None if code > 0x10FFFF => Err("invalid Unicode codepoint (too large)"),
@@ -370,7 +371,7 @@ fn shows_plain(s: &[u8], enc: EncIndex, result: EncIndex) -> bool {
 pub fn symbol_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
     let mut out = vec![b':'];
     if symbol_kind(s, enc) != SymbolKind::Other && shows_plain(s, enc, result) {
-        out.extend_from_slice(s);
+        out.put_all(s);
     } else {
         out.extend(inspect(s, enc, result));
     }
@@ -380,7 +381,7 @@ pub fn symbol_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
 /// A symbol key as `Hash#inspect` writes it, colon behind: `name:` or `"a b":`.
 pub fn symbol_key_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
     let mut out = if symbol_kind(s, enc) == SymbolKind::Name && shows_plain(s, enc, result) { s.to_vec() } else { inspect(s, enc, result) };
-    out.push(b':');
+    out.put(b':');
     out
 }
 

@@ -4,6 +4,7 @@
 //! empty (`z-a` is an error).
 
 use crate::encoding::EncIndex;
+use kumi_room::Grow;
 
 /// A parsed set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,10 +214,10 @@ pub fn delete(s: &[u8], enc: EncIndex, sets: &Intersection) -> Option<Vec<u8>> {
         let out: Vec<u8> = s.iter().copied().filter(|b| !sets.contains(*b as u32)).collect();
         return (out.len() != s.len()).then_some(out);
     }
-    let mut out = Vec::with_capacity(s.len());
+    let mut out = Vec::room(s.len());
     for c in enc.chars(s) {
         if !sets.contains(code_of(c, enc)) {
-            out.extend_from_slice(c);
+            out.put_all(c);
         }
     }
     (out.len() != s.len()).then_some(out)
@@ -224,11 +225,11 @@ pub fn delete(s: &[u8], enc: EncIndex, sets: &Intersection) -> Option<Vec<u8>> {
 
 /// `String#squeeze`, `sets` of none for all characters; `None` if nothing changes.
 pub fn squeeze(s: &[u8], enc: EncIndex, sets: &Intersection) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(s.len());
+    let mut out = Vec::room(s.len());
     let mut last: Option<&[u8]> = None;
     for c in enc.chars(s) {
         if last != Some(c) || !sets.contains(code_of(c, enc)) {
-            out.extend_from_slice(c);
+            out.put_all(c);
         }
         last = Some(c);
     }
@@ -264,7 +265,7 @@ pub fn tr(s: &[u8], enc: EncIndex, from: &[u8], to: &[u8], squeeze: bool) -> Res
         let changed = s.iter().any(|b| table[*b as usize & 0x7F].is_some());
         return Ok(changed.then(|| s.iter().map(|b| bytes[*b as usize & 0x7F]).collect()));
     }
-    let mut out = Vec::with_capacity(s.len());
+    let mut out = Vec::room(s.len());
     let mut changed = false;
     let mut previous = None;
     for c in enc.chars(s) {
@@ -281,14 +282,14 @@ pub fn tr(s: &[u8], enc: EncIndex, from: &[u8], to: &[u8], squeeze: bool) -> Res
                 }
                 previous = Some(new);
                 if new & 0x8000_0000 != 0 {
-                    out.push(new as u8);
+                    out.put(new as u8);
                 } else {
                     enc.push_code(&mut out, new);
                 }
             }
             None => {
                 previous = None;
-                out.extend_from_slice(c);
+                out.put_all(c);
             }
         }
     }

@@ -140,13 +140,13 @@ impl Cx {
         let (rt, heap) = (self.runtime(), self.heap.shared().clone());
         let Some(seen) = self.reader_aside_begins() else {
             // Somebody is about to fork.
-            return end(&piece, catch_unwind(AssertUnwindSafe(|| work(&piece.stop))));
+            return end(&piece, outcome(work, &piece));
         };
         let sent = Sent(work);
         let job = move |rt: Arc<Runtime>, piece: Arc<Piece>| {
             let sent = sent;
             let Sent(work) = sent;
-            let done = catch_unwind(AssertUnwindSafe(|| work(&piece.stop)));
+            let done = outcome(work, &piece);
             rt.reader_aside_ends(&heap, seen);
             end(&piece, done);
             rt.aside.sort_out();
@@ -166,6 +166,12 @@ impl Cx {
             (e.0)();
         }
     }
+}
+
+/// Does the work. A refusal of memory is caught here, and is its task's when that takes the result.
+fn outcome(work: Work, piece: &Piece) -> Outcome {
+    let _catcher = kumi_room::Catcher::new();
+    catch_unwind(AssertUnwindSafe(|| work(&piece.stop))).map_err(kumi_room::told)
 }
 
 /// Hands the result over, or drops it where nobody wants it.

@@ -43,7 +43,9 @@ impl Cx {
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
         cx.verifies = crate::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
-        if let Some(max) = crate::memory::limit() {
+        if let Some((max, bound)) = crate::memory::limit() {
+            kumi_room::set_limit(max, bound);
+            kumi_room::set_group(crate::memory::group_limit().unwrap_or(0));
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);

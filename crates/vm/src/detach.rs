@@ -211,6 +211,7 @@ impl Cx {
     /// called again. The native's call is a root: it stands in `pending.call`, or in registers before the next instruction.
     pub(crate) fn work_detached(&mut self) -> bool {
         self.heap.end_place();
+        self.answer_room();
         if let Some(work) = self.detour.work.take() {
             match self.while_detached(|| work(&WANTED)) {
                 Ok(done) => self.detour.done = Some(done),

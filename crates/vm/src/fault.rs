@@ -14,6 +14,7 @@ use crate::native::Pending;
 use crate::task::State;
 use crate::world::NO_METHOD;
 use kumi_heap::*;
+use kumi_room::Catcher;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -49,12 +50,19 @@ fn last(what: &(dyn Any + Send)) -> String {
     LAST.with(|l| l.borrow_mut().take()).unwrap_or_else(|| format!("internal error: {}", said(what)))
 }
 
-/// A panic in work that a native gave away.
-pub(crate) struct Fault(pub String);
+/// What ended work that a native gave away.
+pub(crate) enum Fault {
+    /// A panic, and what it said.
+    Panic(String),
+    /// It was refused memory.
+    NoRoom,
+}
 
-/// Does such work: what it gives, or what its panic said.
+/// Does such work: what it gives, or what ended it.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|e| Fault(last(&*e)))
+    let _catcher = Catcher::new();
+    let of = |e: Box<dyn Any + Send>| if kumi_room::is_refusal(&*e) { Fault::NoRoom } else { Fault::Panic(last(&*e)) };
+    catch_unwind(AssertUnwindSafe(work)).map_err(of)
 }
 
 impl Cx {
@@ -66,6 +74,7 @@ impl Cx {
     pub(crate) fn run_from(&mut self, first: Flow) {
         let (mut first, mut panic) = (Some(first), None);
         let mut again = false;
+        let _catcher = Catcher::new();
         loop {
             let done = catch_unwind(AssertUnwindSafe(|| {
                 let f = match panic.take() {
@@ -89,7 +98,10 @@ impl Cx {
     #[cold]
     #[inline(never)]
     fn panicked(&mut self, what: Box<dyn Any + Send>) -> Flow {
-        let text = last(&*what);
+        // Telling of it needs some memory.
+        let _told = kumi_room::Whole::new();
+        let fault = if kumi_room::is_refusal(&*what) { Fault::NoRoom } else { Fault::Panic(last(&*what)) };
+        drop(what);
         self.heap.end_aside(Aside::Nothing);
         self.heap.end_place();
         self.nested = 0;
@@ -98,7 +110,7 @@ impl Cx {
         self.detour = Default::default();
         self.switch_to = None;
         self.raising_native = NO_METHOD;
-        let e = self.fatal(&text);
+        let e = self.of_fault(fault);
         let t = self.task;
         let at = self.fp as *const Value;
         if t.id != 0 && t.state.get() == State::Ready && t.stack.start_ptr() < at as *mut _ && at < t.stack.end_ptr() as *const _ {
@@ -115,9 +127,19 @@ impl Cx {
     /// It panicked.
     pub(crate) fn of_work<T>(&mut self, r: Result<T, Fault>) -> Result<T, crate::Exit> {
         r.map_err(|f| {
-            let e = self.fatal(&f.0);
+            let e = self.of_fault(f);
             self.raise(e)
         })
+    }
+    /// The exception that stands for it. Where memory was refused, the next safepoint looks for more.
+    pub(crate) fn of_fault(&mut self, f: Fault) -> Value {
+        match f {
+            Fault::Panic(text) => self.fatal(&text),
+            Fault::NoRoom => {
+                self.heap.request_full();
+                self.make_exc(self.k.no_memory_error, "failed to allocate memory")
+            }
+        }
     }
     /// An exception that no program names.
     pub(crate) fn fatal(&mut self, text: &str) -> Value {
@@ -136,8 +158,15 @@ impl Cx {
     }
 }
 
-/// While it lives a panic ends the process: what is half done must not be seen.
-pub(crate) struct Whole;
+/// While it lives a panic ends the process: what is half done must not be seen. Nothing is refused meanwhile.
+pub(crate) struct Whole(kumi_room::Whole);
+
+impl Whole {
+    #[inline]
+    pub(crate) fn begin() -> Whole {
+        Whole(kumi_room::Whole::new())
+    }
+}
 
 impl Drop for Whole {
     #[inline]

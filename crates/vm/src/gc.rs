@@ -76,7 +76,7 @@ impl Cx {
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();
         let stopped = self.stop_world(|cx| {
-            let _whole = Whole;
+            let _whole = Whole::begin();
             let stopped = cx.heap.shared().stats.now_ns();
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
@@ -284,7 +284,7 @@ impl Cx {
     }
     /// A window collection, by this worker alone. Only at safepoints.
     pub(crate) fn collect_window(&mut self) {
-        let _whole = Whole;
+        let _whole = Whole::begin();
         self.show_stack();
         self.age_recent();
         let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;

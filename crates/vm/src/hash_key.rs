@@ -123,16 +123,18 @@ impl Cx {
     /// A String key as a table keeps it: a frozen copy unless it is frozen already.
     pub fn frozen_key(&mut self, key: Value) -> Value {
         match key.as_str() {
-            Some(s) if !key.frozen() => {
-                let class = self.real_class(key).val();
-                let known = if self.may_change(key) { 0 } else { s.range() };
-                let mut c = self.heap.str(class, s.bytes(), s.enc());
-                c.set_range(known);
-                c.hdr.set(flag::FROZEN);
-                c.val()
-            }
+            Some(s) if !key.frozen() => self.frozen_copy(s),
             _ => key,
         }
+    }
+    #[inline(never)]
+    fn frozen_copy(&mut self, s: Gc<StrObj>) -> Value {
+        let class = self.real_class(s.val()).val();
+        let known = if self.may_change(s.val()) { 0 } else { s.range() };
+        let mut c = self.heap.str(class, s.bytes(), s.enc());
+        c.set_range(known);
+        c.hdr.set(flag::FROZEN);
+        c.val()
     }
 }
 

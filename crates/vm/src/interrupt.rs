@@ -65,7 +65,7 @@ impl Cx {
     pub(crate) fn take_interrupt(&mut self, waiting: bool) -> Flow {
         if let Some(fault) = self.fault.take() {
             // The work that this thread's native gave away panicked.
-            let e = self.fatal(&fault.0);
+            let e = self.of_fault(fault);
             return self.raise_exc(e);
         }
         let Some(v) = self.next_interrupt(waiting) else { return Flow::Go };

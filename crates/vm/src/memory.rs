@@ -3,15 +3,18 @@
 
 use kumi_sched::{ControlGroup, control_groups};
 
-/// The heap's limit in bytes; `None` when nothing is known.
-pub(crate) fn limit() -> Option<usize> {
-    let wanted = std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v));
-    if wanted.is_some() {
-        return wanted;
+/// The heap's limit in bytes, and the bound above it (see `kumi_room`); `None` when nothing is known.
+pub(crate) fn limit() -> Option<(usize, usize)> {
+    // Whoever goes beyond the group's limit is killed, and not all memory is the heap's: a quarter is left for the rest, and half of
+    // that at any time.
+    let group = group_limit().map(|n| (n - n / 4, n - n / 8));
+    let space = address_space().map(|n| (n, n + n / 2));
+    let given = machine().map(|n| (n, n)).into_iter().chain(group).chain(space);
+    let most = given.reduce(|(a, b), (c, d)| (a.min(c), b.min(d)));
+    match std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)) {
+        Some(n) => Some((n, n.saturating_add(n / 2).min(most.map_or(usize::MAX, |m| m.1)))),
+        None => most,
     }
-    // Whoever goes beyond the group's limit is killed, and not all memory is the heap's: an eighth is left for the rest.
-    let group = group_limit().map(|n| n - n / 8);
-    machine().into_iter().chain(group).chain(address_space()).min()
 }
 
 /// Memory of this machine.
@@ -22,7 +25,7 @@ fn machine() -> Option<usize> {
 }
 
 /// The strictest limit on the way from this process's control group to the root, of either version of control groups.
-fn group_limit() -> Option<usize> {
+pub(crate) fn group_limit() -> Option<usize> {
     let own = |g: &ControlGroup| parse_limit(&g.read(if g.unified { "memory.max" } else { "memory.limit_in_bytes" })?);
     control_groups("memory").iter().filter_map(own).min()
 }
@@ -106,6 +109,6 @@ mod tests {
         assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
         assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
         assert_eq!(parse_limit("9223372036854771712"), None);
-        assert!(limit().is_none_or(|n| n > 0));
+        assert!(limit().is_none_or(|(n, bound)| n > 0 && bound >= n));
     }
 }

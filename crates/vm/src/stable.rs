@@ -47,7 +47,7 @@ impl<T> StableVec<T> {
                 return StableVec { base: p as *mut T, rows, len: AtomicUsize::new(0), grow: Mutex::new(()) };
             }
             if rows <= 1024 {
-                std::alloc::handle_alloc_error(std::alloc::Layout::new::<T>());
+                kumi_room::last_words();
             }
             rows /= 2;
         }

@@ -152,6 +152,9 @@ impl SymTab {
             }
             return Some(s);
         }
+        if !pin && ids.of.len() == ids.of.capacity() {
+            kumi_room::ask(2 * ids.of.len() * size_of::<(Box<[u8]>, Sym)>());
+        }
         let s = match ids.free.pop() {
             Some(s) => {
                 let row = &self.rows[s.0 as usize];

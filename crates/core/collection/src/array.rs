@@ -251,7 +251,7 @@ fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let (a, b) = (me(cx, recv)?, cx.arg_array(args, 0)?);
     let (a, b) = (a.seen(), b.seen());
     cx.check_size((a.len() + b.len()) * 8)?;
-    let mut v = Vec::with_capacity(a.len() + b.len());
+    let mut v = Vec::room(a.len() + b.len());
     a.append_to(&mut v);
     b.append_to(&mut v);
     Ok(cx.array_vec(v))
@@ -271,7 +271,7 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(cx.arg_error("argument too big"));
     };
     cx.check_size(total * 8)?;
-    let mut v = Vec::with_capacity(total);
+    let mut v = Vec::room(total);
     for _ in 0..n {
         if a.is_empty() {
             break;
@@ -286,7 +286,7 @@ fn transpose(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = a.seen();
     let Some(head) = a.get(0) else { return Ok(cx.array(&[])) };
     let n = head.as_array().ok_or(Exit::Miss)?.len();
-    let mut rows: Vec<Vec<Value>> = (0..n).map(|_| Vec::with_capacity(a.len())).collect();
+    let mut rows: Vec<Vec<Value>> = (0..n).map(|_| Vec::room(a.len())).collect();
     for r in a {
         let r = r.as_array().ok_or(Exit::Miss)?;
         // One look at it: another thread may change a row.

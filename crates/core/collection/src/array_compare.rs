@@ -156,7 +156,7 @@ fn i_count(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_delete(a, v)`: removes what is equal; the last one removed in an array, nil when none, or undef.
 fn i_delete(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me_held(cx, args[0])?;
-    let mut keep = Vec::with_capacity(a.len());
+    let mut keep = Vec::room(a.len());
     let mut last = None;
     for v in a.seen() {
         if cx.walk().is_none() {
@@ -440,7 +440,7 @@ fn flatten_into(
         } else if depth != 0 && !never_array(cx, v) {
             return Err(Flat::Miss);
         }
-        out.push(v);
+        out.put(v);
     }
     Ok(())
 }
@@ -461,7 +461,7 @@ fn never_array(cx: &mut Cx, v: Value) -> bool {
 fn flat(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<(Vec<Value>, bool), Exit> {
     let a = me(cx, recv)?;
     let depth = if args.is_empty() || args[0].is_nil() { -1 } else { cx.arg_c_int(args, 0)? as i64 };
-    let (mut out, mut changed) = (Vec::with_capacity(a.len()), false);
+    let (mut out, mut changed) = (Vec::room(a.len()), false);
     match flatten_into(cx, a, depth, 0, &mut vec![recv], &mut out, &mut changed) {
         Ok(()) => Ok((out, changed)),
         Err(Flat::Miss) => Err(Exit::Miss),

@@ -27,7 +27,7 @@ impl Joined {
             }
         }
         self.ascii &= b.is_ascii();
-        self.out.extend_from_slice(b);
+        self.out.put_all(b);
         Some(())
     }
     fn value(&mut self, cx: &mut Cx, v: Value, sep: Option<Gc<StrObj>>, depth: u32) -> Option<()> {
@@ -84,7 +84,7 @@ fn join(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(Exit::Miss);
     }
     let enc = all.first().and_then(|v| v.as_str()).map_or(EncIndex::US_ASCII, |s| EncIndex::from_u8(s.enc()));
-    let mut j = Joined { out: Vec::with_capacity(all.len() * 8), enc, ascii: true };
+    let mut j = Joined { out: Vec::room(all.len() * 8), enc, ascii: true };
     for (i, v) in all.iter().enumerate() {
         if i > 0 {
             if let Some(s) = sep {
@@ -108,13 +108,13 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut out = vec![b'['];
     for (i, v) in a.iter().enumerate() {
         if i > 0 {
-            out.extend_from_slice(b", ");
+            out.put_all(b", ");
         }
         if cx.walk().and_then(|()| cx.plain_inspect(v, &mut out, 1)).is_none() {
             return Err(Exit::Miss);
         }
     }
-    out.push(b']');
+    out.put(b']');
     Ok(cx.str_vec(out, EncIndex::UTF_8))
 }
 

@@ -281,7 +281,7 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if h.h.len() == 0 {
         return Ok(cx.str_enc(b"{}", EncIndex::US_ASCII));
     }
-    let mut out = Vec::with_capacity(h.h.len() * 12);
+    let mut out = Vec::room(h.h.len() * 12);
     out.push(b'{');
     for i in 0..h.h.slots() {
         let Some(e) = h.h.at(i) else { continue };

@@ -9,6 +9,7 @@
 //! is detached.
 
 use kumi_num::BigInt;
+use kumi_vm::Grow;
 use rustc_hash::FxHashMap;
 
 /// What is accepted besides the standard, and what is made of it.
@@ -74,7 +75,7 @@ impl Tape {
     /// # Errors
     /// What is wrong with it, as `JSON::ParserError` tells it.
     pub fn read(text: Vec<u8>, options: Options) -> Result<Tape, Fault> {
-        let items = Vec::with_capacity(text.len() / 12 + 4);
+        let items = Vec::room(text.len() / 12 + 4);
         let mut r = Reader {
             t: Tape { text: Vec::new(), unescaped: Vec::new(), items, bigs: Vec::new(), keys: Vec::new(), options },
             s: &text,
@@ -241,7 +242,7 @@ impl Reader<'_> {
         };
         match BigInt::from_str_radix(d.as_bytes(), 10) {
             Some(n) => {
-                self.t.bigs.push(if neg { n.neg() } else { n });
+                self.t.bigs.put(if neg { n.neg() } else { n });
                 Ok(Item::Big(self.t.bigs.len() as u32 - 1))
             }
             None => Err(bad(self, i)),
@@ -268,7 +269,7 @@ impl Reader<'_> {
             }
         }
         let start = self.t.unescaped.len();
-        self.t.unescaped.extend_from_slice(&self.s[from..i]);
+        self.t.unescaped.put_all(&self.s[from..i]);
         loop {
             match self.s.get(i) {
                 None => return Err(self.error("unexpected end of input, expected closing \"", i)),
@@ -283,11 +284,11 @@ impl Reader<'_> {
                     i += 2;
                     let out = &mut self.t.unescaped;
                     match c {
-                        b'b' => out.push(8),
-                        b'f' => out.push(12),
-                        b'n' => out.push(b'\n'),
-                        b'r' => out.push(b'\r'),
-                        b't' => out.push(b'\t'),
+                        b'b' => out.put(8),
+                        b'f' => out.put(12),
+                        b'n' => out.put(b'\n'),
+                        b'r' => out.put(b'\r'),
+                        b't' => out.put(b'\t'),
                         b'u' => {
                             let Some(mut u) = hex4(self.s, i) else {
                                 let t = format!("incomplete unicode character escape sequence at {}", self.snippet(i - 2));
@@ -303,14 +304,14 @@ impl Reader<'_> {
                             push_utf8(out, u);
                         }
                         // As CRuby's parser: an unknown escape is the character itself.
-                        _ => out.push(c),
+                        _ => out.put(c),
                     }
                 }
                 Some(c) if *c < 0x20 && !self.o.control_chars => {
                     return Err(self.error(&format!("invalid ASCII control character in string: {}", self.snippet(i)), i));
                 }
                 Some(&c) => {
-                    self.t.unescaped.push(c);
+                    self.t.unescaped.put(c);
                     i += 1;
                 }
             }
@@ -335,11 +336,11 @@ impl Reader<'_> {
                 if bytes.len() <= SHARED_KEY {
                     self.known.insert(bytes.into(), fresh);
                 }
-                self.t.keys.push(p);
+                self.t.keys.put(p);
                 fresh
             }
         };
-        self.t.items.push(Item::Key(k));
+        self.t.items.put(Item::Key(k));
         self.space()?;
         if self.s.get(self.i) != Some(&b':') {
             return Err(self.error("expected ':' after object key", self.i));
@@ -357,11 +358,11 @@ impl Reader<'_> {
                 b'"' => {
                     self.i += 1;
                     let p = self.text()?;
-                    self.t.items.push(Item::Text(p));
+                    self.t.items.put(Item::Text(p));
                 }
                 b'-' | b'0'..=b'9' => {
                     let n = self.number()?;
-                    self.t.items.push(n);
+                    self.t.items.put(n);
                 }
                 b'[' | b'{' => {
                     if self.o.max_nesting > 0 && stack.len() >= self.o.max_nesting {
@@ -372,26 +373,26 @@ impl Reader<'_> {
                     self.i += 1;
                     self.space()?;
                     let item = self.t.items.len();
-                    self.t.items.push(if object { Item::Object(0) } else { Item::Array(0) });
+                    self.t.items.put(if object { Item::Object(0) } else { Item::Array(0) });
                     if self.s.get(self.i) == Some(if object { &b'}' } else { &b']' }) {
                         self.i += 1;
                     } else {
                         if object {
                             self.member()?;
                         }
-                        stack.push(Open { item, object, n: 0 });
+                        stack.put(Open { item, object, n: 0 });
                         continue 'value;
                     }
                 }
-                b't' if self.word(b"true") => self.t.items.push(Item::Bool(true)),
-                b'f' if self.word(b"false") => self.t.items.push(Item::Bool(false)),
-                b'n' if self.word(b"null") => self.t.items.push(Item::Nil),
+                b't' if self.word(b"true") => self.t.items.put(Item::Bool(true)),
+                b'f' if self.word(b"false") => self.t.items.put(Item::Bool(false)),
+                b'n' if self.word(b"null") => self.t.items.put(Item::Nil),
                 b'N' | b'I' if self.s[self.i..].starts_with(b"NaN") || self.s[self.i..].starts_with(b"Infinity") => {
                     if !self.o.allow_nan {
                         return Err(self.error(&format!("unexpected token {}", self.snippet(self.i)), self.i));
                     }
                     let nan = self.word(b"NaN") || !self.word(b"Infinity");
-                    self.t.items.push(Item::Float(if nan { f64::NAN } else { f64::INFINITY }));
+                    self.t.items.put(Item::Float(if nan { f64::NAN } else { f64::INFINITY }));
                 }
                 _ => return Err(self.unexpected()),
             }

@@ -53,8 +53,8 @@ fn plain(s: &[u8]) -> usize {
 
 /// Appends a quoted string; the text must be UTF-8.
 fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
-    out.reserve(s.len() + 2);
-    out.push(b'"');
+    out.want(s.len() + 2);
+    out.put(b'"');
     let mut from = 0;
     let mut i = 0;
     while i < s.len() {
@@ -70,18 +70,18 @@ fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
             i += 1;
             continue;
         }
-        out.extend_from_slice(&s[from..i]);
+        out.put_all(&s[from..i]);
         let mut n = 1;
         match c {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'/' => out.extend_from_slice(b"\\/"),
-            8 => out.extend_from_slice(b"\\b"),
-            12 => out.extend_from_slice(b"\\f"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0..=0x1f => out.extend_from_slice(format!("\\u{c:04x}").as_bytes()),
+            b'"' => out.put_all(b"\\\""),
+            b'\\' => out.put_all(b"\\\\"),
+            b'/' => out.put_all(b"\\/"),
+            8 => out.put_all(b"\\b"),
+            12 => out.put_all(b"\\f"),
+            b'\n' => out.put_all(b"\\n"),
+            b'\r' => out.put_all(b"\\r"),
+            b'\t' => out.put_all(b"\\t"),
+            0..=0x1f => out.put_all(format!("\\u{c:04x}").as_bytes()),
             _ => {
                 n = if c >= 0xf0 {
                     4
@@ -96,18 +96,18 @@ fn quote(out: &mut Vec<u8>, s: &[u8], ascii: bool, script: bool) {
                     Some(ch) if ascii || ch == '\u{2028}' || ch == '\u{2029}' => {
                         let mut w = [0; 2];
                         for u in ch.encode_utf16(&mut w) {
-                            out.extend_from_slice(format!("\\u{u:04x}").as_bytes());
+                            out.put_all(format!("\\u{u:04x}").as_bytes());
                         }
                     }
-                    _ => out.extend_from_slice(&s[i..end]),
+                    _ => out.put_all(&s[i..end]),
                 }
             }
         }
         i += n;
         from = i;
     }
-    out.extend_from_slice(&s[from.min(s.len())..]);
-    out.push(b'"');
+    out.put_all(&s[from.min(s.len())..]);
+    out.put(b'"');
 }
 
 /// The UTF-8 bytes of a string that needs no conversion.
@@ -129,19 +129,19 @@ fn utf8(cx: &mut Cx, s: Gc<StrObj>) -> Result<Text, Stop> {
 
 fn newline(out: &mut Vec<u8>, nl: &[u8], l: &Layout, depth: usize) {
     if !nl.is_empty() {
-        out.extend_from_slice(nl);
+        out.put_all(nl);
         for _ in 0..depth {
-            out.extend_from_slice(&l.indent);
+            out.put_all(&l.indent);
         }
     }
 }
 
 fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> Result<(), Stop> {
     match v {
-        Value::NIL => out.extend_from_slice(b"null"),
-        Value::TRUE => out.extend_from_slice(b"true"),
-        Value::FALSE => out.extend_from_slice(b"false"),
-        _ if v.is_fix() => out.extend_from_slice(v.fix_val().to_string().as_bytes()),
+        Value::NIL => out.put_all(b"null"),
+        Value::TRUE => out.put_all(b"true"),
+        Value::FALSE => out.put_all(b"false"),
+        _ if v.is_fix() => out.put_all(v.fix_val().to_string().as_bytes()),
         _ if v.is_sym() => {
             if !l.strict && !cx.builtin(v, sym::TO_S) {
                 return Err(Stop::Ruby);
@@ -173,7 +173,7 @@ fn write(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> 
                 }
                 Some(Kind::Big) => {
                     let Some(b) = v.as_big() else { return Err(Stop::Ruby) };
-                    out.extend_from_slice(b.n.to_string_radix(10).as_bytes());
+                    out.put_all(b.n.to_string_radix(10).as_bytes());
                 }
                 Some(Kind::Array) if class == cx.k.array => array(cx, v, out, l, depth)?,
                 Some(Kind::Hash) if class == cx.k.hash => hash(cx, v, out, l, depth)?,
@@ -196,19 +196,19 @@ fn array(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> 
     let d = deeper(cx, l, depth)?;
     let Some(a) = v.as_array() else { return Err(Stop::Ruby) };
     if a.is_empty() {
-        out.extend_from_slice(b"[]");
+        out.put_all(b"[]");
         return Ok(());
     }
-    out.push(b'[');
+    out.put(b'[');
     for i in 0..a.len() {
         if i > 0 {
-            out.push(b',');
+            out.put(b',');
         }
         newline(out, &l.array_nl, l, d);
         write(cx, a.get(i).unwrap_or(Value::NIL), out, l, d)?;
     }
     newline(out, &l.array_nl, l, depth);
-    out.push(b']');
+    out.put(b']');
     Ok(())
 }
 
@@ -216,15 +216,15 @@ fn hash(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> R
     let d = deeper(cx, l, depth)?;
     let Some(h) = v.as_hash() else { return Err(Stop::Ruby) };
     if h.h.len() == 0 {
-        out.extend_from_slice(b"{}");
+        out.put_all(b"{}");
         return Ok(());
     }
-    out.push(b'{');
+    out.put(b'{');
     let mut first = true;
     for i in 0..h.h.slots() {
         let Some(e) = h.h.at(i) else { continue };
         if !first {
-            out.push(b',');
+            out.put(b',');
         }
         first = false;
         newline(out, &l.object_nl, l, d);
@@ -240,13 +240,13 @@ fn hash(cx: &mut Cx, v: Value, out: &mut Vec<u8>, l: &Layout, depth: usize) -> R
         } else {
             return Err(Stop::Ruby);
         }
-        out.extend_from_slice(&l.space_before);
-        out.push(b':');
-        out.extend_from_slice(&l.space);
+        out.put_all(&l.space_before);
+        out.put(b':');
+        out.put_all(&l.space);
         write(cx, e.val, out, l, d)?;
     }
     newline(out, &l.object_nl, l, depth);
-    out.push(b'}');
+    out.put(b'}');
     Ok(())
 }
 
@@ -282,7 +282,7 @@ fn quote_str(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = cx.arg_str(args, 0)?;
     match utf8(cx, s) {
         Ok(b) => {
-            let mut out = Vec::with_capacity(b.bytes().len() + 2);
+            let mut out = Vec::room(b.bytes().len() + 2);
             quote(&mut out, b.bytes(), args[1].truthy(), args[2].truthy());
             Ok(cx.str_vec(out, EncIndex::UTF_8))
         }

@@ -23,6 +23,8 @@ struct Writer {
 impl Writer {
     fn bytes(&mut self, b: &[u8]) {
         push_long(&mut self.out, b.len() as i64);
+        // What is pushed around large texts must not double the buffer unasked.
+        self.out.want(b.len() + 64);
         self.out.extend_from_slice(b);
     }
     fn symbol(&mut self, cx: &Cx, s: Sym) {

@@ -75,12 +75,11 @@ fn deflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         Some(4) => FlushCompress::Finish,
         _ => FlushCompress::None,
     };
-    let mut out: Vec<u8> = Vec::with_capacity(piece.len() / 2 + 64);
+    let mut out: Vec<u8> = Vec::room(piece.len() / 2 + 64);
     let mut input = piece;
     while !d.done {
         if out.len() == out.capacity() {
-            cx.check_size(out.capacity() * 2)?;
-            out.reserve(out.capacity().max(1024));
+            out.want(out.capacity().max(1024));
         }
         let (before_in, before_out) = (d.z.total_in(), out.len());
         let status = d.z.compress_vec(input, &mut out, flush);
@@ -111,8 +110,7 @@ fn inflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut input = all;
     while !d.done && out.len() < INFLATED {
         if out.len() == out.capacity() {
-            cx.check_size(out.capacity() * 2)?;
-            out.reserve(out.capacity().max(1024));
+            out.want(out.capacity().max(1024));
         }
         let (before_in, before_out) = (d.z.total_in(), out.len());
         let status = d.z.decompress_vec(input, &mut out, FlushDecompress::None);

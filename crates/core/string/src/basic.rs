@@ -40,7 +40,10 @@ fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// Appends string `b` to `s`, whose frozenness was checked.
 pub fn append_str(cx: &mut Cx, s: Str, b: Str) -> Result<(), Exit> {
     let e = compat(cx, s, b)?;
-    cx.check_size(s.bytes().len().saturating_add(b.bytes().len()))?;
+    let n = s.bytes().len().saturating_add(b.bytes().len());
+    if n > s.buf.capacity() {
+        cx.check_size(n)?;
+    }
     let r = if s.range() != 0 || s.bytes().is_empty() { range(s).concat(range(b)) } else { CodeRange::Unknown };
     let r = if s.enc() == b.enc() || r == CodeRange::SevenBit {
         r
@@ -136,9 +139,9 @@ fn append_as_bytes(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         if let Some(b) = a.as_str() {
             out.extend_from_slice(b.bytes());
         } else if let Some(i) = a.as_fix() {
-            out.push(i as u8);
+            out.put(i as u8);
         } else if let Some(b) = a.as_big() {
-            out.push(b.n.to_le_bytes().first().copied().unwrap_or(0));
+            out.put(b.n.to_le_bytes().first().copied().unwrap_or(0));
         } else {
             let t = cx.describe_type(*a);
             return Err(cx.type_error(&format!("wrong argument type {t} (expected String or Integer)")));
@@ -314,7 +317,7 @@ fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn bytes(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let mut v = Vec::with_capacity(s.bytes().len());
+    let mut v = Vec::room(s.bytes().len());
     let mut patience = cx.patience();
     for part in s.bytes().chunks(1 << 16) {
         patience.steps(cx, 1 << 10)?;
@@ -326,12 +329,12 @@ fn bytes(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn chars(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let s = me(cx, recv)?;
     let (e, r) = (enc(s), range(s));
-    let mut out = Vec::with_capacity(s.bytes().len().min(1 << 20));
+    let mut out = Vec::room(s.bytes().len().min(1 << 20));
     let mut patience = cx.patience();
     if single_byte(s) {
         for i in 0..s.bytes().len() {
             patience.step(cx)?;
-            out.push(make(cx, &s.bytes()[i..i + 1], e, piece_range(s)));
+            out.put(make(cx, &s.bytes()[i..i + 1], e, piece_range(s)));
         }
     } else {
         for c in e.chars(s.bytes()) {
@@ -341,7 +344,7 @@ fn chars(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
             } else {
                 CodeRange::Unknown
             };
-            out.push(make(cx, c, e, k));
+            out.put(make(cx, c, e, k));
         }
     }
     cx.heap.charge(out.len() * 8);
@@ -359,7 +362,7 @@ fn codepoints(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         patience.step(cx)?;
         match e.decode(&s.bytes()[i..]) {
             Some((c, n)) => {
-                out.push(Value::fix(c as i64));
+                out.put(Value::fix(c as i64));
                 i += n;
             }
             None => return Err(cx.arg_error(&format!("invalid byte sequence in {}", e.name()))),
@@ -436,7 +439,7 @@ fn graphemes(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     } else {
         ranges = crate::away::away(cx, s, s.bytes().len() as u64 * 20, move |b| kumi_text::strsearch::graphemes(b, e))?;
     }
-    let mut v = Vec::with_capacity(ranges.len());
+    let mut v = Vec::room(ranges.len());
     for r in ranges {
         patience.step(cx)?;
         v.push(piece(cx, s, r));

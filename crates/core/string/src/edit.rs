@@ -366,7 +366,8 @@ fn reversed(cx: &mut Cx, s: Str) -> Result<Vec<u8>, Exit> {
     }
     let e = enc(s);
     away(cx, s, s.bytes().len() as u64 * 3, move |b| {
-        let mut out = vec![0; b.len()];
+        let mut out = Vec::room(b.len());
+        out.resize(b.len(), 0);
         let mut at = out.len();
         for c in e.chars(b) {
             at -= c.len();

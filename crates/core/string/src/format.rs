@@ -237,7 +237,7 @@ impl Run<'_> {
         if !d.spec.minus {
             self.out.resize(self.out.len() + fill, b' ');
         }
-        self.out.extend_from_slice(b);
+        self.out.put_all(b);
         if d.spec.minus {
             self.out.resize(self.out.len() + fill, b' ');
         }
@@ -247,7 +247,7 @@ impl Run<'_> {
     fn run(&mut self, cx: &mut Cx) -> Result<(), Exit> {
         while self.at < self.fmt.len() {
             let n = memchr::memchr(b'%', &self.fmt[self.at..]).unwrap_or(self.fmt.len() - self.at);
-            self.out.extend_from_slice(&self.fmt[self.at..self.at + n]);
+            self.out.put_all(&self.fmt[self.at..self.at + n]);
             self.at += n;
             if self.at >= self.fmt.len() {
                 break;
@@ -317,7 +317,7 @@ impl Run<'_> {
                     }
                     if self.at >= self.fmt.len() {
                         // `%<a>` and nothing behind it.
-                        self.out.push(b'%');
+                        self.out.put(b'%');
                         return Ok(());
                     }
                 }
@@ -361,7 +361,7 @@ impl Run<'_> {
                         return self.fail(cx, "invalid format character - %");
                     }
                     self.at += 1;
-                    self.out.push(b'%');
+                    self.out.put(b'%');
                     return Ok(());
                 }
                 b's' | b'p' => {
@@ -495,7 +495,7 @@ impl Run<'_> {
             let t = String::from_utf8_lossy(t.bytes()).into_owned();
             cx.check_size(d.spec.width.max(d.spec.precision.unwrap_or(0)))?;
             match format::integer_of_digits(&d.spec, c, sign.truthy(), t) {
-                Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+                Ok(t) => self.out.put_all(t.as_bytes()),
                 Err(_) => return self.fail(cx, "width too big"),
             }
             return Ok(());
@@ -520,7 +520,7 @@ impl Run<'_> {
         };
         cx.check_size(d.spec.width.max(d.spec.precision.unwrap_or(0)))?;
         match format::integer(&d.spec, c, &n) {
-            Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+            Ok(t) => self.out.put_all(t.as_bytes()),
             Err(_) => return self.fail(cx, "width too big"),
         }
         Ok(())
@@ -546,14 +546,14 @@ impl Run<'_> {
                     let Some(t) = t.as_str() else { return Err(cx.type_error("String expected")) };
                     let negative = n.as_fix().map_or_else(|| n.as_big().is_some_and(|b| b.n.is_negative()), |i| i < 0);
                     match format::ratio_of_digits(&d.spec, negative, String::from_utf8_lossy(t.bytes()).into_owned()) {
-                        Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+                        Ok(t) => self.out.put_all(t.as_bytes()),
                         Err(_) => return self.fail(cx, "precision too big"),
                     }
                     return Ok(());
                 }
                 let big = |v: Value| v.as_big().map_or_else(|| BigInt::from_i64(v.as_fix().unwrap_or(0)), |b| b.n.clone());
                 match format::ratio(&d.spec, &big(n), &big(over)) {
-                    Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+                    Ok(t) => self.out.put_all(t.as_bytes()),
                     Err(_) => return self.fail(cx, "precision too big"),
                 }
                 return Ok(());
@@ -572,7 +572,7 @@ impl Run<'_> {
             }
         };
         match format::float(&d.spec, c, f) {
-            Ok(t) => self.out.extend_from_slice(t.as_bytes()),
+            Ok(t) => self.out.put_all(t.as_bytes()),
             Err(_) => return self.fail(cx, "precision too big"),
         }
         Ok(())

@@ -195,7 +195,7 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                     need!(at, NEED_STR);
                 }
                 // Addresses of movable buffers mean nothing outside: null pointers.
-                out.extend_from_slice(&0u64.to_ne_bytes());
+                out.put_all(&0u64.to_ne_bytes());
             }
         }
     }
@@ -241,17 +241,17 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Kind::Bytes(_) => {
                 let (v, used) = pack::get_bytes(d.letter, rest, d.count);
                 let v = cx.str_enc(v, EncIndex::BINARY);
-                out.push(v);
+                out.put(v);
                 at += used;
             }
             Kind::Bits { msb } => {
                 let (v, used) = pack::get_bits(msb, rest, d.count);
-                out.push(cx.str_vec(v, EncIndex::US_ASCII));
+                out.put(cx.str_vec(v, EncIndex::US_ASCII));
                 at += used;
             }
             Kind::Hex { high } => {
                 let (v, used) = pack::get_hex(high, rest, d.count);
-                out.push(cx.str_vec(v, EncIndex::US_ASCII));
+                out.put(cx.str_vec(v, EncIndex::US_ASCII));
                 at += used;
             }
             Kind::Int { size, signed, big } => {
@@ -261,7 +261,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 for k in 0..n.min(have) {
                     patience.step(cx)?;
                     let v = pack::get_int(&rest[k * size..(k + 1) * size], signed, big);
-                    out.push(int_value(cx, v));
+                    out.put(int_value(cx, v));
                     at += size;
                     if first {
                         break;
@@ -273,7 +273,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                         if first && !out.is_empty() {
                             break;
                         }
-                        out.push(Value::NIL);
+                        out.put(Value::NIL);
                     }
                 }
             }
@@ -284,7 +284,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 for k in 0..n.min(have) {
                     patience.step(cx)?;
                     let f = pack::get_float(&rest[k * size..], double, big).unwrap_or(0.0);
-                    out.push(cx.float(f));
+                    out.put(cx.float(f));
                     at += size;
                     if first {
                         break;
@@ -295,7 +295,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                         if first && !out.is_empty() {
                             break;
                         }
-                        out.push(Value::NIL);
+                        out.put(Value::NIL);
                     }
                 }
             }
@@ -306,7 +306,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                     patience.step(cx)?;
                     match pack::get_utf8(&b[at..]) {
                         Ok((c, used)) => {
-                            out.push(Value::fix(c as i64));
+                            out.put(Value::fix(c as i64));
                             at += used;
                         }
                         Err(m) => return Err(cx.arg_error(&m)),
@@ -324,7 +324,7 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                     patience.step(cx)?;
                     let Some((le, used)) = pack::get_ber(&b[at..]) else { break };
                     let v = BigInt::from_le_bytes(&le, false);
-                    out.push(match v.to_i64() {
+                    out.put(match v.to_i64() {
                         Some(i) => cx.int(i),
                         None => cx.big(v),
                     });
@@ -337,19 +337,19 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             }
             Kind::Base64 => {
                 match pack::get_base64(rest, d.count == Count::Times(0)) {
-                    Ok(v) => out.push(cx.str_vec(v, EncIndex::BINARY)),
+                    Ok(v) => out.put(cx.str_vec(v, EncIndex::BINARY)),
                     Err(m) => return Err(cx.arg_error(m)),
                 }
                 at = b.len();
             }
             Kind::QuotedPrintable => {
                 let v = pack::get_quoted(rest);
-                out.push(cx.str_vec(v, EncIndex::BINARY));
+                out.put(cx.str_vec(v, EncIndex::BINARY));
                 at = b.len();
             }
             Kind::Uu => {
                 let v = pack::get_uu(rest);
-                out.push(cx.str_vec(v, EncIndex::BINARY));
+                out.put(cx.str_vec(v, EncIndex::BINARY));
                 at = b.len();
             }
             Kind::Null => {
@@ -373,9 +373,9 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 }
                 at = n;
             }
-            Kind::Offset => out.push(Value::fix(base + at as i64)),
+            Kind::Offset => out.put(Value::fix(base + at as i64)),
             Kind::Pointer { .. } => {
-                out.push(Value::NIL);
+                out.put(Value::NIL);
                 at = (at + 8).min(b.len());
             }
         }

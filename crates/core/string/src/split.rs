@@ -26,19 +26,19 @@ fn awk(s: Str, limit: i64, out: &mut Vec<Range<usize>>) {
         }
         if i >= b.len() {
             if limit != 0 && !b.is_empty() {
-                out.push(b.len()..b.len());
+                out.put(b.len()..b.len());
             }
             return;
         }
         if limit > 0 && out.len() as i64 + 1 >= limit {
-            out.push(i..b.len());
+            out.put(i..b.len());
             return;
         }
         let from = i;
         while i < b.len() && !space(i) {
             i += step(i);
         }
-        out.push(from..i);
+        out.put(from..i);
         if i >= b.len() {
             return;
         }
@@ -96,21 +96,21 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             let mut at = 0;
             while at < b.len() && !full(&out) {
                 let n = if single_byte(s) { 1 } else { enc(s).char_len(&b[at..]).step().max(1) };
-                out.push(at..at + n);
+                out.put(at..at + n);
                 at += n;
             }
             if at < b.len() || limit != 0 && !b.is_empty() {
-                out.push(at..b.len());
+                out.put(at..b.len());
             }
         } else {
             let mut at = 0;
             while !full(&out) {
                 let Some(i) = crate::search::find_bytes(s, needle, at, false) else { break };
-                out.push(at..i);
+                out.put(at..i);
                 at = i + needle.len();
             }
             if !b.is_empty() {
-                out.push(at..b.len());
+                out.put(at..b.len());
             }
         }
     } else if pat.as_data::<ReObj>().is_some() {
@@ -127,10 +127,10 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                     last_null = true;
                     continue;
                 }
-                out.push(at..(at + if at < b.len() { char_at(at) } else { 0 }).min(b.len()));
+                out.put(at..(at + if at < b.len() { char_at(at) } else { 0 }).min(b.len()));
                 at = from;
             } else {
-                out.push(at..m.start);
+                out.put(at..m.start);
                 at = m.end;
                 from = m.end;
             }
@@ -142,7 +142,7 @@ fn split(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             }
         }
         if !b.is_empty() && (limit != 0 || b.len() > at) {
-            out.push(at.min(b.len())..b.len());
+            out.put(at.min(b.len())..b.len());
         }
     } else {
         let t = cx.describe_type(pat);
@@ -170,21 +170,21 @@ const IN_WINDOW: usize = 512;
 fn pieces(cx: &mut Cx, s: Str, pat: Value, ranges: Vec<Range<usize>>, at: usize, made: Option<Gc<ArrayObj>>) -> R {
     let long = cx.worth_detaching(ranges.len() as u64 * 40);
     let mut pace = Pace::new();
-    let mut out = Vec::with_capacity(if long { 0 } else { ranges.len() });
+    let mut out = Vec::room(if long { 0 } else { ranges.len() });
     for at in at..ranges.len() {
         if long && pace.is_over() {
             let out = gather(cx, made, out);
             return Err(cx.pause(out, Splitting { of: [s.val(), pat], text: Text::of(s), ranges, at, out }));
         }
         let r = ranges[at].clone();
-        out.push(if at < IN_WINDOW { piece(cx, s, r) } else { piece_out(cx, s, r) });
+        out.put(if at < IN_WINDOW { piece(cx, s, r) } else { piece_out(cx, s, r) });
     }
     Ok(gather(cx, made, out))
 }
 fn push_groups(region: &Region, out: &mut Vec<Range<usize>>) {
     for i in 1..region.groups.len() {
         if let Some(r) = region.get(i) {
-            out.push(r);
+            out.put(r);
         }
     }
 }
@@ -218,7 +218,7 @@ pub fn line_ranges(s: Str, sep: &[u8]) -> Vec<Range<usize>> {
                     break;
                 }
             }
-            out.push(at..end);
+            out.put(at..end);
             at = end;
             while at < b.len() && newline(at) > 0 {
                 at += newline(at);
@@ -228,7 +228,7 @@ pub fn line_ranges(s: Str, sep: &[u8]) -> Vec<Range<usize>> {
     }
     while at < b.len() {
         let end = crate::search::find_bytes(s, sep, at, false).map_or(b.len(), |i| i + sep.len());
-        out.push(at..end);
+        out.put(at..end);
         at = end;
     }
     out
@@ -274,7 +274,7 @@ fn lines(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 end -= 1;
             }
         }
-        out.push(piece(cx, s, r.start..end));
+        out.put(piece(cx, s, r.start..end));
     }
     Ok(cx.array_vec(out))
 }

@@ -80,25 +80,25 @@ fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re:
     let e = enc(rep);
     let put = |out: &mut Vec<u8>, i: usize| {
         if let Some(x) = region.get(i) {
-            out.extend_from_slice(&b[x]);
+            out.put_all(&b[x]);
         }
     };
     let mut i = 0;
     while i < r.len() {
         let Some(k) = memchr::memchr(b'\\', &r[i..]) else {
-            out.extend_from_slice(&r[i..]);
+            out.put_all(&r[i..]);
             break;
         };
         let at = i + k;
-        out.extend_from_slice(&r[i..at]);
+        out.put_all(&r[i..at]);
         if !e.is_utf8() && !e.is_single_byte() && e.char_head(r, at) != at {
             // A trail byte that looks like a backslash.
-            out.push(b'\\');
+            out.put(b'\\');
             i = at + 1;
             continue;
         }
         let Some(&c) = r.get(at + 1) else {
-            out.push(b'\\');
+            out.put(b'\\');
             break;
         };
         i = at + 2;
@@ -107,15 +107,15 @@ fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re:
             b'1'..=b'9' => put(out, (c - b'0') as usize),
             b'`' => {
                 if let Some(x) = region.get(0) {
-                    out.extend_from_slice(&b[..x.start]);
+                    out.put_all(&b[..x.start]);
                 }
             }
             b'\'' => {
                 if let Some(x) = region.get(0) {
-                    out.extend_from_slice(&b[x.end..]);
+                    out.put_all(&b[x.end..]);
                 }
             }
-            b'\\' => out.push(b'\\'),
+            b'\\' => out.put(b'\\'),
             b'+' => {
                 if let Some(g) = (1..region.groups.len()).rev().find(|g| region.get(*g).is_some()) {
                     put(out, g);
@@ -135,8 +135,8 @@ fn expand(cx: &mut Cx, out: &mut Vec<u8>, rep: Str, s: Str, region: &Region, re:
                 }
             }
             _ => {
-                out.push(b'\\');
-                out.push(c);
+                out.put(b'\\');
+                out.put(c);
             }
         }
     }
@@ -210,9 +210,9 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
         let Some(m) = region.get(0) else { break };
         if !any {
             any = true;
-            out.reserve(b.len());
+            out.want(b.len());
         }
-        out.extend_from_slice(&b[at..m.start]);
+        out.put_all(&b[at..m.start]);
         match &with {
             With::Text(t) => {
                 if e != enc(*t) && !is_ascii(*t) && !has_rest_check {
@@ -220,7 +220,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
                     has_rest_check = true;
                 }
                 if plain {
-                    out.extend_from_slice(t.bytes());
+                    out.put_all(t.bytes());
                 } else {
                     expand(cx, &mut out, *t, s, &region, compiled.as_deref())?;
                 }
@@ -237,7 +237,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
                             (true, _) | (_, true) => e,
                             _ => compat(cx, s, t)?,
                         };
-                        out.extend_from_slice(t.bytes());
+                        out.put_all(t.bytes());
                     }
                     None if v.is_nil() => {}
                     None => return Err(Exit::Miss),
@@ -254,7 +254,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
                 break;
             }
             let n = enc(s).char_len(&b[m.end..]).step().max(1);
-            out.extend_from_slice(&b[m.end..m.end + n]);
+            out.put_all(&b[m.end..m.end + n]);
             at = m.end + n;
             from = at;
         } else {
@@ -275,7 +275,7 @@ fn substitute(cx: &mut Cx, recv: Value, args: &[Value], all: bool) -> Result<Opt
         regexp::set_last(cx, Value::NIL);
         return Ok(None);
     }
-    out.extend_from_slice(&b[at.min(b.len())..]);
+    out.put_all(&b[at.min(b.len())..]);
     remember(cx, s, &pat, last);
     let r = if s.range() == 1 && out.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown };
     Ok(Some((out, e, r)))
@@ -341,7 +341,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         let Some(m) = region.get(0) else { break };
         if region.groups.len() <= 1 {
             let v = piece(cx, s, m.clone());
-            out.push(v);
+            out.put(v);
         } else {
             let mut row = Vec::with_capacity(region.groups.len() - 1);
             for i in 1..region.groups.len() {
@@ -350,7 +350,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                     None => Value::NIL,
                 });
             }
-            out.push(cx.array_vec(row));
+            out.put(cx.array_vec(row));
         }
         from = if m.is_empty() { m.end + if m.end < b.len() { enc(s).char_len(&b[m.end..]).step().max(1) } else { 1 } } else { m.end };
         std::mem::swap(&mut last, &mut region);

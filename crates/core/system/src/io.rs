@@ -216,7 +216,7 @@ impl Io {
     }
     /// Takes `n` of the pending bytes.
     pub fn take(&mut self, n: usize) -> Vec<u8> {
-        let v = self.pending()[..n].to_vec();
+        let v = Vec::copy(&self.pending()[..n]);
         self.consume(n);
         v
     }

@@ -28,9 +28,6 @@ pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
     cx.park_io_within(fd, read, write, io.limit.unwrap_or(u64::MAX)).unwrap_or_else(|| cx.call_helper("io_timeout", &[]))
 }
 
-/// From how many bytes in the buffer on the heap's limit is asked before it grows.
-const MUCH: usize = 1 << 20;
-
 /// Reads once into the buffer: false at the end of the file.
 pub fn fill(cx: &mut Cx, io: &mut Io) -> Result<bool, Exit> {
     fill_most(cx, io, usize::MAX)
@@ -45,14 +42,7 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
     if !io.socket && !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
         return Err(wait(cx, io, true, false));
     }
-    let more = (16 << 10).max(at.min(1 << 20)).min(most);
-    if at >= MUCH && io.rbuf.capacity() - at < more {
-        // The buffer doubles. What is in it stays in the stream when that is refused.
-        cx.check_size(io.rbuf.capacity().saturating_mul(2))?;
-    }
-    if io.rbuf.try_reserve(more).is_err() {
-        return Err(cx.no_memory("failed to allocate memory"));
-    }
+    io.rbuf.want((16 << 10).max(at.min(1 << 20)).min(most));
     let room = (io.rbuf.capacity() - at).min(most);
     // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
     let n = unsafe {
@@ -100,6 +90,8 @@ pub fn fill_text(cx: &mut Cx, io: &mut Io) -> Result<bool, Exit> {
     loop {
         let end = io.pending().is_empty() && !fill(cx, io)?;
         let had = io.cbuf.len();
+        // A byte becomes four at most, as far as anybody knows; what needs more has room to grow here again.
+        io.cbuf.want(io.pending().len().saturating_mul(if io.int.is_some() { 4 } else { 1 }) + 1);
         let src = io.take(io.pending().len());
         convert(cx, io, &src, end)?;
         if io.cbuf.len() > had {

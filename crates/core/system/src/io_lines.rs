@@ -50,11 +50,11 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
                 if fill_text(cx, io)? {
                     continue;
                 }
-                let t = text(io).to_vec();
+                let t = Vec::copy(text(io));
                 text_consume(io, t.len());
                 return Ok(Some(t));
             };
-            let mut v = t[..end].to_vec();
+            let mut v = Vec::copy(&t[..end]);
             text_consume(io, end);
             if chomp && sep.is_some_and(|s| v.ends_with(s)) {
                 cut_separator(&mut v, sep.unwrap_or(b""));
@@ -62,7 +62,7 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
             return Ok(Some(v));
         }
         if let Some(end) = found {
-            let mut v = t[..end].to_vec();
+            let mut v = Vec::copy(&t[..end]);
             if paragraph {
                 // Further empty lines belong to the separator.
                 let mut k = end;
@@ -85,7 +85,7 @@ fn next_line(cx: &mut Cx, io: &mut Io, sep: Option<&[u8]>, limit: Option<usize>,
         from = t.len().saturating_sub(sep.map_or(0, |s| s.len() - 1));
         from -= from % unit;
         if !fill_text(cx, io)? {
-            let v = text(io).to_vec();
+            let v = Vec::copy(text(io));
             if v.is_empty() {
                 return Ok(None);
             }

@@ -206,7 +206,8 @@ fn pread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.check_size(n as usize)?;
     // No more room than there can be bytes.
     let there = remaining_from(io.fd, at).unwrap_or(1 << 20).max(1 << 16);
-    let mut b = vec![0u8; (n as usize).min(there)];
+    let mut b = Vec::room((n as usize).min(there));
+    b.resize((n as usize).min(there), 0u8);
     loop {
         // SAFETY: the vector is writable for its length.
         let k = unsafe { libc::pread(io.fd, b.as_mut_ptr().cast(), b.len(), at) };

@@ -13,6 +13,9 @@ use crate::space::OUTSIDE;
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Seen, Value};
 use kumi_num::BigInt;
 
+/// What holds so many bytes is made before its cell is: memory may be refused, and a cell must not be left half made.
+const MUCH: usize = kumi_room::LARGE / 4;
+
 impl Heap {
     /// A plain object with `slots` inline variables.
     #[inline(always)]
@@ -51,6 +54,9 @@ impl Heap {
     #[inline]
     pub fn str(&mut self, class: Value, bytes: &[u8], enc: u8) -> Gc<StrObj> {
         if bytes.len() > 24 {
+            if bytes.len() >= MUCH {
+                return self.large_str(class, bytes, enc);
+            }
             self.charge(bytes.len());
         }
         let p = self.raw(std::mem::size_of::<StrObj>(), self.place) as *mut StrObj;
@@ -65,11 +71,23 @@ impl Heap {
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
     }
+    /// See [`MUCH`].
+    #[cold]
+    #[inline(never)]
+    fn large_str(&mut self, class: Value, bytes: &[u8], enc: u8) -> Gc<StrObj> {
+        self.str_buf(class, StrBuf::from_slice(bytes), enc)
+    }
+    /// See [`MUCH`].
+    #[cold]
+    #[inline(never)]
+    fn large_array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
+        self.array_buf(class, ArrayBuf::from_slice(elems))
+    }
     /// The same, born outside the window in one step: one of more strings than a window holds, which a native makes before
     /// the window can be collected. None where more than the cell is asked for.
     #[inline]
     pub fn str_out(&mut self, class: Value, bytes: &[u8], enc: u8) -> Option<Gc<StrObj>> {
-        if !self.plain_outside() {
+        if !self.plain_outside() || bytes.len() >= MUCH {
             return None;
         }
         if bytes.len() > 24 {
@@ -110,6 +128,9 @@ impl Heap {
     #[inline(always)]
     fn array_flagged(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
         if elems.len() > 3 {
+            if elems.len() >= MUCH / 8 {
+                return self.large_array(class, elems);
+            }
             self.charge(elems.len() * 8);
         }
         let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
@@ -125,7 +146,7 @@ impl Heap {
     /// has more to do for a birth outside.
     #[inline(always)]
     pub fn array_out(&mut self, class: Value, elems: &[Value]) -> Option<Gc<ArrayObj>> {
-        if !self.plain_outside() {
+        if !self.plain_outside() || elems.len() >= MUCH / 8 {
             return None;
         }
         if elems.len() > 3 {
@@ -146,6 +167,9 @@ impl Heap {
     #[inline]
     pub fn array_seen(&mut self, class: Value, elems: Seen<'_, Value>) -> Gc<ArrayObj> {
         if elems.len() > 3 {
+            if elems.len() >= MUCH / 8 {
+                return self.array_buf(class, ArrayBuf::from_slice(&elems.to_vec()));
+            }
             self.charge(elems.len() * 8);
         }
         let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;

@@ -14,6 +14,13 @@ use std::ptr;
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     #[inline(always)]
     pub fn push(&mut self, v: T) {
+        if !self.push_if_room(v) {
+            self.push_slow(v);
+        }
+    }
+    /// The same where it needs no memory; false otherwise.
+    #[inline(always)]
+    pub fn push_if_room(&mut self, v: T) -> bool {
         let w = self.word.load(Relaxed);
         // SAFETY: as in `parts`; the place behind the last element is in the storage.
         unsafe {
@@ -21,19 +28,22 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
                 let len = w.addr() >> 1;
                 if len < N {
                     T::store((self.inline.get() as *mut T).add(len), v);
-                    return self.word.store(inline_word(len + 1), PUBLISH);
+                    self.word.store(inline_word(len + 1), PUBLISH);
+                    return true;
                 }
             } else {
                 let s = (*w).span.load(Relaxed);
                 let (start, len) = Self::unpack(s);
                 if start + len < (*w).cap {
                     T::store(Self::data(w).add(start + len), v);
-                    return (*w).span.store(s + Self::ONE, PUBLISH);
+                    (*w).span.store(s + Self::ONE, PUBLISH);
+                    return true;
                 }
             }
         }
-        self.push_slow(v);
+        false
     }
+    /// The same where there is no room.
     #[cold]
     #[inline(never)]
     fn push_slow(&mut self, v: T) {

@@ -3,6 +3,8 @@
 //! Invariant: decoders accept any bytes; what they can't read they leave out, as CRuby
 //! does, or report with its message.
 
+use kumi_room::Grow;
+
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// `a A Z`: `s` cut or padded to `count` bytes. `Z*` adds a null.
@@ -211,7 +213,7 @@ pub fn put_ber(out: &mut Vec<u8>, le: &[u8]) {
 /// `w`: little-endian bytes and the length; `None` if the number doesn't end.
 pub fn get_ber(s: &[u8]) -> Option<(Vec<u8>, usize)> {
     let n = s.iter().position(|b| b & 0x80 == 0)? + 1;
-    let mut out = Vec::with_capacity(n);
+    let mut out = Vec::room(n);
     let (mut acc, mut bits) = (0u16, 0);
     for &b in s[..n].iter().rev() {
         acc |= ((b & 0x7F) as u16) << bits;
@@ -229,6 +231,7 @@ pub fn get_ber(s: &[u8]) -> Option<(Vec<u8>, usize)> {
 /// `m`: base64, in lines of `count / 3 * 3` bytes (45 by default); 0 for no line breaks.
 pub fn put_base64(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
     let count = count.or(45, 45);
+    out.want(s.len().saturating_mul(3) / 2 + 8);
     if count == 0 {
         return base64_line(out, s);
     }
@@ -265,7 +268,7 @@ fn base64_value(b: u8) -> Option<u32> {
 /// # Errors
 /// `ArgumentError` "invalid base64".
 pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
-    let mut out = Vec::with_capacity(s.len() / 4 * 3 + 3);
+    let mut out = Vec::room(s.len() / 4 * 3 + 3);
     let (mut acc, mut n) = (0u32, 0);
     if strict {
         const BAD: &str = "invalid base64";
@@ -418,7 +421,7 @@ impl Quoted {
 
 /// `M`: decodes; from a broken escape on the text is kept as it is.
 pub fn get_quoted(s: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(s.len());
+    let mut out = Vec::room(s.len());
     let mut i = 0;
     while i < s.len() {
         if s[i] != b'=' {

@@ -12,6 +12,7 @@ pub use scrub::{next_bad, scrub};
 
 use crate::encoding::EncIndex;
 use codec::{Codec, Decoded, codec};
+use kumi_room::Grow;
 
 /// What newlines become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -267,7 +268,7 @@ impl Converter {
                 let rest = src.get(*pos..).unwrap_or(&[]);
                 let room = full.saturating_sub(out.len());
                 let n = rest.iter().take(room).take_while(|b| b.is_ascii()).count();
-                out.extend_from_slice(&rest[..n]);
+                out.put_all(&rest[..n]);
                 *pos += n;
             }
             let rest = src.get(*pos..).unwrap_or(&[]);
@@ -281,6 +282,7 @@ impl Converter {
                 window.extend_from_slice(&rest[..rest.len().min(16)]);
                 self.read(&window)
             };
+            out.want(64);
             let mark = out.len();
             let before = (self.encoder, self.after_cr);
             let used = match decoded {
@@ -517,9 +519,13 @@ fn unicode(src: &[u8], source: EncIndex, destination: EncIndex) -> Option<Vec<u8
     }
     let text: std::borrow::Cow<'_, str> = match source {
         E::UTF_8 => simdutf8::basic::from_utf8(src).ok()?.into(),
-        E::ISO_8859_1 => src.iter().map(|b| *b as char).collect::<String>().into(),
+        E::ISO_8859_1 => {
+            kumi_room::ask(src.len() * 2);
+            src.iter().map(|b| *b as char).collect::<String>().into()
+        }
         E::UTF_16LE | E::UTF_16BE if src.len().is_multiple_of(2) => {
             let unit = |p: &[u8]| if source == E::UTF_16LE { u16::from_le_bytes([p[0], p[1]]) } else { u16::from_be_bytes([p[0], p[1]]) };
+            kumi_room::ask(src.len() * 3 / 2);
             let chars: Result<String, _> = char::decode_utf16(src.chunks_exact(2).map(unit)).collect();
             chars.ok()?.into()
         }
@@ -527,13 +533,20 @@ fn unicode(src: &[u8], source: EncIndex, destination: EncIndex) -> Option<Vec<u8
     };
     match destination {
         E::UTF_8 => Some(text.into_owned().into_bytes()),
-        E::UTF_16LE => Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
-        E::UTF_16BE => Some(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
-        E::UTF_32LE => Some(text.chars().flat_map(|c| (c as u32).to_le_bytes()).collect()),
-        E::UTF_32BE => Some(text.chars().flat_map(|c| (c as u32).to_be_bytes()).collect()),
+        E::UTF_16LE => Some(joined(text.len() * 2, text.encode_utf16().map(u16::to_le_bytes))),
+        E::UTF_16BE => Some(joined(text.len() * 2, text.encode_utf16().map(u16::to_be_bytes))),
+        E::UTF_32LE => Some(joined(text.len() * 4, text.chars().map(|c| (c as u32).to_le_bytes()))),
+        E::UTF_32BE => Some(joined(text.len() * 4, text.chars().map(|c| (c as u32).to_be_bytes()))),
         E::ISO_8859_1 => text.chars().map(|c| u8::try_from(c as u32).ok()).collect(),
         _ => None,
     }
+}
+
+/// The units' bytes, at most `most` of them.
+fn joined<const N: usize>(most: usize, units: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut out = Vec::room(most);
+    units.for_each(|u| out.extend_from_slice(&u));
+    out
 }
 
 /// Converts a whole string (`String#encode` without a fallback).
@@ -544,7 +557,7 @@ pub fn encode(src: &[u8], source: EncIndex, destination: EncIndex, options: Opti
         }
     }
     let mut converter = Converter::new(source, destination, options).map_err(|NotFound| EncodeError::NotFound)?;
-    let mut out = Vec::with_capacity(src.len() + src.len() / 4);
+    let mut out = Vec::room(src.len() + src.len() / 4);
     let mut pos = 0;
     match converter.step(src, &mut pos, &mut out, None, false) {
         Step::Problem(problem) => Err(EncodeError::Problem(problem)),

@@ -5,6 +5,7 @@
 
 use super::codec::invalid_prefix;
 use crate::encoding::{EncIndex, Precise};
+use kumi_room::Grow;
 use std::ops::Range;
 
 /// The first bad run at or after `from`.
@@ -36,17 +37,17 @@ pub fn scrub(s: &[u8], enc: EncIndex, replacement: Option<&[u8]>) -> Option<Vec<
     let mut bad = next_bad(s, enc, 0)?;
     let default = enc.encode(if enc.is_unicode() { 0xFFFD } else { b'?' as u32 }).unwrap_or_default();
     let replacement = replacement.unwrap_or(&default);
-    let mut out = Vec::with_capacity(s.len() + replacement.len());
+    let mut out = Vec::room(s.len() + replacement.len());
     let mut done = 0;
     loop {
-        out.extend_from_slice(&s[done..bad.start]);
-        out.extend_from_slice(replacement);
+        out.put_all(&s[done..bad.start]);
+        out.put_all(replacement);
         done = bad.end;
         match next_bad(s, enc, done) {
             Some(next) => bad = next,
             None => break,
         }
     }
-    out.extend_from_slice(&s[done..]);
+    out.put_all(&s[done..]);
     Some(out)
 }

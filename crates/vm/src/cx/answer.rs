@@ -72,9 +72,22 @@ impl Cx {
         }
         Ok(())
     }
-    /// Refuses absurd sizes before they are allocated.
+    /// Is there room for `bytes` more? If not, the native is called again from its start after a collection: it has changed nothing
+    /// so far.
+    ///
+    /// # Errors
+    /// Even then there is none: NoMemoryError.
+    #[inline]
     pub fn check_size(&mut self, bytes: usize) -> Result<(), Exit> {
-        if self.heap.can_allocate(bytes) { Ok(()) } else { Err(self.no_memory("failed to allocate memory")) }
+        if bytes < kumi_room::LARGE { Ok(()) } else { self.check_large(bytes) }
+    }
+    /// The same for a native that has begun and cannot begin anew: garbage may still be in the way, so it may go to the bound.
+    ///
+    /// # Errors
+    /// NoMemoryError.
+    #[inline]
+    pub fn check_more(&mut self, bytes: usize) -> Result<(), Exit> {
+        if kumi_room::is_there(bytes) { Ok(()) } else { Err(self.no_memory("failed to allocate memory")) }
     }
     /// SystemCallError of an errno (`Errno::ENOENT`), `detail` as in "No such file or directory @ rb_sysopen - x".
     pub fn errno_error(&mut self, errno: i32, detail: &str) -> Exit {

@@ -90,6 +90,12 @@ pub struct Cx {
     pub(crate) recent: Vec<u64>,
     /// What it knows of enabled TracePoints.
     pub(crate) trace: crate::trace::View,
+    /// A native waits for a collection that makes room: see `room`.
+    pub(crate) room_wanted: bool,
+    /// What was in use after the last such collection.
+    pub(crate) room_used: usize,
+    /// How often one native has asked for one.
+    pub(crate) room_asked: u8,
     /// Long work of the running task's native.
     pub(crate) detour: crate::detach::Detour,
     /// Where states of native crates are, by type.
@@ -150,6 +156,9 @@ impl Cx {
             compiling: None,
             walked: 0,
             walks_since: None,
+            room_wanted: false,
+            room_used: 0,
+            room_asked: 0,
         });
         cx.tell_heap_where();
         cx

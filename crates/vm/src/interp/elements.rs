@@ -14,14 +14,19 @@ pub(super) fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> boo
     }
     a.set(n, v)
 }
-/// `a << v` while others run: under the array's lock when they may reach it.
+/// `a << v` where it needs no memory.
+#[inline(always)]
+pub(super) fn push_if_room(cx: &Cx, a: &mut Gc<ArrayObj>, v: Value) -> bool {
+    if cx.parallel { push_beside_others(a, v) } else { a.push_if_room(v) }
+}
+/// The same while others run: under the array's lock when they may reach it.
 #[inline(never)]
-pub(super) fn push_beside_others(mut a: Gc<ArrayObj>, v: Value) {
+fn push_beside_others(a: &mut Gc<ArrayObj>, v: Value) -> bool {
     if !a.val().needs_lock() {
-        return retire::alone(|| a.push(v));
+        return retire::alone(|| a.push_if_room(v));
     }
     let _l = a.val().locked();
-    a.push(v);
+    a.push_if_room(v)
 }
 /// As `store_at` while others run, without the lock where nobody holds it.
 #[inline(never)]

@@ -96,7 +96,6 @@ impl Cx {
                 _ => 0,
             };
         }
-        self.check_size(n)?;
         let mut buf = StrBuf::with_capacity(n);
         let mut enc = EncIndex::UTF_8;
         let mut ascii = true;

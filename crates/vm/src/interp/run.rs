@@ -6,7 +6,7 @@
 //! is the only Rust frame above it, and it is a leaf.
 
 use super::Flow;
-use super::elements::{push_beside_others, store_at};
+use super::elements::{push_if_room, store_at};
 use super::entry::{Outer, enter_block};
 use super::frame::{Fp, ff, literal_block, literal_parts};
 use super::hot::{Hot, HotKind, decoded, hit, seen_in};
@@ -468,18 +468,16 @@ impl Cx {
                     if let Some(mut a) = x.as_array() {
                         if a.hdr.class() == cx.k.array.val() && !a.hdr.frozen() {
                             cx.heap.before_store(x, y);
-                            if cx.parallel {
-                                push_beside_others(a, y);
-                            } else {
-                                a.push(y);
+                            // The native gets memory, or is refused it.
+                            if push_if_room(cx, &mut a, y) {
+                                if cx.heap.charge_quick(8) {
+                                    save!();
+                                    cx.heap.charged();
+                                }
+                                fp.set_r(i.a(), x);
+                                pc = unsafe { pc.add(1) };
+                                continue;
                             }
-                            if cx.heap.charge_quick(8) {
-                                save!();
-                                cx.heap.charged();
-                            }
-                            fp.set_r(i.a(), x);
-                            pc = unsafe { pc.add(1) };
-                            continue;
                         }
                     } else if x.is_fix() && y.is_fix() {
                         let (p, q) = (x.fix_val(), y.fix_val());

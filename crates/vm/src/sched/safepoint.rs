@@ -21,6 +21,7 @@ impl Cx {
         self.heap.end_place();
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
+        self.room_asked = 0;
         self.stop_here();
         if self.trace.on != self.hooks.are_on() {
             // All else is looked at in the other loop.
@@ -52,7 +53,7 @@ impl Cx {
         }
         if self.heap.wants_gc() {
             self.collect_garbage();
-            if self.heap.over_limit() {
+            if self.is_short() {
                 let e = self.make_exc(self.k.no_memory_error, "failed to allocate memory");
                 return self.raise_exc(e);
             }

@@ -55,6 +55,7 @@ impl Cx {
                 return self.dispatch_body(m, r);
             }
             let (min, max, g, twin) = (e.min as usize, e.max, e.guard, !matches!(e.body, Body::Native));
+            kumi_room::ask(r.args.len() * size_of::<Value>());
             let mut nargs = r.args.clone();
             let mut keywords = false;
             if let Some(h) = r.kw.as_hash().filter(|h| h.h.len() > 0) {

@@ -1,0 +1,247 @@
+//! How much memory the process may have, how much it has, and the doors at which more of it is refused.
+//!
+//! **Invariant.** Pieces of less than [`LARGE`] bytes are never refused: they come out of the system's memory or, where it has none
+//! left, out of a *reserve*; when a part of that was used up, the next safepoint collects and raises. A larger one is refused
+//! when it would lead beyond the *bound*, or when the system has none: the process's allocator answers with null, and who cannot
+//! live with that unwinds to the loop ([`refuse`]), as a panic does, so that guards let go of locks. The loop raises
+//! NoMemoryError. Only a thread that catches it is refused anything ([`Catcher`]), and not while something must be
+//! done whole ([`Whole`]). When nothing is left at all the process says so and ends with status 1 ([`last_words`]); it never aborts.
+//!
+//! The *limit* is for what lives, and a collection judges by it. The bound lies above it: what leads beyond the limit may be
+//! garbage in the way, which a native that runs cannot collect.
+//!
+//! Growing costs nothing for this: small growth is told to nobody, and a large piece costs more than to be counted.
+//! Memory is the process's: these counts are no runtime's state.
+
+mod group;
+mod grow;
+mod reserve;
+
+pub use group::{is_crowded, set_group, watch};
+pub use grow::Grow;
+pub use reserve::{hold, is_pressed, is_tight, make_way, release, restore, system_has, take_pressed};
+
+use std::any::Any;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// From how many bytes on a piece of memory is counted, and may be refused.
+pub const LARGE: usize = 64 << 10;
+
+/// See [`is_beyond`].
+const MIDDLING: usize = 4 << 20;
+
+/// Bytes in large pieces.
+static PIECES: AtomicUsize = AtomicUsize::new(0);
+/// Bytes in blocks of cells.
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+/// What else lives, as the last collection saw it.
+static REST: AtomicUsize = AtomicUsize::new(0);
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static BOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// What a refusal unwinds with.
+pub struct NoRoom;
+
+thread_local! {
+    /// Places around this one that catch a refusal; none while it must not unwind.
+    static CATCHERS: Cell<usize> = const { Cell::new(0) };
+    static WHOLE: Cell<usize> = const { Cell::new(0) };
+    /// The allocator has refused something to this thread at some time.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
+    /// Who calls it looks for null.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What may live, and what there may be at all, in bytes.
+pub fn set_limit(limit: usize, bound: usize) {
+    LIMIT.store(limit, Relaxed);
+    BOUND.store(bound.max(limit), Relaxed);
+}
+/// A large piece of memory came (and went) from the allocator. For the process's allocator.
+#[inline]
+pub fn came(bytes: usize) {
+    PIECES.fetch_add(bytes, Relaxed);
+}
+/// See [`came`].
+#[inline]
+pub fn went(bytes: usize) {
+    PIECES.fetch_sub(bytes, Relaxed);
+}
+/// A block of cells came.
+pub fn block_came(bytes: usize) {
+    BLOCKS.fetch_add(bytes, Relaxed);
+}
+/// A block of cells went.
+pub fn block_went(bytes: usize) {
+    BLOCKS.fetch_sub(bytes, Relaxed);
+}
+/// A collection found so many bytes alive: what is counted nowhere else is the rest.
+pub fn lives(bytes: usize) {
+    REST.store(bytes.saturating_sub(counted()), Relaxed);
+}
+fn counted() -> usize {
+    // Pieces of an allocator that does not count may be told as gone.
+    (PIECES.load(Relaxed) as isize).max(0) as usize + BLOCKS.load(Relaxed)
+}
+/// Bytes in use: what is counted, and what the last collection saw beside it.
+pub fn used() -> usize {
+    counted() + REST.load(Relaxed)
+}
+/// Is there room for `bytes` more below the limit?
+pub fn fits(bytes: usize) -> bool {
+    bytes < LARGE || used().saturating_add(bytes) <= LIMIT.load(Relaxed) && system_has(bytes) && group::has(bytes)
+}
+/// Is less than half of the limit in use, by libraries too?
+pub fn is_half_free() -> bool {
+    used().max(group::resident()) < LIMIT.load(Relaxed) / 2
+}
+/// Do `bytes` more stay below the bound?
+fn is_bounded(bytes: usize) -> bool {
+    used().saturating_add(bytes) <= BOUND.load(Relaxed)
+}
+/// Is more taken than may be, by what is refused nowhere (cells, small pieces)? Who makes many of them looks at times.
+pub fn is_over() -> bool {
+    is_pressed() || used() > BOUND.load(Relaxed) || is_crowded()
+}
+/// May this thread be refused memory just now?
+fn is_caught() -> bool {
+    CATCHERS.get() > 0 && WHOLE.get() == 0 && !std::thread::panicking()
+}
+/// Goes on if there is room for `bytes` more, and unwinds otherwise.
+#[inline]
+pub fn ask(bytes: usize) {
+    if bytes >= LARGE {
+        ask_large(bytes);
+    }
+}
+/// Do `bytes` more stay below the bound, and does the system have them?
+#[inline]
+pub fn is_there(bytes: usize) -> bool {
+    bytes < LARGE || is_bounded(bytes) && system_has(bytes) && group::has(bytes)
+}
+#[cold]
+fn ask_large(bytes: usize) {
+    if is_caught() && !is_there(bytes) {
+        refuse();
+    }
+}
+/// There is no room: unwinds to the loop, which raises NoMemoryError. Where nobody would catch it the process ends.
+#[cold]
+#[inline(never)]
+pub fn refuse() -> ! {
+    if !is_caught() {
+        last_words();
+    }
+    std::panic::resume_unwind(Box::new(NoRoom))
+}
+
+/// While it lives this thread catches refusals.
+pub struct Catcher(());
+
+impl Catcher {
+    pub fn new() -> Catcher {
+        CATCHERS.set(CATCHERS.get() + 1);
+        Catcher(())
+    }
+}
+impl Default for Catcher {
+    fn default() -> Self {
+        Catcher::new()
+    }
+}
+impl Drop for Catcher {
+    fn drop(&mut self) {
+        CATCHERS.set(CATCHERS.get().saturating_sub(1));
+    }
+}
+
+/// While it lives nothing is refused: what is under way must not be left half done.
+pub struct Whole(());
+
+impl Whole {
+    pub fn new() -> Whole {
+        WHOLE.set(WHOLE.get() + 1);
+        Whole(())
+    }
+}
+impl Default for Whole {
+    fn default() -> Self {
+        Whole::new()
+    }
+}
+impl Drop for Whole {
+    fn drop(&mut self) {
+        WHOLE.set(WHOLE.get().saturating_sub(1));
+    }
+}
+
+/// Runs `f`, which takes null for an answer of the allocator's. Small pieces come out of the reserve all the same.
+pub fn asking<T>(f: impl FnOnce() -> T) -> T {
+    /// Ends it, whatever way `f` ends.
+    struct Back(bool);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ASKING.set(self.0);
+        }
+    }
+    let _back = Back(ASKING.replace(true));
+    f()
+}
+/// Is a large piece beyond the bound? Then the process's allocator does not even try. What the runtime itself takes for its
+/// tables is seldom above [`MIDDLING`] bytes, and gets some more.
+pub fn is_beyond(bytes: usize) -> bool {
+    let more = if bytes < MIDDLING { MIDDLING + BOUND.load(Relaxed) / 16 } else { 0 };
+    !is_bounded(bytes.saturating_sub(more)) && may_refuse()
+}
+/// May the allocator answer with null to a large request? It notes that it does.
+pub fn may_refuse() -> bool {
+    let may = ASKING.get();
+    if may {
+        REFUSED.set(true);
+    }
+    may
+}
+/// Is that the panic of a library that got null from the allocator? The big Integers' says nothing else.
+pub fn is_refusal(what: &(dyn Any + Send)) -> bool {
+    let said = what.downcast_ref::<&str>().copied().or_else(|| what.downcast_ref::<String>().map(String::as_str));
+    what.is::<NoRoom>() || REFUSED.get() && said == Some("out of memory") || said == Some("try to allocate too much memory")
+}
+
+/// The same panic, for another thread: [`is_refusal`] asks about its own.
+pub fn told(what: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    if is_refusal(&*what) { Box::new(NoRoom) } else { what }
+}
+
+/// Nothing is left, and nobody can be told by an exception.
+#[cold]
+pub fn last_words() -> ! {
+    let text = b"kumi: failed to allocate memory (NoMemoryError)\n";
+    // SAFETY: writes bytes that are there; ends the process, of which nothing is looked at any more.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+        libc::_exit(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_unwinds_to_its_catcher() {
+        let caught = std::panic::catch_unwind(|| {
+            let _c = Catcher::new();
+            ask(LARGE - 1);
+            ask(usize::MAX);
+        });
+        assert!(caught.is_err_and(|e| e.is::<NoRoom>()));
+        assert_eq!(CATCHERS.get(), 0);
+    }
+    #[test]
+    fn the_allocator_may_refuse_those_who_look() {
+        assert!(!may_refuse());
+        assert!(asking(may_refuse));
+        assert!(!may_refuse());
+    }
+}
