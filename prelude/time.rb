@@ -200,6 +200,7 @@ module KumiSys
         found = cls.find_timezone(text)
         return found unless __same(found, nil)
       end
+      raise ArgumentError, "string contains null byte" unless text.encoding.ascii_compatible?
       raise ArgumentError, %("+HH:MM", "-HH:MM", "UTC" or "A".."I","K".."Z" expected for utc_offset: #{text})
     end
     return zone if __responds(zone, need) || !__builtin(zone, :respond_to?) && zone.respond_to?(need)

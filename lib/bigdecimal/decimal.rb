@@ -476,7 +476,7 @@ module BigDecimal::Decimal
     end
     group = nil if group && group <= 0
     lead = below_zero?(x) ? "-" : sign.to_s
-    return x.nan? ? "NaN" : "#{lead}Infinity" unless x.finite?
+    return x.nan? ? :NaN.to_s : "#{lead}Infinity" unless x.finite?
     return "#{lead}0.0" if x.__int == 0
     all = x.__int.abs.to_s
     unless plain

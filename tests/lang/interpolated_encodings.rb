@@ -19,3 +19,7 @@ end
 p "#{s}".encoding, "a#{s}".bytes, "#{:é}".encoding, ("é#{s}" rescue $!.message), :"x#{s}".encoding
 begin; p :"x#{"\xff"}"; rescue EncodingError; puts $!.message; end
 p :"y#{"\xa4\xa2".dup.force_encoding("EUC-JP")}".encoding
+# What the library makes of numbers is ASCII.
+require "bigdecimal"
+p [Complex(1, 2).to_s, Complex(1.5, -2).to_s, (1..2).to_s, BigDecimal("1").to_s, BigDecimal("1.5").to_s("F"), BigDecimal("NaN").to_s].map { |s| s.encoding.to_s }
+p((Time.at(0).getlocal("+09:00".encode("UTF-16LE")) rescue [$!.class, $!.message]))

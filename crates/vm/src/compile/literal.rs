@@ -232,15 +232,17 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.concat(parts, dst);
     }
 
-    /// A string of the text's encoding, whatever that of its parts is, while these are ASCII.
+    /// A string of the text's encoding, whatever that of its parts is, while these are ASCII. In the library it has that of the
+    /// first part: there it stands for text that CRuby's C code makes.
     fn concat(&mut self, mut parts: Vec<Part<'pr>>, dst: u16) {
         let mark = self.mark();
-        let other = self.enc != EncIndex::UTF_8;
-        if other {
+        let own = self.opts.system || self.opts.library;
+        if !own && self.enc != EncIndex::UTF_8 {
             parts.insert(0, Part::Text(Vec::new(), self.enc));
         }
-        let (first, count) = self.part_registers(&parts, other as u8);
-        self.emit(Op::Concat, (other || parts.len() > CHUNK) as u8, dst, first, count);
+        let as_first = own || self.enc != EncIndex::UTF_8;
+        let (first, count) = self.part_registers(&parts, as_first as u8);
+        self.emit(Op::Concat, (as_first || parts.len() > CHUNK) as u8, dst, first, count);
         self.release(mark);
     }
 
