@@ -239,6 +239,7 @@ module KumiSys
 
   # A positive Integer power by squaring.
   def self.complex_pow(base, n)
+    raise ArgumentError, "exponent is too large" if n.bit_length > 20 && complex_pow_refused?(base.real, base.imaginary, n)
     result = nil
     while true
       result = __same(result, nil) ? base : complex_mul(result, base) if n[0] == 1
@@ -247,6 +248,18 @@ module KumiSys
       base = complex_mul(base, base)
     end
   end
+
+  # Would the power have more bits than an Integer's power may have? Each turn adds half a bit at least, but to units and 0.
+  def self.complex_pow_refused?(re, im, n)
+    return false unless complex_exact?(re) && complex_exact?(im)
+    sum = re + im
+    return false if re * im == 0 && sum.denominator == 1 && sum.abs <= 1
+    bits = 0
+    [re.numerator, re.denominator, im.numerator, im.denominator].each { |x| bits = x.bit_length if x.bit_length > bits }
+    n * (bits > 2 ? bits - 1 : 1) > 2**29
+  end
+
+  def self.complex_exact?(part) = __is_a(part, Integer) || __is_a(part, Rational)
 
   def self.complex_text(c, inspect)
     im = c.imaginary

@@ -60,3 +60,8 @@ p Rational(1, 3).round(100_000).numerator.to_s.size
 rescue ArgumentError => e
   puts e.message
 end
+# Exact powers of Complex are refused as those of Integers are.
+big = 9007199254740992
+p [Complex(1, 2), Complex(1, 1), Complex(1r / 3, 2), Complex(0, 2), Complex(3r / 5, 4r / 5)].map { |c| (c ** big rescue $!.message) }
+p [Complex(0, 1), Complex(-1, 0), Complex(0, 0), Complex(0, -1)].map { |c| c ** big }, (Complex(1.5, 2) ** big).real.nan?
+p((Complex(1, 2) ** -big rescue $!.message), (Complex(1, 2) ** (1 << 80) rescue $!.message), Complex(0, 1) ** (1 << 80), (Complex(1, 1) ** (1 << 21)).real.bit_length)
