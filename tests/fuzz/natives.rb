@@ -31,7 +31,7 @@ SKIP = %i[
   exit exit! abort fork exec sleep kill stop gets getc getch readline readlines display irb
   system spawn daemon trap ioctl fcntl syscall select wait wait2 waitpid waitall detach
   disable stress= reopen for_fd console exit_now! join value pop shift deq push enq << pass
-  instance_variable_get debugger binding_irb remove_instance_variable at_exit
+  instance_variable_get debugger binding_irb remove_instance_variable at_exit set_trace_func add_trace_func
   wait_readable wait_writable wait_priority object_id __id__ abort_on_exception= report_on_exception= verify_compaction_references
 ].freeze
 # Blocking or stopping only for these receivers; elsewhere the methods are called.
@@ -176,6 +176,9 @@ def abort_with(text)
   exit!(1)
 end
 
+# A method's name as a label can take it: hostile calls have defined some in other encodings.
+def shown(name) = name.encoding.ascii_compatible? ? name : name.inspect
+
 def attack(label, receiver, name, calls)
   return if ONLY && label != ONLY
   return if SHARE > 1 && RNG.rand(SHARE) > 0
@@ -232,7 +235,7 @@ RECEIVERS.each do |klass, make|
     next if SKIP.include?(name) && !(SKIP_ONLY.include?(name) && !BLOCKING.include?(klass))
     next if klass == Fiber && name == :kill || klass == Dir && name == :chdir || klass == Thread && %i[exit terminate].include?(name)
     make_one = klass == Range && ENDLESS.include?(name) ? -> { [1..5, 1...1, "a".."e", 0..-1].sample(random: RNG) } : make
-    attack("#{klass}##{name}", make_one, name, own.include?(name) ? ROUNDS : [ROUNDS / 3, 1].max)
+    attack("#{klass}##{shown(name)}", make_one, name, own.include?(name) ? ROUNDS : [ROUNDS / 3, 1].max)
   end
 end
 
@@ -240,7 +243,7 @@ end
 REMADE.each do |klass|
   names = klass.private_instance_methods(false) | %i[initialize initialize_copy initialize_dup initialize_clone]
   names -= klass.private_instance_methods(false) - %i[initialize initialize_copy] if klass <= Comparable && !klass.is_a?(Class)
-  (names - SKIP - %i[using refine]).sort.each { |name| attack("#{klass}#send(:#{name})", RECEIVERS[klass], name, ROUNDS) }
+  (names - SKIP - %i[using refine]).sort.each { |name| attack("#{klass}#send(:#{shown(name)})", RECEIVERS[klass], name, ROUNDS) }
 end
 
 # Objects that were never initialised, and each method they answer to.
@@ -248,18 +251,18 @@ BARE.each do |klass|
   names = klass.ancestors.take_while { |m| m != Object && m != BasicObject }.flat_map { |m| m.public_instance_methods(false) | m.private_instance_methods(false) }.uniq
   (names - SKIP - %i[using refine]).sort.each do |name|
     next if klass == ARGF.class && !%i[initialize lineno filename inplace_mode].include?(name)
-    attack("#{klass}.allocate##{name}", -> { klass.allocate }, name, [ROUNDS / 3, 1].max)
+    attack("#{klass}.allocate##{shown(name)}", -> { klass.allocate }, name, [ROUNDS / 3, 1].max)
   end
 end
 
 # Singleton methods that FUNCTIONS does not name.
 ObjectSpace.each_object(Module).reject { |m| m.singleton_class? || m.name.nil? || m <= SystemCallError }.sort_by(&:name).each do |mod|
   names = mod.singleton_methods(false) - SKIP - (FUNCTIONS[mod] || []) - (UNSAFE[mod] || [])
-  names.sort.each { |name| attack("#{mod}.#{name}", -> { mod }, name, [ROUNDS / 3, 1].max) }
+  names.sort.each { |name| attack("#{mod}.#{shown(name)}", -> { mod }, name, [ROUNDS / 3, 1].max) }
 end
 
 FUNCTIONS.each do |mod, names|
-  names.each { |name| attack("#{mod}.#{name}", -> { mod }, name, ROUNDS * 2) }
+  names.each { |name| attack("#{mod}.#{shown(name)}", -> { mod }, name, ROUNDS * 2) }
 end
 
 # Marshal data with a few bytes changed.
