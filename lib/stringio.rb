@@ -104,7 +104,7 @@ class StringIO
         s = "[...]"
       else
         seen.push(a)
-        a.each { |y| __puts(io, y, seen) }
+        Array.instance_method(:each).bind_call(a) { |y| __puts(io, y, seen) }
         seen.pop
         return
       end

@@ -256,7 +256,7 @@ BARE.each do |klass|
 end
 
 # Singleton methods that FUNCTIONS does not name.
-ObjectSpace.each_object(Module).reject { |m| m.singleton_class? || m.name.nil? || m <= SystemCallError }.sort_by(&:name).each do |mod|
+ObjectSpace.each_object(Module).reject { |m| m.singleton_class? || m.name.nil? || Module.instance_method(:<=).bind_call(m, SystemCallError) }.sort_by(&:name).each do |mod|
   names = mod.singleton_methods(false) - SKIP - (FUNCTIONS[mod] || []) - (UNSAFE[mod] || [])
   names.sort.each { |name| attack("#{mod}.#{shown(name)}", -> { mod }, name, [ROUNDS / 3, 1].max) }
 end

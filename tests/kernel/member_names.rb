@@ -55,3 +55,10 @@ m.store(:a, 1)
 p m.values_at(:a, :b), m.fetch_values(:a), m.fetch_values(:a, :c) { |k| k }, (m.fetch_values(:d) rescue $!.message)
 class Own; private :size; end
 p Own.new.map.size
+# StringIO#puts walks an Array by itself.
+require "stringio"
+io = StringIO.new
+a = [1, [2, "x"]]
+def a.each = raise("asked")
+io.puts(a)
+p io.string
