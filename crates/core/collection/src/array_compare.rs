@@ -158,10 +158,10 @@ fn i_delete(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let mut a = me_held(cx, args[0])?;
     let mut keep = Vec::room(a.len());
     let mut last = None;
+    // Ruby's loop is not one step: whoever is called away from plain values begins anew.
+    let mut patience = cx.patience();
     for v in a.seen() {
-        if cx.walk().is_none() {
-            return MISS;
-        }
+        patience.step(cx)?;
         match cx.plain_eq(v, args[1]) {
             Some(true) => last = Some(v),
             Some(false) => keep.push(v),
