@@ -407,40 +407,43 @@ fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 // --- flattening ------------------------------------------------------------------------
 
+/// Why it was left.
 enum Flat {
-    Miss,
     Recursive,
+    /// It needs Ruby, or is called away and begins anew.
+    Left(Exit),
 }
 
-fn flatten_into(
-    cx: &mut Cx,
-    a: Gc<ArrayObj>,
-    depth: i64,
-    level: u32,
-    path: &mut Vec<Value>,
-    out: &mut Vec<Value>,
-    changed: &mut bool,
-) -> Result<(), Flat> {
+/// A flattening under way.
+struct Flattened {
+    /// The Arrays it is within.
+    path: Vec<Value>,
+    out: Vec<Value>,
+    changed: bool,
+    patience: Patience,
+}
+
+fn flatten_into(cx: &mut Cx, a: Gc<ArrayObj>, depth: i64, level: u32, f: &mut Flattened) -> Result<(), Flat> {
     for v in a.seen() {
-        cx.walk().ok_or(Flat::Miss)?;
+        f.patience.step(cx).map_err(Flat::Left)?;
         if let Some(inner) = v.as_array() {
             if depth != 0 {
-                *changed = true;
-                if depth < 0 && path.contains(&v) {
+                f.changed = true;
+                if depth < 0 && f.path.contains(&v) {
                     return Err(Flat::Recursive);
                 }
                 if level > 90 {
-                    return Err(Flat::Miss);
+                    return Err(Flat::Left(Exit::Miss));
                 }
-                path.push(v);
-                flatten_into(cx, inner, depth - 1, level + 1, path, out, changed)?;
-                path.pop();
+                f.path.push(v);
+                flatten_into(cx, inner, depth - 1, level + 1, f)?;
+                f.path.pop();
                 continue;
             }
         } else if depth != 0 && !never_array(cx, v) {
-            return Err(Flat::Miss);
+            return Err(Flat::Left(Exit::Miss));
         }
-        out.put(v);
+        f.out.put(v);
     }
     Ok(())
 }
@@ -461,10 +464,10 @@ fn never_array(cx: &mut Cx, v: Value) -> bool {
 fn flat(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<(Vec<Value>, bool), Exit> {
     let a = me(cx, recv)?;
     let depth = if args.is_empty() || args[0].is_nil() { -1 } else { cx.arg_c_int(args, 0)? as i64 };
-    let (mut out, mut changed) = (Vec::room(a.len()), false);
-    match flatten_into(cx, a, depth, 0, &mut vec![recv], &mut out, &mut changed) {
-        Ok(()) => Ok((out, changed)),
-        Err(Flat::Miss) => Err(Exit::Miss),
+    let mut f = Flattened { path: vec![recv], out: Vec::room(a.len()), changed: false, patience: cx.patience() };
+    match flatten_into(cx, a, depth, 0, &mut f) {
+        Ok(()) => Ok((f.out, f.changed)),
+        Err(Flat::Left(e)) => Err(e),
         Err(Flat::Recursive) => Err(cx.arg_error("tried to flatten recursive array")),
     }
 }
