@@ -226,25 +226,15 @@ end
 
 module KumiSys
   # The extremes as `[a, b].max` and Enumerable ask for them: each element is compared with the best one, not that with it.
-  def self.list_max(a)
-    best = __ary_max(a)
-    return best unless __undef?(best)
-    best = __ary_at(a, 0)
-    i = 1
-    until __undef?(v = __ary_item(a, i))
-      best = v if cmp_int(v <=> best, v, best) > 0
-      i += 1
-    end
-    best
-  end
+  def self.list_max(a) = list_best(a, __ary_max(a), 1)
+  def self.list_min(a) = list_best(a, __ary_min(a), -1)
 
-  def self.list_min(a)
-    best = __ary_min(a)
+  def self.list_best(a, best, sign)
     return best unless __undef?(best)
     best = __ary_at(a, 0)
     i = 1
     until __undef?(v = __ary_item(a, i))
-      best = v if cmp_int(v <=> best, v, best) < 0
+      best = v if cmp_int(v <=> best, v, best) * sign > 0
       i += 1
     end
     best

@@ -33,3 +33,6 @@ a = Several.new([7, 8]).first
 a << 9
 p One.new([a]).to_a, One.new([a]).first, catch(:x) { throw :x, a }, [a].each_entry.to_a, a.dup, One.new([a.dup]).to_a
 p Several.new([7, 8]).each_with_index { |x, i| x << i; p x }.class
+# Thousands of values of a rest parameter that is passed on stay values.
+many = Array.new(3000) { |i| [i] }
+p [1].union(*many).size, [5, 9999].difference(*many), [7].concat(*many).size, [1].product(*Array.new(5) { [1] }).size

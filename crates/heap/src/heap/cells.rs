@@ -80,8 +80,12 @@ impl Heap {
     /// See [`MUCH`].
     #[cold]
     #[inline(never)]
-    fn large_array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
-        self.array_buf(class, ArrayBuf::from_slice(elems))
+    fn large_array(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
+        let a = self.array_buf(class, ArrayBuf::from_slice(elems));
+        if flags != 0 {
+            a.hdr.set(flags);
+        }
+        a
     }
     /// The same, born outside the window in one step: one of more strings than a window holds, which a native makes before
     /// the window can be collected. None where more than the cell is asked for.
@@ -129,7 +133,7 @@ impl Heap {
     fn array_flagged(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
         if elems.len() > 3 {
             if elems.len() >= MUCH / 8 {
-                return self.large_array(class, elems);
+                return self.large_array(class, elems, flags);
             }
             self.charge(elems.len() * 8);
         }
