@@ -255,6 +255,15 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             (&raw mut (*to).word).write(AtomicPtr::new(word));
         }
     }
+    /// A vector of elements that others may be storing into.
+    pub fn from_seen(s: Seen<'_, T>) -> Self {
+        let mut v = MaybeUninit::<Self>::uninit();
+        // SAFETY: room for a vector that nobody reads yet, which is whole afterwards.
+        unsafe {
+            Self::write_seen(v.as_mut_ptr(), s);
+            v.assume_init()
+        }
+    }
     pub fn from_vec(s: Vec<T>) -> Self {
         Self::from_slice(&s)
     }

@@ -172,7 +172,7 @@ impl Heap {
     pub fn array_seen(&mut self, class: Value, elems: Seen<'_, Value>) -> Gc<ArrayObj> {
         if elems.len() > 3 {
             if elems.len() >= MUCH / 8 {
-                return self.array_buf(class, ArrayBuf::from_slice(&elems.to_vec()));
+                return self.array_buf(class, ArrayBuf::from_seen(elems));
             }
             self.charge(elems.len() * 8);
         }
