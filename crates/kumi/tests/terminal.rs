@@ -112,11 +112,22 @@ fn ctrl_c_stops_what_runs_and_the_session_goes_on() {
         s.type_in("p 40 + 2\r");
         s.until("42");
     }
-    s.until("> ");
+    let mut line = runs.len() * 2 + 1;
+    let shown = format!("kumi:{line:03}> ");
+    s.until(&shown);
     s.type_in("abc\x03");
-    s.until("> ");
+    // The prompt is shown again after every key; the next one comes below the line that was given up.
+    s.until("\r\n");
+    s.until(&shown);
     s.type_in("[1].each do\r\x03");
-    s.until("> ");
-    s.type_in("p 6 * 7\r");
+    s.until("\r\n\r");
+    s.until("\r\n");
+    s.until(&shown);
+    // Lines that come in one piece are lines of their own.
+    s.type_in("p 6 * 7\rputs 'r' + 'eady'\rp 5 * 1001\r");
     s.until("42");
+    line += 1;
+    s.until(&format!("kumi:{line:03}> "));
+    s.until("\nready");
+    s.until("5005");
 }
