@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use kumi_flow::{Policy, Registry};
 use kumi_source::{Source, Spec};
 
-/// Waits for a child; false when it failed, or had to be killed because it did not end.
-fn ends_well(child: libc::pid_t) -> bool {
+/// Waits for a child: how it ended, unless well. One that does not end is killed.
+fn ended_badly(child: libc::pid_t) -> Option<String> {
     let until = Instant::now() + Duration::from_secs(30);
     let mut status = 0;
     loop {
@@ -20,9 +20,11 @@ fn ends_well(child: libc::pid_t) -> bool {
             0 => {
                 // SAFETY: the child has not been waited for, so the number is still its own.
                 unsafe { libc::kill(child, libc::SIGKILL) };
-                return false;
+                return Some("it did not end".into());
             }
-            _ => return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+            _ if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 => return None,
+            _ if libc::WIFSIGNALED(status) => return Some(format!("signal {}", libc::WTERMSIG(status))),
+            _ => return Some(format!("wait status {status}")),
         }
     }
 }
@@ -54,7 +56,7 @@ fn documents_are_at_rest_while_the_process_forks() {
             unsafe { libc::_exit(i32::from(!right)) };
         }
         assert!(right, "round {round}: the parent");
-        assert!(ends_well(child), "round {round}: the child");
+        assert_eq!(ended_badly(child), None, "round {round}: the child");
     }
     std::fs::remove_file(&path).unwrap();
 }
