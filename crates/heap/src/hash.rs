@@ -19,7 +19,8 @@ use crate::{Value, Visitor, retire};
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
 
-/// The hash of a string's bytes: what `String#hash` and hash tables with string keys use.
+/// A hash of bytes without a seed, for tables of the runtime's own. `String#hash` and Hashes with String keys have a seed
+/// (`plain::hash_bytes` in the vm).
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut h = rustc_hash::FxHasher::default();

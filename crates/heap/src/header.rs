@@ -1,7 +1,8 @@
 //! The two-word header every cell starts with, and typed pointers to cells.
 //!
-//! The flags change only by atomic read-modify-write once a cell is made: the
-//! lock bit among them belongs to whoever set it, the others to all. `x` and `aux` are atomic words: who
+//! The flags of a cell that a second thread may reach change only by atomic read-modify-write: the
+//! lock bit among them belongs to whoever set it, the others to all. While one thread alone can reach a cell, it also
+//! stores them plainly: when the cell is made, is published or its window retires (`window.rs`). `x` and `aux` are atomic words: who
 //! writes them holds the lock, or runs alone; others read them meanwhile. So is the class, which changes when an object gets a
 //! singleton class: it is published like what stands in a slot.
 
