@@ -152,7 +152,15 @@ module KumiSys
     files = []
     begin
       open_redirects(c[2], files)
-      __exec(c[0], c[1], c[2], c[3])
+      # A signal that came before is answered by this program. Where nobody answers (its main thread waits for ever in a
+      # handler), it is lost.
+      tries = 0
+      while tries < 100
+        __exec(c[0], c[1], c[2], c[3], false)
+        Thread.pass
+        tries += 1
+      end
+      __exec(c[0], c[1], c[2], c[3], true)
     ensure
       files.each { |f| f.close }
     end

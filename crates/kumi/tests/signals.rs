@@ -196,6 +196,19 @@ fn two_hundred_children_answer_sigterm_at_once() {
 }
 
 #[test]
+fn a_signal_that_came_before_an_exec_is_not_lost_with_the_program() {
+    for (first, ways) in [("", "[15]"), ("trap(:TERM) { exit!(3) };", "[3, 15]")] {
+        let code = format!(
+            "{first} words = ['0'] * 20_000; ends = 100.times.map do |i| \
+               pid = fork {{ exec('sleep', '60', *words) }}; sleep i * 0.0002; Process.kill(:TERM, pid); \
+               s = Process.wait2(pid)[1]; s.termsig || s.exitstatus \
+             end; p ends.uniq.sort | {ways}; exit!(0) if $stdout.flush"
+        );
+        assert_eq!(prints(&code), format!("{ways}\n"), "{code}");
+    }
+}
+
+#[test]
 fn the_block_of_a_fork_has_no_way_out_into_the_parents_code() {
     let ways = [
         ("fork do break end; puts 'on'", 1),

@@ -184,6 +184,29 @@ pub fn before_exec(held: &Held) {
     // SAFETY: the set is the one that was in force.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &held.0, std::ptr::null_mut()) };
 }
+/// What our handlers caught does what the system does by default, until this is dropped: for an exec in place, which
+/// takes the handlers and what they noted with it.
+pub struct StoodDown(Vec<(i32, libc::sighandler_t)>);
+/// And whether every signal that came so far was answered. Signals are held meanwhile, so that one comes either before,
+/// and is told of, or after, and finds the default.
+pub fn stand_down(_: &Held) -> (StoodDown, bool) {
+    let ours = [handler(), nothing as extern "C" fn(libc::c_int) as libc::sighandler_t];
+    let mut were = Vec::new();
+    for sig in 1..32 {
+        let action = current(sig);
+        if ours.contains(&action) && set(sig, libc::SIG_DFL) {
+            were.push((sig, action));
+        }
+    }
+    (StoodDown(were), PENDING.load(Acquire) == 0)
+}
+impl Drop for StoodDown {
+    fn drop(&mut self) {
+        for (sig, action) in &self.0 {
+            set(*sig, *action);
+        }
+    }
+}
 /// The program is over, and runs no handlers any more: a signal ends the process.
 pub fn let_go() {
     for sig in RAISING {

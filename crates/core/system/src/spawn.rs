@@ -10,7 +10,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 pub static TABLE: &[NativeDef] =
-    &[intrinsic("__spawn", 4, 4, spawn).guard(Guard::None), intrinsic("__exec", 4, 4, exec).guard(Guard::None)];
+    &[intrinsic("__spawn", 4, 4, spawn).guard(Guard::None), intrinsic("__exec", 5, 5, exec).guard(Guard::None)];
 
 /// What the child does before its program runs.
 struct Plan {
@@ -370,12 +370,21 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     Ok(Value::fix(pid as i64))
 }
+/// __exec(command, environment, redirects, options, at all costs). Returns only when a signal has come that a poll has
+/// to answer first, and never at all costs.
 fn exec(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     crate::stdio::flush_std(cx)?;
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
+    let held = crate::signal::hold();
+    let (down, answered) = crate::signal::stand_down(&held);
+    if !answered && !a[4].truthy() {
+        return Ok(Value::NIL);
+    }
+    drop(held);
     // SAFETY: on success nothing of this process is left; on failure the error is raised.
     let e = unsafe { become_it(&p, &x.argv, &x.envp, &mut x.spare, &x.shell) };
+    drop(down);
     let name = shown(&p, e);
     Err(fail_plain(cx, e, &name))
 }
