@@ -4,6 +4,7 @@
 //! registers, left to right) and assigned when the value is known.
 
 use super::Compiler;
+use super::expr::writes_last;
 use super::locals::Var;
 use crate::bytecode::{NO_REG, Op};
 use crate::iseq::{Site, site};
@@ -230,6 +231,22 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             let plain = !list.iter().any(|e| matches!(e, Node::SplatNode { .. } | Node::KeywordHashNode { .. }));
             if plain && m.rest.is_none() && m.lefts.len() == list.len() && list.len() <= 64 {
                 // As many values as targets: no Array unless it is asked for.
+                if dst.is_none()
+                    && let Some(targets) = registers(&m.lefts)
+                    && let Some((last, before)) = list.split_last()
+                    && writes_last(last)
+                {
+                    // Nobody sees in which order locals are assigned: the last value goes to its place at once.
+                    let temps: Vec<u16> = before.iter().map(|_| self.temp()).collect();
+                    for (e, &r) in before.iter().zip(&temps) {
+                        self.value(e, r);
+                    }
+                    self.value(last, targets[before.len()]);
+                    for (&r, &t) in targets.iter().zip(&temps) {
+                        self.mov(r, t);
+                    }
+                    return;
+                }
                 let regs: Vec<u16> = list.iter().map(|_| self.temp()).collect();
                 for (e, &r) in list.iter().zip(&regs) {
                     self.value(e, r);
@@ -295,4 +312,16 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             Some(_) => 0,
         }
     }
+}
+
+/// The registers of targets that are locals, each another one, of this frame alone.
+fn registers(targets: &[Target]) -> Option<Vec<u16>> {
+    let mut all = Vec::with_capacity(targets.len());
+    for t in targets {
+        match t {
+            Target::Var(Var::Reg(r)) if !all.contains(r) => all.push(*r),
+            _ => return None,
+        }
+    }
+    Some(all)
 }

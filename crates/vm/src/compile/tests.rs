@@ -74,6 +74,12 @@ fn operands_are_copied_when_later_code_assigns_them() {
 }
 
 #[test]
+fn the_last_of_several_values_goes_to_its_local_at_once() {
+    assert_eq!(code("a = b = 1; a, b = b, a + b; nil")[3..], ["Move R3 R2", "Add R2 R1 R2", "Move R1 R3", "Nil R3", "Ret R3"]);
+    assert_eq!(code("a = b = 1; a, a = 1, 2; nil")[3..], ["Int R3 1", "Int R4 2", "Move R1 R3", "Move R1 R4", "Nil R3", "Ret R3"]);
+}
+
+#[test]
 fn fib_has_one_fused_branch() {
     let l = listing("def fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2)");
     assert!(l.contains("JLtI"), "{l}");
