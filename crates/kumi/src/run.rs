@@ -3,8 +3,8 @@
 use crate::options::{PARAGRAPH, Program, Settings};
 use crate::setup::assemble;
 use crate::watch;
+use kumi_compiler::Options as Compile;
 use kumi_heap::Value;
-use kumi_vm::compile::{self, Options as Compile};
 use kumi_vm::{Cx, Exit};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ pub fn run(mut s: Settings) -> i32 {
     c.main_script = true;
     c.loop_mode = s.loop_mode.clone();
     c.frozen_strings = s.frozen_strings == Some(true);
-    let compiled = match compile::compile_full(&script.text, &c, &mut *cx) {
+    let compiled = match kumi_compiler::compile_full(&script.text, &c, &mut *cx) {
         Ok(x) => x,
         Err(e) => {
             // What required files printed comes first.
@@ -108,7 +108,7 @@ pub fn run(mut s: Settings) -> i32 {
     }
     if s.dump_insns {
         let cx: &Cx = &cx;
-        print!("{}", kumi_vm::disasm::disassemble(&compiled.iseq, &|name| cx.sym_name(name)));
+        print!("{}", kumi_bytecode::disassemble(&compiled.iseq, &|name| cx.sym_name(name)));
         return 0;
     }
     if s.check_only {

@@ -66,6 +66,7 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     let library = if dir == kumi_vm::library::LIB_DIR { String::new() } else { dir };
     cx.boot().options = Options { library, ..options };
     kumi_core_kernel::register(&mut cx);
+    kumi_core_concurrency::register(&mut cx);
     kumi_core_numeric::register(&mut cx);
     kumi_core_string::register(&mut cx);
     kumi_core_collection::register(&mut cx);

@@ -45,7 +45,7 @@ fn called(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn compiling(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     struct Env;
-    impl compile::CompileEnv for Env {
+    impl kumi_compiler::CompileEnv for Env {
         fn intern(&mut self, _: &[u8]) -> Sym {
             panic!("in the compiler")
         }
@@ -56,7 +56,7 @@ fn compiling(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             None
         }
     }
-    let made = compile::compile(b"foo(1)", &compile::Options::file("x.rb"), &mut Env);
+    let made = kumi_compiler::compile(b"foo(1)", &kumi_compiler::Options::file("x.rb"), &mut Env);
     Ok(cx.str(if made.is_ok() { "compiled" } else { "refused" }))
 }
 

@@ -1,8 +1,8 @@
 //! Noise: token soups and damaged programs go through the compiler without a panic.
 //! The seed is fixed, so that a failure can be repeated.
 
+use kumi_compiler::Options;
 use kumi_vm::Cx;
-use kumi_vm::compile::{self, Options};
 
 /// xorshift: good enough for noise, the same everywhere.
 struct Dice(u64);
@@ -124,9 +124,9 @@ const TOKENS: &[&str] = &[
 
 fn compile(cx: &mut Cx, src: &[u8]) {
     let mut o = Options::file("noise.rb");
-    let _ = compile::compile_full(src, &o, cx);
+    let _ = kumi_compiler::compile_full(src, &o, cx);
     o.system = true;
-    let _ = compile::compile_method(src, &o, cx);
+    let _ = kumi_compiler::compile_method(src, &o, cx);
 }
 
 #[test]

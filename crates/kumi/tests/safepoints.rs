@@ -5,8 +5,9 @@
 //! instruction (handlers, sends, fibers) is a list of programs. An instruction that is new and jumps fails this test until
 //! it is told here how to make it do so.
 
-use kumi_vm::bytecode::{Insn, Op};
-use kumi_vm::{Cx, ISeq, compile};
+use kumi_bytecode::{Insn, Op};
+use kumi_compiler as compiler;
+use kumi_vm::{Cx, ISeq};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -40,7 +41,8 @@ fn runtime() -> &'static mut Cx {
 
 /// Runs a program on a runtime of its own after `change` saw its code; what it leaves in `$r`.
 fn run(cx: &mut Cx, src: &str, change: impl FnOnce(&Arc<ISeq>)) -> String {
-    let code = compile::compile(src.as_bytes(), &compile::Options::file("loops.rb"), &mut *cx).unwrap_or_else(|e| panic!("{}", e.rendered));
+    let code =
+        compiler::compile(src.as_bytes(), &compiler::Options::file("loops.rb"), &mut *cx).unwrap_or_else(|e| panic!("{}", e.rendered));
     change(&code);
     if cx.run_main(code).is_err() {
         let e = cx.pending.exc;

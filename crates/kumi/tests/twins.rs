@@ -1,7 +1,7 @@
 //! A native that may hand over has a Ruby twin of the same name. What counts of arguments the native takes, the twin
 //! takes too: else a call would be refused only because of what its arguments are.
 
-use kumi_vm::iseq::Params;
+use kumi_bytecode::Params;
 use kumi_vm::*;
 
 /// The least and the greatest count of positional arguments; `None`: any.

@@ -27,13 +27,6 @@ impl Cx {
         for table in crate::natives::TABLES.iter().chain(crate::sched::TABLES) {
             cx.natives(table);
         }
-        cx.natives(crate::thread::TABLE);
-        cx.natives(crate::sync::TABLE);
-        cx.natives(crate::queue::TABLE);
-        cx.natives(crate::fiber::TABLE);
-        cx.natives(crate::ractor::TABLE);
-        cx.natives(crate::limit::TABLE);
-        cx.natives(crate::interrupt::TABLE);
         cx.natives(crate::finalize::TABLE);
         cx.specials();
         cx.hook_globals();

@@ -9,9 +9,9 @@
 //! what is left.
 
 use crate::Cx;
-use crate::bytecode::HEADER;
 use crate::interp::Flow;
 use crate::native::*;
+use kumi_bytecode::HEADER;
 use kumi_heap::Value;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 

@@ -207,7 +207,7 @@ impl Cx {
 
     /// A task of the running thread is left, or is new: what it holds may be private.
     #[inline]
-    pub(crate) fn note_recent(&mut self, mut t: TaskPtr) {
+    pub fn note_recent(&mut self, mut t: TaskPtr) {
         if t.recent & recent::LISTED == 0 {
             self.recent.push(t.id);
         }
@@ -322,7 +322,7 @@ impl Runtime {
         for c in crate::runtime::lock(&self.codes).iter() {
             f("code", &mut |m| {
                 if !m.rows() {
-                    c.show_values(m);
+                    crate::tables::show_values(c, m);
                 }
             });
         }

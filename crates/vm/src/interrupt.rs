@@ -12,8 +12,12 @@ use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
+    /// The unwinding that ends a thread through its ensure clauses.
+    pub fn kill_unwind(&mut self) -> Value {
+        self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1)).val()
+    }
     /// Place of the first interrupt that the thread whose first task is `t` may take now (`waiting`: at a wait).
-    pub(crate) fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
+    pub fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
         let list = t.interrupts.lock();
         if list.is_empty() || t.held || self.active_of(t).finalizing.is_on() {
             return None;
@@ -52,7 +56,7 @@ impl Cx {
         0
     }
     /// The first interrupt that is due, taken out.
-    fn next_interrupt(&mut self, waiting: bool) -> Option<Value> {
+    pub fn next_interrupt(&mut self, waiting: bool) -> Option<Value> {
         let i = self.due_interrupt(self.root, waiting)?;
         let mut list = self.root.interrupts.lock();
         let v = list.remove(i);
@@ -70,8 +74,8 @@ impl Cx {
         }
         let Some(v) = self.next_interrupt(waiting) else { return Flow::Go };
         if v == Value::TRUE {
-            let u = self.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
-            return self.unwind(u.val());
+            let u = self.kill_unwind();
+            return self.unwind(u);
         }
         let hook = self.intern("exception");
         if v.as_array().is_some() || !self.builtin(v, hook) {
@@ -83,83 +87,3 @@ impl Cx {
         self.raise_exc(v)
     }
 }
-
-/// `__thread_interrupt(thread, exception or true)`: to be raised there (true: kill).
-fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::FALSE) };
-    if t == cx.root {
-        if a[1] == Value::TRUE {
-            let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
-            cx.pending.exc = u.val();
-            return Err(Exit::Unwind);
-        }
-        return Err(cx.raise(a[1]));
-    }
-    cx.send_interrupt(t, a[1]);
-    Ok(Value::TRUE)
-}
-/// `__thread_masks()`: what is held back now, for `__thread_set_masks`.
-fn masks(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.root.masks)
-}
-fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    // Who sends an interrupt looks at them.
-    cx.heap.publish(a[0]);
-    cx.root.masks = a[0];
-    if cx.due_interrupt(cx.root, false).is_some() {
-        cx.heap.poll.store(true, Relaxed);
-    }
-    Ok(Value::NIL)
-}
-/// `__thread_pending(thread)`: exceptions waiting for it.
-fn pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let v = cx.thread_root(a[0]).map_or(Vec::new(), |t| t.interrupts.lock().to_vec());
-    Ok(cx.array(&v))
-}
-/// `__thread_rows(thread)`: the frames it is in, as `__caller` gives them.
-fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    loop {
-        let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::NIL) };
-        // Its frames stand still while the world does.
-        let e = cx.stop_world(|cx| {
-            let id = cx.active_of(t).id;
-            cx.capture_task(id)
-        });
-        if let Some(e) = e {
-            return cx.location_rows(&e, 0, usize::MAX);
-        }
-    }
-}
-/// `__ignore_deadlock(flag or nil)`: `Thread.ignore_deadlock`.
-fn ignore_deadlock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if !a[0].is_nil() {
-        cx.tasks.ignore_deadlock.store(a[0].truthy(), Relaxed);
-    }
-    Ok(Value::bool(cx.tasks.ignore_deadlock.load(Relaxed)))
-}
-/// `__thread_due()`: may an interrupt be taken now?
-fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::bool(cx.due_interrupt(cx.root, false).is_some()))
-}
-/// `__thread_check()`: takes an interrupt that is due.
-fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let Some(v) = cx.next_interrupt(false) else { return Ok(Value::NIL) };
-    if v == Value::TRUE {
-        let u = cx.heap.unwind(crate::interp::KILL, Value::NIL, Value::fix(-1));
-        cx.pending.exc = u.val();
-        return Err(Exit::Unwind);
-    }
-    Err(cx.raise(v))
-}
-
-pub(crate) static TABLE: &[NativeDef] = &[
-    intrinsic("__thread_interrupt", 2, 2, thread_interrupt).guard(Guard::None),
-    intrinsic("__thread_masks", 0, 0, masks),
-    intrinsic("__thread_set_masks", 1, 1, set_masks),
-    intrinsic("__thread_pending", 1, 1, pending),
-    intrinsic("__thread_rows", 1, 1, rows).guard(Guard::None),
-    intrinsic("__ignore_deadlock", 1, 1, ignore_deadlock),
-    intrinsic("__backtrace_limit", 0, 0, |cx, _, _| Ok(Value::fix(cx.options.backtrace_limit))).guard(Guard::None),
-    intrinsic("__thread_due", 0, 0, due),
-    intrinsic("__thread_check", 0, 0, check),
-];

@@ -1,8 +1,6 @@
-//! Stack, bytecode, compiler, interpreter, methods, caches, exceptions.
+//! Runs bytecode: stack, interpreter, methods, caches, exceptions.
 //!
 //! - [`Cx`] is one runtime with its worker: what natives receive.
-//! - `bytecode`, `iseq`: the instruction table and compiled code.
-//! - `compile`: Prism's tree to bytecode.
 //! - `interp`: the loop, calls, unwinding.
 //! - `world`: classes, method lookup, constants, globals.
 //! - `plain`: equality, hashing, order and inspection of plain values.
@@ -15,11 +13,8 @@
 mod alloc;
 mod aside;
 mod boot;
-pub mod bytecode;
-pub mod compile;
 mod cx;
 mod detach;
-pub mod disasm;
 pub mod fault;
 mod fiber;
 mod finalize;
@@ -30,9 +25,9 @@ mod guard;
 pub mod hash_key;
 pub mod interp;
 mod interrupt;
-pub mod iseq;
 pub mod library;
 mod limit;
+mod lock_book;
 pub mod memory;
 pub mod method;
 pub mod method_obj;
@@ -43,8 +38,7 @@ mod patience;
 pub mod plain;
 pub mod prelude;
 pub mod profile;
-mod queue;
-mod ractor;
+pub mod ractor;
 mod reader;
 mod room;
 pub mod runtime;
@@ -53,10 +47,9 @@ mod sites;
 mod stable;
 pub mod stack;
 mod symbols;
-mod sync;
 mod tables;
 pub mod task;
-mod thread;
+pub mod thread;
 pub(crate) mod trace;
 mod verify;
 mod waker;
@@ -66,11 +59,12 @@ mod world;
 pub use cx::{Cx, Options};
 pub use detach::{Pace, VERY_LONG};
 pub use interp::real_path;
-pub use iseq::ISeq;
+pub use kumi_bytecode::{HELPERS, HELPERS_KEY, ISeq};
 pub use kumi_heap::*;
 pub use kumi_room::Grow;
 pub use kumi_sched::Watch;
 pub use kumi_text::encoding::EncIndex;
+pub use lock_book::{FreeLock, LockBook, WaitList};
 pub use method_obj::{MethodObj, Param};
 pub use native::*;
 pub use outside::OutsideWatch;
@@ -80,4 +74,4 @@ pub use sched::now_ns;
 pub use symbols::sym;
 pub use task::Ticket;
 pub use waker::{Spawner, Waker};
-pub use world::{HELPERS, HELPERS_KEY, Known, NO_METHOD};
+pub use world::{Known, NO_METHOD};

@@ -5,7 +5,6 @@
 //! so that it never comes late.
 
 use crate::Cx;
-use crate::native::*;
 use kumi_heap::*;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -56,6 +55,32 @@ impl Limits {
 }
 
 impl Cx {
+    /// Has `what` raised in the running thread at `deadline` (monotonic nanoseconds); the limit's number.
+    pub fn arm_limit(&mut self, deadline: u64, what: Value) -> u64 {
+        let thread = self.current_thread();
+        let id = self.limits.next.fetch_add(1, Relaxed);
+        self.heap.publish(thread);
+        self.heap.publish(what);
+        self.limits.table.lock().insert(id, (thread, what, deadline));
+        if self.limits.armed.fetch_add(1, Relaxed) == 0 {
+            self.start_ticker();
+            self.sched().ticker_on(true);
+        }
+        self.sched().timer(deadline, LIMIT, id);
+        id
+    }
+    /// The block of a limit was left: what it sent and nobody took is taken back.
+    pub fn leave_limit(&mut self, id: u64, what: Value) {
+        if self.limits.take(id).is_some() {
+            return self.timer_over();
+        }
+        let root = self.root;
+        let mut list = root.interrupts.lock();
+        if let Some(i) = list.iter().position(|v| *v == what) {
+            list.remove(i);
+            root.mail.store(!list.is_empty(), Relaxed);
+        }
+    }
     /// The time of a limit is over.
     pub(crate) fn limit_due(&mut self, id: u64) -> bool {
         let Some((thread, what, _)) = self.limits.take(id) else { return false };
@@ -78,37 +103,3 @@ impl Cx {
         }
     }
 }
-
-/// `__limit(deadline_ns, what)`: has `what` raised in the running thread at that time; the limit's number.
-fn arm(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let deadline = u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0).max(1);
-    let thread = cx.current_thread();
-    let id = cx.limits.next.fetch_add(1, Relaxed);
-    cx.heap.publish(thread);
-    cx.heap.publish(a[1]);
-    cx.limits.table.lock().insert(id, (thread, a[1], deadline));
-    if cx.limits.armed.fetch_add(1, Relaxed) == 0 {
-        cx.start_ticker();
-        cx.sched().ticker_on(true);
-    }
-    cx.sched().timer(deadline, LIMIT, id);
-    Ok(Value::fix(id as i64))
-}
-/// `__limit_over(number, what)`: the block was left.
-fn over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let id = a[0].as_fix().unwrap_or(-1) as u64;
-    if cx.limits.take(id).is_some() {
-        cx.timer_over();
-        return Ok(Value::NIL);
-    }
-    let root = cx.root;
-    let mut list = root.interrupts.lock();
-    if let Some(i) = list.iter().position(|v| *v == a[1]) {
-        list.remove(i);
-        root.mail.store(!list.is_empty(), Relaxed);
-    }
-    Ok(Value::NIL)
-}
-
-pub(crate) static TABLE: &[NativeDef] =
-    &[intrinsic("__limit", 2, 2, arm).guard(Guard::None), intrinsic("__limit_over", 2, 2, over).guard(Guard::None)];

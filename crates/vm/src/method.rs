@@ -1,8 +1,8 @@
 //! The method table: entries do not change while something names them, except that the code of a lazily
 //! compiled prelude body is put beside it once.
 
-use crate::iseq::ISeq;
 use crate::native::{Guard, IndexedFn, NativeFn, Vis};
+use kumi_bytecode::ISeq;
 use kumi_heap::{ClassObj, Gc, Sym, Value};
 use std::sync::{Arc, OnceLock};
 

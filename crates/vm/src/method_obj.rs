@@ -5,10 +5,10 @@
 //! `respond_to_missing?` promised: calling that one goes through `method_missing`.
 
 use crate::Cx;
-use crate::iseq::{ISeq, Params};
 use crate::method::Body;
 use crate::native::Exit;
 use crate::world::NO_METHOD;
+use kumi_bytecode::{ISeq, Params};
 use kumi_heap::{ClassObj, Gc, Marker, Payload, Sym, Value};
 use std::sync::Arc;
 

@@ -159,7 +159,7 @@ impl Call {
         Call { target, recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, fcall: true, result: Value::UNDEF }
     }
     /// The call of a Proc.
-    pub(crate) fn of(prc: Value, args: &[Value]) -> Call {
+    pub fn of(prc: Value, args: &[Value]) -> Call {
         Call::new(Target::Proc(prc), Value::NIL, Args::from_slice(args))
     }
 }
@@ -196,7 +196,7 @@ pub struct Pending {
     /// The wait was named by [`Cx::ticket`] already.
     pub(crate) ticketed: bool,
     /// It is no deadlock however long it lasts.
-    pub(crate) forever: bool,
+    pub forever: bool,
     /// What a thread of its own is to do meanwhile.
     pub(crate) aside: Option<crate::aside::Work>,
     /// What the pool is to do meanwhile.

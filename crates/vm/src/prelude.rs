@@ -6,10 +6,10 @@
 //! first, the Ruby body when the native answers `Miss`.
 
 use crate::Cx;
-use crate::iseq::ISeq;
 use crate::method::{Body, Method};
 use crate::native::{Exit, Guard, Vis};
 use crate::world::NO_METHOD;
+use kumi_bytecode::ISeq;
 use kumi_heap::{ClassObj, CrefObj, Gc, Role, Sym, Value};
 use kumi_prelude::{ClassRef, DefRec, File, Mix, Opened, TOP, Visibility, What};
 use std::borrow::Cow;

@@ -7,8 +7,8 @@
 //! Invariant: a profile is read at a stop, so that no worker counts meanwhile; reading it takes the samples away.
 
 use crate::Cx;
-use crate::iseq::ISeq;
 use crate::runtime::lock;
+use kumi_bytecode::ISeq;
 use kumi_heap::{Birth, Fates, Heap, SiteKey, Strategy, Value, memory_of, show_bytes};
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -10,7 +10,6 @@
 //! constants, caches: slow paths only), then the small ones inside a structure,
 //! which never take another.
 
-use crate::iseq::ISeq;
 use crate::method::Method;
 use crate::native::*;
 use crate::prelude::Prelude;
@@ -19,6 +18,7 @@ use crate::symbols::SymTab;
 use crate::task::TaskTable;
 use crate::worker::WorkerRef;
 use crate::world::{Global, Known};
+use kumi_bytecode::ISeq;
 use kumi_heap::*;
 use kumi_sched::Sched;
 use kumi_sched::Stop;
@@ -37,7 +37,7 @@ pub struct Runtime {
     /// The last class serial given out.
     pub(crate) serial: AtomicU32,
     /// By symbol, modulo their number: changes when a constant of such a name does.
-    pub(crate) const_epochs: Box<[AtomicU32]>,
+    pub const_epochs: Box<[AtomicU32]>,
     pub(crate) globals: StableVec<Global>,
     pub(crate) global_ids: RwLock<FxHashMap<Sym, usize>>,
     pub intrinsics: Vec<(&'static str, NativeFn, Guard)>,
@@ -74,8 +74,8 @@ pub struct Runtime {
     pub options: crate::Options,
     /// How large stacks are.
     pub stack_sizes: crate::stack::StackSizes,
-    pub(crate) tasks: Arc<TaskTable>,
-    pub(crate) lock_book: crate::sync::LockBook,
+    pub tasks: Arc<TaskTable>,
+    pub lock_book: crate::LockBook,
     /// Time limits that run.
     pub(crate) limits: crate::limit::Limits,
     /// Made when the first task waits or the first thread starts.
@@ -84,7 +84,7 @@ pub struct Runtime {
     /// Very long work of natives.
     pub(crate) aside: crate::aside::Pieces,
     /// Was a Ractor ever made? See `ractor`.
-    pub(crate) ractors: AtomicBool,
+    pub ractors: AtomicBool,
     /// A pass that trims parked stacks is to come.
     pub(crate) trim_armed: AtomicBool,
     /// A last look for a deadlock is to come.

@@ -7,12 +7,11 @@
 //! was left by a change that gave its classes other serials, or its classes are dead, so that such a cache never hits
 //! again. What was there when booting ended stays.
 
-use crate::bytecode::Op;
-use crate::iseq::ISeq;
 use crate::method::{Body, Method};
 use crate::native::{Guard, Vis};
 use crate::runtime::{Runtime, lock};
 use crate::{Cx, Exit, sym};
+use kumi_bytecode::ISeq;
 use kumi_heap::{Bits, Heap, Marker, Rows, SiteKey, Sym, SymMarks, Value, Visitor};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -138,7 +137,7 @@ fn show_code(q: &ISeq, to: &mut dyn Visitor) {
         if q.met.swap(true, Relaxed) {
             continue;
         }
-        q.show_values(&mut m);
+        show_values(q, &mut m);
         m.syms(q.weak_syms.get().into_iter().flatten());
         todo.extend(q.children.iter().map(|c| &**c));
     }
@@ -165,75 +164,39 @@ impl Method {
     }
 }
 
-impl ISeq {
-    /// Shows the values that the code has made.
-    pub(crate) fn show_values(&self, m: &mut Marker) {
-        for v in self.values.iter().chain(self.once.iter()) {
-            m.mark(Value::from_bits(v.load(Relaxed)));
-        }
-        for e in lock(&self.const_cache).iter() {
-            m.mark_all(&[e.value, Value::from_bits(e.scope)]);
-        }
+/// Shows the values that the code has made.
+pub(crate) fn show_values(q: &ISeq, m: &mut Marker) {
+    for v in q.values.iter().chain(q.once.iter()) {
+        m.mark(Value::from_bits(v.load(Relaxed)));
     }
-    /// Forgets cached constants: they would keep values and places that nobody uses any more. The world is stopped.
-    fn forget_consts(&self) {
-        for e in lock(&self.const_cache).drain(..) {
-            // SAFETY: the word is one of this code's.
-            let word = unsafe { &*e.word };
-            if word.load(Relaxed) == &raw const *e as u64 {
-                word.store(0, Relaxed);
-            }
-        }
+    for e in lock(&q.const_cache).iter() {
+        m.mark_all(&[e.value, Value::from_bits(e.scope)]);
     }
-    /// Inline caches hit no more: those of instance variables, if `shapes` are others now, and those of methods, if class
-    /// `serials` are. (A method's number stays: it names the native that a thread waits in.) The world is stopped.
-    fn forget_caches(&self, shapes: bool, serials: bool) {
-        let mut at = 0;
-        while at < self.code.len() {
-            let op = self.insn(at).op();
-            at += 1;
-            if op.cached() {
-                let word = &self.code[at];
-                match op {
-                    Op::IvarGet | Op::IvarSet if shapes => word.store(0, Relaxed),
-                    // Emptied already.
-                    Op::IvarGet | Op::IvarSet | Op::ConstGet | Op::ConstAt | Op::ConstTop => {}
-                    _ if serials => word.store(word.load(Relaxed) as u32 as u64, Relaxed),
-                    _ => {}
-                }
-                at += 1;
-            }
+}
+/// Keeps the names that can die while the code lives.
+fn note_syms(q: &ISeq, rt: &Runtime) {
+    let mut all: Vec<Sym> = Vec::new();
+    let mut add = |s: &Sym| {
+        if rt.syms.is_weak(*s) {
+            all.push(*s);
         }
+    };
+    [&q.syms, &q.env_names, &q.local_names].into_iter().flatten().for_each(&mut add);
+    for s in &q.sites {
+        add(&s.mid);
+        s.kw.iter().for_each(&mut add);
     }
-    fn size(&self) -> usize {
-        let lists = self.code.len() * 8 + self.syms.len() * 4 + self.sites.len() * 32 + self.lines.len() * 8 + self.values.len() * 8;
-        std::mem::size_of::<ISeq>() + lists
+    q.bodies.iter().for_each(|b| add(&b.name));
+    q.params.kw.iter().for_each(|k| add(&k.0));
+    q.params.names.iter().flatten().for_each(&mut add);
+    q.lits.iter().for_each(|l| l.each_sym(&mut add));
+    if let Some(n) = &q.parent_names {
+        n.each_sym(&mut add);
     }
-    /// Keeps the names that can die while the code lives.
-    fn note_syms(&self, rt: &Runtime) {
-        let mut all: Vec<Sym> = Vec::new();
-        let mut add = |s: &Sym| {
-            if rt.syms.is_weak(*s) {
-                all.push(*s);
-            }
-        };
-        [&self.syms, &self.env_names, &self.local_names].into_iter().flatten().for_each(&mut add);
-        for s in &self.sites {
-            add(&s.mid);
-            s.kw.iter().for_each(&mut add);
-        }
-        self.bodies.iter().for_each(|b| add(&b.name));
-        self.params.kw.iter().for_each(|k| add(&k.0));
-        self.params.names.iter().flatten().for_each(&mut add);
-        self.lits.iter().for_each(|l| l.each_sym(&mut add));
-        if let Some(n) = &self.parent_names {
-            n.each_sym(&mut add);
-        }
-        if !all.is_empty() {
-            all.sort_unstable();
-            all.dedup();
-            let _ = self.weak_syms.set(all.into());
-        }
+    if !all.is_empty() {
+        all.sort_unstable();
+        all.dedup();
+        let _ = q.weak_syms.set(all.into());
     }
 }
 
@@ -431,7 +394,7 @@ impl Cx {
     }
     /// Enters a piece of code into the table: it lives as long as something names it.
     pub(crate) fn enter_code(&mut self, q: &Arc<ISeq>) {
-        q.note_syms(&self.rt);
+        note_syms(q, &self.rt);
         lock(&self.codes).push(q.clone());
         self.code_grew(q.size());
     }

@@ -276,7 +276,7 @@ impl Task {
         }
     }
     /// A fiber that is over holds no values any more: nobody asks for them, and nobody keeps them alive.
-    pub(crate) fn forget_values(&mut self) {
+    pub fn forget_values(&mut self) {
         for v in [
             &mut self.err,
             &mut self.result,
@@ -433,7 +433,7 @@ impl Default for TaskTable {
 }
 
 impl TaskTable {
-    pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, Vec<u32>> {
+    pub fn lock(&self) -> parking_lot::MutexGuard<'_, Vec<u32>> {
         self.free.lock()
     }
     /// Enters a task, a thread's first one if no `root` was set; `None` when there are too many.
@@ -491,7 +491,7 @@ impl TaskTable {
         Some(unsafe { Box::from_raw(p.as_ptr()) })
     }
     /// All tasks there are. Only under the lock or at a stop.
-    pub(crate) fn each(&self, mut f: impl FnMut(TaskPtr)) {
+    pub fn each(&self, mut f: impl FnMut(TaskPtr)) {
         for s in &self.slots {
             if let Some(p) = NonNull::new(s.task.load(Acquire)) {
                 f(TaskPtr(p));

@@ -18,7 +18,7 @@ fn alloc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 /// A frozen Regexp from source text and option bits of the compiler (`RE_*`).
 pub fn literal(cx: &mut Cx, src: Str, bits: u32) -> R {
-    use kumi_vm::iseq::{RE_EUC, RE_FIXED, RE_NONE, RE_SJIS};
+    use kumi_bytecode::{RE_EUC, RE_FIXED, RE_NONE, RE_SJIS};
     let e = if bits & RE_EUC as u32 != 0 {
         EncIndex::EUC_JP
     } else if bits & RE_SJIS as u32 != 0 {
@@ -411,7 +411,7 @@ fn last_match(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// `__regexp_complaints(source, options)`: what is said with `-w` of such a pattern.
 fn complaints(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let source = cx.arg_str(args, 0)?;
-    let extended = args[1].as_fix().is_some_and(|o| o as u8 & kumi_vm::iseq::RE_X != 0);
+    let extended = args[1].as_fix().is_some_and(|o| o as u8 & kumi_bytecode::RE_X != 0);
     let said = kumi_regexp::complaints::complaints(source.bytes(), extended);
     let said: Vec<Value> = said.iter().map(|s| cx.str(s)).collect();
     Ok(cx.array_vec(said))

@@ -31,14 +31,14 @@ pub struct Cx {
     /// Its number; 0 is the process's first thread.
     pub worker: usize,
     /// Other workers are active: natives run with their guards.
-    pub(crate) parallel: bool,
+    pub parallel: bool,
     pub(crate) cache: Box<[CacheEntry]>,
     /// The serial that class Proc had when its `call` was last found to be the runtime's.
     pub(crate) proc_serial: u32,
     pub(crate) news: Box<[NewEntry; NEWS]>,
     pub pending: Pending,
     /// The running native's last argument is its keywords: true only where a native is called with some.
-    pub(crate) native_keywords: bool,
+    pub native_keywords: bool,
     /// The running frame and the next instruction, valid while a native or slow path runs.
     pub(crate) fp: *mut Value,
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
@@ -76,7 +76,7 @@ pub struct Cx {
     /// The running task. Its stack bounds and base are mirrored in the loop's locals.
     pub task: TaskPtr,
     /// The first task of its thread.
-    pub(crate) root: TaskPtr,
+    pub root: TaskPtr,
     /// Stands where no task runs.
     pub(crate) nobody: Box<Task>,
     /// Whose turn it is and how long.
@@ -163,7 +163,7 @@ impl Cx {
         cx.tell_heap_where();
         cx
     }
-    pub(crate) fn shared_tasks(&self) -> Arc<TaskTable> {
+    pub fn shared_tasks(&self) -> Arc<TaskTable> {
         self.rt.tasks.clone()
     }
     pub(crate) fn sched_cell(&self) -> &std::sync::OnceLock<Arc<kumi_sched::Sched>> {

@@ -2,8 +2,8 @@
 
 use super::frame::Fp;
 use crate::Cx;
-use crate::iseq::{ISeq, Params};
 use crate::native::{Args, Exit};
+use kumi_bytecode::{ISeq, Params};
 use kumi_heap::*;
 
 /// Who is being called decides how strict the count is.

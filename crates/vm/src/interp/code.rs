@@ -4,28 +4,12 @@
 //! word, whose general form is right for every state of the program; so it may happen while other workers run it.
 
 use crate::Cx;
-use crate::bytecode::{Insn, Op};
-use crate::iseq::{ISeq, site};
 use crate::method::Body;
 use crate::native::Exit;
+use kumi_bytecode::{ISeq, Op, site};
 use kumi_heap::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-
-impl Op {
-    /// Does it work on core classes without a call?
-    pub(crate) fn is_quick(self) -> bool {
-        use Op::*;
-        self.is_operator() || matches!(self, Aset | CaseEq | JLt | JLe | JGt | JGe | JEq | JLtI | JLeI | JGtI | JGeI | JEqI | JNeI)
-    }
-}
-impl Insn {
-    /// The general form of a quick operator.
-    pub(crate) fn generic(self) -> Insn {
-        let x = self.op() as u8 | if self.x() != 0 { 0x80 } else { 0 };
-        Insn::new(Op::Generic, x, self.a() as u16, self.b() as u16, self.c() as u16)
-    }
-}
 
 impl Cx {
     /// Compiles a lazy prelude body in place.

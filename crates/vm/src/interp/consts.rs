@@ -2,11 +2,10 @@
 
 use super::Flow;
 use super::frame::Fp;
-use crate::bytecode::{Defined, Insn};
-use crate::iseq::ConstEntry;
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{ConstEntry, Defined, Insn};
 use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 

@@ -10,9 +10,8 @@
 //! dead stays.
 
 use super::frame::{Fp, extent, ff};
-use crate::bytecode::{HEADER, Insn, Op};
-use crate::iseq::{ISeq, MatchSlot};
 use crate::task::Task;
+use kumi_bytecode::{HEADER, ISeq, Insn, MatchSlot, Op};
 use kumi_heap::Value;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -120,12 +119,6 @@ fn read_below(q: &ISeq, pc: u64) -> Option<usize> {
         }
     }
     Some(most)
-}
-
-impl ISeq {
-    fn index_of(&self, pc: u64) -> usize {
-        (pc.wrapping_sub(self.code.as_ptr() as u64) / 8) as usize
-    }
 }
 
 impl Task {

@@ -4,12 +4,11 @@ use super::Flow;
 use super::binder::Strict;
 use super::call::Ready;
 use super::frame::Fp;
-use crate::bytecode::Insn;
-use crate::iseq::ISeq;
 use crate::method::{Body, Indexed, Method};
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;
 use std::sync::Arc;
 

@@ -6,8 +6,7 @@
 use super::frame::{Fp, ff};
 use super::hot::{Hot, HotKind};
 use crate::Cx;
-use crate::bytecode::Insn;
-use crate::iseq::ISeq;
+use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;
 use std::sync::atomic::AtomicU64;
 

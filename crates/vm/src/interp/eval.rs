@@ -2,11 +2,10 @@
 
 use super::frame::{Fp, ff};
 use crate::Cx;
-use crate::bytecode::{HEADER, Op};
-use crate::compile::{self, CompileEnv};
-use crate::iseq::{ISeq, Kind as Code, ScopeNames};
 use crate::native::*;
 use crate::symbols::sym;
+use kumi_bytecode::{HEADER, ISeq, Kind as Code, Op, ScopeNames};
+use kumi_compiler::{self as compiler, CompileEnv};
 use kumi_heap::*;
 use std::sync::Arc;
 
@@ -89,7 +88,7 @@ struct ParsedAway {
     path: Arc<str>,
     line: u32,
     scope: Option<Arc<ScopeNames>>,
-    out: Result<compile::Parsed, compile::SyntaxError>,
+    out: Result<compiler::Parsed, compiler::SyntaxError>,
 }
 
 /// Parsing takes so long, in nanoseconds for each byte.
@@ -110,11 +109,11 @@ impl Cx {
     ///
     /// # Errors
     /// A pending SyntaxError with the marked source.
-    pub fn compile_text(&mut self, src: &[u8], opts: &compile::Options) -> Result<Arc<ISeq>, Exit> {
+    pub fn compile_text(&mut self, src: &[u8], opts: &compiler::Options) -> Result<Arc<ISeq>, Exit> {
         self.compile_with_warnings(src, opts).map(|c| c.0)
     }
     /// As above; the parser's warnings that `$VERBOSE` lets through come along, as lines.
-    fn compile_with_warnings(&mut self, src: &[u8], opts: &compile::Options) -> Result<(Arc<ISeq>, Vec<String>), Exit> {
+    fn compile_with_warnings(&mut self, src: &[u8], opts: &compiler::Options) -> Result<(Arc<ISeq>, Vec<String>), Exit> {
         // Names in text that is evaluated live as long as its code; a file is there to stay.
         self.weak_names = opts.kind == Code::Eval;
         let compiled = self.compile_here_or_away(src, opts);
@@ -142,16 +141,16 @@ impl Cx {
     fn compile_here_or_away(
         &mut self,
         src: &[u8],
-        opts: &compile::Options,
-    ) -> Result<Result<compile::Compiled, compile::SyntaxError>, Exit> {
+        opts: &compiler::Options,
+    ) -> Result<Result<compiler::Compiled, compiler::SyntaxError>, Exit> {
         if opts.system {
             // Nothing runs that could be interrupted.
-            return Ok(compile::compile_full(src, opts, self));
+            return Ok(compiler::compile_full(src, opts, self));
         }
         let ns = if src.len() > LONG_TEXT { crate::detach::VERY_LONG.max(src.len() as u64 * PARSING) } else { src.len() as u64 * PARSING };
         if !self.worth_detaching(ns) {
             self.compiling = Some(self.patience());
-            let compiled = compile::compile_full(src, opts, self);
+            let compiled = compiler::compile_full(src, opts, self);
             return self.unless_called_away(compiled);
         }
         let same = |a: &Option<Arc<ScopeNames>>, b: &Option<Arc<ScopeNames>>| match (a, b) {
@@ -161,18 +160,18 @@ impl Cx {
         };
         let parsed = match self.detached::<ParsedAway>() {
             Some(p) if p.out.as_ref().is_ok_and(|p| p.text() != src) => {
-                let parse_options = compile::ParseOptions::new(opts, self);
-                compile::Parsed::new(src.into(), opts, parse_options)
+                let parse_options = compiler::ParseOptions::new(opts, self);
+                compiler::Parsed::new(src.into(), opts, parse_options)
             }
             Some(p) if p.path == opts.path && p.line == opts.line && same(&p.scope, &opts.scope) => p.out,
             Some(_) => {
-                let parse_options = compile::ParseOptions::new(opts, self);
-                compile::Parsed::new(src.into(), opts, parse_options)
+                let parse_options = compiler::ParseOptions::new(opts, self);
+                compiler::Parsed::new(src.into(), opts, parse_options)
             }
             None => {
-                let (text, o, parse_options) = (Box::<[u8]>::from(src), opts.clone(), compile::ParseOptions::new(opts, self));
+                let (text, o, parse_options) = (Box::<[u8]>::from(src), opts.clone(), compiler::ParseOptions::new(opts, self));
                 return Err(self.detach(ns, Value::NIL, move |_| ParsedAway {
-                    out: compile::Parsed::new(text, &o, parse_options),
+                    out: compiler::Parsed::new(text, &o, parse_options),
                     path: o.path,
                     line: o.line,
                     scope: o.scope,
@@ -193,7 +192,7 @@ impl Cx {
             _ => Ok(compiled),
         }
     }
-    pub(crate) fn syntax_error(&mut self, e: compile::SyntaxError, path: &str) -> Exit {
+    pub(crate) fn syntax_error(&mut self, e: compiler::SyntaxError, path: &str) -> Exit {
         let exc = self.make_exc(self.k.syntax_error, &e.message);
         let r = self.str(&e.rendered);
         let n = self.intern("@__rendered");
@@ -205,15 +204,15 @@ impl Cx {
     }
     /// Compiles one `def` of the prelude.
     pub(crate) fn compile_system_method(&mut self, src: &[u8], path: Arc<str>, line: u32, frozen: bool) -> Result<Arc<ISeq>, Exit> {
-        let opts = compile::Options { line, system: true, frozen_strings: frozen, ..compile::Options::file(&path) };
-        compile::compile_method(src, &opts, self).map_err(|e| {
+        let opts = compiler::Options { line, system: true, frozen_strings: frozen, ..compiler::Options::file(&path) };
+        compiler::compile_method(src, &opts, self).map_err(|e| {
             let exc = self.make_exc(self.k.syntax_error, &e.rendered);
             self.raise(exc)
         })
     }
     /// Runs prelude text at the top level, while nothing else runs.
     pub fn eval_system(&mut self, src: &[u8], path: &str, line: u32) -> R {
-        let opts = compile::Options { line, system: true, ..compile::Options::file(path) };
+        let opts = compiler::Options { line, system: true, ..compiler::Options::file(path) };
         let q = self.compile_text(src, &opts)?;
         let (me, cref) = (self.main_object, self.top_cref);
         self.run_top(&q, me, cref).map_err(|e| self.raise(e))
@@ -280,13 +279,13 @@ impl Cx {
         if let Some(q) = self.bottom.get() {
             return q.clone();
         }
-        let opts = compile::Options { system: true, ..compile::Options::file("<internal:task>") };
-        let q = match compile::compile(b"x = nil; x", &opts, self) {
+        let opts = compiler::Options { system: true, ..compiler::Options::file("<internal:task>") };
+        let q = match compiler::compile(b"x = nil; x", &opts, self) {
             Ok(q) => q,
             Err(e) => unreachable!("constant text compiles: {}", e.rendered),
         };
         self.register_code(&q);
-        let ret = crate::bytecode::Insn::new(Op::Ret, 0, 1, 0, 0);
+        let ret = kumi_bytecode::Insn::new(Op::Ret, 0, 1, 0, 0);
         q.code[0].store(ret.0, std::sync::atomic::Ordering::Relaxed);
         self.bottom.get_or_init(|| q).clone()
     }
@@ -385,7 +384,7 @@ impl Cx {
         cref: Option<Value>,
     ) -> Exit {
         let Some(s) = binding.as_data::<EvalScope>() else { return self.type_error("wrong argument type (expected binding)") };
-        let opts = compile::Options {
+        let opts = compiler::Options {
             line,
             kind: Code::Eval,
             scope: s.names.clone(),
@@ -393,7 +392,7 @@ impl Cx {
             eval_in_method: s.in_method,
             encoding: Some(src.1),
             frozen_strings: self.options.frozen_strings,
-            ..compile::Options::file(path)
+            ..compiler::Options::file(path)
         };
         let (q, warnings) = match self.compile_with_warnings(src.0, &opts) {
             Ok(q) => q,
@@ -444,12 +443,12 @@ impl Cx {
     }
     /// Runs the text of a file at the top level, in the native's place.
     pub fn load_text(&mut self, src: &[u8], path: &str, self_val: Value, cref: Value) -> Exit {
-        let opts = compile::Options {
+        let opts = compiler::Options {
             label: "<top (required)>".into(),
             real_path: Some(real_path(path)),
             library: self.options.is_own(path),
             frozen_strings: self.options.frozen_strings,
-            ..compile::Options::file(path)
+            ..compiler::Options::file(path)
         };
         let (q, warnings) = match self.compile_with_warnings(src, &opts) {
             Ok(q) => q,

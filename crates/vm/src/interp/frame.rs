@@ -8,10 +8,9 @@
 #[cfg(feature = "linked-frames")]
 pub(crate) use super::header::Records;
 use crate::Cx;
-use crate::bytecode::HEADER;
-use crate::iseq::ISeq;
 use crate::stack::{Stack, StackSizes};
 use crate::task::{State, Task};
+use kumi_bytecode::{HEADER, ISeq};
 use kumi_heap::{Marker, Value};
 use std::sync::atomic::AtomicU64;
 

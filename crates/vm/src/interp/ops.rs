@@ -2,10 +2,10 @@
 
 use super::Flow;
 use super::frame::Fp;
-use crate::iseq::{ISeq, Lit, MatchSlot};
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, EncIndex, sym};
+use kumi_bytecode::{ISeq, Lit, MatchSlot};
 use kumi_heap::*;
 use kumi_num::BigInt;
 use std::sync::atomic::AtomicU64;

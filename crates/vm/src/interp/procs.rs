@@ -1,9 +1,9 @@
 //! Closures, blocks made into Procs, `new`.
 
 use super::frame::{Fp, ff, literal_parts};
-use crate::iseq::ISeq;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::ISeq;
 use kumi_heap::*;
 
 /// What `new` enters, by class: serials name both classes as they are, so that any change makes an entry stale.

@@ -11,10 +11,10 @@ use super::entry::{Outer, enter_block};
 use super::frame::{Fp, ff, literal_block, literal_parts};
 use super::hot::{Hot, HotKind, decoded, hit, seen_in};
 use crate::Cx;
-use crate::bytecode::{HEADER, Insn, Op};
 use crate::native::{Guard, R};
 use crate::symbols::sym;
 use crate::world::NO_METHOD;
+use kumi_bytecode::{HEADER, Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,
@@ -399,7 +399,7 @@ impl Cx {
                     flow!(cx.const_at(i.a(), fp.r(i.b()), fp.iseq().syms[i.c()], None));
                 }
                 Op::ConstSet => {
-                    let scope = (i.b() != crate::bytecode::NO_REG as usize).then(|| fp.r(i.b()));
+                    let scope = (i.b() != kumi_bytecode::NO_REG as usize).then(|| fp.r(i.b()));
                     flow!(cx.const_set_op(scope, fp.iseq().syms[i.c()], fp.r(i.a())));
                 }
 

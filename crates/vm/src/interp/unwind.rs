@@ -6,12 +6,11 @@
 
 use super::Flow;
 use super::frame::{Fp, ff};
-use crate::bytecode::{Insn, Op};
-use crate::iseq::{Catch, ISeq};
 use crate::native::{Call, Target};
 use crate::task::State;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{Catch, ISeq, Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -64,7 +63,7 @@ impl Cx {
         self.capture_from(self.fp(), self.pc, native, false)
     }
     /// The backtrace of a task that does not run now; empty for one that has not begun or is over.
-    pub(crate) fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
+    pub fn capture_task(&mut self, id: u64) -> Vec<TraceEntry> {
         let me = self.task.id;
         let Some(t) = self.task_mut(id) else { return Vec::new() };
         let mut pc = t.pc as *const AtomicU64;
@@ -427,10 +426,10 @@ impl Cx {
         loop {
             let flags = f.flags();
             if flags & ff::BLOCK == 0 || flags & ff::LAMBDA != 0 {
-                if f.iseq().kind == crate::iseq::Kind::Class && flags & ff::FINISH == 0 {
+                if f.iseq().kind == kumi_bytecode::Kind::Class && flags & ff::FINISH == 0 {
                     // `class << x` returns from the method around it; other bodies have nothing to return from.
                     let outer = f.prev();
-                    if f == self.fp() && outer.iseq().kind != crate::iseq::Kind::Class {
+                    if f == self.fp() && outer.iseq().kind != kumi_bytecode::Kind::Class {
                         f = outer;
                         continue;
                     }

@@ -147,7 +147,7 @@ fn binding_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 /// The block's implicit parameters and the environment they lie in.
-fn implicit_of(s: &EvalScope) -> Option<(Gc<EnvObj>, std::sync::Arc<crate::iseq::ScopeNames>)> {
+fn implicit_of(s: &EvalScope) -> Option<(Gc<EnvObj>, std::sync::Arc<kumi_bytecode::ScopeNames>)> {
     let (mut names, mut env) = (s.names.clone(), s.env.cell::<EnvObj>());
     while let (Some(n), Some(e)) = (names, env) {
         if n.implicit.is_some() {
@@ -200,7 +200,7 @@ fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     e.set(0, a[2]);
     cx.heap.before_store(a[0], e.val());
     s.env = e.val();
-    s.names = Some(std::sync::Arc::new(crate::iseq::ScopeNames {
+    s.names = Some(std::sync::Arc::new(kumi_bytecode::ScopeNames {
         names: vec![name],
         parent: s.names.clone(),
         match_slot: None,

@@ -141,7 +141,7 @@ fn frame_defines(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 impl Cx {
-    pub(crate) fn location_rows(&mut self, entries: &[crate::interp::TraceEntry], skip: usize, max: usize) -> R {
+    pub fn location_rows(&mut self, entries: &[crate::interp::TraceEntry], skip: usize, max: usize) -> R {
         let mut rows = Vec::new();
         for e in entries.iter().skip(skip).take(max) {
             let (path, line, label, base) = self.describe_entry(*e);

@@ -195,7 +195,7 @@ impl Cx {
         (p.iseq != 0).then(|| unsafe { &*(p.iseq as *const crate::ISeq) })
     }
     /// Where the code of a Proc stands: [path, line]; nil for the runtime's own, and for a Proc without code (0).
-    pub(crate) fn code_place(&mut self, code: u64) -> Value {
+    pub fn code_place(&mut self, code: u64) -> Value {
         // SAFETY: a Proc keeps its code, a thread and a fiber that of their block (see `tables`).
         let Some(q) = (unsafe { (code as *const crate::ISeq).as_ref() }).filter(|q| !q.system) else { return Value::NIL };
         let path = self.str(&q.path);

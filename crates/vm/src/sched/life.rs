@@ -24,7 +24,7 @@ impl Cx {
     ///
     /// # Errors
     /// ThreadError or FiberError when there are too many.
-    pub(crate) fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
+    pub fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
         let mut t = Box::new(Task::new());
         if thread.is_some() {
             // Another worker may run it. What a fiber starts with stays its thread's (`note_recent`).

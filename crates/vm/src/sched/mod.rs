@@ -38,7 +38,7 @@ const TICK_NS: u64 = 2_000_000;
 
 impl Cx {
     /// The scheduler, made when first needed.
-    pub(crate) fn sched(&self) -> &Sched {
+    pub fn sched(&self) -> &Sched {
         self.sched_cell().get_or_init(|| {
             let seed = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
             let s = Sched::new(Config { workers: kumi_sched::default_workers(), seed });

@@ -37,8 +37,14 @@ pub(crate) struct Turn {
     /// The task that the running one woke first: it is queued at the front. 0: none.
     pub(super) front: u64,
     /// Calls of `Thread.pass`.
-    pub(crate) passes: u32,
+    passes: u32,
 }
+
+/// Calls of `Thread.pass` between two looks at what has come from outside: a microsecond or so of a thread that does
+/// nothing else. The clock's ticks look too.
+const PASSES_PER_LOOK: u32 = 16;
+/// As many in vain until the processor is offered to other processes, some ten microseconds.
+const PASSES_PER_YIELD: u32 = 512;
 
 impl Default for Turn {
     fn default() -> Self {
@@ -113,6 +119,20 @@ impl Turn {
 const IDLE_SWEEP: usize = 16;
 
 impl Cx {
+    /// The running task would give its turn away: is anybody ready for it? Threads pass while they look whether something
+    /// has come: the clock and the system are asked now and then.
+    pub fn may_pass(&mut self) -> bool {
+        self.turn.passes = self.turn.passes.wrapping_add(1);
+        if self.turn.passes.is_multiple_of(PASSES_PER_LOOK) {
+            self.take_events();
+        }
+        let ready = self.sched().has_ready(self.worker);
+        if !ready && self.turn.passes.is_multiple_of(PASSES_PER_YIELD) {
+            // Whom it waits for may be a worker to whom the system gives no processor.
+            std::thread::yield_now();
+        }
+        ready
+    }
     /// Finds a task that may run and goes on with it; sleeps while there is none.
     pub(crate) fn run_next(&mut self) -> Flow {
         let mut swept = false;

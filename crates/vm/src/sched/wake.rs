@@ -57,7 +57,7 @@ impl Cx {
         self.tasks.get(t.task).is_some_and(|w| w.wait_seq.load(Relaxed) == t.seq)
     }
     /// Ends the wait a task is in, or with `next` the next one it begins. True when it was waiting.
-    pub(crate) fn wake_any(&mut self, task: u64, next: bool) -> bool {
+    pub fn wake_any(&mut self, task: u64, next: bool) -> bool {
         let seq = {
             let table = self.shared_tasks();
             let _order = table.lock();
@@ -99,7 +99,7 @@ impl Cx {
         }
     }
     /// Sends an exception (or `true`: kill) to a thread.
-    pub(crate) fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
+    pub fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
         self.heap.publish(v);
         root.interrupts.lock().push(v);
         root.mail.store(true, Release);
@@ -127,11 +127,11 @@ impl Cx {
         }
     }
     /// The task of a thread that runs or waits now: its first one, or one of its fibers.
-    pub(crate) fn active_of(&self, root: TaskPtr) -> TaskPtr {
+    pub fn active_of(&self, root: TaskPtr) -> TaskPtr {
         self.tasks.get(root.active.load(Acquire)).unwrap_or(root)
     }
     /// Any task by number.
-    pub(crate) fn task_mut(&self, id: u64) -> Option<TaskPtr> {
+    pub fn task_mut(&self, id: u64) -> Option<TaskPtr> {
         self.tasks.get(id)
     }
 }

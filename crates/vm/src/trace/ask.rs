@@ -3,10 +3,10 @@
 use super::{Aim, Entry, Happened, Hook, NAMES, ev};
 use crate::Cx;
 use crate::interp::frame::{Fp, ff};
-use crate::iseq::ISeq;
 use crate::method_obj::MethodObj;
 use crate::native::*;
 use crate::world::NO_METHOD;
+use kumi_bytecode::ISeq;
 use kumi_heap::*;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn enable(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let Some(q) = code.filter(|q| !q.system) else { return Ok(cx.sym("unsupported")) };
         let own = if bound { ev::CALL | ev::RETURN } else { 0 };
         let wanted = if line == 0 { mask } else { mask & ev::LINE };
-        if (q.events(line) | own) & wanted == 0 {
+        if (super::point::events_of(&q, line) | own) & wanted == 0 {
             return Ok(cx.sym("nothing"));
         }
         let mut codes = Vec::new();
@@ -238,7 +238,7 @@ impl Cx {
             }
             self.heap.before_store(b, e.val());
             s.env = e.val();
-            s.names = Some(Arc::new(crate::iseq::ScopeNames {
+            s.names = Some(Arc::new(kumi_bytecode::ScopeNames {
                 names,
                 parent: s.names.clone(),
                 match_slot: None,

@@ -2,10 +2,10 @@
 
 use super::{After, Due, Entry, Events};
 use crate::Cx;
-use crate::bytecode::HEADER;
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::native::*;
+use kumi_bytecode::HEADER;
 use kumi_heap::Value;
 
 /// Slots for the helper's frame and a block's.

@@ -16,8 +16,8 @@ mod fire;
 mod point;
 
 use crate::interp::Ready;
-use crate::iseq::ISeq;
 use crate::native::Call;
+use kumi_bytecode::ISeq;
 use kumi_heap::{Marker, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -66,18 +66,6 @@ pub(crate) const NAMES: [&str; 15] = [
     "script_compiled",
     "rescue",
 ];
-
-/// What may happen at an instruction: bits of [`ISeq::marks`].
-pub(crate) mod mark {
-    /// A statement begins, on another line than the one before.
-    pub const LINE: u8 = 1;
-    /// The body begins: parameters have their values.
-    pub const ENTRY: u8 = 2;
-    /// A rescue clause begins.
-    pub const RESCUE: u8 = 4;
-    /// The frame is left.
-    pub const LEAVE: u8 = 8;
-}
 
 /// An enabled TracePoint.
 pub(crate) struct Hook {

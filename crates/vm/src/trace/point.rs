@@ -3,61 +3,31 @@
 //! **Invariant.** Whoever asks here has saved `pc` and `fp`, as for any slow path, and does what it was about to do only
 //! when the answer is none: else that is done later.
 
-use super::{After, Events, Happened, Tracing, ev, mark};
+use super::{After, Events, Happened, Tracing, ev};
 use crate::Cx;
-use crate::bytecode::{Insn, Op};
 use crate::interp::BREAKS;
 use crate::interp::Flow;
 use crate::interp::Ready;
 use crate::interp::frame::{Fp, ff};
-use crate::iseq::{ISeq, Kind, START_RESCUE};
 use crate::method::Body;
 use crate::world::NO_METHOD;
+use kumi_bytecode::{ISeq, Insn, Kind, Op, START_RESCUE, mark};
 use kumi_heap::{UnwindObj, Value};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-impl ISeq {
-    /// What may happen at each instruction word.
-    #[inline]
-    pub(crate) fn marks(&self) -> &[u8] {
-        self.marks.get_or_init(|| self.find_marks())
-    }
-    #[cold]
-    fn find_marks(&self) -> Box<[u8]> {
-        let mut all = vec![0u8; self.code.len()];
-        let mut at = 0;
-        while at < self.code.len() {
-            let op = self.insn(at).op();
-            if op == Op::Ret {
-                all[at] |= mark::LEAVE;
-            }
-            at += 1 + op.cached() as usize;
-        }
-        let mut set = |pc: u32, bit| {
-            if let Some(m) = all.get_mut(pc as usize) {
-                *m |= bit;
-            }
-        };
-        set(self.entry, mark::ENTRY);
-        for s in &self.starts {
-            set(s & !START_RESCUE, if s & START_RESCUE != 0 { mark::RESCUE } else { mark::LINE });
-        }
-        all.into()
-    }
-    /// Events that it and the code inside it have, line events of one line if `line` is not 0.
-    pub(super) fn events(&self, line: u32) -> u32 {
-        let own = match self.kind {
-            Kind::Method => ev::CALL | ev::RETURN,
-            Kind::Block | Kind::Lambda => ev::B_CALL | ev::B_RETURN,
-            Kind::Class => ev::CLASS | ev::END,
-            Kind::Top | Kind::Eval => 0,
-        };
-        let starts = |rescue: bool| self.starts.iter().filter(move |s| (*s & START_RESCUE != 0) == rescue);
-        let lines = starts(false).any(|s| line == 0 || self.line_at(*s) == line);
-        let rescues = starts(true).next().is_some();
-        let inner = self.children.iter().fold(0, |all, c| all | c.events(line));
-        own | inner | if lines { ev::LINE } else { 0 } | if rescues { ev::RESCUE } else { 0 }
-    }
+/// Events that it and the code inside it have, line events of one line if `line` is not 0.
+pub(super) fn events_of(q: &ISeq, line: u32) -> u32 {
+    let own = match q.kind {
+        Kind::Method => ev::CALL | ev::RETURN,
+        Kind::Block | Kind::Lambda => ev::B_CALL | ev::B_RETURN,
+        Kind::Class => ev::CLASS | ev::END,
+        Kind::Top | Kind::Eval => 0,
+    };
+    let starts = |rescue: bool| q.starts.iter().filter(move |s| (*s & START_RESCUE != 0) == rescue);
+    let lines = starts(false).any(|s| line == 0 || q.line_at(*s) == line);
+    let rescues = starts(true).next().is_some();
+    let inner = q.children.iter().fold(0, |all, c| all | events_of(c, line));
+    own | inner | if lines { ev::LINE } else { 0 } | if rescues { ev::RESCUE } else { 0 }
 }
 
 /// The event of a body's beginning; of its end.
@@ -293,7 +263,7 @@ impl Cx {
         while f.iseq().system && f.flags() & ff::FINISH == 0 {
             let q = f.iseq();
             let at = ((pc as usize - q.code.as_ptr() as usize) / 8).saturating_sub(1) as u32;
-            if q.handlers.iter().any(|h| h.catch == crate::iseq::Catch::Rescue && h.from <= at && at < h.to) {
+            if q.handlers.iter().any(|h| h.catch == kumi_bytecode::Catch::Rescue && h.from <= at && at < h.to) {
                 return true;
             }
             pc = f.ret();

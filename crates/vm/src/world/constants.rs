@@ -83,7 +83,7 @@ impl Cx {
     }
     /// What a constant's name in the runtime's own texts stands for.
     pub(crate) fn own_const(&mut self, name: &str) -> Sym {
-        self.syms.intern(if name == super::HELPERS { super::HELPERS_KEY } else { name }.as_bytes())
+        self.syms.intern(if name == kumi_bytecode::HELPERS { kumi_bytecode::HELPERS_KEY } else { name }.as_bytes())
     }
     fn const_path_by(&mut self, path: &str, key: fn(&mut Cx, &str) -> Option<Sym>) -> Option<Value> {
         let _classes = self.lock_classes();

@@ -2,8 +2,8 @@
 //!
 //! **Invariant.** A class stands in the table after its superclass. Only `Known::boot` reads it, once for each runtime.
 
-use super::{HELPERS, HELPERS_KEY};
 use crate::Cx;
+use kumi_bytecode::{HELPERS, HELPERS_KEY};
 use kumi_heap::{ClassObj, Gc, Instance};
 
 macro_rules! classes {

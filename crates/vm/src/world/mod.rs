@@ -16,8 +16,3 @@ pub(crate) use methods::{CacheEntry, empty_cache};
 
 /// No such method.
 pub const NO_METHOD: u32 = u32::MAX;
-
-/// The module of what the prelude keeps to itself, as its own texts name it.
-pub const HELPERS: &str = "KumiSys";
-/// The constant it stands in: no name that a program could write or look up.
-pub const HELPERS_KEY: &str = "<KumiSys>";

@@ -6,10 +6,10 @@
 use super::Ready;
 use crate::interp::Flow;
 use crate::interp::frame::{Fp, literal_block};
-use crate::iseq::{Site, site};
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{Site, site};
 use kumi_heap::*;
 
 /// What a call site's window holds.

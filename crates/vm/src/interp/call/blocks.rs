@@ -5,14 +5,13 @@
 //! that it was written in.
 
 use super::{Missing, Ready};
-use crate::bytecode::Insn;
 use crate::interp::Flow;
 use crate::interp::binder::Strict;
 use crate::interp::frame::{ff, literal_parts};
-use crate::iseq::ISeq;
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;
 
 impl Cx {

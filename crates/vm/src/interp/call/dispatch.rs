@@ -4,16 +4,15 @@
 //! body, the twin. A frame is pushed above the registers of the frame that calls, so that a window keeps its values.
 
 use super::{Missing, Ready};
-use crate::bytecode::HEADER;
 use crate::interp::binder::Strict;
 use crate::interp::frame::ff;
 use crate::interp::{Flow, Onward, decoded};
-use crate::iseq::ISeq;
 use crate::method::Body;
 use crate::native::*;
 use crate::trace::After;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{HEADER, ISeq};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -5,12 +5,12 @@
 
 use super::Ready;
 use crate::Cx;
-use crate::bytecode::{Insn, Op};
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::method::Body;
 use crate::native::*;
 use crate::world::NO_METHOD;
+use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -4,12 +4,12 @@
 //! `generic_op` does by a call what the original would have done, jump included.
 
 use super::{Missing as NotFound, Ready};
-use crate::bytecode::{Insn, Op};
 use crate::interp::Flow;
 use crate::interp::frame::ff;
 use crate::native::*;
 use crate::world::NO_METHOD;
 use crate::{Cx, sym};
+use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,

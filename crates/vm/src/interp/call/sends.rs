@@ -5,13 +5,12 @@
 
 use super::Missing;
 use crate::Cx;
-use crate::bytecode::Insn;
 use crate::interp::frame::{Fp, ff, literal_block, literal_parts};
 use crate::interp::{Flow, hit};
-use crate::iseq::{ISeq, Site, site};
 use crate::method::{Body, Special};
 use crate::native::*;
 use crate::world::NO_METHOD;
+use kumi_bytecode::{ISeq, Insn, Site, site};
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,
