@@ -129,7 +129,7 @@ impl Heap {
         }
         let rows = rows(full);
         let fresh = if full { Fresh::all(rows) } else { Fresh::of(heaps.iter().flat_map(|h| h.fresh_blocks())) };
-        let mut m = Marking::new(&shared, fresh);
+        let mut m = Marking::new(&shared.helpers, fresh);
         let gather = |m: &mut Roots| {
             if !full {
                 for h in heaps.iter_mut() {

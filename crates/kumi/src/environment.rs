@@ -46,7 +46,7 @@ impl Accepts {
         match self {
             Accepts::Number(least, most) => v.parse::<u64>().is_ok_and(|n| (*least..=*most).contains(&n)),
             Accepts::Words(words) => words.contains(&v),
-            Accepts::Bytes => kumi_vm::memory::parse_bytes(v).is_some_and(|n| n > 0),
+            Accepts::Bytes => kumi_vm::memory_limits::parse_bytes(v).is_some_and(|n| n > 0),
             Accepts::Folder => Path::new(value).is_dir(),
         }
     }

@@ -19,7 +19,7 @@ static SMALL_START: extern "C" fn() = {
         // SAFETY: sets a number in a table; any time is right for it.
         unsafe { libmimalloc_sys::mi_option_set(ARENA_EAGER_COMMIT, 0) };
         // An arena is a gigabyte of address space, which `ulimit -v` may not grant to it and to all else.
-        if let Some(most) = kumi_vm::memory::address_space_limit() {
+        if let Some(most) = kumi_room::address_space_limit() {
             /// `mi_option_arena_reserve`, in KiB.
             const ARENA_RESERVE: libmimalloc_sys::mi_option_t = 23;
             // SAFETY: as above.
@@ -103,7 +103,7 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());
         }
     }));
-    let stack = kumi_vm::memory::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
+    let stack = kumi_room::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
     // Signals are for the interpreter's thread, whose waits they end: this one only waits for it to end.
     let held = kumi_core_system::hold();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(stack).spawn(move || {

@@ -115,7 +115,7 @@ pub fn run(mut s: Settings) -> i32 {
         println!("Syntax OK");
         return 0;
     }
-    kumi_vm::memory::forget_startup();
+    kumi_vm::memory_limits::forget_startup();
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
     let status = finish(&mut cx, &s, done.err());
     cx.end();

@@ -224,6 +224,16 @@ pub fn last_words() -> ! {
     }
 }
 
+/// What `ulimit -v` says, in bytes. May be called before anything else in the process.
+pub fn address_space_limit() -> Option<usize> {
+    let mut r = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes the structure it is given.
+    if unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut r) } != 0 || r.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    usize::try_from(r.rlim_cur).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

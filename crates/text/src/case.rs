@@ -5,7 +5,7 @@
 //! context); single-byte ones map only to characters they have; others map ASCII.
 
 use crate::encoding::EncIndex;
-use crate::single;
+use crate::encoding::single;
 use kumi_room::Grow;
 use std::cmp::Ordering;
 

@@ -1,7 +1,6 @@
 //! Text without Ruby: pure functions over bytes and the encoding they carry.
 //!
-//! - [`encoding`]: the encoding table, characters, code ranges
-//! - [`single`]: single-byte code charts
+//! - [`encoding`]: the encoding table, characters, code ranges; single-byte code charts
 //! - [`case`]: upper, lower, title case, folding
 //! - [`transcode`]: conversion between encodings, scrub
 //! - [`escape`]: inspect, dump, undump, symbols
@@ -16,7 +15,6 @@ pub mod civil;
 pub mod encoding;
 pub mod escape;
 pub mod pack;
-pub mod single;
 pub mod strftime;
 pub mod strsearch;
 pub mod succ;

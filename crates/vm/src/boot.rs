@@ -1,10 +1,10 @@
 //! Making a runtime: classes first, then natives, then the prelude.
 
 use crate::Cx;
-use crate::method::{Body, Method};
-use crate::native::*;
-use crate::runtime::Runtime;
+use crate::cx::runtime::Runtime;
+use crate::doors::*;
 use crate::world::Known;
+use crate::world::method::{Body, Method};
 use kumi_heap::*;
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ impl Cx {
         let main = cx.heap.object(object);
         cx.heap.publish(main);
         cx.boot().main_object = main;
-        for table in crate::natives::TABLES.iter().chain(crate::sched::TABLES) {
+        for table in crate::natives::TABLES.iter().chain(crate::tasks::sched::TABLES) {
             cx.natives(table);
         }
-        cx.natives(crate::finalize::TABLE);
+        cx.natives(crate::memory::TABLE);
         cx.specials();
         cx.hook_globals();
         // KUMI_GC_STRESS=1: a collection at every safepoint; k: at every k-th.
@@ -35,10 +35,10 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
-        cx.verifies = crate::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
-        if let Some((max, bound)) = crate::memory::limit() {
+        cx.verifies = crate::memory::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
+        if let Some((max, bound)) = crate::memory::machine::limit() {
             kumi_room::set_limit(max, bound);
-            kumi_room::set_group(crate::memory::group_limit().unwrap_or(0));
+            kumi_room::set_group(crate::memory::machine::group_limit().unwrap_or(0));
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);

@@ -229,7 +229,7 @@ fn marks_are_sticky() {
     let young = h.str(Value::FALSE, b"young", 1).val();
     old.as_array().unwrap().push(young);
     let shared = h.shared().clone();
-    let mut m = Marking::new(&shared, Fresh::all(None));
+    let mut m = Marking::new(&shared.helpers, Fresh::all(None));
     m.run(0, |r| r.visit(old), &|_, _| ());
     assert!(is_marked(old) && !is_marked(young) && m.cells == 0);
     m.run(0, |r| r.rescan(old), &|_, _| ());

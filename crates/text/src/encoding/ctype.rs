@@ -83,7 +83,7 @@ impl EncIndex {
         if self.is_unicode() {
             return char::from_u32(code).is_some_and(|c| unicode_is(c, class));
         }
-        match crate::single::to_unicode(self, code) {
+        match super::single::to_unicode(self, code) {
             Some(c) => unicode_is(c, class),
             // Double-byte characters are graphic; what else they are is not asked.
             None if code > 0xFF => matches!(class, Ctype::Print | Ctype::Word | Ctype::Alpha | Ctype::Alnum),

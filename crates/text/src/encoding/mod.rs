@@ -8,6 +8,7 @@
 mod chars;
 mod ctype;
 mod scan;
+pub mod single;
 
 pub use chars::{CharBuf, CharLen, Precise};
 pub use ctype::Ctype;

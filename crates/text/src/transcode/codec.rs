@@ -4,8 +4,8 @@
 //! it used; an escape-switched encoding keeps its character set in [`Shift`].
 
 use super::legacy;
+use crate::encoding::single;
 use crate::encoding::{EncIndex, Kind, Precise};
-use crate::single;
 
 /// The character set that an escape-switched encoding is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -3,8 +3,8 @@
 //! **Invariant.** Each of these fills `pending` and gives the [`Exit`] that tells the loop to take it: return it at once.
 
 use crate::Cx;
-use crate::native::*;
-use crate::symbols::sym;
+use crate::doors::*;
+use crate::names::symbols::sym;
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
 

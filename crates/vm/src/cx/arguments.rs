@@ -4,7 +4,7 @@
 //! [`Exit::Convert`], and the native is called again from its start with the converted one.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 use kumi_num::BigInt;
 use kumi_text::encoding::EncIndex;

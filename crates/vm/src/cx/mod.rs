@@ -12,13 +12,17 @@ mod describe;
 mod ivars;
 mod make;
 mod options;
+pub mod runtime;
 
 pub use options::Options;
 
-use crate::interp::{NEWS, NewEntry};
-use crate::native::*;
-use crate::runtime::{Runtime, StateCell, StateRef};
-use crate::task::{Task, TaskPtr, TaskTable};
+use crate::cx::runtime::{Runtime, StateCell, StateRef};
+use crate::doors::*;
+use crate::interp::NEWS;
+use crate::interp::NewEntry;
+use crate::tasks::task::Task;
+use crate::tasks::task::TaskPtr;
+use crate::tasks::task::TaskTable;
 use crate::world::CacheEntry;
 use kumi_heap::*;
 use std::any::TypeId;
@@ -44,7 +48,7 @@ pub struct Cx {
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
     /// The runtime's, copied.
-    pub stack_sizes: crate::stack::StackSizes,
+    pub stack_sizes: crate::tasks::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
     /// The native that asked for the helper which is about to be called (`ff::BEHALF`).
@@ -52,9 +56,9 @@ pub struct Cx {
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
     /// What comes before the loop goes on, while a slow path answers `Flow::Next`.
-    pub(crate) onward: crate::interp::Onward,
+    pub(crate) onward: crate::tasks::flow::Onward,
     /// What the detached work of the running task's native panicked with.
-    pub(crate) fault: Option<crate::fault::Fault>,
+    pub(crate) fault: Option<crate::tasks::fault::Fault>,
     /// Calls that natives made of natives, one within the other.
     pub(crate) nested: u32,
     /// Why the default method_missing is about to run.
@@ -69,7 +73,7 @@ pub struct Cx {
     /// Names of what is being compiled may die with the code.
     pub(crate) weak_names: bool,
     /// What is being compiled may be left off.
-    pub(crate) compiling: Option<crate::patience::Patience>,
+    pub(crate) compiling: Option<crate::tasks::patience::Patience>,
     /// Steps of walks through plain values, since when and until when somebody was seen to wait for their end.
     pub(crate) walked: u32,
     pub(crate) walks_since: Option<(std::time::Instant, std::time::Instant)>,
@@ -80,7 +84,7 @@ pub struct Cx {
     /// Stands where no task runs.
     pub(crate) nobody: Box<Task>,
     /// Whose turn it is and how long.
-    pub(crate) turn: crate::sched::Turn,
+    pub(crate) turn: crate::tasks::sched::Turn,
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     /// `KUMI_TWIN_STRESS`: what user code calls runs its Ruby twin instead of the native, so that any program compares the two.
@@ -97,7 +101,7 @@ pub struct Cx {
     /// How often one native has asked for one.
     pub(crate) room_asked: u8,
     /// Long work of the running task's native.
-    pub(crate) detour: crate::detach::Detour,
+    pub(crate) detour: crate::tasks::detach::Detour,
     /// Where states of native crates are, by type.
     states: rustc_hash::FxHashMap<TypeId, *const ()>,
 }
@@ -141,8 +145,8 @@ impl Cx {
             fp: std::ptr::null_mut(),
             pc: std::ptr::null(),
             stack_end: std::ptr::null_mut(),
-            raising_native: crate::world::NO_METHOD,
-            behalf: crate::world::NO_METHOD,
+            raising_native: crate::doors::NO_METHOD,
+            behalf: crate::doors::NO_METHOD,
             switch_to: None,
             onward: Default::default(),
             fault: None,

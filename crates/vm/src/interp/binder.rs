@@ -1,8 +1,8 @@
 //! Arguments to parameters, in all their kinds.
 
-use super::frame::Fp;
 use crate::Cx;
-use crate::native::{Args, Exit};
+use crate::doors::{Args, Exit};
+use crate::tasks::frame::Fp;
 use kumi_bytecode::{ISeq, Params};
 use kumi_heap::*;
 
@@ -31,10 +31,10 @@ impl Cx {
         let names: Vec<String> = q.params.kw.iter().filter(|k| k.1).map(|k| self.sym_name(k.0)).collect();
         if !names.is_empty() {
             let s = if names.len() == 1 { "" } else { "s" };
-            let old = self.ivar_get(self.pending.exc, crate::symbols::sym::IV_MESSAGE);
+            let old = self.ivar_get(self.pending.exc, crate::names::symbols::sym::IV_MESSAGE);
             let old = self.text(old);
             let new = self.str(&format!("{}; required keyword{s}: {})", old.trim_end_matches(')'), names.join(", ")));
-            self.ivar_set(self.pending.exc, crate::symbols::sym::IV_MESSAGE, new);
+            self.ivar_set(self.pending.exc, crate::names::symbols::sym::IV_MESSAGE, new);
         }
         x
     }

@@ -4,8 +4,8 @@
 //! word, whose general form is right for every state of the program; so it may happen while other workers run it.
 
 use crate::Cx;
-use crate::method::Body;
-use crate::native::Exit;
+use crate::doors::Exit;
+use crate::world::method::Body;
 use kumi_bytecode::{ISeq, Op, site};
 use kumi_heap::*;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Cx {
     }
     /// Takes back all fast operator paths.
     pub(crate) fn dequicken_all(&mut self) {
-        for q in crate::runtime::lock(&self.codes).iter() {
+        for q in crate::cx::runtime::lock(&self.codes).iter() {
             Self::dequicken(q);
         }
     }

@@ -1,9 +1,9 @@
 //! Constants, class variables, globals, instance variables: the slow halves.
 
 use super::Flow;
-use super::frame::Fp;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::*;
+use crate::tasks::frame::Fp;
 use crate::{Cx, sym};
 use kumi_bytecode::{ConstEntry, Defined, Insn};
 use kumi_heap::*;
@@ -31,7 +31,7 @@ impl Cx {
         self.heap.publish(fp.cref());
         let entry = Box::new(ConstEntry { epoch, scope: fp.cref().bits(), value, word: cache });
         cache.store(&raw const *entry as u64, Release);
-        crate::runtime::lock(&fp.iseq().const_cache).push(entry);
+        crate::cx::runtime::lock(&fp.iseq().const_cache).push(entry);
         self.code_grew(std::mem::size_of::<ConstEntry>());
     }
 

@@ -9,8 +9,8 @@
 //! Invariant: only at a stop, on stacks whose frames have been shown (`task.base`, `task.pc`). What is not known to be
 //! dead stays.
 
-use super::frame::{Fp, extent, ff};
-use crate::task::Task;
+use crate::tasks::frame::{Fp, extent, ff};
+use crate::tasks::task::Task;
 use kumi_bytecode::{HEADER, ISeq, Insn, MatchSlot, Op};
 use kumi_heap::Value;
 use rustc_hash::FxHashMap;

@@ -2,11 +2,11 @@
 
 use super::Flow;
 use super::binder::Strict;
-use super::call::Ready;
-use super::frame::Fp;
-use crate::method::{Body, Indexed, Method};
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::tasks::frame::Fp;
+use crate::world::method::{Body, Indexed, Method};
 use crate::{Cx, sym};
 use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;

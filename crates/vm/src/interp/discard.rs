@@ -6,7 +6,7 @@
 //! made before the definition and told after it, before its hook.
 
 use super::Flow;
-use crate::method::{Body, Method};
+use crate::world::method::{Body, Method};
 use crate::{Cx, sym};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;

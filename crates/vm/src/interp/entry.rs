@@ -3,9 +3,9 @@
 //! **Invariant.** The arguments stand in the window where the block's parameters are going to be, so that entering writes
 //! the frame's header and nothing else.
 
-use super::frame::{Fp, ff};
-use super::hot::{Hot, HotKind};
 use crate::Cx;
+use crate::tasks::frame::{Fp, ff};
+use crate::world::hot::{Hot, HotKind};
 use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;
 use std::sync::atomic::AtomicU64;

@@ -1,9 +1,9 @@
 //! Running text: the program, required files, `eval`, prelude texts.
 
-use super::frame::{Fp, ff};
 use crate::Cx;
-use crate::native::*;
-use crate::symbols::sym;
+use crate::doors::*;
+use crate::names::symbols::sym;
+use crate::tasks::frame::{Fp, ff};
 use kumi_bytecode::{HEADER, ISeq, Kind as Code, Op, ScopeNames};
 use kumi_compiler::{self as compiler, CompileEnv};
 use kumi_heap::*;
@@ -147,7 +147,11 @@ impl Cx {
             // Nothing runs that could be interrupted.
             return Ok(compiler::compile_full(src, opts, self));
         }
-        let ns = if src.len() > LONG_TEXT { crate::detach::VERY_LONG.max(src.len() as u64 * PARSING) } else { src.len() as u64 * PARSING };
+        let ns = if src.len() > LONG_TEXT {
+            crate::tasks::detach::VERY_LONG.max(src.len() as u64 * PARSING)
+        } else {
+            src.len() as u64 * PARSING
+        };
         if !self.worth_detaching(ns) {
             self.compiling = Some(self.patience());
             let compiled = compiler::compile_full(src, opts, self);
@@ -314,7 +318,7 @@ impl Cx {
         self.pc = q.code.as_ptr();
         self.task.failed = Value::NIL;
         self.task.result = Value::NIL;
-        self.task.state.set(crate::task::State::Ready);
+        self.task.state.set(crate::tasks::task::State::Ready);
     }
 
     /// `TOPLEVEL_BINDING`: the main object's scope, with the variables that evals and the REPL make.

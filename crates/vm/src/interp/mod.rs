@@ -17,59 +17,20 @@ mod discard;
 mod elements;
 mod entry;
 mod eval;
-pub(crate) mod frame;
-#[cfg(not(feature = "linked-frames"))]
-mod header;
-#[cfg(feature = "linked-frames")]
-#[path = "header_linked.rs"]
-mod header;
-mod hot;
+pub(crate) mod events;
 mod ops;
 mod procs;
+mod reader;
 mod run;
+mod sites;
 mod unwind;
 
 use crate::Cx;
-use crate::native::Call;
+use crate::tasks::flow::{Flow, Onward};
 pub use call::Missing;
-pub(crate) use call::Ready;
 pub use eval::{EvalScope, real_path};
-pub(crate) use hot::{Hot, HotKind, decoded, hit};
 pub(crate) use procs::{NEWS, NewEntry};
-pub(crate) use unwind::{BREAKS, KILL};
 pub use unwind::{Backtrace, TraceEntry};
-
-use kumi_heap::Value;
-
-/// How a slow path ended.
-#[must_use]
-pub(crate) enum Flow {
-    /// Load `pc` and `fp` and go on.
-    Go,
-    /// The outermost frame of the task was left.
-    Done,
-    /// The loop is left for the other one, traced or plain, which goes on.
-    Swap,
-    /// What stands in `cx.onward` comes first. It is done by the loop, not by whoever found it out: tasks that end, fibers
-    /// that fail and natives that call natives lead to each other any number of times, and none of it may lie on the native stack.
-    Next,
-}
-
-/// What a worker does before its loop goes on.
-#[derive(Default)]
-pub(crate) enum Onward {
-    /// Looks for a task that may run.
-    #[default]
-    Run,
-    /// Goes on with the current task, which was woken before it slept.
-    Resume,
-    /// Goes on with the current task, which was made so just now, by a value or an exception.
-    Continue(Result<Value, Value>),
-    /// Makes a call; the value goes to the register, as the flags say.
-    Call(Box<(Call, usize, u64)>),
-    /// Calls a method.
-    Dispatch(u32, Box<Ready>),
-}
 
 impl Cx {
     /// Leaves something to the loop.

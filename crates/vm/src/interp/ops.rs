@@ -1,9 +1,9 @@
 //! Instructions that make or convert values: literals, splats, interpolation, matches.
 
 use super::Flow;
-use super::frame::Fp;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::*;
+use crate::tasks::frame::Fp;
 use crate::{Cx, EncIndex, sym};
 use kumi_bytecode::{ISeq, Lit, MatchSlot};
 use kumi_heap::*;

@@ -1,7 +1,7 @@
 //! Closures, blocks made into Procs, `new`.
 
-use super::frame::{Fp, ff, literal_parts};
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::tasks::frame::{Fp, ff, literal_parts};
 use crate::{Cx, sym};
 use kumi_bytecode::ISeq;
 use kumi_heap::*;

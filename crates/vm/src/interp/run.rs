@@ -8,12 +8,12 @@
 use super::Flow;
 use super::elements::{push_if_room, store_at};
 use super::entry::{Outer, enter_block};
-use super::frame::{Fp, ff, literal_block, literal_parts};
-use super::hot::{Hot, HotKind, decoded, hit, seen_in};
 use crate::Cx;
-use crate::native::{Guard, R};
-use crate::symbols::sym;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::{Guard, R};
+use crate::names::symbols::sym;
+use crate::tasks::frame::{Fp, ff, literal_block, literal_parts};
+use crate::world::hot::{Hot, HotKind, decoded, hit, seen_in};
 use kumi_bytecode::{HEADER, Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::{
@@ -256,7 +256,7 @@ impl Cx {
             let i = Insn(unsafe { (*pc).load(Relaxed) });
             pc = unsafe { pc.add(1) };
             if cfg!(debug_assertions) {
-                cx.pc = crate::sites::UNSAVED;
+                cx.pc = crate::interp::sites::UNSAVED;
             }
             if TRACED {
                 save!();

@@ -5,10 +5,11 @@
 //! handler receives the traveller and ends with `Op::Raise`.
 
 use super::Flow;
-use super::frame::{Fp, ff};
-use crate::native::{Call, Target};
-use crate::task::State;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::{Call, Target};
+use crate::tasks::flow::BREAKS;
+use crate::tasks::frame::{Fp, ff};
+use crate::tasks::task::State;
 use crate::{Cx, sym};
 use kumi_bytecode::{Catch, ISeq, Insn, Op};
 use kumi_heap::*;
@@ -16,9 +17,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Kinds of Unwind cells.
 pub(crate) const RETURN: u16 = 1;
-pub(crate) const KILL: u16 = 2;
-/// In `hdr.aux` of a RETURN cell: it comes of `break`.
-pub(crate) const BREAKS: u32 = 1;
 
 /// What an exception keeps of a runaway recursion's backtrace. (CRuby ends at some 10,000 levels.)
 const INNER_LEVELS: usize = 12_000;
@@ -152,7 +150,7 @@ impl Cx {
         let k = &self.k;
         let inline = match self.syms.name(e.called) {
             b"<<" | b"[]" | b"[]=" => [k.array, k.string, k.hash].contains(&e.owner),
-            _ => matches!(e.body, crate::method::Body::MemberSet(_) | crate::method::Body::AttrSet(_)),
+            _ => matches!(e.body, crate::world::method::Body::MemberSet(_) | crate::world::method::Body::AttrSet(_)),
         };
         if inline || e.called == sym::METHOD_MISSING { NO_METHOD } else { m }
     }

@@ -5,7 +5,7 @@
 //! not there any more, since the process forked, counts as none.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 
 /// `__set_autoload(module, name, path)`, `__autoload_path(module, name)`

@@ -5,8 +5,8 @@
 
 use super::procs::proc_of;
 use crate::Cx;
+use crate::doors::*;
 use crate::interp::EvalScope;
-use crate::native::*;
 use kumi_heap::*;
 
 fn binding(cx: &mut Cx, _: Value, _: &[Value]) -> R {

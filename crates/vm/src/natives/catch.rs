@@ -4,7 +4,7 @@
 //! a frame takes itself and all above it off when it ends.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 
 /// `__catch_begin(tag)`: the running prelude frame returns what is thrown to the tag.

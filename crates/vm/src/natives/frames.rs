@@ -2,9 +2,9 @@
 //!
 //! **Invariant.** Frames are looked at while the native runs and never kept.
 
+use crate::doors::NO_METHOD;
+use crate::doors::*;
 use crate::interp::Backtrace;
-use crate::native::*;
-use crate::world::NO_METHOD;
 use crate::{Cx, sym};
 use kumi_heap::*;
 

@@ -1,7 +1,7 @@
 //! Global variables that the loop itself keeps: `$!`, `$~` and its parts, and those that are read-only.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 
 /// `__errinfo()`: `$!`; `__set_errinfo(e)`.

@@ -13,7 +13,7 @@ mod special;
 mod values;
 mod walk;
 
-use crate::native::NativeDef;
+use crate::doors::NativeDef;
 
 pub(crate) static TABLES: &[&[NativeDef]] = &[
     autoload::TABLE,
@@ -24,5 +24,5 @@ pub(crate) static TABLES: &[&[NativeDef]] = &[
     procs::TABLE,
     values::TABLE,
     walk::TABLE,
-    crate::trace::TABLE,
+    crate::interp::events::TABLE,
 ];

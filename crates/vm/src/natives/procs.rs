@@ -2,9 +2,9 @@
 //!
 //! **Invariant.** A Proc without code (`iseq` 0) was made from a Symbol or a Method, which stands in its `self_val`.
 
-use crate::method::Body;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::*;
+use crate::world::method::Body;
 use crate::{Cx, MethodObj};
 use kumi_heap::*;
 

@@ -3,10 +3,12 @@
 //! **Invariant.** A [`Special`] body gets the whole call from the loop and ends it like any other path of the call: it is no
 //! native, and may therefore push frames.
 
-use crate::interp::{Flow, Missing, Ready};
-use crate::method::{Body, Special};
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::interp::Missing;
+use crate::tasks::flow::Flow;
+use crate::world::method::{Body, Special};
 use crate::{Cx, MethodObj, sym};
 use kumi_heap::*;
 

@@ -3,7 +3,7 @@
 //! **Invariant.** None of these calls a method; each answers the same whatever the program has defined.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 
 fn class_i(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -5,7 +5,7 @@
 //! the same. Programs cannot name them.
 
 use crate::Cx;
-use crate::native::*;
+use crate::doors::*;
 use kumi_heap::*;
 
 fn int(a: &[Value], i: usize) -> usize {

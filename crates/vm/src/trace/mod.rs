@@ -11,19 +11,13 @@
 //! **Invariant.** For each `ff::TRACE` frame of a task there is one [`Entry`], in the same order; whoever leaves such a frame,
 //! by a value or by unwinding, takes the entry. While the last entry is not open for re-entry, its task sends no events.
 
-mod ask;
-mod fire;
-mod point;
-
-use crate::interp::Ready;
-use crate::native::Call;
+use crate::doors::Call;
+use crate::doors::Ready;
 use kumi_bytecode::ISeq;
 use kumi_heap::{Marker, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use std::sync::{Arc, Mutex};
-
-pub(crate) use ask::TABLE;
 
 /// Kinds of events, one bit each, in the order of [`NAMES`].
 pub(crate) mod ev {
@@ -88,10 +82,10 @@ unsafe impl Sync for Hook {}
 /// Code that a hook is limited to.
 pub(crate) struct Aim {
     /// Addresses of a piece of code and of all code inside it, ascending.
-    codes: Vec<u64>,
+    pub(crate) codes: Vec<u64>,
     /// Line events: of that line only; 0: of all.
-    line: u32,
-    _kept: Arc<ISeq>,
+    pub(crate) line: u32,
+    pub(crate) _kept: Arc<ISeq>,
 }
 
 /// The enabled hooks of a runtime.
@@ -99,7 +93,7 @@ pub(crate) struct Hooks {
     /// Is there one? Then workers run the traced loop.
     on: AtomicBool,
     /// Changes with the list.
-    epoch: AtomicU32,
+    pub(crate) epoch: AtomicU32,
     list: Mutex<Arc<Vec<Arc<Hook>>>>,
 }
 
@@ -115,17 +109,17 @@ impl Hooks {
         self.on.load(Relaxed)
     }
     pub fn mark(&self, m: &mut Marker) {
-        for h in crate::runtime::lock(&self.list).iter() {
+        for h in crate::cx::runtime::lock(&self.list).iter() {
             m.mark_all(&[h.point, h.block]);
         }
     }
-    fn snapshot(&self) -> (u32, Arc<Vec<Arc<Hook>>>) {
-        let list = crate::runtime::lock(&self.list);
+    pub(crate) fn snapshot(&self) -> (u32, Arc<Vec<Arc<Hook>>>) {
+        let list = crate::cx::runtime::lock(&self.list);
         (self.epoch.load(Relaxed), list.clone())
     }
     /// Replaces the list.
-    fn change(&self, f: impl FnOnce(&mut Vec<Arc<Hook>>)) {
-        let mut list = crate::runtime::lock(&self.list);
+    pub(crate) fn change(&self, f: impl FnOnce(&mut Vec<Arc<Hook>>)) {
+        let mut list = crate::cx::runtime::lock(&self.list);
         let mut new = (**list).clone();
         f(&mut new);
         self.on.store(!new.is_empty(), Relaxed);
@@ -151,10 +145,10 @@ pub(crate) struct View {
     pub due: Due,
     /// A text was compiled (its String, nil for a file): the call that comes next runs it.
     pub script: Option<Value>,
-    epoch: u32,
-    mask: u32,
-    marks: u8,
-    hooks: Arc<Vec<Arc<Hook>>>,
+    pub(crate) epoch: u32,
+    pub(crate) mask: u32,
+    pub(crate) marks: u8,
+    pub(crate) hooks: Arc<Vec<Arc<Hook>>>,
 }
 
 /// Methods by number.
@@ -163,49 +157,49 @@ pub(crate) type Due = SmallVec<[u32; 2]>;
 /// Of a task that sent events.
 #[derive(Default)]
 pub struct Tracing {
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     /// Frames whose leaving ends a call of a built-in method: slot, method, epoch of the hooks.
-    returns: Vec<(usize, u32, u32)>,
+    pub(crate) returns: Vec<(usize, u32, u32)>,
     /// The next instruction has told of itself.
-    skip: bool,
+    pub(crate) skip: bool,
     /// The frame at that slot has told of its leaving.
-    left: Option<usize>,
+    pub(crate) left: Option<usize>,
     /// Its thread's end has been told of.
-    over: bool,
+    pub(crate) over: bool,
 }
 
 /// One call of blocks.
-struct Entry {
-    hooks: Arc<Vec<Arc<Hook>>>,
-    events: Events,
+pub(crate) struct Entry {
+    pub(crate) hooks: Arc<Vec<Arc<Hook>>>,
+    pub(crate) events: Events,
     /// The next event and the next hook for it.
-    event: usize,
-    hook: usize,
+    pub(crate) event: usize,
+    pub(crate) hook: usize,
     /// The event that is being told.
-    current: usize,
-    after: After,
-    due: Due,
+    pub(crate) current: usize,
+    pub(crate) after: After,
+    pub(crate) due: Due,
     /// `$!` meanwhile.
-    err: Value,
+    pub(crate) err: Value,
     /// `TracePoint.allow_reentry` runs.
-    open: bool,
+    pub(crate) open: bool,
 }
 
-type Events = SmallVec<[Happened; 2]>;
+pub(crate) type Events = SmallVec<[Happened; 2]>;
 
 /// An event.
 #[derive(Clone, Copy)]
-struct Happened {
-    kind: u32,
+pub(crate) struct Happened {
+    pub(crate) kind: u32,
     /// Value or exception; the text of a script.
-    value: Value,
+    pub(crate) value: Value,
     /// The method it is about.
-    method: u32,
+    pub(crate) method: u32,
     /// Slot of the user's frame it happened in; 0: none.
-    frame: usize,
-    line: u32,
+    pub(crate) frame: usize,
+    pub(crate) line: u32,
     /// Receiver.
-    me: Value,
+    pub(crate) me: Value,
 }
 
 /// What comes when the blocks were called.
@@ -228,7 +222,7 @@ pub(crate) enum After {
 
 impl Tracing {
     /// Is a block being called that keeps events away?
-    fn is_deaf(&self) -> bool {
+    pub(crate) fn is_deaf(&self) -> bool {
         self.entries.last().is_some_and(|e| !e.open)
     }
     /// Shows the values it holds.
@@ -249,7 +243,7 @@ impl Tracing {
                     m.mark_all(&[r.recv, r.kw, r.block, r.own]);
                     m.mark_all(&r.args);
                 }
-                After::Call(c) => crate::gc::trace_call(&c.0, m),
+                After::Call(c) => crate::doors::trace_call(&c.0, m),
                 After::Value(v, ..) | After::Unwind(v, _) => m.mark(*v),
                 After::Finish(a, b) => m.mark_all(&[*a, *b]),
                 After::Instruction | After::Nothing => {}
@@ -260,14 +254,14 @@ impl Tracing {
 }
 
 fn method(m: &mut Marker, n: u32) {
-    if n != crate::world::NO_METHOD {
+    if n != crate::doors::NO_METHOD {
         m.method(n);
     }
 }
 
 impl Hook {
     /// Does it hear of an event of the thread whose first task is `root`, in code at address `code`?
-    fn hears(&self, kind: u32, root: u64, code: u64, line: u32) -> bool {
+    pub(crate) fn hears(&self, kind: u32, root: u64, code: u64, line: u32) -> bool {
         if self.mask & kind == 0 || self.thread.is_some_and(|t| t != root) {
             return false;
         }

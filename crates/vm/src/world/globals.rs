@@ -4,7 +4,7 @@
 //! before it is stored.
 
 use crate::Cx;
-use crate::native::{Exit, NativeFn};
+use crate::doors::{Exit, NativeFn};
 use kumi_heap::{Sym, Value};
 use std::collections::hash_map::Entry;
 use std::sync::OnceLock;

@@ -4,11 +4,11 @@
 //! (see `tables`). An entry of the method
 //! cache answers for the serial it was searched with, no other.
 
-use super::NO_METHOD;
 use crate::Cx;
-use crate::method::{Body, Method};
-use crate::native::{Guard, Vis};
-use crate::symbols::sym;
+use crate::doors::NO_METHOD;
+use crate::doors::{Guard, Vis};
+use crate::names::symbols::sym;
+use crate::world::method::{Body, Method};
 use kumi_heap::{ClassObj, Gc, Sym, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;

@@ -30,7 +30,7 @@ impl Cx {
     }
     fn next_serial(&mut self) -> u32 {
         let n = self.serial.fetch_add(1, Relaxed) + 1;
-        if n > crate::tables::MOST_SERIALS && n & 0xffff == 0 {
+        if n > crate::world::tables::MOST_SERIALS && n & 0xffff == 0 {
             self.heap.request_full();
         }
         n

@@ -3,11 +3,11 @@
 //! **Invariant.** What needs a conversion by Ruby code first (a block argument that is no Proc) is converted in its own
 //! register, and the instruction is executed again: until then nothing of the call has happened.
 
-use super::Ready;
-use crate::interp::Flow;
-use crate::interp::frame::{Fp, literal_block};
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::{Fp, literal_block};
 use crate::{Cx, sym};
 use kumi_bytecode::{Site, site};
 use kumi_heap::*;

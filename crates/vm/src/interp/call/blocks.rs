@@ -4,12 +4,13 @@
 //! **Invariant.** A block given to a block's call is its own `&blk` parameter; `yield` in it means the block of the method
 //! that it was written in.
 
-use super::{Missing, Ready};
-use crate::interp::Flow;
+use super::Missing;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
 use crate::interp::binder::Strict;
-use crate::interp::frame::{ff, literal_parts};
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::{ff, literal_parts};
 use crate::{Cx, sym};
 use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;

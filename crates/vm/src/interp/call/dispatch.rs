@@ -3,14 +3,17 @@
 //! **Invariant.** A native runs with no block and with as many arguments as its row allows; everything else goes to its
 //! body, the twin. A frame is pushed above the registers of the frame that calls, so that a window keeps its values.
 
-use super::{Missing, Ready};
+use super::Missing;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
 use crate::interp::binder::Strict;
-use crate::interp::frame::ff;
-use crate::interp::{Flow, Onward, decoded};
-use crate::method::Body;
-use crate::native::*;
+use crate::tasks::flow::Flow;
+use crate::tasks::flow::Onward;
+use crate::tasks::frame::ff;
 use crate::trace::After;
-use crate::world::NO_METHOD;
+use crate::world::hot::decoded;
+use crate::world::method::Body;
 use crate::{Cx, sym};
 use kumi_bytecode::{HEADER, ISeq};
 use kumi_heap::*;

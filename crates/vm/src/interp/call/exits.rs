@@ -3,13 +3,13 @@
 //! **Invariant.** An [`Exit`]'s details stand in `pending`, and are taken exactly once. A call that is to be made again keeps
 //! its arguments: in their window when the instruction is executed again, in the task otherwise.
 
-use super::Ready;
 use crate::Cx;
-use crate::interp::Flow;
-use crate::interp::frame::ff;
-use crate::method::Body;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::ff;
+use crate::world::method::Body;
 use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;

@@ -2,10 +2,10 @@
 //!
 //! **Invariant.** `Cx::missing` says why from here until the default one has made its message.
 
-use super::Ready;
-use crate::interp::Flow;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::tasks::flow::Flow;
 use crate::{Cx, sym};
 use kumi_heap::*;
 

@@ -17,27 +17,4 @@ mod refinements;
 mod sends;
 mod unused;
 
-use crate::native::Args;
-use kumi_heap::Value;
 pub use missing::Missing;
-
-/// A call on its way to its callee.
-pub(crate) struct Ready {
-    pub recv: Value,
-    pub args: Args,
-    pub kw: Value,
-    /// Nobody else has that Hash: whoever keeps it takes it as it is, else a copy.
-    pub kw_own: bool,
-    /// Block word for the callee's frame: what `yield` in it calls.
-    pub block: Value,
-    /// Block given to the call of a block: its `&blk` parameter.
-    pub own: Value,
-    pub dst: usize,
-    pub flags: u64,
-}
-
-impl Ready {
-    pub fn new(recv: Value, args: Args, dst: usize, flags: u64) -> Ready {
-        Ready { recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, own: Value::NIL, dst, flags }
-    }
-}

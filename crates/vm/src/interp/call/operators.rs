@@ -3,11 +3,12 @@
 //! **Invariant.** Once somebody redefined an operator, all of them are `Op::Generic` in users' code (`code`), and
 //! `generic_op` does by a call what the original would have done, jump included.
 
-use super::{Missing as NotFound, Ready};
-use crate::interp::Flow;
-use crate::interp::frame::ff;
-use crate::native::*;
-use crate::world::NO_METHOD;
+use super::Missing as NotFound;
+use crate::doors::NO_METHOD;
+use crate::doors::Ready;
+use crate::doors::*;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::ff;
 use crate::{Cx, sym};
 use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;

@@ -4,9 +4,9 @@
 //! found where the list is not empty is never cached.
 
 use crate::Cx;
-use crate::interp::frame::Fp;
-use crate::method::Body;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::tasks::frame::Fp;
+use crate::world::method::Body;
 use kumi_heap::*;
 
 impl Cx {

@@ -5,11 +5,12 @@
 
 use super::Missing;
 use crate::Cx;
-use crate::interp::frame::{Fp, ff, literal_block, literal_parts};
-use crate::interp::{Flow, hit};
-use crate::method::{Body, Special};
-use crate::native::*;
-use crate::world::NO_METHOD;
+use crate::doors::NO_METHOD;
+use crate::doors::*;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::{Fp, ff, literal_block, literal_parts};
+use crate::world::hot::hit;
+use crate::world::method::{Body, Special};
 use kumi_bytecode::{ISeq, Insn, Site, site};
 use kumi_heap::*;
 use std::sync::atomic::{

@@ -4,11 +4,11 @@
 //! is told before the call, once for each method's code; the instruction is then executed again.
 
 use crate::Cx;
-use crate::interp::Flow;
-use crate::interp::frame::{Fp, ff};
-use crate::method::Body;
-use crate::native::*;
+use crate::doors::*;
 use crate::sym;
+use crate::tasks::flow::Flow;
+use crate::tasks::frame::{Fp, ff};
+use crate::world::method::Body;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Words of a `Send`.

@@ -1,0 +1,349 @@
+//! Roots: everything the heap must keep, told exactly.
+//!
+//! **Invariant.** Private cells of a worker are reachable from: the task it runs, the tasks in `Cx::recent` (fibers of
+//! the running thread and its first task, suspended now, that ran since their last look), what is `pending`, and other
+//! private cells; from nowhere else. A thread that leaves its worker publishes what its tasks hold and empties the
+//! list, so the tasks in it are always of the running thread. A node collection leaves no private cells, and empties
+//! the lists of all workers: so no list names a fiber that has died.
+
+use crate::Cx;
+use crate::cx::runtime::Runtime;
+use crate::doors::{Call, Pending, trace_call};
+use crate::tasks::fault::Whole;
+use crate::tasks::frame::Fresh;
+use crate::tasks::task::State;
+use crate::tasks::task::TaskPtr;
+use crate::tasks::task::TaskTable;
+use crate::tasks::task::recent;
+use crate::world::tables::Met;
+use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value};
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Cx {
+    /// Calls `f` with every live cell of the runtime, while the world stands still. Not under a guard: other
+    /// workers must come to their safepoints. Values it is shown may be another thread's alone: they must not be kept.
+    pub fn each_cell(&mut self, mut f: impl FnMut(Value)) {
+        while self.stop_world(|cx| cx.walk_heaps(&mut f)).is_none() {}
+    }
+    /// The live cells that `which` says yes to, for the running thread to keep: they are published.
+    pub fn find_cells(&mut self, mut which: impl FnMut(Value) -> bool) -> Vec<Value> {
+        loop {
+            let found = self.stop_world(|cx| {
+                let mut found = Vec::new();
+                cx.walk_heaps(&mut |v| {
+                    if which(v) {
+                        found.push(v);
+                    }
+                });
+                // At the stop: afterwards the thread that has it to itself may change it without a lock.
+                for v in &found {
+                    cx.heap.publish(*v);
+                }
+                found
+            });
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+    /// Calls `f` with every live cell. The world is stopped.
+    fn walk_heaps(&mut self, f: &mut dyn FnMut(Value)) {
+        // SAFETY: the world is stopped: no other worker touches its context until this is over.
+        let mut heaps: Vec<&mut Heap> = self.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+        Heap::each_cell_all(&mut heaps, f);
+    }
+    /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
+    pub(crate) fn collect_garbage(&mut self) {
+        let requested = self.heap.shared().stats.now_ns();
+        let stopped = self.stop_world(|cx| {
+            let _whole = Whole::begin();
+            let stopped = cx.heap.shared().stats.now_ns();
+            // SAFETY: the world is stopped: no other worker touches its context until this is over.
+            let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+            let rt = cx.runtime();
+            let mut was_full = false;
+            let stress = cx.gc_stress > 0;
+            rt.tasks.bury();
+            // What was not remembered shows afterwards too; before, it shows by whom.
+            if cx.verifies && cx.verify_pause == 0 && cx.heap.shared().stat().count.is_multiple_of(8) {
+                cx.verify_heap(Moment::BeforeYoung, "before a node collection");
+            }
+            let met = Met::new(&rt);
+            Heap::collect_rows(&mut heaps, &|full| full.then(|| met.begin()), &mut |full, m| {
+                was_full = full;
+                if full && rt.outside.armed.load(Relaxed) || stress {
+                    rt.tasks.each(|mut t| t.empty_dead_registers());
+                }
+                rt.mark_roots(!full, m);
+            });
+            if was_full {
+                rt.sweep_tables(&met);
+                rt.note_runners(cx.task.id != 0);
+            }
+            rt.tasks.each(|mut t| t.recent = 0);
+            for w in &rt.workers {
+                // SAFETY: as above.
+                unsafe { (*w.cx).recent.clear() };
+            }
+            if cx.verifies && cx.verify_pause > 0 {
+                cx.verify_pause -= 1;
+            } else if cx.verifies {
+                let t0 = std::time::Instant::now();
+                cx.verify_heap(Moment::Marked, "after a node collection");
+                cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
+            }
+            (stopped, was_full)
+        });
+        if let Some((stopped, full)) = stopped {
+            let stats = &self.heap.shared().stats;
+            let now = stats.now_ns();
+            stats.resumed(self.worker, requested, stopped, now);
+            if full {
+                self.outside.collected(now.saturating_sub(stopped));
+            }
+            if self.outside.armed.load(Relaxed) {
+                self.sweep_everywhere();
+            }
+        }
+        let collected = stopped.is_some();
+        self.settle_sites(NODE_TICKS);
+        if self.heap.shared().has_pending_finalizers() {
+            self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+        if collected {
+            self.give_back_in_time();
+        }
+    }
+}
+
+/// Stacks above that many slots are looked at in parts.
+const LONG: usize = 1024;
+
+/// Shows the values of a worker that stand in no cell and no task of another thread.
+struct Window<'a> {
+    task: TaskPtr,
+    root: TaskPtr,
+    /// All is published afterwards.
+    shared: bool,
+    /// What is known of the running task's stack.
+    known: Option<Fresh>,
+    recent: &'a [u64],
+    tasks: &'a TaskTable,
+}
+
+impl Window<'_> {
+    /// The stack and fields of the running task and of the recent ones.
+    fn stacks(&self, m: &mut Marker) {
+        let mut task = self.task;
+        task.show(self.shared, self.known, m);
+        if self.root != self.task {
+            // Fibers change it in their thread's first task.
+            m.mark(self.root.matched);
+            if self.shared {
+                self.resumers(m);
+            }
+        }
+        for id in self.recent {
+            if let Some(mut t) = self.tasks.get(*id).filter(|t| *t != self.task) {
+                t.show(self.shared, None, m);
+            }
+        }
+    }
+}
+
+impl Window<'_> {
+    /// The tasks that wait for the running fiber. They may have left the list, and go with their thread.
+    fn resumers(&self, m: &mut Marker) {
+        let mut at = self.task.resumer;
+        let mut show = |mut t: TaskPtr| {
+            if t.recent & recent::LISTED == 0 {
+                t.show(true, None, m);
+            }
+        };
+        while let Some(t) = at.and_then(|id| self.tasks.get(id)) {
+            if t != self.root {
+                show(t);
+            }
+            at = t.resumer;
+        }
+        show(self.root);
+    }
+}
+
+/// Shows what a worker has pending between two bytecodes.
+pub(crate) fn show_pending(pending: &Pending, switch_to: &Option<(u64, Result<Value, Value>)>, m: &mut Marker) {
+    m.mark(pending.exc);
+    m.mark(pending.keep);
+    if let Some(c) = &pending.call {
+        trace_call(c, m);
+    }
+    if let Some((_, v)) = switch_to {
+        m.mark(v.unwrap_or_else(|e| e));
+    }
+}
+
+impl Cx {
+    // --- the running thread's private values -----------------------------------
+
+    /// A task of the running thread is left, or is new: what it holds may be private.
+    #[inline]
+    pub fn note_recent(&mut self, mut t: TaskPtr) {
+        if t.recent & recent::LISTED == 0 {
+            self.recent.push(t.id);
+        }
+        t.recent = recent::LISTED | recent::RAN | recent::TOUCHED;
+    }
+    /// Empties the list of recent tasks.
+    pub(crate) fn forget_recent(&mut self) {
+        for id in std::mem::take(&mut self.recent) {
+            if let Some(mut t) = self.tasks.get(id) {
+                t.recent &= recent::TOUCHED;
+            }
+        }
+    }
+    /// The running thread is about to leave this worker: what its tasks hold is published. Its frame must stand in
+    /// `task.base` (`park_state`).
+    #[inline]
+    pub(crate) fn publish_stacks(&mut self) {
+        if self.recent.is_empty() && !self.heap.has_private() {
+            return;
+        }
+        let Cx { heap, task, root, recent, rt, .. } = self;
+        if heap.windows() {
+            let w = Window { task: *task, root: *root, shared: true, known: None, recent, tasks: &rt.tasks };
+            heap.publish_roots(|m| w.stacks(m));
+            heap.all_shown();
+        }
+        self.forget_recent();
+    }
+    /// As [`Cx::publish_stacks`] at the end of a thread, whose own stack is empty: its fibers may outlive it.
+    pub(crate) fn publish_fibers(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        if self.heap.windows() {
+            let Cx { heap, task, recent, rt, .. } = self;
+            heap.publish_roots(|m| {
+                for mut t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
+                    t.show(true, None, m);
+                }
+            });
+        }
+        self.forget_recent();
+    }
+    /// Publishes the values of a call that another task will make.
+    pub(crate) fn publish_call(&mut self, c: &Call) {
+        self.heap.publish_roots(|m| trace_call(c, m));
+    }
+    /// Shows the roots of a window collection.
+    pub fn window_roots(&mut self, m: &mut Marker) {
+        self.show_stack();
+        Window { task: self.task, root: self.root, shared: false, known: None, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
+        show_pending(&self.pending, &self.switch_to, m);
+    }
+    /// Recent tasks that have not run since the last window collection leave the list: what they hold leaves the window.
+    pub fn age_recent(&mut self) {
+        if self.recent.is_empty() {
+            return;
+        }
+        let mut old = Vec::new();
+        let (running, tasks) = (self.task, &self.rt.tasks);
+        self.recent.retain(|id| {
+            let Some(mut t) = tasks.get(*id) else { return false };
+            if t.recent & recent::RAN == 0 && t != running {
+                t.recent &= recent::TOUCHED;
+                old.push(t);
+                return false;
+            }
+            t.recent &= !recent::RAN;
+            true
+        });
+        if !old.is_empty() {
+            self.heap.retire_roots(|m| old.iter_mut().for_each(|t| t.show(false, None, m)));
+        }
+    }
+    /// A window collection, by this worker alone. Only at safepoints.
+    pub(crate) fn collect_window(&mut self) {
+        let _whole = Whole::begin();
+        self.show_stack();
+        self.age_recent();
+        let Cx { heap, task, root, recent, rt, pending, switch_to, .. } = self;
+        let mut known = None;
+        if task.base > LONG {
+            heap.retire_roots(|m| known = task.show_aged(m));
+        }
+        let w = Window { task: *task, root: *root, shared: false, known, recent, tasks: &rt.tasks };
+        heap.collect_window(|m| {
+            w.stacks(m);
+            show_pending(pending, switch_to, m);
+        });
+        if self.verifies && self.verify_pause > 0 {
+            self.verify_pause -= 1;
+        } else if self.verifies {
+            let t0 = std::time::Instant::now();
+            self.stop_world(|cx| cx.verify_heap(Moment::BeforeYoung, "after a window collection"));
+            // Where a look takes long, it is taken less often: five window collections are let pass for a millisecond.
+            self.verify_pause = (t0.elapsed().as_micros() / 200).min(256) as u32;
+        }
+        self.settle_sites(1);
+    }
+}
+
+impl Runtime {
+    /// What the tables of the runtime hold, table by table.
+    pub(crate) fn table_roots(&self, f: &mut dyn FnMut(&str, &mut dyn FnMut(&mut Marker))) {
+        f("known classes", &mut |m| self.k.trace(m));
+        f("methods", &mut |m| if m.rows() { self.pinned_rows(m) } else { self.methods.iter().for_each(|x| x.show(m)) });
+        f("globals", &mut |m| {
+            for g in &self.globals {
+                m.mark(g.value());
+            }
+        });
+        for c in crate::cx::runtime::lock(&self.codes).iter() {
+            f("code", &mut |m| {
+                if !m.rows() {
+                    crate::world::tables::show_values(c, m);
+                }
+            });
+        }
+        f("kept values", &mut |m| m.mark_all(&self.kept()));
+        f("work aside", &mut |m| self.aside.mark(m));
+        f("enabled TracePoints", &mut |m| self.hooks.mark(m));
+        f("locks that threads hold", &mut |m| self.lock_book.trace(m));
+        f("time limits", &mut |m| self.limits.trace(m));
+        f("main object and its place", &mut |m| m.mark_all(&[self.main_object, self.top_cref]));
+        let Some(first) = self.workers.first() else { return };
+        // SAFETY: as in `collect_garbage`.
+        let cx = unsafe { &*first.cx };
+        for (i, t) in self.tracers.iter().enumerate() {
+            f(&format!("native crate's table {i}"), &mut |m| t(cx, m));
+        }
+    }
+    /// Is the task kept by the table of tasks (not by a fiber's object)? `young` as for `mark_roots`.
+    pub(crate) fn is_kept(t: TaskPtr, young: bool) -> bool {
+        // A fiber that waits to be resumed lives as long as its object.
+        let held = matches!(t.state.get(), State::New | State::Suspended | State::Done);
+        (t.is_root() || !held || young && t.recent & recent::TOUCHED != 0) && t.state.get() != State::Done
+    }
+
+    /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
+    /// since the last one; a fiber's stack changes without such a note.
+    fn mark_roots(&self, young: bool, m: &mut Marker) {
+        // A shape is found by its names.
+        if let (true, Some(w)) = (m.rows(), self.workers.first()) {
+            // SAFETY: as in `collect_garbage`.
+            unsafe { (*w.cx).heap.shapes.each_name(|s| m.sym(s)) };
+        }
+        self.table_roots(&mut |_, show| show(m));
+        for w in &self.workers {
+            // SAFETY: as in `collect_garbage`.
+            let cx = unsafe { &*w.cx };
+            show_pending(&cx.pending, &cx.switch_to, m);
+        }
+        self.tasks.each(|t| {
+            if Runtime::is_kept(t, young) {
+                t.trace(m);
+            }
+        });
+    }
+}

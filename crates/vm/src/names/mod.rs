@@ -1,0 +1,4 @@
+//! Interned names, and the vector that never moves, which they and all rows of the runtime stand in.
+
+pub(crate) mod stable;
+pub(crate) mod symbols;

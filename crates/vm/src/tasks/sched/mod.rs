@@ -1,0 +1,65 @@
+//! Which task runs: threads in turn on the workers, fibers where they are told to.
+//!
+//! A task that does not run has its frame and next instruction in `task.base` and
+//! `task.pc`, and in `task.dst` the slot that takes the value it is resumed with.
+//! Threads change only at safepoints and where a native parks; a parked native is
+//! called again when its task runs again.
+//!
+//! **Invariant.** A task is either run by one worker, or queued once, or waiting
+//! (then its state says so, and one wake-up makes it ready), or a fiber that waits
+//! to be resumed. After it was queued or its wait was made known, the worker that
+//! ran it touches it no more. States, wait numbers and wake flags that belong
+//! together change under the task table's lock.
+//!
+//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `turn` who is next and for how long,
+//! `wait` and `wake` the two ends of a wait, `idle` what a worker looks after that has nothing to run, `life` how tasks
+//! begin and end, `signal` how a handler gets the main thread, `doors` what natives may wait for.
+
+mod doors;
+mod idle;
+mod life;
+mod safepoint;
+mod signal;
+mod switch;
+mod turn;
+mod wait;
+mod wake;
+
+use crate::Cx;
+use crate::doors::*;
+pub use kumi_sched::now_ns;
+use kumi_sched::{Config, Sched};
+pub(crate) use turn::Turn;
+
+pub(crate) static TABLES: &[&[NativeDef]] = &[doors::TABLE, signal::TABLE];
+
+/// How often running workers are asked to look around while there is a reason.
+const TICK_NS: u64 = 2_000_000;
+
+impl Cx {
+    /// The scheduler, made when first needed.
+    pub fn sched(&self) -> &Sched {
+        self.sched_cell().get_or_init(|| {
+            let seed = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
+            let s = Sched::new(Config { workers: kumi_sched::default_workers(), seed });
+            crate::tasks::worker::arm_signals(&s);
+            s
+        })
+    }
+    /// A second thread exists: turns end by the clock.
+    pub(crate) fn start_ticker(&mut self) {
+        if self.sched().has_ticker() {
+            return;
+        }
+        let rt = self.runtime();
+        let weak = std::sync::Arc::downgrade(&rt);
+        let fresh = self.sched().start_ticker(TICK_NS, move || {
+            if let Some(rt) = weak.upgrade() {
+                rt.tick();
+            }
+        });
+        if fresh {
+            self.sched().ticker_on(true);
+        }
+    }
+}

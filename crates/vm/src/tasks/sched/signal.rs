@@ -1,0 +1,94 @@
+//! A signal handler that the main thread runs though it waits.
+//!
+//! **Invariant.** The wait that a handler interrupts is kept in the task, with what it had waited for and until when, and
+//! begins again after the handler; several such waits lie on one another.
+
+use crate::Cx;
+use crate::doors::*;
+use crate::tasks::frame::ff;
+use crate::tasks::task::Interrupted;
+use crate::tasks::task::State;
+use crate::tasks::task::Waits;
+use kumi_heap::*;
+use std::sync::atomic::Ordering::*;
+
+impl Cx {
+    /// The main task is made to run a signal handler: its wait ends for it and begins again afterwards.
+    pub(super) fn signal_wakes_main(&mut self, c: Call) {
+        let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
+        let mut t = self.active_of(main);
+        let id = t.id;
+        {
+            let table = self.shared_tasks();
+            let _order = table.lock();
+            match t.state.get() {
+                State::Waiting => {
+                    t.wait_seq.fetch_add(1, Relaxed);
+                    self.wait_is_over(t);
+                }
+                State::Ready => self.sched().remove(id),
+                _ => return,
+            }
+        }
+        // A native that waits runs again after the handler, and what it gives goes where it would have gone.
+        let mut c = c;
+        c.target = Target::Helper(self.intern("signal_came_again"));
+        self.publish_call(&c);
+        let (call, dst, flags) = match t.again.take() {
+            Some(a) => (Some(a.0), a.1, a.2),
+            None => (None, 0, ff::DISCARD),
+        };
+        let waits = std::mem::replace(&mut t.waits, Waits::Nothing);
+        let aside = t.aside.take();
+        let wait = Interrupted { call, waits, since: t.since, until: t.until, aside };
+        t.after_signal.push(wait);
+        t.again = Some(Box::new((c, dst, flags)));
+        self.sched().push_front(0, id, true);
+    }
+}
+
+impl Cx {
+    /// What the main thread waited for has come, and so has a signal: its handler runs first, then `c`, or the
+    /// instruction that waited. A native may be
+    /// all that is left to run, and no safepoint behind it.
+    #[inline]
+    pub(super) fn signal_before(&mut self, c: Option<&Call>) -> Option<Call> {
+        if self.worker != 0 || !self.heap.poll.load(Relaxed) || self.task.root != self.tasks.main.load(Relaxed) {
+            return None;
+        }
+        self.signal_before_slow(c)
+    }
+    #[cold]
+    fn signal_before_slow(&mut self, c: Option<&Call>) -> Option<Call> {
+        let mut handler = self.signal_hook?(self)?;
+        handler.target = Target::Helper(self.intern("signal_came_again"));
+        let waits = std::mem::replace(&mut self.task.waits, Waits::Nothing);
+        let aside = self.task.aside.take();
+        let wait = Interrupted { call: c.cloned(), waits, since: self.task.since, until: self.task.until, aside };
+        self.task.after_signal.push(wait);
+        Some(handler)
+    }
+}
+
+pub(super) static TABLE: &[NativeDef] = &[
+    intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
+        Some(w) => {
+            (cx.task.waits, cx.task.since, cx.task.until) = (w.waits, w.since, w.until);
+            cx.task.aside = w.aside;
+            match w.call {
+                Some(call) => {
+                    cx.pending.call = Some(call);
+                    Err(Exit::Call)
+                }
+                None => Ok(Value::NIL),
+            }
+        }
+        None => Ok(Value::NIL),
+    })
+    .guard(Guard::None),
+    intrinsic("__after_signal_drop", 0, 0, |cx, _, _| {
+        cx.task.after_signal.pop();
+        Ok(Value::NIL)
+    })
+    .guard(Guard::None),
+];

@@ -1,0 +1,335 @@
+//! Workers: OS threads that each run tasks with a [`Cx`] of their own, and the stop
+//! at which one of them has the runtime to itself.
+//!
+//! **Invariant.** Who may do what beside whom is told in `kumi_sched`'s `stop.rs`; here is what workers do with it. A worker
+//! passes [`Cx::stop_here`] between bytecodes. An idle worker touches nothing of the runtime, a detached one (`detach.rs`)
+//! changes nothing of it: it reads what its work owns, and cells that are kept alive for it. One that stands still at a
+//! stop does nothing but what the collection gives it to mark. `Cx::parallel` is what the stop said last.
+//!
+//! What is kept until nobody reads it (`retire`) outlasts the stops during which somebody
+//! is detached who may have seen it.
+
+use crate::Cx;
+use crate::cx::runtime::Runtime;
+use crate::tasks::fault::{Fault, caught};
+use crate::tasks::task::State;
+use kumi_heap::HeapShared;
+use kumi_sched::{Sched, Stop, Surroundings};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
+
+/// Native stack of our own threads, workers and those of work aside: what parses and compiles stops at a depth that fits.
+pub(crate) const NATIVE_STACK: usize = 16 << 20;
+
+/// A runtime and its heap, as a stop needs them.
+struct Around<'a>(&'a Runtime, &'a HeapShared);
+
+impl Surroundings for Around<'_> {
+    fn poll_all(&self) {
+        self.0.poll_all();
+    }
+    fn cores(&self) -> usize {
+        self.1.gc_threads()
+    }
+    fn help(&self, stays: &dyn Fn() -> bool) {
+        self.1.help(stays);
+    }
+    fn hurry(&self, on: bool) {
+        self.1.set_hurry(on);
+    }
+    fn reader_begins(&self) -> u64 {
+        self.1.reader_begins()
+    }
+    fn reader_ends(&self, seen: u64) {
+        self.1.reader_ends(seen);
+    }
+}
+
+/// Where to find a worker.
+#[derive(Clone, Copy)]
+pub(crate) struct WorkerRef {
+    pub cx: *mut Cx,
+    pub poll: *const AtomicBool,
+}
+// SAFETY: workers are never dropped while others run (`Cx::end`); `poll` is atomic, `cx` is followed only at a stop.
+unsafe impl Send for WorkerRef {}
+// SAFETY: as above.
+unsafe impl Sync for WorkerRef {}
+
+/// A descriptor whose writing wakes the sleeping worker, for signal handlers; -1: none.
+pub static WAKE_FD: AtomicI32 = AtomicI32::new(-1);
+
+pub(crate) fn arm_signals(s: &Sched) {
+    WAKE_FD.store(s.signal_fd(), Release);
+}
+
+impl Runtime {
+    /// The end of what began with [`Cx::reader_aside_begins`], on whatever thread.
+    pub(crate) fn reader_aside_ends(&self, heap: &HeapShared, seen: u64) {
+        self.stop.reader_ends(&Around(self, heap), seen);
+    }
+    /// A tick of the clock: running workers look around; with none the clock stops.
+    pub(crate) fn tick(&self) {
+        if self.stop.some_run() {
+            self.poll_all();
+        } else if let Some(s) = self.sched.get() {
+            s.ticker_on(false);
+        }
+    }
+    /// Asks every worker to look around at its next safepoint.
+    pub(crate) fn poll_all(&self) {
+        for w in &self.workers {
+            // SAFETY: see WorkerRef.
+            unsafe { (*w.poll).store(true, Release) };
+        }
+    }
+    pub(crate) fn poll_worker(&self, w: usize) {
+        if let Some(w) = self.workers.get(w) {
+            // SAFETY: see WorkerRef.
+            unsafe { (*w.poll).store(true, Release) };
+        }
+    }
+}
+
+impl Cx {
+    /// Does another worker want something of this one at its next safepoint? For natives that can come there in between.
+    pub fn others_wait(&self) -> bool {
+        self.stop.is_asked()
+    }
+    /// Does what other workers asked of this one; the running task may be looked at meanwhile.
+    #[inline]
+    pub(crate) fn stop_here(&mut self) {
+        if self.stop.is_asked() {
+            self.stop_here_slow();
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn stop_here_slow(&mut self) {
+        self.show_stack();
+        let parallel = self.with_stop(|stop, o| stop.pass(o));
+        self.parallel_mode(parallel);
+    }
+    fn with_stop<T>(&self, f: impl FnOnce(&Stop, &Around) -> T) -> T {
+        let (rt, heap) = (self.runtime(), self.heap.shared().clone());
+        f(&rt.stop, &Around(&rt, &heap))
+    }
+    /// The frames of the running task can be walked by others from here on.
+    pub(crate) fn show_stack(&mut self) {
+        if self.task.id != 0 && self.task.state.get() == State::Ready && !self.fp.is_null() {
+            self.task.base = self.slot_of(self.fp());
+            self.task.pc = self.pc as usize;
+        }
+    }
+    fn parallel_mode(&mut self, on: bool) {
+        if self.parallel != on {
+            self.parallel = on;
+            self.heap.set_parallel(on);
+        }
+    }
+    /// This worker becomes active.
+    fn become_active(&mut self) {
+        let parallel = self.with_stop(|stop, o| stop.enter(o));
+        self.parallel_mode(parallel);
+        let rt = self.runtime();
+        if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 || rt.outside.armed.load(Relaxed) {
+            self.sched().ticker_on(true);
+        }
+    }
+    /// This worker becomes idle.
+    fn become_idle(&mut self) {
+        self.parallel_mode(false);
+        self.with_stop(|stop, o| stop.leave(o));
+    }
+    /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
+    pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Fault> {
+        self.show_stack();
+        let Some(seen) = self.with_stop(|stop, o| stop.detach(o)) else { return caught(work) };
+        let done = caught(work);
+        let parallel = self.with_stop(|stop, o| stop.attach(o, seen));
+        self.parallel_mode(parallel);
+        done
+    }
+    /// Somebody will read cells beside this worker, which goes on: see `aside.rs`. At a safepoint; `None`: not now, a fork is to come.
+    pub(crate) fn reader_aside_begins(&mut self) -> Option<u64> {
+        let seen = self.with_stop(|stop, o| stop.reader_begins(o))?;
+        self.parallel_mode(true);
+        Some(seen)
+    }
+    /// Nothing to run: waits for something to come.
+    pub(crate) fn go_idle(&mut self) {
+        self.arm_trim();
+        self.arm_look();
+        self.become_idle();
+        self.sched().wait(self.worker);
+        self.become_active();
+        if self.worker != 0 && !self.sched().has_ready(self.worker) && self.signal_hook.is_some() {
+            // What came may be a signal, which is worker 0's affair.
+            self.sched().wake_worker(0);
+        }
+    }
+    /// Runs `f` while no other worker is active. `None` when another worker stopped the world first: look again.
+    ///
+    /// Natives that call it must be of [`Guard::None`](crate::Guard::None) and hold no lock: others may wait for it.
+    pub fn stop_world<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> Option<T> {
+        if !self.begin_stop() {
+            return None;
+        }
+        /// Lets the others go on, whatever way `f` ends.
+        struct End(Arc<Runtime>);
+        impl Drop for End {
+            fn drop(&mut self) {
+                self.0.stop.end();
+            }
+        }
+        let _end = End(self.runtime());
+        Some(f(self))
+    }
+    /// [`stop_world`](Self::stop_world) around a fork: what `f` gives. The child (0) does not touch the stop's lock,
+    /// which another thread may have held just then: [`after_fork`](Self::after_fork) makes it anew.
+    pub fn fork_world(&mut self, f: impl FnOnce() -> i32) -> Option<i32> {
+        self.show_stack();
+        self.with_stop(|stop, o| stop.before_fork(o));
+        if !self.begin_stop() {
+            self.stop.forked();
+            return None;
+        }
+        self.give_back.hold();
+        let pid = f();
+        if pid != 0 {
+            self.give_back.held();
+            self.stop.end();
+            self.stop.forked();
+        }
+        Some(pid)
+    }
+    fn begin_stop(&mut self) -> bool {
+        self.show_stack();
+        match self.with_stop(|stop, o| stop.begin(o)) {
+            Some(detached) => {
+                self.heap.shared().set_taken_cores(detached);
+                true
+            }
+            None => {
+                self.stop_here_slow();
+                false
+            }
+        }
+    }
+
+    /// Starts the other workers, once.
+    pub(crate) fn start_workers(&mut self) {
+        let n = self.sched().workers();
+        if n < 2 || self.workers_started() || self.started.swap(true, AcqRel) {
+            return;
+        }
+        let rt = self.runtime();
+        self.heap.shared().prepare_help();
+        for w in 1..n {
+            let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
+            let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(NATIVE_STACK);
+            let made = main.spawn(move || {
+                let mut cx = Cx::worker(rt, heap, w);
+                cx.gc_stress = stress;
+                cx.verifies = verifies;
+                cx.register_first();
+                loop {
+                    // What comes first is another task to run.
+                    cx.run_from(crate::tasks::flow::Flow::Next);
+                }
+            });
+            if made.is_err() {
+                // The system gives no thread: those there are do the work.
+                break;
+            }
+        }
+    }
+    /// Joins the runtime's workers as an active one.
+    fn register_first(&mut self) {
+        self.become_active();
+        self.register();
+        // A collection that was asked for before may begin now.
+        self.heap.poll.store(true, Release);
+    }
+    pub(crate) fn register(&mut self) {
+        let r = WorkerRef { cx: self, poll: &self.heap.poll };
+        self.workers.push(r);
+    }
+    /// The end of the runtime's own program. Where there are other workers or a clock the memory stays: they look at it until the
+    /// process ends.
+    pub fn end(self: Box<Cx>) {
+        if self.workers_started() || self.sched_cell().get().is_some_and(|s| s.has_ticker()) {
+            std::mem::forget(self);
+        }
+    }
+    pub(crate) fn workers_started(&self) -> bool {
+        self.started.load(Relaxed)
+    }
+
+    /// The child of a fork goes on with the running thread, as its main thread, on worker 0 alone.
+    pub fn after_fork(&mut self) {
+        let keep = self.task.thread;
+        let root = self.root.id;
+        let mut gone = Vec::new();
+        self.tasks.each(|t| {
+            if t.thread != keep {
+                gone.push(t.id);
+            }
+        });
+        for id in gone {
+            if let Some(t) = self.tasks.get(id) {
+                t.state.set(State::Done);
+            }
+        }
+        // The cells of workers that are not there any more are this one's: a collection must know of all blocks.
+        let me = std::ptr::from_mut(self);
+        for other in self.workers.iter().map(|w| w.cx).filter(|c| !std::ptr::eq(*c, me)).collect::<Vec<_>>() {
+            // SAFETY: the process forked at a stop, and the other threads are not in the child: nobody else uses it.
+            self.heap.absorb(unsafe { &mut (*other).heap });
+        }
+        let sched = self.sched_cell().get().map(|s| s.after_fork_child());
+        let rt = self.boot();
+        rt.stop = Stop::default();
+        rt.give_back.after_fork();
+        rt.started = AtomicBool::new(false);
+        rt.trim_armed = AtomicBool::new(false);
+        rt.look_armed = AtomicBool::new(false);
+        rt.outside.armed = AtomicBool::new(false);
+        rt.workers.truncate(1);
+        rt.tasks.threads.store(0, Relaxed);
+        rt.tasks.sleepers.store(0, Relaxed);
+        let limits = rt.limits.after_fork(keep);
+        rt.tasks.main.store(root, Relaxed);
+        if let Some(s) = sched {
+            arm_signals(&s);
+            for (at, id) in limits {
+                s.timer(at, crate::tasks::limit::LIMIT, id);
+            }
+            rt.sched = std::sync::OnceLock::from(s);
+        }
+        self.root.pinned = true;
+        self.task.pinned = true;
+        self.thread_is_main(keep);
+        self.arm_outside();
+        if self.limits.armed.load(Relaxed) > 0 {
+            self.start_ticker();
+            self.sched().ticker_on(true);
+        }
+        if self.task.id != self.root.id {
+            // The fiber that forked is the child's first: there is none to yield to.
+            self.task.resumer = None;
+        }
+        for hook in self.fork_hooks.clone() {
+            hook(self);
+        }
+    }
+    /// Worker 0 is to look for signals.
+    pub fn wake_main_worker(&self) {
+        self.poll_worker(0);
+        self.sched().wake_worker(0);
+    }
+    /// The runtime itself, kept alive.
+    pub(crate) fn runtime(&self) -> Arc<Runtime> {
+        self.rt.clone()
+    }
+}

@@ -1,0 +1,63 @@
+//! The standard library inside the binary: files under the virtual folder `<internal:lib>`.
+//!
+//! `require` treats that folder as any other entry of `$LOAD_PATH`, but reads its
+//! files here. `KUMI_LIB=dir` puts a real folder in its place.
+
+use crate::Cx;
+use crate::doors::{Guard, NativeDef, R, intrinsic};
+use kumi_heap::Value;
+
+/// Name of the virtual folder.
+pub const LIB_DIR: &str = "<internal:lib>";
+
+/// Embedded files, sorted by path (`json/pure.rb`).
+#[derive(Default)]
+pub struct Library {
+    files: Vec<(&'static str, &'static [u8])>,
+}
+
+impl Library {
+    /// The text of `<internal:lib>/json.rb` (or of `json.rb`).
+    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+        let rel = path.strip_prefix(LIB_DIR).map_or(path, |p| p.trim_start_matches('/'));
+        self.files.binary_search_by(|f| f.0.cmp(rel)).ok().map(|i| self.files[i].1)
+    }
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|f| f.0)
+    }
+}
+
+impl Cx {
+    /// Gives the runtime its embedded library.
+    pub fn embed_library(&mut self, files: &[(&'static str, &'static [u8])]) {
+        let mut files = files.to_vec();
+        files.sort_by_key(|f| f.0);
+        self.state::<Library>().files = files;
+        self.natives(TABLE);
+    }
+    /// See [`Library::file`].
+    pub fn library_file(&mut self, path: &str) -> Option<&'static [u8]> {
+        self.state::<Library>().file(path)
+    }
+}
+
+/// `__lib_file(path)`: text of an embedded library file, or nil.
+fn lib_file(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let path = String::from_utf8_lossy(cx.arg_str(args, 0)?.bytes()).into_owned();
+    if !path.starts_with(LIB_DIR) {
+        return Ok(Value::NIL);
+    }
+    Ok(match cx.library_file(&path) {
+        Some(b) => cx.str_enc(b, crate::EncIndex::UTF_8),
+        None => Value::NIL,
+    })
+}
+
+/// `__lib_file?(path)`: is there such an embedded library file?
+fn lib_file_p(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let path = String::from_utf8_lossy(cx.arg_str(args, 0)?.bytes()).into_owned();
+    Ok(Value::bool(path.starts_with(LIB_DIR) && cx.library_file(&path).is_some()))
+}
+
+static TABLE: &[NativeDef] =
+    &[intrinsic("__lib_file", 1, 1, lib_file).guard(Guard::None), intrinsic("__lib_file?", 1, 1, lib_file_p).guard(Guard::None)];
