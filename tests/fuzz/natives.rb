@@ -177,7 +177,11 @@ def abort_with(text)
 end
 
 # A method's name as a label can take it: hostile calls have defined some in other encodings.
-def shown(name) = name.encoding.ascii_compatible? ? name : name.inspect
+# A call may have given a method a name that no label could hold, or a class a `to_s` that lies.
+def shown(name)
+  text = name.is_a?(Symbol) ? name.name : Module.instance_method(:inspect).bind_call(name)
+  text.encoding.ascii_compatible? && text.valid_encoding? && [Encoding::UTF_8, Encoding::US_ASCII].include?(text.encoding) ? text : text.inspect
+end
 
 def attack(label, receiver, name, calls)
   return if ONLY && label != ONLY
@@ -235,7 +239,7 @@ RECEIVERS.each do |klass, make|
     next if SKIP.include?(name) && !(SKIP_ONLY.include?(name) && !BLOCKING.include?(klass))
     next if klass == Fiber && name == :kill || klass == Dir && name == :chdir || klass == Thread && %i[exit terminate].include?(name)
     make_one = klass == Range && ENDLESS.include?(name) ? -> { [1..5, 1...1, "a".."e", 0..-1].sample(random: RNG) } : make
-    attack("#{klass}##{shown(name)}", make_one, name, own.include?(name) ? ROUNDS : [ROUNDS / 3, 1].max)
+    attack("#{shown(klass)}##{shown(name)}", make_one, name, own.include?(name) ? ROUNDS : [ROUNDS / 3, 1].max)
   end
 end
 
@@ -243,7 +247,7 @@ end
 REMADE.each do |klass|
   names = klass.private_instance_methods(false) | %i[initialize initialize_copy initialize_dup initialize_clone]
   names -= klass.private_instance_methods(false) - %i[initialize initialize_copy] if klass <= Comparable && !klass.is_a?(Class)
-  (names - SKIP - %i[using refine]).sort.each { |name| attack("#{klass}#send(:#{shown(name)})", RECEIVERS[klass], name, ROUNDS) }
+  (names - SKIP - %i[using refine]).sort.each { |name| attack("#{shown(klass)}#send(:#{shown(name)})", RECEIVERS[klass], name, ROUNDS) }
 end
 
 # Objects that were never initialised, and each method they answer to.
@@ -251,18 +255,18 @@ BARE.each do |klass|
   names = klass.ancestors.take_while { |m| m != Object && m != BasicObject }.flat_map { |m| m.public_instance_methods(false) | m.private_instance_methods(false) }.uniq
   (names - SKIP - %i[using refine]).sort.each do |name|
     next if klass == ARGF.class && !%i[initialize lineno filename inplace_mode].include?(name)
-    attack("#{klass}.allocate##{shown(name)}", -> { klass.allocate }, name, [ROUNDS / 3, 1].max)
+    attack("#{shown(klass)}.allocate##{shown(name)}", -> { klass.allocate }, name, [ROUNDS / 3, 1].max)
   end
 end
 
 # Singleton methods that FUNCTIONS does not name.
 ObjectSpace.each_object(Module).reject { |m| m.singleton_class? || m.name.nil? || Module.instance_method(:<=).bind_call(m, SystemCallError) }.sort_by(&:name).each do |mod|
   names = mod.singleton_methods(false) - SKIP - (FUNCTIONS[mod] || []) - (UNSAFE[mod] || [])
-  names.sort.each { |name| attack("#{mod}.#{shown(name)}", -> { mod }, name, [ROUNDS / 3, 1].max) }
+  names.sort.each { |name| attack("#{shown(mod)}.#{shown(name)}", -> { mod }, name, [ROUNDS / 3, 1].max) }
 end
 
 FUNCTIONS.each do |mod, names|
-  names.each { |name| attack("#{mod}.#{shown(name)}", -> { mod }, name, ROUNDS * 2) }
+  names.each { |name| attack("#{shown(mod)}.#{shown(name)}", -> { mod }, name, ROUNDS * 2) }
 end
 
 # Marshal data with a few bytes changed.
