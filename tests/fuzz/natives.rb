@@ -179,7 +179,12 @@ end
 # A method's name as a label can take it: hostile calls have defined some in other encodings.
 # A call may have given a method a name that no label could hold, or a class a `to_s` that lies.
 def shown(name)
-  text = name.is_a?(Symbol) ? name.name : Module.instance_method(:inspect).bind_call(name)
+  text =
+    case name
+    when Symbol then name.name
+    when Module then Module.instance_method(:inspect).bind_call(name)
+    else name.class.name
+    end
   text.encoding.ascii_compatible? && text.valid_encoding? && [Encoding::UTF_8, Encoding::US_ASCII].include?(text.encoding) ? text : text.inspect
 end
 
