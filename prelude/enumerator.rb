@@ -12,12 +12,6 @@ module Kernel
   alias enum_for to_enum
 end
 
-class StopIteration
-  def result
-    @__result
-  end
-end
-
 class Enumerator
   include Enumerable
 

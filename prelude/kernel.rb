@@ -529,20 +529,6 @@ module Warning
   end
 end
 
-class NilClass
-  def rationalize(_eps = nil)
-    Rational(0, 1)
-  end
-
-  def to_r
-    Rational(0, 1)
-  end
-
-  def to_c
-    Complex(0, 0)
-  end
-end
-
 # Methods of the main object, and of its copies that are self in files loaded with a module around them.
 class KumiSys::Main
   def to_s

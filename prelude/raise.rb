@@ -89,23 +89,8 @@ module Kernel
     KumiSys.set_cause(e, cause) unless no_cause
     __raise(e)
   end
+  private :raise
   alias fail raise
-  private :raise, :fail
-
-  class << self
-    def raise(*args, cause: (no_cause = true; nil), **opts)
-      if __ary_len(args) == 0
-        KumiSys.only_cause unless no_cause
-        e = __errinfo
-        __raise(e) if e && __hash_len(opts) == 0
-        args = [""] if __hash_len(opts) == 0
-      end
-      e = KumiSys.make_exception(args, opts)
-      KumiSys.set_cause(e, cause) unless no_cause
-      __raise(e)
-    end
-    alias fail raise
-  end
 end
 
 module KumiSys
@@ -113,14 +98,7 @@ module KumiSys
     raise ArgumentError, "only cause is given with no arguments"
   end
 
-  # Pattern matching that found nothing.
-  def self.no_pattern(value)
-    raise NoMatchingPatternError, value.inspect
-  end
-end
-
-module KumiSys
-  # why: a text whose %p stand for the values behind it, when there was only one pattern.
+  # Pattern matching that found nothing. why: a text whose %p stand for the values behind it, when there was only one pattern.
   def self.no_pattern(value, why)
     text = value.inspect
     if why

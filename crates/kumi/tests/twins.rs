@@ -3,6 +3,7 @@
 
 use kumi_bytecode::Params;
 use kumi_vm::*;
+use std::collections::HashSet;
 
 /// The least and the greatest count of positional arguments; `None`: any.
 fn counts(p: &Params) -> (usize, Option<usize>) {
@@ -33,4 +34,25 @@ fn a_twin_takes_as_many_arguments_as_its_native() {
     }
     assert!(seen > 250, "{seen} twins");
     assert!(wrong.is_empty(), "{} of {seen}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A later definition takes the earlier one's place without a word, and a second `def` in the prelude takes its native from a method.
+#[test]
+fn nothing_is_defined_twice() {
+    let cx = Box::leak(kumi::assemble(Options::default()).unwrap());
+    let mut twice = Vec::new();
+    let mut seen = HashSet::new();
+    for i in 0..cx.methods.len() {
+        let (owner, name) = (cx.methods[i].owner, cx.methods[i].called);
+        if !seen.insert((owner.val().bits(), name)) {
+            twice.push(format!("{} {}", cx.class_name(owner), cx.sym_name(name)));
+        }
+    }
+    let mut seen = HashSet::new();
+    for (name, ..) in &cx.intrinsics {
+        if !seen.insert(*name) {
+            twice.push(format!("the intrinsic {name}"));
+        }
+    }
+    assert!(twice.is_empty(), "{}", twice.join("\n"));
 }

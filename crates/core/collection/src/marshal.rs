@@ -239,13 +239,6 @@ fn class_path(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         None => Ok(Value::NIL),
     }
 }
-/// Freezes without asking the object.
-fn freeze(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(h) = args[0].header() {
-        h.set(flag::FROZEN);
-    }
-    Ok(args[0])
-}
 /// Default value of a hash, the proc left aside.
 fn hash_default(_: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[0].as_hash().map_or(Value::NIL, |h| h.h.missing().value()))
@@ -265,6 +258,5 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__marshal_set_class", 2, 2, set_class),
     intrinsic("__marshal_range", 4, 4, new_range),
     intrinsic("__class_path", 1, 1, class_path).guard(Guard::Classes),
-    intrinsic("__freeze", 1, 1, freeze),
     intrinsic("__hash_default", 1, 1, hash_default),
 ];

@@ -29,7 +29,6 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__cint", 1, 1, cint).guard(Guard::None),
     intrinsic("__describe_class", 1, 1, describe_class).guard(Guard::None),
     intrinsic("__describe", 1, 1, describe).guard(Guard::None),
-    intrinsic("__class", 1, 1, |cx, _, a| class(cx, a[0], &[])).guard(Guard::None),
     intrinsic("__class_of", 1, 1, |cx, _, a| Ok(cx.class_of(a[0]).val())).guard(Guard::None),
     intrinsic("__singleton?", 1, 1, has_singleton).guard(Guard::None),
     intrinsic("__special?", 1, 1, special).guard(Guard::None),

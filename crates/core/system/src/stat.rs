@@ -188,7 +188,7 @@ macro_rules! questions {
 }
 questions! {
     "exist?" Exist, "file?" File, "directory?" Directory, "symlink?" Symlink, "pipe?" Pipe, "socket?" Socket,
-    "blockdev?" Blockdev, "chardev?" Chardev, "setuid?" Setuid, "setgid?" Setgid, "sticky?" Sticky, "zero?" Zero,
+    "blockdev?" Blockdev, "chardev?" Chardev, "setuid?" Setuid, "setgid?" Setgid, "sticky?" Sticky,
     "owned?" Owned, "grpowned?" GrpOwned, "readable?" Readable, "writable?" Writable, "executable?" Executable,
     "readable_real?" ReadableReal, "writable_real?" WritableReal, "executable_real?" ExecutableReal,
     "world_readable?" WorldReadable, "world_writable?" WorldWritable, "size?" Size,
@@ -235,6 +235,11 @@ pub static TABLE: &[NativeDef] = &[
     n("FileTest.", "size", 1, 1, size),
     n("File.", "empty?", 1, 1, |cx, _, a| by_path(cx, a, Q::Zero)),
     n("FileTest.", "empty?", 1, 1, |cx, _, a| by_path(cx, a, Q::Zero)),
+    private("FileTest", "zero?", 1, 1, |cx, _, a| by_path(cx, a, Q::Zero)),
+    n("File::Stat", "zero?", 0, 0, |cx, r, _| {
+        let st = this(cx, r)?;
+        Ok(ask(Q::Zero, &st))
+    }),
     n("File.", "ftype", 1, 1, |cx, _, a| {
         let st = must(cx, a, false, "rb_file_s_ftype")?;
         Ok(cx.str(kind_name(&st)))

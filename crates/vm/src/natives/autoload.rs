@@ -41,13 +41,6 @@ fn autoload_path(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     })
 }
 
-/// `__const_own(module, name)`: the module's own constant, undef when missing or not loaded.
-fn const_own(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let c = cx.arg_class(a, 0)?;
-    let n = cx.arg_name(a, 1)?;
-    Ok(c.data.consts.get(&n).map_or(Value::UNDEF, |k| k.value))
-}
-
 /// `__autoload_begin(module, name)`: this thread loads the constant's file: true; false when another one does it;
 /// nil when this one is at it already, or there is nothing to load.
 fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -112,7 +105,6 @@ fn drop_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__set_autoload", 3, 3, set_autoload).guard(Guard::Classes),
     intrinsic("__autoload_path", 2, 2, autoload_path).guard(Guard::Classes),
-    intrinsic("__const_own", 2, 2, const_own).guard(Guard::Classes),
     intrinsic("__autoload_begin", 2, 2, autoload_begin).guard(Guard::Classes),
     intrinsic("__autoload_end", 2, 2, autoload_end).guard(Guard::Classes),
     intrinsic("__autoload_take", 2, 2, autoload_take).guard(Guard::Classes),

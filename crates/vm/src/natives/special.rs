@@ -36,7 +36,6 @@ impl Cx {
             ("Method", "()", MethodCall, Vis::Public),
             ("Method", "===", MethodCall, Vis::Public),
             ("Method", "[]", MethodCall, Vis::Public),
-            ("UnboundMethod", "bind_call", BindCall, Vis::Public),
             ("Thread.", "new", ThreadNew, Vis::Public),
         ];
         for (class, name, s, vis) in rows {
@@ -147,28 +146,12 @@ impl Cx {
                 self.call_block_word(p, None, r)
             }
             Special::InstanceExec | Special::InstanceEval | Special::ClassExec | Special::ClassEval => self.eval_special(s, m, r),
-            Special::MethodCall | Special::BindCall => {
+            Special::MethodCall => {
                 let Some(o) = r.recv.as_data::<MethodObj>() else {
                     let x = self.type_error("uninitialized method");
                     return self.native_exit_general(x, m, r);
                 };
-                let (mut recv, index, name, owner) = (o.recv, o.method, o.name, o.owner);
-                if s == Special::BindCall {
-                    if r.args.is_empty() {
-                        let x = self.arity_error(0, 1, None);
-                        return self.native_exit_general(x, m, r);
-                    }
-                    recv = r.args.remove(0);
-                    if owner.role != Role::Module && !self.is_a(recv, owner) {
-                        let on = self.class_name(owner);
-                        let x = if owner.is_singleton() {
-                            self.type_error("singleton method called for a different object")
-                        } else {
-                            self.type_error(&format!("bind argument must be an instance of {on}"))
-                        };
-                        return self.native_exit_general(x, m, r);
-                    }
-                }
+                let (recv, index, name) = (o.recv, o.method, o.name);
                 r.recv = recv;
                 if index == NO_METHOD {
                     return self.method_missing(name, Missing::None, r);

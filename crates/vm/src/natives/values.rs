@@ -68,17 +68,6 @@ fn check_modifiable(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
-fn allocate(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let c = cx.arg_class(a, 0)?;
-    match cx.heap.instance(c) {
-        Some(v) => Ok(v),
-        None => {
-            let n = cx.class_name(c);
-            Err(cx.type_error(&format!("allocator undefined for {n}")))
-        }
-    }
-}
-
 /// `__address(x)`: the 16 digits of `#<Foo:0x...>`.
 fn address(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = if a[0].is_heap() { cx.heap.object_id(a[0]) } else { a[0].bits() };
@@ -127,7 +116,6 @@ pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__raise", 1, 1, raise_i).guard(Guard::None),
     intrinsic("__check_frozen", 1, 1, check_frozen).guard(Guard::None),
     intrinsic("__check_modifiable", 1, 1, check_modifiable).guard(Guard::None),
-    intrinsic("__allocate", 1, 1, allocate).guard(Guard::None),
     intrinsic("__call_native", 3, 5, call_native),
     intrinsic("__call_plain", 2, 2, call_plain).guard(Guard::None),
     intrinsic("__address", 1, 1, address),

@@ -60,7 +60,6 @@ pub enum Special {
     New,
     ProcCall,
     MethodCall,
-    BindCall,
     /// `Thread.new`
     ThreadNew,
 }
