@@ -16,18 +16,7 @@
 use crate::header::{Header, Kind, Layout};
 use crate::table::TableRef;
 use crate::{Value, Visitor, retire};
-use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
-
-/// A hash of bytes without a seed, for tables of the runtime's own. `String#hash` and Hashes with String keys have a seed
-/// (`plain::hash_bytes` in the vm).
-#[inline]
-pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut h = rustc_hash::FxHasher::default();
-    h.write(bytes);
-    h.write_usize(bytes.len());
-    h.finish()
-}
 
 /// One association; a hole has an undef key.
 #[derive(Clone, Copy, Debug)]

@@ -55,7 +55,7 @@ mod young;
 pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
 pub use class::{ClassData, ClassObj, Const, Instance, Role};
 pub use gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
-pub use hash::{Busy, Entry, HashData, HashObj, Missing, hash_bytes};
+pub use hash::{Busy, Entry, HashData, HashObj, Missing};
 pub use header::{Gc, Half, Header, Kind, Layout, Word, flag};
 pub use heap::{Heap, HeapConfig, Rule};
 pub use histogram::Histogram;

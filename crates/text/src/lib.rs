@@ -6,7 +6,8 @@
 //! - [`escape`]: inspect, dump, undump, symbols
 //! - [`trset`]: the character sets of `tr` and its like
 //! - [`succ`]: the next string
-//! - [`strsearch`]: find, sum, hash, normalise, graphemes, likeness
+//! - [`strsearch`]: find, sum, normalise, graphemes, likeness
+//! - [`hash`]: of bytes, under a seed
 //! - [`pack`]: templates and values of `pack` and `unpack`
 //! - [`civil`], [`strftime`], [`timezone`]: dates, their text, the local zone
 
@@ -14,6 +15,7 @@ pub mod case;
 pub mod civil;
 pub mod encoding;
 pub mod escape;
+pub mod hash;
 pub mod pack;
 pub mod strftime;
 pub mod strsearch;
@@ -23,3 +25,4 @@ pub mod transcode;
 pub mod trset;
 
 pub use encoding::{CharLen, CodeRange, Ctype, EncIndex};
+pub use hash::hash_bytes;

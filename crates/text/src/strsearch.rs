@@ -3,7 +3,6 @@
 //! Invariant: offsets returned are byte offsets on character boundaries of the encoding.
 
 use crate::encoding::EncIndex;
-use std::hash::{BuildHasher, Hasher};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -130,14 +129,6 @@ pub fn graphemes(s: &[u8], enc: EncIndex) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// A hash of bytes under a seed; equal in one process for equal seed and bytes.
-#[inline]
-pub fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
-    let mut hasher = foldhash::fast::FixedState::with_seed(seed).build_hasher();
-    hasher.write(bytes);
-    hasher.finish()
-}
-
 /// Levenshtein distance in characters.
 pub fn levenshtein(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
@@ -242,6 +233,5 @@ mod tests {
         assert_eq!(spell_check("fooo", ["foo", "bar", "fobo"]), ["foo", "fobo"]);
         assert_eq!(spell_check("frist_name", ["first_name", "last_name", "name"]), ["first_name"]);
         assert_eq!(graphemes("e\u{301}👨‍👩‍👧x".as_bytes(), EncIndex::UTF_8).len(), 3);
-        assert_eq!(hash_bytes(7, b"abc"), hash_bytes(7, b"abc"));
     }
 }

@@ -344,7 +344,7 @@ fn distinct_alone(copy: Value, string: Value, seed: u64) -> Option<ArrayBuf> {
             None if !v.is_heap() && !v.is_flo() => None,
             _ => return None,
         };
-        let hash = text.map_or(v.bits(), |s| kumi_vm::plain::hash_bytes(seed, s.bytes()));
+        let hash = text.map_or(v.bits(), |s| kumi_text::hash_bytes(seed, s.bytes()));
         let head = first.entry(hash).or_insert(usize::MAX);
         let mut at = *head;
         while let Some(&k) = out.get(at) {

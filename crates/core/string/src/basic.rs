@@ -207,7 +207,7 @@ fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 /// The value of `hash` for a string: what hash tables use for plain ones.
 pub fn str_hash(cx: &mut Cx, s: Str) -> Value {
-    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, s.bytes());
+    let h = kumi_text::hash_bytes(cx.hash_seed, s.bytes());
     Value::fix((h as i64) >> 2)
 }
 /// `<=>` of two strings.

@@ -279,7 +279,7 @@ pub fn same(a: &Regex, b: &Regex) -> bool {
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let r = regex(cx, recv)?;
-    let h = kumi_vm::plain::hash_bytes(cx.hash_seed, r.source())
+    let h = kumi_text::hash_bytes(cx.hash_seed, r.source())
         ^ ((r.options().0 & !Options::NOENCODING) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Ok(Value::fix((h >> 2) as i64))
 }

@@ -12,6 +12,7 @@
 use crate::{Cx, sym};
 use kumi_heap::*;
 use kumi_text::encoding::EncIndex;
+use kumi_text::hash_bytes;
 use std::cmp::Ordering;
 
 /// How deep plain arrays may nest before Ruby code takes over.
@@ -23,24 +24,6 @@ pub const PIECE: usize = 64;
 fn mix(a: u64, b: u64) -> u64 {
     let p = ((a ^ 0x9e37_79b9_7f4a_7c15) as u128).wrapping_mul((b ^ 0xe703_7ed1_a0b4_28db) as u128);
     (p as u64) ^ ((p >> 64) as u64)
-}
-
-/// Hash of bytes under a seed.
-pub fn hash_bytes(seed: u64, b: &[u8]) -> u64 {
-    let mut h = seed ^ (b.len() as u64);
-    let mut it = b.chunks_exact(8);
-    for c in &mut it {
-        let mut w = [0; 8];
-        w.copy_from_slice(c);
-        h = mix(h, u64::from_le_bytes(w));
-    }
-    let r = it.remainder();
-    if !r.is_empty() {
-        let mut w = [0; 8];
-        w[..r.len()].copy_from_slice(r);
-        h = mix(h, u64::from_le_bytes(w));
-    }
-    mix(h, seed)
 }
 
 /// Cuts a hash to what a fixnum holds: the value that Ruby's `hash` shows.
