@@ -195,7 +195,6 @@ class Thread
   end
 
   def group
-    return nil unless alive?
     __thread_group(self) || ThreadGroup::Default
   end
 

@@ -196,6 +196,15 @@ fn two_hundred_children_answer_sigterm_at_once() {
 }
 
 #[test]
+fn a_child_is_ended_by_a_pipe_that_nobody_reads_whatever_its_parent_ignored() {
+    let code = r#"p trap("PIPE", "SYSTEM_DEFAULT"); trap("PIPE", "DEFAULT")
+        system("yes | head -n 1; grep -c 'SigIgn:.*1...$' /proc/self/status")
+        pid = spawn("yes", out: (r, w = IO.pipe).last); w.close; r.gets; r.close
+        Process.wait(pid); p $?.termsig"#;
+    assert_eq!(prints(code), "nil\ny\n0\n13\n");
+}
+
+#[test]
 fn a_signal_that_came_before_an_exec_is_not_lost_with_the_program() {
     for (first, ways) in [("", "[15]"), ("trap(:TERM) { exit!(3) };", "[3, 15]")] {
         let code = format!(

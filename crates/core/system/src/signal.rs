@@ -33,12 +33,13 @@ pub static TABLE: &[NativeDef] = &[
         Err(cx.park(now_ns() + 200_000))
     })
     .guard(Guard::None),
-    // __signal_action(number): 0 the system's default, 1 ignored, 2 a handler of ours.
+    // __signal_action(number): 0 the system's default, 1 ignored, 2 a handler of ours, 3 the one that does nothing (SIGPIPE).
     intrinsic("__signal_action", 1, 1, |cx, _, a| {
         let n = cx.arg_i64(a, 0)? as i32;
         Ok(Value::fix(match current(n) {
             libc::SIG_DFL => 0,
             libc::SIG_IGN => 1,
+            other if other == nothing as extern "C" fn(libc::c_int) as libc::sighandler_t => 3,
             _ => 2,
         }))
     })
@@ -150,9 +151,8 @@ pub fn boot(cx: &mut Cx) {
             set(s, handler());
         }
     }
-    if current(libc::SIGPIPE) == libc::SIG_DFL {
-        set(libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
-    }
+    // Whoever started us may ignore it, and Rust's own start does; a handler is undone by exec, so that no child inherits that.
+    set(libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
 }
 /// No signal comes to this thread while it lives; then those that waited do. Dropped on another thread, it is that one's
 /// mask that becomes what this one's was.
