@@ -8,7 +8,7 @@ module Bench
   Runtime = Struct.new(:name, :kind, :command, :env)
 
   class Suite
-    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :linked, :rubies, :peers, :absent, :callgrind, :scale, :cores
+    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores
 
     # `programs` is the folder of the programs; `peers` says what to look for beside CRuby: Go, BEAM, JRuby, cc (a C compiler).
     def initialize(options, report, programs:, peers:)
@@ -24,7 +24,6 @@ module Bench
       @absent = []
       @kumi = Runtime.new("kumi", "rb", [options[:kumi]], {})
       @fixed = Runtime.new("kumi fixed", "rb", [options[:fixed]], {}) if options[:fixed]
-      @linked = Runtime.new("kumi linked", "rb", [options[:linked]], {}) if options[:linked]
       find_rubies(options[:rubies])
       find_peers(peers)
       @built = {}

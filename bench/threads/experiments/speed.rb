@@ -33,7 +33,7 @@ module Bench
       report.note("Not measured: no fixed build. Give one: `cargo build --release -p kumi --features fixed-stack`, then `--fixed BIN`.")
       next report.bound("geometric mean against the fixed build", nil, 1.02, "x")
     end
-    builds = [suite.kumi, suite.linked].compact
+    builds = [suite.kumi]
     ratios = builds.to_h { |r| [r, {}] }
     counts = builds.to_h { |r| [r, {}] }
     rows = Bench.speed_programs(suite).map do |program|

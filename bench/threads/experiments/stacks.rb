@@ -14,7 +14,7 @@ module Bench
       variable and are measured once in each round.
     TEXT
     sizes = suite.quick ? [128, 1024, 16_384, 131_072, 1 << 20] : (7..20).map { |e| 1 << e }
-    others = [suite.linked, suite.fixed, *suite.rubies].compact
+    others = [suite.fixed, *suite.rubies].compact
     items = sizes.map { |s| [suite.kumi, s] } + others.map { |r| [r, 0] }
     found = suite.rounds(items) { |(r, s), _| Bench.resident(suite, r, "sleepers", n, env: s > 0 ? { INITIAL => s.to_s } : {}) }
     found = found.transform_values { |l| suite.best(l) }
@@ -34,7 +34,7 @@ module Bench
       512 threads 10 deep, 256 threads 20 deep and so on. Each thread is started when the one before it sleeps (the paper waited 0.1 s).
       Highest resident memory in MB less that of no thread, and as measured. The maximal stack is 4 MB for all; CRuby's 1 MB is too small for 10,240 calls.
     TEXT
-    runtimes = [suite.kumi, suite.linked, suite.fixed, *suite.rubies].compact
+    runtimes = [suite.kumi, suite.fixed, *suite.rubies].compact
     models = %w[linear exponential]
     items = runtimes.flat_map { |r| [[r, "flat", 0], *models.map { |m| [r, m, 1024] }] }
     found = suite.rounds(items) { |(r, m, n), _| Bench.resident(suite, r, "stack_model", m, n, env: DEEP_STACK) }

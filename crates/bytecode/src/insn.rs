@@ -16,7 +16,7 @@
 //! range above every live temporary.
 
 /// Words of frame header below a frame's base.
-pub const HEADER: u16 = if cfg!(feature = "linked-frames") { 1 } else { 7 };
+pub const HEADER: u16 = 7;
 
 /// `a`, `b` or `c` where no register is meant.
 pub const NO_REG: u16 = 0xffff;

@@ -24,11 +24,9 @@ impl Identity {
         format!("{}-{os}", std::env::consts::ARCH)
     }
     /// What this build's stacks are, where that is not the default.
-    const LAYOUT: &str = match (cfg!(feature = "fixed-stack"), cfg!(feature = "linked-frames")) {
-        (false, false) => "",
-        (true, false) => "\nfixed-stack: stacks never grow; only for measuring, overflow crashes",
-        (false, true) => "\nlinked-frames: frame headers in linked records",
-        (true, true) => "\nfixed-stack, linked-frames: stacks never grow; only for measuring, overflow crashes",
+    const LAYOUT: &str = match cfg!(feature = "fixed-stack") {
+        false => "",
+        true => "\nfixed-stack: stacks never grow; only for measuring, overflow crashes",
     };
     pub fn description() -> String {
         format!(

@@ -34,7 +34,6 @@ pub(super) fn enter_block(cx: &mut Cx, fp: &mut Fp, pc: &mut *const AtomicU64, i
         *fp = Fp(cx.fp);
         nf = fp.add(b);
     }
-    nf.begin(*fp);
     nf.set_link(b, i.a(), at.flags);
     nf.set_iseq(h.iseq);
     nf.set_ret(*pc);

@@ -303,8 +303,6 @@ impl Cx {
         }
         self.stack_end = self.task.stack.end_ptr();
         let fp: Fp = self.frame_at(HEADER as usize);
-        #[cfg(feature = "linked-frames")]
-        let fp = fp.first(&mut self.task.stack.records);
         fp.nil_fill(0, q.nregs as usize);
         fp.set_link(0, 0, ff::FINISH);
         fp.set_iseq(q);

@@ -237,7 +237,6 @@ impl Cx {
                     fp = Fp(cx.fp);
                     nf = fp.add($b);
                 }
-                nf.begin(fp);
                 nf.set_link($b, $a, $flags);
                 nf.set_iseq(h.iseq);
                 nf.set_ret(pc);

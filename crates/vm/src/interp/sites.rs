@@ -302,7 +302,6 @@ impl Cx {
         }
         let fp = self.fp();
         let nf = fp.add(b);
-        nf.begin(fp);
         nf.set_link(b, i.a(), flags);
         nf.set_iseq(iseq);
         nf.set_ret(self.pc);

@@ -5,8 +5,6 @@
 //! (fixnum tag) a literal block: slot of the defining frame in the upper half, index of the child code
 //! above the tag bit.
 
-#[cfg(feature = "linked-frames")]
-pub(crate) use super::header::Records;
 use crate::Cx;
 use crate::tasks::stack::{Stack, StackSizes};
 use crate::tasks::task::State;
@@ -280,24 +278,13 @@ pub(crate) fn extent(stack: &Stack, fp: Fp) -> usize {
     }
 }
 
-/// Marks a stack's live slots, and headers that lie elsewhere.
+/// Marks a stack's live slots.
 pub(crate) fn mark_stack(stack: &Stack, fp: Fp, m: &mut Marker) {
     m.mark_all(stack.slots(extent(stack, fp)));
     if m.rows() {
         let mut f = fp;
         loop {
             m.code(f.iseq() as *const ISeq as u64);
-            if f.flags() & ff::FINISH != 0 {
-                break;
-            }
-            f = f.prev();
-        }
-    }
-    #[cfg(feature = "linked-frames")]
-    {
-        let mut f = fp;
-        loop {
-            f.mark_header(m);
             if f.flags() & ff::FINISH != 0 {
                 break;
             }
@@ -355,17 +342,6 @@ impl Task {
             m.walked(frames);
             let slots = self.stack.slots(to);
             m.mark_all(slots.get(from..).unwrap_or_default());
-            #[cfg(feature = "linked-frames")]
-            {
-                let mut f = fp;
-                loop {
-                    f.mark_header(m);
-                    if f.flags() & (mark | ff::FINISH) != 0 {
-                        break;
-                    }
-                    f = f.prev();
-                }
-            }
             if shared && to - from > FEW {
                 fp.add_flags(ff::SHOWN);
                 self.marked = true;
@@ -397,17 +373,6 @@ impl Task {
             return Some(fresh);
         }
         m.mark_all(self.stack.slots(at).get(from..).unwrap_or_default());
-        #[cfg(feature = "linked-frames")]
-        {
-            let mut f = f.prev();
-            loop {
-                f.mark_header(m);
-                if f.flags() & (ff::SHOWN | ff::AGED | ff::FINISH) != 0 {
-                    break;
-                }
-                f = f.prev();
-            }
-        }
         f.add_flags(ff::AGED);
         Some(Fresh { from: at, marked: true, ..fresh })
     }
@@ -448,15 +413,6 @@ impl Task {
         };
         if self.stack.capacity() <= sizes.first {
             return 0;
-        }
-        #[cfg(feature = "linked-frames")]
-        {
-            let (mut f, mut depth) = (fp, 1);
-            while f.flags() & ff::FINISH == 0 {
-                f = f.prev();
-                depth += 1;
-            }
-            self.stack.records.cut(depth);
         }
         self.stack.trim(extent(&self.stack, fp), sizes)
     }

@@ -22,9 +22,6 @@ impl Fp {
     fn set_header(self, i: isize, b: u64) {
         unsafe { *self.0.offset(i) = Value::from_bits(b) }
     }
-    /// A frame above `caller` begins here; its header is set next.
-    #[inline(always)]
-    pub(crate) fn begin(self, _caller: Fp) {}
     #[inline(always)]
     pub(super) fn link_word(self) -> u64 {
         self.header(-7)

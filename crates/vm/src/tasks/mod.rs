@@ -12,10 +12,6 @@ pub mod fault;
 pub(crate) mod fiber;
 pub(crate) mod flow;
 pub(crate) mod frame;
-#[cfg(not(feature = "linked-frames"))]
-mod header;
-#[cfg(feature = "linked-frames")]
-#[path = "header_linked.rs"]
 mod header;
 pub(crate) mod interrupt;
 pub(crate) mod limit;

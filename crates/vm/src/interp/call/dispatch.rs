@@ -244,7 +244,6 @@ impl Cx {
         let own = (flags & ff::BLOCK != 0 && q.params.block).then_some(r.own);
         let fp = self.fp();
         let nf = fp.add(delta);
-        nf.begin(fp);
         let simple =
             q.simple && r.args.len() == q.params.req as usize && (r.kw.is_undef() || r.kw.as_hash().is_some_and(|h| h.h.len() == 0));
         nf.nil_fill(0, q.nregs as usize);

@@ -141,7 +141,6 @@ impl Cx {
             return Some(self.stack_overflow());
         }
         let nf = self.fp().add(b);
-        nf.begin(self.fp());
         nf.set_link(b, i.a(), c.flags | self.trace.entry);
         nf.set_iseq(q);
         nf.set_ret(self.pc);

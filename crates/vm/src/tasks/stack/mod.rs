@@ -58,8 +58,6 @@ pub struct Stack {
     kind: Kind,
     reserve: Reserve,
     rest: Rest,
-    #[cfg(feature = "linked-frames")]
-    pub(crate) records: crate::tasks::frame::Records,
 }
 
 // SAFETY: a stack owns its memory; a task is used by one thread at a time.
@@ -82,8 +80,6 @@ impl Stack {
             kind: Kind::Small,
             reserve: Reserve::None,
             rest: Rest::Fresh,
-            #[cfg(feature = "linked-frames")]
-            records: crate::tasks::frame::Records::new(),
         }
     }
     /// First slot. Valid until the stack moves.
