@@ -1,4 +1,4 @@
-//! Every switch and every variable that the help or README names is in a table of checks; each fails when its switch does
+//! Every switch and every variable that the help or `docs/VARIABLES.md` names is in a table of checks; each fails when its switch does
 //! nothing. What a variable is that cannot be used is in `environment.rs`.
 
 use std::collections::BTreeSet;
@@ -86,6 +86,7 @@ const CHECKS: &[Check] = &[
     ("--profile-top", &["--profile=heap", "--profile-top", "1", "-e", KEEPS], "", Lacks("  Array\n")),
     ("RUBYOPT", &["RUBYOPT=-w", "-e", "p $VERBOSE"], "", Out("true\n")),
     ("RUBYLIB", &["RUBYLIB=inc", "-e", "require 'probe'; p PROBE"], "", Out("1\n")),
+    ("RUBYPATH", &["RUBYPATH=inc", "-S", "told.rb"], "", Out("told")),
     ("RUBY_THREAD_VM_STACK_SIZE", &["RUBY_THREAD_VM_STACK_SIZE=65536", "-e", DEEP], "", Out("true\n")),
     ("RUBY_FIBER_VM_STACK_SIZE", &["RUBY_FIBER_VM_STACK_SIZE=65536", "-e", DEEP_FIBER], "", Out("true\n")),
     ("KUMI_PRELUDE", &["KUMI_PRELUDE=inc/nowhere", "-e", "print 1"], "", Has("the prelude does not load")),
@@ -103,8 +104,8 @@ const CHECKS: &[Check] = &[
     ("KUMI_WINDOW", &["KUMI_WINDOW=8", "-e", "300_000.times { |i| [i] }; p GC.stat[:window_count] > 700"], "", Out("true\n")),
 ];
 
-/// Variables whose work no program can see, only the clock or an eye on the memory; that they are read is checked in
-/// `environment.rs`.
+/// Variables whose work no program can see, only the clock, an eye on the memory, or (twins, the verifier) a fault; that they are
+/// read is checked in `environment.rs`; `fuzz.rs` runs the twins.
 const UNSEEN: &[&str] = &[
     "KUMI_WORKERS",
     "KUMI_SCHED_STRESS",
@@ -113,6 +114,9 @@ const UNSEEN: &[&str] = &[
     "KUMI_GC_THREADS",
     "KUMI_TLH_STRESS",
     "KUMI_STACK_STRESS",
+    "KUMI_POOL",
+    "KUMI_VERIFY",
+    "KUMI_TWIN_STRESS",
     "RUBY_THREAD_VM_STACK_INITIAL_SIZE",
 ];
 
@@ -137,6 +141,7 @@ fn folder() -> PathBuf {
     let _ = std::fs::remove_dir_all(&dir);
     for (name, text) in [
         ("inc/probe.rb", "PROBE = 1\n"),
+        ("inc/told.rb", "print 'told'\n"),
         ("bin/found.rb", "print 'found'\n"),
         ("switch.rb", "p $abc\n"),
         ("text.txt", "junk\n#!ruby\nprint 1\n__END__\nmore\n"),
@@ -170,9 +175,10 @@ fn everything_the_help_names_is_checked_and_does_something() {
     let (help, _) = kumi(&dir, &["--help"], "");
     // `kumi xml` has a help of its own.
     let help: String = help.lines().filter(|l| !l.contains("kumi xml")).map(|l| format!("{l}\n")).collect();
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/VARIABLES.md")).unwrap();
+    let page = page.split("## Of tests and tools").next().unwrap();
     let rows: String =
-        readme.lines().filter(|l| l.starts_with("| `")).filter_map(|l| l.split(" | ").next()).map(|l| format!("{l}\n")).collect();
+        page.lines().filter(|l| l.starts_with("| `")).filter_map(|l| l.split(" | ").next()).map(|l| format!("{l}\n")).collect();
     let mut names = named(&help);
     assert!(names.len() > 45, "{names:?}");
     names.extend(named(&rows).into_iter().filter(|n| !n.starts_with('-')));

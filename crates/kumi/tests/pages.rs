@@ -1,0 +1,214 @@
+//! Pages name what is there: each path and each link of README, `docs` and the benches' READMEs leads somewhere.
+//!
+//! A *path* is a word in backticks that ends like a file of the tree, or whose first part is the name of a folder. It is looked for
+//! beside its page, from the root, under `crates`, in a crate without `src` (`vm/tasks/task.rs`), and as the end of any path
+//! (`insn.rs`). Blocks of code are not read: what they say is run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Endings of files that pages name.
+const ENDINGS: &[&str] = &["rs", "rb", "md", "toml", "svg", "out"];
+
+/// Words of a page that look like paths, and are none of the tree.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    // A folder of ruby/spec.
+    ("docs/COMPAT.md", &["core/tracepoint"]),
+    // Beside an installed command.
+    ("docs/VARIABLES.md", &["lib/kumi"]),
+    // Crates to come.
+    ("docs/PAPERS.md", &["crates/segments", "crates/cluster"]),
+];
+
+/// All files and folders of the tree, from the root, without what builds leave.
+struct Tree {
+    root: PathBuf,
+    paths: BTreeSet<String>,
+    /// Names of the folders.
+    folders: BTreeSet<String>,
+    /// `crates/core/string` and the like.
+    crates: Vec<String>,
+}
+
+impl Tree {
+    fn read() -> Tree {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let mut tree = Tree { root: root.clone(), paths: BTreeSet::new(), folders: BTreeSet::new(), crates: Vec::new() };
+        tree.walk(&root);
+        tree.crates = tree.paths.iter().filter_map(|p| p.strip_suffix("/Cargo.toml")).map(String::from).collect();
+        tree
+    }
+    fn walk(&mut self, dir: &Path) {
+        for e in std::fs::read_dir(dir).unwrap().flatten() {
+            let path = e.path();
+            let name = path.strip_prefix(&self.root).unwrap().to_str().unwrap().to_owned();
+            if name == "target" || name == ".git" || name == "bench/out" {
+                continue;
+            }
+            self.paths.insert(name);
+            if e.file_type().unwrap().is_dir() {
+                self.folders.insert(e.file_name().into_string().unwrap());
+                self.walk(&path);
+            }
+        }
+    }
+    /// Pages that are read.
+    fn pages(&self) -> Vec<&String> {
+        let is_page = |p: &&String| {
+            p.as_str() == "README.md" || p.starts_with("docs/") && p.ends_with(".md") || p.starts_with("bench/") && p.ends_with("README.md")
+        };
+        self.paths.iter().filter(is_page).collect()
+    }
+    /// Is there such a path, seen from a page's folder?
+    fn has(&self, folder: &str, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        let mut tried = vec![join(folder, path), join("", path), join("crates", path)];
+        for c in &self.crates {
+            let short = c.strip_prefix("crates/").unwrap_or(c);
+            if let Some(rest) = path.strip_prefix(short).and_then(|r| r.strip_prefix('/')) {
+                tried.push(join(&format!("{c}/src"), rest));
+            }
+        }
+        let end = format!("/{path}");
+        tried.iter().any(|t| self.is_there(t)) || self.paths.iter().any(|p| p.ends_with(&end))
+    }
+    /// A path from the root, in which `*` stands for any name.
+    fn is_there(&self, path: &str) -> bool {
+        if path.is_empty() || !path.contains('*') {
+            return path.is_empty() || self.paths.contains(path);
+        }
+        let like =
+            |p: &String| p.split('/').count() == path.split('/').count() && p.split('/').zip(path.split('/')).all(|(a, b)| matches(a, b));
+        self.paths.iter().any(like)
+    }
+    /// Does a word in backticks mean a path of the tree?
+    fn means_a_path(&self, word: &str) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./*".contains(c);
+        if !word.chars().all(plain) || word.starts_with(['/', '-', '*']) || !word.contains(|c: char| c.is_ascii_lowercase()) {
+            return false;
+        }
+        // `DIR/results.json`, `x.rb`: the reader's own.
+        if word.split('/').any(|part| part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase())) {
+            return false;
+        }
+        let named = word.rsplit_once('.').is_some_and(|(name, end)| name.len() > 1 && ENDINGS.contains(&end));
+        named
+            || word
+                .split_once('/')
+                .is_some_and(|(first, rest)| rest.is_empty() || [".", ".."].contains(&first) || self.folders.contains(first))
+    }
+}
+
+/// Does a name fit a pattern with at most one `*`?
+fn matches(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((a, b)) => name.len() >= a.len() + b.len() && name.starts_with(a) && name.ends_with(b),
+    }
+}
+
+/// A path from a folder, with `.` and `..` resolved.
+fn join(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// What a page names in one line: words in backticks, and targets of links.
+fn named(line: &str) -> (Vec<&str>, Vec<&str>) {
+    let words = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace).map(|w| w.trim_matches([',', ';', '(', ')'])).collect();
+    let links = line.split("](").skip(1).filter_map(|l| l.split_once(')')).map(|(target, _)| target).collect();
+    (words, links)
+}
+
+/// The name by which a link finds a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || "_- ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Lines of a page's text, numbered, without blocks of code.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut code = false;
+    text.lines().enumerate().filter_map(move |(n, line)| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        (!code && !fence).then_some((n + 1, line))
+    })
+}
+
+/// What is wrong with a page, a line each.
+fn wrong(tree: &Tree, page: &str, text: &str) -> Vec<String> {
+    let folder = page.rsplit_once('/').map_or("", |(f, _)| f);
+    let elsewhere = |w: &str| ELSEWHERE.iter().any(|(p, words)| *p == page && words.contains(&w));
+    let mut out = Vec::new();
+    for (n, line) in lines(text) {
+        let (words, links) = named(line);
+        for word in words.into_iter().filter(|w| tree.means_a_path(w) && !elsewhere(w)) {
+            if !tree.has(folder, word) {
+                out.push(format!("{page}:{n}: {word} is not there"));
+            }
+        }
+        for link in links.into_iter().filter(|l| !l.contains("://") && !l.starts_with("mailto:")) {
+            let (file, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.to_string() } else { join(folder, file) };
+            if !tree.is_there(&target) {
+                out.push(format!("{page}:{n}: {link} leads nowhere"));
+            } else if !part.is_empty() {
+                let there = std::fs::read_to_string(tree.root.join(&target)).unwrap_or_default();
+                if !lines(&there).any(|(_, l)| l.starts_with('#') && anchor(l) == part) {
+                    out.push(format!("{page}:{n}: {target} has no heading for #{part}"));
+                }
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn every_path_of_the_pages_is_there() {
+    let tree = Tree::read();
+    let pages = tree.pages();
+    assert!(pages.len() > 30, "{pages:?}");
+    let mut all = Vec::new();
+    for page in pages {
+        all.extend(wrong(&tree, page, &std::fs::read_to_string(tree.root.join(page)).unwrap()));
+    }
+    assert!(all.is_empty(), "\n{}", all.join("\n"));
+}
+
+#[test]
+fn every_variable_that_is_read_has_a_row() {
+    let tree = Tree::read();
+    let page = std::fs::read_to_string(tree.root.join("docs/VARIABLES.md")).unwrap();
+    let rows: String = page.lines().filter(|l| l.starts_with("| `")).collect();
+    let sources = tree.paths.iter().filter(|p| p.starts_with("crates/") && p.contains("/src/") && p.ends_with(".rs"));
+    let mut read = BTreeSet::new();
+    for text in sources.map(|p| std::fs::read_to_string(tree.root.join(p)).unwrap()) {
+        let quoted = text.split('"').map(String::from);
+        let name = |w: &String| w.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        read.extend(quoted.filter(|w| w.starts_with("KUMI_") && name(w) || w.starts_with("RUBY_") && w.contains("_VM_STACK_")));
+    }
+    assert!(read.len() >= 22, "{read:?}");
+    let missing: Vec<&String> = read.iter().filter(|n| !rows.contains(&format!("`{n}`"))).collect();
+    assert!(missing.is_empty(), "read, and not in docs/VARIABLES.md: {missing:?}");
+}
+
+#[test]
+fn a_path_that_is_not_there_is_found() {
+    let tree = Tree::read();
+    let good = "`crates/kumi/src/main.rs`, `vm/interp/run.rs`, `core/*`, `insn.rs`, `prelude/`, `../bench/run --against KUMI`, `DIR/x.json`, \
+                `a/b`, `-I/x.rb`, [x](HACKING.md#tests), [y](https://example.org/no.md)\n```\n`no/where.rs`\n```\n";
+    assert_eq!(wrong(&tree, "docs/HACKING.md", good), Vec::<String>::new());
+    let bad = "text\n`vm/interp/no_such.rs` and `crates/nowhere/`\n[x](nowhere.md), [y](XML.md#no-such-heading), `nothing_of_this_name.rb`";
+    let found = wrong(&tree, "docs/HACKING.md", bad);
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(found[0] == "docs/HACKING.md:2: vm/interp/no_such.rs is not there", "{found:?}");
+}
