@@ -69,6 +69,9 @@ fn usual_values_are_used_without_a_word() {
     ] {
         assert_eq!(under(name, value, &["-e", "print 1"]), ("1".into(), String::new()), "{name}");
     }
+    // A limit that cannot be used limits nothing.
+    let limit = ["-W0", "-e", "print GC.stat(:heap_max)"];
+    assert_eq!(under("KUMI_HEAP_MAX", "0", &limit), under("KUMI_HEAP_MAX", "", &limit));
     // All that is wrong is told, and `-W0` tells nothing.
     assert_eq!(under("KUMI_WINDOW", "7", &["-W0", "-e", "print 1"]), ("1".into(), String::new()));
     assert!(under("KUMI_WINDOW", "7", &["-e", "1"]).1.contains("a number from 8 to 256"));

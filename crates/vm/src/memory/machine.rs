@@ -11,7 +11,7 @@ pub(crate) fn limit() -> Option<(usize, usize)> {
     let space = address_space().map(|n| (n, n + n / 2));
     let given = machine().map(|n| (n, n)).into_iter().chain(group).chain(space);
     let most = given.reduce(|(a, b), (c, d)| (a.min(c), b.min(d)));
-    match std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)) {
+    match std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)).filter(|&n| n > 0) {
         Some(n) => Some((n, n.saturating_add(n / 2).min(most.map_or(usize::MAX, |m| m.1)))),
         None => most,
     }
