@@ -148,15 +148,6 @@ module Psych
   def dump_stream(*objects) = objects.map { |o| dump(o) }.join
   def to_json(object) = object.to_json + "\n"
   def libyaml_version = [0, 2, 5]
-
-  def __text(yaml)
-    yaml = yaml.read if yaml.respond_to?(:read)
-    s = String.try_convert(yaml)
-    raise TypeError, "no implicit conversion of #{yaml.nil? ? "nil" : yaml.class} into String" if s.nil?
-    s = s.encode(Encoding::UTF_8) unless [Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII].include?(s.encoding)
-    s = s.dup.force_encoding(Encoding::UTF_8)
-    s.delete_prefix("\uFEFF")
-  end
 end
 
 class Object

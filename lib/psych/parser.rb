@@ -8,7 +8,7 @@ module Psych
     UTF16LE = 2
     UTF16BE = 3
 
-    # A place: characters so far are not counted.
+    # A place in a text, counted from 0; the index counts characters.
     Mark = Struct.new(:index, :line, :column)
 
     attr_accessor :handler
@@ -17,20 +17,24 @@ module Psych
     def initialize(handler = Handler.new)
       @handler = handler
       @external_encoding = ANY
-      @line = @column = 0
+      @index = @line = @column = 0
     end
 
     # Where the last event ended.
-    def mark = Mark.new(0, @line, @column)
+    def mark = Mark.new(@index, @line, @column)
 
     # Raises SyntaxError, whose place is that of what could not be read to its end.
     def parse(yaml, path = yaml.respond_to?(:path) ? yaml.path : nil)
       handler = @handler
-      reader = __yaml_open(Psych.__text(yaml))
+      internal = Encoding.default_internal
+      internal = nil if internal == Encoding::UTF_8
+      text, encoding = text_of(yaml)
+      reader = __yaml_open(text, encoding)
       while (events = __yaml_next(reader))
         events.each do |event|
-          kind, line, column, @line, @column, a, b, c, d, e, f = event
-          raise SyntaxError.new(path, line, column, @line, @column, a) if kind == 0
+          event.map! { it.is_a?(String) ? it.encode(internal) : it } if internal
+          raise SyntaxError.new(path, *event.drop(1)) if event[0] == 0
+          kind, line, column, @line, @column, @index, a, b, c, d, e, f = event
           handler.event_location(line, column, @line, @column)
           case kind
           when 6 then handler.scalar(a, b, c, d, e, f)
@@ -47,6 +51,21 @@ module Psych
         end
       end
       self
+    end
+
+    private
+
+    # The bytes of a text or stream, and which of the encodings above they are in.
+    def text_of(yaml)
+      yaml = yaml.read if yaml.respond_to?(:read)
+      text = String.try_convert(yaml) or
+        raise TypeError, "no implicit conversion of #{yaml.nil? ? "nil" : yaml.class} into String"
+      case text.encoding
+      when Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII then [text, UTF8]
+      when Encoding::UTF_16LE then [text, UTF16LE]
+      when Encoding::UTF_16BE then [text, UTF16BE]
+      else [text.encode(Encoding::UTF_8), UTF8]
+      end
     end
   end
 end

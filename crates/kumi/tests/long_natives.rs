@@ -96,6 +96,9 @@ const LONG: &[(&str, &str, &str)] = &[
     ("Array#==", "a = [1]; b = [1]; 24.times { a = [a, a]; b = [b, b] }", "a == b while true"),
     ("parsing", "s = '[' + '1,' * 8_000_000 + ']'", "eval(s) while true"),
     ("compiling", "s = \"x = 1\\n\" * 3_000_000", "eval(s) while true"),
+    ("YAML of one scalar", "require 'psych'; s = \"a: |\\n\" + '  some text\\n' * 20_000_000", "Psych.parse(s) while true"),
+    ("YAML directives", "require 'psych'; s = (0..90_000).map { |i| \"%TAG !a#{i}! x\\n\" }.join + '--- a'", "Psych.parse(s) while true"),
+    ("YAML in deep brackets", "require 'psych'; s = '[' * 9_000 + 'a: 1, ' * 3_000_000", "Psych.parse(s) rescue p $!"),
     ("StringScanner", "require 'strscan'; s = StringScanner.new('x' * 60)", r"loop { s.scan(/(x+x+)+\1[yz]/) rescue 0 }"),
 ];
 
@@ -146,10 +149,15 @@ fn a_signal_handler_that_returns_leaves_long_work_under_way() {
         x = ("7" * 1_000_000).to_i
         q.join
         p n, x % 1_000_007 == Integer("7" * 1_000_000) % 1_000_007
+        require "psych"
+        q = Thread.new { 5.times { sleep 0.02; Process.kill(:USR1, $$) } }
+        a = Psych.load("- a\n- &b [1]\n" * 5 + "- |\n" + "  text\n" * 3_000_000 + "- b\n" * 20_000)
+        q.join
+        p a.size, a[10].size, n
         pid = fork { p 1 }
         Process.wait(pid)
     "#;
-    assert_eq!(run(text), "5\ntrue\n1\n");
+    assert_eq!(run(text), "5\ntrue\n20011\n15000000\n10\n1\n");
 }
 
 #[test]

@@ -91,3 +91,43 @@ fn a_yaml_flow_collection_may_have_many_lines() {
         "{err}"
     );
 }
+
+/// A hostile YAML text is read or refused soon, and ends neither the process nor its native stack.
+#[test]
+fn hostile_yaml_texts_are_read_or_refused_soon() {
+    let n = 300_000;
+    let texts = [
+        ("open brackets", "\"[\" * N"),
+        ("open braces", "\"{\" * N"),
+        ("pairs in brackets", "\"[a: \" * N"),
+        ("mappings in keys", "\"{a: b, \" * N"),
+        ("a wide list in deep ones", "\"[\" * 9000 + \"a, \" * N"),
+        ("dashes", "\"- \" * N"),
+        ("question marks", "\"? \" * N"),
+        ("ever deeper blocks", "(0...1500).map { \" \" * it + \"a:\\n\" }.join"),
+        ("aliases", "\"- &a x\\n\" + \"- *a\\n\" * N"),
+        ("anchors", "(0...N).map { \"- &a#{it} x\\n\" }.join"),
+        ("a flow list", "\"[\" + \"a, \" * N + \"]\""),
+        ("tabs", "\"a:\" + \"\\t\" * N + \"b\""),
+        ("zeros", "\"a: b\\n\" + \"\\0\" * N"),
+        ("wrong UTF-8", "\"a: b\\n\" + \"\\xe3\\x81\" * N"),
+        ("an open quote", "\"[\" + \"'\" * (2 * N + 1)"),
+        ("escapes", "'\"' + '\\x41' * N + '\"'"),
+        ("newlines", "\"a: |\\n\" + \"\\n\" * N"),
+        ("a key that is too long", "\"k\" * N + \": v\""),
+        ("colons", "\"a:\" * N"),
+        ("directives", "(0...10_000).map { \"%TAG !a#{it}! x\\n\" }.join + \"--- a\""),
+        ("a long tag for short ones", "\"%TAG !a! #{\"x\" * 100_000}\\n---\\n\" + \"- !a!y z\\n\" * 1000"),
+        ("documents", "\"--- a\\n\" * N"),
+    ];
+    for (name, text) in texts {
+        let text = format!(
+            "require 'psych'\nN = {n}\ns = {text}\nclass Nothing < Psych::Handler; end\n\
+             begin\n Psych::Parser.new(Nothing.new).parse(s)\n puts 'read'\nrescue Psych::SyntaxError\n puts 'refused'\nend"
+        );
+        let (out, err) = run(name, &text);
+        assert!(out == "read\n" || out == "refused\n", "{name}: {out} {}", &err[..err.len().min(500)]);
+    }
+    let deep = "require 'psych'\nx = Psych.load('[' * 9000 + ']' * 9000)\nn = 0\nwhile x = x[0]\n n += 1\nend\np n\n";
+    assert_eq!(run("deep", deep).0, "8999\n");
+}
