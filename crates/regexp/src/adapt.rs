@@ -93,7 +93,7 @@ fn quantifier(rest: &[u8]) -> Option<(usize, usize)> {
 ///
 /// # Errors
 /// CRuby's message for what Oniguruma would accept.
-pub fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Result<Vec<u8>, String> {
+pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Result<Vec<u8>, String> {
     let mut out: Vec<u8> = Vec::with_capacity(text.len() + 16);
     let mut mode = Mode { extended, ignorecase, alternatives: None, charset: Charset::Default };
     let mut stack: Vec<Mode> = Vec::new();

@@ -1,8 +1,8 @@
-//! The door to the C library: compile, search, names. All `unsafe` of this crate is here.
+//! The door to the C library: compile, search, names.
 //!
 //! Invariant: a [`Program`] is never changed after it was compiled, so that any number of
 //! threads search with it at once; subjects reach the engine only when no character in
-//! their last bytes reaches beyond the end ([`overruns`]), because the engine steps by
+//! their last bytes reaches beyond the end ([`is_within`]), because the engine steps by
 //! lead bytes.
 
 use kumi_text::EncIndex;
@@ -111,7 +111,7 @@ fn encodings() -> [onig::OnigEncoding; 30] {
 fn init() {
     INIT.call_once(|| {
         let mut list = encodings();
-        // SAFETY: runs once, before any other call into the library; `list` outlives it.
+        // SAFETY: `Once` lets nobody else into the library or at SYNTAX meanwhile; `list` outlives the calls, which copy it.
         unsafe {
             onig::onig_initialize(list.as_mut_ptr(), list.len() as c_int);
             // Far above what a sane match needs, some seconds of an exponential one.
@@ -175,12 +175,12 @@ pub(crate) struct Program {
 // SAFETY: the library's pattern buffer is only read by search, match and the queries used
 // here; match state lives in the caller's region and on the library's own match stack.
 unsafe impl Send for Program {}
-// SAFETY: as above.
+// SAFETY: as for `Send`: nothing that a shared `Program` is asked writes to it.
 unsafe impl Sync for Program {}
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: `raw` came from `onig_new` and is freed once.
+        // SAFETY: `raw` came from `onig_new`, belongs to this value alone, and is freed here only.
         unsafe { onig::onig_free(self.raw) }
     }
 }
@@ -196,15 +196,24 @@ pub(crate) enum Walk {
     At(usize),
 }
 
-fn message(code: c_int, info: *mut onig::OnigErrorInfo) -> String {
+impl Walk {
+    /// The byte where it begins.
+    pub(crate) fn start(self) -> usize {
+        match self {
+            Walk::Forward(a, _) | Walk::Backward(a) | Walk::At(a) => a,
+        }
+    }
+}
+
+/// The library's message. `info`: as the call that failed left it, while the text that it points into is alive.
+fn message(code: c_int, info: Option<&mut onig::OnigErrorInfo>) -> String {
     let mut buf = [0u8; 256];
-    // SAFETY: the buffer is larger than ONIG_MAX_ERROR_MESSAGE_LEN (90); `info` was filled
-    // by the call that failed, or is null for codes without a parameter.
+    // SAFETY: the buffer is larger than ONIG_MAX_ERROR_MESSAGE_LEN (90); only `Program::new` gives an `info`, which it made
+    // without a parameter (null) or `onig_new` filled with a part of the pattern, alive in both.
     let n = unsafe {
-        if info.is_null() {
-            onig::onig_error_code_to_str(buf.as_mut_ptr(), code)
-        } else {
-            onig::onig_error_code_to_str(buf.as_mut_ptr(), code, info)
+        match info {
+            None => onig::onig_error_code_to_str(buf.as_mut_ptr(), code),
+            Some(info) => onig::onig_error_code_to_str(buf.as_mut_ptr(), code, std::ptr::from_mut(info)),
         }
     };
     let n = usize::try_from(n).unwrap_or(0).min(buf.len());
@@ -233,19 +242,21 @@ impl Program {
             )
         };
         if code != 0 {
-            return Err((code, message(code, &mut info)));
+            return Err((code, message(code, Some(&mut info))));
         }
         Ok(Program { raw })
     }
 
     /// Number of groups, without group 0.
     pub(crate) fn captures(&self) -> usize {
-        // SAFETY: `raw` is a live pattern.
+        // SAFETY: `raw` came from `onig_new` and lives as long as `self`.
         usize::try_from(unsafe { onig::onig_number_of_captures(self.raw) }).unwrap_or(0)
     }
 
     /// Names in order of appearance with their group numbers.
     pub(crate) fn names(&self) -> Vec<(Vec<u8>, Vec<u32>)> {
+        /// # Safety
+        /// To be called by `onig_foreach_name` only, with a vector of names as `arg`.
         unsafe extern "C" fn each(
             name: *const u8,
             name_end: *const u8,
@@ -267,7 +278,7 @@ impl Program {
             0
         }
         let mut out: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
-        // SAFETY: `out` lives across the call, and `each` is the only user of it.
+        // SAFETY: `raw` lives as long as `self`; `out` has the type that `each` takes it for, and nobody else has it during the call.
         unsafe {
             onig::onig_foreach_name(self.raw, Some(each), (&raw mut out).cast());
         }
@@ -276,7 +287,10 @@ impl Program {
     }
 
     /// Searches; fills `out` with group offsets (-1 for none) and returns the position.
-    pub(crate) fn search(
+    ///
+    /// # Safety
+    /// [`is_within`] says yes to the subject, the place where `walk` begins and the encoding that the program was made for.
+    pub(crate) unsafe fn search(
         &self,
         subject: &[u8],
         walk: Walk,
@@ -295,15 +309,17 @@ impl Program {
         }
         let region = RegionGuard::take();
         let code = if limits.deadline.is_none() && limits.steps.is_none() && limits.stop.is_none() {
-            self.run(subject, walk, &region, ptr::null_mut())
+            // SAFETY: the caller's promise; the bounds were looked at above.
+            unsafe { self.run(subject, walk, &region, None) }
         } else {
-            self.run_bounded(subject, walk, &region, limits)?
+            // SAFETY: likewise.
+            unsafe { self.run_bounded(subject, walk, &region, limits)? }
         };
         match code {
             MISMATCH => Ok(None),
             RETRY_IN_MATCH | RETRY_IN_SEARCH => Err(SearchError::Steps),
             STACK_LIMIT if limits.depth > 0 => Err(SearchError::Steps),
-            n if n < 0 => Err(SearchError::Engine(message(n, ptr::null_mut()))),
+            n if n < 0 => Err(SearchError::Engine(message(n, None))),
             n => {
                 region.copy_to(out);
                 Ok(Some(match walk {
@@ -316,20 +332,24 @@ impl Program {
 
     /// The engine counts backtracking but looks at nothing else: it gets a growing
     /// number of steps until the deadline, which repeats at most an eighth of the work.
-    fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits<'_>) -> Result<c_int, SearchError> {
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn run_bounded(&self, subject: &[u8], walk: Walk, region: &RegionGuard, limits: Limits<'_>) -> Result<c_int, SearchError> {
         let total = limits.steps.unwrap_or(if limits.deadline.is_some() { u64::MAX } else { RETRY_LIMIT });
         let watched = limits.deadline.is_some() || limits.stop.is_some();
         let mut chunk: u64 = if watched { 100_000.min(total) } else { total };
         let param = Param::take()?;
         loop {
-            // SAFETY: `param` is live.
+            // SAFETY: `param` owns its block, which `take` has initialised.
             unsafe {
                 onig::onig_set_match_stack_limit_size_of_match_param(param.0, limits.depth);
                 onig::onig_set_retry_limit_in_search_of_match_param(param.0, chunk as _);
                 onig::onig_set_retry_limit_in_match_of_match_param(param.0, chunk as _);
             }
             let began = limits.deadline.map(|_| Instant::now());
-            let code = self.run(subject, walk, region, param.0);
+            // SAFETY: the caller's promise.
+            let code = unsafe { self.run(subject, walk, region, Some(&param)) };
             if code != RETRY_IN_SEARCH && code != RETRY_IN_MATCH {
                 return Ok(code);
             }
@@ -351,10 +371,13 @@ impl Program {
         }
     }
 
-    fn run(&self, subject: &[u8], walk: Walk, region: &RegionGuard, param: *mut onig::OnigMatchParam) -> c_int {
+    /// # Safety
+    /// As [`search`](Self::search); and no offset of `walk` is beyond the subject's end.
+    unsafe fn run(&self, subject: &[u8], walk: Walk, region: &RegionGuard, param: Option<&Param>) -> c_int {
         let base = subject.as_ptr();
-        // SAFETY: all offsets were checked against the subject's length by `search`; the
-        // region and the parameter block are live and used by this thread alone.
+        let param = param.map_or(ptr::null_mut(), |p| p.0);
+        // SAFETY: by the caller's promise all addresses are of the subject or its end, and no character leads beyond it; region and
+        // parameter block are owned by guards that are borrowed here and cannot leave this thread.
         unsafe {
             let end = base.add(subject.len());
             match walk {
@@ -391,7 +414,7 @@ impl Drop for SpareParam {
     fn drop(&mut self) {
         let raw = self.0.get();
         if !raw.is_null() {
-            // SAFETY: the thread ends; nobody else knows the pointer.
+            // SAFETY: `Param::drop` put it here and forgot it, and the thread's storage goes: this is the last pointer.
             unsafe { onig::onig_free_match_param(raw) }
         }
     }
@@ -407,7 +430,7 @@ impl Param {
         if !spare.is_null() {
             return Ok(Param(spare));
         }
-        // SAFETY: a fresh parameter block is initialised before use.
+        // SAFETY: the block is fresh, no null, and initialised before anybody gets it.
         unsafe {
             let p = onig::onig_new_match_param();
             if p.is_null() {
@@ -423,7 +446,7 @@ impl Drop for Param {
     fn drop(&mut self) {
         let old = SPARE_PARAM.try_with(|s| s.0.replace(self.0)).unwrap_or(self.0);
         if !old.is_null() {
-            // SAFETY: taken out of the spare place; nobody else knows it.
+            // SAFETY: `old` was in the spare place or, where there is none any more, is this guard's own: the last pointer to it.
             unsafe { onig::onig_free_match_param(old) }
         }
     }
@@ -440,7 +463,7 @@ impl Drop for SpareRegion {
     fn drop(&mut self) {
         let raw = self.0.get();
         if !raw.is_null() {
-            // SAFETY: the thread ends; nobody else knows the pointer.
+            // SAFETY: `RegionGuard::drop` put it here and forgot it, and the thread's storage goes: this is the last pointer.
             unsafe { onig::onig_region_free(raw, 1) }
         }
     }
@@ -456,7 +479,7 @@ impl RegionGuard {
         if !raw.is_null() {
             return RegionGuard { raw };
         }
-        // SAFETY: no preconditions. A null region is legal for every later call.
+        // SAFETY: the call takes nothing. A null region is legal for every later call.
         RegionGuard { raw: unsafe { onig::onig_region_new() } }
     }
 
@@ -465,7 +488,7 @@ impl RegionGuard {
         if self.raw.is_null() {
             return;
         }
-        // SAFETY: after a successful search the region holds `num_regs` pairs.
+        // SAFETY: the region is this guard's; the library keeps `num_regs` initialised entries in `beg` and `end`.
         unsafe {
             let region = &*self.raw;
             for i in 0..usize::try_from(region.num_regs).unwrap_or(0) {
@@ -479,21 +502,21 @@ impl Drop for RegionGuard {
     fn drop(&mut self) {
         let old = SPARE.try_with(|s| s.0.replace(self.raw)).unwrap_or(self.raw);
         if !old.is_null() {
-            // SAFETY: taken out of the spare place; nobody else knows it.
+            // SAFETY: `old` was in the spare place or, where there is none any more, is this guard's own: the last pointer to it.
             unsafe { onig::onig_region_free(old, 1) }
         }
     }
 }
 
-/// Whether a character among the last bytes of `subject` claims bytes beyond the end.
-/// The engine steps by lead bytes, so this is what keeps it in bounds; constant time for
-/// UTF-8, a full check for other multibyte encodings.
-pub(crate) fn overruns(subject: &[u8], enc: EncIndex) -> bool {
+/// Whether the engine, which steps by lead bytes, stays within `subject` when it reads it in `enc` from byte `start` on: no
+/// character among the last bytes claims bytes beyond the end. Constant time for UTF-8, a full check for other
+/// multibyte encodings, where what is no lead byte may look like one.
+pub(crate) fn is_within(subject: &[u8], start: usize, enc: EncIndex) -> bool {
     match enc.kind() {
-        Kind::Binary | Kind::Ascii | Kind::Single => false,
+        Kind::Binary | Kind::Ascii | Kind::Single => true,
         Kind::Utf8 => {
             let n = subject.len();
-            (1..=5.min(n)).any(|back| {
+            (1..=5.min(n)).all(|back| {
                 let need = match subject[n - back] {
                     0..=0xBF => 1,
                     0xC0..=0xDF => 2,
@@ -502,9 +525,9 @@ pub(crate) fn overruns(subject: &[u8], enc: EncIndex) -> bool {
                     0xF8..=0xFB => 5,
                     _ => 6,
                 };
-                need > back
+                need <= back
             })
         }
-        _ => !enc.is_valid(subject),
+        _ => enc.is_valid(subject) && (start == 0 || subject.get(start..).is_none_or(|rest| enc.is_valid(rest))),
     }
 }

@@ -104,7 +104,7 @@ impl<'a> Subject<'a> {
         Subject { bytes, enc, range }
     }
 
-    /// The encoding to search it in.
+    /// The encoding to search it in, as far as what is said of it is true.
     fn search_encoding(&self) -> EncIndex {
         let range = match self.range {
             CodeRange::Unknown => self.enc.scan(self.bytes),
@@ -113,13 +113,12 @@ impl<'a> Subject<'a> {
         match range {
             CodeRange::SevenBit => EncIndex::UTF_8,
             CodeRange::Broken => EncIndex::BINARY,
-            _ if engine::overruns(self.bytes, self.enc) => EncIndex::BINARY,
             _ => self.enc,
         }
     }
 }
 
-/// A compiled regular expression.
+/// A compiled regular expression. Any number of threads may search with it at once.
 pub struct Regex {
     source: Vec<u8>,
     engine_text: Vec<u8>,
@@ -285,6 +284,9 @@ impl Regex {
 
     /// Whether a subject may be searched: `Err` is the message of
     /// `Encoding::CompatibilityError`. A broken subject is for the caller to refuse.
+    ///
+    /// # Errors
+    /// The message, without a class's name.
     pub fn check_encoding(&self, subject: &Subject<'_>) -> Result<(), String> {
         let ascii = match subject.range {
             CodeRange::Unknown => subject.enc.is_ascii_only(subject.bytes),
@@ -303,9 +305,12 @@ impl Regex {
         Ok(())
     }
 
+    /// Runs `run` with the program for the subject's encoding. That is one in which [`engine::is_within`] says yes to a search from
+    /// `start` on, whatever the caller says of the subject.
     fn with_program<T>(
         &self,
         subject: &Subject<'_>,
+        start: usize,
         run: impl FnOnce(&Program, EncIndex) -> Result<T, SearchError>,
     ) -> Result<T, SearchError> {
         let mut enc = subject.search_encoding();
@@ -315,8 +320,14 @@ impl Regex {
         // Text bound to an encoding can't be read in another one; a subject of plain
         // ASCII is valid in it.
         let seven_bit = || subject.bytes.is_ascii();
-        if enc == self.primary_enc || (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
-            return run(&self.primary, self.primary_enc);
+        if (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
+            enc = self.primary_enc;
+        }
+        if !engine::is_within(subject.bytes, start, enc) {
+            enc = EncIndex::BINARY;
+        }
+        if enc == self.primary_enc {
+            return run(&self.primary, enc);
         }
         let known = self.others.read().unwrap_or_else(|e| e.into_inner()).iter().find(|(e, _)| *e == enc).map(|(_, p)| Arc::clone(p));
         let program = match known {
@@ -350,27 +361,31 @@ impl Regex {
     /// A search by the engine, and when that comes back to the same places too often, by the matcher that remembers them.
     fn find(&self, subject: &Subject<'_>, walk: Walk, limits: Limits<'_>, region: &mut Region) -> Result<Option<usize>, SearchError> {
         let (bytes, groups) = (subject.bytes, &mut region.groups);
-        self.with_program(subject, |p, enc| {
+        self.with_program(subject, walk.start(), |p, enc| {
+            // SAFETY: `with_program` chose the program and its encoding for this subject and this start, here and below.
+            let engine = |limits, groups: &mut Vec<_>| unsafe { p.search(bytes, walk, limits, groups) };
             let soon = SOON + bytes.len() as u64 * SOON_PER_BYTE;
             if !self.linear || limits.steps.is_some_and(|n| n <= soon) {
-                return p.search(bytes, walk, limits, groups);
+                return engine(limits, groups);
             }
-            match p.search(bytes, walk, Limits { steps: Some(soon), ..limits }, groups) {
+            match engine(Limits { steps: Some(soon), ..limits }, groups) {
                 Err(SearchError::Steps) => {}
                 other => return other,
             }
-            let found = self.memo(p, enc).and_then(|m| m.search(bytes, walk, limits, groups));
-            found.unwrap_or_else(|| p.search(bytes, walk, limits, groups))
+            // SAFETY: the matcher was made for that encoding.
+            let found = self.memo(p, enc).and_then(|m| unsafe { m.search(bytes, walk, limits, groups) });
+            found.unwrap_or_else(|| engine(limits, groups))
         })
     }
 
-    /// The engine's answer, and that of the matcher that remembers, if there is one: for comparing them.
+    /// The engine's answer, and that of the matcher that remembers, if there is one: for comparing them, in UTF-8 or an encoding of
+    /// single bytes.
     #[doc(hidden)]
     #[allow(clippy::type_complexity)]
     pub fn both(&self, subject: &Subject<'_>, start: usize, back: bool) -> Option<[Result<Option<Vec<(isize, isize)>>, SearchError>; 2]> {
         let walk = if back { Walk::Backward(start) } else { Walk::Forward(start, subject.bytes.len()) };
         let (mut both, bytes) = (None, subject.bytes);
-        self.with_program(subject, |p, enc| {
+        self.with_program(subject, start, |p, enc| {
             let (mut a, mut b) = (Vec::new(), Vec::new());
             let limits = Limits { steps: Some(1_000_000), ..Limits::default() };
             // Backwards the engine does not look beyond where it starts.
@@ -378,12 +393,15 @@ impl Regex {
                 Walk::Backward(start) => (0..=start)
                     .rev()
                     .filter(|&i| !enc.is_utf8() || i == bytes.len() || bytes[i] & 0xC0 != 0x80)
-                    .map(|i| p.search(bytes, Walk::At(i), limits, &mut a))
+                    // SAFETY: as in `find`; only UTF-8 and encodings of single bytes are compared, where any place is a start.
+                    .map(|i| unsafe { p.search(bytes, Walk::At(i), limits, &mut a) })
                     .find(|r| *r != Ok(None))
                     .unwrap_or(Ok(None)),
-                walk => p.search(bytes, walk, limits, &mut a),
+                // SAFETY: as in `find`.
+                walk => unsafe { p.search(bytes, walk, limits, &mut a) },
             };
-            if let Some(ours) = self.memo(p, enc).and_then(|m| m.search(bytes, walk, Limits::default(), &mut b)) {
+            // SAFETY: as in `find`.
+            if let Some(ours) = self.memo(p, enc).and_then(|m| unsafe { m.search(bytes, walk, Limits::default(), &mut b) }) {
                 both = Some([theirs.map(|f| f.map(|_| a)), ours.map(|f| f.map(|_| b))]);
             }
             Ok(())
@@ -393,7 +411,11 @@ impl Regex {
     }
 
     /// Searches from byte `start` to the end; on a match fills `region` and returns the
-    /// position. `start` beyond the end finds nothing.
+    /// position, a byte offset. `start` beyond the end finds nothing.
+    ///
+    /// # Errors
+    /// When a bound of `limits` was reached, or the engine has no memory or no room on its stack left. Where nothing was asked for
+    /// a search gives up after 200 million steps back ([`SearchError::Steps`]).
     pub fn search(
         &self,
         subject: &Subject<'_>,
@@ -405,7 +427,10 @@ impl Regex {
         self.search_range(subject, start, end, limits, region)
     }
 
-    /// Searches for matches that begin in `start..=range_end`.
+    /// Searches for matches that begin in `start..range_end`, or anywhere from `start` on if `range_end` is the end of the text.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
     pub fn search_range(
         &self,
         subject: &Subject<'_>,
@@ -421,6 +446,9 @@ impl Regex {
     }
 
     /// Searches backwards: the last match that begins at or before byte `start`.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
     pub fn search_back(
         &self,
         subject: &Subject<'_>,
@@ -433,6 +461,9 @@ impl Regex {
     }
 
     /// Matches at byte `at` only.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
     pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits<'_>, region: &mut Region) -> Result<bool, SearchError> {
         Ok(self.find(subject, Walk::At(at), limits, region)?.is_some())
     }

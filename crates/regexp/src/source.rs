@@ -9,11 +9,11 @@ use kumi_text::encoding::Precise;
 
 /// What the text of a pattern says.
 #[derive(Debug, Clone)]
-pub struct Unescaped {
+pub(crate) struct Unescaped {
     /// Engine text.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// The encoding that non-ASCII content or a property binds the pattern to.
-    pub fixed: Option<EncIndex>,
+    pub(crate) fixed: Option<EncIndex>,
 }
 
 struct Reader<'a> {
@@ -31,7 +31,7 @@ type Outcome<T> = Result<T, &'static str>;
 ///
 /// # Errors
 /// CRuby's message, without the `: /source/` that follows it.
-pub fn unescape(pattern: &[u8], enc: EncIndex) -> Outcome<Unescaped> {
+pub(crate) fn unescape(pattern: &[u8], enc: EncIndex) -> Outcome<Unescaped> {
     let mut r = Reader { s: pattern, i: 0, enc, out: Vec::with_capacity(pattern.len()), fixed: None, has_property: false };
     while let Some(&b) = r.s.get(r.i) {
         if b >= 0x80 {

@@ -183,3 +183,19 @@ fn noise() {
     }
     assert!(compiled > 1000);
 }
+
+/// What a caller says of its text is believed as far as it is harmless: the engine never reads behind the end.
+#[test]
+fn what_does_not_end_where_the_text_ends_is_searched_as_bytes() {
+    let (utf8, wide) = (EncIndex::UTF_8, EncIndex::UTF_16LE);
+    let mut region = Region::new();
+    let re = Regex::new(b"b.", Options(0), utf8).unwrap();
+    let lie = Subject::with_range(b"ab\xE3", utf8, kumi_text::CodeRange::SevenBit);
+    assert_eq!(re.search(&lie, 0, Limits::default(), &mut region), Ok(Some(1)));
+    // A place within a character: from there the characters do not end where the text does.
+    let re = Regex::new(b"b\0", Options(Options::FIXEDENCODING), wide).unwrap();
+    let subject = Subject::new(b"a\0b\0", wide);
+    for start in 0..3 {
+        assert_eq!(re.search(&subject, start, Limits::default(), &mut region), Ok(Some(2)), "from {start}");
+    }
+}

@@ -192,7 +192,8 @@ impl Memo {
             let mut single = [false; 256];
             for b in 0..if utf8 { 128 } else { 256 } {
                 let mut out = Vec::new();
-                let found = program.search(&[b as u8], Walk::At(0), Limits::default(), &mut out).ok()?;
+                // SAFETY: the byte is a whole character: below 128 in UTF-8, any one in the other encodings that come here.
+                let found = unsafe { program.search(&[b as u8], Walk::At(0), Limits::default(), &mut out) }.ok()?;
                 single[b] = found.is_some() && out.first() == Some(&(0, 1));
                 if found.is_some() && !single[b] {
                     return None;
@@ -205,7 +206,10 @@ impl Memo {
     }
 
     /// Searches as the engine would; `None`: not in this text.
-    pub(crate) fn search(
+    ///
+    /// # Safety
+    /// As [`Program::search`], in the encoding that the matcher was made for.
+    pub(crate) unsafe fn search(
         &self,
         subject: &[u8],
         walk: Walk,
@@ -260,9 +264,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn walk(&mut self, walk: Walk, last: usize, out: &mut Vec<(isize, isize)>) -> Result<Option<usize>, SearchError> {
         let len = self.subject.len();
-        let mut at = match walk {
-            Walk::Forward(a, _) | Walk::Backward(a) | Walk::At(a) => a,
-        };
+        let mut at = walk.start();
         loop {
             if self.matches(at)? {
                 out.clear();
@@ -310,7 +312,8 @@ impl Run<'_> {
     /// What the engine says at a place: where the match ends.
     fn ask(&mut self, p: &Program, at: usize) -> Result<Option<usize>, SearchError> {
         let limits = Limits { steps: Some(LOOK_STEPS), deadline: None, ..self.limits };
-        let found = p.search(self.subject, Walk::At(at), limits, &mut self.scratch)?;
+        // SAFETY: the promise of `Memo::search`, who alone makes a `Run`; in UTF-8 and encodings of single bytes any place is a start.
+        let found = unsafe { p.search(self.subject, Walk::At(at), limits, &mut self.scratch)? };
         Ok(found.and_then(|_| usize::try_from(self.scratch.first()?.1).ok()))
     }
     fn matches(&mut self, start: usize) -> Result<bool, SearchError> {
