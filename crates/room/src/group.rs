@@ -16,7 +16,7 @@ const PIECE: usize = 1 << 20;
 /// Bytes that a process may fill in a millisecond.
 const PER_MS: usize = 4 << 20;
 
-/// Tells the group's limit.
+/// Tells the group's limit in bytes; 0: there is none.
 pub fn set_group(bytes: usize) {
     GROUP.store(bytes, Relaxed);
 }
@@ -68,7 +68,7 @@ fn begin(most: usize) {
 pub(crate) fn resident() -> usize {
     let Ok(text) = std::fs::read_to_string("/proc/self/statm") else { return 0 };
     let pages = text.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok());
-    // SAFETY: asks for a number.
+    // SAFETY: the call takes and gives numbers; no memory is involved.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     pages.unwrap_or(0).saturating_mul(page)
 }

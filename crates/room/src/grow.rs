@@ -4,17 +4,29 @@
 
 use crate::{LARGE, ask, asking, refuse};
 
-/// Growth that may be refused. See [`refuse`].
+/// Growth that may be refused: from [`LARGE`] bytes on every method unwinds ([`refuse`]) when there is no room, and has changed
+/// nothing then.
+///
+/// ```
+/// use kumi_room::Grow;
+///
+/// let mut out = Vec::room(3);
+/// out.put(1);
+/// out.put_all(&[2, 3]);
+/// assert_eq!(out, [1, 2, 3]);
+/// ```
 pub trait Grow<T>: Sized {
-    /// An empty one with room for `n`.
+    /// An empty one with room for `n` elements.
     fn room(n: usize) -> Self;
-    /// Makes room for `more`.
+    /// Makes room for `more` elements beside those that are there.
     fn want(&mut self, more: usize);
+    /// Adds an element at the end.
     fn put(&mut self, x: T);
+    /// Adds copies of all elements at the end.
     fn put_all(&mut self, x: &[T])
     where
         T: Clone;
-    /// A copy.
+    /// A vector with copies of all elements.
     fn copy(x: &[T]) -> Self
     where
         T: Clone,
@@ -48,7 +60,7 @@ impl<T> Grow<T> for Vec<T> {
         if n == self.capacity() {
             self.want(1);
         }
-        // SAFETY: there is room for one more, which is written before it is counted.
+        // SAFETY: `want` made `n` less than the capacity, and element `n` is written before it is counted.
         unsafe {
             self.as_mut_ptr().add(n).write(x);
             self.set_len(n + 1);

@@ -11,7 +11,20 @@
 //! garbage in the way, which a native that runs cannot collect.
 //!
 //! Growing costs nothing for this: small growth is told to nobody, and a large piece costs more than to be counted.
-//! Memory is the process's: these counts are no runtime's state.
+//! Memory is the process's: these counts are no runtime's state. Every function may be called from any thread.
+//!
+//! ```
+//! use kumi_room::{Catcher, NoRoom, ask, set_limit};
+//!
+//! set_limit(64 << 20, 80 << 20);
+//! let refused = std::panic::catch_unwind(|| {
+//!     let _catcher = Catcher::new();
+//!     ask(1 << 30);
+//! });
+//! assert!(refused.is_err_and(|payload| payload.is::<NoRoom>()));
+//! ```
+
+#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 mod group;
 mod grow;
@@ -40,7 +53,7 @@ static REST: AtomicUsize = AtomicUsize::new(0);
 static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static BOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// What a refusal unwinds with.
+/// What a refusal unwinds with: the payload of the panic.
 pub struct NoRoom;
 
 thread_local! {
@@ -53,7 +66,7 @@ thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What may live, and what there may be at all, in bytes.
+/// Sets the limit (what may live) and the bound (what there may be at all), in bytes. A bound below the limit counts as the limit.
 pub fn set_limit(limit: usize, bound: usize) {
     LIMIT.store(limit, Relaxed);
     BOUND.store(bound.max(limit), Relaxed);
@@ -68,11 +81,11 @@ pub fn came(bytes: usize) {
 pub fn went(bytes: usize) {
     PIECES.fetch_sub(bytes, Relaxed);
 }
-/// A block of cells came.
+/// A block of cells came, of so many bytes.
 pub fn block_came(bytes: usize) {
     BLOCKS.fetch_add(bytes, Relaxed);
 }
-/// A block of cells went.
+/// A block of cells went, of so many bytes.
 pub fn block_went(bytes: usize) {
     BLOCKS.fetch_sub(bytes, Relaxed);
 }
@@ -108,7 +121,7 @@ pub fn is_over() -> bool {
 fn is_caught() -> bool {
     CATCHERS.get() > 0 && WHOLE.get() == 0 && !std::thread::panicking()
 }
-/// Goes on if there is room for `bytes` more, and unwinds otherwise.
+/// Goes on if there is room for `bytes` more, and unwinds otherwise. Goes on in any case where no [`Catcher`] lives.
 #[inline]
 pub fn ask(bytes: usize) {
     if bytes >= LARGE {
@@ -136,10 +149,11 @@ pub fn refuse() -> ! {
     std::panic::resume_unwind(Box::new(NoRoom))
 }
 
-/// While it lives this thread catches refusals.
+/// While it lives this thread catches refusals: [`refuse`] unwinds to the `catch_unwind` around it. Drop it on the thread that made it.
 pub struct Catcher(());
 
 impl Catcher {
+    /// Begins to catch.
     pub fn new() -> Catcher {
         CATCHERS.set(CATCHERS.get() + 1);
         Catcher(())
@@ -156,10 +170,11 @@ impl Drop for Catcher {
     }
 }
 
-/// While it lives nothing is refused: what is under way must not be left half done.
+/// While it lives this thread is refused nothing: what is under way must not be left half done. Drop it on the thread that made it.
 pub struct Whole(());
 
 impl Whole {
+    /// Begins what must be done whole.
     pub fn new() -> Whole {
         WHOLE.set(WHOLE.get() + 1);
         Whole(())
@@ -189,7 +204,7 @@ pub fn asking<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 /// Is a large piece beyond the bound? Then the process's allocator does not even try. What the runtime itself takes for its
-/// tables is seldom above [`MIDDLING`] bytes, and gets some more.
+/// tables is seldom above 4 MB, and gets some more.
 pub fn is_beyond(bytes: usize) -> bool {
     let more = if bytes < MIDDLING { MIDDLING + BOUND.load(Relaxed) / 16 } else { 0 };
     !is_bounded(bytes.saturating_sub(more)) && may_refuse()
@@ -217,7 +232,7 @@ pub fn told(what: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
 #[cold]
 pub fn last_words() -> ! {
     let text = b"kumi: failed to allocate memory (NoMemoryError)\n";
-    // SAFETY: writes bytes that are there; ends the process, of which nothing is looked at any more.
+    // SAFETY: `write` reads the `len` bytes of `text`; `_exit` runs nothing of the process any more.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len());
         libc::_exit(1)
@@ -227,7 +242,7 @@ pub fn last_words() -> ! {
 /// What `ulimit -v` says, in bytes. May be called before anything else in the process.
 pub fn address_space_limit() -> Option<usize> {
     let mut r = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: writes the structure it is given.
+    // SAFETY: `r` is a live `rlimit`, and the call writes no more than one.
     if unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut r) } != 0 || r.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
@@ -240,6 +255,8 @@ mod tests {
 
     #[test]
     fn a_refusal_unwinds_to_its_catcher() {
+        // Without a bound nothing is refused, however much is asked for.
+        set_limit(usize::MAX - 1, usize::MAX - 1);
         let caught = std::panic::catch_unwind(|| {
             let _c = Catcher::new();
             ask(LARGE - 1);

@@ -10,26 +10,32 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 const PARTS: usize = 6;
 
-/// Addresses of the parts that are there.
+/// Addresses of the parts that are there; 0 for those that are not.
 static KEPT: Mutex<[usize; PARTS]> = Mutex::new([0; PARTS]);
-/// Bytes of each; 0: the address space has no bound.
+/// Bytes of each; 0: the address space has no bound. Set once.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
 /// A part was given back, or the control group's limit is near, and no safepoint has seen it.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
+/// The address of a fresh mapping that nobody may touch. `None`: the system has no such piece.
 fn map(bytes: usize) -> Option<usize> {
-    // SAFETY: a fresh mapping that nobody may touch.
+    // SAFETY: no address is asked for, so that what is mapped already stays as it is.
     let p = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0) };
     (p != libc::MAP_FAILED).then(|| p.addr())
 }
-fn unmap(at: usize, bytes: usize) {
-    // SAFETY: a mapping made by `map`, of which nobody has an address but its owner here.
+/// Gives a mapping back to the system.
+///
+/// # Safety
+/// `map(bytes)` answered `at`, and this is the last use of it.
+unsafe fn unmap(at: usize, bytes: usize) {
+    // SAFETY: by the caller's promise all that is unmapped is a mapping of `map`'s, into which nothing points.
     unsafe { libc::munmap(std::ptr::without_provenance_mut(at), bytes) };
 }
 
-/// Keeps memory back from now on, in a process whose address space is bounded at `bytes`.
+/// Keeps memory back from now on, in a process whose address space is bounded at `bytes`. The first call decides.
 pub fn hold(bytes: usize) {
-    SIZE.store((bytes / 64).clamp(4 << 20, 32 << 20), Relaxed);
+    // Never another size: the parts that are there have this one.
+    let _ = SIZE.compare_exchange(0, (bytes / 64).clamp(4 << 20, 32 << 20), Relaxed, Relaxed);
     restore();
 }
 /// Gives one part back to the system. False: there is none.
@@ -37,7 +43,8 @@ pub fn release() -> bool {
     let bytes = SIZE.load(Relaxed);
     let mut parts = KEPT.lock().unwrap_or_else(|e| e.into_inner());
     let Some(at) = parts.iter_mut().find(|p| **p != 0) else { return false };
-    unmap(std::mem::take(at), bytes);
+    // SAFETY: parts are mapped with this size, which never changes, and the list has lost this one.
+    unsafe { unmap(std::mem::take(at), bytes) };
     press();
     true
 }
@@ -79,7 +86,8 @@ pub fn system_has(bytes: usize) -> bool {
         return true;
     }
     let all = bytes.saturating_add(bytes / 16).saturating_add(part);
-    all < isize::MAX as usize && map(all).map(|at| unmap(at, all)).is_some()
+    // SAFETY: just mapped with this size, and nobody else has seen it.
+    all < isize::MAX as usize && map(all).map(|at| unsafe { unmap(at, all) }).is_some()
 }
 
 #[cfg(test)]
@@ -94,6 +102,10 @@ mod tests {
             assert!(release() && take_pressed() && !take_pressed());
         }
         assert!(!release() && restore() && release());
+        // Parts are given back with the size they were taken with, whatever is said later.
+        let size = SIZE.load(Relaxed);
+        hold(1 << 40);
+        assert_eq!(SIZE.load(Relaxed), size);
         assert!(system_has(1 << 20) && !system_has(usize::MAX));
     }
 }
