@@ -359,7 +359,10 @@ impl BigInt {
         ratio_to_f64(self, d)
     }
 
-    /// `self ** exp`, or refused ([`is_refused_power`]).
+    /// `self ** exp`.
+    ///
+    /// # Errors
+    /// [`TooLarge`] where [`is_refused_power`] says so.
     pub fn pow(&self, exp: u64) -> Result<BigInt, TooLarge> {
         if exp == 0 {
             return Ok(BigInt::ONE);

@@ -8,7 +8,10 @@ use crate::TooLarge;
 use crate::big::{BigInt, MAX_BITS};
 
 impl BigInt {
-    /// `self << n`, refused beyond [`MAX_BITS`].
+    /// `self << n`.
+    ///
+    /// # Errors
+    /// [`TooLarge`] if the result had more than [`MAX_BITS`] bits.
     pub fn shl(&self, n: u64) -> Result<BigInt, TooLarge> {
         if self.is_zero() {
             return Ok(BigInt::ZERO);

@@ -92,6 +92,9 @@ pub fn radix(conversion: u8) -> u32 {
 }
 
 /// An integer by such a letter.
+///
+/// # Errors
+/// [`TooLarge`] if width or precision are above [`MAX_WIDTH`].
 pub fn integer(spec: &Spec, conversion: u8, n: &Int) -> Result<String, TooLarge> {
     let negative = match n {
         Int::Small(i) => *i < 0,
@@ -109,6 +112,9 @@ pub fn shows_complement(spec: &Spec, conversion: u8, negative: bool) -> bool {
 }
 
 /// The same of an integer's digits: those of its magnitude, or of its complement where that is shown.
+///
+/// # Errors
+/// [`TooLarge`] if width or precision are above [`MAX_WIDTH`].
 pub fn integer_of_digits(spec: &Spec, conversion: u8, negative: bool, mut digits: String) -> Result<String, TooLarge> {
     spec.check()?;
     let dots = shows_complement(spec, conversion, negative);
@@ -192,6 +198,9 @@ pub fn complement_digits(n: &Int, radix: u32) -> String {
 }
 
 /// A float by `f e E g G a A` (other letters are taken as `f`).
+///
+/// # Errors
+/// [`TooLarge`] if width or precision are above [`MAX_WIDTH`].
 pub fn float(spec: &Spec, conversion: u8, x: f64) -> Result<String, TooLarge> {
     spec.check()?;
     let negative = x.is_sign_negative() && !x.is_nan();
@@ -337,6 +346,9 @@ fn hexadecimal(x: f64, precision: Option<usize>, alt: bool) -> String {
 
 /// `%f` of an exact fraction with a positive denominator (Integer and Rational arguments), ties
 /// away from zero.
+///
+/// # Errors
+/// [`TooLarge`] if width or precision are above [`MAX_WIDTH`], or as [`ratio_digits`].
 pub fn ratio(spec: &Spec, n: &BigInt, d: &BigInt) -> Result<String, TooLarge> {
     spec.check()?;
     let digits = ratio_digits(n, d, spec.precision.unwrap_or(6))?;
@@ -344,6 +356,9 @@ pub fn ratio(spec: &Spec, n: &BigInt, d: &BigInt) -> Result<String, TooLarge> {
 }
 
 /// The digits of such a fraction's magnitude, the decimal places included.
+///
+/// # Errors
+/// [`TooLarge`] if `10 ** places` is refused, or the denominator is 0.
 pub fn ratio_digits(n: &BigInt, d: &BigInt, places: usize) -> Result<String, TooLarge> {
     let scaled = n.abs().mul(&pow10(places as u64)?);
     let (q, r) = scaled.div_mod(d).ok_or(TooLarge)?;
@@ -352,6 +367,9 @@ pub fn ratio_digits(n: &BigInt, d: &BigInt, places: usize) -> Result<String, Too
 }
 
 /// `%f` of those digits.
+///
+/// # Errors
+/// [`TooLarge`] if width or precision are above [`MAX_WIDTH`].
 pub fn ratio_of_digits(spec: &Spec, negative: bool, mut body: String) -> Result<String, TooLarge> {
     spec.check()?;
     let places = spec.precision.unwrap_or(6);

@@ -236,13 +236,19 @@ pub fn cmp_f64(n: i64, x: f64) -> Option<std::cmp::Ordering> {
     })
 }
 
-/// `10 ** n`, refused when absurd.
+/// `10 ** n`.
+///
+/// # Errors
+/// As [`BigInt::pow`].
 pub fn pow10(n: u64) -> Result<BigInt, TooLarge> {
     BigInt::from_i64(10).pow(n)
 }
 
 /// `Integer#round`, `floor`, `ceil`, `truncate` with a negative digit count: rounds to a multiple
-/// of `10 ** places`. Refused when that power itself would be absurd and the answer needs it.
+/// of `10 ** places`.
+///
+/// # Errors
+/// [`TooLarge`] when that power itself is refused and the answer needs it.
 pub fn round_to_power(n: &BigInt, places: u64, mode: Rounding) -> Result<BigInt, TooLarge> {
     // One decimal digit is more than 3 bits: beyond this the magnitude is below half a unit.
     let far = places > n.magnitude_bits() / 3 + 2;

@@ -309,8 +309,10 @@ fn reduce(n: BigInt, d: BigInt) -> (BigInt, BigInt) {
 }
 
 /// A fraction in lowest terms, as `to_r` and `Rational()` read it: `Ok(None)` when a strict reader
-/// refuses, `Err` when an exponent is absurd. A denominator of zero comes back as it is written
-/// (`ZeroDivisionError`).
+/// refuses. A denominator of zero comes back as it is written (`ZeroDivisionError`).
+///
+/// # Errors
+/// [`TooLarge`] when an exponent is absurd.
 pub fn rational(text: &[u8], strict: bool) -> Result<Option<(BigInt, BigInt)>, TooLarge> {
     let mut c = Cursor::new(text);
     let neg = c.sign();
@@ -365,6 +367,9 @@ fn component(c: &mut Cursor<'_>, neg: bool) -> Option<Result<Component, TooLarge
 }
 
 /// A complex number as `to_c` and `Complex()` read it: `Ok(None)` when a strict reader refuses.
+///
+/// # Errors
+/// [`TooLarge`] when an exponent of an exact part is absurd.
 pub fn complex(text: &[u8], strict: bool) -> Result<Option<ComplexText>, TooLarge> {
     let zero = || Component::Int(Int::Small(0));
     let one = |neg| Component::Int(Int::Small(if neg { -1 } else { 1 }));
@@ -418,7 +423,10 @@ pub struct Literal {
 }
 
 /// A numeric literal as it stands in source (`0x_` and the like are refused): integer with a
-/// prefix, decimal, float, with `r` and `i` suffixes and an optional sign.
+/// prefix, decimal, float, with `r` and `i` suffixes and an optional sign. `Ok(None)`: it is none.
+///
+/// # Errors
+/// [`TooLarge`] when the exponent of a rational is absurd.
 pub fn literal(text: &[u8]) -> Result<Option<Literal>, TooLarge> {
     let (mut body, imaginary) = match text.split_last() {
         // Hexadecimal has no digit i, so the suffix is never ambiguous.

@@ -11,6 +11,9 @@
 //! - [`pack`]: templates and values of `pack` and `unpack`
 //! - [`civil`], [`strftime`], [`timezone`]: dates, their text, the local zone
 
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
 pub mod case;
 pub mod civil;
 pub mod encoding;

@@ -130,9 +130,10 @@ impl EncIndex {
         self.char_len(s).step().max(1)
     }
 
-    /// Byte offset of character `n`, and how many characters were really there when the
-    /// string is shorter: `Ok(offset)` for `n <= count` (the end counts), else
-    /// `Err(count)`.
+    /// Byte offset of character `n`; of the end when the string has `n` characters.
+    ///
+    /// # Errors
+    /// How many characters there are, when they are fewer.
     pub fn nth_char(self, s: &[u8], n: usize, range: CodeRange) -> Result<usize, usize> {
         if let Some(w) = self.fixed_width(range) {
             let count = s.len().div_ceil(w);

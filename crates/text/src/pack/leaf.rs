@@ -377,6 +377,7 @@ pub struct Quoted {
 }
 
 impl Quoted {
+    /// The beginning. Lines are broken after `count` columns, from 2 on; else after 72.
     pub fn new(count: super::Count) -> Quoted {
         let limit = match count {
             super::Count::Times(n) if n > 1 => n,

@@ -550,6 +550,10 @@ fn joined<const N: usize>(most: usize, units: impl Iterator<Item = [u8; N]>) -> 
 }
 
 /// Converts a whole string (`String#encode` without a fallback).
+///
+/// # Errors
+/// No way leads from one encoding to the other; or the first bytes that are malformed, or that `destination` lacks, where
+/// `options` do not replace them.
 pub fn encode(src: &[u8], source: EncIndex, destination: EncIndex, options: Options) -> Result<Vec<u8>, EncodeError> {
     if options.newline == Newline::Keep && options.xml == Xml::No {
         if let Some(out) = unicode(src, source, destination) {
