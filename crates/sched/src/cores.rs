@@ -13,7 +13,7 @@ pub fn default_workers() -> usize {
 #[cfg(target_os = "linux")]
 fn cores() -> usize {
     // The standard library's count has the quota in it already, rounded down.
-    // SAFETY: an all-zero set is valid; the call writes one of the given size.
+    // SAFETY: zeroes are a value of `cpu_set_t`; the call writes at most the size that it is given.
     let n = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) {

@@ -1,19 +1,56 @@
 //! The scheduler's lower floor: moves opaque tasks between workers, keeps their timers and descriptors, runs blocking
 //! calls on a pool, and puts idle workers to sleep. It knows nothing of what a task is.
 //!
-//! A worker's loop is
-//! ```text
-//! loop { match sched.pop(me) { Some(t) => run(t), None => { sched.poll_events(now_ns(), &mut events); ...push what
-//!        they name...; if nothing came { sched.wait(me) } } } }
+//! Threads and fibers of the Kumihimo runtime are run over it; any runtime of green threads or coroutines can be. Who has the workers
+//! owns the tasks: the scheduler has their numbers only. Ten tasks that sleep for a millisecond each, on two workers:
+//!
 //! ```
-//! and a busy worker calls `poll_events` between tasks now and then (`events_pending` is cheap), since nobody else does
+//! use kumi_sched::{Config, Event, Sched, now_ns};
+//! use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+//!
+//! let sched = Sched::new(Config { workers: 2, seed: None });
+//! let (runs, done) = ([const { AtomicUsize::new(0) }; 10], AtomicUsize::new(0));
+//! (0..10).for_each(|task| sched.push(0, task, false));
+//! let worker = |me: usize| {
+//!     let mut events = Vec::new();
+//!     while done.load(SeqCst) < 10 {
+//!         if let Some(task) = sched.pop(me) {
+//!             if runs[task as usize].fetch_add(1, SeqCst) == 0 {
+//!                 sched.timer(now_ns() + 1_000_000, task, 1); // it waits, and the worker goes on
+//!             } else if done.fetch_add(1, SeqCst) == 9 {
+//!                 (0..2).for_each(|w| sched.wake_worker(w));
+//!             }
+//!             continue;
+//!         }
+//!         sched.poll_events(now_ns(), &mut events);
+//!         if events.is_empty() {
+//!             sched.wait(me); // for an event, for another worker's entry, or for no reason
+//!         }
+//!         for event in events.drain(..) {
+//!             if let Event::Timer(task, _) = event {
+//!                 sched.push(me, task, false);
+//!                 sched.nudge(me);
+//!             }
+//!         }
+//!     }
+//! };
+//! std::thread::scope(|scope| (0..2).for_each(|me| drop(scope.spawn(move || worker(me)))));
+//! assert!(runs.iter().all(|n| n.load(SeqCst) == 2) && sched.ready() == 0);
+//! ```
+//!
+//! A busy worker calls `poll_events` between tasks now and then (`events_pending` is cheap), since nobody else does
 //! when all are busy. After `wait` returns, look at everything: it may return for no reason.
+//!
+//! Every function may be called from any thread, but for `pop`, `pop_ranked`, `wait` and `poll_events`: one thread at a time is a
+//! worker's. A number that is no worker's counts as worker 0. Times are nanoseconds of [`now_ns`].
 //!
 //! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
 //!
 //! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
 //! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `cores` by the `control_group`. Locks:
 //! each file has its own, all innermost: none is taken under another. This file's is `inbox`.
+
+#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 mod control_group;
 mod cores;
@@ -51,12 +88,23 @@ pub struct Config {
     pub seed: Option<u64>,
 }
 
-/// Something that a wait waited for.
+/// Something that a wait waited for: the task, and the number of the wait.
 pub enum Event {
     /// A deadline has passed.
     Timer(TaskId, u64),
     /// A descriptor is ready, for what was asked. An error or the other end's close counts as ready for both.
-    Io { task: TaskId, seq: u64, fd: i32, readable: bool, writable: bool },
+    Io {
+        /// Who waited.
+        task: TaskId,
+        /// The number of its wait.
+        seq: u64,
+        /// The descriptor.
+        fd: i32,
+        /// Reading it would not block.
+        readable: bool,
+        /// Writing to it would not block.
+        writable: bool,
+    },
     /// A job of the pool is done; `Panicked` if it panicked. Task 0: a job that nobody waits for.
     Job(TaskId, u64, Box<dyn Any + Send>),
     /// Somebody outside called `wake_task`.
@@ -68,7 +116,7 @@ const NAP_NS: (u64, u64) = (50_000, 1_000_000);
 /// Timers handed over at once; the rest stays due.
 const TIMER_BATCH: usize = 1024;
 
-/// A scheduler. Share it as `Arc<Sched>`.
+/// A scheduler. Share it as `Arc<Sched>`. Dropping it ends the ticker and the pool's idle threads; jobs that none has begun are lost.
 pub struct Sched {
     config: Config,
     queues: Queues,
@@ -103,7 +151,10 @@ impl Sched {
         Self::try_new(config).unwrap_or_else(|e| panic!("the system gives no readiness queue: {e}"))
     }
 
-    /// The same, with the system's error.
+    /// The same, where the system may give no readiness queue.
+    ///
+    /// # Errors
+    /// The system's: it has no descriptor left, as a rule.
     pub fn try_new(config: Config) -> io::Result<Arc<Sched>> {
         let config = Config { workers: config.workers.clamp(1, 4096), ..config };
         let ready = ready::Readiness::new()?;
@@ -267,7 +318,7 @@ impl Sched {
 
     // Timers.
 
-    /// Sets a timer for a wait.
+    /// Sets a timer for a wait: [`Event::Timer`] comes when [`now_ns`] has reached the deadline. One in the past is due at once.
     pub fn timer(&self, deadline_ns: u64, t: TaskId, seq: u64) {
         if self.timers.insert(deadline_ns, t, seq) {
             self.ready.kernel().ring();
@@ -294,14 +345,15 @@ impl Sched {
     pub fn timers(&self) -> usize {
         self.timers.len()
     }
-    /// The earliest timer's time; a stale one's, if it is the first.
+    /// The earliest timer's deadline, in [`now_ns`]'s time; a stale one's, if it is the first.
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next()
     }
 
     // Readiness.
 
-    /// Notes what a wait wants to hear of a descriptor, while that is certainly open.
+    /// Notes what a wait wants to hear of a descriptor, while that is certainly open: whoever closes it calls
+    /// [`closing`](Self::closing) after this.
     pub fn note(&self, fd: i32, read: bool, write: bool) -> Watch {
         self.ready.note(fd, read, write)
     }
@@ -314,7 +366,8 @@ impl Sched {
     /// Waits for a descriptor, for one event. Several waits may share one; regular files are ready at once.
     ///
     /// # Errors
-    /// As of [`Readiness::watch`]: whoever waits is to look for itself.
+    /// The kernel's; `EBADF` also when descriptors were closed since the wait was noted, this one perhaps among them. Whoever waits
+    /// is to look for itself.
     pub fn watch(&self, w: Watch, t: TaskId, seq: u64) -> io::Result<()> {
         if !self.ready.watch(w, t, seq)? {
             self.deliver([Event::Io { task: t, seq, fd: w.fd, readable: w.read, writable: w.write }]);
@@ -407,7 +460,8 @@ impl Sched {
 
     // The pool.
 
-    /// Runs a blocking call on the pool; its result comes as `Event::Job`.
+    /// Runs a blocking call on the pool; its result comes as [`Event::Job`], a [`Panicked`] if it panicked. When the system gives no
+    /// thread at all, the caller's runs it.
     pub fn submit(&self, t: TaskId, seq: u64, job: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>) {
         self.jobs.fetch_add(1, SeqCst);
         let me = self.me.clone();

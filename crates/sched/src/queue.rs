@@ -39,6 +39,7 @@ pub enum Rank {
 /// Where a task joins a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
+    /// In which of the lists.
     pub rank: Rank,
     /// Before the others of its rank, not behind them.
     pub first: bool,

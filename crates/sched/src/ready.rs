@@ -37,11 +37,14 @@ struct Watched {
     waiters: SmallVec<[Waiter; 1]>,
 }
 
-/// What a wait wants to hear of a descriptor, as [`Readiness::note`] wrote it down.
+/// What a wait wants to hear of a descriptor, as [`Sched::note`](crate::Sched::note) wrote it down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Watch {
+    /// The descriptor.
     pub fd: i32,
+    /// Does the wait end when reading would not block?
     pub read: bool,
+    /// Does it end when writing would not block?
     pub write: bool,
     /// How often descriptors of its number had been closed.
     closed: usize,

@@ -32,10 +32,11 @@ pub trait Surroundings {
     fn hurry(&self, on: bool);
     /// Somebody reads cells beside the stops from now on; the number goes to [`reader_ends`](Self::reader_ends).
     fn reader_begins(&self) -> u64;
+    /// It has come to its end.
     fn reader_ends(&self, seen: u64);
 }
 
-/// See the module. A lock of the system's own: threads that wait here when the process forks are nowhere in the
+/// Who runs beside whom, and the stops at which one worker is alone. See the head of the file. A lock of the system's own: threads that wait here when the process forks are nowhere in the
 /// child but in this structure, which it makes anew.
 pub struct Stop {
     state: Mutex<State>,
@@ -151,7 +152,7 @@ impl Stop {
 
     // --- workers ----------------------------------------------------------------------------------
 
-    /// An active worker does what was asked, at a safepoint. Whether it runs in parallel mode from here on.
+    /// An active worker does what was asked, at a safepoint: it stands still while another stops the world. Whether it runs in parallel mode from here on.
     #[cold]
     pub fn pass(&self, o: &impl Surroundings) -> bool {
         let mut s = lock(&self.state);

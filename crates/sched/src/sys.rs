@@ -36,7 +36,7 @@ pub struct Kernel {
 /// Nanoseconds of the monotonic clock.
 pub fn now_ns() -> u64 {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes one timespec.
+    // SAFETY: `t` is a live timespec, and the call writes no more than one.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
     (t.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(t.tv_nsec as u64)
 }
@@ -60,7 +60,7 @@ impl Kernel {
     /// Wakes whoever sleeps in `wait`, or the next one who would.
     pub fn ring(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: writes 8 bytes that live here. When it would block, the bell is ringing already.
+        // SAFETY: the call reads the 8 bytes of `one`. When it would block, the bell is ringing already.
         unsafe { libc::write(self.bell(), one.as_ptr().cast(), 8) };
     }
 
@@ -76,7 +76,7 @@ impl Kernel {
         let (queue, a, b) = (self.queue.swap(-1, Relaxed), self.bell_in.swap(-1, Relaxed), self.bell_out.swap(-1, Relaxed));
         for fd in [queue, a].into_iter().chain(Some(b).filter(|&b| b != a)) {
             if fd >= 0 {
-                // SAFETY: the descriptor is ours and no one has it any more.
+                // SAFETY: `swap` gave the number to us alone: nobody closes it twice, nor uses it after this.
                 unsafe { libc::close(fd) };
             }
         }
@@ -101,7 +101,7 @@ mod epoll {
 
     impl Kernel {
         pub fn new() -> io::Result<Kernel> {
-            // SAFETY: plain system calls; each descriptor gets an owner at once.
+            // SAFETY: the calls take numbers, and pointers to what lives here. `kernel` owns each descriptor as soon as it is there.
             unsafe {
                 let queue = check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
                 let kernel = Kernel { queue: AtomicI32::new(queue), bell_in: AtomicI32::new(-1), bell_out: AtomicI32::new(-1) };
@@ -187,7 +187,7 @@ mod epoll {
                 }
             }
             if n < 0 && error == libc::ENOSYS {
-                // SAFETY: as above.
+                // SAFETY: the kernel writes at most BATCH events, of which the buffer has room.
                 n = unsafe { libc::epoll_wait(queue, buffer.as_mut_ptr(), BATCH as i32, ms) };
             }
             if n < 0 {
@@ -220,7 +220,7 @@ mod kqueue {
 
     impl Kernel {
         pub fn new() -> io::Result<Kernel> {
-            // SAFETY: plain system calls; each descriptor gets an owner at once.
+            // SAFETY: the calls take numbers, and pointers to what lives here. `kernel` owns each descriptor as soon as it is there.
             unsafe {
                 let queue = check(libc::kqueue())?;
                 let kernel = Kernel { queue: AtomicI32::new(queue), bell_in: AtomicI32::new(-1), bell_out: AtomicI32::new(-1) };
@@ -302,7 +302,7 @@ mod kqueue {
 
 /// Signals of the process go to other threads: a call that blocks here is not what they are to end.
 pub fn take_no_signals() {
-    // SAFETY: the set is alive and written before it is read.
+    // SAFETY: `all` is a live set, for which zeroes are a value; the mask is the calling thread's.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);
