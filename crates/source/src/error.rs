@@ -10,39 +10,142 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// The system refused: no such file, a directory, no permission, a broken disk.
-    Io { name: String, kind: io::ErrorKind, message: String },
+    Io {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// The system's kind of error.
+        kind: io::ErrorKind,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The address, a header or another option cannot be used.
-    Usage { name: String, message: String },
+    Usage {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The server's name has no address.
-    Resolve { url: String, host: String, message: String },
+    Resolve {
+        /// The address, without a password.
+        url: String,
+        /// The host that has none.
+        host: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// No connection to any address of the server.
-    Connect { url: String, message: String },
+    Connect {
+        /// The address, without a password.
+        url: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The connection broke off (reset, ended too early, as `message` says).
-    Broken { url: String, message: String },
+    Broken {
+        /// The address, without a password.
+        url: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The certificate is not to be trusted, or the two sides cannot agree.
-    Tls { url: String, message: String },
+    Tls {
+        /// The address, without a password.
+        url: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// Nothing came for too long; `what` says what was waited for.
-    Timeout { name: String, what: &'static str, after: Duration },
+    Timeout {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// What was waited for.
+        what: &'static str,
+        /// The limit that was reached.
+        after: Duration,
+    },
     /// The server answered with an error page: `body` holds its first bytes, decompressed.
-    Status { code: u16, reason: String, url: String, body: Vec<u8> },
+    Status {
+        /// The status code.
+        code: u16,
+        /// The words beside it; there may be none.
+        reason: String,
+        /// The address, without a password.
+        url: String,
+        /// The first bytes of the page.
+        body: Vec<u8>,
+    },
     /// What came is not HTTP/1.1, or contradicts itself.
-    Protocol { url: String, message: String },
+    Protocol {
+        /// The address, without a password.
+        url: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// A redirection that cannot or may not be followed, or one too many.
-    Redirect { url: String, message: String },
+    Redirect {
+        /// The address, without a password.
+        url: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// More or fewer bytes than the server had announced.
-    Length { url: String, announced: u64, message: String },
+    Length {
+        /// The address, without a password.
+        url: String,
+        /// The bytes that the server had announced.
+        announced: u64,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The document on the server became another one while it was read.
-    Changed { url: String, offset: u64 },
+    Changed {
+        /// The address, without a password.
+        url: String,
+        /// Bytes of the document that came before.
+        offset: u64,
+    },
     /// The connection broke after `offset` bytes and reading could not go on; `why` says why, `cause` what broke it.
-    NotResumed { url: String, offset: u64, why: String, cause: Box<Error> },
+    NotResumed {
+        /// The address, without a password.
+        url: String,
+        /// Bytes of the document that came before.
+        offset: u64,
+        /// Why reading could not go on.
+        why: String,
+        /// What broke the connection.
+        cause: Box<Error>,
+    },
     /// Compressed bytes that are damaged, cut off, or not what they were said to be.
-    Compression { name: String, coding: &'static str, message: String },
+    Compression {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// The name of the coding, as HTTP has it.
+        coding: &'static str,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// Compressed bytes that grow beyond [`Options::max_ratio`](crate::Options::max_ratio).
-    Bomb { name: String, input: u64, output: u64 },
+    Bomb {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// Compressed bytes so far.
+        input: u64,
+        /// The bytes that they made so far.
+        output: u64,
+    },
     /// Whoever pushed the bytes failed.
-    Pushed { name: String, message: String },
+    Pushed {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+        /// What went wrong, in words, without the name.
+        message: String,
+    },
     /// The source was closed.
-    Closed { name: String },
+    Closed {
+        /// The source's name, as [`Error::name`] gives it.
+        name: String,
+    },
 }
 
 impl Error {

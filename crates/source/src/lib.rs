@@ -1,17 +1,31 @@
 //! Bytes from files, descriptors, memory and the network, compressed or not, read without ever blocking.
 //!
+//! Everything that the Kumihimo runtime streams comes through this: XML from a pipe, a compressed file or a server, and `http://`
+//! addresses on the command line. A program with an event loop of its own, or with none, may use it alone.
+//!
 //! A [`Source`] is asked by [`Source::read`] and gives bytes, the end, or what to wait for: a descriptor, a time, a piece of
 //! blocking work for another thread. Whoever calls decides how to wait, so that a source fits an event loop, a scheduler of
 //! tasks or a plain thread ([`Source::read_blocking`]). No thread is started and nothing is global.
 //!
 //! ```
-//! use kumi_source::{Options, Source, Spec};
+//! use kumi_source::{Descriptor, Options, Source, Spec};
+//! use std::io::Write;
 //!
-//! let mut source = Source::open(Spec::Bytes((*b"<a/>").into()), Options::default())?;
+//! // What comes through a pipe; compressed here, which its first bytes tell.
+//! let (reader, writer) = std::io::pipe()?;
+//! let mut gzip = flate2::write::GzEncoder::new(writer, flate2::Compression::fast());
+//! gzip.write_all(b"<houses>...</houses>")?;
+//! drop(gzip.finish()?);
+//! let from = Spec::Fd { fd: Descriptor::Owned(reader.into()), initial: Vec::new(), name: Some("houses".to_string()) };
+//! let mut source = Source::open(from, Options::default())?;
 //! let mut bytes = Vec::new();
 //! while source.read_blocking(&mut bytes, 64 << 10)? > 0 {}
-//! assert_eq!(bytes, b"<a/>");
-//! # Ok::<(), kumi_source::Error>(())
+//! assert_eq!(bytes, b"<houses>...</houses>");
+//!
+//! // An error says which source and what; bytes that came before it were delivered.
+//! let error = Source::open(Spec::named("/no/such/file.xml"), Options::default()).err();
+//! assert_eq!(error.map(|e| e.to_string()).as_deref(), Some("/no/such/file.xml: No such file or directory"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! In an event loop:
@@ -45,6 +59,8 @@
 //! - After either, after [`Source::close`] and after drop no descriptor is held; a borrowed one is left as it was.
 //! - A document from a server is one version of it as a whole, however many connections it took.
 //! - Memory does not depend on the document: some 64 KB for each coding, and what the coding itself needs (zstd at most 128 MB).
+
+#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 mod decode;
 mod error;

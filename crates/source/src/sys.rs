@@ -29,13 +29,13 @@ pub(crate) enum Got {
 pub(crate) fn kind(fd: RawFd) -> io::Result<Kind> {
     // SAFETY: `stat` is plain data for which zeroes are a value; fstat fills it or fails.
     let mut st: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live `stat`.
+    // SAFETY: `st` is a live `stat`, and the call writes no more than one.
     if unsafe { libc::fstat(fd, &mut st) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(match st.st_mode & libc::S_IFMT {
         libc::S_IFREG => {
-            // SAFETY: no memory involved.
+            // SAFETY: the call takes and gives numbers.
             let at = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
             let at = (at as i64).max(0);
             Kind::File { at: at as u64, left: (st.st_size as i64).saturating_sub(at).max(0) as u64 }
@@ -49,7 +49,7 @@ pub(crate) fn kind(fd: RawFd) -> io::Result<Kind> {
 /// Tells the system that a file is read from front to back.
 pub(crate) fn sequential(fd: RawFd) {
     #[cfg(target_os = "linux")]
-    // SAFETY: advice on a descriptor; no memory involved.
+    // SAFETY: the call takes numbers and changes nothing but how the system reads ahead.
     unsafe {
         libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_SEQUENTIAL);
     }
@@ -59,12 +59,12 @@ pub(crate) fn sequential(fd: RawFd) {
 
 /// Another descriptor of the same open file, not handed on to other programs.
 pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: no memory involved.
+    // SAFETY: the call takes and gives numbers; a descriptor that is not open is an error.
     let new = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if new < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a fresh descriptor, which nobody else knows.
+    // SAFETY: `fcntl` has just made the descriptor, so that nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(new) })
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn wait_ready(fd: RawFd, read: bool, write: bool, time: Option<Durati
             Some(_) if time == Some(Duration::ZERO) => 0,
             Some(end) => end.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000).min(i32::MAX as u128) as i32,
         };
-        // SAFETY: one live `pollfd`.
+        // SAFETY: `p` is one live `pollfd`, and one is what the call is told of.
         let n = unsafe { libc::poll(&mut p, 1, ms) };
         if n > 0 {
             if p.revents & libc::POLLNVAL != 0 {
@@ -110,37 +110,35 @@ pub(crate) fn wait_ready(fd: RawFd, read: bool, write: bool, time: Option<Durati
 
 /// Appends at most `max` bytes with `read`, which blocks where the descriptor does.
 pub(crate) fn read(fd: RawFd, out: &mut Vec<u8>, max: usize) -> io::Result<Got> {
-    into_spare(out, max, |at, n| {
-        // SAFETY: `at` is writable for `n` bytes.
-        unsafe { libc::read(fd, at.cast(), n) }
-    })
+    // SAFETY: the system writes the bytes that it says, and by the promise to the closure it may write `n` at `at`.
+    unsafe { into_spare(out, max, |at, n| libc::read(fd, at.cast(), n)) }
 }
 
 /// Appends at most `max` bytes of a file from `offset` on. Its position, which others may share, is not moved.
 pub(crate) fn read_at(fd: RawFd, offset: u64, out: &mut Vec<u8>, max: usize) -> io::Result<Got> {
     let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
-    into_spare(out, max, |at, n| {
-        // SAFETY: `at` is writable for `n` bytes.
-        unsafe { libc::pread(fd, at.cast(), n, offset) }
-    })
+    // SAFETY: the system writes the bytes that it says, and by the promise to the closure it may write `n` at `at`.
+    unsafe { into_spare(out, max, |at, n| libc::pread(fd, at.cast(), n, offset)) }
 }
 
 /// Appends at most `max` bytes of a socket; never blocks.
 pub(crate) fn recv(fd: RawFd, out: &mut Vec<u8>, max: usize) -> io::Result<Got> {
-    into_spare(out, max, |at, n| {
-        // SAFETY: `at` is writable for `n` bytes.
-        unsafe { libc::recv(fd, at.cast(), n, libc::MSG_DONTWAIT) }
-    })
+    // SAFETY: the system writes the bytes that it says, and by the promise to the closure it may write `n` at `at`.
+    unsafe { into_spare(out, max, |at, n| libc::recv(fd, at.cast(), n, libc::MSG_DONTWAIT)) }
 }
 
-fn into_spare(out: &mut Vec<u8>, max: usize, f: impl Fn(*mut u8, usize) -> isize) -> io::Result<Got> {
+/// Appends what `f(at, n)` writes. It may write `n` bytes at `at`, and answers as system calls that read do.
+///
+/// # Safety
+/// As many bytes as `f` answers are initialised from `at` on.
+unsafe fn into_spare(out: &mut Vec<u8>, max: usize, f: impl Fn(*mut u8, usize) -> isize) -> io::Result<Got> {
     let max = max.max(1);
     out.reserve(max);
     loop {
         let len = out.len();
         let n = f(out.spare_capacity_mut().as_mut_ptr().cast(), max);
         if n > 0 {
-            // SAFETY: the system wrote the first `n` (at most `max`, which was reserved) bytes behind `len`.
+            // SAFETY: `max` bytes were reserved behind `len`, and `f` has initialised the first `n` of them, by the caller's promise.
             unsafe { out.set_len(len + (n as usize).min(max)) };
             return Ok(Got::Bytes(n as usize));
         }
@@ -158,7 +156,7 @@ fn into_spare(out: &mut Vec<u8>, max: usize, f: impl Fn(*mut u8, usize) -> isize
 
 /// Whether the descriptor is a terminal.
 pub(crate) fn is_terminal(fd: RawFd) -> bool {
-    // SAFETY: no memory involved.
+    // SAFETY: the call takes and gives numbers.
     unsafe { libc::isatty(fd) == 1 }
 }
 

@@ -20,7 +20,16 @@ pub enum Read {
 pub enum Wait {
     /// The descriptor to be ready for any of these, or the time to come, whichever is first. The descriptor is the source's:
     /// it may be another one next time, and is not to be waited for after the source was closed.
-    Ready { fd: RawFd, read: bool, write: bool, until: Option<Instant> },
+    Ready {
+        /// The descriptor.
+        fd: RawFd,
+        /// That reading it would not block.
+        read: bool,
+        /// That writing to it would not block.
+        write: bool,
+        /// The time, if there is a limit.
+        until: Option<Instant>,
+    },
     /// Work that may block (looking up a name, loading certificates): run it on a thread that may, then read again.
     Job(Job),
     /// The time to come. It may have come already: then others get a turn first.
