@@ -14,6 +14,8 @@ const ENDINGS: &[&str] = &["rs", "rb", "md", "toml", "svg", "out"];
 const ELSEWHERE: &[(&str, &[&str])] = &[
     // A folder of ruby/spec.
     ("docs/COMPAT.md", &["core/tracepoint"]),
+    // The reader's own.
+    ("docs/GUIDE.md", &["slow.rb", "sample.rb", "stands.rb"]),
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),
     // Crates to come.
