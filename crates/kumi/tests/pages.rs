@@ -61,8 +61,8 @@ impl Tree {
         };
         self.paths.iter().filter(is_page).collect()
     }
-    /// Is there such a path, seen from a page's folder?
-    fn has(&self, folder: &str, path: &str) -> bool {
+    /// The path from the root that is meant by one that a page in `folder` names.
+    fn find(&self, folder: &str, path: &str) -> Option<String> {
         let path = path.trim_end_matches('/');
         let mut tried = vec![join(folder, path), join("", path), join("crates", path)];
         for c in &self.crates {
@@ -72,7 +72,13 @@ impl Tree {
             }
         }
         let end = format!("/{path}");
-        tried.iter().any(|t| self.is_there(t)) || self.paths.iter().any(|p| p.ends_with(&end))
+        tried.into_iter().find(|t| self.is_there(t)).or_else(|| self.paths.iter().find(|p| p.ends_with(&end)).cloned())
+    }
+    /// The texts of a file, or of all files below a folder.
+    fn text(&self, path: &str) -> String {
+        let below = format!("{path}/");
+        let files = self.paths.iter().filter(|p| *p == path || p.starts_with(&below));
+        files.filter_map(|p| std::fs::read_to_string(self.root.join(p)).ok()).collect()
     }
     /// A path from the root, in which `*` stands for any name.
     fn is_there(&self, path: &str) -> bool {
@@ -122,9 +128,14 @@ fn join(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
+/// The words of a piece of code that may be paths. Behind `spec/run` stand folders of ruby/spec.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split_whitespace().take(if code.starts_with("spec/run ") { 1 } else { usize::MAX })
+}
+
 /// What a page names in one line: words in backticks, and targets of links.
 fn named(line: &str) -> (Vec<&str>, Vec<&str>) {
-    let words = line.split('`').skip(1).step_by(2).flat_map(str::split_whitespace).map(|w| w.trim_matches([',', ';', '(', ')'])).collect();
+    let words = line.split('`').skip(1).step_by(2).flat_map(words).map(|w| w.trim_matches([',', ';', '(', ')'])).collect();
     let links = line.split("](").skip(1).filter_map(|l| l.split_once(')')).map(|(target, _)| target).collect();
     (words, links)
 }
@@ -154,8 +165,14 @@ fn wrong(tree: &Tree, page: &str, text: &str) -> Vec<String> {
     for (n, line) in lines(text) {
         let (words, links) = named(line);
         for word in words.into_iter().filter(|w| tree.means_a_path(w) && !elsewhere(w)) {
-            if !tree.has(folder, word) {
+            if tree.find(folder, word).is_none() {
                 out.push(format!("{page}:{n}: {word} is not there"));
+            }
+        }
+        let all: Vec<&str> = line.split(|c: char| c.is_whitespace() || "`,|".contains(c)).collect();
+        for pair in all.windows(2).filter(|p| p[0] == "--test") {
+            if tree.find("crates/kumi/tests", &format!("{}.rs", pair[1])).is_none() {
+                out.push(format!("{page}:{n}: there is no test {}", pair[1]));
             }
         }
         for link in links.into_iter().filter(|l| !l.contains("://") && !l.starts_with("mailto:")) {
@@ -186,6 +203,33 @@ fn every_path_of_the_pages_is_there() {
     assert!(all.is_empty(), "\n{}", all.join("\n"));
 }
 
+/// What a row of "Where do I…" names behind a path and is not found in that file.
+fn lost(tree: &Tree, row: &str) -> Vec<String> {
+    let Some((_, places)) = row.split_once(" | ") else { return Vec::new() };
+    let mut out = Vec::new();
+    let mut text = None;
+    for word in places.split('`').skip(1).step_by(2) {
+        if tree.means_a_path(word) {
+            text = tree.find("docs", word).map(|p| tree.text(&p));
+        } else if !text.as_ref().is_some_and(|t| t.contains(word.trim_end_matches(':'))) {
+            out.push(word.to_owned());
+        }
+    }
+    out
+}
+
+#[test]
+fn where_do_i_names_what_is_there() {
+    let tree = Tree::read();
+    let page = std::fs::read_to_string(tree.root.join("docs/HACKING.md")).unwrap();
+    let (_, rest) = page.split_once("## Where do I").unwrap();
+    let rows: Vec<&str> = rest.split("\n## ").next().unwrap().lines().filter(|l| l.starts_with("| ")).collect();
+    assert!(rows.len() > 50, "{}", rows.len());
+    let wrong: Vec<_> = rows.iter().map(|r| (r, lost(&tree, r))).filter(|(_, l)| !l.is_empty()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(lost(&tree, "| a task | `kumi/options.rs` `Settings`, `no_such_name` |"), ["no_such_name"]);
+}
+
 #[test]
 fn every_variable_that_is_read_has_a_row() {
     let tree = Tree::read();
@@ -209,8 +253,9 @@ fn a_path_that_is_not_there_is_found() {
     let good = "`crates/kumi/src/main.rs`, `vm/interp/run.rs`, `core/*`, `insn.rs`, `prelude/`, `../bench/run --against KUMI`, `DIR/x.json`, \
                 `a/b`, `-I/x.rb`, [x](HACKING.md#tests), [y](https://example.org/no.md)\n```\n`no/where.rs`\n```\n";
     assert_eq!(wrong(&tree, "docs/HACKING.md", good), Vec::<String>::new());
-    let bad = "text\n`vm/interp/no_such.rs` and `crates/nowhere/`\n[x](nowhere.md), [y](XML.md#no-such-heading), `nothing_of_this_name.rb`";
+    let bad = "text\n`vm/interp/no_such.rs` and `crates/nowhere/`\n[x](nowhere.md), [y](XML.md#no-such-heading), `nothing_of_this_name.rb`\n\
+               `cargo test -p kumi --test house --test no_such_test`";
     let found = wrong(&tree, "docs/HACKING.md", bad);
-    assert_eq!(found.len(), 5, "{found:?}");
+    assert_eq!(found.len(), 6, "{found:?}");
     assert!(found[0] == "docs/HACKING.md:2: vm/interp/no_such.rs is not there", "{found:?}");
 }
