@@ -1,6 +1,8 @@
 //! Which characters XML 1.0 (5th edition) allows where. ASCII by one table, the rest by the ranges of the
 //! specification's productions [2], [4] and [4a].
 
+use std::borrow::Cow;
+
 /// May begin a name (`:` included).
 pub const NAME_START: u8 = 1;
 /// May stand in a name (`:` included).
@@ -149,14 +151,23 @@ pub fn qualified(name: &[u8]) -> Option<usize> {
     is_name_start(decode(local, 0).0).then_some(colon + 1)
 }
 
+/// The bytes as they are shown in a message.
+#[cold]
+pub fn shown(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
 /// The bytes as text.
 ///
-/// Everything that the tokeniser cuts from the document was validated when it was fed and is cut at ASCII
+/// **The rule.** Everything that the tokeniser cuts from the document was validated when it was fed and is cut at ASCII
 /// delimiters or at boundaries from [`floor_boundary`]; everything that it composes is put together from such cuts and
 /// from `char`s.
+///
+/// # Safety
+/// The bytes are whole characters of UTF-8, as the rule makes all that it names.
 #[inline]
-pub fn text(bytes: &[u8]) -> &str {
+pub unsafe fn text(bytes: &[u8]) -> &str {
     debug_assert!(std::str::from_utf8(bytes).is_ok());
-    // SAFETY: by the rule above every caller passes whole characters of validated UTF-8.
+    // SAFETY: the caller's promise.
     unsafe { std::str::from_utf8_unchecked(bytes) }
 }

@@ -242,7 +242,7 @@ impl Tokenizer {
                 }
                 let text = dtd::lookup(self.dtd.as_deref(), name, at)?;
                 if self.frames.iter().any(|frame| Arc::ptr_eq(&frame.text, &text)) {
-                    let message = format!("the entity \"{}\" contains itself", chars::text(name));
+                    let message = format!("the entity \"{}\" contains itself", chars::shown(name));
                     return bad(ErrorKind::RecursiveEntity, at, message);
                 }
                 let limits = &self.options.limits;

@@ -102,12 +102,12 @@ impl Reader<'_> {
                 return Ok(());
             }
             None => {
-                let message = format!("the parameter entity \"{}\" is not declared", chars::text(name));
+                let message = format!("the parameter entity \"{}\" is not declared", chars::shown(name));
                 return bad(ErrorKind::UndeclaredEntity, at, message);
             }
         };
         if open.iter().any(|o| Arc::ptr_eq(o, &text)) {
-            let message = format!("the parameter entity \"{}\" contains itself", chars::text(name));
+            let message = format!("the parameter entity \"{}\" contains itself", chars::shown(name));
             return bad(ErrorKind::RecursiveEntity, at, message);
         }
         if depth >= self.limits.entity_depth {
@@ -126,7 +126,7 @@ impl Reader<'_> {
             Trouble::Short => boundary(at, name),
             Trouble::Bad(mut b) => {
                 b.at = at;
-                b.message = format!("{}, in the parameter entity \"{}\"", b.message, chars::text(name));
+                b.message = format!("{}, in the parameter entity \"{}\"", b.message, chars::shown(name));
                 Trouble::Bad(b)
             }
         })
@@ -162,7 +162,7 @@ impl Reader<'_> {
         let start = c.name(what)?;
         let name = &c.bytes[start..c.at];
         if self.namespaces && chars::qualified(name).is_none() {
-            let message = format!("\"{}\" is no name with at most one prefix", chars::text(name));
+            let message = format!("\"{}\" is no name with at most one prefix", chars::shown(name));
             return bad(ErrorKind::Namespace, start, message);
         }
         Ok((start, c.at))
@@ -204,7 +204,7 @@ impl Reader<'_> {
 }
 
 fn boundary(at: usize, name: &[u8]) -> Trouble {
-    let message = format!("a declaration begins in the parameter entity \"{}\" and doesn't end there", chars::text(name));
+    let message = format!("a declaration begins in the parameter entity \"{}\" and doesn't end there", chars::shown(name));
     match bad::<()>(ErrorKind::EntityBoundary, at, message) {
         Err(trouble) => trouble,
         Ok(()) => Trouble::Short,

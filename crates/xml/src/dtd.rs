@@ -147,7 +147,7 @@ impl Expander<'_> {
                                 return bad(
                                     ErrorKind::RecursiveEntity,
                                     at,
-                                    format!("the entity \"{}\" contains itself", chars::text(name)),
+                                    format!("the entity \"{}\" contains itself", chars::shown(name)),
                                 );
                             }
                             if open.len() >= self.limits.entity_depth {
@@ -187,7 +187,7 @@ impl Expander<'_> {
 
 /// The replacement text of the general entity that the reference at `at` names.
 pub fn lookup(dtd: Option<&Dtd>, name: &[u8], at: usize) -> Read<Arc<[u8]>> {
-    let shown = chars::text(name);
+    let shown = chars::shown(name);
     match dtd.and_then(|d| d.general.get(name)) {
         Some(Entity::Internal(text)) => Ok(text.clone()),
         Some(Entity::External) => bad(

@@ -26,15 +26,25 @@ impl fmt::Display for Position {
 /// Which limit was reached: one for every field of [`Limits`](crate::Limits) that refuses documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitKind {
+    /// See [`Limits::depth`](crate::Limits::depth).
     Depth,
+    /// See [`Limits::name`](crate::Limits::name).
     Name,
+    /// See [`Limits::attributes`](crate::Limits::attributes).
     Attributes,
+    /// See [`Limits::tag_bytes`](crate::Limits::tag_bytes).
     TagBytes,
+    /// See [`Limits::markup_bytes`](crate::Limits::markup_bytes).
     MarkupBytes,
+    /// See [`Limits::doctype_bytes`](crate::Limits::doctype_bytes).
     DoctypeBytes,
+    /// See [`Limits::declarations`](crate::Limits::declarations).
     Entities,
+    /// See [`Limits::entity_expansion`](crate::Limits::entity_expansion).
     EntityExpansion,
+    /// See [`Limits::entity_depth`](crate::Limits::entity_depth).
     EntityDepth,
+    /// See [`Limits::namespaces`](crate::Limits::namespaces).
     Namespaces,
 }
 
@@ -70,11 +80,13 @@ pub enum ErrorKind {
     Syntax,
     /// An end tag that isn't that of the innermost open element.
     MismatchedTag,
+    /// An attribute that stands twice in one tag.
     DuplicateAttribute,
     /// `<` in an attribute's value, or a value without quotes.
     AttributeValue,
     /// `&` that begins no reference, or a reference to a forbidden character.
     Reference,
+    /// A reference to an entity that the document does not declare.
     UndeclaredEntity,
     /// An entity that contains itself.
     RecursiveEntity,
@@ -99,7 +111,9 @@ pub enum ErrorKind {
 /// Why a document was refused, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// What is wrong.
     pub kind: ErrorKind,
+    /// Where.
     pub position: Position,
     /// What is wrong, for a person; without the position.
     pub message: String,

@@ -6,26 +6,39 @@ use crate::tokenizer::Tokenizer;
 /// One event. `<a/>` gives `Start` and then `End`, as `<a></a>` does.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// The XML declaration.
     XmlDecl {
+        /// As it stands there: `1.0` as a rule.
         version: &'a str,
+        /// As it stands there.
         encoding: Option<&'a str>,
+        /// `standalone='yes'` or `'no'`.
         standalone: Option<bool>,
     },
     /// At the end of the declaration, internal subset included.
     Doctype {
+        /// The name that the root element is to have.
         name: &'a str,
+        /// The public identifier of the external subset.
         public: Option<&'a str>,
+        /// Its system identifier. Nothing is read from there.
         system: Option<&'a str>,
     },
+    /// A start tag.
     Start(Start<'a>),
+    /// The end of an element.
     End(Name<'a>),
     /// A text node, or a CDATA section ([`Tokenizer::cdata`] tells), references resolved and line ends
     /// normalised. A node longer than [`text_piece`](crate::Limits::text_piece) comes in pieces of that size, cut before the
     /// character that would pass it, and a rest.
     Text(&'a str),
+    /// A comment, without its `<!--` and `-->`.
     Comment(&'a str),
+    /// A processing instruction.
     Pi {
+        /// Its name.
         target: &'a str,
+        /// What follows the name and white space; may be empty.
         data: &'a str,
     },
 }
@@ -53,10 +66,12 @@ impl<'a> Name<'a> {
         self.raw
     }
 
+    /// What stands before the colon.
     pub fn prefix(&self) -> Option<&'a str> {
         self.raw[..self.local as usize].strip_suffix(':')
     }
 
+    /// What stands behind the colon; the whole name if there is none.
     pub fn local(&self) -> &'a str {
         &self.raw[self.local as usize..]
     }
@@ -70,6 +85,7 @@ impl<'a> Name<'a> {
 /// An attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'a> {
+    /// Its name. One without a prefix is in no namespace.
     pub name: Name<'a>,
     /// References resolved, normalised by the attribute's declared type.
     pub value: &'a str,
@@ -78,6 +94,7 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Start<'a> {
+    /// The element's name.
     #[inline]
     pub fn name(&self) -> Name<'a> {
         self.tokenizer.element_name()

@@ -36,8 +36,10 @@ impl Queue {
 }
 
 impl Tokenizer {
-    /// Takes the next bytes of the document, cut anywhere. What is wrong with them is told by [`next`](Tokenizer::next) when
-    /// it gets there; here only an error that was told already is told again.
+    /// Takes the next bytes of the document, cut anywhere.
+    ///
+    /// # Errors
+    /// Only one that was told already. What is wrong with these bytes is told by [`next`](Tokenizer::next) when it gets there.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if bytes.len() < 16 && self.failed.is_none() && self.queue.is_empty() && self.input.feed_few(bytes) {

@@ -1,5 +1,8 @@
 //! XML 1.0 (5th edition) with namespaces, pushed in pieces of any size.
 //!
+//! Readers of XML in the Kumihimo runtime are made of this: the stream classes by way of `kumi_flow`, and `kumi xml`. A program that has
+//! large documents, hostile ones, or ones that come slowly may use it alone.
+//!
 //! Bytes are pushed in as they come ([`Tokenizer::feed`]), events are pulled out as far as they go
 //! ([`Tokenizer::next`]); nothing waits, nothing is read from outside, and how the document was cut never shows: the same
 //! bytes give the same events and the same error at the same place, in time linear in their number.
@@ -88,6 +91,8 @@
 //!
 //! A [`Schema`] says which elements and attributes are wanted; a [`Binder`] makes packed rows of them, passes over the rest, and
 //! predicts what comes next from the rows before it. See [`bind`] and [`schema`]; [`value`] decodes numbers, dates and times.
+
+#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 pub mod bind;
 mod chars;

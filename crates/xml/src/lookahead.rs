@@ -19,11 +19,14 @@ impl Tokenizer {
     }
 
     /// The caller found the first `n` bytes of the lookahead to be balanced content (whole elements, comments, text
-    /// that ends at the next `<`) and checked that they are well-formed: the next event is the one after them.
+    /// that ends at the next `<`) and checked that they are well-formed: the next event is the one after them. An `n` that
+    /// ends within a character is refused: nothing is accepted.
     #[inline]
     pub fn accept(&mut self, n: usize) {
         let n = n.min(self.input.end - self.pos);
-        if n > 0 && (self.fast || self.is_clean()) {
+        // Cutting a character would break the rule of `chars::text`.
+        let whole = self.pos + n == self.input.end || self.input.padded()[self.pos + n] & 0xC0 != 0x80;
+        if n > 0 && whole && (self.fast || self.is_clean()) {
             self.pos += n;
             self.event = self.input.base + self.pos as u64;
             self.scan = Scan::Nothing;
@@ -62,6 +65,7 @@ pub struct Lookahead<'a> {
 }
 
 impl<'a> Lookahead<'a> {
+    /// The bytes that were taken in and not read yet: whole characters of UTF-8.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         &self.padded[self.pos..self.end]
@@ -75,5 +79,25 @@ impl<'a> Lookahead<'a> {
             return self.end - self.pos;
         }
         crate::input::next(self.stops, self.pos + from) - self.pos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Event, Options, Tokenizer};
+
+    #[test]
+    fn no_character_is_cut() {
+        let mut tokenizer = Tokenizer::new(Options::default());
+        tokenizer.feed("<a>\u{e4}b</a>".as_bytes()).unwrap();
+        assert!(matches!(tokenizer.next(), Ok(Some(Event::Start(_)))));
+        assert_eq!(tokenizer.lookahead().bytes(), "\u{e4}b</a>".as_bytes());
+        tokenizer.accept(1);
+        assert_eq!(tokenizer.lookahead().bytes().len(), 7);
+        tokenizer.accept(2);
+        assert!(matches!(tokenizer.next(), Ok(Some(Event::Text("b")))));
+        // Up to the end, and beyond it.
+        tokenizer.accept(100);
+        assert_eq!(tokenizer.lookahead().bytes(), b"");
     }
 }

@@ -31,6 +31,9 @@ impl NameTest {
 
     /// Reads `name`, `*`, `{namespace}name` (James Clark's notation; `{}name` is in no namespace) or `prefix:name`
     /// with the namespaces of `prefixes`; `*` may stand for the name everywhere.
+    ///
+    /// # Errors
+    /// The text is none of these, or its prefix is not among `prefixes`.
     pub fn parse(text: &str, prefixes: &[(&str, &str)]) -> Result<NameTest, SchemaError> {
         let bad = |why: &str| SchemaError(format!("'{text}' names no element or attribute: {why}"));
         let (namespace, local) = if let Some(rest) = text.strip_prefix('{') {

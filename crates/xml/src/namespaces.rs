@@ -121,6 +121,7 @@ impl Namespaces {
     /// The namespace's name.
     pub fn name(&self, id: u32) -> Option<&str> {
         let b = self.bindings.get(id as usize)?;
-        Some(chars::text(&self.text[b.name..b.end]))
+        // SAFETY: `text` holds whole prefixes and whole names one after the other, and a binding says where they begin and end.
+        Some(unsafe { chars::text(&self.text[b.name..b.end]) })
     }
 }

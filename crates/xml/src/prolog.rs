@@ -1,6 +1,6 @@
 //! What stands around the root element: the XML declaration, the document type, comments and instructions.
 
-use crate::chars::{self, is_space, text};
+use crate::chars::{self, is_space, shown};
 use crate::cursor::{Cursor, Read, Trouble, bad};
 use crate::doctype::Reader;
 use crate::error::{ErrorKind, LimitKind};
@@ -37,8 +37,7 @@ impl Tokenizer {
         let (version, encoding, standalone) = declaration(&mut c)?;
         let end = c.at;
         if let Some((from, to)) = encoding {
-            let label = text(&self.input.bytes()[from..to]);
-            if let Some(message) = self.input.conflict(label) {
+            if let Some(message) = self.input.conflict(&shown(&self.input.bytes()[from..to])) {
                 return bad(ErrorKind::Encoding, from, message);
             }
         }
@@ -130,7 +129,7 @@ impl Input {
 type Span = (usize, usize);
 
 fn owned(source: &[u8], (from, to): Span) -> String {
-    text(&source[from..to]).to_owned()
+    shown(&source[from..to]).into_owned()
 }
 
 /// After `<?xml`: version, encoding, standalone.
@@ -142,10 +141,10 @@ fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {
     }
     c.equals("after 'version'")?;
     let version = c.literal("the version")?;
-    let shown = text(&c.bytes[version.0..version.1]);
-    let digits = shown.strip_prefix("1.").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    let found = shown(&c.bytes[version.0..version.1]);
+    let digits = found.strip_prefix("1.").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
     if !digits {
-        return bad(KIND, version.0, format!("the version of XML is \"{shown}\"; this reads 1.0"));
+        return bad(KIND, version.0, format!("the version of XML is \"{found}\"; this reads 1.0"));
     }
     let mut spaced = c.space()?;
     let mut encoding = None;
@@ -154,7 +153,7 @@ fn declaration(c: &mut Cursor<'_>) -> Read<(Span, Option<Span>, Option<bool>)> {
         let name = &c.bytes[from..to];
         let letter = name.first().is_some_and(u8::is_ascii_alphabetic);
         if !letter || !name.iter().all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')) {
-            return bad(KIND, from, format!("\"{}\" can't be the name of an encoding", text(name)));
+            return bad(KIND, from, format!("\"{}\" can't be the name of an encoding", shown(name)));
         }
         encoding = Some((from, to));
         spaced = c.space()?;

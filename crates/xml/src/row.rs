@@ -14,7 +14,7 @@
 //! ```
 //!
 //! So a field begins where the one before it ends, and every field has at least 16 bytes of the row before it (which
-//! lets [`value`](crate::value) read eight bytes that end with a field's last without looking).
+//! lets [`value`] read eight bytes that end with a field's last without looking).
 //!
 //! A [`RowView`] checks its bytes once when it is made and then never panics, whatever they are.
 
@@ -78,10 +78,12 @@ impl<'a> RowView<'a> {
         self.bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
     }
 
+    /// The line of the start tag, from 1; `u32::MAX` when it is larger.
     pub fn line(&self) -> u32 {
         self.word(0)
     }
 
+    /// The column of the start tag in characters, from 1; `u32::MAX` when it is larger.
     pub fn column(&self) -> u32 {
         self.word(4)
     }
@@ -96,6 +98,7 @@ impl<'a> RowView<'a> {
         self.fields
     }
 
+    /// Flags: [`OPENED`] or none.
     pub fn flags(&self) -> u16 {
         (self.word(12) >> 16) as u16
     }
@@ -159,24 +162,27 @@ impl<'a> RowView<'a> {
         value::short_date(self.field(field)?)
     }
 
-    /// The field as an integer, faster than by [`value::integer`] on its text.
+    /// The field as an integer, faster than by [`value::integer`] on its text; `None` when it is absent.
     #[inline(always)]
     pub fn integer(&self, field: usize) -> Option<Result<Integer<'a>, ValueError>> {
         let (start, end) = self.range(field)?;
         Some(value::integer_within(self.bytes, start, end))
     }
 
+    /// The field as a decimal number, as [`value::decimal`] reads it; `None` when it is absent.
     #[inline(always)]
     pub fn decimal(&self, field: usize) -> Option<Result<Decimal<'a>, ValueError>> {
         let (start, end) = self.range(field)?;
         Some(value::decimal_within(self.bytes, start, end))
     }
 
+    /// The field as a date, as [`value::date`] reads it; `None` when it is absent.
     #[inline(always)]
     pub fn date(&self, field: usize) -> Option<Result<Date, ValueError>> {
         self.field(field).map(value::date)
     }
 
+    /// The field as a date with a time, as [`value::date_time`] reads it; `None` when it is absent.
     #[inline]
     pub fn date_time(&self, field: usize) -> Option<Result<DateTime, ValueError>> {
         self.field(field).map(value::date_time)

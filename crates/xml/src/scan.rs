@@ -180,36 +180,42 @@ mod x86 {
             impl Register for $name {
                 #[inline(always)]
                 unsafe fn load(bytes: *const u8) -> Self {
-                    // SAFETY: the caller's promises; the load needs no alignment.
+                    // SAFETY: the caller's promises: the processor has the instruction, and the bytes are there. It needs no alignment.
                     unsafe { $load(bytes.cast()) }
                 }
                 #[inline(always)]
                 unsafe fn all(byte: u8) -> Self {
-                    // SAFETY: the caller's promise, here and below.
+                    // SAFETY: the caller's promise: the processor has the instruction.
                     unsafe { $all(byte as i8) }
                 }
                 #[inline(always)]
                 unsafe fn same(self, other: Self) -> Self {
+                    // SAFETY: as for `all`.
                     unsafe { $same(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn or(self, other: Self) -> Self {
+                    // SAFETY: as for `all`.
                     unsafe { $or(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn andnot(self, other: Self) -> Self {
+                    // SAFETY: as for `all`.
                     unsafe { $andnot(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn minus(self, other: Self) -> Self {
+                    // SAFETY: as for `all`.
                     unsafe { $minus(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn least(self, other: Self) -> Self {
+                    // SAFETY: as for `all`.
                     unsafe { $least(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn bits(self) -> u32 {
+                    // SAFETY: as for `all`.
                     unsafe { $bits(self) as u32 }
                 }
             }
@@ -272,7 +278,7 @@ mod x86 {
 
     pub fn sse2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
-            // SAFETY: SSE2 is part of x86-64.
+            // SAFETY: SSE2 is part of x86-64, and its registers have 16 bytes.
             unsafe { look::<__m128i, 16>(chunk) }
         })
     }
@@ -280,7 +286,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub fn avx2(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
-            // SAFETY: this function has AVX2.
+            // SAFETY: this function has AVX2, whose registers have 32 bytes.
             unsafe { look::<__m256i, 32>(chunk) }
         })
     }
@@ -337,7 +343,7 @@ mod arm {
     #[target_feature(enable = "neon")]
     pub fn neon(bytes: &[u8], from: usize, len: usize, masks: &mut Masks) -> Flags {
         blocks(bytes, from, len, masks, |chunk| {
-            // SAFETY: `neon` is only called where NEON is; each load is of 16 of the chunk's 64 bytes.
+            // SAFETY: this function has NEON; each load is of 16 of the chunk's 64 bytes.
             unsafe {
                 let z = vdupq_n_u8(0);
                 let (mut stop, mut brk, mut control, mut high, mut crs, mut mark) = ([z; 4], [z; 4], [z; 4], [z; 4], [z; 4], [z; 4]);

@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub struct ClassId(pub u32);
 
 impl ClassId {
+    /// The index in [`Schema::classes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -29,6 +30,7 @@ impl ClassId {
 pub enum Place {
     /// A child element. As text: all text in it, also that of elements below it (XPath's `string()`).
     Element(NameTest),
+    /// An attribute of the element.
     Attribute(NameTest),
     /// The text directly in the element, without that of any child.
     Text,
@@ -37,7 +39,9 @@ pub enum Place {
     /// Something of the nearest enclosing element that matches: what ancestors and their headers say beside the rows.
     /// The value is the last one that stands before the start of the element that has this field.
     Outer {
+        /// The enclosing element.
         element: NameTest,
+        /// What of it.
         what: OuterWhat,
     },
 }
@@ -45,6 +49,9 @@ pub enum Place {
 impl Place {
     /// Reads `region/@name`, `feed/title` or `feed/header/date`: the enclosing element, the children to go through,
     /// and last the element or attribute whose text is meant.
+    ///
+    /// # Errors
+    /// It is no such path, or has a prefix that is not among `prefixes`.
     pub fn outer(path: &str, prefixes: &[(&str, &str)]) -> Result<Place, SchemaError> {
         let bad = || SchemaError(format!("'{path}' is no path to an outer value, such as 'region/@name' or 'feed/header/date'"));
         let mut steps = path.split('/').peekable();
@@ -67,12 +74,15 @@ impl Place {
 /// What of an enclosing element is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OuterWhat {
+    /// An attribute of it.
     Attribute(NameTest),
     /// The text of a child element.
     Child(NameTest),
     /// Going down through `children`: the text of the last, or an attribute of it.
     Path {
+        /// The children to go through; may be none.
         children: Vec<NameTest>,
+        /// The attribute of the last of them; `None`: its text.
         attribute: Option<NameTest>,
     },
 }
@@ -80,24 +90,33 @@ pub enum OuterWhat {
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Text.
     Text,
+    /// The element as one of this class.
     Class(ClassId),
 }
 
 /// How often a field stands in its element. What a document has more or less of is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Card {
+    /// Exactly once.
     One,
+    /// Once or not at all.
     Optional,
     /// A list, possibly empty.
     Many,
 }
 
+/// A field of a class: a name, and what it holds.
 #[derive(Clone, Debug)]
 pub struct Field {
+    /// What messages and readers call it.
     pub name: String,
+    /// Where its values stand.
     pub place: Place,
+    /// What they are.
     pub kind: Kind,
+    /// How many there are.
     pub card: Card,
 }
 
@@ -117,6 +136,7 @@ impl Field {
         self.at(Place::Attribute(NameTest::local(name)))
     }
 
+    /// It stands there.
     pub fn at(mut self, place: Place) -> Field {
         self.place = place;
         self
@@ -128,11 +148,13 @@ impl Field {
         self
     }
 
+    /// It may be missing.
     pub fn optional(mut self) -> Field {
         self.card = Card::Optional;
         self
     }
 
+    /// It is a list.
     pub fn many(mut self) -> Field {
         self.card = Card::Many;
         self
@@ -142,9 +164,11 @@ impl Field {
 /// A class of elements.
 #[derive(Clone, Debug)]
 pub struct Class {
+    /// What messages and readers call it.
     pub name: String,
     /// What a document's root element must be called to be one; `None`: anything.
     pub element: Option<NameTest>,
+    /// Its fields; their index is the slot.
     pub fields: Vec<Field>,
     /// Whether it is bound as one packed row: no list in it or below it.
     pub whole: bool,
@@ -163,10 +187,16 @@ pub enum Root {
     /// The root element is an instance.
     Document(ClassId),
     /// The elements that this path names form one list. One within another belongs to the outer one.
-    Path { steps: Vec<Step>, class: ClassId },
+    Path {
+        /// The way from the root element, which the first step names.
+        steps: Vec<Step>,
+        /// The class of the elements that the last one names.
+        class: ClassId,
+    },
 }
 
 impl Root {
+    /// The class of the root element, or of the elements of the path.
     pub fn class(&self) -> ClassId {
         match self {
             Root::Document(class) | Root::Path { class, .. } => *class,
@@ -179,10 +209,14 @@ impl Root {
 pub struct Step {
     /// `//`: at any depth below what the step before names; `/`: a child of it.
     pub anywhere: bool,
+    /// What its elements are called.
     pub test: NameTest,
 }
 
 /// Reads a path such as `/table/T`, `//T` or `/feed/*/entry`. One that begins with no `/` is taken to begin with `//`.
+///
+/// # Errors
+/// It is no such path, has more than 63 steps, or a prefix that is not among `prefixes`.
 pub fn parse_path(path: &str, prefixes: &[(&str, &str)]) -> Result<Vec<Step>, SchemaError> {
     let bad = |why: &str| SchemaError(format!("'{path}' is no path such as '/table/row' or '//row': {why}"));
     let mut steps = Vec::new();
@@ -219,7 +253,7 @@ pub fn parse_path(path: &str, prefixes: &[(&str, &str)]) -> Result<Vec<Step>, Sc
 const MAX_STEPS: usize = 63;
 const MAX_FIELDS: usize = 4096;
 
-/// What is wanted of a document; shared as an `Arc`.
+/// What is wanted of a document; shared as an `Arc`, also by threads.
 #[derive(Clone, Debug)]
 pub struct Schema {
     classes: Vec<Class>,
@@ -236,18 +270,25 @@ pub(crate) struct Outer {
 }
 
 impl Schema {
+    /// A schema to be filled.
     pub fn builder() -> SchemaBuilder {
         SchemaBuilder { classes: Vec::new(), root: None }
     }
 
+    /// All classes, in the order in which they were made.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
+    /// One of the classes.
+    ///
+    /// # Panics
+    /// When it is another schema's, and this one has fewer.
     pub fn class(&self, id: ClassId) -> &Class {
         &self.classes[id.index()]
     }
 
+    /// Where the first class stands.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -307,6 +348,9 @@ impl SchemaBuilder {
     }
 
     /// Checks everything.
+    ///
+    /// # Errors
+    /// What could not be bound unambiguously (see [`schema`](crate::schema)), in words.
     pub fn build(self) -> Result<Arc<Schema>, SchemaError> {
         let root = self.root.ok_or_else(|| SchemaError("no root is given".into()))?;
         let count = self.classes.len();

@@ -1,6 +1,6 @@
 //! Start and end tags, in full: attributes, their defaults and types, namespaces.
 
-use crate::chars::{self, NAME_START, PLAIN_NAME, VALUE_STOP, is, text};
+use crate::chars::{self, NAME_START, PLAIN_NAME, VALUE_STOP, is, shown};
 use crate::cursor::{Bad, Cursor, Read, Trouble, bad};
 use crate::dtd::{Expander, tokenise};
 use crate::error::{ErrorKind, LimitKind};
@@ -282,7 +282,7 @@ impl Tokenizer {
         match first_repeated(all.len(), |i| self.raw_name(&all[i])) {
             None => Ok(()),
             Some(i) => {
-                let message = format!("the attribute \"{}\" stands twice in one tag", text(self.raw_name(&all[i])));
+                let message = format!("the attribute \"{}\" stands twice in one tag", shown(self.raw_name(&all[i])));
                 bad(ErrorKind::DuplicateAttribute, all[i].name.0, message)
             }
         }
@@ -319,7 +319,7 @@ impl Tokenizer {
         for a in &mut self.attributes {
             let raw = &(if a.specified { source } else { &self.values })[a.name.0..a.name.1];
             if a.local > 0 && chars::qualified(raw).is_none() {
-                return bad(ErrorKind::Namespace, a.name.0, format!("\"{}\" is no name with at most one prefix", text(raw)));
+                return bad(ErrorKind::Namespace, a.name.0, format!("\"{}\" is no name with at most one prefix", shown(raw)));
             }
             let prefix = match (a.local, raw) {
                 (0, b"xmlns") => &b""[..],
@@ -328,7 +328,7 @@ impl Tokenizer {
             };
             a.namespace = XMLNS;
             let name = &(if a.composed { &self.values } else { source })[a.value.0..a.value.1];
-            if let Some(message) = forbidden_binding(prefix, text(name)) {
+            if let Some(message) = forbidden_binding(prefix, &shown(name)) {
                 return bad(ErrorKind::Namespace, a.name.0, message);
             }
             if self.namespaces.len() >= limit {
@@ -357,7 +357,7 @@ impl Tokenizer {
         }
         let raw = &source[tag.name.0..tag.name.1];
         let (local, namespace) = match chars::qualified(raw) {
-            None => return bad(ErrorKind::Namespace, tag.name.0, format!("\"{}\" is no name with at most one prefix", text(raw))),
+            None => return bad(ErrorKind::Namespace, tag.name.0, format!("\"{}\" is no name with at most one prefix", shown(raw))),
             Some(0) => (0, self.namespaces.default),
             Some(local) => {
                 let prefix = &raw[..local - 1];
@@ -387,7 +387,7 @@ impl Tokenizer {
             Some(i) => {
                 let (namespace, local) = key(i);
                 let message =
-                    format!("the attribute \"{}\" of the namespace \"{}\" stands twice in one tag", text(local), namespace.unwrap_or(""));
+                    format!("the attribute \"{}\" of the namespace \"{}\" stands twice in one tag", shown(local), namespace.unwrap_or(""));
                 bad(ErrorKind::DuplicateAttribute, expanded[i].name.0, message)
             }
         }
@@ -413,7 +413,7 @@ impl Tokenizer {
         let end = c.at + 1;
         let expected = self.open.raw(open);
         if name != expected.as_bytes() {
-            let message = format!("the end tag </{}> where </{}> was expected", text(name), expected);
+            let message = format!("the end tag </{}> where </{}> was expected", shown(name), expected);
             return Err(Trouble::Bad(Box::new(Bad { kind: ErrorKind::MismatchedTag, at, message })));
         }
         if let Some(frame) = self.frames.last()
@@ -456,7 +456,7 @@ fn seed() -> u64 {
 }
 
 fn undeclared(prefix: &[u8], at: usize) -> Trouble {
-    let message = format!("the prefix \"{}\" is not declared", text(prefix));
+    let message = format!("the prefix \"{}\" is not declared", shown(prefix));
     Trouble::Bad(Box::new(Bad { kind: ErrorKind::Namespace, at, message }))
 }
 

@@ -6,7 +6,7 @@
 //!
 //! `fast` holds exactly when the next thing is content of an open element of the document itself and nothing is pending:
 //! then tags without attributes and text without references are cut out by the masks of the input alone. Everything else
-//! goes through `slow` ([`content`](crate::content), [`prolog`](crate::prolog), [`tag`](crate::tag)).
+//! goes through `slow` (`content`, `prolog`, `tag`).
 
 use crate::chars::{self, text};
 use crate::cursor::{Bad, Cursor, Trouble};
@@ -25,6 +25,7 @@ use std::sync::Arc;
 /// How a document is to be read.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// What the document may cost.
     pub limits: Limits,
     /// Whether prefixes are resolved and the rules of Namespaces in XML 1.0 are checked.
     pub namespaces: bool,
@@ -154,6 +155,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
+    /// A tokeniser for one document.
     pub fn new(options: Options) -> Tokenizer {
         let mut options = options;
         options.limits.text_piece = options.limits.text_piece.max(4);
@@ -193,8 +195,10 @@ impl Tokenizer {
         }
     }
 
-    /// The next event; `None`: feed more, or, after `finish`, the document is complete and well-formed. An error is final:
-    /// it is told again by every later call.
+    /// The next event; `None`: feed more, or, after `finish`, the document is complete and well-formed.
+    ///
+    /// # Errors
+    /// The document is not well-formed, or over a limit. That is final: it is told again by every later call.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         let token = self.step()?;
@@ -202,12 +206,16 @@ impl Tokenizer {
             Token::Wait | Token::Done => return Ok(None),
             Token::Start => Event::Start(Start { tokenizer: self }),
             Token::End => Event::End(self.name(self.open.ended())),
-            Token::Text(from, to) => Event::Text(text(&self.input.padded()[from..to])),
-            Token::Scratch => Event::Text(text(&self.scratch)),
-            Token::Comment(from, to) => Event::Comment(text(&self.source()[from..to])),
+            // SAFETY: a token's places are cuts by the rule of `text`; `scratch` is composed by it. So in all arms.
+            Token::Text(from, to) => Event::Text(unsafe { text(&self.input.padded()[from..to]) }),
+            // SAFETY: as above.
+            Token::Scratch => Event::Text(unsafe { text(&self.scratch) }),
+            // SAFETY: as above.
+            Token::Comment(from, to) => Event::Comment(unsafe { text(&self.source()[from..to]) }),
             Token::Pi(a, b, from, to) => {
                 let source = self.source();
-                Event::Pi { target: text(&source[a..b]), data: text(&source[from..to]) }
+                // SAFETY: as above.
+                unsafe { Event::Pi { target: text(&source[a..b]), data: text(&source[from..to]) } }
             }
             Token::XmlDecl => {
                 Event::XmlDecl { version: &self.head.version, encoding: self.head.encoding.as_deref(), standalone: self.head.standalone }
@@ -246,6 +254,9 @@ impl Tokenizer {
 
     /// After a start event: passes over that element with all it holds, its end tag included, checking that it is
     /// well-formed and delivering nothing. False: feed more (or finish) and call again, before anything else.
+    ///
+    /// # Errors
+    /// As [`next`](Tokenizer::next).
     pub fn skip(&mut self) -> Result<bool, Error> {
         let target = *self.skipping.get_or_insert(self.open.depth().saturating_sub(1));
         while self.open.depth() > target {
@@ -478,8 +489,12 @@ impl Tokenizer {
     pub(crate) fn attribute_at(&self, i: usize) -> Attribute<'_> {
         let a = &self.attributes[i];
         let source = self.source();
-        let raw = text(&(if a.specified { source } else { &self.values })[a.name.0..a.name.1]);
-        let value = text(&(if a.composed { &self.values } else { source })[a.value.0..a.value.1]);
+        // SAFETY: an attribute's places are cuts of its tag, at the ends of its name and between its quotes; `values` is composed of
+        // such cuts, of declared defaults and of characters. So both are by the rule of `text`.
+        let (raw, value) = unsafe {
+            let raw = text(&(if a.specified { source } else { &self.values })[a.name.0..a.name.1]);
+            (raw, text(&(if a.composed { &self.values } else { source })[a.value.0..a.value.1]))
+        };
         let name = Name { raw, local: a.local as u32, namespace: a.namespace, namespaces: &self.namespaces };
         Attribute { name, value, specified: a.specified }
     }

@@ -76,6 +76,9 @@ pub fn trim(mut text: &[u8]) -> &[u8] {
 }
 
 /// An `xs:boolean`: `true`, `false`, `1` or `0`.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 pub fn boolean(text: &[u8]) -> Result<bool, ValueError> {
     match trim(text) {
         b"true" | b"1" => Ok(true),

@@ -7,14 +7,18 @@ use crate::schema::ClassId;
 /// A packed row in [`Batch::bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRef {
+    /// Where it begins.
     pub start: u32,
+    /// Its length in bytes.
     pub len: u32,
 }
 
 /// Bytes in [`Batch::bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRange {
+    /// Where they begin.
     pub start: u32,
+    /// How many they are.
     pub len: u32,
 }
 
@@ -24,11 +28,30 @@ pub struct ByteRange {
 pub enum Item {
     /// The start tag of a streaming element. Its row holds what is known by then: attributes and outer values, the
     /// position and the ordinal. Its fields, lists and nested elements follow, up to its [`Item::Close`].
-    Open { class: ClassId, slot: u16, row: RowRef },
+    Open {
+        /// The class of the element.
+        class: ClassId,
+        /// The field of the enclosing node that it belongs to; 0 at the top.
+        slot: u16,
+        /// Its packed row.
+        row: RowRef,
+    },
     /// A whole element; in a list or, when the slot's field is no list, as that field of the enclosing node.
-    Row { class: ClassId, slot: u16, row: RowRef },
+    Row {
+        /// The class of the element.
+        class: ClassId,
+        /// The field of the enclosing node that it belongs to; 0 at the top.
+        slot: u16,
+        /// Its packed row.
+        row: RowRef,
+    },
     /// The text of a field of the innermost open node, or one of a list of texts.
-    Field { slot: u16, text: ByteRange },
+    Field {
+        /// The field of the enclosing node that it belongs to; 0 at the top.
+        slot: u16,
+        /// Its bytes.
+        text: ByteRange,
+    },
     /// The end tag of the innermost open node.
     Close,
 }
@@ -36,20 +59,25 @@ pub enum Item {
 /// Items with their bytes; cleared and used again.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// What was bound, in document order.
     pub items: Vec<Item>,
+    /// What the items refer to: packed rows and texts.
     pub bytes: Vec<u8>,
 }
 
 impl Batch {
+    /// An empty one.
     pub fn new() -> Batch {
         Batch::default()
     }
 
+    /// Forgets all items and keeps the memory.
     pub fn clear(&mut self) {
         self.items.clear();
         self.bytes.clear();
     }
 
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -59,6 +87,7 @@ impl Batch {
         self.text(ByteRange { start: row.start, len: row.len })
     }
 
+    /// The row, to read fields from; one without fields for a reference that isn't into this batch.
     pub fn row(&self, row: RowRef) -> RowView<'_> {
         const EMPTY: &[u8] = &[0; crate::row::HEADER];
         match RowView::new(self.row_bytes(row)) {

@@ -5,15 +5,19 @@ pub(super) const BLOCK: usize = crate::input::PADDING;
 
 /// A way to compare the first bytes (1 to 64) of two blocks.
 pub(super) trait Same {
-    fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool;
+    /// Whether the first `n` bytes are the same.
+    ///
+    /// # Safety
+    /// The processor has what the implementing type says.
+    unsafe fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool;
 }
 
-/// For any processor.
+/// Needs nothing of the processor.
 pub(super) struct Portable;
 
 impl Same for Portable {
     #[inline(always)]
-    fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+    unsafe fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
         let mut i = 0;
         while i < n {
             let (Some(x), Some(y)) = (a[i..].first_chunk::<8>(), b[i..].first_chunk::<8>()) else { return false };
@@ -39,21 +43,23 @@ pub(super) mod x86 {
     pub fn comparisons() -> Vec<fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool> {
         let mut all: Vec<fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool> = Vec::new();
         if is_x86_feature_detected!("avx2") {
-            all.push(Avx2::same);
+            // SAFETY: the processor has AVX2.
+            all.push(|a, b, n| unsafe { Avx2::same(a, b, n) });
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            all.push(Avx512::same);
+            // SAFETY: the processor has AVX-512F and BW.
+            all.push(|a, b, n| unsafe { Avx512::same(a, b, n) });
         }
         all
     }
 
-    /// To be used only where AVX-512F and BW are there.
+    /// Needs AVX-512F and BW.
     pub struct Avx512;
 
     impl Same for Avx512 {
         #[inline(always)]
-        fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
-            // SAFETY: the only caller runs where the features are there; both blocks have 64 bytes.
+        unsafe fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+            // SAFETY: the caller's promise; both blocks have the 64 bytes that are loaded, which needs no alignment.
             unsafe {
                 let (x, y) = (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()));
                 _mm512_mask_cmpneq_epi8_mask(u64::MAX >> (BLOCK - n), x, y) == 0
@@ -61,13 +67,13 @@ pub(super) mod x86 {
         }
     }
 
-    /// To be used only where AVX2 is there.
+    /// Needs AVX2.
     pub struct Avx2;
 
     impl Same for Avx2 {
         #[inline(always)]
-        fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
-            // SAFETY: the only caller runs where the feature is there; both blocks have 64 bytes.
+        unsafe fn same(a: &[u8; BLOCK], b: &[u8; BLOCK], n: usize) -> bool {
+            // SAFETY: the caller's promise; both blocks have 64 bytes, and the loads of 32 begin at 0 and 32 and need no alignment.
             unsafe {
                 let equal = |i: usize| {
                     let (x, y) = (_mm256_loadu_si256(a.as_ptr().add(i).cast()), _mm256_loadu_si256(b.as_ptr().add(i).cast()));
@@ -139,7 +145,8 @@ mod tests {
     fn comparisons_agree() {
         type Comparison = fn(&[u8; BLOCK], &[u8; BLOCK], usize) -> bool;
         #[allow(unused_mut)]
-        let mut all: Vec<Comparison> = vec![Portable::same];
+        // SAFETY: it needs nothing of the processor.
+        let mut all: Vec<Comparison> = vec![|a, b, n| unsafe { Portable::same(a, b, n) }];
         #[cfg(target_arch = "x86_64")]
         all.extend(x86::comparisons());
         let a: [u8; BLOCK] = std::array::from_fn(|i| i as u8);

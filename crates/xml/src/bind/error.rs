@@ -12,21 +12,28 @@ pub enum BindErrorKind {
     Xml(ErrorKind),
     /// A field that must be there isn't.
     MissingField {
+        /// The name of the class.
         class: Box<str>,
+        /// The name of the field.
         field: Box<str>,
     },
     /// A second value of a field that is no list.
     Repeated {
+        /// The name of the class.
         class: Box<str>,
+        /// The name of the field.
         field: Box<str>,
     },
     /// The root element isn't what the schema says.
     Root {
+        /// What the schema says.
         expected: Box<str>,
+        /// What the document has.
         found: Box<str>,
     },
-    /// A field, or a row, is larger than the binder's limits allow.
+    /// A field is larger than [`BindLimits::field`].
     FieldSize,
+    /// A row is larger than [`BindLimits::row`].
     RowSize,
     /// Whole elements of a recursive class are nested too deeply.
     Nesting,
@@ -51,7 +58,9 @@ impl BindErrorKind {
 /// Why a document was refused, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindError {
+    /// What is wrong.
     pub kind: BindErrorKind,
+    /// Where.
     pub position: Position,
     /// The element that it concerns, such as `/table/T[17]/l_quantity`; the elements open at the position for what
     /// the tokeniser finds. A number is the element's ordinal in its list.

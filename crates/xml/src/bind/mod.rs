@@ -73,6 +73,7 @@ pub struct BindOptions {
     pub xml: Options,
     /// Whether a missing field of cardinality one is left absent instead of being an error.
     pub lenient: bool,
+    /// What bound values may cost.
     pub limits: BindLimits,
     /// Whether rows that look like rows before them are read by a shorter way. The result is the same; only tests
     /// and measurements turn it off.
@@ -124,6 +125,7 @@ pub struct Binder {
 }
 
 impl Binder {
+    /// A binder for one document.
     pub fn new(schema: Arc<Schema>, options: impl Into<BindOptions>) -> Binder {
         let options = options.into();
         Binder {
@@ -138,11 +140,15 @@ impl Binder {
         }
     }
 
+    /// What is wanted of the document.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
     /// Takes the next bytes of the document, cut anywhere.
+    ///
+    /// # Errors
+    /// One that was told already; what is wrong with these bytes is told by [`bind`](Binder::bind) when it gets there.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), BindError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -157,8 +163,11 @@ impl Binder {
         self.tokenizer.finish();
     }
 
-    /// Appends what can be bound to `out`, until that holds as much as `limit` says. An error comes after everything
-    /// before it was put into `out`, and again at every later call.
+    /// Appends what can be bound to `out`, until that holds as much as `limit` says.
+    ///
+    /// # Errors
+    /// The document is not well-formed, does not fit the schema, or is over a limit. An error comes after everything before it
+    /// was put into `out`, and again at every later call.
     pub fn bind(&mut self, out: &mut Batch, limit: Limit) -> Bound {
         if let Some(error) = &self.failed {
             return Err(error.clone());

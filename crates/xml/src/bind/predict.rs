@@ -123,8 +123,11 @@ impl Predictor {
     }
 
     /// [`run`](Predictor::run) with a way to compare blocks; made for each kind of processor.
+    ///
+    /// # Safety
+    /// The processor has what `S` needs.
     #[inline(always)]
-    fn run_with<S: Same>(&mut self, run: Run<'_>) -> (usize, Stop) {
+    unsafe fn run_with<S: Same>(&mut self, run: Run<'_>) -> (usize, Stop) {
         let Run { look, schema, state, count, scratch, out, limit } = run;
         let bytes = look.padded;
         let mut done = look.pos;
@@ -138,7 +141,8 @@ impl Predictor {
             while at < look.end && matches!(bytes[at], b' ' | b'\n' | b'\t') {
                 at += 1;
             }
-            let (end, begin) = match self.find::<S>(&look, at, schema, scratch, state.limits.field) {
+            // SAFETY: the caller's promise.
+            let (end, begin) = match unsafe { self.find::<S>(&look, at, schema, scratch, state.limits.field) } {
                 Found::Row { end, begin } => (end, &self.automaton.begins[begin]),
                 Found::Stop(stop) => break stop,
             };
@@ -170,8 +174,11 @@ impl Predictor {
     }
 
     /// Matches one row whose `<` is at `at`, and fills the spans.
+    ///
+    /// # Safety
+    /// The processor has what `S` needs.
     #[inline(always)]
-    fn find<S: Same>(&mut self, look: &Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
+    unsafe fn find<S: Same>(&mut self, look: &Lookahead<'_>, at: usize, schema: &Schema, scratch: &mut Scratch, largest: usize) -> Found {
         let bytes = &look.padded[..look.end];
         let Some((begin, edge)) = self.automaton.begins.iter().enumerate().find(|(_, b)| same(bytes, at, &b.edge.literal)) else {
             // An end tag or something else that is no row begins no learning.
@@ -202,7 +209,8 @@ impl Predictor {
             };
             let length = hole.length as usize;
             let usual = match look.padded.get(to..).and_then(|b| b.first_chunk::<BLOCK>()) {
-                Some(block) => S::same(block, &hole.literal, length) && to + length <= look.end,
+                // SAFETY: the caller's promise.
+                Some(block) => to + length <= look.end && unsafe { S::same(block, &hole.literal, length) },
                 None => false,
             };
             let slot = hole.slot;
@@ -300,7 +308,8 @@ mod kernel {
     use super::*;
 
     pub fn run(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
-        predictor.run_with::<Portable>(run)
+        // SAFETY: `Portable` needs nothing of the processor.
+        unsafe { predictor.run_with::<Portable>(run) }
     }
 }
 
@@ -313,26 +322,29 @@ mod kernel {
     pub fn run(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-                // SAFETY: the processor has all the features.
+                // SAFETY: the processor has AVX-512F and BW, BMI1 and BMI2.
                 return unsafe { run_avx512(predictor, run) };
             }
-            // SAFETY: the processor has all the features.
+            // SAFETY: the processor has AVX2, BMI1 and BMI2.
             return unsafe { run_avx2(predictor, run) };
         }
-        predictor.run_with::<Portable>(run)
+        // SAFETY: `Portable` needs nothing of the processor.
+        unsafe { predictor.run_with::<Portable>(run) }
     }
 
     /// # Safety
     /// The processor has AVX-512F and BW, BMI1 and BMI2.
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
     unsafe fn run_avx512(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
-        predictor.run_with::<Avx512>(run)
+        // SAFETY: the caller's promise.
+        unsafe { predictor.run_with::<Avx512>(run) }
     }
 
     /// # Safety
     /// The processor has AVX2, BMI1 and BMI2.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     unsafe fn run_avx2(predictor: &mut Predictor, run: Run<'_>) -> (usize, Stop) {
-        predictor.run_with::<Avx2>(run)
+        // SAFETY: the caller's promise.
+        unsafe { predictor.run_with::<Avx2>(run) }
     }
 }

@@ -9,8 +9,11 @@ use super::{ValueError, refuse, trim};
 /// A day of the proleptic Gregorian calendar, and the zone that was given with it. Year 0 is 1 BC, as in XML Schema 1.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
+    /// The year.
     pub year: i32,
+    /// From 1.
     pub month: u8,
+    /// From 1.
     pub day: u8,
     /// Minutes east of UTC.
     pub zone: Option<i16>,
@@ -45,11 +48,15 @@ impl Date {
 /// An `xs:dateTime`. `24:00:00` is given as the first moment of the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateTime {
+    /// The day, and the zone.
     pub date: Date,
+    /// From 0 to 23.
     pub hour: u8,
+    /// From 0 to 59.
     pub minute: u8,
+    /// From 0 to 59.
     pub second: u8,
-    /// Digits beyond the ninth are dropped.
+    /// Nanoseconds of the second. Digits beyond the ninth are dropped.
     pub nanos: u32,
 }
 
@@ -66,6 +73,9 @@ const DATE: &str = "a date (YYYY-MM-DD)";
 const DATE_TIME: &str = "a date and time (YYYY-MM-DDThh:mm:ss)";
 
 /// An `xs:date`, with or without a zone.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 #[inline(always)]
 pub fn date(text: &[u8]) -> Result<Date, ValueError> {
     match short_date(text) {
@@ -169,6 +179,9 @@ fn zone(text: &[u8]) -> Option<Option<i16>> {
 }
 
 /// An `xs:dateTime`, with or without a zone.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 pub fn date_time(text: &[u8]) -> Result<DateTime, ValueError> {
     let (date, rest) = match date_part(trim(text)) {
         Ok(found) => found,

@@ -8,10 +8,13 @@ use super::{ValueError, refuse, trim};
 /// An `xs:integer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integer<'a> {
+    /// One of 64 bits.
     Small(i64),
     /// Too large for 64 bits: its digits, without leading zeros.
     Big {
+        /// Whether it is below 0.
         negative: bool,
+        /// `0` to `9`.
         digits: &'a [u8],
     },
 }
@@ -19,14 +22,20 @@ pub enum Integer<'a> {
 /// An `xs:decimal`: `mantissa / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimal<'a> {
+    /// One whose digits fit 64 bits.
     Small {
+        /// All digits, with the sign.
         mantissa: i64,
+        /// How many of them stand behind the point.
         scale: u32,
     },
     /// More digits than 64 bits hold: those before and after the point.
     Big {
+        /// Whether it is below 0.
         negative: bool,
+        /// Digits before the point.
         whole: &'a [u8],
+        /// Digits behind it.
         fraction: &'a [u8],
     },
 }
@@ -90,6 +99,12 @@ pub(crate) fn short_integer(bytes: &[u8], start: usize, end: usize) -> Option<i6
 }
 
 /// [`integer`] of `bytes[start..end]`, faster when bytes before `start` can be read.
+///
+/// # Errors
+/// As [`integer`].
+///
+/// # Panics
+/// When there are no such bytes.
 #[inline(always)]
 pub fn integer_within(bytes: &[u8], start: usize, end: usize) -> Result<Integer<'_>, ValueError> {
     match short_integer(bytes, start, end) {
@@ -105,6 +120,9 @@ fn long_integer(bytes: &[u8], start: usize, end: usize) -> Result<Integer<'_>, V
 }
 
 /// An `xs:integer`: digits with an optional sign.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 pub fn integer(text: &[u8]) -> Result<Integer<'_>, ValueError> {
     let trimmed = trim(text);
     let (negative, digits) = sign(trimmed);
@@ -134,6 +152,12 @@ pub(crate) fn plain_decimal(bytes: &[u8], start: usize, end: usize) -> Option<(i
 }
 
 /// [`decimal`] of `bytes[start..end]`, faster when bytes before `start` can be read.
+///
+/// # Errors
+/// As [`decimal`].
+///
+/// # Panics
+/// When there are no such bytes.
 #[inline(always)]
 pub fn decimal_within(bytes: &[u8], start: usize, end: usize) -> Result<Decimal<'_>, ValueError> {
     match plain_decimal(bytes, start, end) {
@@ -185,6 +209,9 @@ fn long_decimal(bytes: &[u8], end: usize, n: usize) -> Option<(i64, u32)> {
 }
 
 /// An `xs:decimal`: digits with an optional sign and at most one point; digits on one side of it are enough.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 pub fn decimal(text: &[u8]) -> Result<Decimal<'_>, ValueError> {
     let trimmed = trim(text);
     let (negative, rest) = sign(trimmed);
@@ -226,6 +253,9 @@ fn small(negative: bool, whole: &[u8], fraction: &[u8]) -> Option<i64> {
 }
 
 /// An `xs:double`: a decimal number with an optional exponent, `INF`, `-INF` or `NaN`. Correctly rounded.
+///
+/// # Errors
+/// The text is no such value: what is wrong with it.
 pub fn float(text: &[u8]) -> Result<f64, ValueError> {
     let trimmed = trim(text);
     match trimmed {
