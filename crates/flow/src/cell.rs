@@ -55,9 +55,13 @@ pub(crate) fn view(bytes: &[u8]) -> RowView<'_> {
     RowView::new(bytes).or_else(|| RowView::new(EMPTY)).expect("a header without fields is a row")
 }
 
-fn bytes<'a>(header: NonNull<Header>) -> &'a [u8] {
-    // SAFETY: every cell was allocated by `Cell::make` with `len` initialised bytes behind its header, and they
-    // never change; callers tie the lifetime to a handle that keeps the body.
+/// The bytes behind a header.
+///
+/// # Safety
+/// `'a` is no longer than somebody owns a body count, or a chain count, of the cell.
+unsafe fn bytes<'a>(header: NonNull<Header>) -> &'a [u8] {
+    // SAFETY: the cell is alive by the caller's promise; `Cell::new` allocated it with `len` initialised bytes behind its header,
+    // and they never change.
     unsafe { std::slice::from_raw_parts(header.as_ptr().add(1).cast::<u8>(), header.as_ref().len) }
 }
 
@@ -67,8 +71,12 @@ fn last(count: &AtomicUsize) -> bool {
     count.fetch_sub(1, Ordering::Release) == 1 && count.load(Ordering::Acquire) == 0
 }
 
-fn release_body(cell: NonNull<Header>) {
-    // SAFETY: the caller owns one body count, so the header is alive until the subtraction.
+/// Gives a body count back; the last one frees the cell.
+///
+/// # Safety
+/// The caller owns one body count, and has it no more afterwards.
+unsafe fn release_body(cell: NonNull<Header>) {
+    // SAFETY: by the caller's promise one body count keeps the header alive until the subtraction.
     if !last(unsafe { &cell.as_ref().body }) {
         return;
     }
@@ -86,18 +94,24 @@ fn release_body(cell: NonNull<Header>) {
 /// A place in a chain: the right to read this element and all that come after it.
 pub(crate) struct Cell(NonNull<Header>);
 
-// SAFETY: the counts are atomic, `next` is published with release/acquire, everything else never changes after
-// creation or has its own lock.
+// SAFETY: a `Cell` is a shared, counted reference to a `Header`, as an `Arc` would be, and that is `Send` and `Sync` (asserted
+// below). The bytes behind it never change, and `next` is published with release and acquire.
 unsafe impl Send for Cell {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Cell {}
+
+const _: () = {
+    const fn any_thread<T: Send + Sync>() {}
+    any_thread::<Header>()
+};
 
 impl Cell {
     /// A cell that holds an element.
     pub fn new(what: What, row: &[u8], meter: &Arc<Meter>) -> Cell {
         let layout = layout(row.len());
         meter.made(row.len());
-        // SAFETY: the layout has a header's size at least; header and bytes are written before anybody reads.
+        // SAFETY: the layout has the size of a header, which is not 0, and of the bytes behind it; both are written before the
+        // address is given to anybody.
         unsafe {
             let Some(cell) = NonNull::new(alloc(layout).cast::<Header>()) else { handle_alloc_error(layout) };
             cell.as_ptr().write(Header {
@@ -115,7 +129,7 @@ impl Cell {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: this handle owns a chain count, and all chain counts together own a body count.
+        // SAFETY: this handle owns a chain count, and all chain counts together own a body count, so that the header is alive.
         unsafe { self.0.as_ref() }
     }
 
@@ -126,13 +140,14 @@ impl Cell {
 
     /// The packed row, or the text behind its place (empty for a streaming element).
     pub fn bytes(&self) -> &[u8] {
-        bytes(self.0)
+        // SAFETY: this handle, which is borrowed for as long, owns a chain count.
+        unsafe { bytes(self.0) }
     }
 
     /// The element that follows, if it has arrived.
     pub fn next(&self) -> Option<Cell> {
         let next = NonNull::new(self.header().next.load(Ordering::Acquire))?;
-        // SAFETY: this cell owns a chain count of `next` and keeps it while `self` is borrowed.
+        // SAFETY: this cell owns a chain count of `next`, and gives it back only when nobody has a chain count of itself.
         unsafe { next.as_ref() }.chain.fetch_add(1, Ordering::Relaxed);
         Some(Cell(next))
     }
@@ -167,13 +182,14 @@ impl Drop for Cell {
     fn drop(&mut self) {
         let mut cell = self.0;
         loop {
-            // SAFETY: one chain count of `cell` is ours to give back.
+            // SAFETY: one chain count of `cell` is ours to give back: the handle's own, then the one that the cell before it owned.
             let header = unsafe { cell.as_ref() };
             if !last(&header.chain) {
                 return;
             }
             let next = header.next.swap(std::ptr::null_mut(), Ordering::Relaxed);
-            release_body(cell);
+            // SAFETY: the last chain count has gone, and with it goes the body count that all of them owned.
+            unsafe { release_body(cell) };
             match NonNull::new(next) {
                 Some(next) => cell = next,
                 None => return,
@@ -186,14 +202,14 @@ impl Drop for Cell {
 /// Two handles are [`same`](RowHandle::same) when they show the same element of the tree.
 pub struct RowHandle(NonNull<Header>);
 
-// SAFETY: as for `Cell`.
+// SAFETY: as for `Cell`: a shared, counted reference to what is `Send` and `Sync`.
 unsafe impl Send for RowHandle {}
-// SAFETY: as for `Cell`.
+// SAFETY: as for `Send`.
 unsafe impl Sync for RowHandle {}
 
 impl RowHandle {
     fn header(&self) -> &Header {
-        // SAFETY: this handle owns a body count.
+        // SAFETY: this handle owns a body count, so that the header is alive.
         unsafe { self.0.as_ref() }
     }
 
@@ -207,7 +223,8 @@ impl RowHandle {
 
     /// The packed row, or the text behind its place.
     pub fn bytes(&self) -> &[u8] {
-        bytes(self.0)
+        // SAFETY: this handle, which is borrowed for as long, owns a body count.
+        unsafe { bytes(self.0) }
     }
 
     /// The packed row, to read fields from.
@@ -245,7 +262,8 @@ impl Clone for RowHandle {
 
 impl Drop for RowHandle {
     fn drop(&mut self) {
-        release_body(self.0);
+        // SAFETY: this handle's own count, which nobody gives back but here.
+        unsafe { release_body(self.0) };
     }
 }
 

@@ -125,6 +125,9 @@ impl Cursor {
 
     /// Passes up to `max` elements that are there, or that parsing what has arrived brings, calling `f` with each; it
     /// says whether it wants more. Gives the number passed, at least one; 0 at the end. As for [`next`](Cursor::next).
+    ///
+    /// # Errors
+    /// As [`next`](Cursor::next): all elements before it have been passed.
     pub fn next_batch(&mut self, max: usize, mut f: impl FnMut(Entry<'_>) -> bool) -> Result<Poll<usize>, ReadError> {
         let max = max.max(1);
         let (mut taken, mut stint) = (0, Stint::default());

@@ -24,13 +24,13 @@ fn gate() -> &'static Gate {
         gate = match GATE.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => new,
             Err(other) => {
-                // SAFETY: made above, and nobody else has seen it.
+                // SAFETY: `make` has just made it by `Box::into_raw`, and the exchange failed: nobody else has the address.
                 drop(unsafe { Box::from_raw(new) });
                 other
             }
         };
     }
-    // SAFETY: gates that were put there are never freed.
+    // SAFETY: `gate` is no null, and what stands in GATE came from `Box::into_raw` and is never freed.
     unsafe { &*gate }
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn generation() -> u32 {
 pub(crate) fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handlers are functions of this module that do not unwind. Without memory for them forks are as before.
+        // SAFETY: the handlers are functions of the right type that live as long as the program, and `extern "C"` lets no panic
+        // out. Without memory for them forks are as before.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
 }

@@ -1,5 +1,8 @@
 //! Demand-driven producers: a large document as if it were a tree in memory, parsed as far as somebody asks.
 //!
+//! The stream classes of the Kumihimo runtime are readers of this; any program that reads XML larger than memory, or from several
+//! servers at once, may be one. Documents, nodes, lists and handles may be read from any thread.
+//!
 //! A [`Registry`] opens [`Document`]s from a `kumi_source::Source` and a `kumi_xml::Schema`. Reading
 //! ([`Node::field`], [`Cursor::next`], [`Cursor::next_batch`]) never blocks: it takes what is there, else parses
 //! on the caller's own thread as long as bytes are there (the paper's *non-blocking get*), else says what to wait
@@ -47,6 +50,8 @@
 //!  wait, failure   what readers get instead of a value
 //!  fork, gate      documents are at rest while the process forks
 //! ```
+
+#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 mod cell;
 mod cursor;

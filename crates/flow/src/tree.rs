@@ -239,12 +239,18 @@ impl Node {
 
     /// Reads a field, waiting for it to arrive. `f` runs under the node's lock: it may copy, and must not read the
     /// document.
+    ///
+    /// # Errors
+    /// The field was removed, or the document failed before it.
     pub fn field<T>(&self, slot: u16, f: impl FnOnce(Value<'_>) -> T) -> Result<Poll<T>, ReadError> {
         self.read(slot, |state| show(state, slot, f))
     }
 
     /// Removes a field, waiting for it to arrive: its value is passed to `f`, later reads give
-    /// [`ReadError::Removed`].
+    /// [`ReadError::Removed`]. `f` as for [`field`](Node::field).
+    ///
+    /// # Errors
+    /// As [`field`](Node::field).
     pub fn take_field<T>(&self, slot: u16, f: impl FnOnce(Value<'_>) -> T) -> Result<Poll<T>, ReadError> {
         let done = self.read(slot, |state| {
             let value = show(state, slot, f);

@@ -45,7 +45,16 @@ impl<T> Poll<T> {
 pub enum Wait {
     /// The descriptor to be ready for any of these, or the time to come, whichever is first. The descriptor belongs to
     /// the source.
-    Ready { fd: RawFd, read: bool, write: bool, until: Option<Instant> },
+    Ready {
+        /// The descriptor.
+        fd: RawFd,
+        /// That reading it would not block.
+        read: bool,
+        /// That writing to it would not block.
+        write: bool,
+        /// The time, if there is a limit.
+        until: Option<Instant>,
+    },
     /// Blocking work: run it on a thread that may block, then read again.
     Job(BlockingJob),
     /// The time to come; a time that has passed means: let others run, then go on.
