@@ -165,6 +165,12 @@ class OpenStruct
 
   def hash = @table.hash
 
+  # Old versions wrote a variable that held them all.
+  def init_with(coder)
+    values = coder.map
+    update_to_values!(values.keys == ["table"] ? values["table"] : values)
+  end
+
   def encode_with(coder)
     @table.each_pair { |k, v| coder[k.to_s] = v }
   end

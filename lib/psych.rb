@@ -66,22 +66,18 @@ module Psych
     Loader.new(safe: false, aliases: true, symbolize_names: symbolize_names, freeze: freeze).load(doc)
   end
 
+  # With a block, each document's object as soon as it has been read; else a list, of nothing where the text is wrong anywhere.
   def load_stream(yaml, filename: nil, fallback: [], **kw)
-    if block_given?
-      parse_stream(yaml, filename: filename) { |doc| yield Loader.new(safe: false, aliases: true, **kw).load(doc) }
-    else
-      result = []
-      parse_stream(yaml, filename: filename) { |doc| result << Loader.new(safe: false, aliases: true, **kw).load(doc) }
-      result.empty? ? fallback : result
-    end
+    make = ->(doc) { Loader.new(safe: false, aliases: true, **kw).load(doc) }
+    return parse_stream(yaml, filename: filename) { |doc| yield make.(doc) } if block_given?
+    result = parse_stream(yaml, filename: filename).children.map(&make)
+    result.empty? ? fallback : result
   end
 
   def safe_load_stream(yaml, filename: nil, permitted_classes: [], aliases: false)
-    result = []
-    parse_stream(yaml, filename: filename) do |doc|
-      result << Loader.new(safe: true, classes: permitted_classes, aliases: aliases).load(doc)
+    parse_stream(yaml, filename: filename).children.map do |doc|
+      Loader.new(safe: true, classes: permitted_classes, aliases: aliases).load(doc)
     end
-    result
   end
 
   # The first document as a tree; false where there is none. What is behind it is not looked at.

@@ -21,7 +21,7 @@ module Psych
     end
 
     # Where the last event ended.
-    def mark = Mark.new(@index, @line, @column)
+    def mark = Mark.new(@wide ? @wide.byteslice(0, @index).length : @index, @line, @column)
 
     # Raises SyntaxError, whose place is that of what could not be read to its end.
     def parse(yaml, path = yaml.respond_to?(:path) ? yaml.path : nil)
@@ -29,6 +29,8 @@ module Psych
       internal = Encoding.default_internal
       internal = nil if internal == Encoding::UTF_8
       text, encoding = text_of(yaml)
+      # The native counts bytes, and a mark characters.
+      @wide = encoding == UTF8 ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8) unless text.ascii_only?
       reader = __yaml_open(text, encoding)
       while (events = __yaml_next(reader))
         events.each do |event|
