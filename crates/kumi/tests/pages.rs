@@ -2,10 +2,11 @@
 //!
 //! A *path* is a word in backticks that ends like a file of the tree, or whose first part is the name of a folder. It is looked for
 //! beside its page, from the root, under `crates`, in a crate without `src` (`vm/tasks/task.rs`), and as the end of any path
-//! (`insn.rs`). Blocks of code are not read: what they say is run.
+//! (`insn.rs`). Blocks of code are not read; the programs of the first pages are run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Endings of files that pages name.
 const ENDINGS: &[&str] = &["rs", "rb", "md", "toml", "svg", "out"];
@@ -228,6 +229,27 @@ fn where_do_i_names_what_is_there() {
     let wrong: Vec<_> = rows.iter().map(|r| (r, lost(&tree, r))).filter(|(_, l)| !l.is_empty()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(lost(&tree, "| a task | `kumi/options.rs` `Settings`, `no_such_name` |"), ["no_such_name"]);
+}
+
+/// Blocks of Ruby of a page.
+fn programs(text: &str) -> Vec<&str> {
+    text.split("```ruby\n").skip(1).filter_map(|t| t.split("```").next()).collect()
+}
+
+#[test]
+fn programs_of_the_first_pages_run_as_they_stand() {
+    let root = Tree::read().root;
+    for (page, least) in [("README.md", 3), ("docs/GUIDE.md", 4)] {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let programs = programs(&text);
+        assert!(programs.len() >= least, "{page}: {}", programs.len());
+        for program in programs {
+            let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+            let out = c.args(["-e", program]).env_remove("RUBYOPT").current_dir(std::env::temp_dir()).output().unwrap();
+            let err = String::from_utf8_lossy(&out.stderr);
+            assert!(out.status.success() && !err.contains("rror"), "{page}:\n{program}\n{err}");
+        }
+    }
 }
 
 #[test]
