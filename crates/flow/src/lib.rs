@@ -60,7 +60,7 @@ mod fill;
 mod fork;
 mod gate;
 mod list;
-pub mod policy;
+mod policy;
 mod producer;
 mod push;
 mod registry;

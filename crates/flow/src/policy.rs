@@ -159,11 +159,6 @@ impl Pacer {
         }
     }
 
-    /// The policy.
-    pub fn policy(&self) -> Policy {
-        self.policy
-    }
-
     /// What the input is taken for now.
     pub fn speed(&self) -> Speed {
         self.speed
@@ -187,7 +182,7 @@ impl Pacer {
     }
 
     /// Whether parsing needs one of the turns that fast inputs take.
-    pub fn wants_turn(&self) -> bool {
+    pub(crate) fn wants_turn(&self) -> bool {
         self.policy == Policy::Paper && self.speed == Speed::Fast
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::turns::Turns;
 
@@ -111,18 +111,11 @@ pub(crate) struct Shared {
     pub turns: Turns,
     pub counters: Counters,
     pub meter: Arc<Meter>,
-    started: Instant,
-    /// Nanoseconds from `started` to the last advance.
-    advanced: AtomicU64,
 }
 
 impl Shared {
     pub fn now(&self) -> Instant {
         (self.clock)()
-    }
-
-    pub fn advanced(&self, now: Instant) {
-        self.advanced.fetch_max(now.saturating_duration_since(self.started).as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
@@ -141,24 +134,9 @@ impl Registry {
     /// A registry with its own clock.
     pub fn with_clock(pool: Option<Pool>, clock: Clock) -> Registry {
         crate::fork::watch();
-        let started = clock();
         Registry {
-            shared: Arc::new(Shared {
-                clock,
-                pool,
-                turns: Turns::new(),
-                counters: Counters::default(),
-                meter: Arc::new(Meter::default()),
-                started,
-                advanced: AtomicU64::new(0),
-            }),
+            shared: Arc::new(Shared { clock, pool, turns: Turns::new(), counters: Counters::default(), meter: Arc::new(Meter::default()) }),
         }
-    }
-
-    /// The last time any producer parsed something. A runtime whose program only waits, with documents open, takes
-    /// it as the sign to look for records nobody reaches.
-    pub fn idle_since(&self) -> Instant {
-        self.shared.started + Duration::from_nanos(self.shared.advanced.load(Ordering::Relaxed))
     }
 
     /// What was done and what is alive.

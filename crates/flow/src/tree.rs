@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use kumi_xml::{Card, ClassId, Field, Kind, Place, RowView, Schema};
+use kumi_xml::{Card, ClassId, Kind, Place, RowView, Schema};
 use parking_lot::Mutex;
 
 use crate::cell::{Cell, RowHandle, What, view};
@@ -177,11 +177,6 @@ impl Node {
     /// Its class.
     pub fn class(&self) -> ClassId {
         self.class
-    }
-
-    /// Its class's field in `slot`.
-    pub fn schema_field(&self, slot: u16) -> Option<&Field> {
-        self.token.producer.schema().class(self.class).fields.get(slot as usize)
     }
 
     /// Its document's producer.

@@ -451,11 +451,6 @@ impl BigInt {
         }))
     }
 
-    /// Whether the float is this very integer.
-    pub fn eq_f64(&self, x: f64) -> bool {
-        self.cmp_f64(x) == Some(Ordering::Equal)
-    }
-
     /// A hash of the value under `seed`; equal values hash equally.
     pub fn hash_with(&self, seed: u64) -> u64 {
         let (sign, words) = self.0.as_sign_words();

@@ -99,7 +99,7 @@ impl BigInt {
     }
 
     /// The low `len` bytes of the two's complement, little-endian.
-    pub fn to_le_bytes_len(&self, len: usize) -> Vec<u8> {
+    pub(crate) fn to_le_bytes_len(&self, len: usize) -> Vec<u8> {
         let (sign, words) = self.0.as_sign_words();
         let neg = sign == DSign::Negative;
         let mut out = Vec::with_capacity(len + 8);
@@ -139,18 +139,8 @@ impl BigInt {
         BigInt(IBig::from(u))
     }
 
-    /// The magnitude's bytes, little-endian without zero bytes at the top (Marshal's form).
-    pub fn magnitude_le_bytes(&self) -> Vec<u8> {
-        let (_, words) = self.0.as_sign_words();
-        let mut out: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        while out.last() == Some(&0) {
-            out.pop();
-        }
-        out
-    }
-
     /// The magnitude as 32-bit words, least significant first (what seeds a generator).
-    pub fn magnitude_u32s(&self) -> Vec<u32> {
+    pub(crate) fn magnitude_u32s(&self) -> Vec<u32> {
         let (_, words) = self.0.as_sign_words();
         let mut out: Vec<u32> = words.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]).collect();
         while out.last() == Some(&0) {

@@ -162,15 +162,6 @@ pub fn to_rational(x: f64) -> Option<(BigInt, BigInt)> {
     Some(if e >= 0 { (n.mul(&power), BigInt::ONE) } else { (n, power) })
 }
 
-/// Significand and exponent as integers, `x = m * 2**e` (`Float::MANT_DIG` bits of m).
-pub fn decode_integer(x: f64) -> Option<(i64, i32)> {
-    if !x.is_finite() {
-        return None;
-    }
-    let (m, e, neg) = decode(x);
-    Some((if neg { -(m as i64) } else { m as i64 }, e))
-}
-
 /// `Float#rationalize` without an argument: the simplest fraction that reads back as `x`.
 pub fn rationalize(x: f64) -> Option<(BigInt, BigInt)> {
     if !x.is_finite() {

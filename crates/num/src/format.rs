@@ -181,7 +181,7 @@ fn magnitude_digits(n: &Int, radix: u32) -> String {
 }
 
 /// The two's complement of a negative with exactly one leading sign digit.
-pub fn complement_digits(n: &Int, radix: u32) -> String {
+pub(crate) fn complement_digits(n: &Int, radix: u32) -> String {
     let per_digit = radix.trailing_zeros() as u64;
     let n = n.to_big();
     let count = n.bit_length() / per_digit + 1;

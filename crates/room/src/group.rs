@@ -26,7 +26,7 @@ fn near(most: usize) -> usize {
 }
 /// Is less than three sixteenths of the group's limit left?
 #[inline]
-pub fn is_crowded() -> bool {
+pub(crate) fn is_crowded() -> bool {
     let most = GROUP.load(Relaxed);
     most != 0 && resident() > near(most)
 }

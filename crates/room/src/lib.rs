@@ -30,9 +30,12 @@ mod group;
 mod grow;
 mod reserve;
 
-pub use group::{is_crowded, set_group, watch};
+pub use group::{set_group, watch};
 pub use grow::Grow;
-pub use reserve::{hold, is_pressed, is_tight, make_way, release, restore, system_has, take_pressed};
+pub use reserve::{hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
+
+use group::is_crowded;
+use reserve::system_has;
 
 use std::any::Any;
 use std::cell::Cell;

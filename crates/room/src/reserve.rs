@@ -80,7 +80,7 @@ pub fn take_pressed() -> bool {
     PRESSED.load(Relaxed) && PRESSED.swap(false, Relaxed)
 }
 /// Would the system give `bytes` in one piece? Where nothing bounds the address space it is not asked.
-pub fn system_has(bytes: usize) -> bool {
+pub(crate) fn system_has(bytes: usize) -> bool {
     let part = SIZE.load(Relaxed);
     if part == 0 {
         return true;

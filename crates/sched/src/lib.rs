@@ -349,7 +349,6 @@ impl Sched {
     pub fn next_deadline(&self) -> Option<u64> {
         self.timers.next()
     }
-
     // Readiness.
 
     /// Notes what a wait wants to hear of a descriptor, while that is certainly open: whoever closes it calls

@@ -255,7 +255,7 @@ fn swap(c: char, options: CaseOptions, push: &mut dyn FnMut(char)) {
 }
 
 /// Full case folding (CaseFolding.txt, C and F).
-pub fn fold_char(c: char, push: &mut dyn FnMut(char)) {
+pub(crate) fn fold_char(c: char, push: &mut dyn FnMut(char)) {
     match c {
         'A'..='Z' => push(c.to_ascii_lowercase()),
         '\0'..='\x7F' | 'ı' => push(c),

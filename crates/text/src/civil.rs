@@ -27,18 +27,8 @@ pub fn civil_from_days(days: i128) -> (i64, u32, u32) {
 }
 
 /// Leap year.
-pub fn is_leap(year: i64) -> bool {
+pub(crate) fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-/// Days in a month (1 to 12).
-pub fn days_in_month(year: i64, month: u32) -> u32 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 /// Day of the week, Sunday 0.
@@ -54,7 +44,7 @@ pub fn yday(year: i64, month: u32, day: u32) -> u32 {
 }
 
 /// ISO 8601 week-based year and week, from weekday (Sunday 0) and day of the year.
-pub fn iso_week(year: i64, wday: u32, yday: u32) -> (i64, u32) {
+pub(crate) fn iso_week(year: i64, wday: u32, yday: u32) -> (i64, u32) {
     let wday = if wday == 0 { 7 } else { wday };
     let week = (yday as i32 - wday as i32 + 10) / 7;
     if week < 1 {

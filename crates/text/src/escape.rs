@@ -293,7 +293,7 @@ fn undump_unicode(s: &[u8], mut i: usize, out: &mut Vec<u8>) -> Result<usize, &'
 
 /// What kind of name a symbol is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SymbolKind {
+pub(crate) enum SymbolKind {
     /// `foo`, `Foo`, with `?` or `!` allowed behind.
     Name,
     /// `foo=`
@@ -324,7 +324,7 @@ fn identifier(s: &[u8], enc: EncIndex) -> usize {
 }
 
 /// Classifies a symbol's name.
-pub fn symbol_kind(s: &[u8], enc: EncIndex) -> SymbolKind {
+pub(crate) fn symbol_kind(s: &[u8], enc: EncIndex) -> SymbolKind {
     use SymbolKind::*;
     if !enc.is_ascii_compatible() || s.is_empty() {
         return Other;
@@ -375,13 +375,6 @@ pub fn symbol_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
     } else {
         out.extend(inspect(s, enc, result));
     }
-    out
-}
-
-/// A symbol key as `Hash#inspect` writes it, colon behind: `name:` or `"a b":`.
-pub fn symbol_key_inspect(s: &[u8], enc: EncIndex, result: EncIndex) -> Vec<u8> {
-    let mut out = if symbol_kind(s, enc) == SymbolKind::Name && shows_plain(s, enc, result) { s.to_vec() } else { inspect(s, enc, result) };
-    out.put(b':');
     out
 }
 

@@ -6,7 +6,7 @@
 //! - [`escape`]: inspect, dump, undump, symbols
 //! - [`trset`]: the character sets of `tr` and its like
 //! - [`succ`]: the next string
-//! - [`strsearch`]: find, sum, normalise, graphemes, likeness
+//! - [`strsearch`]: find, sum, normalise, graphemes
 //! - [`hash`]: of bytes, under a seed
 //! - [`pack`]: templates and values of `pack` and `unpack`
 //! - [`civil`], [`strftime`], [`timezone`]: dates, their text, the local zone

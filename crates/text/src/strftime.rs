@@ -57,10 +57,10 @@ pub enum FormatError {
 pub const MAX_WIDTH: usize = 1 << 26;
 
 /// Full names of the months.
-pub const MONTHS: [&str; 12] =
+pub(crate) const MONTHS: [&str; 12] =
     ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 /// Full names of the days.
-pub const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+pub(crate) const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 #[derive(Clone, Copy, Default)]
 struct Flags {

@@ -1,4 +1,4 @@
-//! Finding, summing, hashing, normalising, splitting into graphemes, and likeness.
+//! Finding, summing, normalising, splitting into graphemes.
 //!
 //! Invariant: offsets returned are byte offsets on character boundaries of the encoding.
 
@@ -129,89 +129,6 @@ pub fn graphemes(s: &[u8], enc: EncIndex) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// Levenshtein distance in characters.
-pub fn levenshtein(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let cost = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
-        }
-    }
-    row[b.len()]
-}
-
-/// Jaro-Winkler likeness, 0 to 1, as did_you_mean counts it.
-pub fn jaro_winkler(a: &str, b: &str) -> f64 {
-    let jaro = jaro(a, b);
-    if jaro <= 0.7 {
-        return jaro;
-    }
-    let prefix = a.chars().zip(b.chars()).take(4).take_while(|(x, y)| x == y).count();
-    jaro + prefix as f64 * 0.1 * (1.0 - jaro)
-}
-
-fn jaro(a: &str, b: &str) -> f64 {
-    let (mut a, mut b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len() > b.len() {
-        std::mem::swap(&mut a, &mut b);
-    }
-    let range = (b.len() / 2).saturating_sub(1);
-    let (mut in_a, mut in_b) = (vec![false; a.len()], vec![false; b.len()]);
-    let mut matches = 0;
-    for (i, x) in a.iter().enumerate() {
-        let last = (i + range).min(b.len().saturating_sub(1));
-        for j in i.saturating_sub(range)..=last {
-            if j < b.len() && !in_b[j] && *x == b[j] {
-                (in_a[i], in_b[j]) = (true, true);
-                matches += 1;
-                break;
-            }
-        }
-    }
-    if matches == 0 {
-        return 0.0;
-    }
-    let left = a.iter().zip(&in_a).filter(|(_, hit)| **hit).map(|(c, _)| c);
-    let right = b.iter().zip(&in_b).filter(|(_, hit)| **hit).map(|(c, _)| c);
-    let transposed = left.zip(right).filter(|(x, y)| x != y).count() / 2;
-    let m = matches as f64;
-    (m / a.len() as f64 + m / b.len() as f64 + (m - transposed as f64) / m) / 3.0
-}
-
-/// The names that `input` may have been meant to be, best first (did_you_mean's rule).
-pub fn spell_check<'a>(input: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let normal = |s: &str| s.to_lowercase().replace('@', "");
-    let typed = input;
-    let input = normal(input);
-    let threshold = if input.chars().count() > 3 { 0.834 } else { 0.77 };
-    let mut words: Vec<(f64, &str)> = names
-        .into_iter()
-        .filter(|word| *word != typed && jaro_winkler(&normal(word), &input) >= threshold)
-        .map(|word| (jaro_winkler(word, &input), word))
-        .collect();
-    words.sort_by(|x, y| y.0.total_cmp(&x.0));
-    let allowed = (input.chars().count() as f64 * 0.25).ceil() as usize;
-    let close: Vec<&str> = words.iter().map(|(_, w)| *w).filter(|w| levenshtein(&normal(w), &input) <= allowed).collect();
-    if !close.is_empty() {
-        return close;
-    }
-    // Nothing mistyped: perhaps misspelt, shorter or longer by a part.
-    let length = input.chars().count();
-    words
-        .into_iter()
-        .map(|(_, w)| w)
-        .find(|w| {
-            let w = normal(w);
-            let shorter = w.chars().count().min(length);
-            levenshtein(&w, &input) < shorter
-        })
-        .into_iter()
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,10 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn likeness() {
-        assert_eq!(levenshtein("kitten", "sitting"), 3);
-        assert_eq!(spell_check("fooo", ["foo", "bar", "fobo"]), ["foo", "fobo"]);
-        assert_eq!(spell_check("frist_name", ["first_name", "last_name", "name"]), ["first_name"]);
+    fn clusters() {
         assert_eq!(graphemes("e\u{301}👨‍👩‍👧x".as_bytes(), EncIndex::UTF_8).len(), 3);
     }
 }

@@ -104,11 +104,6 @@ impl CharSet {
         self.ordered.get(i).is_some_and(|r| r.0 <= c) != self.negated
     }
 
-    /// Written with `^`.
-    pub fn is_negated(&self) -> bool {
-        self.negated
-    }
-
     /// How many characters the ranges list.
     fn size(&self) -> u64 {
         match (self.before.last(), self.ranges.last()) {

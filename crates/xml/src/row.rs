@@ -23,7 +23,7 @@ use crate::value::{self, Date, DateTime, Decimal, Integer, ValueError};
 /// Bytes before the table of ends.
 pub const HEADER: usize = 16;
 /// The mark of an absent field in the table of ends.
-pub const ABSENT: u32 = 1 << 31;
+pub(crate) const ABSENT: u32 = 1 << 31;
 /// Flag: only what the start tag says is there.
 pub const OPENED: u16 = 1;
 

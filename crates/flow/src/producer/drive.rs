@@ -197,7 +197,6 @@ impl Producer {
     /// Puts the work back and queues what it brought.
     fn finish(&self, mut work: Box<Work>, batch: Batch, filled: Filled, ahead: bool) -> Step {
         let now = self.shared.now();
-        self.shared.advanced(now);
         let rows = batch.items.iter().filter(|item| !matches!(item, Item::Close)).count();
         let counters = &self.shared.counters;
         counters.rows.fetch_add(rows as u64, Ordering::Relaxed);

@@ -228,11 +228,6 @@ const CASED_SINGLE: &[EncIndex] = &[
 ];
 
 impl EncIndex {
-    /// The index of row `i`, if there is one.
-    pub fn from_index(i: usize) -> Option<EncIndex> {
-        (i < TABLE.len()).then_some(EncIndex(i as u8))
-    }
-
     /// The row number.
     #[inline]
     pub const fn index(self) -> usize {
@@ -371,7 +366,7 @@ impl EncIndex {
     }
 
     /// A single-byte encoding whose upper half has upper and lower case letters.
-    pub fn is_cased_single(self) -> bool {
+    pub(crate) fn is_cased_single(self) -> bool {
         CASED_SINGLE.contains(&self)
     }
 

@@ -108,7 +108,7 @@ impl EncIndex {
 
     /// Bytes per character when all have the same number.
     #[inline]
-    pub fn fixed_width(self, range: CodeRange) -> Option<usize> {
+    pub(crate) fn fixed_width(self, range: CodeRange) -> Option<usize> {
         if range == CodeRange::SevenBit || self.is_single_byte() {
             return Some(1);
         }
@@ -181,17 +181,6 @@ impl EncIndex {
         }
         let count = self.char_count(s, range);
         self.nth_char(s, count.checked_sub(n)?, range).ok()
-    }
-
-    /// Byte range of `len` characters from character `start`, both counted as
-    /// `String#[]` does (`start` may be the end; negative `start` is the caller's).
-    pub fn char_slice(self, s: &[u8], start: usize, len: usize, range: CodeRange) -> Option<std::ops::Range<usize>> {
-        let from = self.nth_char(s, start, range).ok()?;
-        let to = match self.nth_char(&s[from..], len, range) {
-            Ok(off) => from + off,
-            Err(_) => s.len(),
-        };
-        Some(from..to)
     }
 
     /// The index in characters of byte `offset`.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The Unicode character of byte `code` in a single-byte encoding with a table.
-pub fn to_unicode(enc: EncIndex, code: u32) -> Option<char> {
+pub(crate) fn to_unicode(enc: EncIndex, code: u32) -> Option<char> {
     if code < 0x80 {
         return char::from_u32(code);
     }
@@ -23,7 +23,7 @@ pub fn to_unicode(enc: EncIndex, code: u32) -> Option<char> {
 }
 
 /// The byte of a Unicode character above U+007F in a single-byte encoding.
-pub fn from_unicode(enc: EncIndex, c: char) -> Option<u8> {
+pub(crate) fn from_unicode(enc: EncIndex, c: char) -> Option<u8> {
     static REVERSE: OnceLock<Vec<OnceLock<HashMap<u16, u8>>>> = OnceLock::new();
     if (c as u32) < 0x80 {
         return Some(c as u8);
@@ -40,7 +40,7 @@ pub fn from_unicode(enc: EncIndex, c: char) -> Option<u8> {
 }
 
 /// Whether the encoding converts to and from Unicode here.
-pub fn has_table(enc: EncIndex) -> bool {
+pub(crate) fn has_table(enc: EncIndex) -> bool {
     enc == EncIndex::ISO_8859_1 || table(enc).is_some()
 }
 
