@@ -488,3 +488,26 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_part", 3, 3, i_part).guard(Guard::None),
     intrinsic("__ary_move", 3, 3, i_move),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_from_both_ends() {
+        for (i, len, want) in [
+            (0, 3, Some(0)),
+            (2, 3, Some(2)),
+            (3, 3, None),
+            (-1, 3, Some(2)),
+            (-3, 3, Some(0)),
+            (-4, 3, None),
+            (0, 0, None),
+            (-1, 0, None),
+            (i64::MIN, 3, None),
+            (i64::MAX, 3, None),
+        ] {
+            assert_eq!(position(i, len), want, "{i} of {len}");
+        }
+    }
+}

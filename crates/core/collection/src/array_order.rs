@@ -442,3 +442,28 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__ary_min_at", 1, 1, i_min_at),
     intrinsic("__ary_max_at", 1, 1, i_max_at),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_keeps_the_order_of_equals_and_may_give_up() {
+        for n in [0, 1, 2, 3, 7, 8, 9, 100] {
+            let keys: Vec<usize> = (0..n).map(|i| i * 7 % 5).collect();
+            let mut want: Vec<usize> = (0..n).collect();
+            want.sort_by_key(|&i| keys[i]);
+            assert_eq!(merge_sort(n, |i, j| Some(keys[i] <= keys[j])), Some(want));
+        }
+        assert_eq!(merge_sort(3, |i, _| (i != 1).then_some(true)), None);
+    }
+
+    #[test]
+    fn the_first_of_equal_extremes_is_found() {
+        let find = |all: &[i32], want| first_extreme(all.iter(), want, |a, b| Some(a.cmp(b)));
+        assert_eq!(find(&[3, 1, 2, 1, 3], Ordering::Less), Some(1));
+        assert_eq!(find(&[3, 1, 2, 1, 3], Ordering::Greater), Some(0));
+        assert_eq!(find(&[], Ordering::Less), None);
+        assert_eq!(first_extreme([1.0, f64::NAN].iter(), Ordering::Less, |a, b| a.partial_cmp(b)), None);
+    }
+}

@@ -450,3 +450,86 @@ fn push_utf8(out: &mut Vec<u8>, u: u32) {
         None => out.extend_from_slice(&[0xe0 | (u >> 12) as u8, 0x80 | (u >> 6 & 63) as u8, 0x80 | (u & 63) as u8]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tape as text: a letter and what it says, for each item.
+    fn shown(text: &str, options: Options) -> Option<String> {
+        let tape = Tape::read(text.into(), options).ok()?;
+        let item = |i: &Item| match *i {
+            Item::Nil => "nil".to_string(),
+            Item::Bool(b) => b.to_string(),
+            Item::Int(n) => format!("i{n}"),
+            Item::Float(f) => format!("f{f}"),
+            Item::Big(n) => format!("b{}", tape.bigs[n as usize]),
+            Item::Text(p) => format!("t{}", String::from_utf8_lossy(tape.bytes(p))),
+            Item::Key(k) => format!("k{}", String::from_utf8_lossy(tape.key(k))),
+            Item::Array(n) => format!("a{n}"),
+            Item::Object(n) => format!("o{n}"),
+        };
+        Some(tape.items.iter().map(item).collect::<Vec<_>>().join(" "))
+    }
+
+    const STRICT: Options =
+        Options { symbols: false, allow_nan: false, max_nesting: 3, freeze: false, trailing_comma: false, control_chars: false };
+
+    #[test]
+    fn documents_are_read() {
+        for (text, want) in [
+            ("[1,2.5,-3e2]", "a3 i1 f2.5 f-300"),
+            (" {\"a\" : [true,false,null], \"b\":{}} ", "o2 ka a3 true false nil kb o0"),
+            ("{\"a\":1,\"a\":2}", "o2 ka i1 ka i2"),
+            ("\"\\u00e9\\ud83d\\ude00\\n\\/\"", "té\u{1f600}\n/"),
+            ("12345678901234567890", "b12345678901234567890"),
+            ("-9223372036854775808", "i-9223372036854775808"),
+            ("[]", "a0"),
+            ("-0", "i0"),
+            ("1.0", "f1"),
+            ("[[[]]]", "a1 a1 a0"),
+        ] {
+            assert_eq!(shown(text, STRICT).as_deref(), Some(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        let bad = [
+            "",
+            "[",
+            "[1,]",
+            "{\"a\":1,}",
+            "[1 2]",
+            "01",
+            "1.",
+            "-",
+            "nul",
+            "\"a\nb\"",
+            "{\"a\"}",
+            "{1:2}",
+            "NaN",
+            "1 2",
+            "\"\\u12\"",
+            "'a'",
+        ];
+        for text in bad {
+            assert_eq!(shown(text, STRICT), None, "{text}");
+        }
+        assert_eq!(shown("[[[[]]]]", STRICT), None);
+    }
+
+    #[test]
+    fn some_of_it_is_allowed_on_request() {
+        assert_eq!(shown("[1,]", Options { trailing_comma: true, ..STRICT }).as_deref(), Some("a1 i1"));
+        assert_eq!(shown("\"a\nb\"", Options { control_chars: true, ..STRICT }).as_deref(), Some("ta\nb"));
+        assert_eq!(shown("[NaN,-Infinity]", Options { allow_nan: true, ..STRICT }).as_deref(), Some("a2 fNaN f-inf"));
+        assert_eq!(shown("[[[[]]]]", Options { max_nesting: 0, ..STRICT }).as_deref(), Some("a1 a1 a1 a0"));
+    }
+
+    #[test]
+    fn a_fault_says_where() {
+        let fault = Tape::read(b"[1,\n 2 x]".to_vec(), STRICT).err().unwrap();
+        assert_eq!((fault.class, fault.line, fault.column), ("JSON::ParserError", 2, 4));
+    }
+}

@@ -293,3 +293,45 @@ fn quote_str(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// The generator as intrinsics.
 pub static TABLE: &[NativeDef] = &[intrinsic("__json_generate", 12, 12, generate), intrinsic("__json_quote", 3, 3, quote_str)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quoted(s: &str, ascii: bool, script: bool) -> String {
+        let mut out = Vec::new();
+        quote(&mut out, s.as_bytes(), ascii, script);
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Text, as `JSON.generate` writes it, and with `ascii_only`.
+    #[test]
+    fn text_is_quoted() {
+        for (text, want, ascii) in [
+            ("", r#""""#, r#""""#),
+            ("abc", r#""abc""#, r#""abc""#),
+            ("a\"b\\c/", r#""a\"b\\c/""#, r#""a\"b\\c/""#),
+            ("\u{8}\u{c}\n\r\t", r#""\b\f\n\r\t""#, r#""\b\f\n\r\t""#),
+            ("\0\u{1f}\u{7f}", "\"\\u0000\\u001f\u{7f}\"", "\"\\u0000\\u001f\u{7f}\""),
+            ("é", "\"é\"", r#""\u00e9""#),
+            ("\u{1f600}", "\"\u{1f600}\"", r#""\ud83d\ude00""#),
+            ("12345678\"", r#""12345678\"""#, r#""12345678\"""#),
+            ("1234567é\n", "\"1234567é\\n\"", r#""1234567\u00e9\n""#),
+        ] {
+            assert_eq!((quoted(text, false, false).as_str(), quoted(text, true, false).as_str()), (want, ascii));
+        }
+        assert_eq!(quoted("</x>\u{2028}é", false, true), "\"<\\/x>\\u2028é\"");
+    }
+
+    #[test]
+    fn eight_bytes_at_a_time_find_what_must_be_escaped() {
+        for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
+            for at in 0..24 {
+                let mut text = [b'x'; 24];
+                text[at] = special;
+                assert_eq!(plain(&text), at, "{special} at {at}");
+            }
+        }
+        assert_eq!(plain(&[0x80, 0xFF, 0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F, 0]), 8);
+    }
+}

@@ -260,3 +260,89 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__class_path", 1, 1, class_path).guard(Guard::Classes),
     intrinsic("__hash_default", 1, 1, hash_default),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What CRuby's `Marshal.dump` writes behind the type's letter.
+    #[test]
+    fn small_numbers_are_packed() {
+        for (n, want) in [
+            (0, &b"\x00"[..]),
+            (1, b"\x06"),
+            (122, b"\x7f"),
+            (123, b"\x01{"),
+            (255, b"\x01\xff"),
+            (256, b"\x02\x00\x01"),
+            (65535, b"\x02\xff\xff"),
+            (65536, b"\x03\x00\x00\x01"),
+            (16777215, b"\x03\xff\xff\xff"),
+            (16777216, b"\x04\x00\x00\x00\x01"),
+            (1073741823, b"\x04\xff\xff\xff?"),
+            (-1, b"\xfa"),
+            (-123, b"\x80"),
+            (-124, b"\xff\x84"),
+            (-256, b"\xff\x00"),
+            (-257, b"\xfe\xff\xfe"),
+            (-65536, b"\xfe\x00\x00"),
+            (-65537, b"\xfd\xff\xff\xfe"),
+            (-16777216, b"\xfd\x00\x00\x00"),
+            (-16777217, b"\xfc\xff\xff\xff\xfe"),
+            (-1073741824, b"\xfc\x00\x00\x00\xc0"),
+        ] {
+            let mut out = Vec::new();
+            push_long(&mut out, n);
+            assert_eq!(out, want, "{n}");
+        }
+    }
+
+    #[test]
+    fn large_numbers_are_packed() {
+        for (n, want) in [
+            ("1073741824", &b"+\x07\x00\x00\x00@"[..]),
+            ("-1073741825", b"-\x07\x01\x00\x00@"),
+            ("2147483648", b"+\x07\x00\x00\x00\x80"),
+            ("1099511627776", b"+\x08\x00\x00\x00\x00\x00\x01"),
+            ("-9223372036854775808", b"-\x09\x00\x00\x00\x00\x00\x00\x00\x80"),
+            ("18446744073709551616", b"+\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00"),
+            ("-18446744073709551616", b"-\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00"),
+            ("2361183241434822606847", b"+\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00"),
+            ("4722366482869645213696", b"+\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"),
+        ] {
+            let mut out = Vec::new();
+            push_big(&mut out, &BigInt::from_str_radix(n.as_bytes(), 10).unwrap());
+            assert_eq!(out, want, "{n}");
+        }
+    }
+
+    #[test]
+    fn floats_are_written_as_cruby_writes_them() {
+        for (f, want) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (-1.5, "-1.5"),
+            (0.1, "0.1"),
+            (100.0, "1e2"),
+            (1e15, "1e15"),
+            (1.2345678901234568e17, "1.2345678901234568e17"),
+            (1e22, "1e22"),
+            (0.001, "0.001"),
+            (0.0001, "0.0001"),
+            (0.00012, "0.00012"),
+            (1e-5, "1e-5"),
+            (1.5e-10, "1.5e-10"),
+            (5e-324, "5e-324"),
+            (f64::MAX, "1.7976931348623157e308"),
+            (3.25, "3.25"),
+            (1234567.0, "1234567"),
+            (9007199254740992.0, "9007199254740992"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+        ] {
+            assert_eq!(float_text(f), want, "{f:?}");
+        }
+    }
+}

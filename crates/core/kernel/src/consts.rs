@@ -210,3 +210,18 @@ fn const_place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => Ok(Value::NIL),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_begin_with_an_upper_case_letter() {
+        let good = ["A", "Aa", "A1", "A_b", "\u{c9}a", "\u{1c5}x"];
+        let bad = ["a", "_A", "A-b", "A?", "\u{e9}a", "", "A B", "1A", "A::B"];
+        good.iter().for_each(|n| assert!(constant_name(n.as_bytes()), "{n}"));
+        bad.iter().for_each(|n| assert!(!constant_name(n.as_bytes()), "{n}"));
+        // What is no UTF-8 is in another encoding.
+        assert!(constant_name(b"A\xE9") && !constant_name(b"\xC9a"));
+    }
+}

@@ -106,3 +106,33 @@ impl Owner for Cx {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_their_sigil_and_a_name() {
+        for (name, instance, class) in [
+            ("@a", true, false),
+            ("@A", true, false),
+            ("@_", true, false),
+            ("@a1", true, false),
+            ("@\u{e9}", true, false),
+            ("@1", false, false),
+            ("@", false, false),
+            ("a", false, false),
+            ("$a", false, false),
+            ("@a-b", false, false),
+            ("@a?", false, false),
+            ("", false, false),
+            ("@@a", false, true),
+            ("@@_b", false, true),
+            ("@@1", false, false),
+            ("@@", false, false),
+        ] {
+            let b = name.as_bytes();
+            assert_eq!((variable_name(b, b"@"), variable_name(b, b"@@")), (instance, class), "{name}");
+        }
+    }
+}

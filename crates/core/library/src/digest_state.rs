@@ -77,3 +77,29 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__digest_copy", 1, 1, copy),
     intrinsic("__digest_reset", 1, 1, reset),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_of_abc() {
+        for (name, want) in [
+            ("MD5", "900150983cd24fb0d6963f7d28e17f72"),
+            ("SHA1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            ("SHA256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            ("SHA384", "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"),
+            (
+                "SHA512",
+                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+            ),
+            ("RMD160", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),
+        ] {
+            let mut d = fresh(name).unwrap();
+            d.update(b"abc");
+            let hex: String = d.finalize().iter().map(|b| format!("{b:02x}")).collect();
+            assert_eq!(hex, want, "{name}");
+        }
+        assert!(fresh("MD4").is_none());
+    }
+}

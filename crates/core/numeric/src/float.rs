@@ -215,3 +215,33 @@ pub fn constants(cx: &mut Cx) {
         cx.set_const(float, s, Value::fix(i));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The size of `(first..last).step(step)` and of `(first...last).step(step)`.
+    #[test]
+    fn steps_allow_for_rounding() {
+        for (first, last, step, exclude, want) in [
+            (1.0, 2.0, 0.1, false, 11.0),
+            (1.0, 2.0, 0.1, true, 10.0),
+            (0.0, 1.0, 0.3, false, 4.0),
+            (0.0, 1.0, 0.3, true, 4.0),
+            (1.0, 0.0, -0.25, false, 5.0),
+            (1.0, 0.0, -0.25, true, 4.0),
+            (1.0, 0.0, 0.1, false, 0.0),
+            (1.0, 1.0, 0.1, false, 1.0),
+            (1.0, 1.0, 0.1, true, 0.0),
+            (1.0, 1.1, 0.1, false, 2.0),
+            (0.0, 0.3, 0.1, true, 3.0),
+            (1.0, 1e300, 1e299, false, 11.0),
+            (1.0, 2.0, f64::INFINITY, false, 1.0),
+            (3.0, 2.0, f64::INFINITY, false, 0.0),
+            (1.0, f64::INFINITY, 1.0, false, f64::INFINITY),
+            (1.0, 2.0, 0.0, false, f64::INFINITY),
+        ] {
+            assert_eq!(float_steps(first, last, step, exclude), want, "{first} to {last} by {step}, {exclude}");
+        }
+    }
+}

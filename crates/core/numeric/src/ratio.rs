@@ -188,3 +188,53 @@ pub fn decimals(cx: &mut Cx, v: Value, places: u64) -> Result<Option<String>, Ex
         kumi_num::format::ratio_digits(&n, &d, places as usize).ok()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn r(n: i64, d: i64) -> Ratio {
+        (BigInt::from_i64(n), BigInt::from_i64(d))
+    }
+
+    /// Sum, difference, product, quotient, and the rests of `divmod` and `remainder` with the floored quotient.
+    #[test]
+    fn fractions_are_computed_in_lowest_terms() {
+        for (a, b, want, q) in [
+            ((7, 2), (2, 3), [(25, 6), (17, 6), (7, 3), (21, 4), (1, 6), (1, 6)], 5),
+            ((-7, 2), (2, 3), [(-17, 6), (-25, 6), (-7, 3), (-21, 4), (1, 2), (-1, 6)], -6),
+            ((7, 2), (-2, 3), [(17, 6), (25, 6), (-7, 3), (-21, 4), (-1, 2), (1, 6)], -6),
+            ((-7, 2), (-2, 3), [(-25, 6), (-17, 6), (7, 3), (21, 4), (-1, 6), (-1, 6)], 5),
+            ((4, 1), (2, 1), [(6, 1), (2, 1), (8, 1), (2, 1), (0, 1), (0, 1)], 2),
+            ((1, 3), (1, 6), [(1, 2), (1, 6), (1, 18), (2, 1), (0, 1), (0, 1)], 2),
+        ] {
+            let (x, y) = (r(a.0, a.1), r(b.0, b.1));
+            let all = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::DivMod, Op::Remainder].map(|op| compute(op, &x, &y).unwrap());
+            assert_eq!(all.clone().map(|(_, v)| v), want.map(|(n, d)| r(n, d)), "{a:?} and {b:?}");
+            assert_eq!(all[4].0, BigInt::from_i64(q));
+        }
+        assert_eq!(compute(Op::Div, &r(1, 2), &r(0, 1)), None);
+        assert_eq!(compute(Op::DivMod, &r(1, 2), &r(0, 1)), None);
+    }
+
+    /// Floor, ceil, truncate, and round with half up, down and even.
+    #[test]
+    fn fractions_are_rounded() {
+        use Rounding::*;
+        for (n, d, want) in [
+            (7, 3, [2, 3, 2, 2, 2, 2]),
+            (-7, 3, [-3, -2, -2, -2, -2, -2]),
+            (1, 2, [0, 1, 0, 1, 0, 0]),
+            (-1, 2, [-1, 0, 0, -1, 0, 0]),
+            (5, 2, [2, 3, 2, 3, 2, 2]),
+            (-5, 2, [-3, -2, -2, -3, -2, -2]),
+            (3, 1, [3; 6]),
+            (0, 1, [0; 6]),
+            (3, 2, [1, 2, 1, 2, 1, 2]),
+        ] {
+            let (n, d) = r(n, d);
+            let got = [Floor, Ceil, Truncate, HalfUp, HalfDown, HalfEven].map(|how| to_whole(&n, &d, how).unwrap());
+            assert_eq!(got, want.map(BigInt::from_i64), "{n}/{d}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ pub const EXTGLOB: u32 = 16;
 /// Most alternatives that braces may unfold to.
 const MOST: usize = 100_000;
 
-/// All patterns that the braces of `p` stand for.
+/// All patterns that the braces of `p` stand for; none if one of them is never closed.
 pub fn braces(p: &[u8], flags: u32) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     unfold(p.to_vec(), flags, &mut out, 0);
@@ -46,9 +46,14 @@ fn unfold(p: Vec<u8>, flags: u32, out: &mut Vec<Vec<u8>>, depth: u32) {
         }
         i += 1;
     }
-    let (Some(o), Some(c)) = (open, close) else {
-        out.push(p);
-        return;
+    let (o, c) = match (open, close) {
+        (Some(o), Some(c)) => (o, c),
+        // A brace that is never closed stands for no pattern at all.
+        (Some(_), None) => return,
+        (None, _) => {
+            out.push(p);
+            return;
+        }
     };
     let mut from = o + 1;
     let mut k = from;
@@ -304,8 +309,71 @@ mod tests {
             ("CAT", "cat", CASEFOLD, true),
             ("\\*", "*", 0, true),
             ("[/]", "/", PATHNAME, false),
+            ("", "", 0, true),
+            ("", "a", 0, false),
+            ("*", "", 0, true),
+            ("**", "a/b", 0, true),
+            ("[a-c]", "b", 0, true),
+            ("[!a-c]", "b", 0, false),
+            ("[!a-c]", "d", 0, true),
+            ("[c-a]", "b", 0, false),
+            ("[]a]", "]", 0, false),
+            ("[a", "[a", 0, false),
+            ("[a\\]]", "]", 0, true),
+            ("[A-Z]", "b", CASEFOLD, true),
+            ("\\a", "a", 0, true),
+            ("\\a", "a", NOESCAPE, false),
+            ("\\a", "\\a", NOESCAPE, true),
+            ("?", "\u{e9}", 0, true),
+            ("[\u{e9}]", "\u{e9}", 0, true),
+            ("?", "/", PATHNAME, false),
+            ("*", "a/b", PATHNAME, false),
+            ("**/b", "a/.c/b", PATHNAME | DOTMATCH, true),
+            ("**/b", "a/.c/b", PATHNAME, false),
+            ("**.rb", "lib/x.rb", 0, true),
+            ("{a,b}", "a", 0, false),
+            ("{a,{b,c}}d", "cd", EXTGLOB, true),
+            ("a{,b}", "a", EXTGLOB, true),
+            ("a{,b}", "ab", EXTGLOB, true),
+            ("\\{a,b}", "{a,b}", EXTGLOB, true),
+            ("{a", "{a", EXTGLOB, false),
+            ("{a", "a", EXTGLOB, false),
+            ("{{a}", "{a", EXTGLOB, false),
+            ("{a}{b", "a{b", EXTGLOB, false),
+            ("[{]a", "{a", EXTGLOB, false),
+            ("a}", "a}", EXTGLOB, true),
+            ("}{a,b}", "}a", EXTGLOB, true),
+            ("{a,b}}", "a}", EXTGLOB, true),
+            ("{}", "", EXTGLOB, true),
+            ("a{b\\,c}", "ab,c", EXTGLOB, true),
+            ("*/*", "a/.b", PATHNAME, false),
+            ("*/*", "a/.b", PATHNAME | DOTMATCH, true),
+            (".*", ".a", 0, true),
+            ("[.]a", ".a", 0, false),
+            ("?a", ".a", 0, false),
+            ("?a", ".a", DOTMATCH, true),
+            ("a*b*c", "axxbxxc", 0, true),
+            ("a*b*c", "axxbxx", 0, false),
+            ("*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaa", 0, false),
+            ("a/", "a", PATHNAME, false),
         ] {
             assert_eq!(matches(p.as_bytes(), s.as_bytes(), f), want, "{p} {s}");
         }
+    }
+    #[test]
+    fn braces_unfold_in_order() {
+        let all = |p: &str| braces(p.as_bytes(), 0).into_iter().map(|p| String::from_utf8(p).unwrap()).collect::<Vec<_>>();
+        assert_eq!(all("{a,b}{1,2}"), ["a1", "a2", "b1", "b2"]);
+        assert_eq!(all("a{b,{c,d}}e"), ["abe", "ace", "ade"]);
+        assert_eq!(all("a{,b}"), ["a", "ab"]);
+        assert_eq!(all("\\{a,b}"), ["\\{a,b}"]);
+        assert_eq!(all("plain"), ["plain"]);
+    }
+
+    #[test]
+    fn names_without_pattern_are_plain() {
+        assert!(magic(b"a*", 0) && magic(b"a?", 0) && magic(b"[a]", 0) && !magic(b"abc", 0));
+        assert_eq!(unescape(b"a\\*b\\\\", 0), b"a*b\\");
+        assert_eq!(unescape(b"a\\*b", NOESCAPE), b"a\\*b");
     }
 }

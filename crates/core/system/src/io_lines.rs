@@ -189,3 +189,41 @@ fn line(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     Ok(make_text(cx, io, &b))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_of_wide_text_stand_between_characters() {
+        assert_eq!(leading(b"\n\n\na\n", b"\n"), 3);
+        assert_eq!(leading(b"\n\0\n\0a\0", b"\n\0"), 4);
+        assert_eq!(find_whole(b"a,b,c", b",", 2, 1), Some(3));
+        // Bytes 1 and 2 belong to two characters.
+        assert_eq!(find_whole(b"a\n\0b\n\0", b"\n\0", 0, 2), Some(4));
+        assert_eq!(find_whole(b"a\n\0b", b"\n\0", 0, 2), None);
+    }
+
+    #[test]
+    fn a_carriage_return_goes_with_its_newline_only() {
+        for (line, separator, want) in [("a\n", "\n", "a"), ("a\r\n", "\n", "a"), ("\n", "\n", ""), ("a\r;", ";", "a\r"), ("a", "", "a")] {
+            let mut line = line.as_bytes().to_vec();
+            cut_separator(&mut line, separator.as_bytes());
+            assert_eq!(line, want.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_limit_never_cuts_a_character() {
+        for (enc, text, limit, want) in [
+            (EncIndex::UTF_8, &b"a\xC3\xA9b"[..], 1, Some(1)),
+            (EncIndex::UTF_8, b"a\xC3\xA9b", 2, Some(3)),
+            (EncIndex::UTF_8, b"a\xC3\xA9b", 3, Some(3)),
+            (EncIndex::UTF_8, b"\xE3\x81", 1, None),
+            (EncIndex::EUC_JP, b"\xA4\xA2b", 1, Some(2)),
+            (EncIndex::ISO_8859_1, b"\xA4\xA2b", 1, Some(1)),
+        ] {
+            assert_eq!(whole_chars(enc, text, limit), want, "{text:?} at {limit}");
+        }
+    }
+}

@@ -390,3 +390,84 @@ fn follow(mut at: Vec<u8>, path: &[u8], strict: bool, links: &mut u32) -> Result
     }
     Ok(at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(b: &[u8]) -> &str {
+        std::str::from_utf8(b).unwrap()
+    }
+
+    /// Path, `File.dirname`, `File.basename`, `File.extname`, as CRuby gives them.
+    #[test]
+    fn paths_are_taken_apart() {
+        for (path, dir, base, ext) in [
+            ("", ".", "", ""),
+            ("/", "/", "/", ""),
+            ("//", "/", "/", ""),
+            ("a", ".", "a", ""),
+            ("a/", ".", "a", ""),
+            ("/a", "/", "a", ""),
+            ("/a/", "/", "a", ""),
+            ("a/b", "a", "b", ""),
+            ("a//b//", "a", "b", ""),
+            ("//a", "/", "a", ""),
+            ("//a/b", "/a", "b", ""),
+            ("/a/b.rb", "/a", "b.rb", ".rb"),
+            ("a.rb", ".", "a.rb", ".rb"),
+            (".rb", ".", ".rb", ""),
+            ("..", ".", "..", ""),
+            ("...", ".", "...", ""),
+            ("a.", ".", "a.", "."),
+            ("a..", ".", "a..", "."),
+            ("a.b.c", ".", "a.b.c", ".c"),
+            (".a.b", ".", ".a.b", ".b"),
+            ("a/.b", "a", ".b", ""),
+            ("a.b/c", "a.b", "c", ""),
+            ("..a", ".", "..a", ""),
+            ("a.b/", ".", "a.b", ".b"),
+            ("a /b c.d e", "a ", "b c.d e", ".d e"),
+        ] {
+            let b = path.as_bytes();
+            assert_eq!((shown(dir_of(b)), shown(base_of(b)), shown(ext_of(b))), (dir, base, ext), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_joined_by_one_slash() {
+        for (parts, want) in [
+            (&["a", "b"][..], "a/b"),
+            (&["a/", "b"], "a/b"),
+            (&["a", "/b"], "a/b"),
+            (&["a//", "//b"], "a//b"),
+            (&["", "b"], "/b"),
+            (&["a", ""], "a/"),
+            (&["/", "b"], "/b"),
+            (&["/", "/"], "/"),
+            (&["", ""], "/"),
+            (&["a", "b", "c"], "a/b/c"),
+            (&["a/", "/", "b"], "a/b"),
+        ] {
+            let mut out = Vec::new();
+            parts.iter().enumerate().for_each(|(i, part)| join_part(&mut out, part.as_bytes(), i == 0));
+            assert_eq!(shown(&out), want, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_without_looking_at_files() {
+        for (base, path, want) in [
+            ("/a/b", "c", "/a/b/c"),
+            ("/a/b", "../c", "/a/c"),
+            ("/a/b", "/c/./d//e/", "/c/d/e"),
+            ("/a", "../../..", "/"),
+            ("/", ".", "/"),
+            ("/a/b", "", "/a/b"),
+            ("/a", "b/../c/..", "/a"),
+            ("/a/b", "...", "/a/b/..."),
+        ] {
+            assert_eq!(shown(&resolve(base.as_bytes(), path.as_bytes())), want, "{path:?} in {base:?}");
+        }
+    }
+}

@@ -302,3 +302,14 @@ fn kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     Ok(Value::fix(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_named_and_others_are_numbers() {
+        assert_eq!((name_of(libc::SIGINT), name_of(libc::SIGKILL), name_of(0)), ("INT".into(), "KILL".into(), "EXIT".into()));
+        assert_eq!(name_of(999), "999");
+    }
+}

@@ -388,3 +388,39 @@ fn exec(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = shown(&p, e);
     Err(fail_plain(cx, e, &name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_needed_for_its_own_words_and_characters() {
+        for (line, want) in [
+            ("ls -l", false),
+            ("  ls -l", false),
+            ("", false),
+            ("/bin/true", false),
+            ("ls | wc", true),
+            ("ls > x", true),
+            ("echo $HOME", true),
+            ("A=1 ls", true),
+            ("cd /", true),
+            ("exit 3", true),
+            ("\texit 3", true),
+            ("exits 3", false),
+            ("echo exit", false),
+        ] {
+            assert_eq!(needs_shell(line.as_bytes()), want, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn programs_are_found_in_the_path() {
+        assert_eq!(find(b"sh", b"/no/such/folder:/bin"), Ok(b"/bin/sh".to_vec()));
+        assert_eq!(find(b"sh", b"/no/such/folder"), Err(libc::ENOENT));
+        assert_eq!(find(b"", b"/bin"), Err(libc::ENOENT));
+        // A folder is no program, and what has a slash is not looked for.
+        assert_eq!(find(b"bin", b"/usr"), Err(libc::ENOENT));
+        assert_eq!(find(b"no/such", b"/bin"), Ok(b"no/such".to_vec()));
+    }
+}
