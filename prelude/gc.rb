@@ -141,7 +141,7 @@ module KumiSys
   end
 end
 
-# Node collections one by one, kept while it is enabled. Window collections, which stop nobody else, are only
+# Node collections one by one, kept while it is enabled. Nursery collections, which stop nobody else, are only
 # counted (GC.stat).
 module GC::Profiler
   def self.enabled?

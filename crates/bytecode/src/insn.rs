@@ -7,9 +7,9 @@
 //!
 //! Registers `R[i]` are counted from the frame's base. `R[0]` is `self`,
 //! `R[1..]` are parameters, then locals that no block captures, then temporaries
-//! and call windows. Captured locals live in a heap environment (`EnvNew`).
+//! and register windows. Captured locals live in a heap environment (`EnvNew`).
 //!
-//! **Call window.** A call whose receiver register is `R[b]` owns
+//! **Register window.** A call whose receiver register is `R[b]` owns
 //! `R[b - HEADER .. b]` (the callee's frame header is built there) and
 //! `R[b + 1 ..]` (the arguments). The callee's base is the address of `R[b]`:
 //! windows overlap and arguments are not copied. The compiler keeps all of that
@@ -266,7 +266,7 @@ opcodes! {
     /// An instruction that makes a value (its number in the low 7 bits of x, whether its own x is 1 in the top bit)
     /// whose cells are born outside the nursery. This and the next four are made by `rewrite.rs`, never compiled.
     Out 0,
-    /// `Array` in a program's own code, born outside the window and still one thread's.
+    /// `Array` in a program's own code, born outside the nursery and still one thread's.
     ArrayOut 0,
     /// The same with a cache word: an operator in its general form, `ToS` or `Super`.
     OutOp 1,

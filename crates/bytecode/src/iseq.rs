@@ -86,7 +86,7 @@ pub struct ISeq {
     /// Line and column of the definition.
     pub line: u32,
     pub code: Box<[AtomicU64]>,
-    /// Registers of a frame, self and all call windows included.
+    /// Registers of a frame, self and all register windows included.
     pub nregs: u16,
     pub params: Params,
     /// `params.is_simple()`, precomputed.

@@ -1,5 +1,5 @@
 //! Births of which the compiler is certain: what a basic block makes and then stores into a place
-//! that lies outside any window, on every way through the block.
+//! that lies outside any nursery, on every way through the block.
 //!
 //! One walk over the finished code. Invariant: `holds` names the registers that hold what an
 //! instruction of this block made and nothing else since; whatever the walk does not know ends the block.

@@ -1,7 +1,7 @@
 //! The code buffer of one body: instructions, labels, registers and tables.
 //!
 //! Invariant: registers below `next` are live; temporaries are taken and given
-//! back like a stack, so a call window on top never overlaps a live value.
+//! back like a stack, so a register window on top never overlaps a live value.
 
 use super::scope::{Name, ParamList, ScopeId};
 use super::{Compiler, control::Ctl};
@@ -237,7 +237,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.cur.max = self.cur.max.max(self.cur.next);
         r
     }
-    /// A fresh call window; returns its receiver register.
+    /// A fresh register window; returns its receiver register.
     pub fn window(&mut self) -> u16 {
         self.cur.next += HEADER as u32;
         self.temp()

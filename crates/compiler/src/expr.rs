@@ -610,7 +610,7 @@ pub fn writes_last(n: &Node<'_>) -> bool {
     }
 }
 
-/// A call of `new`: the loop's short path wants its result below the call window.
+/// A call of `new`: the loop's short path wants its result below the register window.
 pub fn makes_object(n: &Node<'_>) -> bool {
     n.as_call_node().is_some_and(|c| c.name().as_slice() == b"new")
 }

@@ -26,7 +26,7 @@ const WORDS: usize = BLOCK / GRANULE / 64;
 pub struct Block {
     marks: [AtomicU64; WORDS],
     logged: [AtomicU64; WORDS],
-    /// Cells that a window collection reached. Clear outside of one.
+    /// Cells that a nursery collection reached. Clear outside of one.
     live: [u64; WORDS],
     /// Bytes of the whole block.
     bytes: usize,
@@ -41,10 +41,10 @@ pub struct Block {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum State {
-    /// Holds cells outside windows.
+    /// Holds cells outside nurseries.
     Common,
     /// Private cells are born here.
-    Window,
+    Nursery,
     /// A large cell's own block.
     Large,
 }
@@ -200,7 +200,7 @@ impl Block {
         let (w, m) = bit(cell);
         self.logged[w].fetch_and(!m, Relaxed);
     }
-    /// A window collection reached the cell; true the first time.
+    /// A nursery collection reached the cell; true the first time.
     #[inline(always)]
     pub fn set_live(&mut self, cell: u64) -> bool {
         let (w, m) = bit(cell);
@@ -213,7 +213,7 @@ impl Block {
         let (w, m) = bit(cell);
         self.live[w] & m != 0
     }
-    /// Did the last window collection reach any cell of the block?
+    /// Did the last nursery collection reach any cell of the block?
     pub fn has_live(&self) -> bool {
         self.live.iter().any(|w| *w != 0)
     }

@@ -20,13 +20,13 @@ pub fn memory_of(v: Value) -> usize {
 }
 
 impl Heap {
-    /// Number and bytes of this worker's private cells, which the counters know only when they leave their window
+    /// Number and bytes of this worker's private cells, which the counters know only when they leave their nursery
     /// or are freed. Between two bytecodes.
     pub fn private_now(&mut self) -> (u64, u64) {
         self.seal();
         let (mut cells, mut bytes) = (0, 0);
-        for &b in &self.window.blocks {
-            // SAFETY: a block of this worker's window, walkable now.
+        for &b in &self.nursery.blocks {
+            // SAFETY: a block of this worker's nursery, walkable now.
             unsafe {
                 (*b).each(|h, n| {
                     if (*h).flags.load(Relaxed) & flag::OUT == 0 {

@@ -7,7 +7,7 @@
 //! Generations: marks are *sticky*. A cell that a node collection marked is old and
 //! stays marked until a full one begins; a young collection enters only unmarked
 //! cells, from the roots and from old cells that were stored into since
-//! (`remembered`). Windows end at every node collection: what lives in them leaves.
+//! (`remembered`). Nurseries end at every node collection: what lives in them leaves.
 //!
 //! Policy (as in "Scheduling local collections", section 3.2, with f = 1): a full
 //! collection comes when as many bytes as were live after the last one, H, have grown
@@ -33,7 +33,7 @@ impl Heap {
     fn adopt(&mut self) {
         let orphans = std::mem::take(&mut *lock(&self.shared.orphans));
         for o in orphans {
-            self.lists.take_over(o.lists, o.window);
+            self.lists.take_over(o.lists, o.nursery);
             self.remembered.extend(o.remembered);
             self.retired.take_over(&o.retired);
         }
@@ -41,8 +41,8 @@ impl Heap {
     /// Takes over another heap's cells: its worker is gone (a fork). Its own thread must not exist any more.
     pub fn absorb(&mut self, other: &mut Heap) {
         other.close();
-        other.retire_window(|_| true);
-        self.lists.take_over(std::mem::take(&mut other.lists), std::mem::take(&mut other.window.blocks));
+        other.retire_nursery(|_| true);
+        self.lists.take_over(std::mem::take(&mut other.lists), std::mem::take(&mut other.nursery.blocks));
         self.remembered.append(&mut other.remembered);
         self.retired.take_over(&other.retired);
     }
@@ -52,7 +52,7 @@ impl Heap {
         for p in 0..2 {
             self.settle(p);
         }
-        // The window's blocks stand in its own list.
+        // The nursery's blocks stand in its own list.
         self.cursors[0].leave();
         for _ in 0..2 {
             self.settle(1);
@@ -67,7 +67,7 @@ impl Heap {
     /// Those that were allocated in since the last node collection, all cursors being closed.
     fn fresh_blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
         let l = &self.lists;
-        [&self.window.blocks, &l.young_recycled, &l.young_full, &l.young_large].into_iter().flatten().copied()
+        [&self.nursery.blocks, &l.young_recycled, &l.young_full, &l.young_large].into_iter().flatten().copied()
     }
 
     /// Calls `f` with every class there is. The world is stopped.
@@ -178,7 +178,7 @@ impl Heap {
     /// Prepares lazy sweeping and drops dead large cells.
     fn after_mark(&mut self, full: bool) {
         self.sift_marked();
-        self.give_up_window();
+        self.give_up_nursery();
         self.lists.restart(full);
         let mut old = std::mem::take(&mut self.lists.large);
         let young = std::mem::take(&mut self.lists.young_large);

@@ -5,8 +5,8 @@
 //!
 //! A line, fields in this order, names and units fixed:
 //! `kumi gc 1.234567s full #12 cause=budget worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms`
-//! For a window collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
-//! and `window-retired` when the window was given up afterwards.
+//! For a nursery collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
+//! and `nursery-retired` when the nursery was given up afterwards.
 
 use crate::shared::lock;
 use std::fmt::Write as _;
@@ -22,9 +22,9 @@ pub enum Collected {
     /// The whole shared heap.
     #[default]
     Full,
-    /// One worker's window.
-    Window,
-    /// One worker's window, which retired in place afterwards.
+    /// One worker's nursery.
+    Nursery,
+    /// One worker's nursery, which retired in place afterwards.
     Retired,
 }
 
@@ -33,7 +33,7 @@ impl Collected {
         match self {
             Collected::Young => "young",
             Collected::Full => "full",
-            Collected::Window => "window",
+            Collected::Nursery => "window",
             Collected::Retired => "window-retired",
         }
     }
@@ -43,7 +43,7 @@ impl Collected {
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Cause {
-    /// The budget of bytes until the next node collection was spent; of a window: it was full.
+    /// The budget of bytes until the next node collection was spent; of a nursery: it was full.
     #[default]
     Budget,
     /// The last young one left too much.
@@ -84,7 +84,7 @@ pub struct Collection {
     pub cause: Cause,
     /// The worker that did it.
     pub worker: u32,
-    /// Running number among node collections; 0 for those of windows.
+    /// Running number among node collections; 0 for those of nurseries.
     pub number: u64,
     /// When it was asked for.
     pub start_ns: u64,
@@ -140,7 +140,7 @@ pub enum Level {
     Nothing,
     /// Node collections.
     Nodes,
-    /// Window collections too.
+    /// Nursery collections too.
     All,
 }
 
@@ -173,7 +173,7 @@ impl Log {
         self.level.load(Relaxed) >= Level::Nodes as u8
     }
     #[inline]
-    pub(crate) fn windows(&self) -> bool {
+    pub(crate) fn nurseries(&self) -> bool {
         self.level.load(Relaxed) >= Level::All as u8
     }
     pub(crate) fn queue(&self, c: &Collection) {
@@ -241,7 +241,7 @@ mod tests {
         };
         let want = "kumi gc 1.234567s full #12 cause=request worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms";
         assert_eq!(c.line(), want);
-        let w = Collection { what: Collected::Window, before_bytes: 32768, after_bytes: 500, pause_ns: 21_000, ..Collection::default() };
+        let w = Collection { what: Collected::Nursery, before_bytes: 32768, after_bytes: 500, pause_ns: 21_000, ..Collection::default() };
         assert_eq!(w.line(), "kumi gc 0.000000s window cause=full worker=0 live=32.0K->500B freed=31.5K cells=0 pause=0.021ms");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The flags of a cell that a second thread may reach change only by atomic read-modify-write: the
 //! lock bit among them belongs to whoever set it, the others to all. While one thread alone can reach a cell, it also
-//! stores them plainly: when the cell is made, is published or its window retires (`window.rs`). `x` and `aux` are atomic words: who
+//! stores them plainly: when the cell is made, is published or its nursery retires (`nursery.rs`). `x` and `aux` are atomic words: who
 //! writes them holds the lock, or runs alone; others read them meanwhile. So is the class, which changes when an object gets a
 //! singleton class: it is published like what stands in a slot.
 
@@ -72,7 +72,7 @@ pub mod flag {
     pub const LOCK: u8 = 16;
     /// The side tables know it: it has an object id or finalizers.
     pub const SIDE: u8 = 32;
-    /// Not its worker's window collection's affair: born outside a window, retired or published.
+    /// Not its worker's nursery collection's affair: born outside a nursery, retired or published.
     /// Only ever set, never cleared.
     pub const OUT: u8 = 64;
     /// A Hash that was made from keywords (ruby2_keywords), or a String that is a chilled literal.

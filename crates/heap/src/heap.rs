@@ -1,9 +1,9 @@
 //! One worker's heap: its parts, and how it begins and ends. Cells get their place and flags in `heap/birth.rs`, are
 //! made in `heap/cells.rs`, and what stands in tables beside them is in `heap/side.rs`. Where the memory comes
-//! from: `space.rs`; private cells and the barrier: `window.rs`; the collection of all
+//! from: `space.rs`; private cells and the barrier: `nursery.rs`; the collection of all
 //! workers' heaps together: `collect.rs`.
 //!
-//! Invariant: a block is in one place, which is a heap's window or lists, the spare blocks of all, or what a heap left
+//! Invariant: a block is in one place, which is a heap's nursery or lists, the spare blocks of all, or what a heap left
 //! when it ended (`shared.rs`): cells outlive the heap that made them.
 
 mod birth;
@@ -13,21 +13,21 @@ mod side;
 mod tests;
 
 use crate::Value;
+use crate::nursery::{LEAVE, Nursery};
 use crate::retire::{self, Retired};
 use crate::shape::Shapes;
 use crate::shared::{HeapShared, lock};
 use crate::site::Sites;
 use crate::space::{Cursor, IN, Lists, OUTSIDE};
 use crate::stat::{Counters, GcStat};
-use crate::window::{LEAVE, Window};
 use crate::young::Young;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// What makes a private cell leave its window (`KUMI_TLH`).
+/// What makes a private cell leave its nursery (`KUMI_TLH`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// No windows: every cell is born shared.
+    /// No nurseries: every cell is born shared.
     Off,
     /// The paper's: being stored in any field.
     Paper,
@@ -39,24 +39,24 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug)]
 pub struct HeapConfig {
     pub rule: Rule,
-    /// Bytes of a window.
-    pub window: usize,
-    /// Bytes that may be allocated outside windows between two node collections: at least, and at most unless collections
+    /// Bytes of a nursery.
+    pub nursery: usize,
+    /// Bytes that may be allocated outside nurseries between two node collections: at least, and at most unless collections
     /// take much of the time.
     pub young: (usize, usize),
-    /// Seed of random publishing, retirement and window sizes; 0: none.
+    /// Seed of random publishing, retirement and nursery sizes; 0: none.
     pub stress: u64,
 }
 
 impl Default for HeapConfig {
     fn default() -> Self {
-        HeapConfig { rule: Rule::Closure, window: 32 << 10, young: (crate::young::LEAST, crate::young::MOST), stress: 0 }
+        HeapConfig { rule: Rule::Closure, nursery: 32 << 10, young: (crate::young::LEAST, crate::young::MOST), stress: 0 }
     }
 }
 
 /// One worker's heap.
 pub struct Heap {
-    /// Where cells are born: in the window, outside.
+    /// Where cells are born: in the nursery, outside.
     pub(crate) cursors: [Cursor; 2],
     /// The cursor in use: [`IN`] or [`OUTSIDE`].
     pub(crate) place: usize,
@@ -66,12 +66,12 @@ pub struct Heap {
     pub(crate) always: u8,
     /// What a new cell is made with must be looked at.
     pub(crate) attend: bool,
-    /// A birth outside the window is nothing but the cell and its flag: the paper's rule shares it, profiles and stress modes
+    /// A birth outside the nursery is nothing but the cell and its flag: the paper's rule shares it, profiles and stress modes
     /// want to hear of it.
     pub(crate) plain: bool,
     pub(crate) rule: Rule,
-    pub(crate) window: Window,
-    /// For cells of middling size outside the window.
+    pub(crate) nursery: Nursery,
+    /// For cells of middling size outside the nursery.
     pub(crate) medium: Cursor,
     pub(crate) lists: Lists,
     /// Old cells that were stored into since the last node collection.
@@ -118,15 +118,15 @@ impl Heap {
     }
     /// Another worker's heap of the same runtime.
     pub fn sibling(&self) -> Heap {
-        let seed = self.window.stress();
+        let seed = self.nursery.stress();
         let stress = if seed == 0 { 0 } else { seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
-        let c = HeapConfig { rule: self.rule, window: self.window.size(), young: Default::default(), stress };
+        let c = HeapConfig { rule: self.rule, nursery: self.nursery.size(), young: Default::default(), stress };
         let mut h = Heap::with(self.shared.clone(), self.shapes.sibling(), c);
         h.sample_like(self);
         h
     }
     fn with(shared: Arc<HeapShared>, shapes: Shapes, c: HeapConfig) -> Heap {
-        let window = Window::new(c.window.clamp(1 << 10, 16 << 20).next_multiple_of(1 << 10), c.stress);
+        let nursery = Nursery::new(c.nursery.clamp(1 << 10, 16 << 20).next_multiple_of(1 << 10), c.stress);
         let (place, birth, always) = match c.rule {
             Rule::Off => (OUTSIDE, LEAVE, 0),
             Rule::Paper => (IN, 0, LEAVE),
@@ -141,8 +141,8 @@ impl Heap {
             attend: c.rule == Rule::Paper || c.stress != 0,
             plain: c.rule == Rule::Closure && c.stress == 0,
             rule: c.rule,
-            outside_limit: window.outside_limit(),
-            window,
+            outside_limit: nursery.outside_limit(),
+            nursery,
             medium: Cursor::default(),
             lists: Lists::default(),
             remembered: Vec::new(),
@@ -210,10 +210,10 @@ impl Drop for Heap {
             self.set_parallel(false);
         }
         self.close();
-        self.retire_window(|_| true);
+        self.retire_nursery(|_| true);
         let orphan = crate::shared::Orphan {
             lists: std::mem::take(&mut self.lists),
-            window: std::mem::take(&mut self.window.blocks),
+            nursery: std::mem::take(&mut self.nursery.blocks),
             remembered: std::mem::take(&mut self.remembered),
             retired: std::mem::take(&mut self.retired),
         };

@@ -3,13 +3,13 @@
 //! A [`Heap`] is one worker's; the heaps of a runtime's workers share a
 //! [`HeapShared`]. Nothing here is global. Cells never move. Collections happen
 //! only when the owner calls them with exact roots, between two safepoints of its
-//! own: [`Heap::collect_window`] for one worker's private cells, beside running
+//! own: [`Heap::collect_nursery`] for one worker's private cells, beside running
 //! workers, [`Heap::collect_all`] for all heaps while every worker is stopped. So
 //! code between two safepoints may hold raw [`Value`]s freely. The heap never asks
-//! for a collection by itself: it raises [`Heap::wants_window`] or
+//! for a collection by itself: it raises [`Heap::wants_nursery`] or
 //! [`Heap::wants_gc`] and the loop polls them.
 //!
-//! Before a store into a cell that is not new: [`Heap::before_store`] (`window.rs`).
+//! Before a store into a cell that is not new: [`Heap::before_store`] (`nursery.rs`).
 //! Who may change a cell while others run: `lock.rs` over `latch.rs`. What may be read without a
 //! lock: `racevec.rs` and `table.rs`. Where replaced memory goes: `retire.rs`.
 //!
@@ -31,6 +31,7 @@ mod latch;
 mod layout;
 mod lock;
 mod mark;
+mod nursery;
 mod published;
 mod racevec;
 mod readers;
@@ -49,7 +50,6 @@ mod table;
 mod trace;
 mod value;
 mod verify;
-mod window;
 mod young;
 
 pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};

@@ -148,7 +148,7 @@ mod tests {
                 h.fill_record(r, 1, s);
                 h.fill_record(r, 2, Value::REMOVED);
                 h.fill_record(r, 3, Value::NIL);
-                h.collect_window(|m| m.mark(r.val()));
+                h.collect_nursery(|m| m.mark(r.val()));
                 h.collect(&mut |m| {
                     m.mark(r.val());
                     m.mark(c.val());
@@ -185,8 +185,8 @@ mod tests {
             if i % 3 == 0 {
                 kept.push(r.val());
             }
-            if h.wants_window() {
-                h.collect_window(|m| m.mark_all(&kept));
+            if h.wants_nursery() {
+                h.collect_nursery(|m| m.mark_all(&kept));
             }
         }
         h.publish(c.val());

@@ -94,7 +94,7 @@ impl Sampler {
 }
 
 impl Heap {
-    /// Makes a profile of allocation from now on: samples, and the fates of all cells that are born in windows.
+    /// Makes a profile of allocation from now on: samples, and the fates of all cells that are born in nurseries.
     /// Heaps made from this one later do the same.
     pub fn start_profile(&mut self) {
         self.sampler.get_or_insert_default().mode = Mode::Pieces;
@@ -163,8 +163,8 @@ impl Heap {
         self.limit_outside(limit);
         now <= limit
     }
-    /// In a window collection, after marking: private cells that it frees are no samples any more, those that left
-    /// the window are for node collections to judge.
+    /// In a nursery collection, after marking: private cells that it frees are no samples any more, those that left
+    /// the nursery are for node collections to judge.
     pub(crate) fn sift_private(&mut self) {
         let Some(s) = self.sampler.as_mut().filter(|s| !s.private.is_empty()) else { return };
         let mut left = lock(&self.shared.births);
@@ -224,7 +224,7 @@ impl HeapShared {
     pub(crate) fn sift_births(&self, alive: impl Fn(Value) -> bool) {
         lock(&self.births).retain(|cell, _| alive(Value::from_bits(*cell)));
     }
-    /// As [`Heap::each_birth`] for cells outside windows.
+    /// As [`Heap::each_birth`] for cells outside nurseries.
     pub fn each_birth(&self, f: &mut dyn FnMut(Value, usize, &Birth)) {
         each(&lock(&self.births), f);
     }

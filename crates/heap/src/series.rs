@@ -3,8 +3,8 @@
 //! One instruction may make cells for several inputs at once: a join's reader makes the rows that its table keeps and
 //! those that are looked up and dropped. Who knows which is which makes them as a [`Series`], whose history is its own
 //! ([`SiteKey::of`](crate::SiteKey)); its key and its present strategy stand in it, so that a cell costs a comparison. And what is stored into
-//! one known holder as soon as it is made has no history at all: it is born *beside* its holder, outside the window when that is there
-//! (colocation), for the store would take it out of the window anyway.
+//! one known holder as soon as it is made has no history at all: it is born *beside* its holder, outside the nursery when that is there
+//! (colocation), for the store would take it out of the nursery anyway.
 //!
 //! Invariants: neither is nested, and no safepoint lies inside, as with [`Heap::begin_place`]. Instructions are never rewritten
 //! for a series, nor for what is born beside its holder.
@@ -73,8 +73,8 @@ pub enum Aside {
     Nothing,
     /// Outside, where the instruction's are not.
     Out,
-    /// In the window, where the instruction's are not: those are born there.
-    Window(Place),
+    /// In the nursery, where the instruction's are not: those are born there.
+    Nursery(Place),
 }
 
 impl Heap {
@@ -106,12 +106,12 @@ impl Heap {
     #[inline]
     fn step_aside(&mut self, subject: Subject, out: bool) -> Aside {
         self.sites.subject = subject;
-        match (self.sites.place != Place::Window, out) {
+        match (self.sites.place != Place::Nursery, out) {
             (false, true) => {
                 self.begin_place(Place::Out);
                 Aside::Out
             }
-            (true, false) => Aside::Window(self.suspend_place()),
+            (true, false) => Aside::Nursery(self.suspend_place()),
             _ => Aside::Nothing,
         }
     }
@@ -121,7 +121,7 @@ impl Heap {
         match was {
             Aside::Nothing => {}
             Aside::Out => self.end_place(),
-            Aside::Window(place) => self.begin_place(place),
+            Aside::Nursery(place) => self.begin_place(place),
         }
         self.sites.subject = Subject::Instruction;
     }
@@ -160,8 +160,8 @@ mod tests {
             let v = next(h, kept);
             h.publish(v);
             next(h, dropped);
-            if h.wants_window() {
-                h.collect_window(|_| {});
+            if h.wants_nursery() {
+                h.collect_nursery(|_| {});
                 let news = h.settle_sites();
                 assert!(news.out.is_empty() && news.back.is_empty(), "instructions are left alone: {news:?}");
             }
@@ -245,8 +245,8 @@ mod tests {
             let v = text(&mut h).val();
             h.end_aside(was);
             h.publish(v);
-            if h.wants_window() {
-                h.collect_window(|m| m.mark(holder));
+            if h.wants_nursery() {
+                h.collect_nursery(|m| m.mark(holder));
                 h.settle_sites();
             }
         }

@@ -62,8 +62,8 @@ impl SideIvars {
 /// Memory of a worker that is gone.
 pub(crate) struct Orphan {
     pub lists: Lists,
-    /// What its window was.
-    pub window: Vec<*mut Block>,
+    /// What its nursery was.
+    pub nursery: Vec<*mut Block>,
     pub remembered: Vec<Value>,
     /// Goes to who takes the cells over.
     pub retired: Box<Retired>,
@@ -72,7 +72,7 @@ pub(crate) struct Orphan {
 impl Orphan {
     /// All its blocks, large ones included.
     pub fn blocks(&self) -> impl Iterator<Item = *mut Block> + '_ {
-        self.lists.each().chain(self.lists.each_large()).chain(self.window.iter().copied())
+        self.lists.each().chain(self.lists.each_large()).chain(self.nursery.iter().copied())
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Classes {
 
 /// The common part.
 pub struct HeapShared {
-    /// How much may be allocated outside windows between two node collections.
+    /// How much may be allocated outside nurseries between two node collections.
     pub(crate) young: Young,
     /// Sites of allocation.
     pub(crate) book: crate::site::SiteBook,
@@ -122,7 +122,7 @@ pub struct HeapShared {
     pub(crate) has_pending: AtomicBool,
     /// What is counted, and the collections' log.
     pub stats: Stats,
-    /// Samples of an allocation profile whose cells left their windows, by address.
+    /// Samples of an allocation profile whose cells left their nurseries, by address.
     pub(crate) births: Mutex<FxHashMap<u64, crate::sample::Birth>>,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
     /// Stores that are begun without a lock.
@@ -205,9 +205,9 @@ impl HeapShared {
     }
     /// The counters, summed over all workers that ever were.
     pub fn stat(&self) -> GcStat {
-        let (window, out) = self.book.counts();
+        let (nursery, out) = self.book.counts();
         GcStat {
-            sites_window: window as u64,
+            sites_nursery: nursery as u64,
             sites_shared: out as u64,
             live_cells: self.live_cells.load(Relaxed),
             live_bytes: self.live_bytes.load(Relaxed),

@@ -2,14 +2,14 @@
 //!
 //! A site is an allocating instruction; in code of the runtime's own library it is told apart by the
 //! user's call that led there, and where one instruction makes several series of cells, by the series (`series`). A worker counts the fates of its cells in a [`SiteTable`] of its own,
-//! without a lock: ids of sites stand beside the cells of *recording* windows only, so that a window
+//! without a lock: ids of sites stand beside the cells of *recording* nurseries only, so that a nursery
 //! that does not record costs nothing. Whenever enough fates of one site are known, its counts go to the
 //! runtime's [`SiteBook`], where counts of all workers meet and the site's [`Strategy`] is decided.
 //!
 //! Here are the words for it, and what a heap does at its loop's sites. The worker's counts: `site/table.rs`; history and
 //! decisions: `site/book.rs`; by what rules: `site/policy.rs`; where the loop is: `site/probe.rs`.
 //!
-//! Invariant: while the present place is not [`Place::Window`], every birth takes the slow path, and what was born
+//! Invariant: while the present place is not [`Place::Nursery`], every birth takes the slow path, and what was born
 //! there and may yet be filled is in [`Sites::born`] until its flags have reached what it holds.
 
 mod book;
@@ -32,23 +32,23 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Place {
-    /// In the worker's window.
+    /// In the worker's nursery.
     #[default]
-    Window,
+    Nursery,
     /// Outside of it, still one thread's.
     Out,
     /// Outside, and known to be shared at once.
     Shared,
 }
 
-/// What became of a cell that was born in a window.
+/// What became of a cell that was born in a nursery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// A window collection freed it.
+    /// A nursery collection freed it.
     Freed,
-    /// It was stored where it had to leave the window.
+    /// It was stored where it had to leave the nursery.
     Published,
-    /// Its window retired while it was in use.
+    /// Its nursery retired while it was in use.
     Retired,
 }
 
@@ -56,7 +56,7 @@ pub enum Fate {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {
     #[default]
-    Window,
+    Nursery,
     Out,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Sites {
     /// Sites that are out and whose instruction does not tell: they are of series, or several callers'. As the
     /// book had it at that epoch.
     asked: (u64, FxHashSet<SiteKey>),
-    /// Not [`Place::Window`]: allocation looks at it on its slow path, which it has to take then.
+    /// Not [`Place::Nursery`]: allocation looks at it on its slow path, which it has to take then.
     pub place: Place,
     /// Cells born elsewhere since `place` was set. They may yet hold what has fewer flags than they have.
     pub born: Vec<Value>,
@@ -122,7 +122,7 @@ impl Sites {
             subject: Subject::Instruction,
             series: SiteKey::default(),
             asked: Default::default(),
-            place: Place::Window,
+            place: Place::Nursery,
             born: Vec::new(),
         }
     }
@@ -141,7 +141,7 @@ impl Sites {
 pub struct SiteNews {
     /// These sites went out.
     pub out: Vec<SiteKey>,
-    /// These get another trial in the window.
+    /// These get another trial in the nursery.
     pub back: Vec<SiteKey>,
 }
 
@@ -150,7 +150,7 @@ impl Heap {
     pub fn set_probe(&mut self, p: SiteProbe) {
         self.sites.probe = p;
     }
-    /// The id of its site, for the record of a cell that is born now in a recording window. 0: it has none.
+    /// The id of its site, for the record of a cell that is born now in a recording nursery. 0: it has none.
     #[inline(never)]
     pub fn site_now(&mut self) -> u32 {
         if self.sites.subject == Subject::Held && !self.sites.table.profiles() {
@@ -181,7 +181,7 @@ impl Heap {
     pub fn site_book(&self) -> &SiteBook {
         &self.shared.book
     }
-    /// What the fates that are known by now have decided. At safepoints, after a window collection.
+    /// What the fates that are known by now have decided. At safepoints, after a nursery collection.
     #[inline]
     pub fn settle_sites(&mut self) -> SiteNews {
         if self.shared.book.policy.mode != SiteMode::History {

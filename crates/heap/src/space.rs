@@ -1,10 +1,10 @@
 //! Where cells are born: cursors that bump through the gaps of a worker's blocks,
 //! lazy sweeping, and the accounts that say when to collect.
 //!
-//! Invariant: a block is in exactly one of its heap's [`Lists`], in its window, or held
+//! Invariant: a block is in exactly one of its heap's [`Lists`], in its nursery, or held
 //! by a cursor outside it; only its heap's worker allocates in it and sweeps it, and
 //! the collector touches it while that worker is stopped. Blocks that were allocated
-//! in since the last node collection are in the window or a `young` list: only they
+//! in since the last node collection are in the nursery or a `young` list: only they
 //! can hold cells that died since.
 
 use crate::Value;
@@ -26,10 +26,10 @@ const KEEP_GAP: usize = 512;
 const STEPS: usize = 8;
 /// Free bytes that make a block worth entering.
 const WORTH: usize = 1024;
-/// Free bytes with which a block may become a window's: fewer would make a window of many small gaps.
+/// Free bytes with which a block may become a nursery's: fewer would make a nursery of many small gaps.
 const ROOMY: usize = BLOCK / 2;
 
-/// The cursor in the worker's window, where cells are born private.
+/// The cursor in the worker's nursery, where cells are born private.
 pub(crate) const IN: usize = 0;
 /// The cursor outside: what is born there lives until a node collection.
 pub(crate) const OUTSIDE: usize = 1;
@@ -126,14 +126,14 @@ impl Cursor {
     }
 }
 
-/// The blocks of one heap that hold cells outside its window.
+/// The blocks of one heap that hold cells outside its nursery.
 #[derive(Default)]
 pub(crate) struct Lists {
     /// To be swept before use.
     pub unswept: Vec<*mut Block>,
     /// Swept, with gaps.
     pub recycled: Vec<*mut Block>,
-    /// Swept, at least half free: for windows first.
+    /// Swept, at least half free: for nurseries first.
     pub roomy: Vec<*mut Block>,
     /// Swept, without gaps worth a look.
     pub full: Vec<*mut Block>,
@@ -173,11 +173,11 @@ impl Lists {
             self.young_full.push(b);
         }
     }
-    /// Takes over the blocks of a heap that ends, its window's among them. The next node collection looks at all of
+    /// Takes over the blocks of a heap that ends, its nursery's among them. The next node collection looks at all of
     /// them as at young ones; what waited to be swept still does.
-    pub fn take_over(&mut self, mut other: Lists, window: Vec<*mut Block>) {
+    pub fn take_over(&mut self, mut other: Lists, nursery: Vec<*mut Block>) {
         self.unswept.append(&mut other.unswept);
-        for mut list in [other.recycled, other.roomy, other.full, other.young_recycled, other.young_full, window] {
+        for mut list in [other.recycled, other.roomy, other.full, other.young_recycled, other.young_full, nursery] {
             self.young_full.append(&mut list);
         }
         self.young_large.append(&mut other.large);
@@ -258,20 +258,20 @@ impl Heap {
             self.outside_full();
         }
     }
-    /// Private cells hold much outside the window: it is time to look which are dead.
+    /// Private cells hold much outside the nursery: it is time to look which are dead.
     #[cold]
     #[inline(never)]
     fn outside_full(&mut self) {
         if self.sampler.is_some() && self.outside_sampled() {
             return;
         }
-        if self.windows() && !self.window.blocks.is_empty() {
-            self.wish_window();
+        if self.nurseries() && !self.nursery.blocks.is_empty() {
+            self.wish_nursery();
             // Until the safepoint, and in case it frees nothing, count on.
             self.limit_outside(self.outside_limit.max(self.outside).saturating_mul(2));
         } else {
             let n = std::mem::take(&mut self.outside);
-            self.limit_outside(self.window.outside_limit());
+            self.limit_outside(self.nursery.outside_limit());
             self.spend(n);
         }
     }
@@ -427,10 +427,10 @@ impl Heap {
             return self.raw_large(bytes);
         }
         if place & 1 == IN {
-            if self.window.records() {
+            if self.nursery.records() {
                 return self.raw_recorded(n);
             }
-            self.window_refill(n);
+            self.nursery_refill(n);
         } else if n > KEEP_GAP && self.cursors[1].end - self.cursors[1].at > KEEP_GAP as u64 {
             // A cell for which the gap is too short, though it is a good one for others.
             return self.raw_medium(n);
@@ -467,10 +467,10 @@ impl Heap {
             self.spend(bytes);
         } else {
             Counters::add(&self.counters.private_bytes, bytes as u64);
-            self.window.filled(bytes);
+            self.nursery.filled(bytes);
         }
     }
-    /// Finds a gap for `n` bytes outside the window. There may be thousands of blocks with none: while others wait, an empty
+    /// Finds a gap for `n` bytes outside the nursery. There may be thousands of blocks with none: while others wait, an empty
     /// block will do.
     fn out_refill(&mut self, n: usize) {
         self.settle(OUTSIDE);
@@ -553,11 +553,11 @@ impl Heap {
             .each()
             .chain(self.lists.each_large())
             .chain(held.into_iter().filter(|b| !b.is_null()))
-            .chain(self.window.blocks.iter().copied())
+            .chain(self.nursery.blocks.iter().copied())
     }
-    /// Is `v` a cell of this heap's window, private or published there?
-    pub fn in_window(&self, v: Value) -> bool {
-        v.is_heap() && self.window.blocks.contains(&Block::of(v.bits()))
+    /// Is `v` a cell of this heap's nursery, private or published there?
+    pub fn in_nursery(&self, v: Value) -> bool {
+        v.is_heap() && self.nursery.blocks.contains(&Block::of(v.bits()))
     }
 }
 

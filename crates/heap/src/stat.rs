@@ -23,40 +23,40 @@ pub(crate) struct Counters {
     pub worker: u32,
     /// Cells handed out, counted by the list or run of free cells that is taken.
     pub allocated_cells: AtomicU64,
-    /// Bytes taken from the budget between node collections, buffers included: cells born outside windows and
-    /// those that left theirs. What window collections free is not among them.
+    /// Bytes taken from the budget between node collections, buffers included: cells born outside nurseries and
+    /// those that left theirs. What nursery collections free is not among them.
     pub allocated_bytes: AtomicU64,
-    /// Bytes of cells born in this worker's windows.
+    /// Bytes of cells born in this worker's nurseries.
     pub private_bytes: AtomicU64,
-    /// Bytes of cells born outside windows: shared births, and sites sent there.
+    /// Bytes of cells born outside nurseries: shared births, and sites sent there.
     pub shared_bytes: AtomicU64,
-    /// Bytes of cells born in a window and published by a barrier, or by `publish`.
+    /// Bytes of cells born in a nursery and published by a barrier, or by `publish`.
     pub published_bytes: AtomicU64,
     /// As `published_bytes`, in cells.
     pub published_cells: AtomicU64,
-    /// Bytes of cells still private when their window retired in place.
+    /// Bytes of cells still private when their nursery retired in place.
     pub retired_bytes: AtomicU64,
     /// As `retired_bytes`, in cells.
     pub retired_cells: AtomicU64,
-    /// Windows retired.
+    /// Nurseries retired.
     pub retirements: AtomicU64,
-    /// Window collections (their number and time are the histogram's), and what they freed.
-    pub window_freed_cells: AtomicU64,
-    pub window_freed_bytes: AtomicU64,
-    /// How long each window collection took.
-    pub window_pauses: Histogram,
+    /// Nursery collections (their number and time are the histogram's), and what they freed.
+    pub nursery_freed_cells: AtomicU64,
+    pub nursery_freed_bytes: AtomicU64,
+    /// How long each nursery collection took.
+    pub nursery_pauses: Histogram,
 }
 
-/// What a window collection did.
+/// What a nursery collection did.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct WindowDone {
+pub(crate) struct NurseryDone {
     pub cause: Cause,
     pub ns: u64,
     /// Bytes of private cells and their buffers before.
     pub before_bytes: u64,
     pub freed_cells: u64,
     pub freed_bytes: u64,
-    /// The window retired in place afterwards, with that many private cells and bytes.
+    /// The nursery retired in place afterwards, with that many private cells and bytes.
     pub retired: bool,
     pub retired_cells: u64,
     pub retired_bytes: u64,
@@ -68,17 +68,17 @@ impl Counters {
     pub(crate) fn add(at: &AtomicU64, n: u64) {
         at.store(at.load(Relaxed).wrapping_add(n), Relaxed);
     }
-    /// A window collection of this worker is over.
-    pub(crate) fn window(&self, stats: &Stats, w: WindowDone) {
-        self.window_pauses.add_own(w.ns);
-        Counters::add(&self.window_freed_cells, w.freed_cells);
-        Counters::add(&self.window_freed_bytes, w.freed_bytes);
+    /// A nursery collection of this worker is over.
+    pub(crate) fn nursery(&self, stats: &Stats, w: NurseryDone) {
+        self.nursery_pauses.add_own(w.ns);
+        Counters::add(&self.nursery_freed_cells, w.freed_cells);
+        Counters::add(&self.nursery_freed_bytes, w.freed_bytes);
         if w.retired {
             self.retire(w.retired_cells, w.retired_bytes);
         }
-        if stats.log.windows() {
+        if stats.log.nurseries() {
             stats.log.queue(&Collection {
-                what: if w.retired { Collected::Retired } else { Collected::Window },
+                what: if w.retired { Collected::Retired } else { Collected::Nursery },
                 cause: w.cause,
                 worker: self.worker,
                 start_ns: stats.now_ns().saturating_sub(w.ns),
@@ -93,7 +93,7 @@ impl Counters {
             stats.log.write();
         }
     }
-    /// A window of this worker retires in place with so much in it that nobody published.
+    /// A nursery of this worker retires in place with so much in it that nobody published.
     pub(crate) fn retire(&self, cells: u64, bytes: u64) {
         Counters::add(&self.retirements, 1);
         Counters::add(&self.retired_cells, cells);
@@ -103,7 +103,7 @@ impl Counters {
         WorkerStat {
             worker: self.worker,
             allocated_cells: self.allocated_cells.load(Relaxed),
-            allocated_bytes: self.allocated_bytes.load(Relaxed) + self.window_freed_bytes.load(Relaxed),
+            allocated_bytes: self.allocated_bytes.load(Relaxed) + self.nursery_freed_bytes.load(Relaxed),
             private_bytes: self.private_bytes.load(Relaxed),
             shared_bytes: self.shared_bytes.load(Relaxed),
             published_bytes: self.published_bytes.load(Relaxed),
@@ -111,16 +111,16 @@ impl Counters {
             retired_bytes: self.retired_bytes.load(Relaxed),
             retired_cells: self.retired_cells.load(Relaxed),
             retirements: self.retirements.load(Relaxed),
-            window_count: self.window_pauses.count(),
-            window_ns: self.window_pauses.total_ns(),
-            window_freed_cells: self.window_freed_cells.load(Relaxed),
-            window_freed_bytes: self.window_freed_bytes.load(Relaxed),
+            nursery_count: self.nursery_pauses.count(),
+            nursery_ns: self.nursery_pauses.total_ns(),
+            nursery_freed_cells: self.nursery_freed_cells.load(Relaxed),
+            nursery_freed_bytes: self.nursery_freed_bytes.load(Relaxed),
         }
     }
 }
 
 /// Allocation by one worker, or by all: fields as in `Counters`, but for `allocated_bytes`, which has in it what
-/// window collections freed.
+/// nursery collections freed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WorkerStat {
     pub worker: u32,
@@ -133,10 +133,10 @@ pub struct WorkerStat {
     pub retired_bytes: u64,
     pub retired_cells: u64,
     pub retirements: u64,
-    pub window_count: u64,
-    pub window_ns: u64,
-    pub window_freed_cells: u64,
-    pub window_freed_bytes: u64,
+    pub nursery_count: u64,
+    pub nursery_ns: u64,
+    pub nursery_freed_cells: u64,
+    pub nursery_freed_bytes: u64,
 }
 
 impl WorkerStat {
@@ -150,12 +150,12 @@ impl WorkerStat {
         self.retired_bytes += o.retired_bytes;
         self.retired_cells += o.retired_cells;
         self.retirements += o.retirements;
-        self.window_count += o.window_count;
-        self.window_ns += o.window_ns;
-        self.window_freed_cells += o.window_freed_cells;
-        self.window_freed_bytes += o.window_freed_bytes;
+        self.nursery_count += o.nursery_count;
+        self.nursery_ns += o.nursery_ns;
+        self.nursery_freed_cells += o.nursery_freed_cells;
+        self.nursery_freed_bytes += o.nursery_freed_bytes;
     }
-    /// Bytes that were allocated in a window for nothing: published or retired later.
+    /// Bytes that were allocated in a nursery for nothing: published or retired later.
     pub fn misspeculated_bytes(&self) -> u64 {
         self.published_bytes + self.retired_bytes
     }
@@ -181,14 +181,14 @@ pub struct GcStat {
     /// Memory of blocks, and of those that were given back.
     pub heap_bytes: usize,
     pub released_bytes: u64,
-    /// Bytes allocated since the last node collection that no window collection freed.
+    /// Bytes allocated since the last node collection that no nursery collection freed.
     pub since_bytes: u64,
     /// Cells that collections of either sort have freed.
     pub freed_cells: u64,
     pub allocated_cells: u64,
     pub allocated_bytes: u64,
-    /// Sites that allocate in windows after their history was decided, and those that were sent to the shared heap.
-    pub sites_window: u64,
+    /// Sites that allocate in nurseries after their history was decided, and those that were sent to the shared heap.
+    pub sites_nursery: u64,
     pub sites_shared: u64,
     /// The workers' counters, summed.
     pub all: WorkerStat,
@@ -209,10 +209,10 @@ pub struct Stats {
     pub full: Pauses,
     /// From the request of a node collection until the last worker stood still.
     pub to_safepoint: Histogram,
-    /// Cells freed, as known at the last stop; and what window collections had freed by then.
+    /// Cells freed, as known at the last stop; and what nursery collections had freed by then.
     freed_cells: AtomicU64,
-    window_freed_then: AtomicU64,
-    /// Live bytes at the last stop, and bytes allocated (and not freed by windows) by then.
+    nursery_freed_then: AtomicU64,
+    /// Live bytes at the last stop, and bytes allocated (and not freed by nurseries) by then.
     live_then: AtomicU64,
     allocated_then: AtomicU64,
     pub(crate) old_cells: AtomicU64,
@@ -243,7 +243,7 @@ impl Default for Stats {
             full: Pauses::default(),
             to_safepoint: Histogram::default(),
             freed_cells: AtomicU64::new(0),
-            window_freed_then: AtomicU64::new(0),
+            nursery_freed_then: AtomicU64::new(0),
             live_then: AtomicU64::new(0),
             allocated_then: AtomicU64::new(0),
             old_cells: AtomicU64::new(0),
@@ -291,9 +291,9 @@ impl Stats {
         lock(&self.workers).iter().for_each(|c| all.add(&c.snapshot()));
         let freed = all.allocated_cells.saturating_sub(live_cells);
         let known = self.freed_cells.swap(freed, Relaxed);
-        let window_then = self.window_freed_then.swap(all.window_freed_cells, Relaxed);
-        let by_windows = all.window_freed_cells.saturating_sub(window_then);
-        let allocated = all.allocated_bytes.saturating_sub(all.window_freed_bytes);
+        let nursery_then = self.nursery_freed_then.swap(all.nursery_freed_cells, Relaxed);
+        let by_nurseries = all.nursery_freed_cells.saturating_sub(nursery_then);
+        let allocated = all.allocated_bytes.saturating_sub(all.nursery_freed_bytes);
         let since = allocated.saturating_sub(self.allocated_then.swap(allocated, Relaxed));
         let before_bytes = self.live_then.swap(after_bytes, Relaxed).saturating_add(since).max(after_bytes);
         if what == Collected::Full {
@@ -305,7 +305,7 @@ impl Stats {
             before_bytes,
             after_bytes,
             live_cells,
-            freed_cells: freed.saturating_sub(known).saturating_sub(by_windows),
+            freed_cells: freed.saturating_sub(known).saturating_sub(by_nurseries),
             ..Collection::default()
         };
     }
@@ -388,10 +388,10 @@ impl Stats {
     pub fn workers(&self) -> Vec<WorkerStat> {
         lock(&self.workers).iter().map(|c| c.snapshot()).collect()
     }
-    /// The window collections' times, of all workers.
-    pub fn window_pauses(&self) -> Histogram {
+    /// The nursery collections' times, of all workers.
+    pub fn nursery_pauses(&self) -> Histogram {
         let h = Histogram::default();
-        lock(&self.workers).iter().for_each(|c| h.merge(&c.window_pauses));
+        lock(&self.workers).iter().for_each(|c| h.merge(&c.nursery_pauses));
         h
     }
     /// Everything that is counted here, summed.
@@ -400,7 +400,7 @@ impl Stats {
         self.workers().iter().for_each(|w| all.add(w));
         let (young_ns, full_ns) = (self.young.pauses.total_ns(), self.full.pauses.total_ns());
         let (young_count, full_count) = (self.young.pauses.count(), self.full.pauses.count());
-        let by_windows = all.window_freed_cells.saturating_sub(self.window_freed_then.load(Relaxed));
+        let by_nurseries = all.nursery_freed_cells.saturating_sub(self.nursery_freed_then.load(Relaxed));
         GcStat {
             count: young_count + full_count,
             time_ns: young_ns + full_ns,
@@ -411,8 +411,8 @@ impl Stats {
             full_ns,
             old_cells: self.old_cells.load(Relaxed) as usize,
             released_bytes: self.released_bytes.load(Relaxed),
-            since_bytes: all.allocated_bytes.saturating_sub(all.window_freed_bytes).saturating_sub(self.allocated_then.load(Relaxed)),
-            freed_cells: self.freed_cells.load(Relaxed) + by_windows,
+            since_bytes: all.allocated_bytes.saturating_sub(all.nursery_freed_bytes).saturating_sub(self.allocated_then.load(Relaxed)),
+            freed_cells: self.freed_cells.load(Relaxed) + by_nurseries,
             allocated_cells: all.allocated_cells,
             allocated_bytes: all.allocated_bytes,
             all,

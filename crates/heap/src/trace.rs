@@ -1,5 +1,5 @@
 //! What a cell refers to, how large it is, and what it owns outside itself: the one
-//! place that knows every layout. Marking, publishing, window collections and the
+//! place that knows every layout. Marking, publishing, nursery collections and the
 //! verifier are all visitors of this walk.
 //!
 //! Invariant: a new kind or field is added here and nowhere else, or it is lost at

@@ -1,10 +1,10 @@
 //! The heap verifier: looks at every cell that is reachable, at a stop, and says which
 //! edge breaks a rule.
 //!
-//! The rules are those of `window.rs` and `collect.rs`. For each reference: what a
-//! cell outside the window refers to is outside, what a shared cell refers to is
+//! The rules are those of `nursery.rs` and `collect.rs`. For each reference: what a
+//! cell outside the nursery refers to is outside, what a shared cell refers to is
 //! shared; tables of the runtime hold shared cells only; a private cell lies in the
-//! window of the one worker whose roots reach it, and no cell that is not shared is
+//! nursery of the one worker whose roots reach it, and no cell that is not shared is
 //! reached from two workers; a reference names the start of a cell of this runtime.
 //! For each collection: an old cell that refers to a young one is remembered, and
 //! after marking what is reachable is marked, what is free is not.
@@ -18,8 +18,8 @@ use crate::header::{Header, Kind, flag};
 use crate::heap::Heap;
 use crate::layout::DataObj;
 use crate::mark::is_marked;
+use crate::nursery::LEAVE;
 use crate::trace::{Marker, Visitor, cell_bytes, trace_cell};
-use crate::window::LEAVE;
 use crate::{ClassObj, Value};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -45,9 +45,9 @@ pub struct Look {
     pub shown: bool,
     /// What it holds is held by the running thread of this worker, whatever the flags of the cell.
     pub of: Option<usize>,
-    /// Its fields are among the roots of that worker's window collections.
-    pub window: bool,
-    /// It is a task of one thread: what it holds is in no window, but need not be shared.
+    /// Its fields are among the roots of that worker's nursery collections.
+    pub nursery: bool,
+    /// It is a task of one thread: what it holds is in no nursery, but need not be shared.
     pub task: bool,
 }
 
@@ -70,7 +70,7 @@ struct Seen {
 struct Place {
     /// Index of the heap.
     heap: u32,
-    window: bool,
+    nursery: bool,
     /// Where cells start, a bit for each granule.
     starts: Option<Box<[u64; BLOCK / GRANULE / 64]>>,
 }
@@ -135,8 +135,8 @@ pub fn verify(
         h.seal();
         for b in h.blocks() {
             // SAFETY: a live block of this heap.
-            let window = unsafe { (*b).state == State::Window };
-            w.add_block(b, i as u32, window);
+            let nursery = unsafe { (*b).state == State::Nursery };
+            w.add_block(b, i as u32, nursery);
         }
     }
     for o in crate::shared::lock(&shared.orphans).iter() {
@@ -174,9 +174,9 @@ impl Verifier<'_> {
     }
 
     /// Notes where the cells of a block start.
-    fn add_block(&mut self, b: *mut Block, heap: u32, window: bool) {
+    fn add_block(&mut self, b: *mut Block, heap: u32, nursery: bool) {
         let base = b as u64;
-        let mut place = Place { heap, window, starts: None };
+        let mut place = Place { heap, nursery, starts: None };
         // SAFETY: a live block that was sealed: its memory can be read, whatever stands there.
         unsafe {
             if (*b).state == State::Large {
@@ -258,7 +258,7 @@ impl Verifier<'_> {
     fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32, look: Look) {
         let at = v.bits();
         let before = self.seen.get(&at).map(|s| s.from);
-        let (heap, window) = match before.map_or_else(|| self.locate(at).map(|p| (p.heap, p.window)), |_| Ok((0, false))) {
+        let (heap, nursery) = match before.map_or_else(|| self.locate(at).map(|p| (p.heap, p.nursery)), |_| Ok((0, false))) {
             Ok(p) => p,
             Err(what) => return self.fault(|w| format!("{} refers to {what}: {at:x}", w.path(holder, field, from))),
         };
@@ -272,8 +272,8 @@ impl Verifier<'_> {
                 self.fault(|w| say(w, "the runtime holds a cell that is not shared"));
             }
         } else {
-            if look.of.is_some() && !look.window && !out {
-                self.fault(|w| say(w, "a task that no window collection looks at holds a private cell"));
+            if look.of.is_some() && !look.nursery && !out {
+                self.fault(|w| say(w, "a task that no nursery collection looks at holds a private cell"));
             }
             // SAFETY: a cell that was looked at before.
             let hf = unsafe { (*(holder as *const Header)).flags.load(Relaxed) };
@@ -283,7 +283,7 @@ impl Verifier<'_> {
                 _ => hf & LEAVE & !f,
             };
             if lacks & flag::OUT != 0 {
-                self.fault(|w| say(w, "a cell outside the window refers to a private one"));
+                self.fault(|w| say(w, "a cell outside the nursery refers to a private one"));
             } else if lacks != 0 {
                 self.fault(|w| say(w, "a shared cell refers to a confined one"));
             } else if field >= SIDE && !shared {
@@ -310,9 +310,9 @@ impl Verifier<'_> {
         }
         self.seen.insert(at, Seen { holder, field, from });
         if shared && !out {
-            self.fault(|w| say(w, "a cell is shared, yet in the window"));
-        } else if !out && from != 0 && (!window || heap + 1 != from) {
-            let place = if window { format!("the window of worker {heap}") } else { "no window".to_string() };
+            self.fault(|w| say(w, "a cell is shared, yet in the nursery"));
+        } else if !out && from != 0 && (!nursery || heap + 1 != from) {
+            let place = if nursery { format!("the nursery of worker {heap}") } else { "no nursery".to_string() };
             self.fault(|w| say(w, &format!("a private cell lies in {place}")));
         }
         if !shared && f & (flag::IVARS | flag::SIDE) != 0 {

@@ -1,4 +1,4 @@
-//! The young space's size: how much may be allocated outside windows between two node collections.
+//! The young space's size: how much may be allocated outside nurseries between two node collections.
 //!
 //! It is as large as what lives, between two bounds: a small program stays small, and a young collection, which costs what it
 //! finds alive, stays short in a large one. Where collections take more than their share of the processor's time all the

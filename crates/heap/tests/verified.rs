@@ -1,4 +1,4 @@
-//! Random programs on the heaps of two workers, one step at a time, with window, young and full collections between;
+//! Random programs on the heaps of two workers, one step at a time, with nursery, young and full collections between;
 //! the verifier looks after each collection.
 
 use kumi_heap::{HashData, Heap, HeapConfig, Look, Marker, Moment, Rule, Sym, Value, verify};
@@ -25,7 +25,7 @@ struct World {
 
 impl World {
     fn new(rule: Rule, stress: u64, seed: u64) -> World {
-        let mut a = Heap::configured(HeapConfig { rule, window: 8 << 10, stress, ..HeapConfig::default() });
+        let mut a = Heap::configured(HeapConfig { rule, nursery: 8 << 10, stress, ..HeapConfig::default() });
         let b = a.sibling();
         a.shared().set_gc_threads(1 + seed as usize % 3);
         let t = a.array(Value::FALSE, &[]).val();
@@ -140,7 +140,7 @@ impl World {
             }
             31..=34 => {
                 let own = &self.own[w];
-                self.heaps[w].collect_window(|m| m.mark_all(own));
+                self.heaps[w].collect_nursery(|m| m.mark_all(own));
                 self.check(Moment::BeforeYoung);
             }
             35 => {
@@ -211,6 +211,6 @@ fn the_papers_rule_does_so_under_stress() {
     run(Rule::Paper, true);
 }
 #[test]
-fn a_heap_without_windows_is_sound() {
+fn a_heap_without_nurseries_is_sound() {
     run(Rule::Off, false);
 }

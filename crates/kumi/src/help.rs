@@ -38,7 +38,7 @@ const MORE: &str = "\
   --backtrace-limit n
   --verbose, --debug
   --gc-log[=FILE] a line for each node collection (young, full) on standard error or in FILE;
-                  --gc-log=all[,FILE]: for each window collection too. A line has the time since the start, the kind
+                  --gc-log=all[,FILE]: for each nursery collection too. A line has the time since the start, the kind
                   and number, the cause, the worker, live bytes before and after, what was freed, and in milliseconds
                   the pause from request to resume, the time until all workers stood still, and marking
   --profile=alloc bytes and objects allocated by Ruby line, and what became of them, shown at the end

@@ -88,16 +88,16 @@ pub enum Profile {
     Heap,
 }
 
-/// Where the collector's log goes, and whether window collections are in it.
+/// Where the collector's log goes, and whether nursery collections are in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GcLog {
-    pub windows: bool,
+    pub nurseries: bool,
     /// `None`: standard error.
     pub file: Option<String>,
 }
 
 impl GcLog {
-    /// `""`, `1`, `node`: node collections to standard error; `all`: window collections too; `FILE`, `all,FILE`: to a file.
+    /// `""`, `1`, `node`: node collections to standard error; `all`: nursery collections too; `FILE`, `all,FILE`: to a file.
     /// `0`: no log.
     pub fn parse(text: &str) -> Option<GcLog> {
         let (level, file) = match text.split_once(',') {
@@ -105,7 +105,7 @@ impl GcLog {
             _ if matches!(text, "" | "1" | "node" | "all" | "0") => (text, ""),
             _ => ("node", text),
         };
-        (level != "0").then(|| GcLog { windows: level == "all", file: Some(file.to_string()).filter(|f| !f.is_empty()) })
+        (level != "0").then(|| GcLog { nurseries: level == "all", file: Some(file.to_string()).filter(|f| !f.is_empty()) })
     }
 }
 
@@ -413,7 +413,7 @@ impl Settings {
                     c = &c[if c.is_empty() { 0 } else { k.len_utf8() }..];
                     let enc = match k {
                         'e' | 'E' => "EUC-JP",
-                        's' | 'S' => "Windows-31J",
+                        's' | 'S' => "Nurseries-31J",
                         'u' | 'U' => "UTF-8",
                         'n' | 'N' | 'a' | 'A' => "ASCII-8BIT",
                         _ => continue,
@@ -582,7 +582,7 @@ mod tests {
 
     #[test]
     fn logs_and_profiles() {
-        let log = |t: &str| GcLog::parse(t).map(|l| (l.windows, l.file));
+        let log = |t: &str| GcLog::parse(t).map(|l| (l.nurseries, l.file));
         assert_eq!((log(""), log("0"), log("all")), (Some((false, None)), None, Some((true, None))));
         assert_eq!((log("x.log"), log("all,x.log")), (Some((false, Some("x.log".into()))), Some((true, Some("x.log".into())))));
         assert_eq!(log("a,b"), Some((false, Some("a,b".into()))));

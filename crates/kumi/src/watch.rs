@@ -16,7 +16,7 @@ pub fn begin(cx: &mut Cx, s: &Settings) -> Result<(), String> {
             Some(f) => Some(File::options().append(true).create(true).open(f).map_err(|e| format!("{f}: {e} (--gc-log)"))?),
             None => None,
         };
-        let level = if log.windows { Level::All } else { Level::Nodes };
+        let level = if log.nurseries { Level::All } else { Level::Nodes };
         cx.heap.shared().stats.log.open(level, file);
     }
     // Told now, not when the program has run for an hour.

@@ -59,7 +59,7 @@ fn threads_lose_and_invent_nothing_under_collector_stress() {
     races(STRESSES[1]);
 }
 #[test]
-fn threads_lose_and_invent_nothing_while_windows_retire() {
+fn threads_lose_and_invent_nothing_while_nurseries_retire() {
     races(STRESSES[2]);
 }
 #[test]
@@ -105,7 +105,7 @@ fn no_argument_ends_the_process_under_collector_stress() {
     natives(1, &[("KUMI_GC_STRESS", "997"), ("KUMI_FUZZ_SHARE", "10")]);
 }
 #[test]
-fn no_argument_ends_the_process_while_windows_retire() {
+fn no_argument_ends_the_process_while_nurseries_retire() {
     natives(1, STRESSES[2]);
 }
 #[test]

@@ -1,5 +1,5 @@
 //! The programs that the heap is measured with print the same whatever decides where their objects are born and when
-//! they are collected: under each rule, with small windows, and while cells are published and windows retired at random.
+//! they are collected: under each rule, with small nurseries, and while cells are published and nurseries retired at random.
 //!
 //! KUMI_TEST_SEED picks other choices.
 

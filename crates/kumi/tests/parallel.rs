@@ -41,7 +41,7 @@ fn operations_are_atomic_while_the_collector_stops_the_world() {
 }
 
 #[test]
-fn operations_are_atomic_while_windows_retire_by_chance() {
+fn operations_are_atomic_while_nurseries_retire_by_chance() {
     let s = seed(1);
     in_all(|k| vec![vec![order(s * 100 + k + 75), ("KUMI_TLH_STRESS", (s * 10 + k).to_string())]]);
 }

@@ -70,6 +70,6 @@ fn streams_print_the_same_while_stacks_move() {
 }
 
 #[test]
-fn streams_print_the_same_while_windows_retire_by_chance() {
+fn streams_print_the_same_while_nurseries_retire_by_chance() {
     in_mode(vec![("KUMI_TLH_STRESS", seed(7).to_string())]);
 }

@@ -1,6 +1,6 @@
 //! Every program of a folder prints what stands beside it, in each mode of the runtime.
 //!
-//! The modes: the collector idle, or at seeded safepoints. Windows that retire and objects that are published by chance, with the
+//! The modes: the collector idle, or at seeded safepoints. Nurseries that retire and objects that are published by chance, with the
 //! heap verified at each collection. Each publishing rule. Stacks that move wherever they could grow. Allocations traced. The Ruby
 //! twins of natives.
 
@@ -59,18 +59,18 @@ fn programs_print_the_same_while_stacks_move_at_every_call() {
     check_all(&["stack"], &stack(seed(5)), LIMIT);
 }
 
-fn windows(n: u32) -> Modes {
+fn nurseries(n: u32) -> Modes {
     vec![("KUMI_TLH_STRESS", n.to_string())]
 }
 
 #[test]
-fn programs_print_the_same_while_windows_retire_and_objects_are_published_by_chance() {
-    check_all(&["lang", "kernel", "system", "stack"], &windows(seed(7)), LIMIT);
+fn programs_print_the_same_while_nurseries_retire_and_objects_are_published_by_chance() {
+    check_all(&["lang", "kernel", "system", "stack"], &nurseries(seed(7)), LIMIT);
 }
 
 #[test]
 fn programs_print_the_same_under_every_publishing_rule() {
-    let mut paper = windows(seed(23));
+    let mut paper = nurseries(seed(23));
     paper.push(("KUMI_TLH", "paper".into()));
     check_all(&["lang", "kernel", "system"], &paper, LIMIT);
     check_all(&["lang", "kernel"], &vec![("KUMI_TLH", "off".into())], LIMIT);

@@ -70,7 +70,7 @@ struct World {
     /// The allocator, in whose inside a fork must find nobody.
     allocator: Thing,
     /// Where each of two workers makes its private cells, without a lock; a collection has all of them.
-    windows: [Thing; 2],
+    nurseries: [Thing; 2],
 }
 
 impl Surroundings for World {
@@ -93,7 +93,7 @@ impl Surroundings for World {
 /// A worker: what mode it is in, and the buffers it has replaced, by the stop before which that was.
 struct Worker {
     w: Arc<World>,
-    window: usize,
+    nursery: usize,
     parallel: bool,
     fresh: Vec<usize>,
     old: Vec<(u64, usize)>,
@@ -101,11 +101,11 @@ struct Worker {
 
 impl Worker {
     fn first(w: &Arc<World>) -> Worker {
-        Worker { w: w.clone(), window: 0, parallel: false, fresh: Vec::new(), old: Vec::new() }
+        Worker { w: w.clone(), nursery: 0, parallel: false, fresh: Vec::new(), old: Vec::new() }
     }
     fn enter(w: &Arc<World>) -> Worker {
         let mut me = Worker::first(w);
-        me.window = 1;
+        me.nursery = 1;
         me.parallel = w.stop.enter(&**w);
         me
     }
@@ -119,7 +119,7 @@ impl Worker {
     }
     /// A private cell is made.
     fn birth(&self) {
-        self.w.windows[self.window].hold();
+        self.w.nurseries[self.nursery].hold();
     }
     /// What a native does.
     fn touch(&self) {
@@ -144,8 +144,8 @@ impl Worker {
             self.parallel = self.w.stop.pass(&*self.w);
         }
         self.w.shared.hold();
-        // All windows retire: what lives in them leaves, their blocks are anybody's.
-        self.w.windows.iter().for_each(|x| x.set(0));
+        // All nurseries retire: what lives in them leaves, their blocks are anybody's.
+        self.w.nurseries.iter().for_each(|x| x.set(0));
         let (at, oldest) = self.w.readers.stop();
         self.old.extend(self.fresh.drain(..).map(|b| (at, b)));
         self.old.retain(|(at, b)| {
@@ -205,7 +205,7 @@ fn check(broken: &'static str, preemptions: usize, f: impl Fn(&Arc<World>) + Sen
             word: AtomicUsize::new(0),
             buffers: [Thing::new(1), Thing::new(1), Thing::new(1)],
             allocator: Thing::new(0),
-            windows: [Thing::new(0), Thing::new(0)],
+            nurseries: [Thing::new(0), Thing::new(0)],
         }))
     });
 }
@@ -342,8 +342,8 @@ fn a_stop_and_a_detour(w: &Arc<World>) {
     other.join().unwrap();
 }
 
-/// One makes private cells, with a safepoint between them, while the other stops it and retires its window.
-fn a_window(w: &Arc<World>) {
+/// One makes private cells, with a safepoint between them, while the other stops it and retires its nursery.
+fn a_nursery(w: &Arc<World>) {
     let mut me = Worker::first(w);
     let other = start(w, |mut me| {
         me.birth();
@@ -359,8 +359,8 @@ fn a_window(w: &Arc<World>) {
     other.join().unwrap();
 }
 
-/// The window of one that is detached retires, and it comes back to another.
-fn a_window_left_behind(w: &Arc<World>) {
+/// The nursery of one that is detached retires, and it comes back to another.
+fn a_nursery_left_behind(w: &Arc<World>) {
     let mut me = Worker::first(w);
     let other = start(w, |mut me| {
         me.birth();
@@ -460,8 +460,8 @@ hold! {
     nothing_is_freed_under_a_reader_aside: a_reader_aside 3;
     a_fork_finds_nobody_in_the_allocator_and_all_go_on_after_it: a_fork 3;
     two_forks_wait_for_each_other: two_forks 2;
-    a_window_retires_while_its_worker_stands_still: a_window 3;
-    a_window_retires_while_its_worker_is_away: a_window_left_behind 3;
+    a_nursery_retires_while_its_worker_stands_still: a_nursery 3;
+    a_nursery_retires_while_its_worker_is_away: a_nursery_left_behind 3;
 }
 macro_rules! fail {
     ($($name:ident: $model:ident $bound:expr, $rule:expr;)*) => { $(
@@ -490,6 +490,6 @@ fail! {
     a_fork_that_does_not_wait_finds_the_allocator_taken: a_fork 3, "a fork waits for who is detached";
     who_detaches_before_a_fork_is_in_the_allocator: a_fork 3, "nobody detaches before a fork";
     untold_of_one_that_is_back_a_fork_waits_for_ever: a_fork_waits 3, "who is back tells a fork";
-    a_stop_that_waits_for_nobody_retires_a_window_in_use: a_window 3, "a stop waits for who is active";
-    back_during_a_stop_one_is_in_a_window_that_retires: a_window_left_behind 3, "nobody is back during a stop";
+    a_stop_that_waits_for_nobody_retires_a_nursery_in_use: a_nursery 3, "a stop waits for who is active";
+    back_during_a_stop_one_is_in_a_nursery_that_retires: a_nursery_left_behind 3, "nobody is back during a stop";
 }

@@ -123,7 +123,7 @@ fn heap_config() -> HeapConfig {
             Some("paper") => Rule::Paper,
             _ => Rule::Closure,
         },
-        window: number("KUMI_WINDOW").map_or(d.window, |kb| (kb.clamp(8, 256) as usize) << 10),
+        nursery: number("KUMI_WINDOW").map_or(d.nursery, |kb| (kb.clamp(8, 256) as usize) << 10),
         young: number("KUMI_YOUNG").map_or(d.young, |mb| {
             let fixed = (mb.clamp(1, 1024) as usize) << 20;
             (fixed, fixed)

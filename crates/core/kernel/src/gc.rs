@@ -89,7 +89,7 @@ const PAGE: u64 = 32 * 1024;
 
 /// The whole numbers of `GC.stat`, in the order it shows: CRuby's keys, then ours.
 fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
-    // What stands in other workers' windows is told when it leaves them.
+    // What stands in other workers' nurseries is told when it leaves them.
     let (cells, bytes) = cx.heap.private_now();
     let shared = cx.heap.shared();
     let (mut s, stats): (GcStat, _) = (shared.stat(), &shared.stats);
@@ -142,7 +142,7 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
         ("shapes", shapes as u64),
         ("sites", sites as u64),
         ("heap_max", shared.max() as u64),
-        ("sites_window", s.sites_window),
+        ("sites_window", s.sites_nursery),
         ("sites_shared", s.sites_shared),
     ];
     v.extend(cx.table_sizes().map(|(k, n)| (k, n as u64)));
@@ -165,10 +165,10 @@ fn worker_rows(w: &WorkerStat) -> [(&'static str, u64); 14] {
         ("retired_cells", w.retired_cells),
         ("misspeculated_bytes", w.misspeculated_bytes()),
         ("retirements", w.retirements),
-        ("window_count", w.window_count),
-        ("window_ns", w.window_ns),
-        ("window_freed_cells", w.window_freed_cells),
-        ("window_freed_bytes", w.window_freed_bytes),
+        ("window_count", w.nursery_count),
+        ("window_ns", w.nursery_ns),
+        ("window_freed_cells", w.nursery_freed_cells),
+        ("window_freed_bytes", w.nursery_freed_bytes),
     ]
 }
 /// A histogram's key, and those of its median, 99th percentile and maximum in nanoseconds.
@@ -185,7 +185,7 @@ fn pauses(cx: &Cx) -> [(PauseKeys, Histogram); 4] {
     [
         (("pause_young", "pause_young_p50_ns", "pause_young_p99_ns", "pause_young_max_ns"), copy(&stats.young.pauses)),
         (("pause_full", "pause_full_p50_ns", "pause_full_p99_ns", "pause_full_max_ns"), copy(&stats.full.pauses)),
-        (("pause_window", "pause_window_p50_ns", "pause_window_p99_ns", "pause_window_max_ns"), stats.window_pauses()),
+        (("pause_window", "pause_window_p50_ns", "pause_window_p99_ns", "pause_window_max_ns"), stats.nursery_pauses()),
         (
             ("time_to_safepoint", "time_to_safepoint_p50_ns", "time_to_safepoint_p99_ns", "time_to_safepoint_max_ns"),
             copy(&stats.to_safepoint),

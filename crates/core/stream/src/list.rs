@@ -41,8 +41,8 @@ const BATCH: i64 = 2;
 const TAKEN: usize = 64;
 /// ... and their bytes.
 const TAKEN_BYTES: usize = 256 << 10;
-/// A batch is in use as a whole. It takes so small a part of a window that those of two inputs, and what is made of them, leave
-/// most of it to be freed: else the window would retire and take them all for long-lived.
+/// A batch is in use as a whole. It takes so small a part of a nursery that those of two inputs, and what is made of them, leave
+/// most of it to be freed: else the nursery would retire and take them all for long-lived.
 const BATCH_SHARE: usize = 10;
 
 /// A list.
@@ -323,7 +323,7 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
             let state = &mut *state;
             let was = cx.heap.begin_series(&mut state.series);
             let mut made = Vec::with_capacity(n.min(max));
-            let mut room = cx.heap.window_bytes() / BATCH_SHARE;
+            let mut room = cx.heap.nursery_bytes() / BATCH_SHARE;
             while made.len() < max && room > 0 {
                 match state.make(cx, data) {
                     Some(v) => {

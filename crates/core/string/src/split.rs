@@ -163,8 +163,8 @@ struct Splitting {
     at: usize,
     out: Value,
 }
-/// So many pieces are born in the window, which nothing collects while they are made.
-const IN_WINDOW: usize = 512;
+/// So many pieces are born in the nursery, which nothing collects while they are made.
+const IN_NURSERY: usize = 512;
 
 /// The pieces of `s` from that at `at` on, behind those that are made.
 fn pieces(cx: &mut Cx, s: Str, pat: Value, ranges: Vec<Range<usize>>, at: usize, made: Option<Gc<ArrayObj>>) -> R {
@@ -177,7 +177,7 @@ fn pieces(cx: &mut Cx, s: Str, pat: Value, ranges: Vec<Range<usize>>, at: usize,
             return Err(cx.pause(out, Splitting { of: [s.val(), pat], text: Text::of(s), ranges, at, out }));
         }
         let r = ranges[at].clone();
-        out.put(if at < IN_WINDOW { piece(cx, s, r) } else { piece_out(cx, s, r) });
+        out.put(if at < IN_NURSERY { piece(cx, s, r) } else { piece_out(cx, s, r) });
     }
     Ok(gather(cx, made, out))
 }

@@ -135,7 +135,7 @@ pub fn piece(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
     let (a, b) = (r.start.min(n), r.end.min(n));
     make(cx, if a < b { &s.bytes()[a..b] } else { b"" }, enc(s), k)
 }
-/// As [`piece`], when there are more of them than a window holds: born outside it.
+/// As [`piece`], when there are more of them than a nursery holds: born outside it.
 #[inline]
 pub fn piece_out(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
     let n = s.bytes().len();

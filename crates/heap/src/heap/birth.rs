@@ -8,10 +8,10 @@ use super::{Heap, Rule};
 use crate::Value;
 use crate::block::MAX_CELL;
 use crate::header::{Gc, Header, flag};
+use crate::nursery::LEAVE;
 use crate::site::Place;
 use crate::space::{IN, OUTSIDE};
 use crate::trace::{Visitor, trace_cell, trace_fields};
-use crate::window::LEAVE;
 use std::sync::atomic::Ordering::*;
 
 /// Does this cell, which nobody else knows, hold only cells with these flags? (Its class is shared.)
@@ -39,16 +39,16 @@ impl Heap {
     /// would stop at them before what they hold is published.
     #[inline]
     pub fn begin_place(&mut self, p: Place) {
-        if self.rule != Rule::Off && p != Place::Window {
+        if self.rule != Rule::Off && p != Place::Nursery {
             self.sites.place = p;
             (self.birth, self.place, self.attend) = (flag::OUT, OUTSIDE, true);
         }
     }
-    /// Cells are born in the window again. Those born since [`Heap::begin_place`] were filled like any new
+    /// Cells are born in the nursery again. Those born since [`Heap::begin_place`] were filled like any new
     /// cell, without a barrier: what they hold now gets their flags.
     #[inline]
     pub fn end_place(&mut self) {
-        if self.sites.place != Place::Window {
+        if self.sites.place != Place::Nursery {
             let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
             match self.sites.born[..] {
                 [] => {}
@@ -61,11 +61,11 @@ impl Heap {
             }
         }
     }
-    /// Cells are born in the window until the place that is given back begins anew. What was born there remains to be
+    /// Cells are born in the nursery until the place that is given back begins anew. What was born there remains to be
     /// looked at when it ends.
     #[inline]
     pub(crate) fn suspend_place(&mut self) -> Place {
-        (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.window.stress() != 0);
+        (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.nursery.stress() != 0);
         std::mem::take(&mut self.sites.place)
     }
     /// As [`Heap::end_place`] where one cell was born, which is empty yet: later stores have their barriers.
@@ -86,12 +86,12 @@ impl Heap {
         }
     }
 
-    /// Is a birth outside the window, while no place has begun, nothing but the cell and its flag?
+    /// Is a birth outside the nursery, while no place has begun, nothing but the cell and its flag?
     #[inline(always)]
     pub(super) fn plain_outside(&self) -> bool {
         self.plain && !self.attend
     }
-    /// What a cell holds that was just born outside the window leaves it, too.
+    /// What a cell holds that was just born outside the nursery leaves it, too.
     #[inline(always)]
     pub(super) fn raise_out(&mut self, v: Value) {
         if let Some(h) = v.header()
@@ -119,7 +119,7 @@ impl Heap {
                 }
             }
         }
-        if self.sites.place != Place::Window && filled_later {
+        if self.sites.place != Place::Nursery && filled_later {
             // All it will hold is looked at when this place ends.
             self.sites.born.push(v);
             return;
@@ -183,7 +183,7 @@ impl Heap {
         }
         Gc::from_ptr(p as *mut T)
     }
-    /// A cell with slots was made, that is large (so it lies outside the window), or must be looked at.
+    /// A cell with slots was made, that is large (so it lies outside the nursery), or must be looked at.
     #[cold]
     #[inline(never)]
     pub(crate) fn slots_born(&mut self, p: *mut u8, bytes: usize) {

@@ -87,8 +87,8 @@ impl Heap {
         }
         a
     }
-    /// The same, born outside the window in one step: one of more strings than a window holds, which a native makes before
-    /// the window can be collected. None where more than the cell is asked for.
+    /// The same, born outside the nursery in one step: one of more strings than a nursery holds, which a native makes before
+    /// the nursery can be collected. None where more than the cell is asked for.
     #[inline]
     pub fn str_out(&mut self, class: Value, bytes: &[u8], enc: u8) -> Option<Gc<StrObj>> {
         if !self.plain_outside() || bytes.len() >= MUCH {
@@ -145,7 +145,7 @@ impl Heap {
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
     }
-    /// As [`begin_place`](Self::begin_place) outside the window, [`array`](Self::array) and
+    /// As [`begin_place`](Self::begin_place) outside the nursery, [`array`](Self::array) and
     /// [`end_place`](Self::end_place) in one: the array is whole at once, so nothing has to be noted of it. `None`: the heap
     /// has more to do for a birth outside.
     #[inline(always)]

@@ -77,7 +77,7 @@ fn a_heap_that_ends_hands_on_each_block_once() {
     h.array(Value::FALSE, &[]);
     assert!(h.lists.unswept.len() > 2, "empty blocks that nobody has swept yet");
     h.lists.pace = 2;
-    // What lives in the window is charged as the heap ends, and pays by sweeping.
+    // What lives in the nursery is charged as the heap ends, and pays by sweeping.
     h.budget = 0;
     let shared = h.shared.clone();
     drop(h);

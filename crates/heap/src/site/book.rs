@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 
-/// A node collection counts as so many ticks: where nothing is born in windows, those stand still.
+/// A node collection counts as so many ticks: where nothing is born in nurseries, those stand still.
 pub const NODE_TICKS: u64 = 64;
 
 /// One site in a report.
@@ -47,7 +47,7 @@ pub(super) struct Inner {
     sites: FxHashMap<SiteKey, Entry>,
     /// Those that went out, for the search for new trials.
     out: Vec<SiteKey>,
-    window: usize,
+    nursery: usize,
 }
 
 impl Inner {
@@ -63,7 +63,7 @@ impl Inner {
         if policy.mode != SiteMode::History || all < if e.trial { ENOUGH_IN_TRIAL.min(policy.enough) } else { policy.enough } as u64 {
             return None;
         }
-        let to = if e.recent.failed() * policy.ratio >= all { Strategy::Out } else { Strategy::Window };
+        let to = if e.recent.failed() * policy.ratio >= all { Strategy::Out } else { Strategy::Nursery };
         let r = &mut e.recent;
         (r.freed, r.published, r.retired) = (r.freed / 2, r.published / 2, r.retired / 2);
         let was = e.strategy.replace(to);
@@ -74,8 +74,8 @@ impl Inner {
         if was == Some(to) {
             return None;
         }
-        if was == Some(Strategy::Window) {
-            self.window -= 1;
+        if was == Some(Strategy::Nursery) {
+            self.nursery -= 1;
         }
         if to == Strategy::Out {
             e.patience = e.patience.max(policy.first_trial);
@@ -83,7 +83,7 @@ impl Inner {
             self.out.push(key);
             Some(to)
         } else {
-            self.window += 1;
+            self.nursery += 1;
             // Where it was undecided before, its cells are born there already.
             None
         }
@@ -94,11 +94,11 @@ impl Inner {
 pub struct SiteBook {
     pub(super) inner: Mutex<Inner>,
     pub policy: SitePolicy,
-    /// Window collections so far, and node collections weighed.
+    /// Nursery collections so far, and node collections weighed.
     pub(super) clock: AtomicU64,
     /// Clock at which somebody looks for sites to try again.
     next_look: AtomicU64,
-    window: AtomicUsize,
+    nursery: AtomicUsize,
     out: AtomicUsize,
     /// Counts the changes of strategies: who has a copy of some of them looks here.
     epoch: AtomicU64,
@@ -117,26 +117,26 @@ impl SiteBook {
             policy,
             clock: AtomicU64::new(0),
             next_look: AtomicU64::new(policy.first_trial),
-            window: AtomicUsize::new(0),
+            nursery: AtomicUsize::new(0),
             out: AtomicUsize::new(0),
             epoch: AtomicU64::new(0),
         }
     }
     pub(super) fn count(&self, b: &Inner, changed: bool) {
-        self.window.store(b.window, Relaxed);
+        self.nursery.store(b.nursery, Relaxed);
         self.out.store(b.out.len(), Relaxed);
         if changed {
             self.epoch.fetch_add(1, Release);
         }
     }
-    /// A window collection ended (1), or a node collection ([`NODE_TICKS`]).
+    /// A nursery collection ended (1), or a node collection ([`NODE_TICKS`]).
     #[inline]
     pub fn tick(&self, n: u64) {
         self.clock.fetch_add(n, Relaxed);
     }
-    /// Sites decided to make their cells in windows, and outside.
+    /// Sites decided to make their cells in nurseries, and outside.
     pub fn counts(&self) -> (usize, usize) {
-        (self.window.load(Relaxed), self.out.load(Relaxed))
+        (self.nursery.load(Relaxed), self.out.load(Relaxed))
     }
     /// Grows when a site goes out, or gets another trial.
     pub fn epoch(&self) -> u64 {
@@ -180,14 +180,14 @@ impl SiteBook {
     /// Forgets the sites that are `dead`: their code was freed.
     pub fn forget(&self, dead: &dyn Fn(&SiteKey) -> bool) {
         let mut b = crate::shared::lock(&self.inner);
-        let Inner { sites, out, window } = &mut *b;
+        let Inner { sites, out, nursery } = &mut *b;
         let mut gone = 0;
         sites.retain(|k, e| {
             let dead = dead(k);
-            gone += (dead && e.strategy == Some(Strategy::Window)) as usize;
+            gone += (dead && e.strategy == Some(Strategy::Nursery)) as usize;
             !dead
         });
-        *window -= gone;
+        *nursery -= gone;
         let before = out.len();
         out.retain(|k| sites.contains_key(k));
         let changed = out.len() != before;

@@ -26,7 +26,7 @@ pub struct SitePolicy {
     pub stress: u64,
     /// Fates known before a site is decided on.
     pub(super) enough: u32,
-    /// Ticks of the book (window collections) until a site that went out gets its first new trial.
+    /// Ticks of the book (nursery collections) until a site that went out gets its first new trial.
     pub(super) first_trial: u64,
 }
 
@@ -66,5 +66,5 @@ impl SitePolicy {
 const ENOUGH: u32 = 128;
 /// ... in a new trial of a site that had gone out.
 pub(super) const ENOUGH_IN_TRIAL: u32 = 32;
-/// Ticks of the book (window collections) until a site that went out gets its first new trial.
+/// Ticks of the book (nursery collections) until a site that went out gets its first new trial.
 pub(super) const FIRST_TRIAL: u64 = 1024;

@@ -1,4 +1,4 @@
-//! One worker's sites: their ids, the fates of their cells that the book has not heard of, and which windows record.
+//! One worker's sites: their ids, the fates of their cells that the book has not heard of, and which nurseries record.
 //!
 //! Invariant: only the worker itself touches its table. A count is in the table or in the book, never in both: it moves
 //! when the site is due ([`SiteTable::settle`]) or a report is made ([`SiteTable::flush`]).
@@ -9,7 +9,7 @@ use crate::series::HELD;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering::*;
 
-/// One window in so many records when nearly all cells are of decided sites: recording a cell costs some 200
+/// One nursery in so many records when nearly all cells are of decided sites: recording a cell costs some 200
 /// instructions, and this way 0.5 % in a program that does nothing but allocate.
 const SELDOM: u32 = 64;
 /// Slots of the table's front: a power of two.
@@ -36,13 +36,13 @@ pub struct SiteTable {
     front: Box<[(SiteKey, u32)]>,
     sites: Vec<Local>,
     due: Vec<u32>,
-    /// Cells recorded in the present window, and those of sites still undecided among them.
+    /// Cells recorded in the present nursery, and those of sites still undecided among them.
     cells: u32,
     unsettled: u32,
-    /// Windows until the next one that records.
+    /// Nurseries until the next one that records.
     skip: u32,
     policy: SitePolicy,
-    /// Every window records and every birth outside is counted: a profile is being made.
+    /// Every nursery records and every birth outside is counted: a profile is being made.
     profile: bool,
 }
 
@@ -60,7 +60,7 @@ impl SiteTable {
             profile: false,
         }
     }
-    /// From now on every window records.
+    /// From now on every nursery records.
     pub fn set_profile(&mut self, on: bool) {
         self.profile = on;
     }
@@ -68,15 +68,15 @@ impl SiteTable {
         self.profile
     }
 
-    /// A window begins (fresh, or swept and used again): is it to record the sites of its cells?
-    pub fn begin_window(&mut self) -> bool {
+    /// A nursery begins (fresh, or swept and used again): is it to record the sites of its cells?
+    pub fn begin_nursery(&mut self) -> bool {
         if self.profile {
             return true;
         }
         if self.policy.mode != SiteMode::History {
             return false;
         }
-        // What the last recording window saw says whether there is much to learn.
+        // What the last recording nursery saw says whether there is much to learn.
         if self.cells > 0 {
             let (cells, unsettled) = (self.cells as u64, self.unsettled as u64);
             self.skip = match () {
@@ -92,7 +92,7 @@ impl SiteTable {
         }
         self.skip == 0
     }
-    /// The id of a site, for the record of a cell that it makes now in a recording window.
+    /// The id of a site, for the record of a cell that it makes now in a recording nursery.
     #[inline]
     pub fn id(&mut self, key: SiteKey) -> u32 {
         self.cells += 1;
@@ -116,7 +116,7 @@ impl SiteTable {
         self.front[h] = (key, id);
         id
     }
-    /// What became of a cell of a recording window, as far as it is known by now: once for each cell.
+    /// What became of a cell of a recording nursery, as far as it is known by now: once for each cell.
     #[inline]
     pub fn fate(&mut self, site: u32, fate: Fate, bytes: u32) {
         let Some(s) = self.sites.get_mut(site as usize).filter(|_| site != 0) else { return };

@@ -30,7 +30,7 @@ fn a_site_is_decided_after_128_known_fates_by_its_ratio() {
     live(&mut t, key(16), 128, 16);
     assert_eq!(t.settle(&book), []);
     assert_eq!(book.counts(), (1, 1));
-    // A site of the window kind stays watched, and goes out when it changes.
+    // A site of the nursery kind stays watched, and goes out when it changes.
     for _ in 0..4 {
         live(&mut t, key(16), 128, 1);
     }
@@ -88,19 +88,19 @@ fn workers_add_up_in_the_book() {
 }
 
 #[test]
-fn windows_record_while_there_is_something_to_learn() {
+fn nurseries_record_while_there_is_something_to_learn() {
     let mut t = SiteTable::new(policy(8));
     let book = SiteBook::new(policy(8));
-    assert!(t.begin_window());
+    assert!(t.begin_nursery());
     live(&mut t, key(8), 100, 0);
-    assert!(t.begin_window());
+    assert!(t.begin_nursery());
     live(&mut t, key(8), 100, 0);
     t.settle(&book);
     // Undecided at its birth, decided by now: once more.
-    assert!(t.begin_window());
+    assert!(t.begin_nursery());
     live(&mut t, key(8), 100, 0);
     let records = (0..64).filter(|_| {
-        let r = t.begin_window();
+        let r = t.begin_nursery();
         if r {
             live(&mut t, key(8), 100, 0);
         }
@@ -108,9 +108,9 @@ fn windows_record_while_there_is_something_to_learn() {
     });
     assert_eq!(records.count(), 1);
     let mut none = SiteTable::new(SitePolicy { mode: SiteMode::Static, ..SitePolicy::default() });
-    assert!(!none.begin_window());
+    assert!(!none.begin_nursery());
     none.set_profile(true);
-    assert!(none.begin_window());
+    assert!(none.begin_nursery());
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_sound_heap_passes() {
             h.set_side_ivar(mine, crate::Sym(3), p);
         }
         if i % 200 == 0 {
-            h.collect_window(|m| m.mark(mine));
+            h.collect_nursery(|m| m.mark(mine));
         }
         if i % 100 == 0 {
             check(&mut [&mut h, other], &[table], &[&[mine], &[]], Moment::BeforeYoung).unwrap();
@@ -76,7 +76,7 @@ fn a_store_without_barrier_is_seen_with_its_path() {
     push(inner, Value::fix(0));
     push(inner, s);
     let r = check(&mut [&mut h], &[outer], &[&[]], Moment::Anytime);
-    faulty(r, &["a cell outside the window refers to a private one", "the runtime's root 0 -> Range", ".end -> Array", "[1] -> Str"]);
+    faulty(r, &["a cell outside the nursery refers to a private one", "the runtime's root 0 -> Range", ".end -> Array", "[1] -> Str"]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn what_is_private_is_its_own_workers() {
     check(&mut [&mut h, &mut o], &[], &[&[s], &[]], Moment::Anytime).unwrap();
     faulty(
         check(&mut [&mut h, &mut o], &[], &[&[], &[s]], Moment::Anytime),
-        &["a private cell lies in the window of worker 0: root 0 of worker 1"],
+        &["a private cell lies in the nursery of worker 0: root 0 of worker 1"],
     );
     h.retire_roots(|m| m.mark(s));
     let a = array(&mut o, &[s]);
@@ -127,7 +127,7 @@ fn freed_cells_and_wild_addresses_are_seen() {
     let dead = text(&mut h, "dead soon");
     let after = text(&mut h, "kept");
     push(keep, after);
-    h.collect_window(|m| m.mark(keep));
+    h.collect_nursery(|m| m.mark(keep));
     check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime).unwrap();
     push(keep, dead);
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["Array", "[1] refers to free space or the inside of a cell"]);
@@ -176,7 +176,7 @@ fn large_cells_and_unknown_kinds() {
     e.cell::<crate::EnvObj>().unwrap().set(8999, s);
     faulty(
         check(&mut [&mut h], &[], &[&[e]], Moment::Anytime),
-        &["a cell outside the window refers to a private one", "Env", "[8999] -> Str"],
+        &["a cell outside the nursery refers to a private one", "Env", "[8999] -> Str"],
     );
     // SAFETY: a cell of this test's; its kind byte is put back before anybody else looks.
     unsafe {
@@ -204,14 +204,14 @@ fn what_a_task_holds_is_its_threads() {
     let s = text(&mut h, "private");
     d.as_data::<Holder>().unwrap().0 = s;
     let mut look = |l: Look| verify(&mut [&mut h], &mut |m| m.mark(d), &mut |_, _| (), Moment::BeforeYoung, &|_| l);
-    faulty(look(Look::default()), &["a cell outside the window refers to a private one"]);
+    faulty(look(Look::default()), &["a cell outside the nursery refers to a private one"]);
     faulty(
-        look(Look { of: Some(0), window: true, shown: false, ..Look::default() }),
+        look(Look { of: Some(0), nursery: true, shown: false, ..Look::default() }),
         &["an old cell that is not remembered refers to a young one"],
     );
     faulty(
-        look(Look { of: Some(0), window: false, shown: true, ..Look::default() }),
-        &["a task that no window collection looks at holds a private cell"],
+        look(Look { of: Some(0), nursery: false, shown: true, ..Look::default() }),
+        &["a task that no nursery collection looks at holds a private cell"],
     );
-    look(Look { of: Some(0), window: true, shown: true, ..Look::default() }).unwrap();
+    look(Look { of: Some(0), nursery: true, shown: true, ..Look::default() }).unwrap();
 }

@@ -67,7 +67,7 @@ pub struct Cx {
     pub gc_stress: u32,
     /// The heap is verified at collections: see `verify`.
     pub(crate) verifies: bool,
-    /// Window collections until the next look.
+    /// Nursery collections until the next look.
     pub(crate) verify_pause: u32,
     pub(crate) gc_tick: u32,
     /// Names of what is being compiled may die with the code.

@@ -1,7 +1,7 @@
 //! Registers that are certainly dead, emptied before a collection, so that what a finished call left there is not kept.
 //!
-//! A stack is marked by whole frames. Most of what is dead in them lies where calls have been: a call window and all above
-//! it belong to the callee (`bytecode`: *call window*), so nothing there but the call's own result is read afterwards. That
+//! A stack is marked by whole frames. Most of what is dead in them lies where calls have been: a register window and all above
+//! it belong to the callee (`bytecode`: *register window*), so nothing there but the call's own result is read afterwards. That
 //! tells what is dead at an instruction, however it is come to:
 //! - before it stands a call with its window at `R[b]` and its result in `R[a]`: all from `b` on, and its frame header below, but `a`;
 //! - what runs next reads certain registers before it comes to a call: for the innermost frame the code is followed.

@@ -1,5 +1,5 @@
 //! Allocation sites in the code: which instruction allocates just now, and instructions rewritten so
-//! that what they make is born outside the window.
+//! that what they make is born outside the nursery.
 //!
 //! An instruction whose site went out is replaced, by one atomic store at a safepoint, by one of four
 //! general forms (`Op::Out`, `OutOp`, `SendOut`, `IntrinsicOut`) that name the original, or by `ArrayOut`, which the loop
@@ -139,7 +139,7 @@ impl Cx {
         if q.system {
             let key = key_at(fp, self.pc as u64, |q| q.system);
             let dice = self.heap.site_book().policy.stress != 0 && key.at & 0x100 != 0;
-            return if dice || self.heap.site_is_out(&key) { Place::Out } else { Place::Window };
+            return if dice || self.heap.site_is_out(&key) { Place::Out } else { Place::Nursery };
         }
         match q.birth(self.pc as u64, self.heap.site_book().policy.fields) {
             Some(Stored::Shared) => Place::Shared,

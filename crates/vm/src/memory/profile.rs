@@ -1,6 +1,6 @@
 //! Profiles of allocation and of the heap, by Ruby line and by class, as text and as JSON.
 //!
-//! The heap samples where the loop is while it allocates, and counts the fates of cells born in windows by site
+//! The heap samples where the loop is while it allocates, and counts the fates of cells born in nurseries by site
 //! (`kumi_heap::{sample, site}`); here code addresses become lines. What the runtime's own library allocates counts
 //! for the line that called it, with the library method's name beside it.
 //!
@@ -26,11 +26,11 @@ pub struct AllocLine {
     /// Cells and buffers: as sampled, and at least what is known of its cells.
     pub bytes: u64,
     pub samples: u64,
-    /// What became of cells born in windows, as far as it is known.
+    /// What became of cells born in nurseries, as far as it is known.
     pub fates: Fates,
     /// Cells born outside by their site's strategy.
     pub out: u64,
-    /// Instructions of the line by strategy: in windows, outside, not decided.
+    /// Instructions of the line by strategy: in nurseries, outside, not decided.
     pub sites: [u32; 3],
 }
 
@@ -145,7 +145,7 @@ impl Cx {
             e.fates.add(&r.fates);
             e.out += r.out;
             let strategy = match r.strategy {
-                Some(Strategy::Window) => 0,
+                Some(Strategy::Nursery) => 0,
                 Some(Strategy::Out) => 1,
                 None => 2,
             };

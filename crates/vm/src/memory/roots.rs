@@ -120,7 +120,7 @@ impl Cx {
 const LONG: usize = 1024;
 
 /// Shows the values of a worker that stand in no cell and no task of another thread.
-struct Window<'a> {
+struct Nursery<'a> {
     task: TaskPtr,
     root: TaskPtr,
     /// All is published afterwards.
@@ -131,7 +131,7 @@ struct Window<'a> {
     tasks: &'a TaskTable,
 }
 
-impl Window<'_> {
+impl Nursery<'_> {
     /// The stack and fields of the running task and of the recent ones.
     fn stacks(&self, m: &mut Marker) {
         let mut task = self.task;
@@ -151,7 +151,7 @@ impl Window<'_> {
     }
 }
 
-impl Window<'_> {
+impl Nursery<'_> {
     /// The tasks that wait for the running fiber. They may have left the list, and go with their thread.
     fn resumers(&self, m: &mut Marker) {
         let mut at = self.task.resumer;
@@ -209,8 +209,8 @@ impl Cx {
             return;
         }
         let Cx { heap, task, root, recent, rt, .. } = self;
-        if heap.windows() {
-            let w = Window { task: *task, root: *root, shared: true, known: None, recent, tasks: &rt.tasks };
+        if heap.nurseries() {
+            let w = Nursery { task: *task, root: *root, shared: true, known: None, recent, tasks: &rt.tasks };
             heap.publish_roots(|m| w.stacks(m));
             heap.all_shown();
         }
@@ -221,7 +221,7 @@ impl Cx {
         if self.recent.is_empty() {
             return;
         }
-        if self.heap.windows() {
+        if self.heap.nurseries() {
             let Cx { heap, task, recent, rt, .. } = self;
             heap.publish_roots(|m| {
                 for mut t in recent.iter().filter_map(|id| rt.tasks.get(*id)).filter(|t| t != task) {
@@ -235,13 +235,13 @@ impl Cx {
     pub(crate) fn publish_call(&mut self, c: &Call) {
         self.heap.publish_roots(|m| trace_call(c, m));
     }
-    /// Shows the roots of a window collection.
-    pub fn window_roots(&mut self, m: &mut Marker) {
+    /// Shows the roots of a nursery collection.
+    pub fn nursery_roots(&mut self, m: &mut Marker) {
         self.show_stack();
-        Window { task: self.task, root: self.root, shared: false, known: None, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
+        Nursery { task: self.task, root: self.root, shared: false, known: None, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
         show_pending(&self.pending, &self.switch_to, m);
     }
-    /// Recent tasks that have not run since the last window collection leave the list: what they hold leaves the window.
+    /// Recent tasks that have not run since the last nursery collection leave the list: what they hold leaves the nursery.
     pub fn age_recent(&mut self) {
         if self.recent.is_empty() {
             return;
@@ -262,8 +262,8 @@ impl Cx {
             self.heap.retire_roots(|m| old.iter_mut().for_each(|t| t.show(false, None, m)));
         }
     }
-    /// A window collection, by this worker alone. Only at safepoints.
-    pub(crate) fn collect_window(&mut self) {
+    /// A nursery collection, by this worker alone. Only at safepoints.
+    pub(crate) fn collect_nursery(&mut self) {
         let _whole = Whole::begin();
         self.show_stack();
         self.age_recent();
@@ -272,8 +272,8 @@ impl Cx {
         if task.base > LONG {
             heap.retire_roots(|m| known = task.show_aged(m));
         }
-        let w = Window { task: *task, root: *root, shared: false, known, recent, tasks: &rt.tasks };
-        heap.collect_window(|m| {
+        let w = Nursery { task: *task, root: *root, shared: false, known, recent, tasks: &rt.tasks };
+        heap.collect_nursery(|m| {
             w.stacks(m);
             show_pending(pending, switch_to, m);
         });
@@ -281,8 +281,8 @@ impl Cx {
             self.verify_pause -= 1;
         } else if self.verifies {
             let t0 = std::time::Instant::now();
-            self.stop_world(|cx| cx.verify_heap(Moment::BeforeYoung, "after a window collection"));
-            // Where a look takes long, it is taken less often: five window collections are let pass for a millisecond.
+            self.stop_world(|cx| cx.verify_heap(Moment::BeforeYoung, "after a nursery collection"));
+            // Where a look takes long, it is taken less often: five nursery collections are let pass for a millisecond.
             self.verify_pause = (t0.elapsed().as_micros() / 200).min(256) as u32;
         }
         self.settle_sites(1);

@@ -1,6 +1,6 @@
 //! The heap verifier over a runtime: whose roots are whose, and what is said when a rule is broken.
 //!
-//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after window and node collections, and before
+//! It runs in the stress modes (`KUMI_GC_STRESS`, `KUMI_TLH_STRESS`) after nursery and node collections, and before
 //! some of the latter: after each of them while the heap is small, less often where a look takes long, so that it takes a
 //! steady part of the time. `KUMI_VERIFY=0` leaves it out there; `KUMI_VERIFY=1` puts it in anywhere.
 //!
@@ -48,7 +48,7 @@ impl Cx {
             Look {
                 shown: runs || t.recent & recent::TOUCHED != 0 || Runtime::is_kept(*t, false),
                 of,
-                window: runs || t.recent & recent::LISTED != 0,
+                nursery: runs || t.recent & recent::LISTED != 0,
                 task: true,
             }
         };

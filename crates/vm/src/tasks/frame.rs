@@ -31,7 +31,7 @@ pub mod ff {
     pub const BMETHOD: u64 = 64;
     /// Called by a retried native: hidden from everything.
     pub const HIDDEN: u64 = 128;
-    /// What lies below this frame is in nobody's window any more ...
+    /// What lies below this frame is in nobody's nursery any more ...
     pub const AGED: u64 = 256;
     /// ... and even published: its slots need not be looked at again. A frame that is left hands both to its caller.
     pub const SHOWN: u64 = 512;
@@ -333,7 +333,7 @@ impl Task {
     /// Shows the values of a task that does not run, or whose frame stands in `base`, to whoever publishes them or
     /// looks for private ones. `shared`: all are published afterwards. What is published wherever it is set (class
     /// cells, interrupts, masks, locals) is left out, and so are slots that are known to be published, or for the
-    /// window's roots to be in no window. `known`: what `show_aged` has found just now.
+    /// nursery's roots to be in no nursery. `known`: what `show_aged` has found just now.
     pub(crate) fn show(&mut self, shared: bool, known: Option<Fresh>, m: &mut Marker) {
         if let Some(fp) = self.parked_frame() {
             let mark = if shared { ff::SHOWN } else { ff::SHOWN | ff::AGED };
@@ -350,7 +350,7 @@ impl Task {
         m.mark_all(&[self.err, self.result, self.failed, self.storage, self.around, self.matched]);
         self.show_lists(m);
     }
-    /// The slots of a long stack that its running frame did not lie in since the last look leave the window: shows
+    /// The slots of a long stack that its running frame did not lie in since the last look leave the nursery: shows
     /// them, and notes it. What is left to be shown.
     pub(crate) fn show_aged(&mut self, m: &mut Marker) -> Option<Fresh> {
         let fp = self.parked_frame()?;

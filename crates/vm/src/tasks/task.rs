@@ -200,7 +200,7 @@ pub struct Task {
     pub after_signal: ThinVec<Interrupted>,
     /// Events it is being told of.
     pub(crate) tracing: Option<Box<crate::trace::Tracing>>,
-    /// Its place among the roots of window collections: bits of [`recent`].
+    /// Its place among the roots of nursery collections: bits of [`recent`].
     pub(crate) recent: u8,
     /// A frame of it may have `ff::SHOWN` or `ff::AGED`: who writes into frames below the running one publishes.
     pub(crate) marked: bool,
@@ -210,7 +210,7 @@ pub struct Task {
 pub(crate) mod recent {
     /// It stands in its worker's list.
     pub const LISTED: u8 = 1;
-    /// It ran since the last window collection.
+    /// It ran since the last nursery collection.
     pub const RAN: u8 = 2;
     /// It ran since the last node collection: a young one looks at it whoever holds its object.
     pub const TOUCHED: u8 = 4;

@@ -35,8 +35,8 @@ impl Cx {
             return Flow::Go;
         }
         self.shrink_stack();
-        if self.heap.wants_window() {
-            self.collect_window();
+        if self.heap.wants_nursery() {
+            self.collect_nursery();
         }
         if self.gc_stress > 0 {
             self.heap.poll.store(true, Relaxed);

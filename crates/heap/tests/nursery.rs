@@ -12,7 +12,7 @@ fn text(h: &mut Heap, s: &str) -> Value {
 }
 
 #[test]
-fn private_cells_hold_private_cells_and_die_in_a_window_collection() {
+fn private_cells_hold_private_cells_and_die_in_a_nursery_collection() {
     let mut h = Heap::new();
     let keep = h.array(Value::FALSE, &[]);
     for i in 0..50 {
@@ -23,13 +23,13 @@ fn private_cells_hold_private_cells_and_die_in_a_window_collection() {
             k.push(s);
         }
     }
-    h.collect_window(|m| m.mark(keep.val()));
+    h.collect_nursery(|m| m.mark(keep.val()));
     let st = h.stat().all;
-    assert_eq!((st.window_freed_cells, st.published_cells, st.retired_cells), (45, 0, 0));
+    assert_eq!((st.nursery_freed_cells, st.published_cells, st.retired_cells), (45, 0, 0));
     assert_eq!(flags(keep.val()), (false, false));
     assert_eq!(keep.get(4).and_then(|v| v.as_str()).map(|s| s.bytes()[..9].to_vec()), Some(b"number 40".to_vec()));
-    h.collect_window(|_| {});
-    assert_eq!(h.stat().all.window_freed_cells, 51);
+    h.collect_nursery(|_| {});
+    assert_eq!(h.stat().all.nursery_freed_cells, 51);
 }
 
 #[test]
@@ -47,9 +47,9 @@ fn storing_into_what_left_publishes_the_closure() {
         assert_eq!(flags(v), (true, true));
     }
     assert_eq!(flags(other), (false, false));
-    h.collect_window(|m| m.mark(other));
+    h.collect_nursery(|m| m.mark(other));
     assert_eq!(leaf.as_str().map(|s| s.bytes().to_vec()), Some(b"leaf".to_vec()));
-    assert_eq!(h.stat().all.window_freed_cells, 0);
+    assert_eq!(h.stat().all.nursery_freed_cells, 0);
 }
 
 #[test]
@@ -68,20 +68,20 @@ fn what_is_confined_leaves_without_being_shared() {
 }
 
 #[test]
-fn a_full_window_retires_in_place_and_a_node_collection_frees_it() {
+fn a_full_nursery_retires_in_place_and_a_node_collection_frees_it() {
     let mut h = Heap::new();
     let mut keep = Vec::new();
-    let mut windows = 0;
+    let mut nurseries = 0;
     for i in 0..20_000u64 {
         keep.push(text(&mut h, &format!("kept {i}")));
-        if h.wants_window() {
-            windows += 1;
+        if h.wants_nursery() {
+            nurseries += 1;
             let k = keep.clone();
-            h.collect_window(|m| m.mark_all(&k));
+            h.collect_nursery(|m| m.mark_all(&k));
         }
     }
     let st = h.stat().all;
-    assert!(windows > 5 && st.retirements > 5, "{windows} {st:?}");
+    assert!(nurseries > 5 && st.retirements > 5, "{nurseries} {st:?}");
     for (i, v) in keep.iter().enumerate() {
         assert_eq!(v.as_str().map(|s| s.bytes().to_vec()), Some(format!("kept {i}").into_bytes()));
     }
@@ -94,7 +94,7 @@ fn a_full_window_retires_in_place_and_a_node_collection_frees_it() {
 }
 
 #[test]
-fn what_dies_in_its_window_at_a_node_collection_was_allocated_and_is_freed() {
+fn what_dies_in_its_nursery_at_a_node_collection_was_allocated_and_is_freed() {
     let mut h = Heap::new();
     let kept = text(&mut h, "kept");
     for i in 0..100 {
@@ -105,7 +105,7 @@ fn what_dies_in_its_window_at_a_node_collection_was_allocated_and_is_freed() {
     for i in 0..10 {
         text(&mut h, &format!("garbage {i}"));
     }
-    h.collect_window(|m| m.mark(kept));
+    h.collect_nursery(|m| m.mark(kept));
     for i in 0..5 {
         text(&mut h, &format!("garbage {i}"));
     }
@@ -181,11 +181,11 @@ fn under_the_papers_rule_a_stored_cell_leaves_whatever_holds_it() {
 }
 
 #[test]
-fn without_windows_everything_is_born_shared() {
+fn without_nurseries_everything_is_born_shared() {
     let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let s = text(&mut h, "s");
     assert_eq!(flags(s), (true, true));
-    h.collect_window(|_| {});
+    h.collect_nursery(|_| {});
     assert_eq!(s.as_str().map(|s| s.bytes().to_vec()), Some(b"s".to_vec()));
 }
 
@@ -204,9 +204,9 @@ fn cells_of_every_size_find_room() {
             kept.push((i, n, e));
         }
         h.seal_born();
-        if h.wants_window() {
+        if h.wants_nursery() {
             let k: Vec<Value> = kept.iter().map(|e| e.2.val()).collect();
-            h.collect_window(|m| m.mark_all(&k));
+            h.collect_nursery(|m| m.mark_all(&k));
         }
         if h.wants_gc() {
             let k: Vec<Value> = kept.iter().map(|e| e.2.val()).collect();

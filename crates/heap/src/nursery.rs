@@ -1,51 +1,51 @@
-//! A worker's window: where its private cells are born, and how they die there.
+//! A worker's nursery: where its private cells are born, and how they die there.
 //!
 //! Invariants (the paper's speculation, section 2 of "Speculative Allocation"):
-//! - A cell without `OUT` lies in a block of its worker's current window, and only the tasks of the thread that
+//! - A cell without `OUT` lies in a block of its worker's current nursery, and only the tasks of the thread that
 //!   this worker runs can reach it.
-//! - Along every reference the flags `OUT` and `SHARED` only grow: what a cell outside the window refers to is
+//! - Along every reference the flags `OUT` and `SHARED` only grow: what a cell outside the nursery refers to is
 //!   outside, what a shared cell refers to is shared. [`Heap::before_store`] keeps it, for each store; under the
 //!   paper's rule a stored cell is shared whatever it is stored into, so that no closure is ever walked.
-//! - So a window collection, marking from the running thread's stacks through private cells, sees every reference
+//! - So a nursery collection, marking from the running thread's stacks through private cells, sees every reference
 //!   to a private cell there is.
 //!
-//! A cell that leaves (is *published*) stays where it is; so does a window in which too little comes free: it
-//! *retires*, what lives in it leaves, and a fresh window is taken. Nothing moves and nobody else is stopped.
+//! A cell that leaves (is *published*) stays where it is; so does a nursery in which too little comes free: it
+//! *retires*, what lives in it leaves, and a fresh nursery is taken. Nothing moves and nobody else is stopped.
 
 use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::header::{Header, Kind, flag};
 use crate::heap::{Heap, Rule};
 use crate::site::Fate;
 use crate::space::IN;
-use crate::stat::{Counters, WindowDone};
+use crate::stat::{Counters, NurseryDone};
 use crate::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
 use crate::{Plain, Value};
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
 
-/// Bytes of window that pay for the look at one root: deep stacks get larger windows, so that
+/// Bytes of nursery that pay for the look at one root: deep stacks get larger nurseries, so that
 /// looking at them stays a small part of the work.
 const BYTES_PER_ROOT: usize = 16;
 /// The walk over a frame costs as much as the look at so many roots.
 const ROOTS_PER_FRAME: usize = 4;
-/// Outside bytes (buffers of private cells) that may gather for each byte of window.
+/// Outside bytes (buffers of private cells) that may gather for each byte of nursery.
 const OUTSIDE: usize = 16;
 
 /// See the module.
-pub(crate) struct Window {
+pub(crate) struct Nursery {
     /// Blocks in which private cells lie, or may be born.
     pub blocks: Vec<*mut Block>,
     /// The next of them to be filled.
     next: usize,
-    /// Configured bytes of a window.
+    /// Configured bytes of a nursery.
     size: usize,
-    /// Filled since the last window collection.
+    /// Filled since the last nursery collection.
     filled: usize,
     /// What `filled` may reach.
     limit: usize,
-    /// A window collection waits for the next safepoint.
+    /// A nursery collection waits for the next safepoint.
     wanted: bool,
-    /// Outside bytes of private cells that the last window collection kept.
+    /// Outside bytes of private cells that the last nursery collection kept.
     kept_outside: usize,
     /// Outside bytes of cells published since, counted when that happened.
     published_outside: usize,
@@ -62,11 +62,11 @@ pub(crate) struct Window {
 }
 
 // SAFETY: its blocks are its heap's.
-unsafe impl Send for Window {}
+unsafe impl Send for Nursery {}
 
-impl Window {
-    pub fn new(size: usize, stress: u64) -> Window {
-        Window {
+impl Nursery {
+    pub fn new(size: usize, stress: u64) -> Nursery {
+        Nursery {
             blocks: Vec::new(),
             next: 0,
             size,
@@ -129,7 +129,7 @@ impl Visitor for Reach {
         if let Some(h) = v.header()
             && h.flags.load(Relaxed) & flag::OUT == 0
         {
-            // SAFETY: a private cell lies in a block of this worker's window.
+            // SAFETY: a private cell lies in a block of this worker's nursery.
             if unsafe { (*Block::of(v.bits())).set_live(v.bits()) } {
                 self.grey.push(v);
             }
@@ -167,42 +167,42 @@ impl Visitor for Raise<'_> {
 pub(crate) const LEAVE: u8 = flag::OUT | flag::SHARED;
 
 impl Heap {
-    /// Is there a window at all (`KUMI_TLH` is not `off`)?
+    /// Is there a nursery at all (`KUMI_TLH` is not `off`)?
     #[inline]
-    pub fn windows(&self) -> bool {
+    pub fn nurseries(&self) -> bool {
         self.rule != Rule::Off
     }
-    /// Bytes of cells after which a window is collected, as configured.
-    pub fn window_bytes(&self) -> usize {
-        self.window.size()
+    /// Bytes of cells after which a nursery is collected, as configured.
+    pub fn nursery_bytes(&self) -> usize {
+        self.nursery.size()
     }
     /// May the running thread reach cells that are not shared? Not when nothing was born here since it, or the one
     /// before it, published what it held ([`Heap::all_shown`]): fibers that ran since are the caller's affair.
     #[inline]
     pub fn has_private(&self) -> bool {
-        self.windows() && self.births() != self.window.shown
+        self.nurseries() && self.births() != self.nursery.shown
     }
     /// The running thread has published all that it can reach.
     #[inline]
     pub fn all_shown(&mut self) {
-        self.window.shown = self.births();
+        self.nursery.shown = self.births();
     }
-    /// Names the births of private and confined cells so far: the window's cursor only goes on until a new turn begins.
+    /// Names the births of private and confined cells so far: the nursery's cursor only goes on until a new turn begins.
     #[inline]
     pub(crate) fn births(&self) -> (u64, u64) {
-        (self.window.turn, self.cursors[IN].at)
+        (self.nursery.turn, self.cursors[IN].at)
     }
     /// Cells were born that are neither private nor shared.
     pub(crate) fn confined_born(&mut self) {
-        self.window.turn += 1;
+        self.nursery.turn += 1;
     }
-    /// Is a window collection due at the next safepoint?
+    /// Is a nursery collection due at the next safepoint?
     #[inline(always)]
-    pub fn wants_window(&self) -> bool {
-        self.window.wanted
+    pub fn wants_nursery(&self) -> bool {
+        self.nursery.wanted
     }
-    pub(crate) fn wish_window(&mut self) {
-        self.window.wanted = true;
+    pub(crate) fn wish_nursery(&mut self) {
+        self.nursery.wanted = true;
         self.poll.store(true, Relaxed);
     }
 
@@ -228,7 +228,7 @@ impl Heap {
             }
         }
     }
-    /// The holder is outside the window (or the rule does not ask where it is).
+    /// The holder is outside the nursery (or the rule does not ask where it is).
     #[inline(never)]
     fn barrier_out(&mut self, holder: Value, need: u8, v: Value) {
         if let Some(h) = v.header()
@@ -238,7 +238,7 @@ impl Heap {
         }
         self.remember(holder);
     }
-    /// Notes that a cell outside the window is stored into: an old one is looked at by the next young collection.
+    /// Notes that a cell outside the nursery is stored into: an old one is looked at by the next young collection.
     #[inline]
     pub(crate) fn remember(&mut self, holder: Value) {
         let b = Block::of(holder.bits());
@@ -269,12 +269,12 @@ impl Heap {
     pub fn publish_roots(&mut self, roots: impl FnOnce(&mut Marker)) {
         self.raise_roots(LEAVE, roots);
     }
-    /// As [`publish_roots`](Self::publish_roots), but the cells stay this thread's: they only leave the window.
+    /// As [`publish_roots`](Self::publish_roots), but the cells stay this thread's: they only leave the nursery.
     pub fn retire_roots(&mut self, roots: impl FnOnce(&mut Marker)) {
         self.raise_roots(flag::OUT, roots);
     }
     fn raise_roots(&mut self, need: u8, roots: impl FnOnce(&mut Marker)) {
-        if !self.windows() {
+        if !self.nurseries() {
             return;
         }
         let grey = std::mem::take(&mut self.grey);
@@ -291,7 +291,7 @@ impl Heap {
         r.visit(v);
         r.close();
     }
-    /// Gives what new cells outside the window hold their flags, and those themselves when they are to be shared.
+    /// Gives what new cells outside the nursery hold their flags, and those themselves when they are to be shared.
     /// They are young: no young collection has to be told.
     pub(crate) fn raise_held(&mut self, cells: &[Value], shared: bool) {
         let need = if shared { LEAVE } else { flag::OUT | self.always };
@@ -308,7 +308,7 @@ impl Heap {
         }
         r.close();
     }
-    /// Gives one cell flags, and accounts for its leaving the window.
+    /// Gives one cell flags, and accounts for its leaving the nursery.
     #[inline]
     fn raise_one(&mut self, v: Value, h: &Header, old: u8, need: u8) {
         // Until now only this worker could reach the cell: nobody else changes its flags.
@@ -318,35 +318,35 @@ impl Heap {
             Counters::add(&self.counters.published_cells, 1);
             Counters::add(&self.counters.allocated_cells, 1);
             Counters::add(&self.counters.published_bytes, n as u64);
-            self.window.published_outside += o;
+            self.nursery.published_outside += o;
             self.spend(n + o);
         }
     }
 
     // --- filling --------------------------------------------------------------------
 
-    /// Finds room for `n` bytes in the window; asks for a window collection when it is full, and goes on
+    /// Finds room for `n` bytes in the nursery; asks for a nursery collection when it is full, and goes on
     /// beyond it until the safepoint comes.
-    pub(crate) fn window_refill(&mut self, n: usize) {
+    pub(crate) fn nursery_refill(&mut self, n: usize) {
         self.settle(IN);
         loop {
-            let room = self.window.limit.saturating_sub(self.window.filled);
-            if room == 0 && !self.window.wanted {
-                self.wish_window();
+            let room = self.nursery.limit.saturating_sub(self.nursery.filled);
+            if room == 0 && !self.nursery.wanted {
+                self.wish_nursery();
             }
-            let most = self.piece_for(n, room.max(self.window.size).max(n));
+            let most = self.piece_for(n, room.max(self.nursery.size).max(n));
             if self.cursors[IN].advance(n, most) {
                 return;
             }
-            // The block stays in the window's list.
+            // The block stays in the nursery's list.
             self.cursors[IN].leave();
-            if let Some(&b) = self.window.blocks.get(self.window.next) {
-                self.window.next += 1;
+            if let Some(&b) = self.nursery.blocks.get(self.nursery.next) {
+                self.nursery.next += 1;
                 self.cursors[IN].enter(b);
                 continue;
             }
             // Blocks that wait to be swept may turn out empty, or at least half so: what lives in them stays what it
-            // is, outside the window.
+            // is, outside the nursery.
             for _ in 0..4 {
                 if self.spare_blocks() || !self.lists.roomy.is_empty() || !self.sweep_one() {
                     break;
@@ -355,9 +355,9 @@ impl Heap {
             let b = if self.spare_blocks() { None } else { self.lists.roomy.pop() };
             let b = b.unwrap_or_else(|| self.take_block());
             // SAFETY: a swept block of this heap that no list and no cursor holds.
-            unsafe { (*b).state = State::Window };
-            self.window.blocks.push(b);
-            self.window.next = self.window.blocks.len();
+            unsafe { (*b).state = State::Nursery };
+            self.nursery.blocks.push(b);
+            self.nursery.next = self.nursery.blocks.len();
             self.cursors[IN].enter(b);
         }
     }
@@ -366,7 +366,7 @@ impl Heap {
     pub(crate) fn raw_recorded(&mut self, n: usize) -> *mut u8 {
         self.cursors[IN].show();
         if self.cursors[IN].end - self.cursors[IN].at < n as u64 {
-            self.window_refill(n);
+            self.nursery_refill(n);
         }
         let c = &mut self.cursors[IN];
         let p = c.at;
@@ -374,16 +374,16 @@ impl Heap {
         c.hide();
         let site = self.site_now();
         if site != 0 {
-            self.window.births.push((p, site));
+            self.nursery.births.push((p, site));
         }
         p as *mut u8
     }
     /// Tells the sites what became of their cells. `lives`: is a private cell still reached? `retire`: and what is,
-    /// leaves the window now.
+    /// leaves the nursery now.
     fn tell_fates(&mut self, lives: impl Fn(u64) -> bool, retire: bool) {
-        let mut births = std::mem::take(&mut self.window.births);
+        let mut births = std::mem::take(&mut self.nursery.births);
         births.retain(|&(at, site)| {
-            // SAFETY: a cell of the window, or freed space that was a cell: told before its block is swept.
+            // SAFETY: a cell of the nursery, or freed space that was a cell: told before its block is swept.
             let h = unsafe { &*(at as *const Header) };
             let out = h.flags.load(Relaxed) & flag::OUT != 0;
             let fate = match (out, lives(at)) {
@@ -396,19 +396,19 @@ impl Heap {
             self.sites.table.fate(site, fate, bytes.min(u32::MAX as usize) as u32);
             false
         });
-        self.window.births = births;
+        self.nursery.births = births;
     }
-    /// A window begins, or begins anew: are sites recorded?
+    /// A nursery begins, or begins anew: are sites recorded?
     pub(crate) fn begin_recording(&mut self) {
-        self.window.recording = self.sites.table.begin_window();
+        self.nursery.recording = self.sites.table.begin_nursery();
     }
 
-    // --- the window collection --------------------------------------------------------
+    // --- the nursery collection --------------------------------------------------------
 
-    /// A window collection: frees this worker's private cells that `roots` does not reach. `roots` shows what the
+    /// A nursery collection: frees this worker's private cells that `roots` does not reach. `roots` shows what the
     /// running thread holds: its stacks, and what else of this worker refers to cells between two bytecodes.
-    pub fn collect_window(&mut self, mut roots: impl FnMut(&mut Marker)) {
-        if !self.windows() {
+    pub fn collect_nursery(&mut self, mut roots: impl FnMut(&mut Marker)) {
+        if !self.nurseries() {
             return;
         }
         let t0 = Instant::now();
@@ -422,17 +422,17 @@ impl Heap {
             trace_cell(v, &mut r);
         }
         self.grey = r.grey;
-        if !self.window.births.is_empty() {
-            // SAFETY: cells of this window's blocks.
+        if !self.nursery.births.is_empty() {
+            // SAFETY: cells of this nursery's blocks.
             self.tell_fates(|c| unsafe { (*Block::of(c)).is_live(c) }, false);
         }
         self.sift_private();
 
-        let mut done = WindowDone::default();
+        let mut done = NurseryDone::default();
         let (mut kept, mut kept_outside, mut freed_outside, mut free) = (0, 0, 0, 0);
-        for i in 0..self.window.blocks.len() {
-            // SAFETY: a block of this window, walkable, since its cursor has left.
-            let s = unsafe { sweep_window(self.window.blocks[i], self.window.stress != 0) };
+        for i in 0..self.nursery.blocks.len() {
+            // SAFETY: a block of this nursery, walkable, since its cursor has left.
+            let s = unsafe { sweep_nursery(self.nursery.blocks[i], self.nursery.stress != 0) };
             kept += s.kept;
             kept_outside += s.kept_outside;
             freed_outside += s.freed_outside;
@@ -441,32 +441,32 @@ impl Heap {
             done.freed_bytes += s.freed as u64;
         }
         done.before_bytes = done.freed_bytes + (kept + kept_outside) as u64;
-        let normal = self.window.size.div_ceil(BLOCK).max(1);
-        let whole = self.window.blocks.len().max(1) * (BLOCK - FIRST);
+        let normal = self.nursery.size.div_ceil(BLOCK).max(1);
+        let whole = self.nursery.blocks.len().max(1) * (BLOCK - FIRST);
         // Too little came free: what survives is taken to live on. So are large buffers that are there a second
         // time: they count towards the heap's limit only when their cells have left.
-        let large = kept_outside.min(self.window.kept_outside) * 2 > self.window.outside_share();
-        // A window spread over many blocks that others' cells fill ends too.
-        let crowded = self.window.blocks.len() > 2 * normal && free * 2 < whole;
-        let mut retire = kept > 0 && (large || crowded || kept as u64 > done.freed_bytes || kept * 2 > self.window.size);
-        if self.window.stress != 0 {
-            retire |= kept > 0 && self.window.random(4) == 0;
+        let large = kept_outside.min(self.nursery.kept_outside) * 2 > self.nursery.outside_share();
+        // A nursery spread over many blocks that others' cells fill ends too.
+        let crowded = self.nursery.blocks.len() > 2 * normal && free * 2 < whole;
+        let mut retire = kept > 0 && (large || crowded || kept as u64 > done.freed_bytes || kept * 2 > self.nursery.size);
+        if self.nursery.stress != 0 {
+            retire |= kept > 0 && self.nursery.random(4) == 0;
         }
         // What the buffers of shared cells grew by counts towards the next node collection.
-        let grown = (std::mem::take(&mut self.outside) + self.window.kept_outside)
-            .saturating_sub(freed_outside + kept_outside + self.window.published_outside);
-        self.window.reset();
+        let grown = (std::mem::take(&mut self.outside) + self.nursery.kept_outside)
+            .saturating_sub(freed_outside + kept_outside + self.nursery.published_outside);
+        self.nursery.reset();
         Counters::add(&self.counters.allocated_cells, done.freed_cells);
         if retire {
             self.tell_fates(|_| true, true);
-            let (cells, bytes) = self.retire_window(|_| true);
+            let (cells, bytes) = self.retire_nursery(|_| true);
             (done.retired, done.retired_cells, done.retired_bytes) = (true, cells, bytes);
         } else {
-            self.window.kept_outside = kept_outside;
+            self.nursery.kept_outside = kept_outside;
         }
         let mut stay = Vec::with_capacity(normal);
-        let mut gone = std::mem::take(&mut self.window.blocks);
-        // Emptier blocks first: the window is to stay in as few, and as near, as it can.
+        let mut gone = std::mem::take(&mut self.nursery.blocks);
+        // Emptier blocks first: the nursery is to stay in as few, and as near, as it can.
         gone.retain(|&b| {
             // SAFETY: as above.
             let (private, f) = unsafe { (!retire && (*b).has_live(), (*b).free_bytes as usize) };
@@ -492,26 +492,26 @@ impl Heap {
             // SAFETY: as above.
             unsafe { (*b).clear_live() };
         }
-        self.window.blocks = stay;
-        self.window.limit = self.window.size.max(roots_seen * BYTES_PER_ROOT);
-        if self.window.stress != 0 {
-            let n = self.window.size as u64 / 64;
-            self.window.limit = 64 + self.window.random(n) as usize * 64;
+        self.nursery.blocks = stay;
+        self.nursery.limit = self.nursery.size.max(roots_seen * BYTES_PER_ROOT);
+        if self.nursery.stress != 0 {
+            let n = self.nursery.size as u64 / 64;
+            self.nursery.limit = 64 + self.nursery.random(n) as usize * 64;
         }
-        self.limit_outside(self.window.outside_limit());
+        self.limit_outside(self.nursery.outside_limit());
         self.begin_recording();
         self.spend(grown);
         done.ns = t0.elapsed().as_nanos() as u64;
         let shared = self.shared.clone();
-        self.counters.window(&shared.stats, done);
+        self.counters.nursery(&shared.stats, done);
     }
 
-    /// Private cells of the window's blocks that `alive` names leave the window. Returns their number and bytes. The others
+    /// Private cells of the nursery's blocks that `alive` names leave the nursery. Returns their number and bytes. The others
     /// were allocated too, and whoever counts what is dead now finds them.
-    pub(crate) fn retire_window(&mut self, alive: impl Fn(u64) -> bool) -> (u64, u64) {
+    pub(crate) fn retire_nursery(&mut self, alive: impl Fn(u64) -> bool) -> (u64, u64) {
         let (mut cells, mut dead, mut bytes, mut outside) = (0, 0, 0, 0);
-        for &b in &self.window.blocks {
-            // SAFETY: a block of this window, walkable; its private cells are this worker's, which stands here.
+        for &b in &self.nursery.blocks {
+            // SAFETY: a block of this nursery, walkable; its private cells are this worker's, which stands here.
             unsafe {
                 (*b).each(|h, n| {
                     let f = (*h).flags.load(Relaxed);
@@ -532,27 +532,27 @@ impl Heap {
         self.spend(bytes as usize + outside);
         (cells, bytes)
     }
-    /// At a node collection, after marking: what lives in the window leaves it, and its blocks wait to be swept.
-    pub(crate) fn give_up_window(&mut self) {
+    /// At a node collection, after marking: what lives in the nursery leaves it, and its blocks wait to be swept.
+    pub(crate) fn give_up_nursery(&mut self) {
         // SAFETY: cells of live blocks.
         let marked = |c: u64| unsafe { (*Block::of(c)).marked(c) };
         self.tell_fates(marked, true);
-        let (cells, bytes) = self.retire_window(marked);
+        let (cells, bytes) = self.retire_nursery(marked);
         if cells > 0 {
             self.counters.retire(cells, bytes);
         }
-        for b in std::mem::take(&mut self.window.blocks) {
+        for b in std::mem::take(&mut self.nursery.blocks) {
             self.lists.unswept.push(b);
         }
-        self.window.reset();
-        self.window.limit = self.window.size;
+        self.nursery.reset();
+        self.nursery.limit = self.nursery.size;
         self.outside = 0;
-        self.limit_outside(self.window.outside_limit());
+        self.limit_outside(self.nursery.outside_limit());
         self.begin_recording();
     }
     /// `KUMI_TLH_STRESS`: now and then a cell is published for no reason.
     pub(crate) fn stress_publish(&mut self, v: Value) {
-        if self.window.stress != 0 && self.window.random(16) == 0 {
+        if self.nursery.stress != 0 && self.nursery.random(16) == 0 {
             self.publish(v);
         }
     }
@@ -576,7 +576,7 @@ impl Raise<'_> {
     }
 }
 
-/// What a sweep of one of the window's blocks found.
+/// What a sweep of one of the nursery's blocks found.
 #[derive(Default)]
 struct Swept {
     free: usize,
@@ -590,8 +590,8 @@ struct Swept {
 /// Frees private cells that are not live, lists the gaps.
 ///
 /// # Safety
-/// The block is of this worker's window and can be walked; its `live` bits are those of a finished marking.
-unsafe fn sweep_window(b: *mut Block, poison: bool) -> Swept {
+/// The block is of this worker's nursery and can be walked; its `live` bits are those of a finished marking.
+unsafe fn sweep_nursery(b: *mut Block, poison: bool) -> Swept {
     let mut s = Swept::default();
     // SAFETY: the caller's promise; what is private and not live is reached by nothing.
     unsafe {
