@@ -1,7 +1,8 @@
 //! Pure-Ruby gems as Debian packages them do their ordinary work as under CRuby: each program
-//! in tests/gems prints what CRuby printed (`tests/gems/record`). A gem that is not installed
-//! is skipped, with a line that says so.
+//! in tests/gems prints what CRuby printed (`tests/gems/record`). The test of a gem that is not installed counts as
+//! ignored. The packages are `ruby-NAME`.
 
+use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -24,14 +25,9 @@ fn load_path() -> Vec<PathBuf> {
     all
 }
 
-/// Runs one gem's program if the gem is there.
-fn gem(name: &str) {
-    let path = load_path();
-    if !path.iter().any(|l| l.join(format!("{name}.rb")).exists()) {
-        println!("gem {name} is not installed: skipped");
-        return;
-    }
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gems");
+/// Runs one gem's program.
+fn gem(name: &str, path: &[PathBuf]) {
+    let dir = folder();
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
     c.arg("-W0").args(path.iter().flat_map(|l| [Path::new("-I"), l])).arg(format!("{name}.rb")).current_dir(&dir);
     c.env_remove("RUBYOPT").env_remove("RUBYLIB").env_remove("KUMI_PRELUDE").env_remove("KUMI_LIB").stdin(Stdio::null());
@@ -46,7 +42,19 @@ fn gem(name: &str) {
     assert!(out.status.success(), "{name}: {:?}\n{}", out.status, String::from_utf8_lossy(&out.stderr));
 }
 
-macro_rules! gems {
-    ($($name:ident)*) => { $( #[test] fn $name() { gem(stringify!($name)) } )* };
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gems")
 }
-gems!(builder erubi minitest mustache rack slop tilt);
+
+fn main() {
+    let path = load_path();
+    let programs = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "rb"));
+    let mut names: Vec<String> = programs.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let trials = names.into_iter().map(|name| {
+        let there = path.iter().any(|l| l.join(format!("{name}.rb")).exists());
+        let path = path.clone();
+        Trial::test(name.clone(), move || Ok(gem(&name, &path))).with_ignored_flag(!there)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
+}

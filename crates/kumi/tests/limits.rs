@@ -1,7 +1,8 @@
 //! Whatever a program lets grow without end ends in a NoMemoryError that it can rescue; afterwards it goes on.
-//! Each class of growth is tried under `KUMI_HEAP_MAX`, under `ulimit -v` and in a control group.
-#![cfg(target_os = "linux")]
+//! Each class of growth is tried under `KUMI_HEAP_MAX`, under `ulimit -v` and in a control group; where none may be made,
+//! that test counts as ignored.
 
+use libtest_mimic::{Arguments, Trial};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -195,27 +196,19 @@ fn all(bound: Bound) {
     assert!(said.is_empty(), "{said}");
 }
 
-#[test]
 fn under_a_limit_of_the_heap_every_growth_is_refused_and_the_program_goes_on() {
     all(Bound::Heap);
 }
 
-#[test]
 fn under_a_limit_of_the_address_space_every_growth_is_refused_and_the_program_goes_on() {
     all(Bound::Space);
 }
 
-#[test]
 fn in_a_control_group_every_growth_is_refused_and_the_program_goes_on() {
-    if Group::make().is_none() {
-        eprintln!("skipped: no control group may be made here");
-        return;
-    }
     all(Bound::Group);
 }
 
 /// The error names its line, and its backtrace can be read while what was too large is still held.
-#[test]
 fn a_refusal_says_where() {
     for (growth, bound) in
         [("loop { @a << 'x' * 1000 }", Bound::Heap), ("loop { @a << 1 }", Bound::Space), ("loop { @a << 1 }", Bound::Heap)]
@@ -239,8 +232,30 @@ fn a_refusal_says_where() {
 }
 
 /// Garbage is no reason to refuse anything.
-#[test]
 fn what_was_let_go_makes_room() {
     let out = run("20.times { 'x' * 20_000_000 }\n20.times { Array.new(2_500_000) }\nputs 1", Bound::Heap);
     assert_eq!(String::from_utf8_lossy(&out.stdout), "1\n", "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+fn main() {
+    let test = |name: &str, f: fn()| Trial::test(name, move || Ok(f()));
+    let groups = Group::make().is_some();
+    let trials = vec![
+        test(
+            "under_a_limit_of_the_heap_every_growth_is_refused_and_the_program_goes_on",
+            under_a_limit_of_the_heap_every_growth_is_refused_and_the_program_goes_on,
+        ),
+        test(
+            "under_a_limit_of_the_address_space_every_growth_is_refused_and_the_program_goes_on",
+            under_a_limit_of_the_address_space_every_growth_is_refused_and_the_program_goes_on,
+        ),
+        test(
+            "in_a_control_group_every_growth_is_refused_and_the_program_goes_on",
+            in_a_control_group_every_growth_is_refused_and_the_program_goes_on,
+        )
+        .with_ignored_flag(!groups),
+        test("a_refusal_says_where", a_refusal_says_where),
+        test("what_was_let_go_makes_room", what_was_let_go_makes_room),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

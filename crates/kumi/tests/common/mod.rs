@@ -117,7 +117,10 @@ fn difference(want: &[u8], got: &[u8]) -> Option<String> {
 
 /// What is wrong with a run, and how to see it again.
 fn trouble(job: &Job, limit: Duration) -> Option<String> {
-    let want = std::fs::read(job.program.with_extension("out")).unwrap_or_default();
+    let expected = job.program.with_extension("out");
+    let Ok(want) = std::fs::read(&expected) else {
+        return Some(format!("{} is missing: what the program is to print", expected.display()));
+    };
     let what = match run(job, limit) {
         Err(e) => e,
         Ok((out, err, status)) => difference(&want, &out)
