@@ -14,15 +14,15 @@
 //! old since (and at least some MB: `Young::least_promoted`); a young one each young space
 //! of bytes, whose size follows what lives and the time that collections take (`young.rs`).
 
-use crate::block::Block;
-use crate::gclog::{Cause, Collected};
+use crate::cells::rows::{Rows, SymMarks};
 use crate::heap::Heap;
 use crate::mark::{Fresh, Marking, Roots, is_marked};
-use crate::rows::{Rows, SymMarks};
 use crate::shared::{HeapShared, lock};
+use crate::space::block::Block;
+use crate::watch::gclog::{Cause, Collected};
 
-use crate::trace::{Marker, Visitor, as_value, drop_cell};
-use crate::young::process_ns;
+use crate::cells::trace::{Marker, Visitor, as_value, drop_cell};
+use crate::space::young::process_ns;
 use crate::{ClassObj, DataObj, Gc, Value};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;

@@ -13,14 +13,14 @@ mod side;
 mod tests;
 
 use crate::Value;
+use crate::cells::shape::Shapes;
+use crate::lockfree::retire::{self, Retired};
 use crate::nursery::{LEAVE, Nursery};
-use crate::retire::{self, Retired};
-use crate::shape::Shapes;
 use crate::shared::{HeapShared, lock};
 use crate::site::Sites;
+use crate::space::young::Young;
 use crate::space::{Cursor, IN, Lists, OUTSIDE};
-use crate::stat::{Counters, GcStat};
-use crate::young::Young;
+use crate::watch::stat::{Counters, GcStat};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -50,7 +50,7 @@ pub struct HeapConfig {
 
 impl Default for HeapConfig {
     fn default() -> Self {
-        HeapConfig { rule: Rule::Closure, nursery: 32 << 10, young: (crate::young::LEAST, crate::young::MOST), stress: 0 }
+        HeapConfig { rule: Rule::Closure, nursery: 32 << 10, young: (crate::space::young::LEAST, crate::space::young::MOST), stress: 0 }
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Heap {
     /// Sites of allocation (`site.rs`).
     pub(crate) sites: Sites,
     /// While a profile is made (`sample.rs`).
-    pub(crate) sampler: Option<Box<crate::sample::Sampler>>,
+    pub(crate) sampler: Option<Box<crate::site::sample::Sampler>>,
     pub(crate) shared: Arc<HeapShared>,
 }
 

@@ -10,69 +10,48 @@
 //! [`Heap::wants_gc`] and the loop polls them.
 //!
 //! Before a store into a cell that is not new: [`Heap::before_store`] (`nursery.rs`).
-//! Who may change a cell while others run: `lock.rs` over `latch.rs`. What may be read without a
-//! lock: `racevec.rs` and `table.rs`. Where replaced memory goes: `retire.rs`.
+//!
+//! The rooms, from below: `lockfree` (what is read beside who changes it, and where replaced memory goes), `cells` (values and
+//! layouts, their locks), `watch` (what is told), `space` (blocks, sweeping, budgets), `mark`, `site` (where cells are born and
+//! what becomes of them), `verify`. `heap` is one worker's heap and `shared` what all of a runtime have, which the rooms extend.
 //!
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
 //! bytecode, tasks or methods.
 
-mod array;
-mod block;
-mod census;
-mod class;
+mod cells;
 mod collect;
-mod gate;
-mod gclog;
-mod hash;
-mod header;
 mod heap;
-mod histogram;
-mod latch;
-mod layout;
-mod lock;
+mod lockfree;
 mod mark;
 mod nursery;
-mod published;
-mod racevec;
-mod readers;
-mod record;
-pub mod retire;
-mod rows;
-mod sample;
-mod series;
-mod shape;
 mod shared;
 mod site;
 mod space;
-mod stat;
-mod sync;
-mod table;
-mod trace;
-mod value;
 mod verify;
-mod young;
+mod watch;
 
-pub use census::{SLOT_SIZES, each_child, memory_of, slot_size};
-pub use class::{ClassData, ClassObj, Const, Instance, Role};
-pub use gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
-pub use hash::{Busy, Entry, HashData, HashObj, Missing};
-pub use header::{Gc, Half, Header, Kind, Layout, Word, flag};
+pub use cells::census::{SLOT_SIZES, each_child, memory_of, slot_size};
+pub use cells::class::{ClassData, ClassObj, Const, Instance, Role};
+pub use cells::hash::{Busy, Entry, HashData, HashObj, Missing};
+pub use cells::header::{Gc, Half, Header, Kind, Layout, Word, flag};
+pub use cells::layout::*;
+pub use cells::lock::{LockSet, Locked};
+pub use cells::record::RecordObj;
+pub use cells::rows::{Bits, Rows, SymMarks};
+pub use cells::shape::{ROOT_SHAPE, ShapeId, Shapes};
+pub use cells::trace::{Marker, Visitor};
+pub use cells::value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
 pub use heap::{Heap, HeapConfig, Rule};
-pub use histogram::Histogram;
-pub use latch::Latch;
-pub use layout::*;
-pub use lock::{LockSet, Locked};
-pub use racevec::{Plain, RaceVec, Seen, SeenIter};
-pub use record::RecordObj;
-pub use rows::{Bits, Rows, SymMarks};
-pub use sample::{Birth, Sampled};
-pub use series::{Aside, Series};
-pub use shape::{ROOT_SHAPE, ShapeId, Shapes};
+pub use lockfree::latch::Latch;
+pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
+pub use lockfree::retire;
 pub use shared::HeapShared;
+pub use site::sample::{Birth, Sampled};
+pub use site::series::{Aside, Series};
 pub use site::{
     CalledBy, Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
 };
-pub use stat::{GcStat, Pauses, Stats, WorkerStat};
-pub use trace::{Marker, Visitor};
-pub use value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
 pub use verify::{Look, Moment, verify};
+pub use watch::gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
+pub use watch::histogram::Histogram;
+pub use watch::stat::{GcStat, Pauses, Stats, WorkerStat};

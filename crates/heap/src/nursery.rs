@@ -12,13 +12,13 @@
 //! A cell that leaves (is *published*) stays where it is; so does a nursery in which too little comes free: it
 //! *retires*, what lives in it leaves, and a fresh nursery is taken. Nothing moves and nobody else is stopped.
 
-use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
-use crate::header::{Header, Kind, flag};
+use crate::cells::header::{Header, Kind, flag};
+use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
 use crate::heap::{Heap, Rule};
 use crate::site::Fate;
 use crate::space::IN;
-use crate::stat::{Counters, NurseryDone};
-use crate::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
+use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
+use crate::watch::stat::{Counters, NurseryDone};
 use crate::{Plain, Value};
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;

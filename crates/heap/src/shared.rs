@@ -6,14 +6,14 @@
 //! nothing else is locked, called or allocated in a heap meanwhile. Values in
 //! these tables are roots only where the collector says so (`Heap::collect_all`).
 
-use crate::block::Block;
-use crate::gate::Gates;
-use crate::readers::Readers;
-use crate::retire::Retired;
+use crate::cells::trace::drop_cell;
+use crate::lockfree::gate::Gates;
+use crate::lockfree::readers::Readers;
+use crate::lockfree::retire::Retired;
 use crate::space::Lists;
-use crate::stat::{Counters, GcStat, Stats};
-use crate::trace::drop_cell;
-use crate::young::Young;
+use crate::space::block::Block;
+use crate::space::young::Young;
+use crate::watch::stat::{Counters, GcStat, Stats};
 use crate::{ClassObj, Gc, Sym, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering::*};
@@ -123,7 +123,7 @@ pub struct HeapShared {
     /// What is counted, and the collections' log.
     pub stats: Stats,
     /// Samples of an allocation profile whose cells left their nurseries, by address.
-    pub(crate) births: Mutex<FxHashMap<u64, crate::sample::Birth>>,
+    pub(crate) births: Mutex<FxHashMap<u64, crate::site::sample::Birth>>,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
     /// Stores that are begun without a lock.
     pub(crate) gates: Arc<Gates>,

@@ -14,7 +14,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread;
 
 /// What the heap's files use, over the checker's.
-#[path = "../src"]
+#[path = "../src/lockfree"]
 mod whole {
     pub mod sync {
         pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -36,7 +36,7 @@ mod whole {
 }
 
 /// Without the fences between a gate and the lock.
-#[path = "../src"]
+#[path = "../src/lockfree"]
 mod without_fence {
     pub mod sync {
         pub use crate::whole::sync::{Arc, AtomicU64, AtomicUsize, Ordering, spin_until};
@@ -47,7 +47,7 @@ mod without_fence {
 }
 
 /// Without the wait at a gate.
-#[path = "../src"]
+#[path = "../src/lockfree"]
 mod without_wait {
     pub mod sync {
         pub use crate::whole::sync::{Arc, AtomicU64, AtomicUsize, Ordering, fence};
@@ -58,7 +58,7 @@ mod without_wait {
 }
 
 /// Without Release and Acquire at a gate.
-#[path = "../src"]
+#[path = "../src/lockfree"]
 mod without_release {
     pub mod sync {
         pub use crate::whole::sync::{Arc, AtomicU64, Ordering, fence, spin_until};
@@ -80,7 +80,7 @@ mod without_release {
     pub mod gate;
 }
 
-#[path = "../src/racevec/order.rs"]
+#[path = "../src/lockfree/racevec/order.rs"]
 mod order;
 
 fn check(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {

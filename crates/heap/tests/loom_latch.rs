@@ -57,9 +57,9 @@ mod sync {
         }
     }
 }
-#[path = "../src/latch.rs"]
+#[path = "../src/lockfree/latch.rs"]
 mod latch;
-#[path = "../src/racevec/order.rs"]
+#[path = "../src/lockfree/racevec/order.rs"]
 mod order;
 
 use latch::{Latch, drop_bit, try_bit};

@@ -13,7 +13,7 @@
 #[path = "../../sched/tests/checker/mod.rs"]
 mod checker;
 
-#[path = "../src"]
+#[path = "../src/lockfree"]
 mod heap {
     pub mod sync {
         pub use loom::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -94,18 +94,6 @@ mod heap {
         }
     }
 
-    /// What the vector's own elements need.
-    #[derive(Clone, Copy)]
-    #[repr(transparent)]
-    pub struct Value(u64);
-    impl Value {
-        pub fn from_bits(b: u64) -> Value {
-            Value(b)
-        }
-        pub fn bits(self) -> u64 {
-            self.0
-        }
-    }
     pub mod gate;
     pub mod racevec;
 }

@@ -76,13 +76,13 @@ mod sync {
         }
     }
 }
-#[path = "../src/gate.rs"]
+#[path = "../src/lockfree/gate.rs"]
 mod gate;
-#[path = "../src/published.rs"]
+#[path = "../src/lockfree/published.rs"]
 mod published;
-#[path = "../src/readers.rs"]
+#[path = "../src/lockfree/readers.rs"]
 mod readers;
-#[path = "../src/retire.rs"]
+#[path = "../src/lockfree/retire.rs"]
 mod retire;
 
 use loom::cell::UnsafeCell;

@@ -23,9 +23,9 @@ const FLOORS: &[&[&str]] = &[
     &["spec"],
 ];
 
-/// What all rooms of a crate extend: its fields are of all rooms' types, and each room adds methods to it. Arrows from and to
+/// What all rooms of a crate extend (`Cx`; `Heap` and what the heaps share): its fields are of all rooms' types, and each room adds methods to it. Arrows from and to
 /// it are those of the subject itself, and not counted; `boot` fills it.
-const SUBJECTS: &[(&str, &[&str])] = &[("vm", &["cx", "boot"])];
+const SUBJECTS: &[(&str, &[&str])] = &[("vm", &["cx", "boot"]), ("heap", &["heap", "shared"])];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()

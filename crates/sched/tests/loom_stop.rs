@@ -21,7 +21,7 @@ mod sync {
 
     pub use super::checker::{BROKEN, kept, lock, wait_on};
 }
-#[path = "../../heap/src/readers.rs"]
+#[path = "../../heap/src/lockfree/readers.rs"]
 mod readers;
 #[path = "../src/stop.rs"]
 mod stop;

@@ -6,12 +6,12 @@
 
 use super::{Heap, Rule};
 use crate::Value;
-use crate::block::MAX_CELL;
-use crate::header::{Gc, Header, flag};
+use crate::cells::header::{Gc, Header, flag};
+use crate::cells::trace::{Visitor, trace_cell, trace_fields};
 use crate::nursery::LEAVE;
 use crate::site::Place;
+use crate::space::block::MAX_CELL;
 use crate::space::{IN, OUTSIDE};
-use crate::trace::{Visitor, trace_cell, trace_fields};
 use std::sync::atomic::Ordering::*;
 
 /// Does this cell, which nobody else knows, hold only cells with these flags? (Its class is shared.)

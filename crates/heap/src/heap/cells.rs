@@ -5,9 +5,9 @@
 //! others at the present place of birth (`birth.rs`).
 
 use super::Heap;
-use crate::class::Tables;
-use crate::header::{Gc, Half, Header, Kind, Word, flag};
-use crate::layout::*;
+use crate::cells::class::Tables;
+use crate::cells::header::{Gc, Half, Header, Kind, Word, flag};
+use crate::cells::layout::*;
 use crate::shared::lock;
 use crate::space::OUTSIDE;
 use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, Seen, Value};

@@ -5,7 +5,7 @@
 //! first. A cell without the flag (`IVARS`, `SIDE`) has no variables, id or finalizers there: nobody needs to look.
 
 use super::Heap;
-use crate::header::flag;
+use crate::cells::header::flag;
 use crate::shared::lock;
 use crate::{Sym, Value};
 use std::sync::PoisonError;

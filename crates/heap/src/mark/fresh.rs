@@ -5,8 +5,8 @@
 //! not. One bit stands for all blocks whose numbers are alike in their last bits: a set one promises nothing.
 
 use crate::Sym;
-use crate::block::{BLOCK, Block};
-use crate::rows::{Bits, Rows, SymMarks};
+use crate::cells::rows::{Bits, Rows, SymMarks};
+use crate::space::block::{BLOCK, Block};
 
 /// A power of two: heaps of 2 GB have a bit for each block.
 const BITS: usize = 1 << 16;

@@ -2,7 +2,7 @@
 
 use super::crew::Crew;
 use super::*;
-use crate::trace::trace_cell;
+use crate::cells::trace::trace_cell;
 use crate::{HashData, Heap, Marker};
 use rustc_hash::FxHashSet;
 use std::sync::Mutex;

@@ -5,7 +5,7 @@
 
 use super::policy::ENOUGH_IN_TRIAL;
 use super::{Fate, Fates, SiteBook, SiteKey, SiteMode, SitePolicy, Strategy};
-use crate::series::HELD;
+use crate::site::series::HELD;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering::*;
 

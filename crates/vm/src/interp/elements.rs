@@ -1,6 +1,6 @@
 //! Stores into arrays that the loop does itself.
 //!
-//! **Invariant.** While others run, a store goes through the worker's gate (`heap/gate.rs`), which whoever moves or removes
+//! **Invariant.** While others run, a store goes through the worker's gate (`heap/lockfree/gate.rs`), which whoever moves or removes
 //! elements waits for, or takes the lock. So it is never lost, and never done twice.
 
 use crate::Cx;

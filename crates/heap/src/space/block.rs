@@ -12,14 +12,13 @@
 //! whenever no cursor is open in it ([`crate::space::Cursor::seal`]): what is free carries
 //! a header of kind `Free` that says how long it is and where the next gap is.
 
-use crate::header::{Header, Kind};
-use crate::trace::cell_bytes;
+pub use crate::cells::header::{GRANULE, MAX_CELL};
+use crate::cells::header::{Header, Kind};
+use crate::cells::trace::cell_bytes;
 use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub const BLOCK: usize = 32 * 1024;
-/// Cells start at multiples of this.
-pub const GRANULE: usize = 16;
 const WORDS: usize = BLOCK / GRANULE / 64;
 
 #[repr(C, align(64))]
@@ -51,8 +50,6 @@ pub enum State {
 
 /// Offset of the first cell.
 pub const FIRST: usize = std::mem::size_of::<Block>().next_multiple_of(64);
-/// Largest cell that shares a block with others.
-pub const MAX_CELL: usize = 2048;
 
 /// A gap: free space between cells.
 #[repr(C)]

@@ -10,7 +10,7 @@
 //! (Acquire), then the span (Acquire), and has valid memory with old or new
 //! elements in it. Writers hold the object's lock, or run alone; they write
 //! elements first and publish span or word with Release. A buffer that is
-//! replaced goes through [`crate::retire`].
+//! replaced goes through [`crate::lockfree::retire`].
 //!
 //! *Words* (values) are atomic slots: a reader gets a [`Seen`], which loads each
 //! element on its own. In parallel mode elements that stay are never moved inside a
@@ -33,8 +33,8 @@ mod traits;
 
 pub use seen::{Iter as SeenIter, Seen};
 
+use super::retire;
 use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
-use super::{Value, retire};
 use kumi_room::{ask, asking, refuse};
 use order::{LOOK, PUBLISH};
 use std::alloc::{Layout, alloc, realloc};
@@ -97,20 +97,6 @@ unsafe impl Plain for u64 {
     unsafe fn store(p: *mut u64, v: u64) {
         // SAFETY: a live, aligned slot.
         unsafe { std::sync::atomic::AtomicU64::from_ptr(p) }.store(v, PUBLISH)
-    }
-}
-// SAFETY: one word; zero is `false`.
-unsafe impl Plain for Value {
-    const WORDS: bool = true;
-    #[inline(always)]
-    unsafe fn load(p: *const Value) -> Value {
-        // SAFETY: the caller's promise; a Value is transparent over its word.
-        Value::from_bits(unsafe { u64::load(p as *const u64) })
-    }
-    #[inline(always)]
-    unsafe fn store(p: *mut Value, v: Value) {
-        // SAFETY: as above.
-        unsafe { u64::store(p as *mut u64, v.bits()) }
     }
 }
 

@@ -6,7 +6,7 @@
 //! [`Held`], which the lock's holder gets after the stores that were begun without the lock, so that from then on the
 //! elements are nobody else's: what `Held` shows is what it changes.
 
-use crate::header::{Gc, Header, Kind, Layout, flag};
+use crate::cells::header::{Gc, Header, Kind, Layout, flag};
 use crate::{RaceVec, Seen, Value};
 use std::ops::Deref;
 use std::sync::atomic::Ordering::*;

@@ -13,13 +13,13 @@
 //! it was made, not where it kills. It is for the stress modes: a walk costs about a
 //! tenth of a microsecond a cell.
 
-use crate::block::{BLOCK, Block, FIRST, GRANULE, State};
-use crate::header::{Header, Kind, flag};
+use crate::cells::header::{Header, Kind, flag};
+use crate::cells::layout::DataObj;
+use crate::cells::trace::{Marker, Visitor, cell_bytes, trace_cell};
 use crate::heap::Heap;
-use crate::layout::DataObj;
 use crate::mark::is_marked;
 use crate::nursery::LEAVE;
-use crate::trace::{Marker, Visitor, cell_bytes, trace_cell};
+use crate::space::block::{BLOCK, Block, FIRST, GRANULE, State};
 use crate::{ClassObj, Value};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;

@@ -9,10 +9,10 @@
 //! Invariants: neither is nested, and no safepoint lies inside, as with [`Heap::begin_place`]. Instructions are never rewritten
 //! for a series, nor for what is born beside its holder.
 
-use crate::header::flag;
+use crate::cells::header::flag;
+use crate::cells::value::Value;
 use crate::heap::Heap;
 use crate::site::{Place, SiteKey};
-use crate::value::Value;
 use std::sync::atomic::Ordering::*;
 
 /// [`SiteKey::of`] of what is born beside its holder: counted for profiles, never decided on.

@@ -1,7 +1,7 @@
 //! The layouts of all cells but classes and hashes.
 
-pub use crate::array::{ArrayBuf, ArrayObj, Held};
-use crate::header::{Gc, Header, Kind, Layout, flag};
+pub use crate::cells::array::{ArrayBuf, ArrayObj, Held};
+use crate::cells::header::{Gc, Header, Kind, Layout, flag};
 use crate::{Marker, Plain, RaceVec, Seen, Value};
 use kumi_num::BigInt;
 use std::any::Any;

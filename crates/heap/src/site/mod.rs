@@ -12,6 +12,9 @@
 //! Invariant: while the present place is not [`Place::Nursery`], every birth takes the slow path, and what was born
 //! there and may yet be filled is in [`Sites::born`] until its flags have reached what it holds.
 
+pub(crate) mod sample;
+pub(crate) mod series;
+
 mod book;
 mod policy;
 mod probe;
@@ -24,7 +27,7 @@ pub use policy::{SiteMode, SitePolicy};
 pub use probe::{CalledBy, SiteProbe};
 pub use table::SiteTable;
 
-use crate::series::{HELD, Subject};
+use crate::site::series::{HELD, Subject};
 use crate::{Heap, Value};
 use rustc_hash::FxHashSet;
 
@@ -201,7 +204,7 @@ impl Heap {
         if self.sites.table.profiles() {
             let key = self.sites.key();
             for h in born.iter().filter_map(|c| c.header()) {
-                self.sites.table.born_out(key, crate::trace::cell_bytes(h) as u32);
+                self.sites.table.born_out(key, crate::cells::trace::cell_bytes(h) as u32);
             }
         }
         if !shared && !born.is_empty() {

@@ -5,7 +5,6 @@
 
 use std::sync::PoisonError;
 
-pub use crate::lock::spin_until;
 pub use std::alloc::dealloc;
 pub use std::cell::RefCell;
 pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
@@ -37,4 +36,22 @@ pub fn spin() {
 pub fn spawn(f: impl FnOnce() + Send + 'static) -> bool {
     let t = std::thread::Builder::new().name("kumi-gc".into()).stack_size(1 << 20);
     t.spawn(f).is_ok()
+}
+
+/// Rounds of spinning before the processor is given away.
+const ROUNDS: u32 = 100;
+
+/// Waits for a lock that is held for the time of a leaf native, until `taken` says that it was taken.
+#[cold]
+#[inline(never)]
+pub fn spin_until(mut taken: impl FnMut() -> bool) {
+    let mut n = 0;
+    while !taken() {
+        n += 1;
+        if n < ROUNDS {
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
 }

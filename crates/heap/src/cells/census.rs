@@ -1,9 +1,9 @@
 //! How large cells are, for those who count what lives.
 
 use crate::Value;
-use crate::header::flag;
+use crate::cells::header::flag;
+use crate::cells::trace::{Visitor, as_value, cell_bytes, outside_bytes, trace_cell};
 use crate::heap::Heap;
-use crate::trace::{Visitor, as_value, cell_bytes, outside_bytes, trace_cell};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Sizes in bytes by which cells are counted; a larger one than the last has a block of its own.

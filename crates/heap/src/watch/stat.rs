@@ -4,9 +4,9 @@
 //! own; [`Stats`] is written by whoever collects, at or after a stop. Everybody may read both at any time;
 //! numbers of one reading need not be of one moment. All of them only grow, but for the site counts.
 
-use crate::gclog::{Cause, Collected, Collection, Log};
-use crate::histogram::Histogram;
 use crate::shared::lock;
+use crate::watch::gclog::{Cause, Collected, Collection, Log};
+use crate::watch::histogram::Histogram;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, Mutex};

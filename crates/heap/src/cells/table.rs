@@ -14,8 +14,8 @@
 //! a young collection. Every change below `seen` lowers it; what makes another table begins anew, or keeps
 //! positions and says so.
 
-use crate::hash::Entry;
-use crate::{Value, retire};
+use crate::cells::hash::Entry;
+use crate::{Value, lockfree::retire};
 use kumi_room::{ask, asking, refuse};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::mem::size_of;

@@ -4,8 +4,8 @@
 //! whoever changes a method, an include or a superclass gives the class and all
 //! its descendants fresh serials, so that an inline cache needs one comparison.
 
-use crate::header::{Half, Header, Kind, Layout, Word};
-use crate::published::Published;
+use crate::cells::header::{Half, Header, Kind, Layout, Word};
+use crate::lockfree::published::Published;
 use crate::{Gc, Marker, Sym, Value};
 use rustc_hash::FxHashMap;
 use std::ops::{Deref, DerefMut};

@@ -8,14 +8,14 @@
 //! `version` changes whenever an entry moves, comes or goes.
 //!
 //! Who changes a Hash holds its lock or runs alone. Who reads it without the lock
-//! sees valid memory and entries that were stored ([`crate::table`] has the
+//! sees valid memory and entries that were stored ([`crate::cells::table`] has the
 //! order of stores); `find_racing` says besides when its answer may be a
 //! mixture: `seq` is odd while entries are moved or exchanged as a whole. Settings
 //! are single words, stored with Release.
 
-use crate::header::{Header, Kind, Layout};
-use crate::table::TableRef;
-use crate::{Value, Visitor, retire};
+use crate::cells::header::{Header, Kind, Layout};
+use crate::cells::table::TableRef;
+use crate::{Value, Visitor, lockfree::retire};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
 
 /// One association; a hole has an undef key.

@@ -7,27 +7,10 @@
 //! dropped: `latch.rs`.
 
 use crate::Value;
-use crate::header::{Kind, flag};
-use crate::latch::{drop_bit, try_bit};
+use crate::cells::header::{Kind, flag};
+use crate::lockfree::latch::{drop_bit, try_bit};
+use crate::lockfree::sync::spin_until;
 use std::mem::MaybeUninit;
-
-/// Rounds of spinning before the processor is given away.
-const SPINS: u32 = 100;
-
-/// Waits for a lock that is held for the time of a leaf native, until `taken` says that it was taken.
-#[cold]
-#[inline(never)]
-pub fn spin_until(mut taken: impl FnMut() -> bool) {
-    let mut n = 0;
-    while !taken() {
-        n += 1;
-        if n < SPINS {
-            std::hint::spin_loop();
-        } else {
-            std::thread::yield_now();
-        }
-    }
-}
 
 impl Value {
     /// Takes the lock of a heap cell if it is free. True for immediates.

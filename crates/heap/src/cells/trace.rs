@@ -5,9 +5,9 @@
 //! Invariant: a new kind or field is added here and nowhere else, or it is lost at
 //! the next collection.
 
-use crate::block::GRANULE;
-use crate::header::{Gc, Header, Kind};
-use crate::layout::*;
+use crate::cells::header::GRANULE;
+use crate::cells::header::{Gc, Header, Kind};
+use crate::cells::layout::*;
 use crate::{ClassObj, HashObj, RecordObj, ShapeId, Sym, Value};
 use std::mem::size_of;
 
@@ -21,7 +21,7 @@ pub trait Visitor {
     }
     /// Finding what is shown took a walk over so many frames.
     fn walked(&mut self, _frames: usize) {}
-    /// Does it want to be told of rows of the runtime's tables? (See [`crate::rows`].)
+    /// Does it want to be told of rows of the runtime's tables? (See [`crate::cells::rows`].)
     fn rows(&self) -> bool {
         false
     }

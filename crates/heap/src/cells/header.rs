@@ -11,6 +11,11 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
+/// Cells start at multiples of this.
+pub const GRANULE: usize = 16;
+/// Largest cell that shares a block with others.
+pub const MAX_CELL: usize = 2048;
+
 /// What a cell is. Decides its layout, how it is traced and what must be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]

@@ -16,10 +16,10 @@ mod grey;
 mod helpers;
 mod share;
 
-use crate::block::Block;
-use crate::header::{Kind, flag};
-use crate::sync::{self, SPINS, spin};
-use crate::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
+use crate::cells::header::{Kind, flag};
+use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
+use crate::lockfree::sync::{self, SPINS, spin};
+use crate::space::block::Block;
 use crate::{HashData, HashObj, ShapeId, Sym, Value};
 pub(crate) use fresh::Fresh;
 use grey::{AGAIN, Grey, LONG, Packet, Range};

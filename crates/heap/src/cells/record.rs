@@ -7,8 +7,8 @@
 //! birth; that its slots are filled is seen by no Ruby code. Two threads may decode one field of a shared record at
 //! once: a slot is one word, stored after its value was published to those who reach the record, so either value wins.
 
-use crate::block::MAX_CELL;
-use crate::header::{Gc, Header, Kind, Layout, flag};
+use crate::cells::header::MAX_CELL;
+use crate::cells::header::{Gc, Header, Kind, Layout, flag};
 use crate::heap::Heap;
 use crate::{ClassObj, Value};
 use std::mem::size_of;

@@ -7,13 +7,16 @@
 //! in since the last node collection are in the nursery or a `young` list: only they
 //! can hold cells that died since.
 
+pub(crate) mod block;
+pub(crate) mod young;
+
 use crate::Value;
-use crate::block::{BLOCK, Block, FIRST, GRANULE, Gap, MAX_CELL, State};
-use crate::header::{Header, Kind};
+use crate::cells::header::{Header, Kind};
+use crate::cells::trace::{cell_bytes, clear_away, step_bytes};
 use crate::heap::Heap;
 use crate::shared::lock;
-use crate::stat::Counters;
-use crate::trace::{cell_bytes, clear_away, step_bytes};
+use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, MAX_CELL, State};
+use crate::watch::stat::Counters;
 use std::sync::atomic::Ordering::*;
 
 /// How much of the common budget a worker takes at a time.

@@ -82,8 +82,8 @@ fn behaves_like_a_vec_alone_and_in_parallel_mode() {
 #[test]
 fn sizes_and_self_extension() {
     assert_eq!(size_of::<RaceVec<u8, 24>>(), 32);
-    assert_eq!(size_of::<RaceVec<Value, 3>>(), 32);
-    assert_eq!(size_of::<RaceVec<Value, 0>>(), 8);
+    assert_eq!(size_of::<RaceVec<u64, 3>>(), 32);
+    assert_eq!(size_of::<RaceVec<u64, 0>>(), 8);
     let mut v: RaceVec<u8, 24> = RaceVec::from_slice(b"0123456789012345678901234567890");
     // SAFETY: the slice is alive during the call; `extend_from_slice` copies it first.
     let s = unsafe { std::slice::from_raw_parts(v.as_ptr(), v.len()) };

@@ -8,12 +8,12 @@
 //!   `1 / sqrt(samples)` of their value. Pieces of the length of one cell make every cell a sample.
 //! - A sample is dropped before its cell's memory is used anew: by the collection that frees the cell.
 
-use crate::block::Block;
-use crate::header::flag;
+use crate::cells::header::flag;
+use crate::cells::trace::cell_bytes;
 use crate::heap::Heap;
 use crate::shared::{HeapShared, lock};
 use crate::site::SiteKey;
-use crate::trace::cell_bytes;
+use crate::space::block::Block;
 use crate::{Header, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering::Relaxed;
