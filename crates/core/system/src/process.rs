@@ -6,12 +6,17 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     n("Process.", "pid", 0, 0, |_, _, _| Ok(Value::fix(std::process::id() as i64))),
-    // SAFETY (these id calls): none touches memory.
+    // SAFETY: touches no memory.
     n("Process.", "ppid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getppid() } as i64))),
+    // SAFETY: touches no memory.
     n("Process.", "getpgrp", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getpgrp() } as i64))),
+    // SAFETY: touches no memory.
     n("Process.", "uid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getuid() } as i64))),
+    // SAFETY: touches no memory.
     n("Process.", "gid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getgid() } as i64))),
+    // SAFETY: touches no memory.
     n("Process.", "euid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::geteuid() } as i64))),
+    // SAFETY: touches no memory.
     n("Process.", "egid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getegid() } as i64))),
     intrinsic("__set_id", 2, 2, set_id),
     intrinsic("__set_ids", 3, 3, set_ids),
@@ -25,12 +30,14 @@ pub static TABLE: &[NativeDef] = &[
         // SAFETY: touches no memory.
         check(cx, unsafe { libc::setpgid(p, g) })
     }),
+    // SAFETY: touches no memory.
     n("Process.", "setpgrp", 0, 0, |cx, _, _| check(cx, unsafe { libc::setpgid(0, 0) })),
     n("Process.", "getsid", 0, 1, |cx, _, a| {
         let p = if a.is_empty() { 0 } else { pid(cx, a, 0)? };
         // SAFETY: touches no memory.
         check(cx, unsafe { libc::getsid(p) })
     }),
+    // SAFETY: touches no memory.
     n("Process.", "setsid", 0, 0, |cx, _, _| check(cx, unsafe { libc::setsid() })),
     n("Process.", "getpriority", 2, 2, getpriority),
     n("Process.", "setpriority", 3, 3, |cx, _, a| {

@@ -294,8 +294,9 @@ fn name_of(n: i32) -> String {
 /// __kill(pid, number)
 fn kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (pid, sig) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
-    // SAFETY: touches no memory. A signal to ourselves goes to this thread, so that it has come before the call returns.
+    // A signal to ourselves goes to this thread, so that it has come before the call returns.
     let own = pid == std::process::id() as i64 && sig != 0;
+    // SAFETY: touches no memory.
     if unsafe { if own { libc::raise(sig as i32) } else { libc::kill(pid as libc::pid_t, sig as i32) } } != 0 {
         let e = crate::io::errno();
         return Err(crate::io::fail_plain(cx, e, ""));

@@ -246,6 +246,7 @@ impl Cx {
             if k.value.is_undef() || self.loads_elsewhere(&k) {
                 let path = k.autoload.clone().unwrap_or_default();
                 let p = self.str_enc(&path, crate::EncIndex::UTF_8);
+                // SAFETY: the instruction that runs ends before pc and has one word.
                 self.pc = unsafe { self.pc.sub(1) };
                 let mut x = self.call_helper("autoload_open", &[scope.val(), Value::sym(name), p]);
                 if let Some(c) = &mut self.pending.call {

@@ -4,6 +4,12 @@
 //! paths are functions of [`Cx`] that read and change `cx.pc` and `cx.fp`: the
 //! loop saves before and loads after them. Calls stay in this one loop; a native
 //! is the only Rust frame above it, and it is a leaf.
+//!
+//! **Invariant** (of every unsafe block that says nothing else). `pc` lies in the running code's words and behind the
+//! instruction that runs: the compiler ends each body with one that leaves it, and jumps stay inside. `fp` is the base of the
+//! running frame, with `nregs` registers behind it; the compiler numbers registers below that. Both are read again after
+//! whatever may move the stack or push a frame.
+#![allow(clippy::undocumented_unsafe_blocks, reason = "one invariant holds for all of them; it stands at the head")]
 
 use super::Flow;
 use super::elements::{push_if_room, store_at};

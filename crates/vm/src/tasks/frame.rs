@@ -54,10 +54,12 @@ impl Fp {
     // words from it on are inside the stack.
     #[inline(always)]
     pub fn r(self, i: usize) -> Value {
+        // SAFETY: above.
         unsafe { *self.0.add(i) }
     }
     #[inline(always)]
     pub fn set_r(self, i: usize, v: Value) {
+        // SAFETY: above.
         unsafe { *self.0.add(i) = v }
     }
     #[inline(always)]
@@ -80,6 +82,7 @@ impl Fp {
     }
     #[inline(always)]
     pub fn prev(self) -> Fp {
+        // SAFETY: the word is the way to the caller's base.
         Fp(unsafe { self.0.sub((self.link_word() >> 32) as usize) })
     }
     #[inline(always)]
@@ -101,11 +104,13 @@ impl Fp {
     }
     #[inline(always)]
     pub fn add(self, n: usize) -> Fp {
+        // SAFETY: a register's, of this frame.
         Fp(unsafe { self.0.add(n) })
     }
     /// `n` registers from `i` on. Valid until the stack grows.
     #[inline(always)]
     pub fn slice(self, i: usize, n: usize) -> &'static [Value] {
+        // SAFETY: registers of this frame.
         unsafe { std::slice::from_raw_parts(self.0.add(i), n) }
     }
     /// Fills registers `from..to` with nil.
@@ -163,6 +168,7 @@ impl Cx {
     /// Frame whose base is at that slot.
     #[inline(always)]
     pub(crate) fn frame_at(&self, slot: usize) -> Fp {
+        // SAFETY: the slot lies in the stack.
         Fp(unsafe { self.task.stack.start_ptr().add(slot) })
     }
     /// The running frame (valid after the loop saved its state).

@@ -7,6 +7,7 @@
 //! base[-2]  environment or nil           base[-1]  block frames: the defining frame
 //! base[0]   self
 //! ```
+#![allow(clippy::undocumented_unsafe_blocks, reason = "one sentence holds for both; it stands at the impl")]
 
 use super::frame::Fp;
 use kumi_heap::Value;

@@ -78,8 +78,8 @@ impl Hot {
     pub fn start(&self, argc: usize) -> Option<*const AtomicU64> {
         match self.kind {
             HotKind::Simple if argc == self.argc as usize => Some(self.code),
-            // SAFETY: the code lives as long as its row; it has an entry for each number of arguments.
             HotKind::Optional if argc >= self.argc as usize && argc <= self.arg as usize => {
+                // SAFETY: the code lives as long as its row; it has an entry for each number of arguments.
                 Some(unsafe { self.code.add((&(*self.iseq).params.opt)[argc - self.argc as usize] as usize) })
             }
             _ => None,

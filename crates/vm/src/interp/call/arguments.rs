@@ -103,11 +103,13 @@ impl Cx {
             let class = self.class_of(v);
             if let Some(m) = self.refined_method(list, class, sym::TO_PROC).filter(|m| *m != NO_METHOD) {
                 // SAFETY: back to this very instruction.
-                self.pc = unsafe { self.pc.sub(insn_words) };
+                // SAFETY: the instruction that runs ends before pc and has so many words.
+        self.pc = unsafe { self.pc.sub(insn_words) };
                 return Some(self.dispatch(m, Ready::new(v, Args::new(), at, 0)));
             }
         }
         // Run the conversion with the register as its destination, then this instruction again.
+        // SAFETY: the instruction that runs ends before pc and has so many words.
         self.pc = unsafe { self.pc.sub(insn_words) };
         let name = self.intern("block_arg");
         Some(self.do_call(Call::new(Target::Helper(name), self.k.helpers.val(), Args::from_slice(&[v])), at, 0))

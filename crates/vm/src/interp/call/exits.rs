@@ -22,6 +22,7 @@ impl Cx {
         self.heap.end_place();
         if x == Exit::Park || x == Exit::Again && self.detour.is_waiting() {
             // The arguments still stand in their window: the instruction is executed again.
+            // SAFETY: a call has two words, and the last one was read.
             self.pc = unsafe { self.pc.sub(2) };
             return self.suspend_here(x, 2);
         }
@@ -113,6 +114,7 @@ impl Cx {
             }
             Exit::Convert(k, proto) => {
                 // Only intrinsics convert: their arguments are registers. Convert in place, then again.
+                // SAFETY: the instruction that runs ends before pc.
                 let i = Insn(unsafe { (*self.pc.sub(1)).load(Relaxed) });
                 if i.original().op() != Op::Intrinsic {
                     let e = self.type_error("wrong argument for an internal operation");
@@ -120,11 +122,13 @@ impl Cx {
                 }
                 let reg = i.b() + k as usize;
                 let v = self.fp().r(reg);
+                // SAFETY: as above; it has one word.
                 self.pc = unsafe { self.pc.sub(1) };
                 let name = self.intern("convert_arg");
                 self.do_call(Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[v, Value::fix(proto as i64)])), reg, 0)
             }
             Exit::Again | Exit::Park => {
+                // SAFETY: the instruction that runs ends before pc and has one word.
                 self.pc = unsafe { self.pc.sub(1) };
                 self.suspend_here(x, 1)
             }

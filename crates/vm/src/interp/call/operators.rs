@@ -122,6 +122,7 @@ impl Cx {
         let i = Insn(unsafe { (*self.pc.sub(2)).load(Relaxed) });
         let sense = if i.op() == Op::Generic { i.x() & 0x80 != 0 } else { i.x() != 0 };
         if v.truthy() == sense {
+            // SAFETY: the compiler's jumps stay in the code.
             self.pc = unsafe { self.pc.offset(i.sc() as isize) };
             if i.sc() < 0 && self.heap.poll.load(Relaxed) {
                 return self.safepoint();

@@ -165,10 +165,10 @@ impl Stack {
         } else {
             None
         };
-        // SAFETY (both): the block is this stack's; `live` is at most either size.
         let got = match got {
             Some(g) => Some(g),
             None if self.cap == 0 => memory::take(cap, budget),
+            // SAFETY: the block is this stack's; `live` is at most either size.
             None => unsafe { memory::resize(self.mem, self.cap as usize, self.kind, live, cap, budget) },
         };
         let Some((mem, kind)) = got else { return false };
