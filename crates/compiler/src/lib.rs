@@ -5,34 +5,19 @@
 //! (method, block, class, file) is a [`emit::Fun`] under construction and becomes
 //! an [`ISeq`]. Nothing here touches the heap: literals stay [`kumi_bytecode::Lit`]s.
 //!
+//! `source` is the text as Prism reads it; `nodes` has what each kind of node becomes; `emit` the code under construction.
+//!
 //! Jump offsets count from the next instruction, that is from behind the inline
 //! cache word where there is one.
 
-mod assign;
-mod births;
-mod bodies;
-mod call;
-mod case;
-mod cond;
-mod control;
-mod defined;
-mod diagnostic;
-mod dry;
 mod emit;
-mod expr;
-mod frame;
-mod literal;
-mod locals;
-mod looks;
-mod opassign;
-mod params;
-mod pattern;
-mod prism;
+mod nodes;
 mod scope;
+mod source;
 #[cfg(test)]
 mod tests;
 
-pub use diagnostic::{SyntaxError, Warning};
+pub use source::diagnostic::{SyntaxError, Warning};
 
 use emit::Fun;
 use kumi_bytecode::{ISeq, Kind, ParamKind, ScopeNames};
@@ -176,7 +161,7 @@ impl<'s> Tree<'s> {
     }
     fn emit(&self, opts: &Options, env: &mut dyn CompileEnv, method: bool) -> Result<Compiled, SyntaxError> {
         let (parsed, an, root) = (&self.parsed, &self.an, self.parsed.node());
-        let enc = prism::encoding(parsed).and_then(EncIndex::find).or(opts.encoding).unwrap_or(EncIndex::UTF_8);
+        let enc = source::prism::encoding(parsed).and_then(EncIndex::find).or(opts.encoding).unwrap_or(EncIndex::UTF_8);
         let line_offsets = parsed.line_offsets();
         let mut far = false;
         loop {
@@ -194,7 +179,7 @@ impl<'s> Tree<'s> {
                 Some(iseq) => Ok(Compiled {
                     iseq,
                     warnings: {
-                        let mut w = diagnostic::warnings(parsed, opts.kind == Kind::Top && !method);
+                        let mut w = source::diagnostic::warnings(parsed, opts.kind == Kind::Top && !method);
                         w.append(&mut c.complaints);
                         w
                     },
@@ -313,7 +298,7 @@ pub(crate) struct Compiler<'e, 'pr> {
     far: bool,
     need_far: bool,
     /// In a match that has only one pattern: where the reason of its failure goes.
-    pattern_err: Option<pattern::Reason>,
+    pattern_err: Option<nodes::pattern::Reason>,
     /// Nodes until somebody is asked whether this is still wanted.
     until_asked: u32,
 }

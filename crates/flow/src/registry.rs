@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::turns::Turns;
+use crate::policy::turns::Turns;
 
 /// Where producers get the time from. Tests inject their own.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;

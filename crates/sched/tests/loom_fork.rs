@@ -17,7 +17,7 @@ mod sync {
 
     pub use super::checker::{BROKEN, kept, lock, wait};
 }
-#[path = "../../flow/src/gate.rs"]
+#[path = "../../flow/src/fork/gate.rs"]
 mod gate;
 
 use gate::Gate;

@@ -95,41 +95,22 @@
 #![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
 
 pub mod bind;
-mod chars;
-mod content;
-mod cursor;
-mod declarations;
-mod doctype;
-mod dtd;
-mod encoding;
 pub mod error;
-pub mod event;
-mod feed;
-mod finder;
 mod input;
 pub mod limits;
-mod lines;
-mod lookahead;
-mod markup;
-mod names;
-mod namespaces;
-mod open;
-mod prolog;
-mod quick;
-pub mod row;
-#[doc(hidden)]
-pub mod scan;
 pub mod schema;
-mod search;
-mod tag;
 pub mod tokenizer;
-pub mod value;
+
+#[doc(hidden)]
+pub use input::scan;
+pub use schema::{row, value};
+pub use tokenizer::event;
 
 pub use bind::{Batch, BindError, BindErrorKind, BindLimits, BindOptions, Binder, ByteRange, Item, Limit, Progress, RowRef, placed};
 pub use error::{Error, ErrorKind, LimitKind, Position};
-pub use event::{Attribute, Event, Name, Start};
 pub use limits::Limits;
-pub use lookahead::Lookahead;
-pub use row::RowView;
+pub use schema::row::RowView;
 pub use schema::{Card, Class, ClassId, Field, Kind, NameTest, OuterWhat, Place, Root, Schema, SchemaBuilder, SchemaError, Step};
+pub use tokenizer::event::{Attribute, Event, Name, Start};
+pub use tokenizer::lookahead::Lookahead;
 pub use tokenizer::{Options, Tokenizer};

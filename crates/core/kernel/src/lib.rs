@@ -4,24 +4,12 @@
 //! methods with blocks are Ruby, in `prelude/`.
 
 mod basic;
-mod class;
-mod consts;
-mod copy;
-mod cvars;
-mod errno;
-mod exception;
+mod error;
 mod gc;
-mod guard;
 mod ivars;
-mod method;
-mod methods;
 mod module;
 mod object;
-mod objspace;
-mod spell;
 mod start;
-mod warning;
-mod weak;
 
 use kumi_vm::Cx;
 
@@ -33,25 +21,25 @@ pub fn register(cx: &mut Cx) {
         basic::TABLE,
         object::TABLE,
         ivars::TABLE,
-        copy::TABLE,
-        guard::TABLE,
-        class::TABLE,
+        object::copy::TABLE,
+        object::guard::TABLE,
+        module::class::TABLE,
         module::TABLE,
-        methods::TABLE,
-        consts::TABLE,
-        cvars::TABLE,
-        method::TABLE,
-        errno::TABLE,
-        exception::TABLE,
-        spell::TABLE,
+        module::methods::TABLE,
+        module::consts::TABLE,
+        module::cvars::TABLE,
+        module::method::TABLE,
+        error::errno::TABLE,
+        error::exception::TABLE,
+        error::spell::TABLE,
         gc::TABLE,
-        objspace::TABLE,
-        weak::TABLE,
-        warning::TABLE,
+        object::objspace::TABLE,
+        object::weak::TABLE,
+        error::warning::TABLE,
     ] {
         cx.natives(table);
     }
-    errno::define(cx);
+    error::errno::define(cx);
     start::prepare(cx);
-    warning::hook(cx);
+    error::warning::hook(cx);
 }

@@ -3,7 +3,6 @@
 //! Invariant: the work reads the bytes where they are, which the cells it keeps hold still. What it made counts if the String is what it
 //! was; else it is made again where it is asked for.
 
-use crate::regexp_search::Text;
 use crate::text::*;
 use kumi_vm::*;
 use std::marker::PhantomData;
@@ -40,6 +39,32 @@ fn go<T: 'static, F: FnOnce(&[u8]) -> T + 'static>(cx: &mut Cx, s: Str, also: &[
             let text = Text::of(s);
             let keep = [&[s.val()], also].concat();
             Err(cx.detach_keeping(ns, &keep, move |_| Made { out: text.with(f), text, kind: PhantomData::<F> }))
+        }
+    }
+}
+
+/// The text that a detached search reads, in place.
+#[derive(Clone, PartialEq)]
+pub struct Text {
+    /// The String, which the work keeps.
+    pub cell: Value,
+    /// Where its bytes were and how many, and what it says of its changes.
+    at: usize,
+    len: usize,
+    state: u16,
+}
+
+impl Text {
+    /// What `s` holds now.
+    pub fn of(s: Str) -> Text {
+        let state = s.state();
+        let b = s.bytes();
+        Text { cell: s.val(), at: b.as_ptr().addr(), len: b.len(), state }
+    }
+    pub fn with<T>(&self, f: impl FnOnce(&[u8]) -> T) -> T {
+        match self.cell.as_str() {
+            Some(s) => f(s.bytes()),
+            None => f(b""),
         }
     }
 }

@@ -4,53 +4,44 @@
 //! methods with blocks are Ruby, in `prelude/`.
 
 pub mod away;
-mod basic;
-mod convert;
-mod crypt;
-mod edit;
 pub mod encoding;
-mod escape;
-mod format;
-pub mod matchdata;
-mod pack;
+mod names;
 pub mod regexp;
-mod regexp_methods;
-mod regexp_search;
-mod search;
-mod slice;
-mod split;
-mod strscan;
-mod sub;
+mod string;
 pub mod symbol;
 pub mod text;
-mod transcode;
 
-pub use matchdata::{back_ref, nth_match};
+pub use regexp::matchdata::{back_ref, nth_match};
 
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     encoding::boot(cx);
-    transcode::boot(cx);
-    symbol::boot(cx);
+    encoding::transcode::boot(cx);
+    names::boot(cx);
     for table in [
-        basic::TABLE,
-        convert::TABLE,
-        edit::TABLE,
+        string::build::TABLE,
+        string::chars::TABLE,
+        string::compare::TABLE,
+        string::compatible::TABLE,
+        string::copy::TABLE,
+        string::crypt::TABLE,
+        string::convert::TABLE,
+        string::edit::TABLE,
         encoding::TABLE,
-        escape::TABLE,
-        format::TABLE,
-        matchdata::TABLE,
-        pack::TABLE,
-        regexp_methods::TABLE,
-        search::TABLE,
-        slice::TABLE,
-        split::TABLE,
-        strscan::TABLE,
-        sub::TABLE,
+        string::escape::TABLE,
+        string::format::TABLE,
+        regexp::matchdata::TABLE,
+        string::pack::TABLE,
+        regexp::methods::TABLE,
+        string::search::TABLE,
+        string::slice::TABLE,
+        string::split::TABLE,
+        regexp::strscan::TABLE,
+        string::sub::TABLE,
         symbol::TABLE,
-        transcode::TABLE,
+        encoding::transcode::TABLE,
     ] {
         cx.natives(table);
     }

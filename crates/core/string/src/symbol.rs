@@ -1,78 +1,9 @@
-//! Symbols: names as strings, order, inspection, and turning strings into symbols.
-//!
-//! Invariant: the symbol table knows names by their bytes. A name of ASCII characters is
-//! US-ASCII; any other is UTF-8 unless it was first made from a string of another encoding,
-//! which is noted here.
+//! Symbols: names as strings, order, inspection. How names are encoded: `names`.
 
+use crate::names::{SymState, intern_str, name_str, sym_enc};
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
-use std::collections::HashMap;
-use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, Ordering::*};
-
-/// Encodings of symbols that are neither US-ASCII nor UTF-8; strings made by `Symbol#name`.
-#[derive(Default)]
-struct SymState {
-    encs: RwLock<HashMap<Sym, EncIndex>>,
-    /// There are such encodings at all.
-    some: AtomicBool,
-    /// Bits of strings, which live as long as their symbols.
-    names: RwLock<HashMap<Sym, u64>>,
-}
-
-/// Keeps the strings of [`SymState`], and forgets those of symbols that died.
-pub fn boot(cx: &mut Cx) {
-    cx.boot().tracers.push(|cx, m| {
-        if let Some(st) = cx.state_seen::<SymState>() {
-            st.names.read().unwrap_or_else(|e| e.into_inner()).values().for_each(|v| m.mark(Value::from_bits(*v)));
-        }
-    });
-    cx.boot().sym_sweepers.push(|rt, lives| {
-        if let Some(st) = rt.state_seen::<SymState>() {
-            st.names.write().unwrap_or_else(|e| e.into_inner()).retain(|y, _| lives(*y));
-            st.encs.write().unwrap_or_else(|e| e.into_inner()).retain(|y, _| lives(*y));
-        }
-    });
-}
-
-/// The encoding of a symbol.
-pub fn sym_enc(cx: &mut Cx, y: Sym) -> EncIndex {
-    let st = cx.shared_state::<SymState>();
-    if st.some.load(Acquire) {
-        if let Some(e) = st.encs.read().unwrap_or_else(|e| e.into_inner()).get(&y) {
-            return *e;
-        }
-    }
-    if cx.syms.name(y).is_ascii() { EncIndex::US_ASCII } else { EncIndex::UTF_8 }
-}
-/// The symbol named by a string; EncodingError for a broken one.
-pub fn intern_str(cx: &mut Cx, s: Str) -> R {
-    let e = enc(s);
-    if is_ascii(s) || e == EncIndex::UTF_8 {
-        if range(s) == CodeRange::Broken {
-            return Err(cx.bad_name(s));
-        }
-        return cx.sym_of(s.bytes()).map(Value::sym);
-    }
-    if range(s) == CodeRange::Broken {
-        return Err(cx.bad_name(s));
-    }
-    let known = cx.syms.find(s.bytes()).is_some();
-    let y = cx.sym_of(s.bytes())?;
-    if !known {
-        let st = cx.shared_state::<SymState>();
-        st.encs.write().unwrap_or_else(|e| e.into_inner()).insert(y, e);
-        st.some.store(true, Release);
-    }
-    Ok(Value::sym(y))
-}
-/// A new string with the symbol's name.
-pub fn name_str(cx: &mut Cx, y: Sym) -> Value {
-    let e = sym_enc(cx, y);
-    let b = cx.syms.name(y).to_vec();
-    cx.str_enc(&b, e)
-}
 
 fn me_sym(cx: &mut Cx, v: Value) -> Result<Sym, Exit> {
     match v.as_sym() {
@@ -117,7 +48,7 @@ fn cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let (a, Some(b)) = (me_sym(cx, recv)?, args[0].as_sym()) else { return Ok(Value::NIL) };
     let (a, b) = (name_str(cx, a), name_str(cx, b));
     let (a, b) = (me(cx, a)?, me(cx, b)?);
-    Ok(Value::fix(crate::basic::compare(a, b) as i64))
+    Ok(Value::fix(crate::text::compare(a, b) as i64))
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(match cx.plain_hash(recv) {
@@ -143,7 +74,7 @@ fn start_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, s)?;
     for i in 0..args.len() {
         let Some(o) = args[i].as_str() else { return Err(Exit::Miss) };
-        if crate::search::starts(s, o) {
+        if crate::string::search::starts(s, o) {
             return Ok(Value::TRUE);
         }
     }
@@ -156,7 +87,7 @@ fn end_with(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     for i in 0..args.len() {
         let o = cx.arg_str(args, i)?;
         compat(cx, s, o)?;
-        if crate::search::ends(s, o) {
+        if crate::string::search::ends(s, o) {
             return Ok(Value::TRUE);
         }
     }

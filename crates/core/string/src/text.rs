@@ -6,6 +6,7 @@
 
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_vm::*;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A string cell.
@@ -270,4 +271,85 @@ pub fn byte_offset(s: Str, i: usize) -> Option<usize> {
         return (i <= s.bytes().len()).then_some(i);
     }
     enc(s).nth_char(s.bytes(), i, range(s)).ok()
+}
+
+/// `a + b` as a new plain string.
+pub fn concat_two(cx: &mut Cx, a: Str, b: Str) -> R {
+    let e = compat(cx, a, b)?;
+    let (x, y) = (a.bytes(), b.bytes());
+    cx.check_size(x.len().saturating_add(y.len()))?;
+    let r = if a.enc() == b.enc() { range(a).concat(range(b)) } else { CodeRange::Unknown };
+    let mut buf = StrBuf::with_capacity(x.len() + y.len());
+    buf.extend_from_slice(x);
+    buf.extend_from_slice(y);
+    let mut s = cx.heap.str_buf(cx.k.string.val(), buf, e.as_u8());
+    s.set_range(r as u8);
+    Ok(s.val())
+}
+
+/// Appends string `b` to `s`, whose frozenness was checked.
+pub fn append_str(cx: &mut Cx, s: Str, b: Str) -> Result<(), Exit> {
+    let e = compat(cx, s, b)?;
+    let n = s.bytes().len().saturating_add(b.bytes().len());
+    if n > s.buf.capacity() {
+        cx.check_size(n)?;
+    }
+    let r = if s.range() != 0 || s.bytes().is_empty() { range(s).concat(range(b)) } else { CodeRange::Unknown };
+    let r = if s.enc() == b.enc() || r == CodeRange::SevenBit {
+        r
+    } else if is_ascii(s) {
+        range(b)
+    } else {
+        r
+    };
+    if s == b {
+        let copy = b.bytes().to_vec();
+        append(cx, s, &copy, r);
+    } else {
+        append(cx, s, b.bytes(), r);
+    }
+    let mut s = s;
+    if s.enc() != e.as_u8() {
+        s.set_enc(e.as_u8());
+    }
+    Ok(())
+}
+
+/// The bytes of code point `c` in `e`, or CRuby's RangeError.
+pub fn code_bytes(cx: &mut Cx, c: i64, e: EncIndex) -> Result<kumi_text::encoding::CharBuf, Exit> {
+    if let Ok(code) = u32::try_from(c) {
+        if let Some(ch) = e.encode(code) {
+            return Ok(ch);
+        }
+        if e.is_unicode() || !e.is_single_byte() {
+            return Err(cx.range_error(&format!("invalid codepoint 0x{code:X} in {}", e.name())));
+        }
+    }
+    Err(cx.range_error(&format!("{c} out of char range")))
+}
+
+/// The value of `hash` for a string: what hash tables use for plain ones.
+pub fn str_hash(cx: &mut Cx, s: Str) -> Value {
+    let h = kumi_text::hash_bytes(cx.hash_seed, s.bytes());
+    Value::fix((h as i64) >> 2)
+}
+
+/// `<=>` of two strings.
+pub fn compare(a: Str, b: Str) -> Ordering {
+    match a.bytes().cmp(b.bytes()) {
+        Ordering::Equal if !comparable(a, b) => a.enc().cmp(&b.enc()),
+        o => o,
+    }
+}
+
+/// A frozen string with the bytes of `s`: what a MatchData keeps.
+pub fn frozen_copy(cx: &mut Cx, s: Str) -> Value {
+    if s.hdr.frozen() && cx.class_of(s.val()) == cx.k.string {
+        return s.val();
+    }
+    let v = copy(cx, s);
+    if let Some(h) = v.header() {
+        h.set(flag::FROZEN);
+    }
+    v
 }

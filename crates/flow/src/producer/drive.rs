@@ -15,8 +15,8 @@ use super::{Producer, Ready, SPARE, State};
 use crate::failure::Failure;
 use crate::fill::{FILL_MOST, Filled, Work, patient};
 use crate::fork;
+use crate::policy::turns::Candidate;
 use crate::policy::{AHEAD_BATCHES, Stop};
-use crate::turns::Candidate;
 use crate::wait::{BlockingJob, Poll, Ticket, Wait};
 
 /// What asking for progress came to.

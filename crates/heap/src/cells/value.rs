@@ -177,6 +177,21 @@ impl std::fmt::Debug for Value {
     }
 }
 
+// SAFETY: one word; zero is `false`.
+unsafe impl Plain for Value {
+    const WORDS: bool = true;
+    #[inline(always)]
+    unsafe fn load(p: *const Value) -> Value {
+        // SAFETY: the caller's promise; a Value is transparent over its word.
+        Value::from_bits(unsafe { u64::load(p as *const u64) })
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut Value, v: Value) {
+        // SAFETY: as above.
+        unsafe { u64::store(p as *mut u64, v.bits()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,20 +217,5 @@ mod tests {
         assert!(!Value::UNDEF.is_heap() && !Value::sym(Sym(7)).is_heap());
         assert!(!Value::NIL.truthy() && !Value::FALSE.truthy() && Value::fix(0).truthy());
         assert_eq!(Value::sym(Sym(9)).as_sym(), Some(Sym(9)));
-    }
-}
-
-// SAFETY: one word; zero is `false`.
-unsafe impl Plain for Value {
-    const WORDS: bool = true;
-    #[inline(always)]
-    unsafe fn load(p: *const Value) -> Value {
-        // SAFETY: the caller's promise; a Value is transparent over its word.
-        Value::from_bits(unsafe { u64::load(p as *const u64) })
-    }
-    #[inline(always)]
-    unsafe fn store(p: *mut Value, v: Value) {
-        // SAFETY: as above.
-        unsafe { u64::store(p as *mut u64, v.bits()) }
     }
 }

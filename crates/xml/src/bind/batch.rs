@@ -1,8 +1,8 @@
 //! What a binder delivers: items in document order, and the bytes they refer to.
 
 use super::BindError;
-use crate::row::RowView;
 use crate::schema::ClassId;
+use crate::schema::row::RowView;
 
 /// A packed row in [`Batch::bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Batch {
 
     /// The row, to read fields from; one without fields for a reference that isn't into this batch.
     pub fn row(&self, row: RowRef) -> RowView<'_> {
-        const EMPTY: &[u8] = &[0; crate::row::HEADER];
+        const EMPTY: &[u8] = &[0; crate::schema::row::HEADER];
         match RowView::new(self.row_bytes(row)) {
             Some(view) => view,
             None => RowView::empty(EMPTY),

@@ -8,8 +8,8 @@ use super::error::BindErrorKind;
 use super::frame::{Frame, NONE, Role, Value};
 use super::learn::Learning;
 use super::state::{Fault, Next, State};
-use crate::event::Start;
 use crate::schema::{Card, Class, ClassId, Field, Kind, NameTest, Place, Root, Schema};
+use crate::tokenizer::event::Start;
 use std::collections::HashSet;
 
 impl State {

@@ -7,7 +7,7 @@
 use super::batch::{Batch, RowRef};
 use super::error::BindErrorKind;
 use crate::error::Position;
-use crate::row;
+use crate::schema::row;
 
 /// What an entered element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

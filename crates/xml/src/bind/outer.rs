@@ -5,8 +5,8 @@
 //! of the field.
 
 use super::error::BindErrorKind;
-use crate::event::Start;
 use crate::schema::{Outer, Schema};
+use crate::tokenizer::event::Start;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 

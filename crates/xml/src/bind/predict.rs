@@ -17,7 +17,7 @@ use super::learn::Learning;
 use super::reference::resolve;
 use super::span::{Scratch, Span, write};
 use super::state::State;
-use crate::row;
+use crate::schema::row;
 use crate::schema::{Card, Schema};
 use crate::tokenizer::Lookahead;
 

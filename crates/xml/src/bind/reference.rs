@@ -2,7 +2,7 @@
 //! mean anything else whatever the document declares. Everything else is left to the tokeniser.
 
 use super::block::value_end;
-use crate::chars::is_char;
+use crate::input::chars::is_char;
 use crate::tokenizer::Lookahead;
 
 /// The longest reference understood here.

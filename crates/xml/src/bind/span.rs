@@ -1,7 +1,7 @@
 //! Writing the packed row of a row that was matched: where its fields stand in the text, and their bytes.
 
 use super::state::State;
-use crate::row;
+use crate::schema::row;
 use crate::schema::{Card, Class};
 
 /// A field's place in the bytes read. The end is before the start for a field without text there: one that is absent,

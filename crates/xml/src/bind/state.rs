@@ -9,7 +9,7 @@ use super::learn::Learning;
 use super::outer::{Most, Outers};
 use super::predict::{Context, Parent};
 use crate::error::Position;
-use crate::row::OPENED;
+use crate::schema::row::OPENED;
 use crate::schema::{Card, Class, ClassId, Field, NameTest, Place, Schema};
 
 /// What to do after a start tag.

@@ -104,7 +104,7 @@ impl Cx {
             if let Some(m) = self.refined_method(list, class, sym::TO_PROC).filter(|m| *m != NO_METHOD) {
                 // SAFETY: back to this very instruction.
                 // SAFETY: the instruction that runs ends before pc and has so many words.
-        self.pc = unsafe { self.pc.sub(insn_words) };
+                self.pc = unsafe { self.pc.sub(insn_words) };
                 return Some(self.dispatch(m, Ready::new(v, Args::new(), at, 0)));
             }
         }
