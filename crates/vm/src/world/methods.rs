@@ -13,18 +13,27 @@ use kumi_heap::{ClassObj, Gc, Sym, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
 
-/// One entry of the global method cache.
+/// One entry of a worker's method cache.
 #[derive(Clone, Copy)]
 pub(crate) struct CacheEntry {
     serial: u32,
-    mid: u32,
+    /// A name, or [`AFTER`] and the method whose `super` it is.
+    key: u32,
     method: u32,
+}
+
+/// Above all symbols' and methods' numbers.
+const AFTER: u32 = 1 << 31;
+
+/// Where an answer for a class of that serial is kept.
+fn cache_slot(serial: u32, key: u32) -> usize {
+    (serial.wrapping_mul(0x9e37_79b1) ^ key.wrapping_mul(0x85eb_ca6b)) as usize % CACHE_SIZE
 }
 
 pub(crate) const CACHE_SIZE: usize = 4096;
 
 pub(crate) fn empty_cache() -> Box<[CacheEntry]> {
-    vec![CacheEntry { serial: 0, mid: 0, method: NO_METHOD }; CACHE_SIZE].into_boxed_slice()
+    vec![CacheEntry { serial: 0, key: 0, method: NO_METHOD }; CACHE_SIZE].into_boxed_slice()
 }
 
 impl Cx {
@@ -115,14 +124,14 @@ impl Cx {
     pub fn find_method(&mut self, class: Gc<ClassObj>, mid: Sym) -> u32 {
         // Read once and before the search: what changes meanwhile makes the entry stale, not wrong.
         let serial = class.serial.get();
-        let slot = (serial.wrapping_mul(0x9e37_79b1) ^ mid.0.wrapping_mul(0x85eb_ca6b)) as usize % CACHE_SIZE;
+        let slot = cache_slot(serial, mid.0);
         let e = self.cache[slot];
-        if e.serial == serial && e.mid == mid.0 {
+        if e.serial == serial && e.key == mid.0 {
             return e.method;
         }
         let _classes = self.lock_classes();
         let (_, method) = self.search(&class.data.mro, mid);
-        self.cache[slot] = CacheEntry { serial, mid: mid.0, method };
+        self.cache[slot] = CacheEntry { serial, key: mid.0, method };
         method
     }
     /// Where `mid` is found, and its entry. A visibility-only entry is found as it is, if there is a method further up, where the
@@ -143,8 +152,20 @@ impl Cx {
     /// The method that `super` in entry `from` finds: after its owner's place in the order of `class`.
     pub fn next_method(&mut self, class: Gc<ClassObj>, from: u32, mid: Sym) -> u32 {
         let e = &self.methods[from as usize];
-        let (owner, nth) = (e.owner, e.place.nth as usize);
-        self.search_from(class, owner, nth, |_, p| p + 1, mid)
+        let (owner, nth, own_name) = (e.owner, e.place.nth as usize, e.name == mid);
+        // Read once and before the search, as in `find_method`.
+        let serial = class.serial.get();
+        let key = AFTER | from;
+        let slot = cache_slot(serial, key);
+        let e = self.cache[slot];
+        if own_name && e.serial == serial && e.key == key {
+            return e.method;
+        }
+        let method = self.search_from(class, owner, nth, |_, p| p + 1, mid);
+        if own_name {
+            self.cache[slot] = CacheEntry { serial, key, method };
+        }
+        method
     }
     /// The method that `super` in a refinement finds: from what is prepended to the refined class on in the order of `class`.
     pub(crate) fn refined_class_method(&mut self, class: Gc<ClassObj>, refined: Gc<ClassObj>, mid: Sym) -> u32 {
