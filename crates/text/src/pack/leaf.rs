@@ -331,12 +331,14 @@ pub fn put_uu(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
     }
 }
 
-/// `u`: decodes up to a line that is not uuencoded.
+/// `u`: decodes up to a line that is not uuencoded. Three quarters of the letters are the most that come out, however long the
+/// lines say they are.
 pub fn get_uu(s: &[u8]) -> Vec<u8> {
+    let most = s.len() * 3 / 4;
     let mut out = Vec::new();
     let mut i = 0;
     while i < s.len() && s[i] > b' ' && s[i] < b'a' {
-        let mut left = ((s[i] - b' ') & 0x3F) as usize;
+        let mut left = (((s[i] - b' ') & 0x3F) as usize).min(most - out.len());
         i += 1;
         while left > 0 {
             let mut v = 0u32;
@@ -450,4 +452,160 @@ pub fn get_quoted(s: &[u8]) -> Vec<u8> {
 fn finish(mut out: Vec<u8>, rest: &[u8]) -> Vec<u8> {
     out.extend_from_slice(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Count;
+    use super::*;
+
+    fn put(f: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        f(&mut out);
+        out
+    }
+
+    /// What CRuby's `pack` and `unpack` answer, here and below.
+    #[test]
+    fn bytes_are_cut_padded_and_stripped() {
+        for (letter, count, s, packed, unpacked) in [
+            (b'a', Count::None, &b"ab "[..], &b"a"[..], &b"a"[..]),
+            (b'a', Count::Times(0), b"ab ", b"", b""),
+            (b'a', Count::Times(5), b"ab ", b"ab \0\0", b"ab "),
+            (b'a', Count::All, b"ab\0 ", b"ab\0 ", b"ab\0 "),
+            (b'A', Count::Times(5), b"ab ", b"ab   ", b"ab"),
+            (b'A', Count::All, b"ab\0\0 ", b"ab\0\0 ", b"ab"),
+            (b'Z', Count::Times(5), b"ab ", b"ab \0\0", b"ab "),
+            (b'Z', Count::All, b"abc\0d", b"abc\0d\0", b"abc"),
+            (b'Z', Count::Times(2), b"abc\0d", b"ab", b"ab"),
+        ] {
+            assert_eq!(put(|o| put_bytes(o, letter, s, count)), packed, "{} {count:?} of {s:?}", letter as char);
+            assert_eq!(get_bytes(letter, s, count).0, unpacked, "{} {count:?} of {s:?}", letter as char);
+        }
+    }
+
+    #[test]
+    fn bits_and_nibbles_stand_in_either_order() {
+        assert_eq!(put(|o| put_bits(o, false, b"1011", Count::All)), b"\x0D");
+        assert_eq!(put(|o| put_bits(o, true, b"1011", Count::All)), b"\xB0");
+        assert_eq!(put(|o| put_bits(o, true, b"hello world, this", Count::Times(12))), b"K\0");
+        assert_eq!(get_bits(false, b"\x0D\x01", Count::Times(9)), (b"101100001".to_vec(), 2));
+        assert_eq!(get_bits(true, b"\xB0", Count::All), (b"10110000".to_vec(), 1));
+        assert_eq!(get_hex(true, b"\x1f\xa0", Count::Times(3)), (b"1fa".to_vec(), 2));
+        assert_eq!(get_hex(false, b"\x1f\xa0", Count::All), (b"f10a".to_vec(), 2));
+    }
+
+    #[test]
+    fn base64_is_read_leniently_or_strictly() {
+        for (text, lenient, strict) in [
+            ("", "", Some("")),
+            ("YQ==", "a", Some("a")),
+            ("YWI=", "ab", Some("ab")),
+            ("YWJj", "abc", Some("abc")),
+            ("YW\nJj", "abc", None),
+            ("YQ", "a", None),
+            ("YQ=", "a", None),
+            ("Y", "", None),
+            ("====", "", None),
+            ("YQ==YQ==", "a", None),
+            ("Y-Q=", "a", None),
+            ("YWJ=", "ab", None),
+            ("YR==", "a", None),
+        ] {
+            assert_eq!(get_base64(text.as_bytes(), false), Ok(lenient.as_bytes().to_vec()), "{text}");
+            assert_eq!(get_base64(text.as_bytes(), true).ok(), strict.map(|s| s.as_bytes().to_vec()), "{text}");
+        }
+        assert_eq!(put(|o| put_base64(o, b"abcdefg", Count::Times(5))), b"YWJj\nZGVm\nZw==\n");
+    }
+
+    #[test]
+    fn uuencoded_text_gives_no_more_than_it_holds() {
+        for (text, want) in [
+            ("#86)C\n", "abc"),
+            ("#86)C", "abc"),
+            ("\"86(`\n", "ab"),
+            ("", ""),
+            ("`\n", ""),
+            ("a\n", ""),
+            ("#86)C\r\n#86)C\r\n", "abcabc"),
+            ("#86)CX\n#86)C\n", "abcabc"),
+            ("!", ""),
+            ("#8", "`"),
+        ] {
+            assert_eq!(get_uu(text.as_bytes()), want.as_bytes(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quoted_text_is_kept_from_a_broken_escape_on() {
+        for (text, want) in [
+            ("=41", &b"A"[..]),
+            ("=4", b"=4"),
+            ("=", b"="),
+            ("=\n", b""),
+            ("a=\r\nb", b"ab"),
+            ("=4G", b"=4G"),
+            ("=zz1", b"=zz1"),
+            ("a=3Db", b"a=b"),
+            ("=e9", b"\xE9"),
+        ] {
+            assert_eq!(get_quoted(text.as_bytes()), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn compressed_integers_come_back() {
+        for (n, want) in [
+            (0u128, &b"\0"[..]),
+            (1, b"\x01"),
+            (127, b"\x7F"),
+            (128, b"\x81\0"),
+            (16383, b"\xFF\x7F"),
+            (16384, b"\x81\x80\0"),
+            (1 << 32, b"\x90\x80\x80\x80\0"),
+            (1 << 64, b"\x82\x80\x80\x80\x80\x80\x80\x80\x80\0"),
+            ((1 << 70) - 1, b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"),
+        ] {
+            assert_eq!(put(|o| put_ber(o, &n.to_le_bytes())), want, "{n}");
+            let (bytes, used) = get_ber(want).unwrap();
+            let back = bytes.iter().rev().fold(0u128, |v, &b| v << 8 | b as u128);
+            assert_eq!((back, used), (n, want.len()));
+        }
+        assert_eq!(get_ber(b"\x81"), None);
+    }
+
+    #[test]
+    fn characters_beyond_unicode_have_up_to_six_bytes() {
+        for (c, want) in [
+            (0, &b"\0"[..]),
+            (0x7F, b"\x7F"),
+            (0x80, b"\xC2\x80"),
+            (0x7FF, b"\xDF\xBF"),
+            (0x800, b"\xE0\xA0\x80"),
+            (0xD800, b"\xED\xA0\x80"),
+            (0xFFFF, b"\xEF\xBF\xBF"),
+            (0x10000, b"\xF0\x90\x80\x80"),
+            (0x1F_FFFF, b"\xF7\xBF\xBF\xBF"),
+            (0x20_0000, b"\xF8\x88\x80\x80\x80"),
+            (0x3FF_FFFF, b"\xFB\xBF\xBF\xBF\xBF"),
+            (0x400_0000, b"\xFC\x84\x80\x80\x80\x80"),
+            (0x7FFF_FFFF, b"\xFD\xBF\xBF\xBF\xBF\xBF"),
+        ] {
+            let mut out = Vec::new();
+            assert_eq!((put_utf8(&mut out, c), out.as_slice()), (Ok(()), want), "{c:x}");
+            assert_eq!(get_utf8(want), Ok((c, want.len())));
+        }
+        assert!(put_utf8(&mut Vec::new(), 0x8000_0000).is_err());
+        let messages: [(&[u8], &str); 6] = [
+            (b"\xC3", "malformed UTF-8 character (expected 2 bytes, given 1 bytes)"),
+            (b"\x80", "malformed UTF-8 character"),
+            (b"\xFE", "malformed UTF-8 character"),
+            (b"\xC3(", "malformed UTF-8 character"),
+            (b"\xC0\x80", "redundant UTF-8 sequence"),
+            (b"\xE0\x80\x80", "redundant UTF-8 sequence"),
+        ];
+        for (bytes, want) in messages {
+            assert_eq!(get_utf8(bytes), Err(want.to_string()));
+        }
+    }
 }
