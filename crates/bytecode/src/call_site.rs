@@ -33,7 +33,7 @@ pub mod site {
 /// A call site. Argument registers from `R[b + 1]`: `argc` positional values (or one Array with SPLAT),
 /// then one value for each of `kw`, or the KWSPLAT hash, then the BLOCK_ARG.
 #[derive(Debug)]
-pub struct Site {
+pub struct CallSite {
     pub mid: Sym,
     pub argc: u16,
     pub flags: u16,

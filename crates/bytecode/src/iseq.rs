@@ -3,7 +3,7 @@
 //! An `ISeq` is made once and never changes, except for its instruction and
 //! cache words (atomics), its materialised literals and its once-slots.
 
-use crate::{ConstEntry, Insn, Lit, Op, Params, ScopeNames, Site};
+use crate::{CallSite, ConstEntry, Insn, Lit, Op, Params, ScopeNames};
 use kumi_heap::Sym;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -93,7 +93,7 @@ pub struct ISeq {
     pub simple: bool,
     pub syms: Box<[Sym]>,
     pub lits: Box<[Lit]>,
-    pub sites: Box<[Site]>,
+    pub sites: Box<[CallSite]>,
     pub children: Box<[Arc<ISeq>]>,
     pub bodies: Box<[Body]>,
     pub handlers: Box<[Handler]>,

@@ -19,7 +19,7 @@ mod rewrite;
 mod scope;
 mod values;
 
-pub use call_site::{Site, site};
+pub use call_site::{CallSite, site};
 pub use disasm::disassemble;
 pub use insn::{Defined, HEADER, Insn, NO_REG, Op};
 pub use iseq::{Birth, Body, Catch, Handler, ISeq, Kind, MatchSlot, START_RESCUE, Stored};

@@ -44,8 +44,8 @@
 //!  route           from batches to whoever reaches the parts
 //!  producer        the batches between source and readers, handles and subscriptions; producer/drive: who parses, when
 //!  fill            one go of reading and binding
-//!  policy, turns   how much at once (the paper's section 3, and ours)
-//!  registry        what producers have in common: clock, pool, turns, counts
+//!  policy, admission   how much at once (the paper's section 3, and ours)
+//!  registry        what producers have in common: clock, pool, admission, counts
 //!  push            the same binding without demand: an event handler (the paper's ED)
 //!  wait, failure   what readers get instead of a value
 //!  fork, gate      documents are at rest while the process forks
@@ -72,7 +72,7 @@ pub use cursor::{Cursor, Entry, RowEntry};
 pub use failure::{Failure, FailureKind, ReadError};
 pub use fill::FILL_MOST;
 pub use list::List;
-pub use policy::turns::{CLAIM, Candidate, Turns};
+pub use policy::admission::{Admission, CLAIM, Candidate};
 pub use policy::{Policy, Speed};
 pub use producer::{Measures, Options, Producer, Standing};
 pub use push::{Event, Push};

@@ -7,7 +7,7 @@
 //!
 //! Handles (nodes, lists, cursors) hold a [`Token`], which holds the producer; the producer refers to them weakly.
 //! When the last token goes the source is closed at once, also when a pool thread is parsing (it notices the flag).
-//! Drops may happen under any lock, and turns are offered under another document's, so neither waits for the state: they
+//! Drops may happen under any lock, and admission are offered under another document's, so neither waits for the state: they
 //! leave a mark (`poked`), and whoever has the lock looks at it after letting go.
 
 mod drive;

@@ -1,5 +1,5 @@
 //! A registry: what all producers of one runtime have in common. Their clock, the pool that parses ahead, the
-//! turns of the paper's policy, and counts of what is alive and what was done.
+//! admission of the paper's policy, and counts of what is alive and what was done.
 //!
 //! Nothing here is global: a process may hold several registries, and a test its own.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::policy::turns::Turns;
+use crate::policy::admission::Admission;
 
 /// Where producers get the time from. Tests inject their own.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
@@ -108,7 +108,7 @@ pub struct Live {
 pub(crate) struct Shared {
     pub clock: Clock,
     pub pool: Option<Pool>,
-    pub turns: Turns,
+    pub admission: Admission,
     pub counters: Counters,
     pub meter: Arc<Meter>,
 }
@@ -135,7 +135,13 @@ impl Registry {
     pub fn with_clock(pool: Option<Pool>, clock: Clock) -> Registry {
         crate::fork::watch();
         Registry {
-            shared: Arc::new(Shared { clock, pool, turns: Turns::new(), counters: Counters::default(), meter: Arc::new(Meter::default()) }),
+            shared: Arc::new(Shared {
+                clock,
+                pool,
+                admission: Admission::new(),
+                counters: Counters::default(),
+                meter: Arc::new(Meter::default()),
+            }),
         }
     }
 

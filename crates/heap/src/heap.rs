@@ -14,7 +14,7 @@ mod tests;
 
 use crate::Value;
 use crate::cells::shape::Shapes;
-use crate::lockfree::retire::{self, Retired};
+use crate::lockfree::deferred::{self, Deferred};
 use crate::nursery::{LEAVE, Nursery};
 use crate::shared::{HeapShared, lock};
 use crate::site::Sites;
@@ -90,7 +90,7 @@ pub struct Heap {
     /// This worker's view of the shape tree.
     pub shapes: Shapes,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) retired: Box<Retired>,
+    pub(crate) retired: Box<Deferred>,
     /// Sites of allocation (`site.rs`).
     pub(crate) sites: Sites,
     /// While a profile is made (`sample.rs`).
@@ -153,7 +153,7 @@ impl Heap {
             poll: AtomicBool::new(false),
             shapes,
             counters,
-            retired: Box::new(Retired::with_gate(&shared.gates)),
+            retired: Box::new(Deferred::with_gate(&shared.gates)),
             sites: Sites::new(shared.book.policy),
             sampler: None,
             shared,
@@ -169,7 +169,7 @@ impl Heap {
     /// Must be called anew when the heap goes to another thread, and with `false` by the thread before.
     pub fn set_parallel(&mut self, on: bool) {
         // SAFETY: the list is in a box of its own, and unbound before the box goes (`drop`).
-        unsafe { retire::bind(on.then_some(&*self.retired)) };
+        unsafe { deferred::bind(on.then_some(&*self.retired)) };
     }
     /// The counters of the whole runtime. Allocated bytes are exact to a quarter of a megabyte for each worker.
     pub fn stat(&self) -> GcStat {

@@ -7,9 +7,9 @@
 //! these tables are roots only where the collector says so (`Heap::collect_all`).
 
 use crate::cells::trace::drop_cell;
+use crate::lockfree::deferred::Deferred;
 use crate::lockfree::gate::Gates;
 use crate::lockfree::readers::Readers;
-use crate::lockfree::retire::Retired;
 use crate::space::Lists;
 use crate::space::block::Block;
 use crate::space::young::Young;
@@ -66,7 +66,7 @@ pub(crate) struct Orphan {
     pub nursery: Vec<*mut Block>,
     pub remembered: Vec<Value>,
     /// Goes to who takes the cells over.
-    pub retired: Box<Retired>,
+    pub retired: Box<Deferred>,
 }
 
 impl Orphan {

@@ -67,7 +67,7 @@ mod heap {
     }
 
     /// A thread in parallel mode; what is replaced lives as long as the model.
-    pub mod retire {
+    pub mod deferred {
         use super::gate::Gate;
         use super::sync::kept;
         use std::alloc::Layout;
@@ -98,9 +98,9 @@ mod heap {
     pub mod racevec;
 }
 
+use heap::deferred::GATE;
 use heap::gate::Gates;
 use heap::racevec::{Plain, RaceVec};
-use heap::retire::GATE;
 use heap::sync::{BROKEN, kept_order};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};

@@ -2,7 +2,7 @@
 //! without. What is seen must always have been stored there, and nothing may crash.
 //! Workers stop at a barrier for collections, as they do at safepoints.
 
-use kumi_heap::{Gc, HashData, Heap, HeapConfig, Held, Layout, LockSet, Marker, Rule, Value, retire};
+use kumi_heap::{Gc, HashData, Heap, HeapConfig, Held, Layout, LockSet, Marker, Rule, Value, deferred};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Barrier, Mutex};
 
@@ -325,13 +325,13 @@ fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
 fn lock_sets_keep_moves_between_arrays_whole() {
     let mut heap = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
     let arrays: Vec<Shared> = (0..5).map(|i| Shared::of(heap.array(Value::FALSE, &[token(i); 20]).val())).collect();
-    let mut lists = [retire::Retired::default(), retire::Retired::default(), retire::Retired::default()];
+    let mut lists = [deferred::Deferred::default(), deferred::Deferred::default(), deferred::Deferred::default()];
     std::thread::scope(|s| {
         for (t, list) in lists.iter_mut().enumerate() {
             let arrays = &arrays;
             s.spawn(move || {
                 // SAFETY: outlives the threads, and is this one's alone.
-                unsafe { retire::bind(Some(list)) };
+                unsafe { deferred::bind(Some(list)) };
                 let mut r = Rng::new(t as u64 + 900);
                 for _ in 0..20_000 {
                     let (x, y, z) = (arrays[r.below(5)], arrays[r.below(5)], arrays[r.below(5)]);
@@ -346,7 +346,7 @@ fn lock_sets_keep_moves_between_arrays_whole() {
                     }
                 }
                 // SAFETY: no binding is always sound.
-                unsafe { retire::bind(None) };
+                unsafe { deferred::bind(None) };
             });
         }
     });

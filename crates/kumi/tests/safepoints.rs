@@ -68,7 +68,7 @@ const KINDS: &str = "
   class Native; OPS.each { |o| alias_method o, :equal? }; end
   class Block; OPS.each { |o| define_method(o) { |x| true } }; end
   class Missing < BasicObject; undef_method :==; def method_missing(*) = true; end
-  class Other < Fiber; OPS.each { |o| alias_method o, :resume }; def self.turn = new { loop { Fiber.yield(true) } }; end
+  class Other < Fiber; OPS.each { |o| alias_method o, :resume }; def self.slice = new { loop { Fiber.yield(true) } }; end
   class Sent; OPS.each { |o| alias_method o, :public_send }; end
   class Got; attr_writer :v; OPS.each { |o| alias_method o, :v= }; end
   $native, $code = Native.new, Code.new

@@ -20,7 +20,7 @@ mod sync {
 #[path = "../../flow/src/fork/gate.rs"]
 mod gate;
 
-use gate::Gate;
+use gate::ForkGate;
 use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use sync::BROKEN;
 
 /// A gate and a document, which one may touch at a time, before the checker's eyes.
 struct World {
-    gate: Gate,
+    gate: ForkGate,
     document: UnsafeCell<usize>,
 }
 // SAFETY: the model checker watches.
@@ -60,7 +60,7 @@ fn check(broken: &'static str, preemptions: usize, f: impl Fn(&Arc<World>) + Sen
     BROKEN.set(broken);
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
-    builder.check(move || f(&Arc::new(World { gate: Gate::new(), document: UnsafeCell::new(0) })));
+    builder.check(move || f(&Arc::new(World { gate: ForkGate::new(), document: UnsafeCell::new(0) })));
 }
 
 fn start(w: &Arc<World>, f: fn(&World)) -> thread::JoinHandle<()> {

@@ -9,7 +9,7 @@ pub(crate) mod frame;
 
 use crate::Compiler;
 use crate::scope::{Name, ParamList, ScopeId};
-use kumi_bytecode::{Body, HEADER, Handler, ISeq, Insn, Kind, Lit, NO_REG, Op, Params, Site};
+use kumi_bytecode::{Body, CallSite, HEADER, Handler, ISeq, Insn, Kind, Lit, NO_REG, Op, Params};
 use kumi_heap::Sym;
 use ruby_prism::EnsureNode;
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ pub struct Fun<'pr> {
     sym_index: HashMap<Sym, u32>,
     pub lits: Vec<Lit>,
     sym_lits: HashMap<Sym, u32>,
-    pub sites: Vec<Site>,
+    pub sites: Vec<CallSite>,
     pub children: Vec<Arc<ISeq>>,
     pub bodies: Vec<Body>,
     pub handlers: Vec<Handler>,
@@ -325,7 +325,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.load_lit(a, Lit::FrozenStr(text.as_bytes().into(), kumi_text::EncIndex::US_ASCII));
     }
     /// Adds a call site.
-    pub fn site(&mut self, s: Site) -> u16 {
+    pub fn site(&mut self, s: CallSite) -> u16 {
         if self.cur.sites.len() as u32 >= LIMIT {
             self.fail("too many calls in one method");
             return 0;

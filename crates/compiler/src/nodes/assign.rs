@@ -6,7 +6,7 @@
 use crate::Compiler;
 use crate::nodes::expr::writes_last;
 use crate::scope::locals::Var;
-use kumi_bytecode::{NO_REG, Op, Site, site};
+use kumi_bytecode::{CallSite, NO_REG, Op, site};
 use kumi_heap::Sym;
 use ruby_prism::*;
 
@@ -152,7 +152,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                     self.jump_on(Op::JmpNil, 0, b, 0, end);
                 }
                 self.mov(arg, src);
-                let s = self.site(Site { mid: *mid, argc: 1, flags: *flags, kw: Box::new([]), block: None });
+                let s = self.site(CallSite { mid: *mid, argc: 1, flags: *flags, kw: Box::new([]), block: None });
                 self.emit(Op::Send, 0, b, b, s);
                 self.bind(end);
                 self.release(mark);
@@ -166,7 +166,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
                 self.emit(Op::Splat, 1, arg, *list, 0);
                 self.emit(Op::ArrPush, 0, arg, src, 0);
                 let mid = self.env.intern(b"[]=");
-                let s = self.site(Site { mid, argc: 1, flags: *flags, kw: Box::new([]), block: None });
+                let s = self.site(CallSite { mid, argc: 1, flags: *flags, kw: Box::new([]), block: None });
                 self.emit(Op::Send, 0, b, b, s);
                 self.release(mark);
             }

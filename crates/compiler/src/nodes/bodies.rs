@@ -3,7 +3,7 @@
 use crate::Compiler;
 use crate::emit::{Ctl, Dst, Fun};
 use crate::scope::{Opens, ParamList, ScopeId};
-use kumi_bytecode::{Body, ISeq, Kind, NO_REG, Op, Params, Site, site};
+use kumi_bytecode::{Body, CallSite, ISeq, Kind, NO_REG, Op, Params, site};
 use ruby_prism::*;
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let c = self.child(iseq);
         self.at(loc.start());
         let mid = self.env.intern(b"each");
-        let s = self.site(Site { mid, argc: 0, flags: 0, kw: Box::new([]), block: Some(c) });
+        let s = self.site(CallSite { mid, argc: 0, flags: 0, kw: Box::new([]), block: Some(c) });
         self.emit(Op::Send, 0, dst, b, s);
     }
 
@@ -209,7 +209,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let b = self.window();
         self.mov(b, 0);
         let mid = self.env.intern(b"at_exit");
-        let s = self.site(Site { mid, argc: 0, flags: site::FCALL, kw: Box::new([]), block: Some(c) });
+        let s = self.site(CallSite { mid, argc: 0, flags: site::FCALL, kw: Box::new([]), block: Some(c) });
         self.emit(Op::Send, 0, dst, b, s);
         self.emit(Op::OnceSet, 0, dst, slot, 0);
         self.nil(dst);

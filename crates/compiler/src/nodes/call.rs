@@ -2,7 +2,7 @@
 
 use crate::Compiler;
 use crate::scope::locals::Var;
-use kumi_bytecode::{Kind, Lit, Op, ParamKind, Site, site};
+use kumi_bytecode::{CallSite, Kind, Lit, Op, ParamKind, site};
 use ruby_prism::*;
 
 /// Arguments that have been put into a window.
@@ -298,7 +298,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     /// Emits the call itself.
     fn send(&mut self, op: Op, dst: u16, b: u16, mid: kumi_heap::Sym, a: Args, flags: u16) {
-        let s = self.site(Site { mid, argc: a.argc, flags: a.flags | flags, kw: a.kw.into(), block: a.block });
+        let s = self.site(CallSite { mid, argc: a.argc, flags: a.flags | flags, kw: a.kw.into(), block: a.block });
         self.emit(op, 0, dst, b, s);
     }
 

@@ -8,7 +8,7 @@ use crate::Compiler;
 use crate::emit::Dst;
 use crate::nodes::looks::Writes;
 use crate::scope::locals::Var;
-use kumi_bytecode::{Lit, Op, Site, site};
+use kumi_bytecode::{CallSite, Lit, Op, site};
 use ruby_prism::*;
 
 /// `match` over node kinds, the concrete node bound to a name.
@@ -499,7 +499,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.mov(t, a);
         }
         let mid = self.env.intern(name);
-        let s = self.site(Site { mid, argc: args.len() as u16, flags, kw: Box::new([]), block: None });
+        let s = self.site(CallSite { mid, argc: args.len() as u16, flags, kw: Box::new([]), block: None });
         self.emit(Op::Send, 0, dst, b, s);
         self.release(mark);
     }

@@ -1,6 +1,6 @@
 //! Threads of a pool that go into documents, and threads that fork.
 //!
-//! Invariant: between [`Gate::before_fork`] and [`Gate::after_fork`] nobody is inside. Whoever is about to fork is counted first,
+//! Invariant: between [`ForkGate::before_fork`] and [`ForkGate::after_fork`] nobody is inside. Whoever is about to fork is counted first,
 //! so that none begins any more, and then waits for those who are in; who wants in waits until the last fork is over.
 //!
 //! `crates/sched/tests/loom_fork.rs` runs this file in every interleaving.
@@ -15,17 +15,17 @@ struct State {
 }
 
 /// One process's gate.
-pub(crate) struct Gate {
+pub(crate) struct ForkGate {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 /// A thread of a pool is inside a document until this is dropped.
-pub(crate) struct Inside<'a>(&'a Gate);
+pub(crate) struct Inside<'a>(&'a ForkGate);
 
-impl Gate {
-    pub fn new() -> Gate {
-        Gate { state: Mutex::new(State { inside: 0, forking: 0 }), changed: Condvar::new() }
+impl ForkGate {
+    pub fn new() -> ForkGate {
+        ForkGate { state: Mutex::new(State { inside: 0, forking: 0 }), changed: Condvar::new() }
     }
 
     /// Waits for the end of the forks that are under way. Not nested.

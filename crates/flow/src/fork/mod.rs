@@ -8,19 +8,19 @@
 pub(crate) mod gate;
 pub(crate) mod sync;
 
-use crate::fork::gate::{Gate, Inside};
+use crate::fork::gate::{ForkGate, Inside};
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// This process's gate; never freed. A child makes its own, for its parent's may have been locked just then.
-static GATE: AtomicPtr<Gate> = AtomicPtr::new(std::ptr::null_mut());
+static GATE: AtomicPtr<ForkGate> = AtomicPtr::new(std::ptr::null_mut());
 static GENERATION: AtomicU32 = AtomicU32::new(1);
 
-fn make() -> *mut Gate {
-    Box::into_raw(Box::new(Gate::new()))
+fn make() -> *mut ForkGate {
+    Box::into_raw(Box::new(ForkGate::new()))
 }
 
-fn gate() -> &'static Gate {
+fn gate() -> &'static ForkGate {
     let mut gate = GATE.load(Ordering::Acquire);
     if gate.is_null() {
         let new = make();

@@ -8,7 +8,7 @@
 //! produced, in one go or with waits in between. An *idle* time is one in which the source had nothing and no row
 //! was in hand, so that the consumer had to park.
 
-pub(crate) mod turns;
+pub(crate) mod admission;
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub enum Policy {
     /// A buffer of so many rows.
     Rows(u32),
     /// The paper's section 3: every input starts fast; 10 ms of filling when fast, 5 ms when slow; fast ones take
-    /// FIFO turns; reclassified both ways.
+    /// FIFO admission; reclassified both ways.
     Paper,
     /// Ours: first results with the first bytes, buffers that fit a core's cache, idle cores parse ahead.
     #[default]
@@ -183,7 +183,7 @@ impl Pacer {
         (self.rows.saturating_sub(done).max(1), bytes)
     }
 
-    /// Whether parsing needs one of the turns that fast inputs take.
+    /// Whether parsing needs one of the admission that fast inputs take.
     pub(crate) fn wants_turn(&self) -> bool {
         self.policy == Policy::Paper && self.speed == Speed::Fast
     }

@@ -15,7 +15,7 @@ use super::{Producer, Ready, SPARE, State};
 use crate::failure::Failure;
 use crate::fill::{FILL_MOST, Filled, Work, patient};
 use crate::fork;
-use crate::policy::turns::Candidate;
+use crate::policy::admission::Candidate;
 use crate::policy::{AHEAD_BATCHES, Stop};
 use crate::wait::{BlockingJob, Poll, Ticket, Wait};
 
@@ -149,7 +149,7 @@ impl Producer {
         let turn = state.pacer.wants_turn();
         if turn {
             let me: Weak<dyn Candidate> = self.me.clone();
-            if let Some(until) = self.shared.turns.ask(self.key(), me, self.shared.now()) {
+            if let Some(until) = self.shared.admission.ask(self.key(), me, self.shared.now()) {
                 return Step::Wait(Wait::Until(until), state.ticket());
             }
         }
@@ -158,14 +158,14 @@ impl Producer {
             let step = Step::Busy(state.ticket());
             drop(state);
             if turn {
-                self.shared.turns.end(self.key(), self.shared.now());
+                self.shared.admission.end(self.key(), self.shared.now());
             }
             return step;
         };
         drop(state);
         let filled = self.fill(&mut work, &mut batch, limit);
         if turn {
-            self.shared.turns.end(self.key(), self.shared.now());
+            self.shared.admission.end(self.key(), self.shared.now());
         }
         self.finish(work, batch, filled, false)
     }
@@ -295,7 +295,7 @@ struct Lost<'a>(&'a Producer);
 
 impl Drop for Lost<'_> {
     fn drop(&mut self) {
-        self.0.shared.turns.end(self.0.key(), self.0.shared.now());
+        self.0.shared.admission.end(self.0.key(), self.0.shared.now());
         self.0.lock().busy = false;
         self.0.close();
     }

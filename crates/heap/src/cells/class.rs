@@ -5,7 +5,7 @@
 //! its descendants fresh serials, so that an inline cache needs one comparison.
 
 use crate::cells::header::{Half, Header, Kind, Layout, Word};
-use crate::lockfree::published::Published;
+use crate::lockfree::rcu::RcuCell;
 use crate::{Gc, Marker, Sym, Value};
 use rustc_hash::FxHashMap;
 use std::ops::{Deref, DerefMut};
@@ -127,7 +127,7 @@ pub struct ClassData {
     pub prepends: Vec<Gc<ClassObj>>,
     /// Method resolution order: this module's own linearisation, superclass's included. What is in it is also a
     /// superclass, included or prepended here or further up.
-    pub mro: Published<Vec<Gc<ClassObj>>>,
+    pub mro: RcuCell<Vec<Gc<ClassObj>>>,
     /// How much of the mro is not the superclass's.
     pub own_places: usize,
     /// Classes and modules whose mro contains this one directly (subclasses, includers). Weak.
@@ -156,7 +156,7 @@ impl ClassData {
             ivars: Vec::new(),
             includes: Vec::new(),
             prepends: Vec::new(),
-            mro: Published::default(),
+            mro: RcuCell::default(),
             own_places: 0,
             dependents: Vec::new(),
             attached: Value::NIL,

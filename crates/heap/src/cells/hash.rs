@@ -15,7 +15,7 @@
 
 use crate::cells::header::{Header, Kind, Layout};
 use crate::cells::table::TableRef;
-use crate::{Value, Visitor, lockfree::retire};
+use crate::{Value, Visitor, lockfree::deferred};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
 
 /// One association; a hole has an undef key.
@@ -255,7 +255,7 @@ impl HashData {
         t.kill(i);
         self.changed();
         if t.live() == 0 && self.iterating() == 0 {
-            if t.is_small() && !retire::parallel() {
+            if t.is_small() && !deferred::parallel() {
                 self.moving(|h| h.table.get().reset());
             } else {
                 self.table.empty();

@@ -15,7 +15,7 @@
 //! positions and says so.
 
 use crate::cells::hash::Entry;
-use crate::{Value, lockfree::retire};
+use crate::{Value, lockfree::deferred};
 use kumi_room::{ask, asking, refuse};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::mem::size_of;
@@ -272,7 +272,7 @@ impl TableRef {
         // SAFETY: made by `make` with that layout, and named by this word only.
         unsafe {
             if (*old).cap != 0 {
-                retire::free_later(old as *mut u8, Table::layout((*old).cap));
+                deferred::free_later(old as *mut u8, Table::layout((*old).cap));
             }
         }
     }

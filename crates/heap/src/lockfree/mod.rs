@@ -1,15 +1,15 @@
 //! What may be read and changed beside other threads without a lock, and where replaced memory goes.
 //!
-//! - `racevec`: a vector that is looked at once and read while others change it; `published`: a value that is replaced as a whole.
+//! - `racevec`: a vector that is looked at once and read while others change it; `rcu`: a value that is replaced as a whole.
 //! - `gate`: a store names what it stores into, and who moves elements waits for it; `latch`: a word that is a lock.
-//! - `retire` and `readers`: memory that was replaced is freed when nobody can read it any more.
+//! - `deferred` and `readers`: memory that was replaced is freed when nobody can read it any more.
 //!
 //! Nothing here knows of cells. `tests/loom_*.rs` runs these files over a model checker's atomics.
 
+pub mod deferred;
 pub(crate) mod gate;
 pub(crate) mod latch;
-pub(crate) mod published;
 pub(crate) mod racevec;
+pub(crate) mod rcu;
 pub(crate) mod readers;
-pub mod retire;
 pub(crate) mod sync;

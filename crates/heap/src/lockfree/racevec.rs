@@ -10,7 +10,7 @@
 //! (Acquire), then the span (Acquire), and has valid memory with old or new
 //! elements in it. Writers hold the object's lock, or run alone; they write
 //! elements first and publish span or word with Release. A buffer that is
-//! replaced goes through [`crate::lockfree::retire`].
+//! replaced goes through [`crate::lockfree::deferred`].
 //!
 //! *Words* (values) are atomic slots: a reader gets a [`Seen`], which loads each
 //! element on its own. In parallel mode elements that stay are never moved inside a
@@ -33,7 +33,7 @@ mod traits;
 
 pub use seen::{Iter as SeenIter, Seen};
 
-use super::retire;
+use super::deferred;
 use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 use kumi_room::{ask, asking, refuse};
 use order::{LOOK, PUBLISH};
@@ -356,7 +356,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.word.store(w, PUBLISH);
         if !Self::is_inline(old) {
             // SAFETY: made by `make` with this layout; the word names it no more.
-            unsafe { retire::free_later(old as *mut u8, Self::layout((*old).cap)) };
+            unsafe { deferred::free_later(old as *mut u8, Self::layout((*old).cap)) };
         }
     }
     /// The elements, for the only writer: where others may store without the lock, after [`Self::settle`].
@@ -369,8 +369,8 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// Waits for the stores that were begun without the lock. New ones see that it is taken.
     #[inline(always)]
     pub(crate) fn settle(&self) {
-        if T::WORDS && retire::parallel() {
-            retire::settle(self.place());
+        if T::WORDS && deferred::parallel() {
+            deferred::settle(self.place());
         }
     }
     /// What a gate calls this vector.
@@ -394,7 +394,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         // SAFETY: as in `parts`.
         let cap = unsafe { (*w).cap };
         let want = need.max(if len > cap / 2 { cap.saturating_mul(2) } else { cap });
-        if retire::parallel() {
+        if deferred::parallel() {
             let b = Self::make_from(want, 0, &[self.own()]);
             return self.publish(b);
         }

@@ -55,8 +55,8 @@ pub struct Cx {
     pub(crate) behalf: u32,
     /// Where a suspended native goes on; see `sched`.
     pub(crate) switch_to: Option<(u64, Result<Value, Value>)>,
-    /// What comes before the loop goes on, while a slow path answers `Flow::Next`.
-    pub(crate) onward: crate::tasks::flow::Onward,
+    /// What comes before the loop goes on, while a slow path answers `Outcome::Next`.
+    pub(crate) onward: crate::tasks::outcome::Onward,
     /// What the detached work of the running task's native panicked with.
     pub(crate) fault: Option<crate::tasks::fault::Fault>,
     /// Calls that natives made of natives, one within the other.
@@ -83,8 +83,8 @@ pub struct Cx {
     pub root: TaskPtr,
     /// Stands where no task runs.
     pub(crate) nobody: Box<Task>,
-    /// Whose turn it is and how long.
-    pub(crate) turn: crate::tasks::sched::Turn,
+    /// Which task runs and how long.
+    pub(crate) slice: crate::tasks::sched::Slice,
     /// `KUMI_SCHED_STRESS`: state of the dice; 0: off.
     pub(crate) stress: u64,
     /// `KUMI_TWIN_STRESS`: what user code calls runs its Ruby twin instead of the native, so that any program compares the two.
@@ -123,7 +123,7 @@ impl Cx {
         let mut cx = Box::new(Cx {
             worker,
             parallel: false,
-            turn: Default::default(),
+            slice: Default::default(),
             twins: std::env::var_os("KUMI_TWIN_STRESS").is_some_and(|v| !v.is_empty() && v != "0"),
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
             events: Vec::new(),

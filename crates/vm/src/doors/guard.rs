@@ -9,7 +9,7 @@
 use crate::Cx;
 use crate::cx::runtime::Runtime;
 use crate::doors::{Guard, NativeFn, R};
-use kumi_heap::{Kind, LockSet, Value, retire};
+use kumi_heap::{Kind, LockSet, Value, deferred};
 use std::sync::Arc;
 
 impl Guard {
@@ -103,7 +103,7 @@ impl Cx {
     fn run_private(&mut self, f: NativeFn, recv: Value, args: &[Value]) -> R {
         let changed = if recv.is_nil() { args.first().copied().unwrap_or(recv) } else { recv };
         match changed.kind() {
-            Some(Kind::Str | Kind::Array | Kind::Hash) => retire::alone(|| f(self, recv, args)),
+            Some(Kind::Str | Kind::Array | Kind::Hash) => deferred::alone(|| f(self, recv, args)),
             _ => f(self, recv, args),
         }
     }

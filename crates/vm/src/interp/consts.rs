@@ -1,6 +1,6 @@
 //! Constants, class variables, globals, instance variables: the slow halves.
 
-use super::Flow;
+use super::Outcome;
 use crate::doors::NO_METHOD;
 use crate::doors::*;
 use crate::tasks::frame::Fp;
@@ -79,7 +79,7 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Flow {
+    pub(crate) fn const_get(&mut self, dst: usize, name: Sym, cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         // Read first: a change while we look makes the entry stale, not wrong.
         let epoch = self.const_epoch(name).load(Acquire);
@@ -94,7 +94,7 @@ impl Cx {
     }
 
     /// The value of a constant that was looked up at `epoch`: loaded first, or warned of, where it has to be.
-    fn const_found(&mut self, dst: usize, owner: Gc<ClassObj>, name: Sym, k: &Const, epoch: u32, cache: Option<&AtomicU64>) -> Flow {
+    fn const_found(&mut self, dst: usize, owner: Gc<ClassObj>, name: Sym, k: &Const, epoch: u32, cache: Option<&AtomicU64>) -> Outcome {
         let fp = self.fp();
         if k.value.is_undef() || self.loads_elsewhere(k) {
             return self.autoload(owner, name, k, dst, 2);
@@ -109,11 +109,11 @@ impl Cx {
             self.const_fill(fp, epoch, cache, k.value);
         }
         fp.set_r(dst, k.value);
-        Flow::Go
+        Outcome::Go
     }
 
     #[inline(never)]
-    pub(crate) fn const_at(&mut self, dst: usize, scope: Value, name: Sym, cache: Option<&AtomicU64>) -> Flow {
+    pub(crate) fn const_at(&mut self, dst: usize, scope: Value, name: Sym, cache: Option<&AtomicU64>) -> Outcome {
         let fp = self.fp();
         let epoch = self.const_epoch(name).load(Acquire);
         let Some(c) = scope.as_class() else {
@@ -147,7 +147,7 @@ impl Cx {
         let full = if owner == self.k.object { n } else { format!("{on}::{n}") };
         self.name_error(&format!("private constant {full} referenced"), owner.val(), name)
     }
-    fn const_warn(&mut self, owner: Gc<ClassObj>, name: Sym, v: Value, dst: usize) -> Flow {
+    fn const_warn(&mut self, owner: Gc<ClassObj>, name: Sym, v: Value, dst: usize) -> Outcome {
         let x = self.call_helper("const_deprecated", &[owner.val(), Value::sym(name), v]);
         self.leaf_exit(x, dst)
     }
@@ -156,7 +156,7 @@ impl Cx {
         k.loading != 0 && k.loading != self.task.root
     }
     /// Loads the file of an autoload constant, then runs the instruction of `words` words again.
-    fn autoload(&mut self, owner: Gc<ClassObj>, name: Sym, k: &Const, dst: usize, words: usize) -> Flow {
+    fn autoload(&mut self, owner: Gc<ClassObj>, name: Sym, k: &Const, dst: usize, words: usize) -> Outcome {
         let path = k.autoload.clone().unwrap_or_default();
         let p = self.str_enc(&path, crate::EncIndex::UTF_8);
         let _ = words;
@@ -165,7 +165,7 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn const_set_op(&mut self, scope: Option<Value>, name: Sym, v: Value) -> Flow {
+    pub(crate) fn const_set_op(&mut self, scope: Option<Value>, name: Sym, v: Value) -> Outcome {
         let fp = self.fp();
         let target = match scope {
             Some(s) => match s.as_class() {
@@ -210,7 +210,7 @@ impl Cx {
             let x = self.call(target.val(), sym::CONST_ADDED, &[Value::sym(name)]);
             return self.leaf_exit_drop(x);
         }
-        Flow::Go
+        Outcome::Go
     }
 
     // --- class variables ------------------------------------------------------
@@ -376,7 +376,7 @@ impl Cx {
     }
     #[cold]
     #[inline(never)]
-    pub(crate) fn ivar_set_slow(&mut self, s: Value, name: Sym, v: Value, cache: &AtomicU64) -> Flow {
+    pub(crate) fn ivar_set_slow(&mut self, s: Value, name: Sym, v: Value, cache: &AtomicU64) -> Outcome {
         if s.frozen() {
             let x = self.frozen_error(s);
             return self.leaf_exit_drop(x);
@@ -395,7 +395,7 @@ impl Cx {
                 cache.store(w, Relaxed);
             }
         }
-        Flow::Go
+        Outcome::Go
     }
     /// `@name = v` where the cache word says that an object of this shape gets the variable as its next one. False: it does
     /// not, or others may look on.
@@ -418,7 +418,7 @@ impl Cx {
         if !self.parallel {
             self.ivar_set(s, name, v);
         } else if s.is_kind(Kind::Object) && !s.needs_lock() {
-            retire::alone(|| self.ivar_set(s, name, v));
+            deferred::alone(|| self.ivar_set(s, name, v));
         } else {
             let _l = s.locked();
             self.ivar_set(s, name, v);
@@ -534,7 +534,7 @@ impl Cx {
 #[inline(never)]
 fn slot_set_outside(mut o: Gc<ObjectObj>, k: u32, v: Value) {
     if !o.val().needs_lock() {
-        return retire::alone(|| o.set_slot(k, v));
+        return deferred::alone(|| o.set_slot(k, v));
     }
     let _l = o.val().locked();
     o.set_slot(k, v);

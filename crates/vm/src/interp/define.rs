@@ -1,6 +1,6 @@
 //! Methods, classes and modules come into being.
 
-use super::Flow;
+use super::Outcome;
 use super::binder::Strict;
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
@@ -48,7 +48,7 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn def_method(&mut self, dst: usize, child: usize, name: Sym) -> Flow {
+    pub(crate) fn def_method(&mut self, dst: usize, child: usize, name: Sym) -> Outcome {
         let fp = self.fp();
         let owner = match self.definee(fp) {
             Ok(o) => o,
@@ -98,24 +98,24 @@ impl Cx {
     }
 
     /// `method_added` or `singleton_method_added`, when the user has one.
-    pub(crate) fn added_hook(&mut self, owner: Gc<ClassObj>, name: Sym) -> Flow {
+    pub(crate) fn added_hook(&mut self, owner: Gc<ClassObj>, name: Sym) -> Outcome {
         self.method_hook(owner, name, sym::METHOD_ADDED, sym::SINGLETON_METHOD_ADDED)
     }
-    pub(crate) fn method_hook(&mut self, owner: Gc<ClassObj>, name: Sym, plain: Sym, single: Sym) -> Flow {
+    pub(crate) fn method_hook(&mut self, owner: Gc<ClassObj>, name: Sym, plain: Sym, single: Sym) -> Outcome {
         if owner.data.refined.is_some() {
-            return Flow::Go;
+            return Outcome::Go;
         }
         let (recv, hook) = if owner.is_singleton() { (owner.data.attached, single) } else { (owner.val(), plain) };
         // Numeric has a hook of its own: numbers refuse singleton methods.
         if self.builtin(recv, hook) && !self.is_a(recv, self.k.numeric) {
-            return Flow::Go;
+            return Outcome::Go;
         }
         let x = self.call(recv, hook, &[Value::sym(name)]);
         self.leaf_exit_drop(x)
     }
 
     #[inline(never)]
-    pub(crate) fn def_singleton(&mut self, reg: usize, child: usize, name: Sym) -> Flow {
+    pub(crate) fn def_singleton(&mut self, reg: usize, child: usize, name: Sym) -> Outcome {
         let fp = self.fp();
         let obj = fp.r(reg);
         let Some(owner) = self.singleton_class(obj) else {
@@ -138,7 +138,7 @@ impl Cx {
 
     /// `class`, `module`, `class <<`.
     #[inline(never)]
-    pub(crate) fn class_def(&mut self, i: Insn) -> Flow {
+    pub(crate) fn class_def(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
         let body = &fp.iseq().bodies[i.c()];
         let q = fp.iseq().children[body.child as usize].clone();
@@ -292,13 +292,13 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn undef_op(&mut self, name: Value) -> Flow {
+    pub(crate) fn undef_op(&mut self, name: Value) -> Outcome {
         let fp = self.fp();
         let owner = match self.definee(fp) {
             Ok(o) => o,
             Err(x) => return self.leaf_exit_drop(x),
         };
-        let Some(name) = name.as_sym() else { return Flow::Go };
+        let Some(name) = name.as_sym() else { return Outcome::Go };
         match self.undef_method(owner, name) {
             Ok(()) => self.undefined_over(owner, name),
             Err(x) => self.leaf_exit_drop(x),
@@ -368,13 +368,13 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn alias_op(&mut self, new: Value, old: Value) -> Flow {
+    pub(crate) fn alias_op(&mut self, new: Value, old: Value) -> Outcome {
         let fp = self.fp();
         let owner = match self.definee(fp) {
             Ok(o) => o,
             Err(x) => return self.leaf_exit_drop(x),
         };
-        let (Some(new), Some(old)) = (new.as_sym(), old.as_sym()) else { return Flow::Go };
+        let (Some(new), Some(old)) = (new.as_sym(), old.as_sym()) else { return Outcome::Go };
         let told = self.discarding(owner, new);
         match self.alias_method(owner, new, old) {
             Ok(()) => self.defined_over(told, owner, new),

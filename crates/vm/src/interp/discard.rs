@@ -5,7 +5,7 @@
 //! **Invariant.** Nothing here runs unless `$VERBOSE` is true or a name is one of the few that are warned of always; the texts are
 //! made before the definition and told after it, before its hook.
 
-use super::Flow;
+use super::Outcome;
 use crate::world::method::{Body, Method};
 use crate::{Cx, sym};
 use kumi_heap::*;
@@ -107,7 +107,7 @@ impl Cx {
         self.array(&both)
     }
     /// After a definition: what it discarded is told, then its hook is called.
-    pub(super) fn defined_over(&mut self, told: Option<Discards>, owner: Gc<ClassObj>, name: Sym) -> Flow {
+    pub(super) fn defined_over(&mut self, told: Option<Discards>, owner: Gc<ClassObj>, name: Sym) -> Outcome {
         if told.is_none() {
             return self.added_hook(owner, name);
         }
@@ -116,7 +116,7 @@ impl Cx {
         self.leaf_exit_drop(x)
     }
     /// After `undef`: the same where it was a name that the runtime itself relies on.
-    pub(super) fn undefined_over(&mut self, owner: Gc<ClassObj>, name: Sym) -> Flow {
+    pub(super) fn undefined_over(&mut self, owner: Gc<ClassObj>, name: Sym) -> Outcome {
         let risky = matches!(self.syms.name(name), b"initialize" | b"object_id" | b"__id__" | b"__send__");
         if !risky || self.options.verbose.load(Relaxed) == 0 {
             return self.method_hook(owner, name, sym::METHOD_UNDEFINED, sym::SINGLETON_METHOD_UNDEFINED);

@@ -23,7 +23,7 @@ pub(super) fn push_if_room(cx: &Cx, a: &mut Gc<ArrayObj>, v: Value) -> bool {
 #[inline(never)]
 fn push_beside_others(a: &mut Gc<ArrayObj>, v: Value) -> bool {
     if !a.val().needs_lock() {
-        return retire::alone(|| a.push_if_room(v));
+        return deferred::alone(|| a.push_if_room(v));
     }
     let _l = a.val().locked();
     a.push_if_room(v)

@@ -5,7 +5,7 @@
 //! `eval`), and how frames are left (`unwind`).
 //!
 //! **Invariant.** A slow path is a function of [`Cx`](crate::Cx) that finds the running frame and the next instruction in
-//! `cx.fp` and `cx.pc`, leaves there where the loop goes on, and returns a [`Flow`]. None of them runs the loop again.
+//! `cx.fp` and `cx.pc`, leaves there where the loop goes on, and returns a [`Outcome`]. None of them runs the loop again.
 
 mod binder;
 mod call;
@@ -26,7 +26,7 @@ mod sites;
 mod unwind;
 
 use crate::Cx;
-use crate::tasks::flow::{Flow, Onward};
+use crate::tasks::outcome::{Onward, Outcome};
 pub use call::Missing;
 pub use eval::{EvalScope, real_path};
 pub(crate) use procs::{NEWS, NewEntry};
@@ -35,25 +35,25 @@ pub use unwind::{Backtrace, TraceEntry};
 impl Cx {
     /// Leaves something to the loop.
     #[inline]
-    pub(crate) fn then(&mut self, next: Onward) -> Flow {
+    pub(crate) fn then(&mut self, next: Onward) -> Outcome {
         self.onward = next;
-        Flow::Next
+        Outcome::Next
     }
     /// Does what was left to the loop. False: the outermost frame of the main task was left.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&mut self, mut f: Flow) -> bool {
+    pub(crate) fn settle(&mut self, mut f: Outcome) -> bool {
         loop {
             f = match f {
                 // Another task may go on here, in the loop that the worker ran the last one in.
-                Flow::Go if self.trace.on != self.hooks.are_on() => Flow::Swap,
-                Flow::Go => return true,
-                Flow::Done => return false,
-                Flow::Swap => {
+                Outcome::Go if self.trace.on != self.hooks.are_on() => Outcome::Swap,
+                Outcome::Go => return true,
+                Outcome::Done => return false,
+                Outcome::Swap => {
                     self.trace.swap = true;
                     return false;
                 }
-                Flow::Next => match std::mem::take(&mut self.onward) {
+                Outcome::Next => match std::mem::take(&mut self.onward) {
                     Onward::Run => self.run_next(),
                     Onward::Resume => self.resume_again(),
                     Onward::Continue(v) => self.continue_current(v),

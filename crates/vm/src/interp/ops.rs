@@ -1,6 +1,6 @@
 //! Instructions that make or convert values: literals, splats, interpolation, matches.
 
-use super::Flow;
+use super::Outcome;
 use crate::doors::NO_METHOD;
 use crate::doors::*;
 use crate::tasks::frame::Fp;
@@ -153,7 +153,7 @@ impl Cx {
 
     /// to_s of an interpolated value.
     #[inline(never)]
-    pub(crate) fn to_s_op(&mut self, dst: usize, v: Value, _cache: &AtomicU64) -> Flow {
+    pub(crate) fn to_s_op(&mut self, dst: usize, v: Value, _cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         if let Some(list) = fp.cref().cell::<CrefObj>().and_then(|c| c.refinements.as_array()) {
             let class = self.class_of(v);
@@ -167,7 +167,7 @@ impl Cx {
             // `Concat` writes these itself, but for names that may have another encoding.
             let Some(name) = v.as_sym().filter(|s| !self.syms.name(*s).is_ascii()) else {
                 fp.set_r(dst, v);
-                return Flow::Go;
+                return Outcome::Go;
             };
             let class = self.class_of(v);
             let to_s = self.find_method(class, sym::TO_S);
@@ -175,7 +175,7 @@ impl Cx {
                 return match f(self, Value::sym(name), &[]) {
                     Ok(s) => {
                         fp.set_r(dst, s);
-                        Flow::Go
+                        Outcome::Go
                     }
                     Err(x) => self.leaf_exit(x, dst),
                 };
@@ -186,33 +186,33 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn splat(&mut self, dst: usize, v: Value, copy: bool) -> Flow {
+    pub(crate) fn splat(&mut self, dst: usize, v: Value, copy: bool) -> Outcome {
         let fp = self.fp();
         if let Some(a) = v.as_array() {
             let c = if copy { self.array_seen(a.seen()) } else { v };
             fp.set_r(dst, c);
-            return Flow::Go;
+            return Outcome::Go;
         }
         if v.is_nil() {
             let e = self.array(&[]);
             fp.set_r(dst, e);
-            return Flow::Go;
+            return Outcome::Go;
         }
         if !v.is_heap() || matches!(v.kind(), Some(Kind::Str | Kind::Float | Kind::Big)) && !self.has_method(v, sym::TO_A) {
             let e = self.array(&[v]);
             fp.set_r(dst, e);
-            return Flow::Go;
+            return Outcome::Go;
         }
         let x = self.call_helper("splat", &[v]);
         self.leaf_exit(x, dst)
     }
     #[inline(never)]
-    pub(crate) fn to_ary_op(&mut self, dst: usize, v: Value) -> Flow {
+    pub(crate) fn to_ary_op(&mut self, dst: usize, v: Value) -> Outcome {
         let fp = self.fp();
         if !v.is_heap() && !self.has_method(v, sym::TO_ARY) {
             let e = self.array(&[v]);
             fp.set_r(dst, e);
-            return Flow::Go;
+            return Outcome::Go;
         }
         let x = self.call_helper("masgn_ary", &[v]);
         self.leaf_exit(x, dst)

@@ -11,7 +11,7 @@
 //! whatever may move the stack or push a frame.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "one invariant holds for all of them; it stands at the head")]
 
-use super::Flow;
+use super::Outcome;
 use super::elements::{push_if_room, store_at};
 use super::entry::{Outer, enter_block};
 use crate::Cx;
@@ -84,11 +84,11 @@ impl Cx {
                 fp = Fp(cx.fp);
             };
         }
-        macro_rules! flow {
+        macro_rules! outcome {
             ($e:expr) => {{
                 save!();
                 match $e {
-                    Flow::Go => {}
+                    Outcome::Go => {}
                     f => {
                         if !cx.settle(f) {
                             return;
@@ -105,7 +105,7 @@ impl Cx {
                 let r: R = $e;
                 match r {
                     Ok(v) => fp.set_r($a, v),
-                    Err(x) => flow!(cx.leaf_exit(x, $a)),
+                    Err(x) => outcome!(cx.leaf_exit(x, $a)),
                 }
             }};
         }
@@ -120,7 +120,7 @@ impl Cx {
         macro_rules! poll {
             () => {
                 if cx.heap.poll.load(Relaxed) {
-                    flow!(cx.safepoint());
+                    outcome!(cx.safepoint());
                 } else {
                     own_end();
                 }
@@ -132,7 +132,7 @@ impl Cx {
                 // SAFETY: the compiler made the target.
                 pc = unsafe { pc.offset(off) };
                 if off < 0 && cx.heap.poll.load(Relaxed) {
-                    flow!(cx.safepoint());
+                    outcome!(cx.safepoint());
                 } else {
                     own_end();
                 }
@@ -163,7 +163,7 @@ impl Cx {
                     continue;
                 }
                 let c = next_cache!();
-                flow!(cx.binop($i.a(), x, y, $mid, c));
+                outcome!(cx.binop($i.a(), x, y, $mid, c));
             }};
         }
         // Adding to or subtracting from an Integer a number that stands in the instruction.
@@ -179,7 +179,7 @@ impl Cx {
                     }
                 }
                 let c = next_cache!();
-                flow!(cx.binop($i.a(), x, Value::fix($i.sc() as i64), $mid, c));
+                outcome!(cx.binop($i.a(), x, Value::fix($i.sc() as i64), $mid, c));
             }};
         }
         macro_rules! compare {
@@ -196,7 +196,7 @@ impl Cx {
                     pc = unsafe { pc.add(1) };
                 } else {
                     let c = next_cache!();
-                    flow!(cx.binop($i.a(), x, y, $mid, c));
+                    outcome!(cx.binop($i.a(), x, y, $mid, c));
                 }
             }};
         }
@@ -212,7 +212,7 @@ impl Cx {
                     x.bits() $op y.bits()
                 } else {
                     let c = next_cache!();
-                    flow!(cx.cmp_jump_slow($i, x, y, $mid, c));
+                    outcome!(cx.cmp_jump_slow($i, x, y, $mid, c));
                     continue;
                 };
                 pc = unsafe { pc.add(1) };
@@ -237,7 +237,7 @@ impl Cx {
                 if !cx.has_room(nf, h.nregs as usize) {
                     save!();
                     if !cx.grow_stack($b + h.nregs as usize) {
-                        flow!(cx.stack_overflow());
+                        outcome!(cx.stack_overflow());
                         continue;
                     }
                     fp = Fp(cx.fp);
@@ -268,7 +268,7 @@ impl Cx {
                 if cx.at_point(i)
                     && let Some(f) = cx.point(i)
                 {
-                    if !matches!(f, Flow::Go) && !cx.settle(f) {
+                    if !matches!(f, Outcome::Go) && !cx.settle(f) {
                         return;
                     }
                     load!();
@@ -276,11 +276,11 @@ impl Cx {
                 }
                 if cx.calls_in_traced(i) {
                     let c = next_cache!();
-                    flow!(cx.traced_call(i, c));
+                    outcome!(cx.traced_call(i, c));
                     continue;
                 }
                 if i.op() == Op::Yield {
-                    flow!(cx.yield_slow(i));
+                    outcome!(cx.yield_slow(i));
                     continue;
                 }
             }
@@ -361,13 +361,13 @@ impl Cx {
                             continue;
                         }
                     }
-                    flow!(cx.ivar_set_slow(s, fp.iseq().syms[i.bc() as usize], fp.r(i.a()), c));
+                    outcome!(cx.ivar_set_slow(s, fp.iseq().syms[i.bc() as usize], fp.r(i.a()), c));
                 }
                 Op::CvarGet => leaf!(i.a(), cx.cvar_get(fp, fp.iseq().syms[i.bc() as usize])),
                 Op::CvarSet => {
                     save!();
                     if let Err(x) = cx.cvar_set(fp, fp.iseq().syms[i.bc() as usize], fp.r(i.a())) {
-                        flow!(cx.leaf_exit(x, i.a()));
+                        outcome!(cx.leaf_exit(x, i.a()));
                     }
                 }
                 Op::GlobalGet => leaf!(i.a(), cx.global_get(fp.iseq().syms[i.bc() as usize])),
@@ -377,7 +377,7 @@ impl Cx {
                     let name = fp.iseq().syms[i.bc() as usize];
                     let r = if i.x() == 0 { cx.global_set(name, v) } else { cx.global_set_shared(name, v) };
                     if let Err(x) = r {
-                        flow!(cx.leaf_exit(x, i.a()));
+                        outcome!(cx.leaf_exit(x, i.a()));
                     }
                 }
                 Op::ConstGet => {
@@ -386,7 +386,7 @@ impl Cx {
                     if let Some(v) = cx.const_cached(fp, name, c) {
                         fp.set_r(i.a(), v);
                     } else {
-                        flow!(cx.const_get(i.a(), name, c));
+                        outcome!(cx.const_get(i.a(), name, c));
                     }
                 }
                 Op::ConstTop => {
@@ -396,16 +396,16 @@ impl Cx {
                         fp.set_r(i.a(), v);
                     } else {
                         let o = cx.k.object.val();
-                        flow!(cx.const_at(i.a(), o, name, Some(c)));
+                        outcome!(cx.const_at(i.a(), o, name, Some(c)));
                     }
                 }
                 Op::ConstAt => {
                     let _ = next_cache!();
-                    flow!(cx.const_at(i.a(), fp.r(i.b()), fp.iseq().syms[i.c()], None));
+                    outcome!(cx.const_at(i.a(), fp.r(i.b()), fp.iseq().syms[i.c()], None));
                 }
                 Op::ConstSet => {
                     let scope = (i.b() != kumi_bytecode::NO_REG as usize).then(|| fp.r(i.b()));
-                    flow!(cx.const_set_op(scope, fp.iseq().syms[i.c()], fp.r(i.a())));
+                    outcome!(cx.const_set_op(scope, fp.iseq().syms[i.c()], fp.r(i.a())));
                 }
 
                 Op::Add => arith!(
@@ -457,7 +457,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.binop(i.a(), x, y, sym::MOD, c));
+                        outcome!(cx.binop(i.a(), x, y, sym::MOD, c));
                     }
                 }
                 Op::AddI => arith_imm!(i, sym::PLUS, overflowing_add),
@@ -495,7 +495,7 @@ impl Cx {
                         }
                     }
                     let c = next_cache!();
-                    flow!(cx.binop(i.a(), x, y, sym::SHL, c));
+                    outcome!(cx.binop(i.a(), x, y, sym::SHL, c));
                 }
                 Op::Shr => {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
@@ -504,7 +504,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.binop(i.a(), x, y, sym::SHR, c));
+                        outcome!(cx.binop(i.a(), x, y, sym::SHR, c));
                     }
                 }
                 Op::And => {
@@ -514,7 +514,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.binop(i.a(), x, y, sym::AND, c));
+                        outcome!(cx.binop(i.a(), x, y, sym::AND, c));
                     }
                 }
                 Op::Or => {
@@ -524,7 +524,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.binop(i.a(), x, y, sym::OR, c));
+                        outcome!(cx.binop(i.a(), x, y, sym::OR, c));
                     }
                 }
                 Op::Xor => {
@@ -534,7 +534,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.binop(i.a(), x, y, sym::XOR, c));
+                        outcome!(cx.binop(i.a(), x, y, sym::XOR, c));
                     }
                 }
                 Op::Neg => {
@@ -549,7 +549,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.unop(i.a(), x, sym::UMINUS, c));
+                        outcome!(cx.unop(i.a(), x, sym::UMINUS, c));
                     }
                 }
                 Op::Not => {
@@ -559,7 +559,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        flow!(cx.unop(i.a(), x, sym::NOT, c));
+                        outcome!(cx.unop(i.a(), x, sym::NOT, c));
                     }
                 }
                 Op::Aref => {
@@ -592,7 +592,7 @@ impl Cx {
                         save!();
                         cx.literal_key(x, y)
                     };
-                    flow!(cx.binop(i.a(), x, y, sym::AREF, c));
+                    outcome!(cx.binop(i.a(), x, y, sym::AREF, c));
                 }
                 Op::Aset => {
                     let (x, y, v) = (fp.r(i.a()), fp.r(i.b()), fp.r(i.c()));
@@ -609,7 +609,7 @@ impl Cx {
                         }
                     }
                     let c = next_cache!();
-                    flow!(cx.aset_slow(x, y, v, c));
+                    outcome!(cx.aset_slow(x, y, v, c));
                 }
 
                 Op::Jmp => jump!(i.bc()),
@@ -697,7 +697,7 @@ impl Cx {
                                             fp.set_r(i.a(), v);
                                         }
                                         Err(x) => {
-                                            flow!(cx.native_exit(x, i, w as u32, blk));
+                                            outcome!(cx.native_exit(x, i, w as u32, blk));
                                         }
                                     }
                                     continue;
@@ -723,7 +723,7 @@ impl Cx {
                                             fp.set_r(i.a(), v);
                                         }
                                         Err(x) => {
-                                            flow!(cx.native_exit(x, i, w as u32, blk));
+                                            outcome!(cx.native_exit(x, i, w as u32, blk));
                                         }
                                     }
                                     continue;
@@ -744,7 +744,7 @@ impl Cx {
                             HotKind::ProcCall if i.x() < 0x80 => {
                                 if let Some((hot, at)) = cx.proc_entry(recv, argc) {
                                     if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
-                                        flow!(cx.stack_overflow());
+                                        outcome!(cx.stack_overflow());
                                         continue;
                                     }
                                     poll!();
@@ -781,11 +781,11 @@ impl Cx {
                             _ => {}
                         }
                     }
-                    flow!(cx.send_slow(i, c));
+                    outcome!(cx.send_slow(i, c));
                 }
                 Op::Super => {
                     let c = next_cache!();
-                    flow!(cx.super_slow(i, c));
+                    outcome!(cx.super_slow(i, c));
                 }
                 Op::Yield => {
                     let blk = fp.block();
@@ -828,7 +828,7 @@ impl Cx {
                                 flags: ff::BLOCK,
                             };
                             if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
-                                flow!(cx.stack_overflow());
+                                outcome!(cx.stack_overflow());
                                 continue;
                             }
                             poll!();
@@ -838,21 +838,21 @@ impl Cx {
                     if i.x() < 0x80 {
                         if let Some((hot, at)) = cx.proc_entry(blk, site.argc as usize) {
                             if !enter_block(cx, &mut fp, &mut pc, i, &hot, at) {
-                                flow!(cx.stack_overflow());
+                                outcome!(cx.stack_overflow());
                                 continue;
                             }
                             poll!();
                             continue;
                         }
                     }
-                    flow!(cx.yield_slow(i));
+                    outcome!(cx.yield_slow(i));
                 }
                 Op::Intrinsic => {
                     let (_, f, guard) = cx.intrinsics[i.c()];
                     save!();
                     match cx.run_native(f, guard, Value::NIL, fp.slice(i.b(), i.x() as usize)) {
                         Ok(v) => fp.set_r(i.a(), v),
-                        Err(x) => flow!(cx.leaf_exit(x, i.a())),
+                        Err(x) => outcome!(cx.leaf_exit(x, i.a())),
                     }
                 }
                 Op::Ret => {
@@ -863,17 +863,17 @@ impl Cx {
                         fp = p;
                         fp.set_r(d, v);
                     } else {
-                        flow!(cx.ret_slow(v));
+                        outcome!(cx.ret_slow(v));
                     }
                 }
-                Op::Break => flow!(cx.break_op(fp.r(i.a()))),
-                Op::RetHome => flow!(cx.ret_home(fp.r(i.a()))),
+                Op::Break => outcome!(cx.break_op(fp.r(i.a()))),
+                Op::RetHome => outcome!(cx.ret_home(fp.r(i.a()))),
 
-                Op::DefMethod => flow!(cx.def_method(i.a(), i.b(), fp.iseq().syms[i.c()])),
-                Op::DefSingleton => flow!(cx.def_singleton(i.a(), i.b(), fp.iseq().syms[i.c()])),
-                Op::ClassDef => flow!(cx.class_def(i)),
-                Op::UndefMethod => flow!(cx.undef_op(fp.r(i.a()))),
-                Op::AliasMethod => flow!(cx.alias_op(fp.r(i.a()), fp.r(i.b()))),
+                Op::DefMethod => outcome!(cx.def_method(i.a(), i.b(), fp.iseq().syms[i.c()])),
+                Op::DefSingleton => outcome!(cx.def_singleton(i.a(), i.b(), fp.iseq().syms[i.c()])),
+                Op::ClassDef => outcome!(cx.class_def(i)),
+                Op::UndefMethod => outcome!(cx.undef_op(fp.r(i.a()))),
+                Op::AliasMethod => outcome!(cx.alias_op(fp.r(i.a()), fp.r(i.b()))),
                 Op::AliasGlobal => {
                     let (n, o) = (fp.iseq().syms[i.b()], fp.iseq().syms[i.c()]);
                     save!();
@@ -907,7 +907,7 @@ impl Cx {
                     if v.is_kind(Kind::Array) && i.x() == 0 {
                         fp.set_r(i.a(), v);
                     } else {
-                        flow!(cx.splat(i.a(), v, i.x() != 0));
+                        outcome!(cx.splat(i.a(), v, i.x() != 0));
                     }
                 }
                 Op::Hash => leaf!(i.a(), cx.hash_literal(fp.slice(i.b(), i.c()))),
@@ -915,7 +915,7 @@ impl Cx {
                     save!();
                     match cx.hash_put_op(fp.r(i.a()), fp.r(i.b()), fp.r(i.c())) {
                         Ok(_) => {}
-                        Err(x) => flow!(cx.leaf_exit_drop(x)),
+                        Err(x) => outcome!(cx.leaf_exit_drop(x)),
                     }
                 }
                 Op::HashMerge => {
@@ -929,7 +929,7 @@ impl Cx {
                     }
                     match cx.hash_merge(fp.r(i.a()), fp.r(i.b())) {
                         Ok(_) => {}
-                        Err(x) => flow!(cx.leaf_exit_drop(x)),
+                        Err(x) => outcome!(cx.leaf_exit_drop(x)),
                     }
                 }
                 Op::Range => {
@@ -942,7 +942,7 @@ impl Cx {
                     if v.is_kind(Kind::Str) {
                         fp.set_r(i.a(), v);
                     } else {
-                        flow!(cx.to_s_op(i.a(), v, c));
+                        outcome!(cx.to_s_op(i.a(), v, c));
                     }
                 }
                 Op::Concat => leaf!(i.a(), cx.concat_strings(fp.slice(i.b(), i.c()), i.x() != 0)),
@@ -973,7 +973,7 @@ impl Cx {
                     if v.is_kind(Kind::Array) {
                         fp.set_r(i.a(), v);
                     } else {
-                        flow!(cx.to_ary_op(i.a(), v));
+                        outcome!(cx.to_ary_op(i.a(), v));
                     }
                 }
                 Op::ArrAt => {
@@ -1000,16 +1000,16 @@ impl Cx {
                     if let Some(t) = cx.case_eq_fast(p, v) {
                         fp.set_r(i.a(), Value::bool(t));
                     } else {
-                        flow!(cx.binop(i.a(), p, v, sym::EQQ, c));
+                        outcome!(cx.binop(i.a(), p, v, sym::EQQ, c));
                     }
                 }
                 Op::RescueMatch => {
                     let c = next_cache!();
-                    flow!(cx.rescue_match(i.a(), fp.r(i.b()), fp.r(i.c()), c));
+                    outcome!(cx.rescue_match(i.a(), fp.r(i.b()), fp.r(i.c()), c));
                 }
                 Op::Raise => {
                     let v = fp.r(i.a());
-                    flow!(cx.reraise(v));
+                    outcome!(cx.reraise(v));
                 }
                 Op::ErrGet => fp.set_r(i.a(), cx.task.err),
                 Op::ErrSet => cx.task.err = fp.r(i.a()),
@@ -1034,25 +1034,25 @@ impl Cx {
                 }
                 Op::Generic => {
                     let c = next_cache!();
-                    flow!(cx.generic_op(i, c));
+                    outcome!(cx.generic_op(i, c));
                 }
-                Op::Out => flow!(cx.out_insn(i)),
+                Op::Out => outcome!(cx.out_insn(i)),
                 Op::ArrayOut => {
                     save!();
                     match cx.heap.array_out(cx.k.array.val(), fp.slice(i.b(), i.c())) {
                         Some(v) => fp.set_r(i.a(), v.val()),
-                        None => flow!(cx.out_insn(i)),
+                        None => outcome!(cx.out_insn(i)),
                     }
                 }
                 Op::OutOp => {
                     let c = next_cache!();
-                    flow!(cx.out_op(i, c));
+                    outcome!(cx.out_op(i, c));
                 }
                 Op::SendOut => {
                     let c = next_cache!();
-                    flow!(cx.send_out(i, c));
+                    outcome!(cx.send_out(i, c));
                 }
-                Op::IntrinsicOut => flow!(cx.intrinsic_out(i)),
+                Op::IntrinsicOut => outcome!(cx.intrinsic_out(i)),
             }
         }
     }

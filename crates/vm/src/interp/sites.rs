@@ -13,8 +13,8 @@
 
 use crate::Cx;
 use crate::doors::NO_METHOD;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{Fp, ff};
+use crate::tasks::outcome::Outcome;
 use crate::world::hot::HotKind;
 use kumi_bytecode::{HEADER, ISeq, Insn, Op, Stored};
 use kumi_heap::*;
@@ -150,7 +150,7 @@ impl Cx {
     /// An instruction that makes a value, its cells born elsewhere.
     #[cold]
     #[inline(never)]
-    pub(crate) fn out_insn(&mut self, i: Insn) -> Flow {
+    pub(crate) fn out_insn(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
         let p = self.place_here(fp);
         let was = i.original();
@@ -160,14 +160,14 @@ impl Cx {
             && let Some(a) = self.heap.array_out(self.k.array.val(), fp.slice(was.b(), was.c()))
         {
             fp.set_r(was.a(), a.val());
-            return Flow::Go;
+            return Outcome::Go;
         }
         self.heap.begin_place(p);
         let f = self.make_value(was);
         self.heap.end_place();
         f
     }
-    fn make_value(&mut self, i: Insn) -> Flow {
+    fn make_value(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
         let (a, b, c) = (i.a(), i.b(), i.c());
         let r = match i.op() {
@@ -175,7 +175,7 @@ impl Cx {
             Op::EnvNew => {
                 let e = self.heap.env(fp.env(), a as u32);
                 fp.set_env(e.val());
-                return Flow::Go;
+                return Outcome::Go;
             }
             Op::Array => Ok(self.heap.array(self.k.array.val(), fp.slice(b, c)).val()),
             Op::Hash => self.hash_literal(fp.slice(b, c)),
@@ -192,7 +192,7 @@ impl Cx {
         match r {
             Ok(v) => {
                 fp.set_r(a, v);
-                Flow::Go
+                Outcome::Go
             }
             Err(x) => self.leaf_exit(x, a),
         }
@@ -200,7 +200,7 @@ impl Cx {
     /// Such an instruction with a cache word: an operator, interpolation, `super`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn out_op(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    pub(crate) fn out_op(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         let p = self.place_here(fp);
         self.heap.begin_place(p);
@@ -209,7 +209,7 @@ impl Cx {
             Op::Super => self.super_slow(was, cache),
             Op::ToS if fp.r(was.b()).is_kind(Kind::Str) => {
                 fp.set_r(was.a(), fp.r(was.b()));
-                Flow::Go
+                Outcome::Go
             }
             Op::ToS => self.to_s_op(was.a(), fp.r(was.b()), cache),
             _ => self.generic_op(i, cache),
@@ -220,7 +220,7 @@ impl Cx {
     /// A call whose own cells (of a native, of `new`, of its arguments) are born elsewhere.
     #[cold]
     #[inline(never)]
-    pub(crate) fn send_out(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    pub(crate) fn send_out(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         // Whatever the call's value is, the store's barrier shares it: its own cells only are born outside.
         let p = match self.place_here(self.fp()) {
             Place::Shared => Place::Out,
@@ -231,7 +231,7 @@ impl Cx {
         self.heap.end_place();
         f
     }
-    fn send_placed(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    fn send_placed(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         let b = i.b();
         let recv = fp.r(b);
@@ -247,7 +247,7 @@ impl Cx {
                     return match self.run_native(f, g, recv, fp.slice(b + 1, argc)) {
                         Ok(v) => {
                             fp.set_r(i.a(), v);
-                            Flow::Go
+                            Outcome::Go
                         }
                         Err(x) => self.native_exit(x, i, m, Value::NIL),
                     };
@@ -258,7 +258,7 @@ impl Cx {
                         return match f(self, recv, index) {
                             Ok(v) => {
                                 fp.set_r(i.a(), v);
-                                Flow::Go
+                                Outcome::Go
                             }
                             Err(x) => self.native_exit(x, i, m, Value::NIL),
                         };
@@ -272,7 +272,7 @@ impl Cx {
                 (HotKind::New, _) if recv == self.k.array.val() => {
                     if let Some(a) = self.array_new_fast(fp.slice(b + 1, argc)) {
                         fp.set_r(i.a(), a);
-                        return Flow::Go;
+                        return Outcome::Go;
                     }
                 }
                 // When the result register lies in the window, the frame must not own it.
@@ -281,7 +281,7 @@ impl Cx {
                         self.heap.end_place_empty();
                         fp.set_r(i.a(), obj);
                         if init == NO_METHOD {
-                            return Flow::Go;
+                            return Outcome::Go;
                         }
                         fp.set_r(b, obj);
                         return self.enter_placed(i, init, argc, ff::DISCARD);
@@ -293,7 +293,7 @@ impl Cx {
         self.send_slow(i, cache)
     }
     /// Enters a method of the object in `R[b]`, whose arguments stand in the window: for `new` its `initialize`.
-    fn enter_placed(&mut self, i: Insn, m: u32, argc: usize, flags: u64) -> Flow {
+    fn enter_placed(&mut self, i: Insn, m: u32, argc: usize, flags: u64) -> Outcome {
         let h = &self.hot[m as usize];
         let (nregs, code, iseq, cref) = (h.nregs as usize, h.start(argc).unwrap_or(h.code), h.iseq, h.cref);
         let b = i.b();
@@ -311,12 +311,12 @@ impl Cx {
         nf.nil_fill(argc + 1, nregs);
         self.fp = nf.0;
         self.pc = code;
-        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go }
+        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Outcome::Go }
     }
     /// An intrinsic of the library for a caller whose site may be out.
     #[cold]
     #[inline(never)]
-    pub(crate) fn intrinsic_out(&mut self, i: Insn) -> Flow {
+    pub(crate) fn intrinsic_out(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
         let (_, f, guard) = self.intrinsics[i.c()];
         let p = self.place_here(fp);
@@ -326,7 +326,7 @@ impl Cx {
         match r {
             Ok(v) => {
                 fp.set_r(i.a(), v);
-                Flow::Go
+                Outcome::Go
             }
             Err(x) => self.leaf_exit(x, i.a()),
         }

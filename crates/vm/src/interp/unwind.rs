@@ -4,11 +4,11 @@
 //! to return from. Handlers are looked up by pc in each frame's table; an ensure
 //! handler receives the traveller and ends with `Op::Raise`.
 
-use super::Flow;
+use super::Outcome;
 use crate::doors::NO_METHOD;
 use crate::doors::{Call, Target};
-use crate::tasks::flow::BREAKS;
 use crate::tasks::frame::{Fp, ff};
+use crate::tasks::outcome::BREAKS;
 use crate::tasks::task::State;
 use crate::{Cx, sym};
 use kumi_bytecode::{Catch, ISeq, Insn, Op};
@@ -224,7 +224,7 @@ impl Cx {
     /// Raises an exception object at the running instruction.
     #[cold]
     #[inline(never)]
-    pub(crate) fn raise_exc(&mut self, e: Value) -> Flow {
+    pub(crate) fn raise_exc(&mut self, e: Value) -> Outcome {
         if e.is_kind(Kind::Unwind) {
             return self.unwind(e);
         }
@@ -272,7 +272,7 @@ impl Cx {
 
     /// Re-raise by `Op::Raise`.
     #[inline(never)]
-    pub(crate) fn reraise(&mut self, v: Value) -> Flow {
+    pub(crate) fn reraise(&mut self, v: Value) -> Outcome {
         if v.is_kind(Kind::Unwind) {
             return self.unwind(v);
         }
@@ -285,7 +285,7 @@ impl Cx {
     }
 
     /// Looks for a handler from the running frame outwards and goes there.
-    pub(crate) fn unwind(&mut self, what: Value) -> Flow {
+    pub(crate) fn unwind(&mut self, what: Value) -> Outcome {
         let cell = what.cell::<UnwindObj>();
         let target = cell.filter(|u| u.hdr.x.get() == RETURN).map(|u| u.target.fix_val() as usize);
         loop {
@@ -299,7 +299,7 @@ impl Cx {
                 }
                 // SAFETY: handler targets come from the compiler.
                 self.pc = unsafe { q.code.as_ptr().add(h.target as usize) };
-                return Flow::Go;
+                return Outcome::Go;
             }
             let here = Some(self.slot_of(fp)) == target;
             if self.trace.on
@@ -351,7 +351,7 @@ impl Cx {
     /// Leaves the running frame with `v`, whatever its flags ask for.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ret_slow(&mut self, v: Value) -> Flow {
+    pub(crate) fn ret_slow(&mut self, v: Value) -> Outcome {
         let fp = self.fp();
         let flags = fp.flags();
         if flags & ff::HOMES != 0 {
@@ -373,13 +373,13 @@ impl Cx {
         } else if flags & ff::DISCARD == 0 {
             self.fp().set_r(d, v);
         }
-        Flow::Go
+        Outcome::Go
     }
 
     /// `break`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn break_op(&mut self, v: Value) -> Flow {
+    pub(crate) fn break_op(&mut self, v: Value) -> Outcome {
         let fp = self.fp();
         if fp.flags() & ff::LAMBDA != 0 {
             return self.leave(self.slot_of(fp), v, 0);
@@ -419,7 +419,7 @@ impl Cx {
     /// `return` in a block.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ret_home(&mut self, v: Value) -> Flow {
+    pub(crate) fn ret_home(&mut self, v: Value) -> Outcome {
         let mut f = self.fp();
         loop {
             let flags = f.flags();
@@ -459,7 +459,7 @@ impl Cx {
     }
 
     /// Unwinds to the frame at `slot` and returns `v` from it. `how`: 0, or [`BREAKS`].
-    fn leave(&mut self, slot: usize, v: Value, how: u32) -> Flow {
+    fn leave(&mut self, slot: usize, v: Value, how: u32) -> Outcome {
         // Nothing to unwind and nobody to tell: the common case of a lambda's own return.
         let fp = self.fp();
         if self.slot_of(fp) == slot && fp.iseq().handlers.is_empty() && !self.trace.on {
@@ -474,7 +474,7 @@ impl Cx {
         self.heap.unwind(RETURN, v, Value::fix(slot as i64)).val()
     }
 
-    fn jump_error(&mut self, msg: &str, reason: &'static str, v: Value) -> Flow {
+    fn jump_error(&mut self, msg: &str, reason: &'static str, v: Value) -> Outcome {
         let e = self.make_exc(self.k.local_jump_error, msg);
         let r = self.sym(reason);
         self.ivar_set(e, sym::IV_REASON, r);
@@ -485,7 +485,7 @@ impl Cx {
     /// The stack's limit is reached: SystemStackError at the running instruction.
     #[cold]
     #[inline(never)]
-    pub(crate) fn stack_overflow(&mut self) -> Flow {
+    pub(crate) fn stack_overflow(&mut self) -> Outcome {
         let task = self.task.id;
         self.open_reserve();
         let e = self.make_exc(self.k.system_stack_error, "stack level too deep");
@@ -498,13 +498,13 @@ impl Cx {
 
     /// Does a rescue clause's class match?
     #[inline(never)]
-    pub(crate) fn rescue_match(&mut self, dst: usize, exc: Value, klass: Value, cache: &AtomicU64) -> Flow {
+    pub(crate) fn rescue_match(&mut self, dst: usize, exc: Value, klass: Value, cache: &AtomicU64) -> Outcome {
         match klass.as_class() {
             Some(c) => {
                 if self.builtin(klass, sym::EQQ) {
                     let t = self.is_a(exc, c);
                     self.fp().set_r(dst, Value::bool(t));
-                    return Flow::Go;
+                    return Outcome::Go;
                 }
                 self.binop(dst, klass, exc, sym::EQQ, cache)
             }

@@ -10,7 +10,7 @@
 
 use crate::Cx;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::Finalizing;
 use kumi_bytecode::HEADER;
 use kumi_heap::Value;
@@ -21,7 +21,7 @@ const ROOM: usize = 128;
 
 impl Cx {
     /// At a safepoint: the running task goes on with the finalizers that are pending, if there are some.
-    pub(crate) fn begin_finalizers(&mut self) -> Option<Flow> {
+    pub(crate) fn begin_finalizers(&mut self) -> Option<Outcome> {
         if !self.heap.shared().has_pending_finalizers() || self.task.finalizing.is_on() {
             return None;
         }

@@ -7,7 +7,7 @@ use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
 use crate::interp::Missing;
-use crate::tasks::flow::Flow;
+use crate::tasks::outcome::Outcome;
 use crate::world::method::{Body, Special};
 use crate::{Cx, MethodObj, sym};
 use kumi_heap::*;
@@ -51,7 +51,7 @@ impl Cx {
         }
     }
     /// Runs a special body.
-    pub(crate) fn call_special(&mut self, s: Special, m: u32, mut r: Ready) -> Flow {
+    pub(crate) fn call_special(&mut self, s: Special, m: u32, mut r: Ready) -> Outcome {
         match s {
             Special::Send | Special::PublicSend => {
                 let Some(first) = r.args.first().copied() else {
@@ -192,7 +192,7 @@ impl Cx {
         }
         x
     }
-    fn eval_special(&mut self, s: Special, m: u32, r: Ready) -> Flow {
+    fn eval_special(&mut self, s: Special, m: u32, r: Ready) -> Outcome {
         let class_form = matches!(s, Special::ClassExec | Special::ClassEval);
         let eval = matches!(s, Special::InstanceEval | Special::ClassEval);
         if r.block.is_nil() {

@@ -194,7 +194,7 @@ impl Cx {
         }
     }
     /// Between two pieces of a native's work: does somebody wait for the running thread? A handler that returns may cost it what it has so
-    /// far, and so gets its turn later each time.
+    /// far, and so gets its slice later each time.
     pub(crate) fn is_called_away_between(&mut self) -> bool {
         if !self.heap.poll.load(Relaxed) {
             return false;

@@ -11,8 +11,8 @@
 use crate::Cx;
 use crate::doors::NO_METHOD;
 use crate::doors::Pending;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
 use kumi_heap::*;
 use kumi_room::Catcher;
@@ -69,10 +69,10 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
 impl Cx {
     /// Runs the current task until its first frame is left. The result or the exception is in the task.
     pub(crate) fn run(&mut self) {
-        self.run_from(Flow::Go);
+        self.run_from(Outcome::Go);
     }
     /// As above, when `first` was done.
-    pub(crate) fn run_from(&mut self, first: Flow) {
+    pub(crate) fn run_from(&mut self, first: Outcome) {
         let (mut first, mut panic) = (Some(first), None);
         let mut again = false;
         let _catcher = Catcher::new();
@@ -80,7 +80,7 @@ impl Cx {
             let done = catch_unwind(AssertUnwindSafe(|| {
                 let f = match panic.take() {
                     Some(p) => self.panicked(p),
-                    None => first.take().unwrap_or(Flow::Go),
+                    None => first.take().unwrap_or(Outcome::Go),
                 };
                 again = false;
                 if self.settle(f) || std::mem::take(&mut self.trace.swap) {
@@ -98,7 +98,7 @@ impl Cx {
     /// After a panic: what was under way in this worker is forgotten, and the thread gets a `fatal`.
     #[cold]
     #[inline(never)]
-    fn panicked(&mut self, what: Box<dyn Any + Send>) -> Flow {
+    fn panicked(&mut self, what: Box<dyn Any + Send>) -> Outcome {
         // Telling of it needs some memory.
         let _told = kumi_room::Whole::new();
         let fault = if kumi_room::is_refusal(&*what) { Fault::NoRoom } else { Fault::Panic(last(&*what)) };

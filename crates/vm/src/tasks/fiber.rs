@@ -29,7 +29,7 @@ impl Cx {
     }
     /// The unwinding that ends a fiber through its ensure clauses.
     pub fn fiber_kill_unwind(&mut self) -> Value {
-        self.heap.unwind(crate::tasks::flow::KILL, Value::NIL, KILL_FIBER).val()
+        self.heap.unwind(crate::tasks::outcome::KILL, Value::NIL, KILL_FIBER).val()
     }
     /// Do waits of the running fiber go to a fiber scheduler? Natives that would park hand over to a helper then.
     #[inline]

@@ -6,7 +6,7 @@
 
 use crate::Cx;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::TaskPtr;
 use kumi_heap::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 impl Cx {
     /// The unwinding that ends a thread through its ensure clauses.
     pub fn kill_unwind(&mut self) -> Value {
-        self.heap.unwind(crate::tasks::flow::KILL, Value::NIL, Value::fix(-1)).val()
+        self.heap.unwind(crate::tasks::outcome::KILL, Value::NIL, Value::fix(-1)).val()
     }
     /// Place of the first interrupt that the thread whose first task is `t` may take now (`waiting`: at a wait).
     pub fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
@@ -66,13 +66,13 @@ impl Cx {
         Some(v)
     }
     /// Takes the first interrupt that is due.
-    pub(crate) fn take_interrupt(&mut self, waiting: bool) -> Flow {
+    pub(crate) fn take_interrupt(&mut self, waiting: bool) -> Outcome {
         if let Some(fault) = self.fault.take() {
             // The work that this thread's native gave away panicked.
             let e = self.of_fault(fault);
             return self.raise_exc(e);
         }
-        let Some(v) = self.next_interrupt(waiting) else { return Flow::Go };
+        let Some(v) = self.next_interrupt(waiting) else { return Outcome::Go };
         if v == Value::TRUE {
             let u = self.kill_unwind();
             return self.unwind(u);

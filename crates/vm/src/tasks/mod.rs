@@ -1,7 +1,7 @@
 //! Tasks: threads and fibers, their stacks and frames, which of them runs, waits and wakes, and on which worker.
 //!
 //! - `task` is a thread's or fiber's computation; `thread`, `fiber`, `ractor` what the program's object knows of it.
-//! - `stack` is its memory; `frame` and `header` what lies in it; `flow` how a slow path ends.
+//! - `stack` is its memory; `frame` and `header` what lies in it; `outcome` how a slow path ends.
 //! - `sched`: which task runs; `worker`: on which OS threads; `waker`: waking from outside; `fault`: what ends by a panic.
 //! - `interrupt`, `limit`, `lock_book`: what one task does to another.
 //! - `detach`, `aside`, `patience`: long natives. `outside`: what hangs on cells and is to end soon after them.
@@ -10,12 +10,12 @@ pub(crate) mod aside;
 pub(crate) mod detach;
 pub mod fault;
 pub(crate) mod fiber;
-pub(crate) mod flow;
 pub(crate) mod frame;
 mod header;
 pub(crate) mod interrupt;
 pub(crate) mod limit;
 pub(crate) mod lock_book;
+pub(crate) mod outcome;
 pub(crate) mod outside;
 pub(crate) mod patience;
 pub mod ractor;

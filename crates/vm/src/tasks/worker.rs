@@ -235,7 +235,7 @@ impl Cx {
                 cx.register_first();
                 loop {
                     // What comes first is another task to run.
-                    cx.run_from(crate::tasks::flow::Flow::Next);
+                    cx.run_from(crate::tasks::outcome::Outcome::Next);
                 }
             });
             if made.is_err() {

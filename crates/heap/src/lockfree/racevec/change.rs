@@ -7,7 +7,7 @@
 
 use super::super::sync::{AtomicPtr, Ordering::Relaxed};
 use super::order::PUBLISH;
-use super::{Head, MAX_START, Plain, RaceVec, inline_word, retire};
+use super::{Head, MAX_START, Plain, RaceVec, deferred, inline_word};
 use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
 
@@ -59,7 +59,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let v = self.seen().get(last)?;
         let w = self.word.load(Relaxed);
         if Self::is_inline(w) {
-            if T::WORDS || !retire::parallel() {
+            if T::WORDS || !deferred::parallel() {
                 self.word.store(inline_word(last), PUBLISH);
                 return Some(v);
             }
@@ -100,7 +100,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     unsafe fn put(to: *mut T, s: &[T]) {
         // SAFETY: the caller's promise.
         unsafe {
-            if T::WORDS && retire::parallel() {
+            if T::WORDS && deferred::parallel() {
                 s.iter().enumerate().for_each(|(i, v)| T::store(to.add(i), *v));
             } else {
                 T::lay(to, s.as_ptr(), s.len());
@@ -130,7 +130,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if n >= self.len() {
             return;
         }
-        if !T::WORDS && retire::parallel() {
+        if !T::WORDS && deferred::parallel() {
             // What is cut off may not be written over.
             let w = Self::make_from(n.max(1), 0, &[&self.own()[..n]]);
             return self.publish(w);
@@ -146,7 +146,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// # Panics
     /// When the range is outside.
     pub fn keep(&mut self, r: Range<usize>) {
-        if !T::WORDS && retire::parallel() {
+        if !T::WORDS && deferred::parallel() {
             let w = Self::make_from(r.len().max(1), 0, &[&self.own()[r]]);
             return self.publish(w);
         }
@@ -164,7 +164,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// may still be reading there.
     fn fitting(&self, parts: &[&[T]]) -> *mut Head {
         let n: usize = parts.iter().map(|p| p.len()).sum();
-        if n > N || !self.spilled() || (!T::WORDS && retire::parallel()) {
+        if n > N || !self.spilled() || (!T::WORDS && deferred::parallel()) {
             return Self::make_from(n.max(1), 0, parts);
         }
         let mut at = 0;
@@ -177,7 +177,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// All elements replaced at once: a racing reader sees the old ones or the new ones.
     pub fn assign(&mut self, s: &[T]) {
-        if retire::parallel() && !self.is_empty() {
+        if deferred::parallel() && !self.is_empty() {
             let w = Self::make_from(s.len().max(1), 0, &[s]);
             self.publish(w);
         } else if self.owns(s) {
@@ -191,7 +191,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// Changes elements where they stand, by `f`, which may move them: in parallel mode those of a copy, which then takes
     /// the place of the buffer.
     pub fn edit<R>(&mut self, f: impl FnOnce(&mut [T]) -> R) -> R {
-        if retire::parallel() && !self.is_empty() {
+        if deferred::parallel() && !self.is_empty() {
             let w = Self::make_from(0, 0, &[self.own()]);
             // SAFETY: as many elements, in a buffer that is ours alone until it is published.
             let r = f(unsafe { std::slice::from_raw_parts_mut(Self::data(w), self.len()) });
@@ -235,7 +235,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if !T::WORDS {
             return None;
         }
-        retire::unlocked(self.place(), locked, || {
+        deferred::unlocked(self.place(), locked, || {
             let (p, n) = self.parts();
             if i < n {
                 // SAFETY: an element; who would move or remove it waits for us.
@@ -272,7 +272,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.truncate(at);
             return self.extend_from_slice(with);
         }
-        if n == with.len() && (T::WORDS || !retire::parallel()) {
+        if n == with.len() && (T::WORDS || !deferred::parallel()) {
             // SAFETY: that many elements; bytes only alone.
             return unsafe { Self::put(self.parts().0.add(at), with) };
         }
@@ -280,7 +280,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             return;
         }
         let now = len - n + with.len();
-        if retire::parallel() {
+        if deferred::parallel() {
             let s = self.own();
             let cap = if now > len { now + now / 2 } else { now };
             let w = Self::make_from(cap, 0, &[&s[..at], with, &s[at + n..]]);
@@ -324,7 +324,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     fn close_front(&mut self) {
         let (p, len) = self.parts();
         let w = self.word.load(Relaxed);
-        if retire::parallel() {
+        if deferred::parallel() {
             let b = Self::make_from(len + len / 2, 0, &[self.own()]);
             self.publish(b);
         } else {
@@ -341,7 +341,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if T::WORDS && self.advance(1) {
             return Some(v);
         }
-        if retire::parallel() {
+        if deferred::parallel() {
             self.splice(0, 1, &[]);
         } else {
             let n = self.len();
@@ -358,7 +358,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let w = self.word.load(Relaxed);
         let (p, len) = self.parts();
         if Self::is_inline(w) {
-            if len + vs.len() <= N && !retire::parallel() {
+            if len + vs.len() <= N && !deferred::parallel() {
                 return self.splice(0, 0, vs);
             }
         } else {

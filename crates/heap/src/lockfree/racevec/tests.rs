@@ -65,16 +65,16 @@ fn behaves_like_a_vec_alone_and_in_parallel_mode() {
     for seed in 1..60 {
         compare(seed);
     }
-    let list = retire::Retired::default();
+    let list = deferred::Deferred::default();
     // SAFETY: unbound before `list` goes.
-    unsafe { retire::bind(Some(&list)) };
+    unsafe { deferred::bind(Some(&list)) };
     for seed in 1..60 {
         compare(seed);
     }
     assert!(list.bytes() > 0);
     // SAFETY: as above; nobody else reads.
     unsafe {
-        retire::bind(None);
+        deferred::bind(None);
         list.free_all();
     }
 }
@@ -95,9 +95,9 @@ fn sizes_and_self_extension() {
 /// Whatever is done to a vector of bytes in parallel mode, a look at it stays as it was.
 #[test]
 fn bytes_that_were_published_stay() {
-    let list = retire::Retired::default();
+    let list = deferred::Deferred::default();
     // SAFETY: unbound before `list` goes.
-    unsafe { retire::bind(Some(&list)) };
+    unsafe { deferred::bind(Some(&list)) };
     let changes: [fn(&mut RaceVec<u8, 24>); 14] = [
         |v| v.push(b'x'),
         |v| assert!(v.pop().is_some()),
@@ -134,7 +134,7 @@ fn bytes_that_were_published_stay() {
     }
     // SAFETY: as above; nobody else reads.
     unsafe {
-        retire::bind(None);
+        deferred::bind(None);
         list.free_all();
     }
 }

@@ -6,10 +6,10 @@
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{Fp, literal_block};
+use crate::tasks::outcome::Outcome;
 use crate::{Cx, sym};
-use kumi_bytecode::{Site, site};
+use kumi_bytecode::{CallSite, site};
 use kumi_heap::*;
 
 /// What a call site's window holds.
@@ -29,7 +29,7 @@ impl Gathered {
 
 impl Cx {
     /// Arguments of a call site as they stand in the window at `b`.
-    pub(super) fn gather(&mut self, fp: Fp, s: &Site, b: usize) -> Gathered {
+    pub(super) fn gather(&mut self, fp: Fp, s: &CallSite, b: usize) -> Gathered {
         let mut at = b + 1;
         let mut args = Args::new();
         if s.flags & site::SPLAT != 0 {
@@ -77,7 +77,7 @@ impl Cx {
         Gathered { args, kw, kw_own, block }
     }
     /// Is the block argument good as it is? Else the call that converts it (to_proc) in its register.
-    pub(super) fn block_arg_ready(&mut self, fp: Fp, s: &Site, b: usize, insn_words: usize) -> Option<Flow> {
+    pub(super) fn block_arg_ready(&mut self, fp: Fp, s: &CallSite, b: usize, insn_words: usize) -> Option<Outcome> {
         if s.flags & site::BLOCK_ARG == 0 {
             return None;
         }

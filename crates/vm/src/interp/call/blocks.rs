@@ -9,15 +9,15 @@ use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
 use crate::interp::binder::Strict;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{ff, literal_parts};
+use crate::tasks::outcome::Outcome;
 use crate::{Cx, sym};
 use kumi_bytecode::{ISeq, Insn};
 use kumi_heap::*;
 
 impl Cx {
     #[inline(never)]
-    pub(crate) fn yield_slow(&mut self, i: Insn) -> Flow {
+    pub(crate) fn yield_slow(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
         let s = &fp.iseq().sites[i.c()];
         let blk = fp.block();
@@ -45,7 +45,7 @@ impl Cx {
     }
     /// `yield` to the block `&:name` where a native answers to the name: it reads its arguments where they stand. `None`: it is
     /// a call like any other.
-    fn yield_to_native(&mut self, mid: Sym, i: Insn, argc: usize) -> Option<Flow> {
+    fn yield_to_native(&mut self, mid: Sym, i: Insn, argc: usize) -> Option<Outcome> {
         if argc == 0 || self.trace.on || self.twins {
             return None;
         }
@@ -72,7 +72,7 @@ impl Cx {
         })
     }
     /// Calls a block word. `self_val`: another self (instance_exec).
-    pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Flow {
+    pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Outcome {
         if blk.is_fix() {
             let (off, child) = literal_parts(blk);
             let home = self.frame_at(off);
@@ -133,7 +133,7 @@ impl Cx {
         )
     }
     /// Enters a block that takes apart a single array-like argument.
-    fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Flow {
+    fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Outcome {
         let p = &q.params;
         let min = (p.req + p.post) as usize;
         let max = min + p.opt_count() as usize;
@@ -157,7 +157,7 @@ impl Cx {
         self.push_code(q, r, cref, env, parent, Strict::No, flags)
     }
     /// to_ary of a user's object comes first: a helper converts and calls the block with the array.
-    fn auto_splat_helper(&mut self, b: Proto4<'_>, r: Ready) -> Flow {
+    fn auto_splat_helper(&mut self, b: Proto4<'_>, r: Ready) -> Outcome {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x.put(if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 });
         let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize, u32::MAX) } else { b.parent };
@@ -167,7 +167,7 @@ impl Cx {
         self.do_call(Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[p.val(), r.args[0]])), r.dst, r.flags)
     }
     /// Calls a closure whose one argument stays whole.
-    pub(super) fn call_plain(&mut self, prc: Value, r: Ready) -> Flow {
+    pub(super) fn call_plain(&mut self, prc: Value, r: Ready) -> Outcome {
         let Some(p) = prc.as_proc().filter(|p| p.iseq != 0) else { return self.call_block_word(prc, None, r) };
         // SAFETY: a Proc's code is registered.
         let q = unsafe { &*(p.iseq as *const ISeq) };
@@ -175,7 +175,7 @@ impl Cx {
         self.push_code(q, r, p.cref, p.env, p.home, Strict::No, ff::BLOCK)
     }
     /// A Proc without code: made from a Symbol or a Method.
-    fn call_foreign(&mut self, p: Gc<ProcObj>, r: Ready) -> Flow {
+    fn call_foreign(&mut self, p: Gc<ProcObj>, r: Ready) -> Outcome {
         if let Some(mid) = p.self_val.as_sym() {
             // `&:name` where refinements are in force: they go first.
             let list = p.cref.cell::<CrefObj>().and_then(|c| c.refinements.as_array());
@@ -193,7 +193,7 @@ impl Cx {
         self.do_call(Call { kw: r.kw, kw_own: r.kw_own, block, ..Call::new(Target::Name(sym::CALL), p.self_val, r.args) }, r.dst, r.flags)
     }
     /// Calls a block with another self and place for definitions (instance_eval and friends).
-    pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Flow {
+    pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Outcome {
         let (q, place, env, outer_block, home, lambda): (*const ISeq, _, _, _, _, _) = if prc.is_fix() {
             let (off, child) = literal_parts(prc);
             let f = self.frame_at(off);
@@ -244,7 +244,7 @@ impl Cx {
         self.auto_splat(q, r, cref.val(), env, home, flags)
     }
     /// Body of a define_method method.
-    pub(super) fn call_bmethod(&mut self, prc: Value, cref: Value, r: Ready) -> Flow {
+    pub(super) fn call_bmethod(&mut self, prc: Value, cref: Value, r: Ready) -> Outcome {
         let Some(p) = prc.as_proc() else { return self.call_block_word(prc, Some(r.recv), r) };
         if p.iseq == 0 {
             let mut r = r;

@@ -8,9 +8,9 @@ use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
 use crate::interp::binder::Strict;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::trace::After;
 use crate::world::hot::decoded;
 use crate::world::method::Body;
@@ -24,7 +24,7 @@ const NESTED: u32 = 32;
 
 impl Cx {
     /// Calls method `m`.
-    pub(crate) fn dispatch(&mut self, m: u32, r: Ready) -> Flow {
+    pub(crate) fn dispatch(&mut self, m: u32, r: Ready) -> Outcome {
         if self.nested >= NESTED {
             return self.then(Onward::Dispatch(m, Box::new(r)));
         }
@@ -34,7 +34,7 @@ impl Cx {
         f
     }
     #[inline]
-    fn dispatch_now(&mut self, m: u32, r: Ready) -> Flow {
+    fn dispatch_now(&mut self, m: u32, r: Ready) -> Outcome {
         if self.trace.on {
             return match self.trace_dispatch(m, r) {
                 Ok(f) => f,
@@ -45,7 +45,7 @@ impl Cx {
     }
     /// The same without events.
     #[inline]
-    pub(crate) fn dispatch_untraced(&mut self, m: u32, mut r: Ready) -> Flow {
+    pub(crate) fn dispatch_untraced(&mut self, m: u32, mut r: Ready) -> Outcome {
         let e = &self.methods[m as usize];
         if self.twins && e.native.is_some() && self.prefers_twin(m) {
             return self.dispatch_body(m, r);
@@ -105,7 +105,7 @@ impl Cx {
         r
     }
     /// Runs the body of `m`, whatever native stands before it.
-    pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Flow {
+    pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Outcome {
         let e = &self.methods[m as usize];
         match &e.body {
             Body::Code(_) | Body::Lazy(_) => {
@@ -218,7 +218,7 @@ impl Cx {
         self.runtime_error(&format!("{on}#{name} has no general form for these arguments"))
     }
     /// A native's value where a frame's would have gone.
-    pub(crate) fn deliver(&mut self, v: Value, dst: usize, flags: u64) -> Flow {
+    pub(crate) fn deliver(&mut self, v: Value, dst: usize, flags: u64) -> Outcome {
         if !self.trace.due.is_empty()
             && let Some(f) = self.trace_value(v, dst, flags)
         {
@@ -230,11 +230,11 @@ impl Cx {
         } else if flags & ff::DISCARD == 0 {
             fp.set_r(dst, v);
         }
-        Flow::Go
+        Outcome::Go
     }
     /// Pushes a frame of `q` above the running one and binds its arguments.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn push_code(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, strict: Strict, flags: u64) -> Flow {
+    pub(crate) fn push_code(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, strict: Strict, flags: u64) -> Outcome {
         let fp = self.fp();
         let delta = fp.iseq().nregs as usize + HEADER as usize;
         let up = delta + q.nregs as usize;
@@ -281,16 +281,16 @@ impl Cx {
         self.fp = nf.0;
         // SAFETY: entry points come from the compiler.
         self.pc = unsafe { q.code.as_ptr().add(start) };
-        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go }
+        if self.heap.poll.load(Relaxed) { self.safepoint() } else { Outcome::Go }
     }
     /// Performs a call that a native asked for.
-    pub(crate) fn do_call(&mut self, c: Call, dst: usize, flags: u64) -> Flow {
+    pub(crate) fn do_call(&mut self, c: Call, dst: usize, flags: u64) -> Outcome {
         if let Some(text) = self.trace.script.take() {
             let after = After::Call(Box::new((c, dst, flags)));
             return match self.trace_script(text, after) {
                 Ok(f) => f,
                 Err(After::Call(c)) => self.do_call(c.0, c.1, c.2),
-                Err(_) => Flow::Go,
+                Err(_) => Outcome::Go,
             };
         }
         let mut flags = flags;

@@ -7,8 +7,8 @@ use crate::Cx;
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Outcome;
 use crate::world::method::Body;
 use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;
@@ -18,7 +18,7 @@ impl Cx {
     /// A native called by the fast path did not return a value.
     #[cold]
     #[inline(never)]
-    pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Flow {
+    pub(crate) fn native_exit(&mut self, x: Exit, i: Insn, m: u32, block: Value) -> Outcome {
         self.heap.end_place();
         if x == Exit::Park || x == Exit::Again && self.detour.is_waiting() {
             // The arguments still stand in their window: the instruction is executed again.
@@ -36,7 +36,7 @@ impl Cx {
         self.native_exit_general(x, m, r)
     }
     /// What a native asked for instead of returning a value.
-    pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Flow {
+    pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Outcome {
         self.heap.end_place();
         match x {
             Exit::Raise => {
@@ -68,7 +68,7 @@ impl Cx {
                     let behalf = if matches!(c.target, Target::Helper(_)) { ff::BEHALF } else { 0 };
                     self.do_call(c, r.dst, r.flags | behalf)
                 }
-                None => Flow::Go,
+                None => Outcome::Go,
             },
             Exit::Again | Exit::Park => {
                 let again = Call { kw: r.kw, block: r.block, ..Call::new(Target::Method(m), r.recv, r.args) };
@@ -84,15 +84,15 @@ impl Cx {
     /// An instruction's or intrinsic's leaf did not return a value; its result goes to `R[a]`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn leaf_exit(&mut self, x: Exit, a: usize) -> Flow {
+    pub(crate) fn leaf_exit(&mut self, x: Exit, a: usize) -> Outcome {
         self.leaf_exit_to(x, a, 0)
     }
     #[cold]
     #[inline(never)]
-    pub(crate) fn leaf_exit_drop(&mut self, x: Exit) -> Flow {
+    pub(crate) fn leaf_exit_drop(&mut self, x: Exit) -> Outcome {
         self.leaf_exit_to(x, 0, ff::DISCARD)
     }
-    pub(crate) fn leaf_exit_to(&mut self, x: Exit, a: usize, flags: u64) -> Flow {
+    pub(crate) fn leaf_exit_to(&mut self, x: Exit, a: usize, flags: u64) -> Outcome {
         self.heap.end_place();
         match x {
             Exit::Raise => {
@@ -101,7 +101,7 @@ impl Cx {
             }
             Exit::Call => match self.pending.call.take() {
                 Some(c) => self.do_call(c, a, flags),
-                None => Flow::Go,
+                None => Outcome::Go,
             },
             Exit::Switch => self.switch_now(a, flags),
             Exit::Unwind => {

@@ -5,7 +5,7 @@
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
+use crate::tasks::outcome::Outcome;
 use crate::{Cx, sym};
 use kumi_heap::*;
 
@@ -29,7 +29,7 @@ impl Missing {
 
 impl Cx {
     /// Nothing to run: method_missing, the user's or the default one.
-    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, mut r: Ready) -> Flow {
+    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, mut r: Ready) -> Outcome {
         let class = self.class_of(r.recv);
         let m = self.find_method(class, sym::METHOD_MISSING);
         self.missing = why;

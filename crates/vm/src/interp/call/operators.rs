@@ -7,8 +7,8 @@ use super::Missing as NotFound;
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Outcome;
 use crate::{Cx, sym};
 use kumi_bytecode::{Insn, Op};
 use kumi_heap::*;
@@ -21,10 +21,10 @@ impl Cx {
     /// A binary operator that has no fast path for its operands.
     #[cold]
     #[inline(never)]
-    pub(crate) fn binop(&mut self, dst: usize, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+    pub(crate) fn binop(&mut self, dst: usize, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Outcome {
         if let Some(v) = self.strings_equal(x, y, mid) {
             self.fp().set_r(dst, Value::bool(v));
-            return Flow::Go;
+            return Outcome::Go;
         }
         self.op_call(dst, x, &[y], mid, cache, 0)
     }
@@ -57,15 +57,15 @@ impl Cx {
     }
     #[cold]
     #[inline(never)]
-    pub(crate) fn unop(&mut self, dst: usize, x: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+    pub(crate) fn unop(&mut self, dst: usize, x: Value, mid: Sym, cache: &AtomicU64) -> Outcome {
         self.op_call(dst, x, &[], mid, cache, 0)
     }
     #[cold]
     #[inline(never)]
-    pub(crate) fn aset_slow(&mut self, x: Value, y: Value, v: Value, cache: &AtomicU64) -> Flow {
+    pub(crate) fn aset_slow(&mut self, x: Value, y: Value, v: Value, cache: &AtomicU64) -> Outcome {
         self.op_call(0, x, &[y, v], sym::ASET, cache, ff::DISCARD)
     }
-    fn op_call(&mut self, dst: usize, x: Value, args: &[Value], mid: Sym, cache: &AtomicU64, flags: u64) -> Flow {
+    fn op_call(&mut self, dst: usize, x: Value, args: &[Value], mid: Sym, cache: &AtomicU64, flags: u64) -> Outcome {
         let class = self.class_of(x);
         let w = cache.load(Acquire);
         // Read before the search: what changes meanwhile makes the entry stale, not wrong.
@@ -110,14 +110,14 @@ impl Cx {
     /// A fused compare-and-jump whose comparison is a method.
     #[cold]
     #[inline(never)]
-    pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Flow {
+    pub(crate) fn cmp_jump_slow(&mut self, _i: Insn, x: Value, y: Value, mid: Sym, cache: &AtomicU64) -> Outcome {
         if let Some(v) = self.strings_equal(x, y, mid) {
             return self.fused_jump(Value::bool(v));
         }
         self.op_call(0, x, &[y], mid, cache, ff::JUMP)
     }
     /// Takes or does not take the fused jump just before `pc`, whose comparison gave `v`. Backwards it polls, as every jump.
-    pub(crate) fn fused_jump(&mut self, v: Value) -> Flow {
+    pub(crate) fn fused_jump(&mut self, v: Value) -> Outcome {
         // SAFETY: the JUMP flag is only set for an instruction of two words that ends at pc.
         let i = Insn(unsafe { (*self.pc.sub(2)).load(Relaxed) });
         let sense = if i.op() == Op::Generic { i.x() & 0x80 != 0 } else { i.x() != 0 };
@@ -128,12 +128,12 @@ impl Cx {
                 return self.safepoint();
             }
         }
-        Flow::Go
+        Outcome::Go
     }
     /// An operator instruction after its fast path was taken back (a user redefined it).
     #[cold]
     #[inline(never)]
-    pub(crate) fn generic_op(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    pub(crate) fn generic_op(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         let op = Op::ALL[(i.x() & 0x7f) as usize];
         let (a, b, c) = (i.a(), i.b(), i.c());

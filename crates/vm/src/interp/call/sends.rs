@@ -7,11 +7,11 @@ use super::Missing;
 use crate::Cx;
 use crate::doors::NO_METHOD;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{Fp, ff, literal_block, literal_parts};
+use crate::tasks::outcome::Outcome;
 use crate::world::hot::hit;
 use crate::world::method::{Body, Special};
-use kumi_bytecode::{ISeq, Insn, Site, site};
+use kumi_bytecode::{CallSite, ISeq, Insn, site};
 use kumi_heap::*;
 use std::sync::atomic::{
     AtomicU64,
@@ -21,7 +21,7 @@ use std::sync::atomic::{
 impl Cx {
     #[cold]
     #[inline(never)]
-    pub(crate) fn send_slow(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    pub(crate) fn send_slow(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         let s = &fp.iseq().sites[i.c()];
         if let Some(f) = self.block_arg_ready(fp, s, i.b(), 2) {
@@ -71,7 +71,7 @@ impl Cx {
         self.dispatch(m, ready)
     }
     /// A call with static keywords to code that takes just those: values go straight to their registers.
-    fn keyword_call(&mut self, fp: Fp, s: &Site, i: Insn, m: u32) -> Option<Flow> {
+    fn keyword_call(&mut self, fp: Fp, s: &CallSite, i: Insn, m: u32) -> Option<Outcome> {
         let e = &self.methods[m as usize];
         if e.native.is_some() || e.ruby2_keywords {
             return None;
@@ -87,7 +87,7 @@ impl Cx {
         self.push_keywords(fp, s, i, callee)
     }
     /// The same for the block of a `yield`, or a Proc that is called.
-    pub(super) fn keyword_yield(&mut self, fp: Fp, s: &Site, i: Insn, blk: Value) -> Option<Flow> {
+    pub(super) fn keyword_yield(&mut self, fp: Fp, s: &CallSite, i: Insn, blk: Value) -> Option<Outcome> {
         let (q, recv, cref, env, block, parent, flags): (*const ISeq, _, _, _, _, _, _) = if blk.is_fix() {
             let (off, child) = literal_parts(blk);
             let home = self.frame_at(off);
@@ -106,7 +106,7 @@ impl Cx {
         self.push_keywords(fp, s, i, Callee { q, recv, cref, env, block, parent, flags })
     }
     /// Pushes the frame of such a call over its window. `None`: the parameters want more than that.
-    fn push_keywords(&mut self, fp: Fp, s: &Site, i: Insn, c: Callee<'_>) -> Option<Flow> {
+    fn push_keywords(&mut self, fp: Fp, s: &CallSite, i: Insn, c: Callee<'_>) -> Option<Outcome> {
         if s.flags & (site::SPLAT | site::KWSPLAT | site::BLOCK_ARG) != 0 || s.kw.len() > 16 {
             return None;
         }
@@ -157,11 +157,11 @@ impl Cx {
         nf.nil_fill(1 + req + n, q.nregs as usize);
         self.fp = nf.0;
         self.pc = q.code.as_ptr();
-        Some(if self.heap.poll.load(Relaxed) { self.safepoint() } else { Flow::Go })
+        Some(if self.heap.poll.load(Relaxed) { self.safepoint() } else { Outcome::Go })
     }
     #[cold]
     #[inline(never)]
-    pub(crate) fn super_slow(&mut self, i: Insn, _cache: &AtomicU64) -> Flow {
+    pub(crate) fn super_slow(&mut self, i: Insn, _cache: &AtomicU64) -> Outcome {
         let fp = self.fp();
         let s = &fp.iseq().sites[i.c()];
         if let Some(f) = self.block_arg_ready(fp, s, i.b(), 2) {

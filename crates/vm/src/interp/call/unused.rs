@@ -6,8 +6,8 @@
 use crate::Cx;
 use crate::doors::*;
 use crate::sym;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{Fp, ff};
+use crate::tasks::outcome::Outcome;
 use crate::world::method::Body;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,7 +16,7 @@ const WORDS: usize = 2;
 
 impl Cx {
     /// A program's call gives a block to method `m`: tells when it is certain to be ignored.
-    pub(super) fn tell_unused_block(&mut self, fp: Fp, m: u32) -> Option<Flow> {
+    pub(super) fn tell_unused_block(&mut self, fp: Fp, m: u32) -> Option<Outcome> {
         let (verbose, strict) = (self.options.verbose.load(Relaxed), self.options.warn_unused_block.load(Relaxed));
         if verbose == 0 || verbose < 2 && !strict {
             return None;

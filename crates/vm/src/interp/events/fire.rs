@@ -2,8 +2,8 @@
 
 use crate::Cx;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Outcome;
 use crate::trace::{After, Due, Entry, Events};
 use kumi_bytecode::HEADER;
 use kumi_heap::Value;
@@ -13,7 +13,7 @@ const ROOM: usize = 128;
 
 impl Cx {
     /// Calls the blocks for `events`; then comes `after`.
-    pub(super) fn fire(&mut self, events: Events, after: After) -> Flow {
+    pub(super) fn fire(&mut self, events: Events, after: After) -> Outcome {
         let due = std::mem::take(&mut self.trace.due);
         // Where the stack is at its end nothing is told.
         let up = self.fp().iseq().nregs as usize + HEADER as usize + ROOM;
@@ -30,15 +30,15 @@ impl Cx {
     /// The helper's frame was left: what waited for it is done.
     #[cold]
     #[inline(never)]
-    pub(crate) fn after_trace(&mut self) -> Flow {
-        let Some(e) = self.task.tracing.as_mut().and_then(|t| t.entries.pop()) else { return Flow::Go };
+    pub(crate) fn after_trace(&mut self) -> Outcome {
+        let Some(e) = self.task.tracing.as_mut().and_then(|t| t.entries.pop()) else { return Outcome::Go };
         self.task.err = e.err;
         self.go_on(e.after, e.due)
     }
-    fn go_on(&mut self, after: After, due: Due) -> Flow {
+    fn go_on(&mut self, after: After, due: Due) -> Outcome {
         self.trace.due = due;
         match after {
-            After::Nothing => Flow::Go,
+            After::Nothing => Outcome::Go,
             After::Instruction => {
                 // In the plain loop nobody asks.
                 if self.trace.on {
@@ -46,7 +46,7 @@ impl Cx {
                 }
                 // SAFETY: the event came when the instruction's first word had been fetched.
                 self.pc = unsafe { self.pc.sub(1) };
-                Flow::Go
+                Outcome::Go
             }
             After::Dispatch(m, r) => {
                 self.trace.told = self.trace.on;

@@ -6,9 +6,9 @@
 use crate::Cx;
 use crate::doors::NO_METHOD;
 use crate::doors::Ready;
-use crate::tasks::flow::BREAKS;
-use crate::tasks::flow::Flow;
 use crate::tasks::frame::{Fp, ff};
+use crate::tasks::outcome::BREAKS;
+use crate::tasks::outcome::Outcome;
 use crate::trace::{After, Events, Happened, Tracing, ev};
 use crate::world::method::Body;
 use kumi_bytecode::{ISeq, Insn, Kind, Op, START_RESCUE, mark};
@@ -78,7 +78,7 @@ impl Cx {
     /// Such an instruction, with its cache word.
     #[cold]
     #[inline(never)]
-    pub(crate) fn traced_call(&mut self, i: Insn, cache: &AtomicU64) -> Flow {
+    pub(crate) fn traced_call(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         let was = i.original();
         if was.op() == Op::Send { self.send_slow(was, cache) } else { self.generic_op(was.generic(), cache) }
     }
@@ -153,7 +153,7 @@ impl Cx {
     /// What happens before the instruction that was just fetched. `None`: nothing that anybody hears.
     #[cold]
     #[inline(never)]
-    pub(crate) fn point(&mut self, i: Insn) -> Option<Flow> {
+    pub(crate) fn point(&mut self, i: Insn) -> Option<Outcome> {
         let fp = self.fp();
         let q = fp.iseq();
         let mut all = Events::new();
@@ -217,7 +217,7 @@ impl Cx {
     /// Unwinding is about to leave the running frame; `v`: with that value.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_leaving(&mut self, what: Value, v: Option<Value>) -> Option<Flow> {
+    pub(crate) fn trace_leaving(&mut self, what: Value, v: Option<Value>) -> Option<Outcome> {
         self.see_hooks();
         let fp = self.fp();
         let slot = self.slot_of(fp);
@@ -242,7 +242,7 @@ impl Cx {
     /// An exception is raised.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_raise(&mut self, e: Value) -> Option<Flow> {
+    pub(crate) fn trace_raise(&mut self, e: Value) -> Option<Outcome> {
         self.see_hooks();
         let due = std::mem::take(&mut self.trace.due);
         if self.is_deaf() || self.is_inner_raise() {
@@ -275,7 +275,7 @@ impl Cx {
     /// Method `m` is about to be called from the running frame. `None`: by the plain way, which is none of this module's.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_dispatch(&mut self, m: u32, r: Ready) -> Result<Flow, Ready> {
+    pub(crate) fn trace_dispatch(&mut self, m: u32, r: Ready) -> Result<Outcome, Ready> {
         self.see_hooks();
         let told = std::mem::take(&mut self.trace.told);
         if self.in_system() || self.is_deaf() || !self.counts_as_built_in(m) {
@@ -323,7 +323,7 @@ impl Cx {
     /// The value of a built-in method is about to be delivered.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_value(&mut self, v: Value, dst: usize, flags: u64) -> Option<Flow> {
+    pub(crate) fn trace_value(&mut self, v: Value, dst: usize, flags: u64) -> Option<Outcome> {
         self.see_hooks();
         let due = std::mem::take(&mut self.trace.due);
         let (f, line) = self.user_place();
@@ -338,7 +338,7 @@ impl Cx {
     }
 
     /// A thread begins with that call, or control came to a fiber.
-    pub(crate) fn trace_task(&mut self, kind: u32, after: After) -> Result<Flow, After> {
+    pub(crate) fn trace_task(&mut self, kind: u32, after: After) -> Result<Outcome, After> {
         // The worker may not have come to the traced loop yet.
         if !self.hooks.are_on() || self.is_deaf() {
             return Err(after);
@@ -353,7 +353,7 @@ impl Cx {
     /// The running thread is about to end. `None`: nobody hears of it, or it has been told.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_thread_end(&mut self) -> Option<Flow> {
+    pub(crate) fn trace_thread_end(&mut self) -> Option<Outcome> {
         self.see_hooks();
         if self.task.tracing.as_ref().is_some_and(|t| t.over) || !self.heard(ev::THREAD_END, None, 0) {
             return None;
@@ -375,7 +375,7 @@ impl Cx {
     /// The call that comes next runs a text that was just compiled.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_script(&mut self, text: Value, after: After) -> Result<Flow, After> {
+    pub(crate) fn trace_script(&mut self, text: Value, after: After) -> Result<Outcome, After> {
         self.see_hooks();
         let (f, line) = self.user_place();
         let m = f.map_or(NO_METHOD, |f| self.method_of(f));

@@ -5,8 +5,8 @@
 
 use crate::Cx;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
 use crate::tasks::task::Task;
 use crate::tasks::task::TaskPtr;
@@ -60,9 +60,9 @@ impl Cx {
         Ok(p)
     }
     /// A task's first frame was left.
-    pub(crate) fn finish_task(&mut self) -> Flow {
+    pub(crate) fn finish_task(&mut self) -> Outcome {
         if self.task.id == self.tasks.main.load(Relaxed) {
-            return Flow::Done;
+            return Outcome::Done;
         }
         let failed = self.task.failed;
         if !self.task.is_root() {
@@ -73,7 +73,7 @@ impl Cx {
             let to = self.fiber_returns_to();
             let killed = failed
                 .cell::<UnwindObj>()
-                .is_some_and(|u| u.hdr.x.get() == crate::tasks::flow::KILL && u.target == crate::tasks::fiber::KILL_FIBER);
+                .is_some_and(|u| u.hdr.x.get() == crate::tasks::outcome::KILL && u.target == crate::tasks::fiber::KILL_FIBER);
             let v = if failed.is_nil() || killed { Ok(self.task.result) } else { Err(failed) };
             self.task.forget_values();
             self.switch_fiber(to);

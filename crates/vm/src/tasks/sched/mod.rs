@@ -1,4 +1,4 @@
-//! Which task runs: threads in turn on the workers, fibers where they are told to.
+//! Which task runs: threads one after another on the workers, fibers where they are told to.
 //!
 //! A task that does not run has its frame and next instruction in `task.base` and
 //! `task.pc`, and in `task.dst` the slot that takes the value it is resumed with.
@@ -11,7 +11,7 @@
 //! ran it touches it no more. States, wait numbers and wake flags that belong
 //! together change under the task table's lock.
 //!
-//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `turn` who is next and for how long,
+//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `slice` who is next and for how long,
 //! `wait` and `wake` the two ends of a wait, `idle` what a worker looks after that has nothing to run, `life` how tasks
 //! begin and end, `signal` how a handler gets the main thread, `doors` what natives may wait for.
 
@@ -20,8 +20,8 @@ mod idle;
 mod life;
 mod safepoint;
 mod signal;
+mod slice;
 mod switch;
-mod turn;
 mod wait;
 mod wake;
 
@@ -29,7 +29,7 @@ use crate::Cx;
 use crate::doors::*;
 pub use kumi_sched::now_ns;
 use kumi_sched::{Config, Sched};
-pub(crate) use turn::Turn;
+pub(crate) use slice::Slice;
 
 pub(crate) static TABLES: &[&[NativeDef]] = &[doors::TABLE, signal::TABLE];
 

@@ -4,11 +4,11 @@
 //! again. Whatever is found is done here or handed on; nothing of it stays unseen until somebody else asks.
 
 use super::now_ns;
-use super::turn::Look;
+use super::slice::Look;
 use crate::Cx;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
 use kumi_heap::*;
 use kumi_sched::Rank;
@@ -18,7 +18,7 @@ impl Cx {
     /// What waits for a moment between two bytecodes.
     #[cold]
     #[inline(never)]
-    pub(crate) fn safepoint(&mut self) -> Flow {
+    pub(crate) fn safepoint(&mut self) -> Outcome {
         self.heap.end_place();
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
@@ -27,12 +27,12 @@ impl Cx {
         if self.trace.on != self.hooks.are_on() {
             // All else is looked at in the other loop.
             self.heap.poll.store(true, Relaxed);
-            return Flow::Swap;
+            return Outcome::Swap;
         }
         if self.task.finalizing.is_entering() {
             // Nothing may be raised here; the next safepoint does what is wished for.
             self.heap.poll.store(true, Relaxed);
-            return Flow::Go;
+            return Outcome::Go;
         }
         self.shrink_stack();
         if self.heap.wants_nursery() {
@@ -92,30 +92,30 @@ impl Cx {
         let watches = outside || self.tasks.threads.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0;
         let now = if watches { now_ns() } else { 0 };
         if !watches {
-            return Flow::Go;
+            return Outcome::Go;
         }
-        let look = self.turn.look(now);
+        let look = self.slice.look(now);
         self.take_events();
         let (sched, w) = (self.sched(), self.worker);
         let ready = sched.has_ready(w);
         if look == Look::Over {
             // Whoever is ready by now, waiters included, comes first.
             let spent_waits = sched.has_ready_of(w, Rank::Spent);
-            self.turn.end(now, spent_waits);
+            self.slice.end(now, spent_waits);
             if ready {
                 return self.preempt(false);
             }
-            self.turn.go_on();
+            self.slice.go_on();
         } else if look == Look::MayCut && sched.has_ready_of(w, Rank::Fresh) {
-            self.turn.cut(now, self.task.id);
+            self.slice.cut(now, self.task.id);
             return self.preempt(true);
         } else if ready {
             sched.nudge(w);
         }
-        Flow::Go
+        Outcome::Go
     }
     /// `KUMI_SCHED_STRESS`: gives way at random safepoints.
-    fn stress_switch(&mut self) -> Option<Flow> {
+    fn stress_switch(&mut self) -> Option<Outcome> {
         if self.stress == 0 {
             return None;
         }

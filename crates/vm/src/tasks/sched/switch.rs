@@ -5,9 +5,9 @@
 
 use crate::Cx;
 use crate::doors::Target;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
 use crate::tasks::task::TaskPtr;
 use crate::tasks::task::Waits;
@@ -38,7 +38,7 @@ impl Cx {
         self.sched().push_at(self.worker, id, pinned, Place { rank: Rank::Spent, first });
     }
     /// Puts the running thread at the end of the queue; `first`: before the other spent ones.
-    pub(super) fn preempt(&mut self, first: bool) -> Flow {
+    pub(super) fn preempt(&mut self, first: bool) -> Outcome {
         self.park_state(0, ff::DISCARD);
         self.task.gave_way = true;
         self.task.woken.store(false, Relaxed);
@@ -63,7 +63,7 @@ impl Cx {
         self.pc = self.task.pc as *const _;
     }
     /// Continues the (now current) task with a value or an exception.
-    pub(crate) fn continue_current(&mut self, v: Result<Value, Value>) -> Flow {
+    pub(crate) fn continue_current(&mut self, v: Result<Value, Value>) -> Outcome {
         if self.task.state.get() == State::New {
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
@@ -76,10 +76,10 @@ impl Cx {
                     match self.trace_task(kind, After::Call(Box::new((*c, 1, 0)))) {
                         Ok(f) => f,
                         Err(After::Call(c)) => self.do_call(c.0, c.1, c.2),
-                        Err(_) => Flow::Go,
+                        Err(_) => Outcome::Go,
                     }
                 }
-                (Ok(_), None) => Flow::Go,
+                (Ok(_), None) => Outcome::Go,
             };
         }
         self.take_up();
@@ -91,7 +91,7 @@ impl Cx {
             Ok(v) => {
                 if self.task.jump {
                     match self.fused_jump(v) {
-                        Flow::Go => {}
+                        Outcome::Go => {}
                         f => return f,
                     }
                 } else if self.task.dst != usize::MAX {
@@ -101,15 +101,15 @@ impl Cx {
                 if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
                     return self.take_interrupt(false);
                 }
-                self.trace_task(ev::FIBER_SWITCH, After::Nothing).unwrap_or(Flow::Go)
+                self.trace_task(ev::FIBER_SWITCH, After::Nothing).unwrap_or(Outcome::Go)
             }
             Err(e) => self.raise_exc(e),
         }
     }
     /// A native asked to go on with another task of the thread (`cx.switch_to`).
-    pub(crate) fn switch_now(&mut self, dst: usize, flags: u64) -> Flow {
+    pub(crate) fn switch_now(&mut self, dst: usize, flags: u64) -> Outcome {
         self.park_state(dst, flags);
-        let Some((id, v)) = self.switch_to.take() else { return Flow::Go };
+        let Some((id, v)) = self.switch_to.take() else { return Outcome::Go };
         self.switch_fiber(id);
         if self.task.state.get() == State::New {
             // What it starts with may switch again.
@@ -118,7 +118,7 @@ impl Cx {
         self.continue_current(v)
     }
     /// Runs what a task parked with once more, or goes on where it was.
-    pub(crate) fn resume_again(&mut self) -> Flow {
+    pub(crate) fn resume_again(&mut self) -> Outcome {
         self.take_up();
         if let Some(w) = self.task.watched.take() {
             let id = self.task.id;
@@ -146,13 +146,13 @@ impl Cx {
             }
             None if waited => match self.signal_before(None) {
                 Some(handler) => self.do_call(handler, 0, ff::DISCARD),
-                None => Flow::Go,
+                None => Outcome::Go,
             },
-            None => Flow::Go,
+            None => Outcome::Go,
         }
     }
     /// Makes a ready task this worker's.
-    pub(super) fn run_task(&mut self, id: u64, rank: Rank) -> Option<Flow> {
+    pub(super) fn run_task(&mut self, id: u64, rank: Rank) -> Option<Outcome> {
         let t = self.tasks.get(id)?;
         let root = self.tasks.get(t.root)?;
         self.task = t;
@@ -160,7 +160,7 @@ impl Cx {
         if !self.outside.ran.load(Relaxed) {
             self.outside.ran.store(true, Relaxed);
         }
-        self.turn.begin(id, rank);
+        self.slice.begin(id, rank);
         Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 }

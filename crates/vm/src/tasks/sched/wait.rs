@@ -6,9 +6,9 @@
 use super::now_ns;
 use crate::Cx;
 use crate::doors::*;
-use crate::tasks::flow::Flow;
-use crate::tasks::flow::Onward;
 use crate::tasks::frame::ff;
+use crate::tasks::outcome::Onward;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
 use crate::tasks::task::Ticket;
 use crate::tasks::task::Waits;
@@ -33,7 +33,7 @@ impl Cx {
         Exit::Park
     }
     /// A native waits: it is called again when the task is woken.
-    pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Flow {
+    pub(crate) fn suspend_with(&mut self, x: Exit, again: Call, dst: usize, flags: u64) -> Outcome {
         if x == Exit::Again && self.detour.is_waiting() {
             self.pending.call = Some(again);
             let goes_on = self.work_detached();
@@ -61,7 +61,7 @@ impl Cx {
             debug_assert!(x == Exit::Call);
             return match self.pending.call.take() {
                 Some(c) => self.do_call(c, dst, flags),
-                None => Flow::Go,
+                None => Outcome::Go,
             };
         }
         self.park_state(dst, flags);
@@ -69,10 +69,10 @@ impl Cx {
         self.wait_and_run()
     }
     /// As above for an instruction of `words` words that is executed again: `pc` stands before it.
-    pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Flow {
+    pub(crate) fn suspend_here(&mut self, x: Exit, words: u8) -> Outcome {
         if x == Exit::Again && self.detour.is_waiting() {
             if self.work_detached() {
-                return if self.is_called_away_between() { self.safepoint() } else { Flow::Go };
+                return if self.is_called_away_between() { self.safepoint() } else { Outcome::Go };
             }
             // It is raised by the instruction that was at work.
             self.pc = self.pc.wrapping_add(words as usize);
@@ -113,7 +113,7 @@ impl Cx {
         Some((Value::fix(fd as i64), Value::fix(read as i64 | (write as i64) << 2), timeout))
     }
     /// The running task parks with what `pending` says; something else runs.
-    fn wait_and_run(&mut self) -> Flow {
+    fn wait_and_run(&mut self) -> Outcome {
         if let Some(work) = self.pending.aside.take() {
             self.start_aside(work);
         }

@@ -78,10 +78,10 @@ impl Cx {
     pub(crate) fn enqueue(&mut self, id: u64, pinned: bool) {
         let w = self.worker;
         let elsewhere = pinned && w != 0;
-        // Whoever hands work over mostly waits for the answer: it is there before the other fresh tasks, whose turn it is too.
-        let front = self.turn.front == 0 && self.task.id != 0 && !elsewhere;
+        // Whoever hands work over mostly waits for the answer: it is there before the other fresh tasks, whose slice it is too.
+        let front = self.slice.front == 0 && self.task.id != 0 && !elsewhere;
         if front {
-            self.turn.front = id;
+            self.slice.front = id;
         }
         let sched = self.sched();
         if elsewhere {

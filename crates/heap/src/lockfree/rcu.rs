@@ -4,27 +4,27 @@
 //! replaced lives until the next collection's stop; readers keep no borrow across
 //! a safepoint. Setting happens under a lock of the owner's.
 //!
-//! `tests/loom_retire.rs` runs this file in every interleaving.
+//! `tests/loom_deferred.rs` runs this file in every interleaving.
 
 use super::sync::{AtomicPtr, Ordering::*};
 use std::cell::UnsafeCell;
 use std::ops::Deref;
 
 /// See the module.
-pub struct Published<T> {
+pub struct RcuCell<T> {
     now: AtomicPtr<T>,
     /// Replaced values, freed at the next stop.
     old: UnsafeCell<Vec<*mut T>>,
 }
 
 // SAFETY: `now` is published with Release; `old` is touched under the owner's lock or at a stop.
-unsafe impl<T: Send + Sync> Sync for Published<T> {}
+unsafe impl<T: Send + Sync> Sync for RcuCell<T> {}
 // SAFETY: it owns its values.
-unsafe impl<T: Send> Send for Published<T> {}
+unsafe impl<T: Send> Send for RcuCell<T> {}
 
-impl<T> Published<T> {
-    pub fn new(v: T) -> Published<T> {
-        Published { now: AtomicPtr::new(Box::into_raw(Box::new(v))), old: UnsafeCell::new(Vec::new()) }
+impl<T> RcuCell<T> {
+    pub fn new(v: T) -> RcuCell<T> {
+        RcuCell { now: AtomicPtr::new(Box::into_raw(Box::new(v))), old: UnsafeCell::new(Vec::new()) }
     }
     /// Replaces the value. One caller at a time (the owner's lock).
     pub fn set(&self, v: T) {
@@ -34,6 +34,7 @@ impl<T> Published<T> {
     }
     /// What was replaced. Only while the world is stopped.
     #[cfg(loom)]
+    #[allow(dead_code, reason = "only the models ask")]
     pub(crate) fn each_old(&self, f: impl Fn(&T)) {
         // SAFETY: as in `forget_old`.
         unsafe { (*self.old.get()).iter().for_each(|p| f(&**p)) };
@@ -48,7 +49,7 @@ impl<T> Published<T> {
     }
 }
 
-impl<T> Deref for Published<T> {
+impl<T> Deref for RcuCell<T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
@@ -57,13 +58,13 @@ impl<T> Deref for Published<T> {
     }
 }
 
-impl<T: Default> Default for Published<T> {
+impl<T: Default> Default for RcuCell<T> {
     fn default() -> Self {
-        Published::new(T::default())
+        RcuCell::new(T::default())
     }
 }
 
-impl<T> Drop for Published<T> {
+impl<T> Drop for RcuCell<T> {
     fn drop(&mut self) {
         self.forget_old();
         // SAFETY: made by a Box; nobody reads any more.
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn replaced_values_stay_until_told() {
-        let p = Published::new(vec![1, 2]);
+        let p = RcuCell::new(vec![1, 2]);
         let old: &[i32] = &p;
         let at = old.as_ptr();
         p.set(vec![3]);

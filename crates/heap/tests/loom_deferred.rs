@@ -1,5 +1,5 @@
-//! A model check of what is freed beside those who read it: replaced buffers (`retire.rs` with `readers.rs`) and values that are
-//! replaced as a whole (`published.rs`). Every interleaving, up to a bound on preemptions, and every reordering the memory
+//! A model check of what is freed beside those who read it: replaced buffers (`deferred.rs` with `readers.rs`) and values that are
+//! replaced as a whole (`rcu.rs`). Every interleaving, up to a bound on preemptions, and every reordering the memory
 //! model allows.
 //!
 //! `tests/models` runs it, with the other models.
@@ -76,21 +76,21 @@ mod sync {
         }
     }
 }
+#[path = "../src/lockfree/deferred.rs"]
+mod deferred;
 #[path = "../src/lockfree/gate.rs"]
 mod gate;
-#[path = "../src/lockfree/published.rs"]
-mod published;
+#[path = "../src/lockfree/rcu.rs"]
+mod rcu;
 #[path = "../src/lockfree/readers.rs"]
 mod readers;
-#[path = "../src/lockfree/retire.rs"]
-mod retire;
 
+use deferred::Deferred;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering, Ordering::*};
 use loom::thread;
-use published::Published;
+use rcu::RcuCell;
 use readers::Readers;
-use retire::Retired;
 use std::alloc::Layout;
 use std::sync::Arc;
 use sync::WEAK;
@@ -127,7 +127,7 @@ struct World {
     word: AtomicUsize,
     buffers: [Buffer; 3],
     /// One worker's list; it stands still while the other has it.
-    list: Retired,
+    list: Deferred,
     /// 1: the worker stands still, 2: it may go on.
     stands: AtomicUsize,
 }
@@ -140,7 +140,7 @@ impl World {
             readers: Readers::default(),
             word: AtomicUsize::new(0),
             buffers: [Buffer::new(), Buffer::new(), Buffer::new()],
-            list: Retired::default(),
+            list: Deferred::default(),
             stands: AtomicUsize::new(0),
         })
     }
@@ -150,7 +150,7 @@ impl World {
     fn replace(&self, new: usize) {
         let old = self.word.swap(new, AcqRel);
         // SAFETY: a buffer of the model, which `dealloc` knows.
-        unsafe { retire::free_later(&raw const self.buffers[old] as *mut u8, Layout::new::<u64>()) };
+        unsafe { deferred::free_later(&raw const self.buffers[old] as *mut u8, Layout::new::<u64>()) };
     }
     /// The collection at a stop, and what a worker sweeps after it.
     fn collect(&self) {
@@ -161,10 +161,10 @@ impl World {
     }
     fn bound<T>(&self, f: impl FnOnce() -> T) -> T {
         // SAFETY: the list is in the world, which outlives the thread.
-        unsafe { retire::bind(Some(&self.list)) };
+        unsafe { deferred::bind(Some(&self.list)) };
         let r = f();
         // SAFETY: as above.
-        unsafe { retire::bind(None) };
+        unsafe { deferred::bind(None) };
         r
     }
 }
@@ -269,7 +269,7 @@ fn a_collection_that_waits_for_nobody_takes_a_list_in_use() {
 
 /// A reader looks at the value while its owner replaces it; old ones are forgotten when the reader stands still.
 fn published(early: bool) {
-    let p = Arc::new((Published::new(Buffer::new()), AtomicUsize::new(0)));
+    let p = Arc::new((RcuCell::new(Buffer::new()), AtomicUsize::new(0)));
     let other = p.clone();
     let reader = thread::spawn(move || {
         assert_eq!(other.0.get(), 1);

@@ -1,38 +1,38 @@
-//! Whose turn it is next, and how long: ready tasks, then what events make ready.
+//! Which task is next, and its time slice: ready tasks, then what events make ready.
 //!
-//! A worker's tasks are *fresh*, started or woken, or *spent*: they had a whole turn, or gave way without a wait. The fresh
-//! ones come first and share one turn, so that threads that hand work to and fro, of which each runs for a moment only, need
-//! not wait for those that compute. When that turn is over, whoever runs then is spent, and a spent task has a turn of its own.
-//! A fresh task that comes meanwhile cuts a spent one's turn short, which goes on with the rest of it afterwards; but not
-//! when the fresh ones had a whole turn just before. So neither can keep the other from running.
+//! A worker's tasks are *fresh*, started or woken, or *spent*: they had a whole slice, or gave way without a wait. The fresh
+//! ones come first and share one slice, so that threads that hand work to and fro, of which each runs for a moment only, need
+//! not wait for those that compute. When that slice is over, whoever runs then is spent, and a spent task has a slice of its own.
+//! A fresh task that comes meanwhile cuts a spent one's slice short, which goes on with the rest of it afterwards; but not
+//! when the fresh ones had a whole slice just before. So neither can keep the other from running.
 //!
 //! **Invariant.** A worker in `run_next` runs no task, so it may stop, collect, steal and sleep. It sleeps only when nothing
-//! is ready, no event has come and nothing is left to sweep. While a spent task waits, no more than one turn of fresh ones
+//! is ready, no event has come and nothing is left to sweep. While a spent task waits, no more than one slice of fresh ones
 //! passes before it.
 
 use super::{TICK_NS, now_ns};
 use crate::Cx;
-use crate::tasks::flow::Flow;
+use crate::tasks::outcome::Outcome;
 use crate::tasks::task::Ticket;
 use kumi_sched::{Event, Rank};
 use std::sync::atomic::Ordering::*;
 
-/// Turn length of a thread while others are ready.
-const TURN_NS: u64 = 10_000_000;
+/// Slice length of a thread while others are ready.
+const SLICE_NS: u64 = 10_000_000;
 
-/// The turn that a worker's tasks have now.
-pub(crate) struct Turn {
+/// The slice that a worker's tasks have now.
+pub(crate) struct Slice {
     /// When it is over; 0: it has just begun, the next safepoint that looks around says.
     ends: u64,
     /// How long it is from its beginning.
     length: u64,
     /// What the running task was when it was taken from the queue.
     rank: Rank,
-    /// The fresh tasks had their turn while a spent one waited, which comes next.
+    /// The fresh tasks had their slice while a spent one waited, which comes next.
     owed: bool,
-    /// The running spent task was owed its turn, and nobody cuts it short.
+    /// The running spent task was owed its slice, and nobody cuts it short.
     assured: bool,
-    /// The spent task whose turn was cut short, and what is left of it.
+    /// The spent task whose slice was cut short, and what is left of it.
     cut: (u64, u64),
     /// The task that the running one woke first: it is queued at the front. 0: none.
     pub(super) front: u64,
@@ -46,13 +46,13 @@ const PASSES_PER_LOOK: u32 = 16;
 /// As many in vain until the processor is offered to other processes, some ten microseconds.
 const PASSES_PER_YIELD: u32 = 512;
 
-impl Default for Turn {
+impl Default for Slice {
     fn default() -> Self {
-        Turn { ends: 0, length: TURN_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0, passes: 0 }
+        Slice { ends: 0, length: SLICE_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0, passes: 0 }
     }
 }
 
-/// What a look at the clock says of a turn.
+/// What a look at the clock says of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Look {
     GoesOn,
@@ -61,7 +61,7 @@ pub(super) enum Look {
     Over,
 }
 
-impl Turn {
+impl Slice {
     /// A task of that rank is taken up.
     pub(super) fn begin(&mut self, task: u64, rank: Rank) {
         self.front = 0;
@@ -70,7 +70,7 @@ impl Turn {
         self.rank = rank;
         if !goes_on {
             self.ends = 0;
-            self.length = TURN_NS;
+            self.length = SLICE_NS;
         }
         if rank == Rank::Spent {
             let (whose, left) = std::mem::take(&mut self.cut);
@@ -96,21 +96,21 @@ impl Turn {
     pub(super) fn end(&mut self, now: u64, spent_waits: bool) {
         self.owed = self.rank == Rank::Fresh && spent_waits;
         self.assured = false;
-        self.ends = now + TURN_NS;
-        self.length = TURN_NS + TICK_NS;
+        self.ends = now + SLICE_NS;
+        self.length = SLICE_NS + TICK_NS;
     }
-    /// The running task goes on alone after its turn: it is spent from now on.
+    /// The running task goes on alone after its slice: it is spent from now on.
     pub(super) fn go_on(&mut self) {
         self.rank = Rank::Spent;
     }
-    /// A fresh task cuts the running one's turn short.
+    /// A fresh task cuts the running one's slice short.
     pub(super) fn cut(&mut self, now: u64, task: u64) {
         self.cut = (task, self.ends.saturating_sub(now));
     }
-    /// The worker has nothing to run: what comes next has a turn of its own.
+    /// The worker has nothing to run: what comes next has a slice of its own.
     fn rest(&mut self) {
         self.ends = 0;
-        self.length = TURN_NS;
+        self.length = SLICE_NS;
         self.owed = false;
     }
 }
@@ -119,22 +119,22 @@ impl Turn {
 const IDLE_SWEEP: usize = 16;
 
 impl Cx {
-    /// The running task would give its turn away: is anybody ready for it? Threads pass while they look whether something
+    /// The running task would give its slice away: is anybody ready for it? Threads pass while they look whether something
     /// has come: the clock and the system are asked now and then.
     pub fn may_pass(&mut self) -> bool {
-        self.turn.passes = self.turn.passes.wrapping_add(1);
-        if self.turn.passes.is_multiple_of(PASSES_PER_LOOK) {
+        self.slice.passes = self.slice.passes.wrapping_add(1);
+        if self.slice.passes.is_multiple_of(PASSES_PER_LOOK) {
             self.take_events();
         }
         let ready = self.sched().has_ready(self.worker);
-        if !ready && self.turn.passes.is_multiple_of(PASSES_PER_YIELD) {
+        if !ready && self.slice.passes.is_multiple_of(PASSES_PER_YIELD) {
             // Whom it waits for may be a worker to whom the system gives no processor.
             std::thread::yield_now();
         }
         ready
     }
     /// Finds a task that may run and goes on with it; sleeps while there is none.
-    pub(crate) fn run_next(&mut self) -> Flow {
+    pub(crate) fn run_next(&mut self) -> Outcome {
         let mut swept = false;
         loop {
             self.stop_here();
@@ -174,21 +174,21 @@ impl Cx {
             if self.give_back_idle() {
                 continue;
             }
-            self.turn.rest();
+            self.slice.rest();
             self.go_idle();
         }
     }
     /// Which rank comes next.
     fn whose_turn(&mut self) -> Rank {
         // Fresh tasks that run for a moment each may pass no safepoint that looks at the clock.
-        if self.turn.rank == Rank::Fresh && !self.turn.owed && self.heap.poll.load(Relaxed) {
+        if self.slice.rank == Rank::Fresh && !self.slice.owed && self.heap.poll.load(Relaxed) {
             let now = now_ns();
-            if self.turn.look(now) == Look::Over {
+            if self.slice.look(now) == Look::Over {
                 let waits = self.sched().has_ready_of(self.worker, Rank::Spent);
-                self.turn.end(now, waits);
+                self.slice.end(now, waits);
             }
         }
-        if self.turn.owed { Rank::Spent } else { Rank::Fresh }
+        if self.slice.owed { Rank::Spent } else { Rank::Fresh }
     }
     /// Makes tasks ready whose events have come. True when there was any.
     pub(crate) fn take_events(&mut self) -> bool {
@@ -231,9 +231,9 @@ mod tests {
 
     const T: u64 = 1_000_000_000;
 
-    /// A turn of task 1 at whose beginning the clock was looked at.
-    fn begun(rank: Rank) -> Turn {
-        let mut t = Turn { rank: Rank::Spent, ..Turn::default() };
+    /// A slice of task 1 at whose beginning the clock was looked at.
+    fn begun(rank: Rank) -> Slice {
+        let mut t = Slice { rank: Rank::Spent, ..Slice::default() };
         t.begin(1, rank);
         assert_eq!(t.look(T), Look::GoesOn);
         t
@@ -246,16 +246,16 @@ mod tests {
             t.begin(1 + i % 2, Rank::Fresh);
             assert_eq!(t.look(T + i * 1_000_000), Look::GoesOn);
         }
-        assert_eq!(t.look(T + TURN_NS), Look::Over);
-        t.end(T + TURN_NS, true);
+        assert_eq!(t.look(T + SLICE_NS), Look::Over);
+        t.end(T + SLICE_NS, true);
         assert!(t.owed);
         t.begin(7, Rank::Spent);
         assert!(!t.owed);
-        // The spent task has its whole turn.
-        assert_eq!(t.look(T + TURN_NS), Look::GoesOn);
-        assert_eq!(t.look(T + TURN_NS + 7_900_000), Look::GoesOn);
-        assert_eq!(t.look(T + 2 * TURN_NS), Look::Over);
-        t.end(T + 2 * TURN_NS, true);
+        // The spent task has its whole slice.
+        assert_eq!(t.look(T + SLICE_NS), Look::GoesOn);
+        assert_eq!(t.look(T + SLICE_NS + 7_900_000), Look::GoesOn);
+        assert_eq!(t.look(T + 2 * SLICE_NS), Look::Over);
+        t.end(T + 2 * SLICE_NS, true);
         assert!(!t.owed, "fresh tasks are next after a spent one");
     }
 
@@ -276,20 +276,20 @@ mod tests {
         }
         assert_eq!(t.look(now), Look::Over);
         assert!((1..=5).contains(&cuts), "{cuts}");
-        // Another spent task has a whole turn.
+        // Another spent task has a whole slice.
         t.begin(3, Rank::Spent);
-        assert_eq!((t.look(now), t.look(now + TURN_NS - 2 * TICK_NS)), (Look::GoesOn, Look::MayCut));
+        assert_eq!((t.look(now), t.look(now + SLICE_NS - 2 * TICK_NS)), (Look::GoesOn, Look::MayCut));
     }
 
     #[test]
     fn when_nobody_waits_nothing_is_owed() {
         let mut t = begun(Rank::Fresh);
-        t.end(T + TURN_NS, false);
+        t.end(T + SLICE_NS, false);
         t.go_on();
         assert!(!t.owed);
-        assert_eq!(t.look(T + TURN_NS + 3 * TICK_NS), Look::MayCut, "who went on alone gives way to the next who is woken");
+        assert_eq!(t.look(T + SLICE_NS + 3 * TICK_NS), Look::MayCut, "who went on alone gives way to the next who is woken");
         t.rest();
         t.begin(2, Rank::Fresh);
-        assert_eq!(t.look(T + 9 * TURN_NS), Look::GoesOn);
+        assert_eq!(t.look(T + 9 * SLICE_NS), Look::GoesOn);
     }
 }

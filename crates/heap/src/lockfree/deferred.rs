@@ -1,8 +1,8 @@
 //! Buffers that were replaced while other workers may still read them.
 //!
 //! Invariant: memory given to [`free_later`] by a thread that is bound to a
-//! [`Retired`] list stays readable until a collection releases it
-//! ([`Retired::release_old`]), which happens only while the world is stopped; no
+//! [`Deferred`] list stays readable until a collection releases it
+//! ([`Deferred::release_old`]), which happens only while the world is stopped; no
 //! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then or afterwards,
 //! but for readers that a stop does not wait for: what was replaced before the last
 //! stop that such a reader has seen is nothing to it, later things stay.
@@ -11,7 +11,7 @@
 //! A thread that is bound to no list runs alone (or owns what it frees): there
 //! the memory goes back at once.
 //!
-//! `tests/loom_retire.rs` runs this file in every interleaving.
+//! `tests/loom_deferred.rs` runs this file in every interleaving.
 
 use super::gate::{Gate, Gates};
 use super::readers::looked_at;
@@ -28,7 +28,7 @@ type Batch = Vec<(*mut u8, Layout)>;
 
 /// What one worker has replaced.
 #[derive(Default)]
-pub struct Retired {
+pub struct Deferred {
     list: RefCell<Vec<Batch>>,
     /// What was replaced before a stop, by the stop's number, that a reader may still look at.
     old: RefCell<Vec<(u64, Vec<Batch>)>>,
@@ -42,14 +42,14 @@ pub struct Retired {
 }
 
 // SAFETY: the list owns its memory, and is used by the thread it is bound to, or by the collecting one while that is stopped.
-unsafe impl Send for Retired {}
+unsafe impl Send for Deferred {}
 
 thread_local! {
-    static LIST: Cell<*const Retired> = const { Cell::new(null()) };
+    static LIST: Cell<*const Deferred> = const { Cell::new(null()) };
 }
 
 #[inline(always)]
-fn bound() -> *const Retired {
+fn bound() -> *const Deferred {
     LIST.with(Cell::get)
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn unlocked<T>(place: usize, locked: impl FnOnce() -> bool, store: im
 ///
 /// # Safety
 /// The list must stay where it is, and be used by this thread only, until the thread is bound otherwise.
-pub unsafe fn bind(list: Option<&Retired>) {
-    LIST.with(|l| l.set(list.map_or(null(), |l| l as *const Retired)));
+pub unsafe fn bind(list: Option<&Deferred>) {
+    LIST.with(|l| l.set(list.map_or(null(), |l| l as *const Deferred)));
 }
 
 /// Runs `f` as if this thread ran alone: what it replaces is freed at once. For changes of cells that no other
@@ -113,7 +113,7 @@ pub unsafe fn bind(list: Option<&Retired>) {
 #[inline]
 pub fn alone<T>(f: impl FnOnce() -> T) -> T {
     /// Binds the list again, whatever way `f` ends.
-    struct Back(*const Retired);
+    struct Back(*const Deferred);
     impl Drop for Back {
         #[inline]
         fn drop(&mut self) {
@@ -125,10 +125,10 @@ pub fn alone<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-impl Retired {
+impl Deferred {
     /// The list of a worker that stores beside those which have gates of `gates`.
-    pub(crate) fn with_gate(gates: &Arc<Gates>) -> Retired {
-        let mut list = Retired::default();
+    pub(crate) fn with_gate(gates: &Arc<Gates>) -> Deferred {
+        let mut list = Deferred::default();
         list.gate = Gates::take(gates);
         list
     }
@@ -179,7 +179,7 @@ impl Retired {
         self.fresh.set(0);
     }
     /// Takes over what the list of a worker that is gone holds, on the same terms.
-    pub fn take_over(&self, other: &Retired) {
+    pub fn take_over(&self, other: &Deferred) {
         self.list.borrow_mut().append(&mut other.list.borrow_mut());
         self.old.borrow_mut().append(&mut other.old.borrow_mut());
         self.due.borrow_mut().append(&mut other.due.borrow_mut());
@@ -188,7 +188,7 @@ impl Retired {
     }
     /// At a stop: what its worker did not come to free since the last one, for it may be idle for ever, goes to the list of
     /// the thread that collects; at once when that runs alone.
-    pub fn hand_on(&self, to: Option<&Retired>) {
+    pub fn hand_on(&self, to: Option<&Deferred>) {
         let Some(to) = to else {
             while self.free_some() {}
             return;
@@ -240,7 +240,7 @@ impl Retired {
     }
 }
 
-impl Drop for Retired {
+impl Drop for Deferred {
     fn drop(&mut self) {
         // SAFETY: whoever drops the list has seen to it that nobody reads (a heap hands its list on instead).
         unsafe { self.free_all() }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_a_reader_may_have_seen_outlasts_stops() {
-        let list = Retired::default();
+        let list = Deferred::default();
         let l = Layout::new::<[u64; 4]>();
         // SAFETY: a size that is not zero, of the layout it is freed with.
         let more = || list.put(unsafe { std::alloc::alloc(l) }, l);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_is_due_goes_bit_by_bit() {
-        let list = Retired::default();
+        let list = Deferred::default();
         let l = Layout::new::<[u64; 4]>();
         for _ in 0..BATCH * 2 + 1 {
             // SAFETY: as above.
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn alone_frees_at_once_and_binds_again_after_a_panic() {
-        let list = Retired::default();
+        let list = Deferred::default();
         // SAFETY: the list outlives its binding.
         unsafe { bind(Some(&list)) };
         assert!(parallel());

@@ -1,4 +1,4 @@
-//! FIFO turns among fast producers (the paper, section 3.2): of those that keep a worker busy only one fills its
+//! FIFO admission among fast producers (the paper, section 3.2): of those that keep a worker busy only one fills its
 //! buffer at a time, in the order in which they asked.
 //!
 //! Invariant: at most one key is `running`, and a key stands in the queue at most once. A turn that was offered
@@ -27,18 +27,18 @@ struct State {
     queue: VecDeque<(usize, Weak<dyn Candidate>)>,
 }
 
-/// The turns of one registry.
-pub struct Turns {
+/// The admission of one registry.
+pub struct Admission {
     state: Mutex<State>,
 }
 
-impl Turns {
+impl Admission {
     /// No one runs, no one waits.
-    pub fn new() -> Turns {
-        Turns { state: Mutex::new(State { running: None, offered: None, queue: VecDeque::new() }) }
+    pub fn new() -> Admission {
+        Admission { state: Mutex::new(State { running: None, offered: None, queue: VecDeque::new() }) }
     }
 
-    /// Asks for a turn. `None`: it is `key`'s now, until [`end`](Turns::end). Else the asker stands in the queue,
+    /// Asks for a turn. `None`: it is `key`'s now, until [`end`](Admission::end). Else the asker stands in the queue,
     /// will be told, and should ask again at that time at the latest.
     pub fn ask(&self, key: usize, who: Weak<dyn Candidate>, now: Instant) -> Option<Instant> {
         let mut state = self.state.lock();
@@ -96,9 +96,9 @@ impl Turns {
     }
 }
 
-impl Default for Turns {
-    fn default() -> Turns {
-        Turns::new()
+impl Default for Admission {
+    fn default() -> Admission {
+        Admission::new()
     }
 }
 
@@ -121,50 +121,50 @@ mod tests {
         (0..n).map(|_| Arc::default()).collect()
     }
 
-    fn ask(turns: &Turns, askers: &[Arc<Asker>], key: usize, now: Instant) -> bool {
+    fn ask(admission: &Admission, askers: &[Arc<Asker>], key: usize, now: Instant) -> bool {
         let who: Weak<dyn Candidate> = Arc::downgrade(&askers[key]) as Weak<dyn Candidate>;
-        turns.ask(key, who, now).is_none()
+        admission.ask(key, who, now).is_none()
     }
 
     #[test]
     fn turns_go_in_the_order_of_asking() {
-        let (turns, all, now) = (Turns::new(), askers(3), Instant::now());
-        assert!(ask(&turns, &all, 0, now));
-        assert!(!ask(&turns, &all, 1, now));
-        assert!(!ask(&turns, &all, 2, now));
-        assert!(!ask(&turns, &all, 1, now), "asking again keeps the place");
-        turns.end(0, now);
+        let (admission, all, now) = (Admission::new(), askers(3), Instant::now());
+        assert!(ask(&admission, &all, 0, now));
+        assert!(!ask(&admission, &all, 1, now));
+        assert!(!ask(&admission, &all, 2, now));
+        assert!(!ask(&admission, &all, 1, now), "asking again keeps the place");
+        admission.end(0, now);
         assert_eq!(all[1].0.load(Ordering::Relaxed), 1);
-        assert!(!ask(&turns, &all, 0, now), "the one who had it goes to the end");
-        assert!(!ask(&turns, &all, 2, now));
-        assert!(ask(&turns, &all, 1, now));
-        turns.end(1, now);
-        assert!(ask(&turns, &all, 2, now));
-        turns.end(2, now);
-        assert!(ask(&turns, &all, 0, now));
-        assert_eq!(turns.waiting(), 0);
+        assert!(!ask(&admission, &all, 0, now), "the one who had it goes to the end");
+        assert!(!ask(&admission, &all, 2, now));
+        assert!(ask(&admission, &all, 1, now));
+        admission.end(1, now);
+        assert!(ask(&admission, &all, 2, now));
+        admission.end(2, now);
+        assert!(ask(&admission, &all, 0, now));
+        assert_eq!(admission.waiting(), 0);
     }
 
     #[test]
     fn a_turn_that_is_not_taken_up_passes_on() {
-        let (turns, all, now) = (Turns::new(), askers(3), Instant::now());
-        assert!(ask(&turns, &all, 0, now));
-        assert!(!ask(&turns, &all, 1, now));
-        assert!(!ask(&turns, &all, 2, now));
-        turns.end(0, now);
-        assert!(!ask(&turns, &all, 2, now));
-        assert!(ask(&turns, &all, 2, now + CLAIM));
+        let (admission, all, now) = (Admission::new(), askers(3), Instant::now());
+        assert!(ask(&admission, &all, 0, now));
+        assert!(!ask(&admission, &all, 1, now));
+        assert!(!ask(&admission, &all, 2, now));
+        admission.end(0, now);
+        assert!(!ask(&admission, &all, 2, now));
+        assert!(ask(&admission, &all, 2, now + CLAIM));
     }
 
     #[test]
     fn those_who_are_gone_step_aside() {
-        let (turns, mut all, now) = (Turns::new(), askers(3), Instant::now());
-        assert!(ask(&turns, &all, 0, now));
-        assert!(!ask(&turns, &all, 1, now));
-        assert!(!ask(&turns, &all, 2, now));
+        let (admission, mut all, now) = (Admission::new(), askers(3), Instant::now());
+        assert!(ask(&admission, &all, 0, now));
+        assert!(!ask(&admission, &all, 1, now));
+        assert!(!ask(&admission, &all, 2, now));
         all[1] = Arc::default();
-        turns.end(0, now);
+        admission.end(0, now);
         assert_eq!(all[2].0.load(Ordering::Relaxed), 1);
-        assert!(ask(&turns, &all, 2, now));
+        assert!(ask(&admission, &all, 2, now));
     }
 }

@@ -5,7 +5,7 @@ use kumi_heap::Value;
 
 /// How a slow path ended.
 #[must_use]
-pub(crate) enum Flow {
+pub(crate) enum Outcome {
     /// Load `pc` and `fp` and go on.
     Go,
     /// The outermost frame of the task was left.
