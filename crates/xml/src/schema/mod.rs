@@ -6,7 +6,7 @@
 //! happens to have one child or many.
 //!
 //! A class is *whole* when neither it nor a class nested in it has a list: such elements are bound as one packed row
-//! ([`row`](crate::schema::row)). The others are *streaming*: opened at their start tag and delivered in parts.
+//! ([`row`]). The others are *streaming*: opened at their start tag and delivered in parts.
 
 pub(crate) mod names;
 pub mod row;
