@@ -318,9 +318,8 @@ impl Regex {
             enc = self.primary_enc;
         }
         // Text bound to an encoding can't be read in another one; a subject of plain
-        // ASCII is valid in it.
-        let seven_bit = || subject.bytes.is_ascii();
-        if (self.is_fixed_encoding() && seven_bit()) || (enc == EncIndex::UTF_8 && seven_bit()) {
+        // ASCII is valid in it. That is looked at last: it reads the whole subject, and a scan searches many times.
+        if enc != self.primary_enc && (self.is_fixed_encoding() || enc == EncIndex::UTF_8) && subject.bytes.is_ascii() {
             enc = self.primary_enc;
         }
         if !engine::is_within(subject.bytes, start, enc) {
