@@ -4,11 +4,13 @@ require "psych/scalar"
 require "psych/nodes"
 require "psych/handler"
 require "psych/parser"
+require "psych/coder"
 require "psych/loader"
 require "psych/emitter"
+require "psych/dumper"
 
-# YAML 1.1. A parser tells a handler what is in a text, one of which makes a tree of nodes;
-# nodes become objects; objects are written in the style of libyaml.
+# YAML 1.1. A parser tells a handler what is in a text; one handler makes a tree of nodes, another, the emitter, writes a text.
+# A loader makes objects of nodes, and a dumper nodes of objects.
 module Psych
   VERSION = "5.3.1"
   LIBYAML_VERSION = "0.2.5"
@@ -130,19 +132,36 @@ module Psych
       options = io
       io = nil
     end
-    text = Emitter.new(options).document(o)
-    return text unless io
-    io.write(text)
-    io
+    (Dumper.new(options) << o).tree.yaml(io, options)
   end
 
-  def safe_dump(o, io = nil, permitted_classes: [], permitted_symbols: [], aliases: false, **options)
-    Emitter.check(o, permitted_classes, aliases)
-    dump(o, io, options)
+  def safe_dump(o, io = nil, options = nil, permitted_classes: [], permitted_symbols: [], aliases: false, **more)
+    if io.is_a?(Hash)
+      options = io
+      io = nil
+    end
+    options = (options || {}).merge(more)
+    (Dumper.new(options, permitted: permitted_classes, symbols: permitted_symbols, aliases: aliases) << o).tree.yaml(io, options)
   end
 
-  def dump_stream(*objects) = objects.map { |o| dump(o) }.join
-  def to_json(object) = object.to_json + "\n"
+  def dump_stream(*objects) = objects.each_with_object(Dumper.new) { |o, dumper| dumper << o }.tree.yaml
+
+  # JSON is YAML in one of its styles.
+  def to_json(object)
+    tree = (Dumper.new << object).tree
+    tree.each do |node|
+      case node
+      when Nodes::Document then node.implicit = true
+      when Nodes::Sequence, Nodes::Mapping then node.style = Nodes::Sequence::FLOW
+      when Nodes::Scalar
+        node.value = "null" if node.tag == "tag:yaml.org,2002:null"
+        node.style = Nodes::Scalar::DOUBLE_QUOTED if node.quoted
+        node.tag = nil
+      end
+    end
+    tree.yaml(nil, line_width: -1)
+  end
+
   def libyaml_version = [0, 2, 5]
 end
 

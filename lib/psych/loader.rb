@@ -335,23 +335,4 @@ module Psych
       end
     end
   end
-
-  # What init_with and encode_with receive.
-  class Coder
-    attr_accessor :tag, :type, :map, :seq, :scalar
-
-    def initialize(tag, content = {}, type = :map)
-      @tag = tag
-      @type = type
-      @map = type == :map ? content : {}
-      @seq = type == :seq ? content : []
-      @scalar = type == :scalar ? content : nil
-    end
-
-    def [](k) = @map[k]
-    def []=(k, v)
-      @map[k.to_s] = v
-    end
-    alias add []=
-  end
 end

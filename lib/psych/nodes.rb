@@ -34,6 +34,18 @@ module Psych
       end
       alias transform to_ruby
 
+      # The text of a stream; on `io`, which is the answer then, if there is one. Raises RuntimeError for a part of a stream.
+      def yaml(io = nil, options = {})
+        out = io || +""
+        emitter = Emitter.new(out)
+        emitter.canonical = options[:canonical] || false
+        emitter.indentation = options[:indentation] || 2
+        emitter.line_width = options[:line_width] || 0
+        emit(emitter)
+        out
+      end
+      alias to_yaml yaml
+
       def alias? = false
       def document? = false
       def mapping? = false
@@ -48,6 +60,7 @@ module Psych
       def initialize(anchor) = @anchor = anchor
 
       def alias? = true
+      def emit(handler) = handler.alias(@anchor)
     end
 
     class Scalar < Node
@@ -71,6 +84,7 @@ module Psych
       end
 
       def scalar? = true
+      def emit(handler) = handler.scalar(@value, @anchor, @tag, @plain, @quoted, @style)
     end
 
     # What sequences and mappings have in common.
@@ -94,11 +108,23 @@ module Psych
 
     class Sequence < Collection
       def sequence? = true
+
+      def emit(handler)
+        handler.start_sequence(@anchor, @tag, @implicit, @style)
+        @children.each { |node| node.emit(handler) }
+        handler.end_sequence
+      end
     end
 
     # Children are keys and values in turns.
     class Mapping < Collection
       def mapping? = true
+
+      def emit(handler)
+        handler.start_mapping(@anchor, @tag, @implicit, @style)
+        @children.each { |node| node.emit(handler) }
+        handler.end_mapping
+      end
     end
 
     class Document < Node
@@ -114,6 +140,12 @@ module Psych
 
       def root = @children.first
       def document? = true
+
+      def emit(handler)
+        handler.start_document(@version, @tag_directives, @implicit)
+        @children.each { |node| node.emit(handler) }
+        handler.end_document(@implicit_end)
+      end
     end
 
     class Stream < Node
@@ -130,6 +162,12 @@ module Psych
       end
 
       def stream? = true
+
+      def emit(handler)
+        handler.start_stream(@encoding)
+        @children.each { |node| node.emit(handler) }
+        handler.end_stream
+      end
     end
   end
 end

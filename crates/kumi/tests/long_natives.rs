@@ -99,6 +99,7 @@ const LONG: &[(&str, &str, &str)] = &[
     ("YAML of one scalar", "require 'psych'; s = \"a: |\\n\" + '  some text\\n' * 20_000_000", "Psych.parse(s) while true"),
     ("YAML directives", "require 'psych'; s = (0..90_000).map { |i| \"%TAG !a#{i}! x\\n\" }.join + '--- a'", "Psych.parse(s) while true"),
     ("YAML in deep brackets", "require 'psych'; s = '[' * 9_000 + 'a: 1, ' * 3_000_000", "Psych.parse(s) rescue p $!"),
+    ("YAML of a long String", "require 'psych'; s = 'some text ' * 10_000_000", "Psych.dump(s) while true"),
     ("StringScanner", "require 'strscan'; s = StringScanner.new('x' * 60)", r"loop { s.scan(/(x+x+)+\1[yz]/) rescue 0 }"),
 ];
 

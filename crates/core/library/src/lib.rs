@@ -2,6 +2,7 @@
 
 mod digest_state;
 mod yaml;
+mod yaml_emit;
 mod zlib;
 
 use kumi_vm::Cx;
@@ -10,5 +11,6 @@ use kumi_vm::Cx;
 pub fn register(cx: &mut Cx) {
     cx.natives(digest_state::TABLE);
     cx.natives(yaml::TABLE);
+    cx.natives(yaml_emit::TABLE);
     cx.natives(zlib::TABLE);
 }

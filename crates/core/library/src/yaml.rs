@@ -66,15 +66,15 @@ impl Drop for Source {
     }
 }
 
-/// An event of the parser, deleted when it is dropped.
-struct Event(MaybeUninit<yaml_event_t>);
+/// An event of libyaml's, deleted when it is dropped.
+pub(crate) struct Event(MaybeUninit<yaml_event_t>);
 
 // SAFETY: an event owns what it points to.
 unsafe impl Send for Event {}
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: only filled events are made (`Source::next`).
+        // SAFETY: only filled events are made (`made`).
         unsafe { yaml_event_delete(self.0.as_mut_ptr()) }
     }
 }
@@ -139,7 +139,7 @@ impl Source {
         // SAFETY: the parser is initialised (`new`); on success the event is filled, else it holds nothing.
         unsafe {
             if yaml_parser_parse(p, event.as_mut_ptr()).ok {
-                return Ok(Event(event));
+                return Ok(Event::made(event));
             }
             let told = self.parser.assume_init_ref();
             let mark = told.context_mark;
@@ -229,8 +229,19 @@ struct Names<'a> {
 }
 
 impl Event {
+    /// # Safety
+    /// libyaml has filled it, and nobody else deletes it.
+    pub(crate) unsafe fn made(event: MaybeUninit<yaml_event_t>) -> Event {
+        Event(event)
+    }
+
+    /// Gives away what it owns.
+    pub(crate) fn give(self) -> MaybeUninit<yaml_event_t> {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
     fn seen(&self) -> &yaml_event_t {
-        // SAFETY: `Source::next` filled it.
+        // SAFETY: it is filled (`made`).
         unsafe { self.0.assume_init_ref() }
     }
 
