@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
-# Monitor itself is built in: see MonitorMixin for what this file adds.
-class Monitor
-  def new_cond = MonitorMixin::ConditionVariable.new(self)
-end
+# Monitor itself is built in; this file adds MonitorMixin.
 
 # Makes any object a monitor.
 module MonitorMixin

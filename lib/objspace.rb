@@ -111,10 +111,10 @@ module ObjectSpace
         file
       when :stdout
         yield $stdout
-        $stdout
+        $stdout.flush
       when IO
         yield output
-        output
+        output.flush
       else
         raise ArgumentError, "wrong output option: #{output.inspect}"
       end

@@ -76,6 +76,13 @@ module Gem
     end
     alias activate_bin_path bin_path
 
+    # What wrappers of executables call first: loads the file of dependencies that RUBYGEMS_GEMDEPS names, if it names one.
+    def use_gemdeps(path = nil)
+      path ||= ENV["RUBYGEMS_GEMDEPS"]
+      return if path.nil? || path.empty?
+      raise ArgumentError, "kumi reads no file of dependencies (RUBYGEMS_GEMDEPS=#{path}): name the gems' folders in GEM_PATH"
+    end
+
     def sources = []
     def configuration = {}
     def install(*) = raise(InstallError, "kumi installs no gems: install them with `gem install` of any Ruby and name their folder in GEM_PATH")

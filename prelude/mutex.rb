@@ -64,6 +64,12 @@ class Monitor
   end
   alias mon_synchronize synchronize
 
+  # The class of conditions comes with the library that also has the mixin.
+  def new_cond
+    require "monitor"
+    MonitorMixin::ConditionVariable.new(self)
+  end
+
   # Gives the lock up while waiting on `cond`, then takes it back as often as it was held.
   def wait_for_cond(cond, timeout)
     mon_check_owner

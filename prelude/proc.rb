@@ -154,9 +154,10 @@ class Binding
     __eval(KumiSys.to_str(text), self, path, line ? KumiSys.to_cint(line) : 1)
   end
 
-  def irb(**)
-    require "irb"
-    IRB.start
+  # A session in this place, until `exit` or the end of the input; then the program goes on.
+  def irb(show_code: true)
+    KumiSys.irb_session(self, show_code)
+    nil
   end
 
   def dup = KumiSys.copy_binding(self)

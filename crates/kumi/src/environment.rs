@@ -50,6 +50,13 @@ impl Accepts {
             Accepts::Folder => Path::new(value).is_dir(),
         }
     }
+    /// What is taken for a number that lies outside, as `boot` and the pool do.
+    fn nearest(&self, value: &str) -> Option<u64> {
+        match self {
+            Accepts::Number(least, most) if *most <= 4096 => value.trim().parse().ok().map(|n: u64| n.clamp(*least, *most)),
+            _ => None,
+        }
+    }
     fn text(&self) -> String {
         match self {
             Accepts::Number(least, MOST) => format!("a number, at least {least}"),
@@ -66,7 +73,10 @@ pub fn complaints() -> Vec<String> {
     let wrong = |(name, accepts): &(&str, Accepts)| {
         let value = std::env::var_os(name).filter(|v| !v.is_empty())?;
         let value = value.to_string_lossy();
-        (!accepts.allows(&value)).then(|| format!("kumi: warning: {name}={value:?} cannot be used; accepted: {}", accepts.text()))
+        (!accepts.allows(&value)).then(|| {
+            let instead = accepts.nearest(&value).map_or(String::new(), |n| format!("; {n} is taken"));
+            format!("kumi: warning: {name}={value:?} cannot be used; accepted: {}{instead}", accepts.text())
+        })
     };
     VARIABLES.iter().filter_map(wrong).collect()
 }

@@ -9,7 +9,7 @@ use crate::run;
 use crate::setup::assemble;
 use kumi_core_system::OnInterrupt;
 use kumi_heap::Value;
-use kumi_vm::Cx;
+use kumi_vm::{Cx, NativeDef, intrinsic};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -66,6 +66,12 @@ const KEYWORDS: &[&str] = &[
     "while",
     "yield",
 ];
+
+/// `__irb_open(text)`: what [`incomplete`] says, for `Binding#irb`.
+pub static TABLE: &[NativeDef] = &[intrinsic("__irb_open", 1, 1, |cx, _, a| {
+    let text = String::from_utf8_lossy(cx.arg_str(a, 0)?.bytes()).into_owned();
+    Ok(Value::bool(incomplete(&text)))
+})];
 
 /// Does the text stop in the middle of something?
 pub fn incomplete(src: &str) -> bool {

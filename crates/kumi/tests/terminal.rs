@@ -131,3 +131,15 @@ fn ctrl_c_stops_what_runs_and_the_session_goes_on() {
     s.until("\nready");
     s.until("5005");
 }
+
+#[test]
+fn binding_irb_is_a_session_in_its_place_and_the_program_goes_on() {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.args(["-W0", "-e", "x = 1\nbinding.irb\np x"]).env_remove("RUBYOPT").env_remove("RUBYLIB");
+    let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"x += 1\n[x,\n 2]\nnope\nexit\n").unwrap();
+    let out = child.wait_with_output().unwrap();
+    let (o, e) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(o.ends_with("From: -e:2\n\n=> 2\n=> [2, 2]\n2\n"), "{o}{e}");
+    assert!(e.contains("undefined local variable or method 'nope'"), "{e}");
+}
