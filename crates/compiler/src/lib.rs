@@ -81,6 +81,8 @@ pub struct Options {
     pub refined: bool,
     /// `eval`: the binding is inside a method body.
     pub eval_in_method: bool,
+    /// `eval`: the binding lies in so many blocks.
+    pub block_depth: u16,
     /// The main script (`-n` and friends apply, `__END__` counts).
     pub main_script: bool,
     /// Command line flags among `n`, `p`, `l`, `a`.
@@ -103,6 +105,7 @@ impl Options {
             encoding: None,
             refined: false,
             eval_in_method: false,
+            block_depth: 0,
             main_script: false,
             loop_mode: String::new(),
         }
@@ -321,7 +324,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             line_offsets,
             an,
             enc,
-            cur: Fun::new(0, opts.kind, opts.label.clone(), opts.line),
+            cur: Fun::new(0, opts.kind, opts.label.clone(), opts.line).in_blocks(opts.block_depth),
             outer: Vec::new(),
             chains: vec![None; an.scopes.len()],
             error: None,

@@ -92,6 +92,11 @@ pub struct Fun<'pr> {
 }
 
 impl Fun<'_> {
+    /// Its text is evaluated in so many blocks.
+    pub fn in_blocks(mut self, depth: u16) -> Self {
+        self.block_depth = depth;
+        self
+    }
     pub fn new(scope: ScopeId, kind: Kind, label: Arc<str>, line: u32) -> Self {
         Fun {
             scope,

@@ -601,7 +601,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     fn super_name(&mut self) -> (kumi_heap::Sym, bool) {
         let (name, inside) = match self.method_fun() {
             Some((f, inside)) => (f.label.to_string(), inside),
-            None => (String::new(), self.cur.block_depth > 0),
+            None => (String::new(), self.cur.block_depth > self.opts.block_depth),
         };
         (self.env.intern(name.as_bytes()), inside)
     }

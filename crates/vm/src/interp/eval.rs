@@ -20,6 +20,9 @@ pub struct EvalScope {
     pub path: Arc<str>,
     pub line: u32,
     pub in_method: bool,
+    /// What frames of the place are called in a backtrace: its method's or file's label, and in how many blocks it lies.
+    pub label: Arc<str>,
+    pub depth: u16,
 }
 
 impl Payload for EvalScope {
@@ -331,6 +334,8 @@ impl Cx {
             path: "<main>".into(),
             line: 1,
             in_method: false,
+            label: "<main>".into(),
+            depth: 0,
         };
         let c = self.k.binding;
         self.data(c, scope)
@@ -360,6 +365,8 @@ impl Cx {
             path: q.path.clone(),
             line: q.line_at(pc),
             in_method: self.current_method(f).is_some(),
+            label: q.label.clone(),
+            depth: q.block_depth,
         };
         let c = self.k.binding;
         self.data(c, scope)
@@ -392,6 +399,8 @@ impl Cx {
             scope: s.names.clone(),
             refined: cref.unwrap_or(s.cref).cell::<CrefObj>().is_some_and(|c| !c.refinements.is_nil()),
             eval_in_method: s.in_method,
+            label: s.label.clone(),
+            block_depth: s.depth,
             encoding: Some(src.1),
             frozen_strings: self.options.frozen_strings,
             ..compiler::Options::file(path)

@@ -215,7 +215,8 @@ impl Cx {
             let name = self.label_name(e.method);
             label = self.method_label(self.methods[e.method as usize].owner, name);
         }
-        if e.block && !native {
+        // An evaluated text runs as a block does, and is none.
+        if e.block && !native && q.block_depth > 0 {
             label = if q.block_depth > 1 { format!("block ({} levels) in {label}", q.block_depth) } else { format!("block in {label}") };
         }
         (path, line, label, base)

@@ -70,6 +70,8 @@ fn proc_binding(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         path: q.path.clone(),
         line: q.line,
         in_method: true,
+        label: q.label.clone(),
+        depth: q.block_depth,
     };
     let c = cx.k.binding;
     Ok(cx.data(c, scope))
@@ -105,6 +107,8 @@ fn binding_dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         path: s.path.clone(),
         line: s.line,
         in_method: s.in_method,
+        label: s.label.clone(),
+        depth: s.depth,
     };
     let c = cx.k.binding;
     Ok(cx.data(c, t))
