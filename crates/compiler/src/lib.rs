@@ -1,8 +1,8 @@
 //! The compiler: Prism's tree to register bytecode.
 //!
-//! Two passes. [`scope`] decides which locals need a heap environment; then one
+//! Two passes. `scope` decides which locals need a heap environment; then one
 //! walk over the tree emits code straight into destination registers. A body
-//! (method, block, class, file) is a [`emit::Fun`] under construction and becomes
+//! (method, block, class, file) is a `emit::Fun` under construction and becomes
 //! an [`ISeq`]. Nothing here touches the heap: literals stay [`kumi_bytecode::Lit`]s.
 //!
 //! `source` is the text as Prism reads it; `nodes` has what each kind of node becomes; `emit` the code under construction.

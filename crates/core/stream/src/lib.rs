@@ -1,7 +1,7 @@
 //! Leaf natives of demand-driven documents, for lib/kumihimo/xml.rb: opening, trees, lists, readers, and waiting for them.
 //!
 //! Documents are parsed and kept outside the Ruby heap (crate kumi-flow). What Ruby holds are views, made when they are asked
-//! for: a [`record`](tree) holds the packed row itself (an element that nobody else can see), a [`View`](tree::View) refers
+//! for: a `record` holds the packed row itself (an element that nobody else can see), a `View` refers
 //! to a part of the tree, a list or cursor to its counterpart in kumi-flow. Only views keep parts of a document alive, so
 //! the collector that drops the last one ends the document and closes its source.
 //!

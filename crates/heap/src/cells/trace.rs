@@ -21,7 +21,7 @@ pub trait Visitor {
     }
     /// Finding what is shown took a walk over so many frames.
     fn walked(&mut self, _frames: usize) {}
-    /// Does it want to be told of rows of the runtime's tables? (See [`crate::cells::rows`].)
+    /// Does it want to be told of rows of the runtime's tables? (See `rows`.)
     fn rows(&self) -> bool {
         false
     }

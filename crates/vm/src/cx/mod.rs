@@ -28,7 +28,7 @@ use kumi_heap::*;
 use std::any::TypeId;
 use std::sync::Arc;
 
-/// One worker of a runtime: what natives receive. Derefs to the [`Runtime`] that all workers share.
+/// One worker of a runtime: what natives receive. Derefs to the `Runtime` that all workers share.
 pub struct Cx {
     pub heap: Heap,
     pub(crate) rt: Arc<Runtime>,

@@ -5,7 +5,7 @@
 //! `fatal`, raised at the running instruction, whose message names the place in the runtime; the process's panic hook
 //! has told the same by then. Where no task runs (a timer, an event), the main thread gets it.
 //!
-//! **Invariant.** Whatever must not be seen half done has an [`Whole`] around it: a panic in there ends the process, because
+//! **Invariant.** Whatever must not be seen half done has an `Whole` around it: a panic in there ends the process, because
 //! nothing could go on after it. That is the heap while it is collected, and nothing else.
 
 use crate::Cx;
