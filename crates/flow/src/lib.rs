@@ -51,7 +51,7 @@
 //!  fork, gate      documents are at rest while the process forks
 //! ```
 
-#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
+#![deny(missing_docs)]
 
 mod cell;
 mod cursor;

@@ -413,7 +413,7 @@ impl Settings {
                     c = &c[if c.is_empty() { 0 } else { k.len_utf8() }..];
                     let enc = match k {
                         'e' | 'E' => "EUC-JP",
-                        's' | 'S' => "Nurseries-31J",
+                        's' | 'S' => "Windows-31J",
                         'u' | 'U' => "UTF-8",
                         'n' | 'N' | 'a' | 'A' => "ASCII-8BIT",
                         _ => continue,

@@ -24,7 +24,7 @@
 //! assert!(refused.is_err_and(|payload| payload.is::<NoRoom>()));
 //! ```
 
-#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
+#![deny(missing_docs)]
 
 mod group;
 mod grow;

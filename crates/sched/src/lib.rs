@@ -50,7 +50,7 @@
 //! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `cores` by the `control_group`. Locks:
 //! each file has its own, all innermost: none is taken under another. This file's is `inbox`.
 
-#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
+#![deny(missing_docs)]
 
 mod control_group;
 mod cores;

@@ -92,7 +92,7 @@
 //! A [`Schema`] says which elements and attributes are wanted; a [`Binder`] makes packed rows of them, passes over the rest, and
 //! predicts what comes next from the rows before it. See [`bind`] and [`schema`]; [`value`] decodes numbers, dates and times.
 
-#![deny(missing_docs, clippy::missing_safety_doc, clippy::mut_from_ref, clippy::undocumented_unsafe_blocks)]
+#![deny(missing_docs)]
 
 pub mod bind;
 pub mod error;
