@@ -9,7 +9,8 @@
 //! either the worker finds the entry or the pusher finds the sleeper. No fence is needed; `tests/loom.rs` checks it.
 //!
 //! **Searching.** While a worker searches, pushers wake no other. A woken worker is counted as searching by its waker;
-//! whoever stops searching because it found something passes the search on if more is left (`stop_search`).
+//! whoever stops searching because it found something passes the search on if more is left (`stop_search`). Whoever lies
+//! down stops searching before its look at the queues.
 //!
 //! **Dozing.** After a search in vain while others still push, one worker naps (50 µs, then up to 1 ms) instead of
 //! sleeping, and pushers spare the system call unless a queue is crowded.
@@ -189,8 +190,12 @@ impl Idle {
         self.poller.load(Acquire) != 0
     }
 
-    /// Lies down; a look at the queues must follow. Or sees its token and doesn't.
+    /// Lies down, and searches no more; a look at the queues must follow. Or sees its token and doesn't.
     pub fn lie_down(&self, w: usize, polls: bool) -> Result<(), Token> {
+        // A nudge relies on whoever is counted as searching, so nobody may sleep and be counted.
+        if kept("who lies down searches no more") {
+            self.end_search(w);
+        }
         {
             let mut s = lock(&self.seats[w].state);
             if s.token != Token::None {

@@ -595,8 +595,6 @@ impl Sched {
             if spin > 0 && self.spin(w, spin) {
                 return;
             }
-            // Whom the nudges spared meanwhile, the look below finds.
-            idle.end_search(w);
         }
         loop {
             let polls = idle.try_poller(w);

@@ -68,7 +68,6 @@ fn nudge(broken: &'static str) {
         let worker = thread::spawn(move || {
             while worker.queues.steal(0, Steal::Any).is_none() {
                 worker.rest(0);
-                worker.idle.end_search(0);
             }
         });
         m.queues.push(1, 7, false, BACK);
@@ -81,6 +80,27 @@ fn a_nudge_is_not_lost() {
     nudge("");
 }
 
+/// The same when the worker was woken for nothing before: a nudge relies on nobody who sleeps.
+fn in_vain(broken: &'static str) {
+    BROKEN.set(broken);
+    check(2, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || {
+            while worker.queues.steal(0, Steal::Any).is_none() {
+                worker.rest(0);
+            }
+        });
+        m.nudge(1);
+        m.queues.push(1, 7, false, BACK);
+        m.nudge(1);
+        worker.join().unwrap();
+    });
+}
+#[test]
+fn a_nudge_after_one_in_vain_is_not_lost() {
+    in_vain("");
+}
+
 /// While one searches, a nudge does nothing; whoever ends the search wakes the sleeper on its behalf.
 fn search(broken: &'static str) {
     BROKEN.set(broken);
@@ -90,7 +110,6 @@ fn search(broken: &'static str) {
         let sleeper = thread::spawn(move || {
             while sleeper.queues.look(1) == Look::Nothing {
                 sleeper.rest(1);
-                sleeper.idle.end_search(1);
             }
         });
         let pusher = thread::spawn(move || {
@@ -116,7 +135,6 @@ fn nap(broken: &'static str) {
         let sleeper = thread::spawn(move || {
             while sleeper.queues.look(1) == Look::Nothing {
                 sleeper.rest(1);
-                sleeper.idle.end_search(1);
             }
         });
         let pusher = thread::spawn(move || {
@@ -185,6 +203,11 @@ fn without_the_lock_a_look_misses_what_is_pushed() {
 #[should_panic]
 fn a_sleeper_nobody_counts_is_not_woken() {
     nudge("who lies down is counted");
+}
+#[test]
+#[should_panic]
+fn a_sleeper_that_is_counted_as_searching_is_not_woken() {
+    in_vain("who lies down searches no more");
 }
 #[test]
 #[should_panic]
