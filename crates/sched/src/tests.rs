@@ -139,52 +139,47 @@ fn wakes_are_not_lost() {
     }
 }
 
-/// A worker that was woken and found nothing is woken again, also where it is the only one.
+/// A worker that was woken and found nothing is woken again, where no other could search for it.
 #[test]
-fn a_nudge_for_nothing_does_not_cost_the_next_one() {
-    for workers in [1, 2] {
-        let s = sched(workers, None);
-        let (woken, taken, stop) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-        let patiently = |what: &str, f: &dyn Fn() -> bool| {
-            let give_up = now_ns() + 60 * SECOND;
-            while !f() {
-                thread::yield_now();
-                if now_ns() > give_up {
-                    stop.store(true, SeqCst);
-                    (0..workers).for_each(|w| s.wake_worker(w));
-                    panic!("{what}, with {workers} workers");
-                }
+fn a_nudge_in_vain_does_not_cost_the_next_one() {
+    let s = sched(1, None);
+    let (woken, taken, stop) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let patiently = |what: &str, f: &dyn Fn() -> bool| {
+        let give_up = now_ns() + 60 * SECOND;
+        while !f() {
+            thread::yield_now();
+            if now_ns() > give_up {
+                stop.store(true, SeqCst);
+                s.wake_worker(0);
+                panic!("{what}");
             }
-        };
-        thread::scope(|scope| {
-            for w in 0..workers {
-                let (s, woken, taken, stop) = (&s, &woken, &taken, &stop);
-                scope.spawn(move || {
-                    while !stop.load(SeqCst) {
-                        match s.pop(w) {
-                            Some(_) => taken.fetch_add(1, SeqCst),
-                            None => {
-                                s.wait(w);
-                                woken.fetch_add(1, SeqCst)
-                            }
-                        };
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(SeqCst) {
+                match s.pop(0) {
+                    Some(_) => taken.fetch_add(1, SeqCst),
+                    None => {
+                        s.wait(0);
+                        woken.fetch_add(1, SeqCst)
                     }
-                });
+                };
             }
-            for i in 0..200 {
-                let before = woken.load(SeqCst);
-                patiently("nobody lay down", &|| !s.idle.all_up());
-                s.nudge(usize::MAX);
-                patiently("nobody woke", &|| woken.load(SeqCst) > before);
-                patiently("nobody lay down again", &|| !s.idle.all_up());
-                s.push(i % workers, i as u64, false);
-                s.nudge(usize::MAX);
-                patiently("a push was not seen", &|| taken.load(SeqCst) > i);
-            }
-            stop.store(true, SeqCst);
-            (0..workers).for_each(|w| s.wake_worker(w));
         });
-    }
+        for i in 0..200 {
+            let before = woken.load(SeqCst);
+            patiently("it did not lie down", &|| !s.idle.all_up());
+            s.nudge(usize::MAX);
+            patiently("it did not wake", &|| woken.load(SeqCst) > before);
+            patiently("it did not lie down again", &|| !s.idle.all_up());
+            s.push(0, i as u64, false);
+            s.nudge(usize::MAX);
+            patiently("a push was not seen", &|| taken.load(SeqCst) > i);
+        }
+        stop.store(true, SeqCst);
+        s.wake_worker(0);
+    });
 }
 
 /// A worker that pushes and then stays busy: others take the task, however they rest at that moment.
