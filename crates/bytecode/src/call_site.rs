@@ -34,8 +34,11 @@ pub mod site {
 /// then one value for each of `kw`, or the KWSPLAT hash, then the BLOCK_ARG.
 #[derive(Debug)]
 pub struct CallSite {
+    /// Name of the method that is called.
     pub mid: Sym,
+    /// Number of positional arguments; with [`site::SPLAT`] they are in one Array.
     pub argc: u16,
+    /// Bits of [`site`].
     pub flags: u16,
     /// Static keyword names.
     pub kw: Box<[Sym]>,

@@ -326,32 +326,39 @@ impl Op {
 }
 
 impl Insn {
+    /// An instruction with three operands of 16 bits.
     #[inline(always)]
     pub const fn new(op: Op, x: u8, a: u16, b: u16, c: u16) -> Insn {
         Insn(op as u64 | (x as u64) << 8 | (a as u64) << 16 | (b as u64) << 32 | (c as u64) << 48)
     }
+    /// An instruction whose last two operands are one number of 32 bits.
     #[inline(always)]
     pub const fn wide(op: Op, x: u8, a: u16, bc: i32) -> Insn {
         Insn(op as u64 | (x as u64) << 8 | (a as u64) << 16 | (bc as u32 as u64) << 32)
     }
+    /// Its operation. The word is an instruction, not an inline cache.
     #[inline(always)]
     pub fn op(self) -> Op {
         debug_assert!((self.0 as u8 as usize) < Op::ALL.len());
         // SAFETY: instruction words are only made by `new` and `wide`, from an `Op`.
         unsafe { std::mem::transmute(self.0 as u8) }
     }
+    /// Operand `x`.
     #[inline(always)]
     pub const fn x(self) -> u8 {
         (self.0 >> 8) as u8
     }
+    /// Operand `a`.
     #[inline(always)]
     pub const fn a(self) -> usize {
         (self.0 >> 16) as u16 as usize
     }
+    /// Operand `b`, unsigned.
     #[inline(always)]
     pub const fn b(self) -> usize {
         (self.0 >> 32) as u16 as usize
     }
+    /// Operand `c`, unsigned.
     #[inline(always)]
     pub const fn c(self) -> usize {
         (self.0 >> 48) as usize

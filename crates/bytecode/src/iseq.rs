@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub enum Kind {
     /// A file, `-e`, or the prelude's top.
     Top,
+    /// The body of a `def`.
     Method,
     /// A literal block; also the body of `define_method` and `lambda { }`.
     Block,
@@ -40,15 +41,20 @@ pub struct Handler {
     pub from: u32,
     /// First pc no longer covered.
     pub to: u32,
+    /// The pc at which the handler begins.
     pub target: u32,
+    /// The register that gets what was caught.
     pub reg: u16,
+    /// What it catches.
     pub catch: Catch,
 }
 
 /// A class, module or singleton class body.
 #[derive(Debug)]
 pub struct Body {
+    /// The constant's last name; empty for a singleton class.
     pub name: Sym,
+    /// Index of the body's code in [`ISeq::children`].
     pub child: u16,
 }
 
@@ -59,6 +65,7 @@ pub struct Birth {
     pub made: u32,
     /// The one that stores it.
     pub stored: u32,
+    /// What kind of place it is stored into.
     pub place: Stored,
 }
 
@@ -76,26 +83,37 @@ pub const START_RESCUE: u32 = 1 << 31;
 
 /// Compiled code.
 pub struct ISeq {
+    /// What it is the body of.
     pub kind: Kind,
     /// Method name, `<main>`, `<class:Foo>`; blocks carry their method's and a depth in `block_depth`.
     pub label: Arc<str>,
+    /// How many blocks of the method or class around it its text lies in, its own among them.
     pub block_depth: u16,
+    /// `__FILE__`, as backtraces show it.
     pub path: Arc<str>,
     /// Where the file really was when it was loaded; nothing for evaluated text, `-e` and standard input.
     pub real_path: Option<Arc<str>>,
-    /// Line and column of the definition.
+    /// Line of the definition.
     pub line: u32,
+    /// Instruction words and inline caches. Words are replaced where they stand (`rewrite.rs`), others run them meanwhile.
     pub code: Box<[AtomicU64]>,
     /// Registers of a frame, self and all register windows included.
     pub nregs: u16,
+    /// Its parameters.
     pub params: Params,
     /// `params.is_simple()`, precomputed.
     pub simple: bool,
+    /// Names that instructions give by index.
     pub syms: Box<[Sym]>,
+    /// Literals as the compiler wrote them; their values are in [`ISeq::values`].
     pub lits: Box<[Lit]>,
+    /// Call sites that instructions give by index.
     pub sites: Box<[CallSite]>,
+    /// Code of the methods, blocks and class bodies in it.
     pub children: Box<[Arc<ISeq>]>,
+    /// Class and module bodies in it, for `Op::ClassDef`.
     pub bodies: Box<[Body]>,
+    /// Where exceptions and other exits are caught. Inner regions come first.
     pub handlers: Box<[Handler]>,
     /// (first pc, line), ascending.
     pub lines: Box<[(u32, u32)]>,
@@ -105,7 +123,7 @@ pub struct ISeq {
     pub entry: u32,
     /// Line of its end.
     pub end_line: u32,
-    /// What may happen at each word: see `trace`.
+    /// What may happen at each word, found when it is first asked for ([`ISeq::marks`](ISeq::marks())).
     pub marks: OnceLock<Box<[u8]>>,
     /// Names of the environment's slots when this scope makes one (`EnvNew`), hidden ones empty-named `Sym(0)`.
     pub env_names: Box<[Sym]>,
@@ -115,7 +133,7 @@ pub struct ISeq {
     pub shows_locals: bool,
     /// Names of all local variables of the scope, for `local_variables` in a frame without environment.
     pub local_names: Box<[Sym]>,
-    /// Where this scope keeps `$~` (the method scope's hidden local): register (depth None) or env slot.
+    /// Where `$~` of the method or file around it is kept; `None`: nothing in the text can ask for it.
     pub match_slot: Option<MatchSlot>,
     /// The scope's static parent, for eval and binding.
     pub parent_names: Option<Arc<ScopeNames>>,
@@ -134,12 +152,10 @@ pub struct ISeq {
     /// Entries that the cache words of `ConstGet` and `ConstTop` point to. An entry never changes; full collections
     /// drop them all.
     pub const_cache: Mutex<Vec<Box<ConstEntry>>>,
-    /// The last full collection has met it (see `tables`).
+    /// The running full collection has met it, or the last one has.
     pub met: AtomicBool,
     /// Names in it that can die, which it keeps.
     pub weak_syms: OnceLock<Box<[Sym]>>,
-    /// Ruby source range (offset, length) for `Proc#source_location`-like tools.
-    pub span: (u32, u32),
 }
 
 /// Where `$~` of a scope lives.
@@ -147,8 +163,13 @@ pub struct ISeq {
 pub enum MatchSlot {
     /// Register of this very frame.
     Reg(u16),
-    /// Environment slot, that many levels up.
-    Env { depth: u16, slot: u16 },
+    /// Slot of an environment.
+    Env {
+        /// How many levels up the environment is: 0 is the frame's own.
+        depth: u16,
+        /// Which of its slots.
+        slot: u16,
+    },
 }
 
 // SAFETY: what changes in it is atomic or behind its lock; values in it are roots, looked at by workers of one runtime.

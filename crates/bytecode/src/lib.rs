@@ -8,6 +8,7 @@
 //!
 //! Nothing here runs code, and nothing knows of classes, methods or tasks.
 #![allow(rustdoc::broken_intra_doc_links, reason = "R[a] is a register, and no link")]
+#![deny(missing_docs)]
 
 mod call_site;
 mod disasm;
@@ -33,4 +34,5 @@ pub use values::ConstEntry;
 /// The module in which the runtime keeps its helpers, as its own code names it, and the name that it really has: one that
 /// no program can write.
 pub const HELPERS: &str = "KumiSys";
+/// The name of the constant that holds [`HELPERS`].
 pub const HELPERS_KEY: &str = "<KumiSys>";

@@ -7,6 +7,7 @@ use kumi_heap::Sym;
 /// slot by the first instructions.
 #[derive(Debug, Default, Clone)]
 pub struct Params {
+    /// Number of required parameters before the optional ones.
     pub req: u16,
     /// Entry points: `opt[k]` is the pc to start at when k optional arguments were given
     /// (length: optional parameters + 1; empty when there are none). The default of each
@@ -16,6 +17,7 @@ pub struct Params {
     pub rest: bool,
     /// A trailing comma in block parameters (`|a,|`): takes apart one array without a rest register.
     pub excess_comma: bool,
+    /// Number of required parameters behind the optional ones and the rest.
     pub post: u16,
     /// Keyword names; required ones raise when missing, optional ones are left undef and set by code (`JmpSet`).
     pub kw: Box<[(Sym, bool)]>,
@@ -35,9 +37,6 @@ pub struct Params {
     pub forward: bool,
     /// Names for `Method#parameters`, in register order; `None` for destructuring and anonymous ones.
     pub names: Box<[Option<Sym>]>,
-    /// Block with numbered parameters or `it` (arity and parameters differ).
-    pub numbered: u8,
-    pub it: bool,
 }
 
 impl Params {

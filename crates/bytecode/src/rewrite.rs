@@ -102,6 +102,10 @@ impl ISeq {
     fn born_shared(&self, at: usize) -> bool {
         self.births.binary_search_by_key(&(at as u32), |b| b.made).is_ok_and(|k| self.births[k].place == Stored::Shared)
     }
+    /// Replaces the instruction at word `at` by what `by` makes of it, in one atomic store; true when `by` gave one.
+    ///
+    /// # Panics
+    /// When `at` is beyond the code.
     pub fn replace(&self, at: usize, by: impl Fn(Insn) -> Option<Insn>) -> bool {
         self.code[at].fetch_update(Relaxed, Relaxed, |w| by(Insn(w)).map(|i| i.0)).is_ok()
     }
@@ -131,6 +135,8 @@ impl ISeq {
             at += step;
         }
     }
+    /// Where what the instruction before address `pc` makes is certainly stored; `None`: that is not known, or (unless `fields`)
+    /// it is a field. For an instruction with a cache word, `pc` may be the address of that word too.
     pub fn birth(&self, pc: u64, fields: bool) -> Option<Stored> {
         if self.births.is_empty() {
             return None;

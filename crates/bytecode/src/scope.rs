@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub struct ScopeNames {
     /// Names by slot of this level's environment.
     pub names: Vec<Sym>,
+    /// The level around it.
     pub parent: Option<Arc<ScopeNames>>,
     /// Slot of this level that holds `$~`, when the level belongs to a method-like scope that keeps it.
     pub match_slot: Option<u16>,
@@ -31,20 +32,31 @@ impl ScopeNames {
 /// A method's parameter in its environment.
 #[derive(Debug)]
 pub struct ScopeParam {
+    /// Its role.
     pub kind: ParamKind,
+    /// Its name; `*`, `**` and `&` for those without one.
     pub name: Vec<u8>,
+    /// Where it is in the method's environment.
     pub slot: u16,
 }
 
 /// A parameter's role, in the order of registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParamKind {
+    /// Required, before the optional ones.
     Req,
+    /// Optional: it has a default.
     Opt,
+    /// `*rest`
     Rest,
+    /// Required, behind the optional ones and the rest.
     Post,
+    /// `key:`, required.
     KwReq,
+    /// `key: default`
     KwOpt,
+    /// `**opts`
     KwRest,
+    /// `&blk`
     Block,
 }

@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A cached constant: valid while the name's epoch and the lexical scope are the same.
 pub struct ConstEntry {
+    /// The epoch of the constant's name at the look-up.
     pub epoch: u32,
+    /// Bits of the cref it was looked up from.
     pub scope: u64,
+    /// What was found.
     pub value: Value,
     /// The cache word that was made to point to it.
     pub word: *const AtomicU64,
@@ -34,6 +37,7 @@ impl ISeq {
     pub fn once(&self, k: usize) -> Value {
         Value::from_bits(self.once[k].load(std::sync::atomic::Ordering::Acquire))
     }
+    /// Sets once-slot `k`; the last of several workers wins. The caller publishes `v` first.
     pub fn set_once(&self, k: usize, v: Value) {
         self.once[k].store(v.bits(), std::sync::atomic::Ordering::Release)
     }

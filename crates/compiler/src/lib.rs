@@ -9,6 +9,7 @@
 //!
 //! Jump offsets count from the next instruction, that is from behind the inline
 //! cache word where there is one.
+#![deny(missing_docs)]
 
 mod emit;
 mod nodes;
@@ -114,23 +115,35 @@ impl Options {
 
 /// A compiled text and what the parser had to say about it.
 pub struct Compiled {
+    /// The code of the whole text.
     pub iseq: Arc<ISeq>,
+    /// The parser's warnings and the compiler's own.
     pub warnings: Vec<Warning>,
     /// Offset of the text behind `__END__`, for `DATA`.
     pub data: Option<usize>,
 }
 
 /// Compiles a whole text.
+///
+/// # Errors
+/// As [`compile_full`].
 pub fn compile(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Arc<ISeq>, SyntaxError> {
     compile_full(src, opts, env).map(|c| c.iseq)
 }
 
 /// Compiles a whole text; warnings and the place of `DATA` come along.
+///
+/// # Errors
+/// [`SyntaxError`] where the text is no program, does not fit into the format of instructions, is longer than 2 GB or is nested
+/// deeper than 10,000 levels; and one that nobody sees where [`CompileEnv::is_called_away`] has said yes.
 pub fn compile_full(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Compiled, SyntaxError> {
     run(src, opts, env, false)
 }
 
 /// Compiles the text of one `def` and returns the method's body.
+///
+/// # Errors
+/// As [`compile_full`], and [`SyntaxError`] where there is no `def`.
 pub fn compile_method(src: &[u8], opts: &Options, env: &mut dyn CompileEnv) -> Result<Arc<ISeq>, SyntaxError> {
     run(src, opts, env, true).map(|c| c.iseq)
 }
@@ -210,12 +223,17 @@ pub struct Parsed {
 pub struct ParseOptions(ruby_prism::Options);
 
 impl ParseOptions {
+    /// Reads from `opts` and `env` what the parser has to know. For `eval` that is the names around it.
     pub fn new(opts: &Options, env: &dyn CompileEnv) -> ParseOptions {
         ParseOptions(parse_options(opts, env))
     }
 }
 
 impl Parsed {
+    /// Parses a text. It needs no runtime, so any thread may do it.
+    ///
+    /// # Errors
+    /// [`SyntaxError`] where the text is no program, is longer than 2 GB or is nested deeper than 10,000 levels.
     pub fn new(src: Box<[u8]>, opts: &Options, parse_options: ParseOptions) -> Result<Parsed, SyntaxError> {
         let options = Box::new(parse_options.0.build());
         let (bytes, built): (*const [u8], *const ruby_prism::ParseOptions) = (&*src, &*options);
@@ -224,10 +242,14 @@ impl Parsed {
         let (text, kept): (&'static [u8], &'static ruby_prism::ParseOptions) = unsafe { (&*bytes, &*built) };
         Ok(Parsed { tree: Tree::of(text, opts, kept)?, src, _options: options })
     }
+    /// The text that was parsed.
     pub fn text(&self) -> &[u8] {
         &self.src
     }
-    /// The rest of the compilation, as [`compile_full`].
+    /// The rest of the compilation.
+    ///
+    /// # Errors
+    /// As [`compile_full`].
     pub fn compile(&self, opts: &Options, env: &mut dyn CompileEnv) -> Result<Compiled, SyntaxError> {
         self.tree.emit(opts, env, false)
     }

@@ -13,7 +13,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub(crate) fn open(&mut self, scope: ScopeId, kind: Kind, label: Arc<str>, span: (u32, u32)) {
         let line = self.line_of(span.0);
         let mut f = Fun::new(scope, kind, label, line);
-        f.span = (span.0, span.1 - span.0);
         f.end_line = self.line_of(span.1.saturating_sub(1));
         if matches!(kind, Kind::Block | Kind::Lambda) {
             f.block_depth = self.cur.block_depth.saturating_add(1);
@@ -86,7 +85,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             const_cache: Default::default(),
             met: Default::default(),
             weak_syms: Default::default(),
-            span: f.span,
         })
     }
 
@@ -146,14 +144,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return self.fail("too many parameters");
         }
         self.cur.plist = list.clone();
-        let mut params = Params {
-            excess_comma: list.excess_comma,
-            no_kw: list.no_kw,
-            forward: list.forward,
-            numbered: list.numbered,
-            it: list.it,
-            ..Params::default()
-        };
+        let mut params = Params { excess_comma: list.excess_comma, no_kw: list.no_kw, forward: list.forward, ..Params::default() };
         let mut names = Vec::new();
         let mut kw = Vec::new();
         let mut opts = 0usize;

@@ -52,7 +52,6 @@ pub struct Fun<'pr> {
     pub label: Arc<str>,
     pub block_depth: u16,
     pub line: u32,
-    pub span: (u32, u32),
     pub code: Vec<u64>,
     pub lines: Vec<(u32, u32)>,
     /// See `ISeq::starts`, with the line of the last statement.
@@ -104,7 +103,6 @@ impl Fun<'_> {
             label,
             block_depth: 0,
             line,
-            span: (0, 0),
             code: Vec::new(),
             lines: Vec::new(),
             starts: Vec::new(),

@@ -10,9 +10,7 @@ use std::sync::Arc;
 impl<'e, 'pr> Compiler<'e, 'pr> {
     /// A whole text.
     pub fn program(&mut self, root: &Node<'pr>) -> Arc<ISeq> {
-        let loc = root.location();
         self.cur.line = self.opts.line;
-        self.cur.span = (loc.start(), loc.end() - loc.start());
         self.prologue(None);
         if let Some(p) = root.as_program_node() {
             for n in p.statements().body().iter() {

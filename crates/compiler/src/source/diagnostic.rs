@@ -13,12 +13,14 @@ pub struct Message {
     pub line: u32,
     /// Column in bytes, from 0.
     pub column: u32,
+    /// What is wrong, without place or source.
     pub text: String,
 }
 
 /// The text does not compile.
 #[derive(Clone, Debug)]
 pub struct SyntaxError {
+    /// All complaints, by line and column.
     pub messages: Vec<Message>,
     /// `SyntaxError#message`.
     pub message: String,
@@ -29,7 +31,9 @@ pub struct SyntaxError {
 /// A warning of the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
+    /// Line, from the first line's number on.
     pub line: u32,
+    /// What is said, without place.
     pub text: String,
     /// Only shown with `-w`.
     pub verbose: bool,
