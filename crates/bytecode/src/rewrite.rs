@@ -11,7 +11,12 @@ impl Op {
     /// Does it work on core classes without a call?
     pub fn is_quick(self) -> bool {
         use Op::*;
-        self.is_operator() || matches!(self, Aset | CaseEq | JLt | JLe | JGt | JGe | JEq | JLtI | JLeI | JGtI | JGeI | JEqI | JNeI)
+        self.is_operator() || self.is_fused() || matches!(self, Aset | CaseEq)
+    }
+    /// Is it a comparison and a jump by its answer?
+    fn is_fused(self) -> bool {
+        use Op::*;
+        matches!(self, JLt | JLe | JGt | JGe | JEq | JLtI | JLeI | JGtI | JGeI | JEqI | JNeI)
     }
 }
 impl Insn {
@@ -33,11 +38,7 @@ fn out_form(i: Insn) -> Option<Insn> {
         // An operator taken back earlier keeps its number and runs its general form there too.
         Op::Generic => {
             let was = Op::ALL[(i.x() & 0x7f) as usize];
-            let jumps = matches!(
-                was,
-                Op::JLt | Op::JLe | Op::JGt | Op::JGe | Op::JEq | Op::JLtI | Op::JLeI | Op::JGtI | Op::JGeI | Op::JEqI | Op::JNeI
-            );
-            (!jumps).then(|| Insn::new(Op::OutOp, i.x(), a, b, c))
+            (!was.is_fused()).then(|| Insn::new(Op::OutOp, i.x(), a, b, c))
         }
         Op::Super | Op::ToS | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Shl | Op::Shr | Op::Aref | Op::Neg => packed(Op::OutOp),
         Op::Str

@@ -1,6 +1,6 @@
 //! Running bytecode.
 //!
-//! `run` is the loop. Beside it stand what it needs to go on by itself (`hot`, `entry`, `elements`, frames), the general
+//! `run` is the loop. Beside it stand what it needs to go on by itself (`hot`, `entry`, `elements`, frames), bodies that it shares (`make`), the general
 //! path of calls (`call` with the `binder`), what instructions do that is no call (`ops`, `consts`, `define`, `procs`,
 //! `eval`), and how frames are left (`unwind`).
 //!
@@ -18,6 +18,7 @@ mod elements;
 mod entry;
 mod eval;
 pub(crate) mod events;
+mod make;
 mod ops;
 mod procs;
 mod reader;

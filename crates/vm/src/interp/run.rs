@@ -12,8 +12,10 @@
 #![allow(clippy::undocumented_unsafe_blocks, reason = "one invariant holds for all of them; it stands at the head")]
 
 use super::Outcome;
+use super::call::method_of;
 use super::elements::{push_if_room, store_at};
-use super::entry::{Outer, enter_block};
+use super::entry::{Entry, Outer, enter_block, enter_method};
+use super::make::{make, make_env};
 use crate::Cx;
 use crate::doors::NO_METHOD;
 use crate::doors::{Guard, R};
@@ -139,7 +141,7 @@ impl Cx {
             }};
         }
         macro_rules! arith {
-            ($i:ident, $mid:expr, $fix:expr, $flo:expr) => {{
+            ($i:ident, $op:expr, $fix:expr, $flo:expr) => {{
                 let (x, y) = (fp.r($i.b()), fp.r($i.c()));
                 if x.is_fix() && y.is_fix() {
                     let f: fn(i64, i64) -> Option<Value> = $fix;
@@ -163,12 +165,12 @@ impl Cx {
                     continue;
                 }
                 let c = next_cache!();
-                outcome!(cx.binop($i.a(), x, y, $mid, c));
+                outcome!(cx.binop($i.a(), x, y, const { method_of($op) }, c));
             }};
         }
         // Adding to or subtracting from an Integer a number that stands in the instruction.
         macro_rules! arith_imm {
-            ($i:ident, $mid:expr, $checked:ident) => {{
+            ($i:ident, $op:expr, $checked:ident) => {{
                 let x = fp.r($i.b());
                 if x.is_fix() {
                     let (v, o) = (x.bits() as i64).$checked(($i.sc() as i64) << 1);
@@ -179,11 +181,12 @@ impl Cx {
                     }
                 }
                 let c = next_cache!();
-                outcome!(cx.binop($i.a(), x, Value::fix($i.sc() as i64), $mid, c));
+                outcome!(cx.binop($i.a(), x, Value::fix($i.sc() as i64), const { method_of($op) }, c));
             }};
         }
         macro_rules! compare {
-            ($i:ident, $mid:expr, $op:tt) => {{
+            ($i:ident, $which:expr, $op:tt) => {{
+                const MID: Sym = method_of($which);
                 let (x, y) = (fp.r($i.b()), fp.r($i.c()));
                 if x.is_fix() && y.is_fix() {
                     fp.set_r($i.a(), Value::bool((x.bits() as i64) $op (y.bits() as i64)));
@@ -191,28 +194,29 @@ impl Cx {
                 } else if x.is_flo() && y.is_flo() {
                     fp.set_r($i.a(), Value::bool(x.flo_val() $op y.flo_val()));
                     pc = unsafe { pc.add(1) };
-                } else if ($mid == sym::EQ || $mid == sym::NEQ) && x.is_sym() {
+                } else if (MID == sym::EQ || MID == sym::NEQ) && x.is_sym() {
                     fp.set_r($i.a(), Value::bool(x.bits() $op y.bits()));
                     pc = unsafe { pc.add(1) };
                 } else {
                     let c = next_cache!();
-                    outcome!(cx.binop($i.a(), x, y, $mid, c));
+                    outcome!(cx.binop($i.a(), x, y, MID, c));
                 }
             }};
         }
         macro_rules! cmp_jump {
-            ($i:ident, $x:expr, $y:expr, $mid:expr, $op:tt) => {{
+            ($i:ident, $x:expr, $y:expr, $which:expr, $op:tt) => {{
+                const MID: Sym = method_of($which);
                 let (x, y) = ($x, $y);
                 let t = if x.is_fix() && y.is_fix() {
                     (x.bits() as i64) $op (y.bits() as i64)
                 } else if x.is_flo() && y.is_flo() {
                     x.flo_val() $op y.flo_val()
-                } else if ($mid == sym::EQ || $mid == sym::NEQ) && x.is_sym() {
+                } else if (MID == sym::EQ || MID == sym::NEQ) && x.is_sym() {
                     // Equal to itself alone.
                     x.bits() $op y.bits()
                 } else {
                     let c = next_cache!();
-                    outcome!(cx.cmp_jump_slow($i, x, y, $mid, c));
+                    outcome!(cx.cmp_jump_slow($i, x, y, MID, c));
                     continue;
                 };
                 pc = unsafe { pc.add(1) };
@@ -224,36 +228,26 @@ impl Cx {
             }};
         }
         macro_rules! cmp_jump_imm {
-            ($i:ident, $mid:expr, $op:tt) => {{
+            ($i:ident, $which:expr, $op:tt) => {{
                 let (x, y) = (fp.r($i.a()), Value::fix($i.sb() as i64));
-                cmp_jump!($i, x, y, $mid, $op)
+                cmp_jump!($i, x, y, $which, $op)
             }};
         }
         // Enters bytecode whose arguments already stand in the window.
         macro_rules! enter {
-            ($b:expr, $a:expr, $hot:expr, $blk:expr, $flags:expr, $argc:expr, $start:expr) => {{
-                let h: &Hot = $hot;
-                let mut nf = fp.add($b);
-                if !cx.has_room(nf, h.nregs as usize) {
-                    save!();
-                    if !cx.grow_stack($b + h.nregs as usize) {
-                        outcome!(cx.stack_overflow());
-                        continue;
-                    }
-                    fp = Fp(cx.fp);
-                    nf = fp.add($b);
+            ($i:ident, $hot:expr, $at:expr) => {
+                if !enter_method(cx, &mut fp, &mut pc, $i, $hot, $at) {
+                    outcome!(cx.stack_overflow());
+                    continue;
                 }
-                nf.set_link($b, $a, $flags);
-                nf.set_iseq(h.iseq);
-                nf.set_ret(pc);
-                nf.set_cref(h.cref);
-                nf.set_block($blk);
-                nf.set_env(Value::NIL);
-                nf.nil_fill($argc + 1, h.nregs as usize);
-                fp = nf;
-                pc = $start;
                 poll!();
-            }};
+            };
+        }
+        // A value's making, written once for the loop and for `sites`.
+        macro_rules! make {
+            ($i:ident, $op:expr) => {
+                leaf!($i.a(), make(cx, fp, $op, $i))
+            };
         }
 
         loop {
@@ -300,16 +294,11 @@ impl Cx {
                         fp.set_r(i.a(), v);
                     }
                 }
-                Op::Str => {
-                    save!();
-                    let v = cx.fresh_string(fp.iseq(), i.bc() as usize);
-                    fp.set_r(i.a(), v);
-                }
+                Op::Str => make!(i, Op::Str),
 
                 Op::EnvNew => {
                     save!();
-                    let e = cx.heap.env(fp.env(), i.a() as u32);
-                    fp.set_env(e.val());
+                    make_env(cx, fp, i);
                 }
                 Op::EnvGet => {
                     let mut e = fp.env();
@@ -410,7 +399,7 @@ impl Cx {
 
                 Op::Add => arith!(
                     i,
-                    sym::PLUS,
+                    Op::Add,
                     |x, y| {
                         let (v, o) = (x - 1).overflowing_add(y);
                         (!o).then(|| Value::from_bits(v as u64))
@@ -419,7 +408,7 @@ impl Cx {
                 ),
                 Op::Sub => arith!(
                     i,
-                    sym::MINUS,
+                    Op::Sub,
                     |x, y| {
                         let (v, o) = x.overflowing_sub(y - 1);
                         (!o).then(|| Value::from_bits(v as u64))
@@ -428,7 +417,7 @@ impl Cx {
                 ),
                 Op::Mul => arith!(
                     i,
-                    sym::MUL,
+                    Op::Mul,
                     |x, y| {
                         let (v, o) = (x - 1).overflowing_mul(y >> 1);
                         (!o).then(|| Value::from_bits(v as u64 | 1))
@@ -437,7 +426,7 @@ impl Cx {
                 ),
                 Op::Div => arith!(
                     i,
-                    sym::DIV,
+                    Op::Div,
                     |x, y| {
                         let (x, y) = (x >> 1, y >> 1);
                         if y == 0 || y == -1 {
@@ -457,17 +446,17 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.binop(i.a(), x, y, sym::MOD, c));
+                        outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Mod) }, c));
                     }
                 }
-                Op::AddI => arith_imm!(i, sym::PLUS, overflowing_add),
-                Op::SubI => arith_imm!(i, sym::MINUS, overflowing_sub),
-                Op::Lt => compare!(i, sym::LT, <),
-                Op::Le => compare!(i, sym::LE, <=),
-                Op::Gt => compare!(i, sym::GT, >),
-                Op::Ge => compare!(i, sym::GE, >=),
-                Op::Eq => compare!(i, sym::EQ, ==),
-                Op::Neq => compare!(i, sym::NEQ, !=),
+                Op::AddI => arith_imm!(i, Op::AddI, overflowing_add),
+                Op::SubI => arith_imm!(i, Op::SubI, overflowing_sub),
+                Op::Lt => compare!(i, Op::Lt, <),
+                Op::Le => compare!(i, Op::Le, <=),
+                Op::Gt => compare!(i, Op::Gt, >),
+                Op::Ge => compare!(i, Op::Ge, >=),
+                Op::Eq => compare!(i, Op::Eq, ==),
+                Op::Neq => compare!(i, Op::Neq, !=),
                 Op::Shl => {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
                     if let Some(mut a) = x.as_array() {
@@ -495,7 +484,7 @@ impl Cx {
                         }
                     }
                     let c = next_cache!();
-                    outcome!(cx.binop(i.a(), x, y, sym::SHL, c));
+                    outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Shl) }, c));
                 }
                 Op::Shr => {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
@@ -504,7 +493,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.binop(i.a(), x, y, sym::SHR, c));
+                        outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Shr) }, c));
                     }
                 }
                 Op::And => {
@@ -514,7 +503,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.binop(i.a(), x, y, sym::AND, c));
+                        outcome!(cx.binop(i.a(), x, y, const { method_of(Op::And) }, c));
                     }
                 }
                 Op::Or => {
@@ -524,7 +513,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.binop(i.a(), x, y, sym::OR, c));
+                        outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Or) }, c));
                     }
                 }
                 Op::Xor => {
@@ -534,7 +523,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.binop(i.a(), x, y, sym::XOR, c));
+                        outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Xor) }, c));
                     }
                 }
                 Op::Neg => {
@@ -549,7 +538,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.unop(i.a(), x, sym::UMINUS, c));
+                        outcome!(cx.unop(i.a(), x, const { method_of(Op::Neg) }, c));
                     }
                 }
                 Op::Not => {
@@ -559,7 +548,7 @@ impl Cx {
                         pc = unsafe { pc.add(1) };
                     } else {
                         let c = next_cache!();
-                        outcome!(cx.unop(i.a(), x, sym::NOT, c));
+                        outcome!(cx.unop(i.a(), x, const { method_of(Op::Not) }, c));
                     }
                 }
                 Op::Aref => {
@@ -592,7 +581,7 @@ impl Cx {
                         save!();
                         cx.literal_key(x, y)
                     };
-                    outcome!(cx.binop(i.a(), x, y, sym::AREF, c));
+                    outcome!(cx.binop(i.a(), x, y, const { method_of(Op::Aref) }, c));
                 }
                 Op::Aset => {
                     let (x, y, v) = (fp.r(i.a()), fp.r(i.b()), fp.r(i.c()));
@@ -641,17 +630,17 @@ impl Cx {
                         own_end();
                     }
                 }
-                Op::JLt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::LT, <),
-                Op::JLe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::LE, <=),
-                Op::JGt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::GT, >),
-                Op::JGe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::GE, >=),
-                Op::JEq => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), sym::EQ, ==),
-                Op::JLtI => cmp_jump_imm!(i, sym::LT, <),
-                Op::JLeI => cmp_jump_imm!(i, sym::LE, <=),
-                Op::JGtI => cmp_jump_imm!(i, sym::GT, >),
-                Op::JGeI => cmp_jump_imm!(i, sym::GE, >=),
-                Op::JEqI => cmp_jump_imm!(i, sym::EQ, ==),
-                Op::JNeI => cmp_jump_imm!(i, sym::NEQ, !=),
+                Op::JLt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), Op::JLt, <),
+                Op::JLe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), Op::JLe, <=),
+                Op::JGt => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), Op::JGt, >),
+                Op::JGe => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), Op::JGe, >=),
+                Op::JEq => cmp_jump!(i, fp.r(i.a()), fp.r(i.b()), Op::JEq, ==),
+                Op::JLtI => cmp_jump_imm!(i, Op::JLtI, <),
+                Op::JLeI => cmp_jump_imm!(i, Op::JLeI, <=),
+                Op::JGtI => cmp_jump_imm!(i, Op::JGtI, >),
+                Op::JGeI => cmp_jump_imm!(i, Op::JGeI, >=),
+                Op::JEqI => cmp_jump_imm!(i, Op::JEqI, ==),
+                Op::JNeI => cmp_jump_imm!(i, Op::JNeI, !=),
 
                 Op::Send => {
                     let c = next_cache!();
@@ -671,7 +660,7 @@ impl Cx {
                         };
                         // The commonest kind by a branch of its own: it is better foreseen than the jump of a table.
                         if hot.kind == HotKind::Simple && argc == hot.argc as usize {
-                            enter!(b, i.a(), hot, blk, 0, hot.argc as usize, hot.code);
+                            enter!(i, hot, Entry { block: blk, flags: 0, argc: hot.argc as usize, start: hot.code });
                             continue;
                         }
                         if hot.kind == HotKind::AttrGet && argc == 0 {
@@ -685,11 +674,11 @@ impl Cx {
                         match hot.kind {
                             HotKind::Optional => {
                                 if let Some(start) = hot.start(argc) {
-                                    enter!(b, i.a(), hot, blk, 0, argc, start);
+                                    enter!(i, hot, Entry { block: blk, flags: 0, argc, start });
                                     continue;
                                 }
                             }
-                            HotKind::Native if blk.is_nil() && argc >= hot.min as usize && (hot.max < 0 || argc <= hot.max as usize) => {
+                            HotKind::Native if blk.is_nil() && hot.takes(argc) => {
                                 if let Some(f) = hot.native {
                                     save!();
                                     match cx.run_native(f, hot.guard, recv, fp.slice(b + 1, argc)) {
@@ -772,7 +761,7 @@ impl Cx {
                                     if i.a() < b - HEADER as usize
                                         && let Some(start) = h.start(argc)
                                     {
-                                        enter!(b, i.a(), h, blk, ff::DISCARD, argc, start);
+                                        enter!(i, h, Entry { block: blk, flags: ff::DISCARD, argc, start });
                                         continue;
                                     }
                                     fp.set_r(b, recv);
@@ -880,11 +869,7 @@ impl Cx {
                     cx.alias_global(n, o);
                 }
 
-                Op::Array => {
-                    save!();
-                    let v = cx.heap.array(cx.k.array.val(), fp.slice(i.b(), i.c())).val();
-                    fp.set_r(i.a(), v);
-                }
+                Op::Array => make!(i, Op::Array),
                 Op::ArrPush => {
                     save!();
                     if let Some(a) = fp.r(i.a()).as_array() {
@@ -910,7 +895,7 @@ impl Cx {
                         outcome!(cx.splat(i.a(), v, i.x() != 0));
                     }
                 }
-                Op::Hash => leaf!(i.a(), cx.hash_literal(fp.slice(i.b(), i.c()))),
+                Op::Hash => make!(i, Op::Hash),
                 Op::HashPut => {
                     save!();
                     match cx.hash_put_op(fp.r(i.a()), fp.r(i.b()), fp.r(i.c())) {
@@ -932,10 +917,7 @@ impl Cx {
                         Err(x) => outcome!(cx.leaf_exit_drop(x)),
                     }
                 }
-                Op::Range => {
-                    let (lo, hi) = (fp.r(i.b()), fp.r(i.c()));
-                    leaf!(i.a(), cx.range_literal(lo, hi, i.x() != 0));
-                }
+                Op::Range => make!(i, Op::Range),
                 Op::ToS => {
                     let c = next_cache!();
                     let v = fp.r(i.b());
@@ -945,22 +927,14 @@ impl Cx {
                         outcome!(cx.to_s_op(i.a(), v, c));
                     }
                 }
-                Op::Concat => leaf!(i.a(), cx.concat_strings(fp.slice(i.b(), i.c()), i.x() != 0)),
+                Op::Concat => make!(i, Op::Concat),
                 Op::Intern => {
                     save!();
                     leaf!(i.a(), cx.intern_op(fp.r(i.b())));
                 }
                 Op::Regex => leaf!(i.a(), cx.regex_literal(fp.slice(i.b(), i.c()), i.x())),
-                Op::Closure => {
-                    save!();
-                    let p = cx.make_closure(fp, i.b() as u16, i.x() != 0);
-                    fp.set_r(i.a(), p);
-                }
-                Op::BlockProc => {
-                    save!();
-                    let p = cx.block_proc(fp);
-                    fp.set_r(i.a(), p);
-                }
+                Op::Closure => make!(i, Op::Closure),
+                Op::BlockProc => make!(i, Op::BlockProc),
                 Op::BlockRaw => fp.set_r(i.a(), fp.block()),
                 Op::BlockGiven => {
                     let block = fp.block();
@@ -980,11 +954,7 @@ impl Cx {
                     let v = fp.r(i.b()).as_array().and_then(|a| a.get(i.c())).unwrap_or(Value::NIL);
                     fp.set_r(i.a(), v);
                 }
-                Op::ArrRest => {
-                    save!();
-                    let v = cx.array_rest(fp.r(i.b()), i.c(), i.x() as usize);
-                    fp.set_r(i.a(), v);
-                }
+                Op::ArrRest => make!(i, Op::ArrRest),
                 Op::ArrPost => {
                     let (pre, post) = (i.c() >> 8, i.c() & 255);
                     let v = fp.r(i.b()).as_array().and_then(|a| {
@@ -1000,7 +970,7 @@ impl Cx {
                     if let Some(t) = cx.case_eq_fast(p, v) {
                         fp.set_r(i.a(), Value::bool(t));
                     } else {
-                        outcome!(cx.binop(i.a(), p, v, sym::EQQ, c));
+                        outcome!(cx.binop(i.a(), p, v, const { method_of(Op::CaseEq) }, c));
                     }
                 }
                 Op::RescueMatch => {
@@ -1026,8 +996,8 @@ impl Cx {
                     cx.heap.publish(v);
                     fp.iseq().set_once(i.b(), v);
                 }
-                Op::NthRef => leaf!(i.a(), cx.nth_ref(i.bc())),
-                Op::BackRef => leaf!(i.a(), cx.back_ref(i.x())),
+                Op::NthRef => make!(i, Op::NthRef),
+                Op::BackRef => make!(i, Op::BackRef),
                 Op::MatchSet => {
                     let v = fp.r(i.a());
                     leaf!(i.a(), cx.match_set(v));

@@ -11,8 +11,10 @@
 //! Invariant: cells are born elsewhere only between [`Heap::begin_place`](kumi_heap::Heap) and
 //! `end_place`, and no safepoint lies between them: whatever may reach one ends it first.
 
+use super::entry::{Entry, enter_method};
+use super::make::{make, make_env};
 use crate::Cx;
-use crate::doors::NO_METHOD;
+use crate::doors::{NO_METHOD, R};
 use crate::tasks::frame::{Fp, ff};
 use crate::tasks::outcome::Outcome;
 use crate::world::hot::HotKind;
@@ -169,33 +171,15 @@ impl Cx {
     }
     fn make_value(&mut self, i: Insn) -> Outcome {
         let fp = self.fp();
-        let (a, b, c) = (i.a(), i.b(), i.c());
-        let r = match i.op() {
-            Op::Str => Ok(self.fresh_string(fp.iseq(), i.bc() as usize)),
-            Op::EnvNew => {
-                let e = self.heap.env(fp.env(), a as u32);
-                fp.set_env(e.val());
-                return Outcome::Go;
-            }
-            Op::Array => Ok(self.heap.array(self.k.array.val(), fp.slice(b, c)).val()),
-            Op::Hash => self.hash_literal(fp.slice(b, c)),
-            Op::Range => self.range_literal(fp.r(b), fp.r(c), i.x() != 0),
-            Op::Concat => self.concat_strings(fp.slice(b, c), i.x() != 0),
-            Op::Closure => Ok(self.make_closure(fp, b as u16, i.x() != 0)),
-            Op::BlockProc => Ok(self.block_proc(fp)),
-            Op::Splat => return self.splat(a, fp.r(b), i.x() != 0),
-            Op::ArrRest => Ok(self.array_rest(fp.r(b), c, i.x() as usize)),
-            Op::NthRef => self.nth_ref(i.bc()),
-            Op::BackRef => self.back_ref(i.x()),
-            _ => Ok(Value::NIL),
-        };
-        match r {
-            Ok(v) => {
-                fp.set_r(a, v);
-                Outcome::Go
-            }
-            Err(x) => self.leaf_exit(x, a),
+        match i.op() {
+            Op::EnvNew => make_env(self, fp, i),
+            Op::Splat => return self.splat(i.a(), fp.r(i.b()), i.x() != 0),
+            op => match make(self, fp, op, i) {
+                Ok(v) => fp.set_r(i.a(), v),
+                Err(x) => return self.leaf_exit(x, i.a()),
+            },
         }
+        Outcome::Go
     }
     /// Such an instruction with a cache word: an operator, interpolation, `super`.
     #[cold]
@@ -242,26 +226,15 @@ impl Cx {
             let argc = i.x() as usize;
             let h = &self.hot[m as usize];
             match (h.kind, h.native) {
-                (HotKind::Native, Some(f)) if argc >= h.min as usize && (h.max < 0 || argc <= h.max as usize) => {
-                    let g = h.guard;
-                    return match self.run_native(f, g, recv, fp.slice(b + 1, argc)) {
-                        Ok(v) => {
-                            fp.set_r(i.a(), v);
-                            Outcome::Go
-                        }
-                        Err(x) => self.native_exit(x, i, m, Value::NIL),
-                    };
+                (HotKind::Native, Some(f)) if h.takes(argc) => {
+                    let guard = h.guard;
+                    let r = self.run_native(f, guard, recv, fp.slice(b + 1, argc));
+                    return self.native_end(r, i, m);
                 }
                 (HotKind::Indexed, _) if argc == 0 => {
                     if let Some(f) = h.indexed {
-                        let index = h.arg;
-                        return match f(self, recv, index) {
-                            Ok(v) => {
-                                fp.set_r(i.a(), v);
-                                Outcome::Go
-                            }
-                            Err(x) => self.native_exit(x, i, m, Value::NIL),
-                        };
+                        let r = f(self, recv, h.arg);
+                        return self.native_end(r, i, m);
                     }
                 }
                 // Entered as from any other call: how large a frame is, and so how deep a program goes, is not the site's affair.
@@ -292,25 +265,25 @@ impl Cx {
         }
         self.send_slow(i, cache)
     }
+    fn native_end(&mut self, r: R, i: Insn, m: u32) -> Outcome {
+        match r {
+            Ok(v) => {
+                self.fp().set_r(i.a(), v);
+                Outcome::Go
+            }
+            Err(x) => self.native_exit(x, i, m, Value::NIL),
+        }
+    }
     /// Enters a method of the object in `R[b]`, whose arguments stand in the window: for `new` its `initialize`.
     fn enter_placed(&mut self, i: Insn, m: u32, argc: usize, flags: u64) -> Outcome {
-        let h = &self.hot[m as usize];
-        let (nregs, code, iseq, cref) = (h.nregs as usize, h.start(argc).unwrap_or(h.code), h.iseq, h.cref);
-        let b = i.b();
-        if !self.has_room(self.fp(), b + nregs) && !self.grow_stack(b + nregs) {
+        let (mut fp, mut pc) = (self.fp(), self.pc);
+        // SAFETY: the row of a method that an inline cache names; both tables only grow.
+        let h = unsafe { &*self.hot.as_ptr().add(m as usize) };
+        let at = Entry { block: Value::NIL, flags, argc, start: h.start(argc).unwrap_or(h.code) };
+        if !enter_method(self, &mut fp, &mut pc, i, h, at) {
             return self.stack_overflow();
         }
-        let fp = self.fp();
-        let nf = fp.add(b);
-        nf.set_link(b, i.a(), flags);
-        nf.set_iseq(iseq);
-        nf.set_ret(self.pc);
-        nf.set_cref(cref);
-        nf.set_block(Value::NIL);
-        nf.set_env(Value::NIL);
-        nf.nil_fill(argc + 1, nregs);
-        self.fp = nf.0;
-        self.pc = code;
+        (self.fp, self.pc) = (fp.0, pc);
         if self.heap.poll.load(Relaxed) { self.safepoint() } else { Outcome::Go }
     }
     /// An intrinsic of the library for a caller whose site may be out.

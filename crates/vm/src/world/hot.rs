@@ -73,6 +73,11 @@ impl Hot {
 }
 
 impl Hot {
+    /// Does the native take so many arguments?
+    #[inline(always)]
+    pub fn takes(&self, argc: usize) -> bool {
+        argc >= self.min as usize && (self.max < 0 || argc <= self.max as usize)
+    }
     /// Where bytecode begins that takes so many arguments as they stand in the caller's window; None: the general path binds them.
     #[inline(always)]
     pub fn start(&self, argc: usize) -> Option<*const AtomicU64> {

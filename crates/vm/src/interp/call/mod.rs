@@ -18,3 +18,4 @@ mod sends;
 mod unused;
 
 pub use missing::Missing;
+pub(super) use operators::method_of;

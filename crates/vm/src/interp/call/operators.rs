@@ -17,6 +17,75 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+/// Where the operands of an operator's instruction stand.
+#[derive(Clone, Copy)]
+enum Form {
+    /// `R[a] = R[b] op R[c]`
+    Binary,
+    /// `R[a] = R[b] op sc`
+    Small,
+    /// `R[a] = op R[b]`
+    Unary,
+    /// `R[a] = R[b][R[c]]`, where the key may be a literal.
+    Index,
+    /// `R[a][R[b]] = R[c]`
+    Store,
+    /// A jump by `R[a] op R[b]`.
+    Jump,
+    /// A jump by `R[a] op sb`.
+    SmallJump,
+}
+
+/// The method that an operator's instruction stands for, and where its operands are; `None`: it is no operator.
+const fn operator(op: Op) -> Option<(Sym, Form)> {
+    use Form::*;
+    Some(match op {
+        Op::Add => (sym::PLUS, Binary),
+        Op::AddI => (sym::PLUS, Small),
+        Op::Sub => (sym::MINUS, Binary),
+        Op::SubI => (sym::MINUS, Small),
+        Op::Mul => (sym::MUL, Binary),
+        Op::Div => (sym::DIV, Binary),
+        Op::Mod => (sym::MOD, Binary),
+        Op::Shl => (sym::SHL, Binary),
+        Op::Shr => (sym::SHR, Binary),
+        Op::And => (sym::AND, Binary),
+        Op::Or => (sym::OR, Binary),
+        Op::Xor => (sym::XOR, Binary),
+        Op::Neg => (sym::UMINUS, Unary),
+        Op::Not => (sym::NOT, Unary),
+        Op::Aref => (sym::AREF, Index),
+        Op::Aset => (sym::ASET, Store),
+        Op::CaseEq => (sym::EQQ, Binary),
+        Op::Lt => (sym::LT, Binary),
+        Op::Le => (sym::LE, Binary),
+        Op::Gt => (sym::GT, Binary),
+        Op::Ge => (sym::GE, Binary),
+        Op::Eq => (sym::EQ, Binary),
+        Op::Neq => (sym::NEQ, Binary),
+        Op::JLt => (sym::LT, Jump),
+        Op::JLe => (sym::LE, Jump),
+        Op::JGt => (sym::GT, Jump),
+        Op::JGe => (sym::GE, Jump),
+        Op::JEq => (sym::EQ, Jump),
+        Op::JLtI => (sym::LT, SmallJump),
+        Op::JLeI => (sym::LE, SmallJump),
+        Op::JGtI => (sym::GT, SmallJump),
+        Op::JGeI => (sym::GE, SmallJump),
+        Op::JEqI => (sym::EQ, SmallJump),
+        Op::JNeI => (sym::NEQ, SmallJump),
+        _ => return None,
+    })
+}
+
+/// The method that an operator's instruction stands for.
+pub(in crate::interp) const fn method_of(op: Op) -> Sym {
+    match operator(op) {
+        Some((mid, _)) => mid,
+        None => panic!("it is no operator"),
+    }
+}
+
 impl Cx {
     /// A binary operator that has no fast path for its operands.
     #[cold]
@@ -137,49 +206,30 @@ impl Cx {
         let fp = self.fp();
         let op = Op::ALL[(i.x() & 0x7f) as usize];
         let (a, b, c) = (i.a(), i.b(), i.c());
+        let Some((mid, form)) = operator(op) else { unreachable!("only operators are made generic") };
         // By a call in any case: not by a short cut of the instruction that was taken back.
-        let called = |cx: &mut Cx, dst, x, y, mid, cache| cx.op_call(dst, x, &[y], mid, cache, 0);
-        let jumps = |cx: &mut Cx, x, y, mid, cache| cx.op_call(0, x, &[y], mid, cache, ff::JUMP);
-        let imm = || Value::fix(i.sb() as i64);
-        match op {
-            Op::Add => called(self, a, fp.r(b), fp.r(c), sym::PLUS, cache),
-            Op::Sub => called(self, a, fp.r(b), fp.r(c), sym::MINUS, cache),
-            Op::Mul => called(self, a, fp.r(b), fp.r(c), sym::MUL, cache),
-            Op::Div => called(self, a, fp.r(b), fp.r(c), sym::DIV, cache),
-            Op::Mod => called(self, a, fp.r(b), fp.r(c), sym::MOD, cache),
-            Op::AddI => called(self, a, fp.r(b), Value::fix(i.sc() as i64), sym::PLUS, cache),
-            Op::SubI => called(self, a, fp.r(b), Value::fix(i.sc() as i64), sym::MINUS, cache),
-            Op::Lt => called(self, a, fp.r(b), fp.r(c), sym::LT, cache),
-            Op::Le => called(self, a, fp.r(b), fp.r(c), sym::LE, cache),
-            Op::Gt => called(self, a, fp.r(b), fp.r(c), sym::GT, cache),
-            Op::Ge => called(self, a, fp.r(b), fp.r(c), sym::GE, cache),
-            Op::Eq => called(self, a, fp.r(b), fp.r(c), sym::EQ, cache),
-            Op::Neq => called(self, a, fp.r(b), fp.r(c), sym::NEQ, cache),
-            Op::Shl => called(self, a, fp.r(b), fp.r(c), sym::SHL, cache),
-            Op::Shr => called(self, a, fp.r(b), fp.r(c), sym::SHR, cache),
-            Op::And => called(self, a, fp.r(b), fp.r(c), sym::AND, cache),
-            Op::Or => called(self, a, fp.r(b), fp.r(c), sym::OR, cache),
-            Op::Xor => called(self, a, fp.r(b), fp.r(c), sym::XOR, cache),
-            Op::Neg => self.unop(a, fp.r(b), sym::UMINUS, cache),
-            Op::Not => self.unop(a, fp.r(b), sym::NOT, cache),
-            Op::Aref => {
-                let key = if i.x() < 0x80 { fp.r(c) } else { self.literal_key(fp.r(b), fp.r(c)) };
-                called(self, a, fp.r(b), key, sym::AREF, cache)
-            }
-            Op::Aset => self.aset_slow(fp.r(a), fp.r(b), fp.r(c), cache),
-            Op::CaseEq => called(self, a, fp.r(b), fp.r(c), sym::EQQ, cache),
-            Op::JLt => jumps(self, fp.r(a), fp.r(b), sym::LT, cache),
-            Op::JLe => jumps(self, fp.r(a), fp.r(b), sym::LE, cache),
-            Op::JGt => jumps(self, fp.r(a), fp.r(b), sym::GT, cache),
-            Op::JGe => jumps(self, fp.r(a), fp.r(b), sym::GE, cache),
-            Op::JEq => jumps(self, fp.r(a), fp.r(b), sym::EQ, cache),
-            Op::JLtI => jumps(self, fp.r(a), imm(), sym::LT, cache),
-            Op::JLeI => jumps(self, fp.r(a), imm(), sym::LE, cache),
-            Op::JGtI => jumps(self, fp.r(a), imm(), sym::GT, cache),
-            Op::JGeI => jumps(self, fp.r(a), imm(), sym::GE, cache),
-            Op::JEqI => jumps(self, fp.r(a), imm(), sym::EQ, cache),
-            Op::JNeI => jumps(self, fp.r(a), imm(), sym::NEQ, cache),
-            _ => unreachable!("only operators are made generic"),
+        let (x, y, flags) = match form {
+            Form::Binary => (fp.r(b), fp.r(c), 0),
+            Form::Small => (fp.r(b), Value::fix(i.sc() as i64), 0),
+            Form::Unary => return self.unop(a, fp.r(b), mid, cache),
+            Form::Index if i.x() < 0x80 => (fp.r(b), fp.r(c), 0),
+            Form::Index => (fp.r(b), self.literal_key(fp.r(b), fp.r(c)), 0),
+            Form::Store => return self.aset_slow(fp.r(a), fp.r(b), fp.r(c), cache),
+            Form::Jump => (fp.r(a), fp.r(b), ff::JUMP),
+            Form::SmallJump => (fp.r(a), Value::fix(i.sb() as i64), ff::JUMP),
+        };
+        self.op_call(if flags == 0 { a } else { 0 }, x, &[y], mid, cache, flags)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_quick_instruction_has_a_method_and_no_other_does() {
+        for op in Op::ALL {
+            assert_eq!(op.is_quick(), operator(*op).is_some(), "{op:?}");
         }
     }
 }
