@@ -37,7 +37,7 @@ fn strings_and_arrays(h: &mut Heap, bytes: usize) -> Value {
             .collect();
         let a = h.array(Value::FALSE, &es).val();
         made += 10 * 48 + 10 * 40;
-        root.as_array().into_iter().for_each(|mut x| x.push(a));
+        root.as_array().into_iter().for_each(|x| h.edit(x).push(a));
     }
     root
 }
@@ -49,7 +49,7 @@ fn trees(h: &mut Heap, bytes: usize) -> Value {
     let mut made = 0;
     while made < bytes {
         let (i, j) = (r.below(pool.len()), r.below(pool.len()));
-        let mut e = h.env(Value::NIL, 3);
+        let e = h.env(Value::NIL, 3);
         e.set(0, pool[i]);
         e.set(1, if i == j { Value::NIL } else { pool[j] });
         pool[i] = e.val();

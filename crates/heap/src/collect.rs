@@ -140,7 +140,8 @@ impl Heap {
                     }
                 }
                 for c in &mut lock(&shared.classes).all {
-                    if c.data.take_changed() && is_marked(c.val()) {
+                    // SAFETY: the world stands still, and the mark is this thread's to begin.
+                    if unsafe { c.alone() }.data.take_changed() && is_marked(c.val()) {
                         m.rescan(c.val());
                     }
                 }
@@ -266,8 +267,9 @@ fn forget_dead(shared: &HeapShared, full: bool, syms: Option<&SymMarks>) {
     let mut weak = std::mem::take(&mut *lock(&shared.weak));
     weak.retain(|v| alive(*v));
     for v in &weak {
-        if let Some(mut d) = v.cell::<DataObj>() {
-            d.payload.weak(&alive);
+        if let Some(d) = v.cell::<DataObj>() {
+            // SAFETY: the world stands still.
+            unsafe { d.alone() }.payload.weak(&alive);
         }
     }
     lock(&shared.weak).append(&mut weak);
@@ -288,7 +290,8 @@ fn forget_dead(shared: &HeapShared, full: bool, syms: Option<&SymMarks>) {
     if full || classes.old < before {
         for c in &mut classes.all {
             // Class tables hold weak lists of dependents.
-            c.data.unnoted().dependents.retain(|d| alive(d.val()));
+            // SAFETY: the world stands still, and the tables' lock is held.
+            unsafe { c.alone() }.data.unnoted().dependents.retain(|d| alive(d.val()));
             c.data.mro.forget_old();
         }
     }

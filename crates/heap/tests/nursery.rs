@@ -19,8 +19,8 @@ fn private_cells_hold_private_cells_and_die_in_a_nursery_collection() {
         let s = text(&mut h, &format!("number {i} of many, longer than fits into the cell"));
         if i % 10 == 0 {
             h.before_store(keep.val(), s);
-            let mut k = keep;
-            k.push(s);
+            let k = keep;
+            h.edit(k).push(s);
         }
     }
     h.collect_nursery(|m| m.mark(keep.val()));
@@ -35,14 +35,14 @@ fn private_cells_hold_private_cells_and_die_in_a_nursery_collection() {
 #[test]
 fn storing_into_what_left_publishes_the_closure() {
     let mut h = Heap::new();
-    let mut global = h.array(Value::FALSE, &[]);
+    let global = h.array(Value::FALSE, &[]);
     h.publish(global.val());
     let leaf = text(&mut h, "leaf");
     let inner = h.array(Value::FALSE, &[leaf]).val();
     let outer = h.array(Value::FALSE, &[inner, inner]).val();
     let other = text(&mut h, "stays");
     h.before_store(global.val(), outer);
-    global.push(outer);
+    h.edit(global).push(outer);
     for v in [leaf, inner, outer, global.val()] {
         assert_eq!(flags(v), (true, true));
     }
@@ -61,8 +61,8 @@ fn what_is_confined_leaves_without_being_shared() {
     h.before_store(a.val(), s);
     assert_eq!((flags(a.val()), flags(s)), ((true, false), (true, false)));
     h.publish(a.val());
-    let mut b = a;
-    b.push(s);
+    let b = a;
+    h.edit(b).push(s);
     h.publish(b.val());
     assert_eq!(flags(a.val()), (true, true));
 }
@@ -117,12 +117,12 @@ fn what_dies_in_its_nursery_at_a_node_collection_was_allocated_and_is_freed() {
 #[test]
 fn young_collections_keep_what_old_cells_were_given() {
     let mut h = Heap::new();
-    let mut old = h.array(Value::FALSE, &[]);
+    let old = h.array(Value::FALSE, &[]);
     h.collect(&mut |m| m.mark(old.val()));
     for round in 0..10 {
         let s = text(&mut h, &format!("round {round}"));
         h.before_store(old.val(), s);
-        old.push(s);
+        h.edit(old).push(s);
         for i in 0..2_000 {
             text(&mut h, &format!("garbage {i}"));
         }
@@ -138,7 +138,7 @@ fn young_collections_keep_what_old_cells_were_given() {
 #[test]
 fn young_collections_keep_what_old_classes_were_given() {
     let mut h = Heap::new();
-    let mut c = h.class(Value::FALSE, Role::Class, ClassData::new(None, Instance::Object));
+    let c = h.class(Value::FALSE, Role::Class, ClassData::new(None, Instance::Object));
     h.collect(&mut |m| m.mark(c.val()));
     let root = c.val();
     let young = |h: &mut Heap| {
@@ -148,24 +148,25 @@ fn young_collections_keep_what_old_classes_were_given() {
     };
     assert_eq!(young(&mut h), 1);
     let s = text(&mut h, "stays");
-    c.data.ivars.push((Sym(1), s));
+    h.edit(c).data.ivars.push((Sym(1), s));
     assert_eq!(young(&mut h), 2);
     // It has grown old with its class, whatever else comes and goes.
     text(&mut h, "goes");
     assert_eq!(young(&mut h), 2);
-    c.data.ivars[0].1 = text(&mut h, "comes later");
+    h.edit(c).data.ivars[0].1 = text(&mut h, "comes later");
     assert_eq!(young(&mut h), 3, "an old one waits for the next full collection");
     h.collect(&mut |m| m.mark(c.val()));
     assert_eq!(h.stat().live_cells, 2);
     // A class that dies young leaves no trace, and those that stay are looked at as before.
     let gone = h.class(Value::FALSE, Role::Class, ClassData::new(None, Instance::Object));
-    let mut sub = h.class(Value::FALSE, Role::Class, ClassData::new(Some(c), Instance::Object));
+    let sub = h.class(Value::FALSE, Role::Class, ClassData::new(Some(c), Instance::Object));
     assert!(gone != sub);
-    c.data.dependents.extend([gone, sub]);
-    c.data.ivars.push((Sym(2), sub.val()));
+    h.edit(c).data.dependents.extend([gone, sub]);
+    h.edit(c).data.ivars.push((Sym(2), sub.val()));
     assert_eq!(young(&mut h), 3);
     assert_eq!(c.data.dependents, [sub]);
-    sub.data.cvars.push((Sym(3), text(&mut h, "of the class below")));
+    let below = text(&mut h, "of the class below");
+    h.edit(sub).data.cvars.push((Sym(3), below));
     assert_eq!(young(&mut h), 4);
 }
 
@@ -198,7 +199,7 @@ fn cells_of_every_size_find_room() {
         r = r.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let n = (r >> 33) % 300;
         let e = h.env(Value::NIL, n as u32);
-        let mut e2 = e;
+        let e2 = e;
         e2.put((0..n as i64).map(|k| Value::fix((i as i64) << 10 | k)));
         if r >> 40 & 7 == 0 {
             kept.push((i, n, e));

@@ -60,7 +60,7 @@ impl World {
             0 => h.str(Value::FALSE, &vec![b'x'; self.r.below(70)], 1).val(),
             1 => h.range(Value::FALSE, x, x, false),
             2 => {
-                let mut e = h.env(x, n as u32);
+                let e = h.env(x, n as u32);
                 // A new cell is filled without a barrier, before the next safepoint.
                 e.put(vs.iter().copied());
                 e.val()
@@ -86,36 +86,36 @@ impl World {
             }
             18..=27 => {
                 let (a, v) = (self.any(w), self.any(w));
-                if let Some(mut x) = a.as_array() {
+                if let Some(x) = a.as_array() {
                     self.heaps[w].before_store(a, v);
                     if x.len() < 50 {
-                        x.push(v);
+                        self.heaps[w].edit(x).push(v);
                     } else {
-                        x.set(7, v);
+                        self.heaps[w].edit(x).set(7, v);
                     }
-                } else if let Some(mut x) = a.as_hash() {
+                } else if let Some(x) = a.as_hash() {
                     let r = &mut self.r;
                     // Positions that a collection has seen change too, and tables take each other's place.
                     match r.below(8) {
                         0..=3 => {
                             self.heaps[w].before_store(a, v);
-                            x.h.push(r.below(1 << 20) as u64, Value::fix(5), v);
+                            self.heaps[w].edit(x).h.push(r.below(1 << 20) as u64, Value::fix(5), v);
                         }
                         4 | 5 => {
                             self.heaps[w].before_store(a, v);
                             let at = r.below(x.h.slots());
-                            x.h.set_val(at, v);
+                            self.heaps[w].edit(x).h.set_val(at, v);
                         }
                         6 => {
                             let at = r.below(x.h.slots());
-                            x.h.remove_at(at);
+                            self.heaps[w].edit(x).h.remove_at(at);
                         }
                         _ => {
                             let mut other = x.h.as_ref().clone();
                             other.reserve(r.below(100));
                             self.heaps[w].before_store(a, v);
                             other.push(r.below(1 << 20) as u64, Value::fix(6), v);
-                            x.h.assign(other);
+                            self.heaps[w].edit(x).h.assign(other);
                         }
                     }
                 }

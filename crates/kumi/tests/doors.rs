@@ -15,8 +15,8 @@ fn run(src: &str) -> String {
     let cx = Box::leak(kumi::assemble(kumi_vm::Options::default()).unwrap());
     cx.natives(TABLE);
     let (object, name) = (cx.k.object, "Row");
-    let mut row = cx.define_class(object, name, object);
-    row.data.instance = Instance::None;
+    let row = cx.define_class(object, name, object);
+    cx.heap.edit(row).data.instance = Instance::None;
     let program = cx.str(src);
     cx.set_global("$program", program);
     match cx.eval_system(b"TOPLEVEL_BINDING.eval($program).inspect", "<internal:doors>", 1) {

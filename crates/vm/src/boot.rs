@@ -97,10 +97,9 @@ impl Cx {
             forced: Default::default(),
             place: Default::default(),
         };
-        let mut owner = owner;
         let Some(i) = self.new_method(m) else { return };
-        if owner.data.methods.insert(name, i).is_none() {
-            owner.data.method_order.push(name);
+        if self.heap.edit(owner).data.methods.insert(name, i).is_none() {
+            self.heap.edit(owner).data.method_order.push(name);
         }
     }
 }

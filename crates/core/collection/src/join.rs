@@ -105,8 +105,7 @@ impl Step {
                 Some(b) => b.iter().for_each(|other| self.give(cx, element, other)),
             }
             if self.is(OWN_UNIQUE) {
-                let mut others = self.others;
-                others.h.remove_at(at);
+                cx.heap.edit(self.others).h.remove_at(at);
             }
         }
         match place {
@@ -115,14 +114,14 @@ impl Step {
                 let held = if element.truthy() { element } else { self.new_bucket(cx, own, &[element]) };
                 cx.hash_push(own, hash, key, held)?;
             }
-            Some((mut own, Some(at))) => {
+            Some((own, Some(at))) => {
                 let held = own.h.at(at).map_or(Value::NIL, |e| e.val);
                 match self.bucket(held) {
                     Some(bucket) => cx.push(bucket, element),
                     None => {
                         let bucket = self.new_bucket(cx, own, &[held, element]);
                         cx.heap.before_store(own.val(), bucket);
-                        own.h.set_val(at, bucket);
+                        cx.heap.edit(own).h.set_val(at, bucket);
                     }
                 }
             }

@@ -166,9 +166,9 @@ fn i_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__range_set(range, lo, hi, exclusive)`: initialize of a subclass's instance.
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut r = me(cx, args[0])?;
+    let r = me(cx, args[0])?;
     cx.heap.before_store_all(args[0], &args[1..3]);
-    (r.lo, r.hi) = (args[1], args[2]);
+    (cx.heap.edit(r).lo, cx.heap.edit(r).hi) = (args[1], args[2]);
     r.hdr.x.set(args[3].truthy() as u16);
     Ok(args[0])
 }

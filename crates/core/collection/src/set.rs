@@ -34,9 +34,9 @@ fn add_p(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn delete(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let (mut h, _l) = table(cx, recv, args)?;
+    let (h, _l) = table(cx, recv, args)?;
     if let Some(i) = cx.hash_find(h, args[0])? {
-        h.h.remove_at(i);
+        cx.heap.edit(h).h.remove_at(i);
     }
     Ok(recv)
 }

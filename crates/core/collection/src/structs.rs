@@ -41,9 +41,9 @@ fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if members.len() > 4000 {
         return Err(cx.arg_error("too many struct members"));
     }
-    let mut c = cx.new_class(sup);
-    c.data.instance = Instance::Struct(members.len() as u16);
-    c.data.members = members.clone();
+    let c = cx.new_class(sup);
+    cx.heap.edit(c).data.instance = Instance::Struct(members.len() as u16);
+    cx.heap.edit(c).data.members = members.clone();
     for (i, &m) in members.iter().enumerate() {
         accessor(cx, c, m, Body::MemberGet(i as u16), 0);
         if !data {
@@ -171,7 +171,7 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let (mut a, Some(b)) = (cell(recv)?, args[0].cell::<StructObj>()) else {
+    let (a, Some(b)) = (cell(recv)?, args[0].cell::<StructObj>()) else {
         return Err(cx.type_error("initialize_copy should take same class object"));
     };
     if cx.real_class(recv) != cx.real_class(args[0]) || a.slots().len() != b.slots().len() {
@@ -193,7 +193,7 @@ fn data_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// Positional values; a trailing Hash may be keywords, which the prelude tells apart.
 fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut s = cell(recv)?;
+    let s = cell(recv)?;
     if args.last().is_some_and(|v| v.as_hash().is_some()) {
         return Err(Exit::Miss);
     }
@@ -226,7 +226,7 @@ fn struct_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !keyword_init.is_undef() && keyword_init.truthy() {
         return Err(Exit::Miss);
     }
-    let mut s = cx.heap.structure(recv, n);
+    let s = cx.heap.structure(recv, n);
     // A large cell is not born private.
     cx.heap.before_store_all(s.val(), args);
     s.put(args.iter().copied().chain(std::iter::repeat(Value::NIL)));
@@ -244,7 +244,7 @@ fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if init == NO_METHOD || !cx.method(init).builtin {
         return Err(Exit::Miss);
     }
-    let mut s = cx.heap.structure(recv, n);
+    let s = cx.heap.structure(recv, n);
     // A large cell is not born private.
     cx.heap.before_store_all(s.val(), args);
     s.put(args.iter().copied());

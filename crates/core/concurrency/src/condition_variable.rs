@@ -17,7 +17,8 @@ impl Payload for CondVar {
 }
 
 fn condvar(cx: &mut Cx, v: Value) -> Result<&'static mut CondVar, Exit> {
-    match v.as_data::<CondVar>() {
+    // SAFETY: the cell's lock is held around each native of the class, which asks once.
+    match unsafe { v.payload_mut::<CondVar>() } {
         Some(c) => Ok(c),
         None => Err(cx.type_error("wrong argument type (expected condvar)")),
     }

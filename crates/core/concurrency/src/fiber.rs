@@ -35,8 +35,9 @@ fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = cx.data(c, TaskRef { id: t.id, code, own: None });
     t.fiber = v;
     // What the task holds is private as long as its thread runs here: the cell is made without it, and nothing published.
-    if let Some(r) = v.as_data::<TaskRef>() {
-        r.own = Some((t, cx.shared_tasks()));
+    let tasks = cx.shared_tasks();
+    if let Some(r) = cx.heap.edit_data::<TaskRef>(v) {
+        r.own = Some((t, tasks));
     }
     cx.note_recent(t);
     Ok(v)

@@ -82,21 +82,25 @@ impl Payload for Monitor {
     }
 }
 
+/// Who has a Mutex or a Monitor. The cell's lock is held around each native of the two classes, which uses one of them at a time.
 pub(crate) fn held(v: Value) -> Option<&'static mut Held> {
-    if let Some(m) = v.as_data::<Mutex>() {
-        return Some(&mut m.0);
+    // SAFETY: as said above.
+    unsafe {
+        match v.payload_mut::<Mutex>() {
+            Some(m) => Some(&mut m.0),
+            None => v.payload_mut::<Monitor>().map(|m| &mut m.0),
+        }
     }
-    v.as_data::<Monitor>().map(|m| &mut m.0)
 }
 pub(crate) fn mutex(cx: &mut Cx, v: Value) -> Result<&'static mut Held, Exit> {
-    match v.as_data::<Mutex>() {
-        Some(m) => Ok(&mut m.0),
+    match held(v).filter(|_| v.as_data::<Mutex>().is_some()) {
+        Some(m) => Ok(m),
         None => Err(cx.type_error("wrong argument type (expected mutex)")),
     }
 }
 pub(crate) fn monitor(cx: &mut Cx, v: Value) -> Result<&'static mut Held, Exit> {
-    match v.as_data::<Monitor>() {
-        Some(m) => Ok(&mut m.0),
+    match held(v).filter(|_| v.as_data::<Monitor>().is_some()) {
+        Some(m) => Ok(m),
         None => Err(cx.type_error("wrong argument type (expected monitor)")),
     }
 }

@@ -170,22 +170,22 @@ impl Locked<'_> {
 }
 
 #[inline]
-fn queue(cx: &mut Cx, v: Value) -> Result<&'static Queue, Exit> {
-    match v.as_data_ref::<Queue>() {
+fn queue<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v Queue, Exit> {
+    match v.as_data::<Queue>() {
         Some(q) if q.ready.load(Relaxed) => Ok(q),
-        _ => Err(uninitialized(cx, v)),
+        _ => Err(uninitialized(cx, *v)),
     }
 }
 /// The same with its lock, which is taken before the line is read: a line that another processor has comes once, to be written.
 #[inline]
-fn locked(cx: &mut Cx, v: Value) -> Result<(&'static Queue, Locked<'static>), Exit> {
-    if let Some(q) = v.as_data_ref::<Queue>() {
+fn locked<'v>(cx: &mut Cx, v: &'v Value) -> Result<(&'v Queue, Locked<'v>), Exit> {
+    if let Some(q) = v.as_data::<Queue>() {
         let h = q.lock(cx);
         if q.ready.load(Relaxed) {
             return Ok((q, h));
         }
     }
-    Err(uninitialized(cx, v))
+    Err(uninitialized(cx, *v))
 }
 #[cold]
 #[inline(never)]
@@ -204,7 +204,7 @@ fn closed(cx: &mut Cx) -> Exit {
 /// `Queue#push(value)`
 fn push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     cx.heap.before_store(recv, a[0]);
-    let (q, mut h) = locked(cx, recv)?;
+    let (q, mut h) = locked(cx, &recv)?;
     if q.is_closed() {
         return Err(closed(cx));
     }
@@ -216,18 +216,18 @@ fn pop(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     match a {
         [] => wait_pop(cx, recv, u64::MAX),
         [v] if !v.truthy() => wait_pop(cx, recv, u64::MAX),
-        [v] if v.as_hash().is_none() => match locked(cx, recv)?.1.take(cx) {
+        [v] if v.as_hash().is_none() => match locked(cx, &recv)?.1.take(cx) {
             Some(v) => Ok(v),
             None => Err(cx.thread_error("queue empty")),
         },
         _ => {
-            queue(cx, recv)?;
+            queue(cx, &recv)?;
             Err(Exit::Miss)
         }
     }
 }
 fn wait_pop(cx: &mut Cx, me: Value, deadline: u64) -> R {
-    let (q, mut h) = locked(cx, me)?;
+    let (q, mut h) = locked(cx, &me)?;
     if let Some(v) = h.take(cx) {
         return Ok(v);
     }
@@ -257,7 +257,7 @@ fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         [v, nb] if !nb.truthy() => wait_push(cx, recv, *v, u64::MAX),
         [v, nb] if nb.as_hash().is_none() => {
             cx.heap.before_store(recv, *v);
-            let (q, mut h) = locked(cx, recv)?;
+            let (q, mut h) = locked(cx, &recv)?;
             if q.is_closed() {
                 return Err(closed(cx));
             }
@@ -268,14 +268,14 @@ fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
             Ok(recv)
         }
         _ => {
-            queue(cx, recv)?;
+            queue(cx, &recv)?;
             Err(Exit::Miss)
         }
     }
 }
 fn wait_push(cx: &mut Cx, recv: Value, v: Value, deadline: u64) -> R {
     cx.heap.before_store(recv, v);
-    let (q, mut h) = locked(cx, recv)?;
+    let (q, mut h) = locked(cx, &recv)?;
     if q.is_closed() {
         return Err(closed(cx));
     }
@@ -301,7 +301,7 @@ fn push_until(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `Queue#close`
 fn close(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let q = queue(cx, recv)?;
+    let q = queue(cx, &recv)?;
     let mut h = q.lock(cx);
     if !q.is_closed() {
         q.closed.store(true, Release);
@@ -312,7 +312,7 @@ fn close(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 /// `Queue#clear`
 fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let q = queue(cx, recv)?;
+    let q = queue(cx, &recv)?;
     let mut h = q.lock(cx);
     h.clear();
     h.givers.wake_all(cx);
@@ -320,13 +320,13 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 /// `Queue#num_waiting`
 fn num_waiting(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let q = queue(cx, recv)?;
+    let q = queue(cx, &recv)?;
     let h = q.lock(cx);
     Ok(Value::fix((h.takers.waiting(cx) + h.givers.waiting(cx)) as i64))
 }
 /// `__queue_fill(queue, array)`: first values of a new Queue.
 fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
+    let Some(q) = a[0].as_data::<Queue>() else { return Ok(Value::NIL) };
     q.ready.store(true, Relaxed);
     if let Some(l) = a[1].as_array() {
         let l = l.seen().to_vec();
@@ -340,7 +340,7 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__queue_set_max(queue, max)`
 fn set_max(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let max = usize::try_from(cx.arg_i64(a, 1)?).unwrap_or(0).max(1);
-    let Some(q) = a[0].as_data_ref::<Queue>() else { return Ok(Value::NIL) };
+    let Some(q) = a[0].as_data::<Queue>() else { return Ok(Value::NIL) };
     q.ready.store(true, Relaxed);
     let mut h = q.lock(cx);
     let more = max.saturating_sub(h.max);
@@ -357,11 +357,11 @@ fn allocate(cx: &mut Cx, c: Value, _: &[Value]) -> R {
     Ok(cx.data(c, Queue::default()))
 }
 fn max_of(cx: &mut Cx, recv: Value) -> R {
-    let q = queue(cx, recv)?;
+    let q = queue(cx, &recv)?;
     Ok(Value::fix(q.lock(cx).max as i64))
 }
 fn length(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(queue(cx, recv)?.len() as i64))
+    Ok(Value::fix(queue(cx, &recv)?.len() as i64))
 }
 
 // A queue locks itself: see the module.
@@ -372,8 +372,8 @@ pub(crate) static TABLE: &[NativeDef] = &[
     n("Thread::Queue", "enq", 1, 1, push).guard(Guard::None),
     n("Thread::Queue", "pop", 0, 2, pop).guard(Guard::None),
     n("Thread::Queue", "close", 0, 0, close).guard(Guard::None),
-    n("Thread::Queue", "closed?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.is_closed()))).guard(Guard::None),
-    n("Thread::Queue", "empty?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, r)?.len() == 0))).guard(Guard::None),
+    n("Thread::Queue", "closed?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, &r)?.is_closed()))).guard(Guard::None),
+    n("Thread::Queue", "empty?", 0, 0, |cx, r, _| Ok(Value::bool(queue(cx, &r)?.len() == 0))).guard(Guard::None),
     n("Thread::Queue", "length", 0, 0, length).guard(Guard::None),
     n("Thread::Queue", "size", 0, 0, length).guard(Guard::None),
     n("Thread::Queue", "clear", 0, 0, clear).guard(Guard::None),

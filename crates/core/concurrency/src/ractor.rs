@@ -105,7 +105,7 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
     }
     let mut env = Value::NIL;
     for x in chain.into_iter().rev() {
-        let mut c = cx.heap.env(env, x.hdr.aux.get());
+        let c = cx.heap.env(env, x.hdr.aux.get());
         let vs = x.slots().to_vec();
         cx.heap.before_store_all(c.val(), &vs);
         c.put(vs);
@@ -115,11 +115,11 @@ fn copied_env(cx: &mut Cx, p: Gc<ProcObj>) -> Value {
 }
 /// `__proc_share(proc)`: makes it shareable, with its own copy of the variables around it.
 fn proc_share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(mut p) = a[0].as_proc() else { return Ok(a[0]) };
+    let Some(p) = a[0].as_proc() else { return Ok(a[0]) };
     let env = copied_env(cx, p);
     cx.heap.before_store(a[0], env);
-    p.env = env;
-    p.block = Value::NIL;
+    cx.heap.edit(p).env = env;
+    cx.heap.edit(p).block = Value::NIL;
     p.hdr.x.set(p.hdr.x.get() | SHAREABLE_PROC);
     if let Some(h) = a[0].header() {
         h.set(flag::FROZEN);
@@ -161,9 +161,10 @@ fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             let n = cx.data(class, MovedAway);
             // The new cell may be known to more than the old one.
             cx.heap.publish(v);
-            if let (Some(mut old), Some(mut new)) = (v.cell::<DataObj>(), n.cell::<DataObj>()) {
-                let d: &mut DataObj = &mut old;
-                std::mem::swap(&mut d.payload, &mut new.payload);
+            if let (Some(old), Some(new)) = (v.cell::<DataObj>(), n.cell::<DataObj>()) {
+                let gone = std::mem::replace(&mut cx.heap.edit(new).payload, Box::new(MovedAway));
+                let moved = std::mem::replace(&mut cx.heap.edit(old).payload, gone);
+                cx.heap.edit(new).payload = moved;
             }
             n
         }

@@ -33,9 +33,14 @@ fn list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let v: Vec<Value> = v.into_iter().map(|x| x.2).collect();
     Ok(cx.array(&v))
 }
+fn change(cx: &mut Cx, v: Value, f: impl FnOnce(&mut ThreadObj)) -> Result<(), Exit> {
+    thread(cx, &v)?;
+    cx.heap.edit_data(v).map(f);
+    Ok(())
+}
 /// `__thread_state(thread)`: :new, :run, :sleep, :done
 fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let life = thread(cx, a[0])?.life.load(Acquire);
+    let life = thread(cx, &a[0])?.life.load(Acquire);
     let s = match cx.thread_root(a[0]) {
         None if life == NEW => "new",
         None => "done",
@@ -51,7 +56,7 @@ fn waits_forever(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `Thread#join(limit = nil)`; limits that are no Integer or Float, and errors, are the prelude's affair.
 fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    let t = thread(cx, recv)?;
+    let t = thread(cx, &recv)?;
     if cx.task.waits != Waits::Join {
         cx.task.until = match a.first() {
             None => u64::MAX,
@@ -85,8 +90,12 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     cx.task.waits = Waits::Join;
     let ticket = cx.ticket();
     match t.joiner {
-        Some(j) if cx.waits(j) => t.joiners.get_or_insert_default().add(cx, ticket),
-        _ => t.joiner = Some(ticket),
+        Some(j) if cx.waits(j) => {
+            let mut all = cx.heap.edit_data::<ThreadObj>(recv).and_then(|t| t.joiners.take()).unwrap_or_default();
+            all.add(cx, ticket);
+            change(cx, recv, |t| t.joiners = Some(all))?;
+        }
+        _ => change(cx, recv, |t| t.joiner = Some(ticket))?,
     }
     let until = cx.task.until;
     Err(cx.park(until))
@@ -101,39 +110,39 @@ fn limit_ns(v: Value) -> Option<u64> {
 }
 /// `__thread_result(thread)`
 fn result(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(thread(cx, a[0])?.result)
+    Ok(thread(cx, &a[0])?.result)
 }
 /// `__thread_failed(thread)`: the exception that ended it, or nil.
 fn failed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let t = thread(cx, a[0])?;
+    let t = thread(cx, &a[0])?;
     Ok(if t.life.load(Acquire) == DONE { t.failed } else { Value::NIL })
 }
 /// `__thread_fatal(thread)`: its exception is raised in the main thread when it has ended.
 fn fatal(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    thread(cx, a[0])?.fatal = true;
+    change(cx, a[0], |t| t.fatal = true)?;
     Ok(Value::NIL)
 }
 /// `__thread_killed(thread)`, `__thread_kill_mark(thread)`: was it told to end?
 fn killed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::bool(thread(cx, a[0])?.killed))
+    Ok(Value::bool(thread(cx, &a[0])?.killed))
 }
 fn kill_mark(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    thread(cx, a[0])?.killed = true;
+    change(cx, a[0], |t| t.killed = true)?;
     Ok(Value::NIL)
 }
 /// `__thread_group(thread)`, `__thread_set_group(thread, group)`
 fn group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(thread(cx, a[0])?.group)
+    Ok(thread(cx, &a[0])?.group)
 }
 fn set_group(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let t = thread(cx, a[0])?;
+    thread(cx, &a[0])?;
     cx.heap.before_store(a[0], a[1]);
-    t.group = a[1];
+    change(cx, a[0], |t| t.group = a[1])?;
     Ok(a[1])
 }
 /// `__thread_source(thread)`: [path, line] of its block, or nil.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let code = thread(cx, a[0])?.code;
+    let code = thread(cx, &a[0])?.code;
     Ok(cx.code_place(code))
 }
 /// `Kernel#sleep(duration)` of Integers and Floats, or without: the seconds slept, rounded.

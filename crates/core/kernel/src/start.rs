@@ -45,13 +45,13 @@ pub fn prepare(cx: &mut Cx) {
     // The main object's methods are the prelude's, which knows its singleton class by a name of its own.
     let (helpers, main) = (cx.k.helpers, cx.intern("Main"));
     let m = cx.main_object;
-    if let Some(mut s) = cx.singleton_class(m) {
+    if let Some(s) = cx.singleton_class(m) {
         cx.set_const(helpers, main, s.val());
-        s.data.name = None;
+        cx.heap.edit(s).data.name = None;
     }
     let hidden = cx.intern(kumi_vm::HELPERS_KEY);
-    let mut object = cx.k.object;
-    if let Some(k) = object.data.consts.get_mut(&hidden) {
+    let object = cx.k.object;
+    if let Some(k) = cx.heap.edit(object).data.consts.get_mut(&hidden) {
         k.private = true;
     }
     // BasicObject's descendants find it without Object.

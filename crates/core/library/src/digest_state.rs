@@ -27,11 +27,11 @@ fn fresh(name: &str) -> Option<Box<dyn DynDigest>> {
         _ => return None,
     })
 }
-fn state(cx: &mut Cx, v: Value) -> Result<&'static mut State, Exit> {
-    match v.as_data::<State>() {
-        Some(s) => Ok(s),
-        None => Err(cx.type_error("digest state expected")),
+fn state(cx: &mut Cx, v: Value) -> Result<&mut State, Exit> {
+    if v.as_data::<State>().is_none() {
+        return Err(cx.type_error("digest state expected"));
     }
+    cx.heap.edit_data(v).ok_or(Exit::Miss)
 }
 
 /// `__digest_new(name)`

@@ -369,7 +369,7 @@ fn told(cx: &mut Cx, event: &Event) -> Value {
 /// the end in characters; kinds are libyaml's numbers. The last one of a text is kind 2, or 0 for an error:
 /// `[0, line, column, offset, problem, context]`, line and column from 1. nil behind the last one.
 fn next(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let Some(reader) = args[0].as_data_ref::<Reader>() else { return Err(cx.type_error("YAML reader expected")) };
+    let Some(reader) = args[0].as_data::<Reader>() else { return Err(cx.type_error("YAML reader expected")) };
     let _ = cx.detached::<Done>();
     let ns = match reader.source.try_lock() {
         Ok(mut source) => {

@@ -262,7 +262,7 @@ fn document_start(cx: &mut Cx, args: &[Value]) -> Result<Option<Event>, Exit> {
 /// `__yaml_emit(writer, n, kind, fields...)`: emits event `n` (from 1), of one of libyaml's kinds, its fields as `__yaml_next` gives them. The
 /// text that there is to be written, or nil.
 fn emit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let Some(writer) = args[0].as_data_ref::<Writer>() else { return Err(cx.type_error("YAML writer expected")) };
+    let Some(writer) = args[0].as_data::<Writer>() else { return Err(cx.type_error("YAML writer expected")) };
     let (n, kind) = (cx.arg_i64(args, 1)? as u64, cx.arg_i64(args, 2)?);
     let _ = cx.detached::<Done>();
     let (event, ns) = match writer.emitter.try_lock() {

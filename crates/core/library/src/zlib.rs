@@ -68,7 +68,7 @@ fn deflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let all = rest(cx, args, 1, 3)?;
     let last = all.len() <= DEFLATED;
     let piece = &all[..all.len().min(DEFLATED)];
-    let Some(d) = args[0].as_data::<Deflater>() else { return Err(cx.type_error("deflate state expected")) };
+    let Some(d) = cx.heap.edit_data::<Deflater>(args[0]) else { return Err(cx.type_error("deflate state expected")) };
     let flush = match args[2].as_fix().filter(|_| last) {
         Some(2) => FlushCompress::Sync,
         Some(3) => FlushCompress::Full,
@@ -105,7 +105,7 @@ fn inflate_new(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__inflate_run(state, bytes, from)`: `[output, bytes used, finished?, is there more to come?]`.
 fn inflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let all = rest(cx, args, 1, 2)?;
-    let Some(d) = args[0].as_data::<Inflater>() else { return Err(cx.type_error("inflate state expected")) };
+    let Some(d) = cx.heap.edit_data::<Inflater>(args[0]) else { return Err(cx.type_error("inflate state expected")) };
     let mut out: Vec<u8> = Vec::with_capacity((all.len() * 3 + 64).min(INFLATED));
     let mut input = all;
     while !d.done && out.len() < INFLATED {
@@ -128,9 +128,9 @@ fn inflate_run(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         }
     }
     let used = all.len() - input.len();
-    let more = out.len() >= INFLATED;
+    let (more, done) = (out.len() >= INFLATED, d.done);
     let o = cx.str_vec(out, EncIndex::BINARY);
-    Ok(cx.array(&[o, Value::fix(used as i64), Value::bool(d.done), Value::bool(more)]))
+    Ok(cx.array(&[o, Value::fix(used as i64), Value::bool(done), Value::bool(more)]))
 }
 /// `__crc32(bytes, start, from)`: `[sum, from]` after a piece: where the next one begins, nil at the end.
 fn crc32(cx: &mut Cx, _: Value, args: &[Value]) -> R {

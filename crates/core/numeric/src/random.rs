@@ -49,7 +49,7 @@ pub fn boot(cx: &mut Cx) {
 /// Draws from an object's own generator, or from the default one for anything else.
 fn rng<T>(cx: &mut Cx, v: Value, f: impl FnOnce(&mut Rng) -> T) -> T {
     let fresh = || Box::new(Rng::new(random::new_seed()));
-    if let Some(d) = v.as_data::<RandomData>() {
+    if let Some(d) = cx.heap.edit_data::<RandomData>(v) {
         return f(d.0.get_or_insert_with(fresh));
     }
     f(cx.state::<DefaultRng>().0.get_or_insert_with(fresh))

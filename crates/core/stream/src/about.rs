@@ -5,7 +5,7 @@
 
 use crate::binding::Binding;
 use crate::decode::string;
-use crate::doc::{self, Doc, Shared};
+use crate::doc::{self, Doc, Origin, Shared};
 use crate::tree::{self, Got, PLACE, Part, TEXT, View, copied, not_a_tree, origin_of, unread};
 use crate::wait::{self, Mode, Op};
 use crate::{fail, leaf};
@@ -82,7 +82,7 @@ pub fn place(cx: &mut Cx, of: Value, mode: Mode) -> R {
     let told = |row: &[u8]| RowView::new(row).map(|r| (r.line(), r.column(), r.ordinal()));
     let (at, way) = if let Some(r) = of.as_record() {
         let class = cx.real_class(of).val();
-        let way = origin_of(r).and_then(|o| Some(o.way(o.binding.id(class)?)));
+        let way = origin_of(r).as_data::<Origin>().and_then(|o| Some(o.way(o.binding.id(class)?)));
         (told(r.row()), way.unwrap_or_default())
     } else {
         let Some(v) = of.as_data::<View>() else { return Err(not_a_tree(cx, of)) };
@@ -111,7 +111,7 @@ pub fn place(cx: &mut Cx, of: Value, mode: Mode) -> R {
 /// `__xtree_source(tree)`: what its document is called.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = if let Some(r) = a[0].as_record() {
-        origin_of(r).map(|o| o.name.clone())
+        origin_of(r).as_data::<Origin>().map(|o| o.name.clone())
     } else {
         let Some(v) = a[0].as_data::<View>() else { return Err(not_a_tree(cx, a[0])) };
         v.origin().map(|o| o.name.clone())

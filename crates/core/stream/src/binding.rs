@@ -104,7 +104,7 @@ impl Payload for Holder {
 
 /// The schema in a cell.
 pub fn binding(cx: &mut Cx, v: Value) -> Result<Arc<Binding>, Exit> {
-    Ok(payload::<Holder>(cx, v, "a schema")?.0.clone())
+    Ok(payload::<Holder>(cx, &v, "a schema")?.0.clone())
 }
 
 /// `__xschema([[class, name, element, [[field, place, test, class index, cardinality], ...]], ...], path)`

@@ -35,11 +35,11 @@ const fn leaf(name: &'static str, args: u8, f: NativeFn) -> NativeDef {
 }
 
 /// The payload of an argument.
-fn payload<T: Payload>(cx: &mut Cx, v: Value, what: &str) -> Result<&'static T, Exit> {
+fn payload<'v, T: Payload>(cx: &mut Cx, v: &'v Value, what: &str) -> Result<&'v T, Exit> {
     match v.as_data::<T>() {
         Some(p) => Ok(p),
         None => {
-            let found = cx.describe_type(v);
+            let found = cx.describe_type(*v);
             Err(cx.type_error(&format!("{found} is not {what}")))
         }
     }

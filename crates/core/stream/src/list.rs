@@ -180,22 +180,22 @@ impl CursorData {
     }
 }
 
-fn list(cx: &mut Cx, v: Value) -> Result<&'static ListData, Exit> {
+fn list<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v ListData, Exit> {
     payload::<ListData>(cx, v, "a list")
 }
 
 /// `__xlist_set_cut(list)`: it lets go of what is passed.
 fn set_cut(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    list(cx, a[0])?.list.cut();
+    list(cx, &a[0])?.list.cut();
     Ok(Value::NIL)
 }
 /// `__xlist_cut(list)`
 fn is_cut(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::bool(list(cx, a[0])?.list.is_cut()))
+    Ok(Value::bool(list(cx, &a[0])?.list.is_cut()))
 }
 /// `__xlist_size(list)`: the number of elements, once all have arrived; nil before, or when it was cut.
 fn size(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let l = &list(cx, a[0])?.list;
+    let l = &list(cx, &a[0])?.list;
     if l.is_cut() || !l.is_complete() {
         return Ok(Value::NIL);
     }
@@ -211,16 +211,16 @@ fn size(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__xlist_same(list, other)`
 fn same(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::bool(list(cx, a[0])?.list.same(&list(cx, a[1])?.list)))
+    Ok(Value::bool(list(cx, &a[0])?.list.same(&list(cx, &a[1])?.list)))
 }
 /// `__xlist_identity(list)`
 fn identity(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let n = list(cx, a[0])?.list.identity();
+    let n = list(cx, &a[0])?.list.identity();
     Ok(cx.uint(n as u64))
 }
 /// `__xlist_source(list)`: what its document is called.
 fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let name = list(cx, a[0])?.list.producer().name().to_string();
+    let name = list(cx, &a[0])?.list.producer().name().to_string();
     Ok(cx.str(&name))
 }
 
@@ -231,12 +231,12 @@ fn streams(binding: &Binding, class: Value) -> bool {
 
 /// `__xcursor(list, removing, class)`: a reader of a list of elements of that class (nil: of texts).
 fn cursor(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let l = list(cx, a[0])?;
+    let l = list(cx, &a[0])?;
     let cursor = match l.list.cursor(a[1].truthy()) {
         Ok(c) => c,
         Err(e) => return Err(fail::read_error(cx, &e)),
     };
-    let origin = payload::<Doc>(cx, l.doc, "a document")?.origin;
+    let origin = payload::<Doc>(cx, &l.doc, "a document")?.origin;
     let most = if streams(&l.binding, a[2]) { 1 } else { TAKEN };
     let ordinal = Ordinal::new(l.binding.clone(), l.binding.id(a[2]));
     let series = Series::new(ordinal.series(0));
@@ -255,7 +255,7 @@ fn cursor(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xcursor_next(cursor)`: the next element, a record, or a String of a list of texts; nil at the end.
 fn next(cx: &mut Cx, of: Value, mode: Mode) -> R {
-    let data = payload::<CursorData>(cx, of, "a reader")?;
+    let data = payload::<CursorData>(cx, &of, "a reader")?;
     data.waits.over(cx);
     let mut state = data.state.lock();
     if state.at == state.taken.len() {
@@ -282,7 +282,7 @@ fn next(cx: &mut Cx, of: Value, mode: Mode) -> R {
 
 /// `__xcursor_peek(cursor)`: whether there is a next element.
 fn peek(cx: &mut Cx, of: Value, mode: Mode) -> R {
-    let data = payload::<CursorData>(cx, of, "a reader")?;
+    let data = payload::<CursorData>(cx, &of, "a reader")?;
     data.waits.over(cx);
     let found = data.state.lock().fill();
     match found {
@@ -295,7 +295,7 @@ fn peek(cx: &mut Cx, of: Value, mode: Mode) -> R {
 /// `__xcursor_place(cursor, back)`: line and column of the text that was made last, or of the one so many before it in its batch;
 /// nil where they are not known.
 fn place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let data = payload::<CursorData>(cx, a[0], "a reader")?;
+    let data = payload::<CursorData>(cx, &a[0], "a reader")?;
     let back = cx.arg_i64(a, 1)?;
     let state = data.state.lock();
     let at = usize::try_from(back).ok().and_then(|back| state.at.checked_sub(1)?.checked_sub(back));
@@ -309,7 +309,7 @@ fn place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xcursor_batch(cursor, max)`: elements that are there without waiting; `[]` when none is there now, nil at the end.
 fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
-    let data = payload::<CursorData>(cx, of, "a reader")?;
+    let data = payload::<CursorData>(cx, &of, "a reader")?;
     let max = cx.arg_i64(&[max], 0)?.clamp(1, 1 << 20) as usize;
     data.waits.over(cx);
     let mut state = data.state.lock();
@@ -357,7 +357,7 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
 
 /// `__xcursor_ended(cursor, n)`: so many of the inputs read beside this one have ended. What comes now may be of other use.
 fn others_ended(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let data = payload::<CursorData>(cx, a[0], "a reader")?;
+    let data = payload::<CursorData>(cx, &a[0], "a reader")?;
     let n = cx.arg_i64(a, 1)?.clamp(0, 1 << 10) as u32;
     let mut state = data.state.lock();
     let number = state.cursor.as_ref().map(|(_, ordinal)| ordinal.series(n));
@@ -369,7 +369,7 @@ fn others_ended(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xcursor_close(cursor)`: the rest is not wanted.
 fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let data = payload::<CursorData>(cx, a[0], "a reader")?;
+    let data = payload::<CursorData>(cx, &a[0], "a reader")?;
     data.waits.over(cx);
     let mut state = data.state.lock();
     state.at = 0;

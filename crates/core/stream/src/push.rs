@@ -63,7 +63,7 @@ fn push(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xpush_feed(push, bytes)`; nil: that was all.
 fn feed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = payload::<Push>(cx, a[0], "a pushed document")?;
+    let p = payload::<Push>(cx, &a[0], "a pushed document")?;
     if a[1].is_nil() {
         let mut state = p.state.lock();
         state.binder.finish();
@@ -81,7 +81,7 @@ fn feed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__xpush_next(push)`: the next element; nil when more must be pushed, and at the end.
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = payload::<Push>(cx, a[0], "a pushed document")?;
+    let p = payload::<Push>(cx, &a[0], "a pushed document")?;
     let mut state = p.state.lock();
     let s = &mut *state;
     loop {

@@ -76,8 +76,8 @@ impl View {
         v
     }
     /// Where it comes from.
-    pub fn origin(&self) -> Option<&'static mut Origin> {
-        self.home.as_data::<Doc>().map_or(self.home, |d| d.origin).as_data::<Origin>()
+    pub fn origin(&self) -> Option<&Origin> {
+        self.home.as_data::<Doc>().map_or(&self.home, |d| &d.origin).as_data::<Origin>()
     }
     /// What field `i` is called.
     pub fn name(&self, i: usize) -> &str {
@@ -136,9 +136,9 @@ pub fn record(cx: &mut Cx, binding: &Binding, class: ClassId, origin: Value, row
     r.val()
 }
 
-/// Where a record comes from.
-pub fn origin_of(r: Gc<RecordObj>) -> Option<&'static Origin> {
-    r.slot(r.fields().wrapping_sub(1)).as_data::<Origin>().map(|origin| &*origin)
+/// Where a record comes from: the cell of its [`Origin`].
+pub fn origin_of(r: Gc<RecordObj>) -> Value {
+    r.slot(r.fields().wrapping_sub(1))
 }
 
 /// Ends the native: the argument is no element.
@@ -183,6 +183,7 @@ fn record_field<const K: u8>(cx: &mut Cx, r: Gc<RecordObj>, i: usize, removing: 
     let known = r.slot(i);
     if known == Value::REMOVED {
         let name = origin_of(r)
+            .as_data::<Origin>()
             .and_then(|o| o.binding.id(r.val().header().map_or(Value::NIL, |h| h.class())).and_then(|c| o.binding.field(c, i)))
             .map_or(String::new(), |f| f.name.clone());
         return Err(fail::removed(cx, &name));
@@ -214,7 +215,7 @@ fn record_field<const K: u8>(cx: &mut Cx, r: Gc<RecordObj>, i: usize, removing: 
 }
 
 fn nested_record(cx: &mut Cx, r: Gc<RecordObj>, i: usize, start: usize, end: usize) -> Option<Value> {
-    let at = r.slot(r.fields().wrapping_sub(1));
+    let at = origin_of(r);
     let origin = at.as_data::<Origin>()?;
     let class = origin.binding.id(cx.real_class(r.val()).val())?;
     let FieldKind::Class(nested) = origin.binding.field(class, i)?.kind else { return None };
@@ -232,7 +233,7 @@ pub enum Got {
     List(kumi_flow::List),
 }
 
-fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, mode: Mode, removing: bool) -> R {
+fn view_field<const K: u8>(cx: &mut Cx, of: Value, v: &View, i: usize, mode: Mode, removing: bool) -> R {
     match &v.part {
         Part::Row { handle, start, end } => {
             if handle.is_removed(*start as u32, i as u16) {
@@ -318,7 +319,7 @@ pub fn unread(cx: &mut Cx, v: &View, i: usize, e: &ReadError) -> Exit {
 }
 
 /// A node's field as a value, which its view keeps.
-fn made<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Got, removing: bool) -> R {
+fn made<const K: u8>(cx: &mut Cx, of: Value, v: &View, i: usize, got: Got, removing: bool) -> R {
     let x = match got {
         Got::Absent => Value::NIL,
         Got::Text(text) => match cx.beside(of, |cx| decode::<K>(cx, &text, 0, text.len())) {
@@ -328,7 +329,7 @@ fn made<const K: u8>(cx: &mut Cx, of: Value, v: &'static View, i: usize, got: Go
         },
         Got::Row(row) => {
             let Some(class) = row.class() else { return Ok(Value::NIL) };
-            let origin = payload::<Doc>(cx, v.home, "a document")?.origin;
+            let origin = payload::<Doc>(cx, &v.home, "a document")?.origin;
             let end = row.bytes().len();
             cx.beside(of, |cx| view(cx, View::row(v.binding.clone(), class, origin, row, 0, end)))
         }

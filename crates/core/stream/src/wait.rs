@@ -77,23 +77,23 @@ fn nanos(at: Instant) -> u64 {
 const PATIENCE: u64 = 1_000_000_000;
 
 /// What the running task is about to wait for.
-struct Parking {
+struct Parking<'w> {
     fds: Vec<(i32, bool, bool)>,
     deadline: u64,
     /// Somebody is to push.
     push: bool,
     /// Work was begun: look again at once.
     again: bool,
-    states: Vec<(&'static Waits, Arc<Producer>, kumi_flow::Ticket)>,
+    states: Vec<(&'w Waits, Arc<Producer>, kumi_flow::Ticket)>,
 }
 
-impl Parking {
-    fn new() -> Parking {
+impl<'w> Parking<'w> {
+    fn new() -> Self {
         Parking { fds: Vec::new(), deadline: u64::MAX, push: false, again: false, states: Vec::new() }
     }
 
     /// Adds what a look came to.
-    fn add<T>(&mut self, cx: &mut Cx, waits: &'static Waits, producer: &Arc<Producer>, poll: Poll<T>) {
+    fn add<T>(&mut self, cx: &mut Cx, waits: &'w Waits, producer: &Arc<Producer>, poll: Poll<T>) {
         let state = match poll {
             Poll::Ready(_) => {
                 self.again = true;
@@ -148,7 +148,7 @@ impl Parking {
 }
 
 /// Ends a native that found nothing: the task waits and the native runs again, or a feed brings more and tries `op`.
-pub fn park<T>(cx: &mut Cx, waits: &'static Waits, producer: &Arc<Producer>, doc: Value, mode: Mode, op: Op, poll: Poll<T>) -> R {
+pub fn park<T>(cx: &mut Cx, waits: &Waits, producer: &Arc<Producer>, doc: Value, mode: Mode, op: Op, poll: Poll<T>) -> R {
     let mut parking = Parking::new();
     parking.add(cx, waits, producer, poll);
     if parking.push {
@@ -173,11 +173,11 @@ fn try_again(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn wait_any(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let cursors = cx.arg_array(a, 0)?.seen().to_vec();
     for c in &cursors {
-        payload::<CursorData>(cx, *c, "a reader")?.waits.over(cx);
+        payload::<CursorData>(cx, c, "a reader")?.waits.over(cx);
     }
     let mut parking = Parking::new();
     for c in &cursors {
-        let data = payload::<CursorData>(cx, *c, "a reader")?;
+        let data = payload::<CursorData>(cx, c, "a reader")?;
         match data.look() {
             Some(poll) => parking.add(cx, &data.waits, &data.producer, poll),
             None => return Ok(Value::NIL),

@@ -111,14 +111,14 @@ pub fn equal(a: Str, b: Str) -> bool {
 /// A plain String of bytes whose code range is known (or `Unknown`).
 #[inline]
 pub fn make(cx: &mut Cx, b: &[u8], e: EncIndex, r: CodeRange) -> Value {
-    let mut s = cx.heap.str(cx.k.string.val(), b, e.as_u8());
+    let s = cx.heap.str(cx.k.string.val(), b, e.as_u8());
     s.set_range(r as u8);
     s.val()
 }
 /// Like [`make`], taking over a vector.
 pub fn make_vec(cx: &mut Cx, b: Vec<u8>, e: EncIndex, r: CodeRange) -> Value {
     let v = cx.str_vec(b, e);
-    if let Some(mut s) = v.as_str() {
+    if let Some(s) = v.as_str() {
         s.set_range(r as u8);
     }
     v
@@ -143,7 +143,7 @@ pub fn piece_out(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
     let (a, b) = (r.start.min(n), r.end.min(n));
     let bytes = if a < b { &s.bytes()[a..b] } else { b"" };
     match cx.heap.str_out(cx.k.string.val(), bytes, enc(s).as_u8()) {
-        Some(mut made) => {
+        Some(made) => {
             made.set_range(piece_range(s) as u8);
             made.val()
         }
@@ -153,16 +153,15 @@ pub fn piece_out(cx: &mut Cx, s: Str, r: Range<usize>) -> Value {
 /// A plain copy.
 pub fn copy(cx: &mut Cx, s: Str) -> Value {
     let known = if cx.may_change(s.val()) { 0 } else { s.range() };
-    let mut c = cx.heap.str(cx.k.string.val(), s.bytes(), s.enc());
+    let c = cx.heap.str(cx.k.string.val(), s.bytes(), s.enc());
     c.set_range(known);
     c.val()
 }
 
 /// Appends bytes and keeps the accounts; the code range becomes `r`.
 pub fn append(cx: &mut Cx, s: Str, b: &[u8], r: CodeRange) {
-    let mut s = s;
     let room = s.buf.capacity();
-    s.buf.extend_from_slice(b);
+    cx.heap.edit(s).buf.extend_from_slice(b);
     if s.buf.capacity() != room {
         cx.heap.charge(s.buf.capacity() - room.min(s.buf.capacity()));
     }
@@ -170,19 +169,17 @@ pub fn append(cx: &mut Cx, s: Str, b: &[u8], r: CodeRange) {
 }
 /// New bytes and encoding for `s`.
 pub fn set(cx: &mut Cx, s: Str, b: &[u8], e: EncIndex, r: CodeRange) {
-    let mut s = s;
     cx.heap.charge(b.len());
-    s.buf.assign(b);
+    cx.heap.edit(s).buf.assign(b);
     s.set_enc(e.as_u8());
     s.set_range(r as u8);
 }
 /// Takes `r`'s place in `s` with other bytes.
 pub fn splice(cx: &mut Cx, s: Str, r: Range<usize>, b: &[u8], e: EncIndex) {
-    let mut s = s;
     let n = s.buf.len();
     let (from, to) = (r.start.min(n), r.end.min(n).max(r.start.min(n)));
     cx.heap.charge(b.len());
-    s.buf.splice(from, to - from, b);
+    cx.heap.edit(s).buf.splice(from, to - from, b);
     s.set_enc(e.as_u8());
 }
 
@@ -282,7 +279,7 @@ pub fn concat_two(cx: &mut Cx, a: Str, b: Str) -> R {
     let mut buf = StrBuf::with_capacity(x.len() + y.len());
     buf.extend_from_slice(x);
     buf.extend_from_slice(y);
-    let mut s = cx.heap.str_buf(cx.k.string.val(), buf, e.as_u8());
+    let s = cx.heap.str_buf(cx.k.string.val(), buf, e.as_u8());
     s.set_range(r as u8);
     Ok(s.val())
 }
@@ -308,7 +305,6 @@ pub fn append_str(cx: &mut Cx, s: Str, b: Str) -> Result<(), Exit> {
     } else {
         append(cx, s, b.bytes(), r);
     }
-    let mut s = s;
     if s.enc() != e.as_u8() {
         s.set_enc(e.as_u8());
     }

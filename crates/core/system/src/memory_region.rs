@@ -58,7 +58,7 @@ impl Payload for Region {
 }
 
 /// Bytes `at .. at + n` of a region.
-fn span(cx: &mut Cx, args: &[Value], at: usize, n: usize) -> Result<(&'static Region, usize, usize), Exit> {
+fn span<'v>(cx: &mut Cx, args: &'v [Value], at: usize, n: usize) -> Result<(&'v Region, usize, usize), Exit> {
     let Some(r) = args[0].as_data::<Region>() else { return Err(cx.type_error("memory region expected")) };
     let (at, n) = (cx.arg_i64(args, at)?, cx.arg_i64(args, n)?);
     let len = r.bytes.all().len();

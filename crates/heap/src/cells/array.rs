@@ -138,27 +138,32 @@ impl Held {
     }
     #[inline(always)]
     pub fn set(&mut self, i: usize, v: Value) -> bool {
-        self.0.set(i, v)
+        self.whole().set(i, v)
     }
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Value> {
-        self.0.buf.pop()
+        self.whole().buf.pop()
     }
     pub fn shift(&mut self) -> Option<Value> {
-        self.0.buf.shift()
+        self.whole().buf.shift()
     }
     /// Adds values at the front. Room is left there, so that repeated calls cost amortised constant time.
     pub fn unshift(&mut self, vs: &[Value]) {
-        self.0.buf.unshift(vs)
+        self.whole().buf.unshift(vs)
     }
     /// Changes the elements where they stand, moving them about too: others see them as they were, or as they have become.
     pub fn edit<R>(&mut self, f: impl FnOnce(&mut [Value]) -> R) -> R {
-        self.0.buf.edit(f)
+        self.whole().buf.edit(f)
     }
     /// The buffer, for other changes.
     #[inline(always)]
     pub fn vec(&mut self) -> &mut ArrayBuf {
-        &mut self.0.buf
+        &mut self.whole().buf
+    }
+    #[inline(always)]
+    fn whole(&mut self) -> &mut ArrayObj {
+        // SAFETY: the lock is held, or nobody else reaches the array (`new`); the reference ends before the next one is made.
+        unsafe { self.0.alone() }
     }
 }
 

@@ -7,7 +7,7 @@
 //! singleton class: it is published like what stands in a slot.
 
 use crate::Value;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
@@ -185,13 +185,8 @@ pub unsafe trait Layout {
     const KIND: Kind;
 }
 
-/// A typed pointer to a live cell. `Copy`; derefs to the layout.
-///
-/// Invariant: borrows made through it are short: natives are leaves, and no borrow
-/// is held while another `Gc` to the same cell is written through by the same
-/// thread. Another thread may write while this one reads without the lock: what
-/// such readers look at (words of cells, [`crate::RaceVec`], [`crate::HashData`])
-/// is made to stand it.
+/// A typed pointer to a live cell. `Copy`; derefs to the layout, for reading and for what stands being changed beside others
+/// (words, [`crate::RaceVec`], [`crate::HashData`]). Other changes go through [`crate::Heap::edit`].
 #[repr(transparent)]
 pub struct Gc<T>(NonNull<T>);
 
@@ -222,11 +217,15 @@ impl<T> Deref for Gc<T> {
         unsafe { self.0.as_ref() }
     }
 }
-impl<T> DerefMut for Gc<T> {
+impl<T> Gc<T> {
+    /// The cell, to be changed; [`crate::Heap::edit`] is the safe way.
+    ///
+    /// # Safety
+    /// Nobody else changes it meanwhile: its lock is held, or others cannot reach it. And this thread holds no other reference to what is changed.
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as for deref; exclusive by the short-borrow rule of the type.
-        unsafe { self.0.as_mut() }
+    pub unsafe fn alone<'a>(self) -> &'a mut T {
+        // SAFETY: as for deref; the caller's promise.
+        unsafe { &mut *self.0.as_ptr() }
     }
 }
 impl<T> std::fmt::Debug for Gc<T> {

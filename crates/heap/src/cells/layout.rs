@@ -46,7 +46,7 @@ impl ObjectObj {
     pub fn set_slot(&mut self, i: u32, v: Value) {
         if i < self.hdr.x.get() as u32 {
             // SAFETY: as in `slot`.
-            unsafe { Value::store(self.slots.as_mut_ptr().add(i as usize), v) }
+            unsafe { Value::store(self.slots.as_ptr().cast_mut().add(i as usize), v) }
         } else {
             let k = (i - self.hdr.x.get() as u32) as usize;
             if self.ext.len() <= k {
@@ -62,7 +62,7 @@ impl ObjectObj {
     }
     /// The object's shape becomes `s`: the slots that it tells of are written.
     #[inline(always)]
-    pub fn set_shape(&mut self, s: crate::ShapeId) {
+    pub fn set_shape(&self, s: crate::ShapeId) {
         self.hdr.aux.word().store(s, Release);
     }
     /// # Safety
@@ -102,7 +102,7 @@ impl StrObj {
         self.x().load(Relaxed) as u8
     }
     #[inline]
-    pub fn set_enc(&mut self, e: u8) {
+    pub fn set_enc(&self, e: u8) {
         self.know(e, 0);
     }
     /// Cached code range: 0 unknown, 1 seven bit, 2 valid, 3 broken.
@@ -112,17 +112,17 @@ impl StrObj {
     }
     /// What is known of the bytes that were just written. For the writer; readers use [`StrObj::cache_range`].
     #[inline]
-    pub fn set_range(&mut self, r: u8) {
+    pub fn set_range(&self, r: u8) {
         self.know(self.enc(), r);
     }
     /// Forgets what was known of the old bytes.
     #[inline]
-    pub fn changed(&mut self) {
+    pub fn changed(&self) {
         self.know(self.enc(), 0);
     }
     /// Sets encoding and range, and counts the change in the six bits left over.
     #[inline]
-    fn know(&mut self, e: u8, r: u8) {
+    fn know(&self, e: u8, r: u8) {
         let turn = (self.x().load(Relaxed) >> 10).wrapping_add(1) << 10;
         self.x().store(turn | ((r & 3) as u16) << 8 | e as u16, Release);
     }
@@ -214,16 +214,16 @@ impl StructObj {
     }
     /// Stores into slot `i`, when there is one. The caller runs the barrier.
     #[inline(always)]
-    pub fn set(&mut self, i: usize, v: Value) -> bool {
+    pub fn set(&self, i: usize, v: Value) -> bool {
         let there = i < self.hdr.x.get() as usize;
         if there {
             // SAFETY: as in `slots`.
-            unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+            unsafe { Value::store(self.slots.as_ptr().cast_mut().add(i), v) }
         }
         there
     }
     /// Stores into the first slots, as many as there are values and slots.
-    pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
+    pub fn put(&self, vs: impl IntoIterator<Item = Value>) {
         (0..self.hdr.x.get() as usize).zip(vs).for_each(|(i, v)| {
             self.set(i, v);
         });
@@ -291,28 +291,28 @@ impl EnvObj {
     /// # Safety
     /// There is such a slot. The caller runs the barrier.
     #[inline(always)]
-    pub unsafe fn set_unchecked(&mut self, i: usize, v: Value) {
+    pub unsafe fn set_unchecked(&self, i: usize, v: Value) {
         debug_assert!(i < self.hdr.aux.get() as usize);
         // SAFETY: the caller's promise.
-        unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+        unsafe { Value::store(self.slots.as_ptr().cast_mut().add(i), v) }
     }
     /// The address of slot `i`, for a cell that holds still.
-    pub fn slot_at(&mut self, i: usize) -> Option<*mut Value> {
+    pub fn slot_at(&self, i: usize) -> Option<*mut Value> {
         // SAFETY: there is such a slot.
-        (i < self.hdr.aux.get() as usize).then(|| unsafe { self.slots.as_mut_ptr().add(i) })
+        (i < self.hdr.aux.get() as usize).then(|| unsafe { self.slots.as_ptr().cast_mut().add(i) })
     }
     /// Stores into slot `i`, when there is one. The caller runs the barrier.
     #[inline(always)]
-    pub fn set(&mut self, i: usize, v: Value) -> bool {
+    pub fn set(&self, i: usize, v: Value) -> bool {
         let there = i < self.hdr.aux.get() as usize;
         if there {
             // SAFETY: as in `slots`.
-            unsafe { Value::store(self.slots.as_mut_ptr().add(i), v) }
+            unsafe { Value::store(self.slots.as_ptr().cast_mut().add(i), v) }
         }
         there
     }
     /// Stores into the first slots, as many as there are values and slots.
-    pub fn put(&mut self, vs: impl IntoIterator<Item = Value>) {
+    pub fn put(&self, vs: impl IntoIterator<Item = Value>) {
         (0..self.hdr.aux.get() as usize).zip(vs).for_each(|(i, v)| {
             self.set(i, v);
         });
@@ -445,18 +445,22 @@ impl Value {
     pub fn as_float(self) -> Option<f64> {
         if self.is_flo() { Some(self.flo_val()) } else { self.cell::<FloatObj>().map(|f| f.f) }
     }
-    /// The payload of a Data cell when it is a `T`.
-    pub fn as_data<T: Payload>(self) -> Option<&'static mut T> {
-        let d = self.cell::<DataObj>()?;
-        // SAFETY: the cell is live while its value is held between safepoints; short-borrow rule of Gc.
-        unsafe { (*(self.bits() as *mut DataObj)).get_mut::<T>().filter(|_| d.hdr.kind == Kind::Data) }
-    }
-    /// The same for reading: of a payload that others change meanwhile and that sees to that itself.
+    /// The payload of a Data cell when it is a `T`. To change it: [`crate::Heap::edit_data`].
     #[inline]
-    pub fn as_data_ref<T: Payload>(self) -> Option<&'static T> {
+    pub fn as_data<T: Payload>(&self) -> Option<&T> {
         let d = self.cell::<DataObj>()?;
-        // SAFETY: as above.
+        // SAFETY: the cell is live while its value is held between safepoints, and cells do not move.
         unsafe { (*(self.bits() as *const DataObj)).get::<T>().filter(|_| d.hdr.kind == Kind::Data) }
+    }
+    /// The payload of a Data cell when it is a `T`, to be changed while the context is used. Where that is not so:
+    /// [`crate::Heap::edit_data`].
+    ///
+    /// # Safety
+    /// The cell's lock is held, or others cannot reach it; and nobody makes another such reference while this one is used.
+    #[inline]
+    pub unsafe fn payload_mut<'a, T: Payload>(self) -> Option<&'a mut T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.cell::<DataObj>()?.alone() }.get_mut::<T>()
     }
     #[inline(always)]
     pub fn frozen(self) -> bool {

@@ -347,7 +347,7 @@ pub(crate) unsafe fn drop_cell(h: *mut Header) {
         match (*h).kind {
             // No racing reader can be at a dead cell: its buffers go at once, not to the retired ones.
             Kind::Str => (*(h as *mut StrObj)).buf.dispose(),
-            Kind::Array => v.cell_unchecked::<ArrayObj>().dispose(),
+            Kind::Array => v.cell_unchecked::<ArrayObj>().alone().dispose(),
             Kind::Hash => {
                 let t = &mut (*(h as *mut HashObj)).h;
                 t.dispose();

@@ -6,6 +6,7 @@
 
 use super::Heap;
 use crate::cells::class::Tables;
+use crate::cells::header::Layout;
 use crate::cells::header::{Gc, Half, Header, Kind, Word, flag};
 use crate::cells::layout::*;
 use crate::shared::lock;
@@ -257,6 +258,22 @@ impl Heap {
         let u = self.put(UnwindObj { hdr, value, target });
         self.born(u.val());
         u
+    }
+
+    // --- changing -------------------------------------------------------------------
+
+    /// The cell, to be changed. One such reference at a time: it borrows the worker's heap, of which there is one. Another
+    /// worker's changes are kept away by the cell's lock (the class tables' for a Class), which is held, or others cannot reach the cell.
+    #[inline(always)]
+    pub fn edit<T: Layout>(&mut self, c: Gc<T>) -> &mut T {
+        // SAFETY: the borrow of `self` excludes this thread's other changes, the lock those of others.
+        unsafe { c.alone() }
+    }
+    /// The payload of a Data cell when it is a `T`, to be changed. As for [`Heap::edit`].
+    #[inline]
+    pub fn edit_data<T: Payload>(&mut self, v: Value) -> Option<&mut T> {
+        let d = v.cell::<DataObj>()?;
+        self.edit(d).get_mut::<T>()
     }
     /// A Rust payload with a class.
     pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {

@@ -45,14 +45,14 @@ fn what_comes_to_an_old_hash_is_seen_by_the_next_young_collection() {
             let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
             let mut t = HashData::default();
             (0..if small { 60 } else { 600 }).for_each(|i| t.push(i, Value::fix(i as i64), Value::NIL));
-            let mut hash = h.hash(Value::FALSE, t);
+            let hash = h.hash(Value::FALSE, t);
             let kept = hash.val();
             let mut roots = |m: &mut crate::Marker| m.mark(kept);
             h.collect(&mut roots);
             for round in 0..3 {
                 let v = h.array(Value::FALSE, &[Value::fix(7)]).val();
                 h.before_store(kept, v);
-                change(&mut hash.h, v);
+                change(&mut h.edit(hash).h, v);
                 Heap::collect_all(&mut [&mut h], &mut |full, m| {
                     assert!(!full);
                     roots(m);
@@ -137,7 +137,7 @@ fn keeps_what_roots_reach_and_reuses_the_rest() {
     for i in 0..10_000 {
         let s = h.str(Value::FALSE, format!("a string that is long enough {i}").as_bytes(), 1).val();
         if i % 10 == 0 {
-            keep.as_array().unwrap().push(s);
+            h.edit(keep.as_array().unwrap()).push(s);
         }
     }
     h.collect(&mut |m| m.mark(keep));
@@ -158,7 +158,7 @@ fn keeps_what_roots_reach_and_reuses_the_rest() {
 fn large_cells_and_cycles_die() {
     let mut h = Heap::new();
     let e = h.env(Value::NIL, 10_000);
-    let mut e2 = e;
+    let e2 = e;
     e2.set(9_999, e.val());
     h.collect(&mut |m| m.mark(e.val()));
     assert_eq!(h.stat().live_cells, 1);
@@ -169,9 +169,9 @@ fn large_cells_and_cycles_die() {
 #[test]
 fn arrays_shift_without_moving_much() {
     let mut h = Heap::new();
-    let mut a = h.array(Value::FALSE, &[]);
+    let a = h.array(Value::FALSE, &[]);
     for i in 0..1000 {
-        a.push(Value::fix(i));
+        h.edit(a).push(Value::fix(i));
     }
     for i in 0..900 {
         assert_eq!(crate::Held::new(a).shift(), Some(Value::fix(i)));

@@ -55,7 +55,7 @@ fn graph(h: &mut Heap, r: &mut Rng, n: usize) -> Vec<Value> {
             3 => {
                 let parent = any(r);
                 let size = if r.below(40) == 0 { r.below(3000) } else { r.below(6) };
-                let mut e = h.env(parent, size as u32);
+                let e = h.env(parent, size as u32);
                 for k in 0..size {
                     e.set(k, any(r));
                 }
@@ -84,8 +84,8 @@ fn graph(h: &mut Heap, r: &mut Rng, n: usize) -> Vec<Value> {
     // Edges forward and back, cycles among them.
     for _ in 0..n {
         let (a, b) = (all[r.below(n)], all[r.below(n)]);
-        if let Some(mut a) = a.as_array() {
-            a.push(b);
+        if let Some(a) = a.as_array() {
+            h.edit(a).push(b);
         }
     }
     all
@@ -227,7 +227,7 @@ fn marks_are_sticky() {
     let old = h.array(Value::FALSE, &[]).val();
     h.collect(&mut |m: &mut Marker| m.mark(old));
     let young = h.str(Value::FALSE, b"young", 1).val();
-    old.as_array().unwrap().push(young);
+    h.edit(old.as_array().unwrap()).push(young);
     let shared = h.shared().clone();
     let mut m = Marking::new(&shared.helpers, Fresh::all(None));
     m.run(0, |r| r.visit(old), &|_, _| ());

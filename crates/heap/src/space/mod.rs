@@ -574,9 +574,9 @@ mod tests {
     fn what_was_replaced_is_freed_as_the_budget_is_spent() {
         let mut h = Heap::configured(HeapConfig { young: (4 << 20, 4 << 20), ..HeapConfig::default() });
         h.set_parallel(true);
-        let mut a = h.array(Value::FALSE, &[]);
+        let a = h.array(Value::FALSE, &[]);
         for i in 0..200_000 {
-            a.push(Value::fix(i));
+            h.edit(a).push(Value::fix(i));
             if i % 1000 == 0 {
                 *crate::Held::new(a).vec() = crate::ArrayBuf::from_slice(&[Value::NIL; 100]);
             }

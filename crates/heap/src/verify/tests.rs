@@ -12,8 +12,8 @@ fn text(h: &mut Heap, s: &str) -> Value {
 fn array(h: &mut Heap, vs: &[Value]) -> Value {
     h.array(Value::FALSE, vs).val()
 }
-fn push(a: Value, v: Value) {
-    a.as_array().unwrap().push(v);
+fn push(h: &mut Heap, a: Value, v: Value) {
+    h.edit(a.as_array().unwrap()).push(v);
 }
 
 /// Verifies heaps with the runtime's roots and each worker's own.
@@ -40,12 +40,12 @@ fn a_sound_heap_passes() {
         let p = h.pair(Value::FALSE, s, mine);
         if i % 7 == 0 {
             h.before_store(table, p);
-            push(table, p);
+            push(&mut h, table, p);
         }
         if i % 3 == 0 {
             let a = array(&mut h, &[p, Value::fix(i)]);
             h.before_store(mine, a);
-            push(mine, a);
+            push(&mut h, mine, a);
         }
         if i % 50 == 0 {
             mine = array(&mut h, &[s]);
@@ -73,8 +73,8 @@ fn a_store_without_barrier_is_seen_with_its_path() {
     h.publish(outer);
     check(&mut [&mut h], &[outer], &[&[]], Moment::Anytime).unwrap();
     let s = text(&mut h, "private");
-    push(inner, Value::fix(0));
-    push(inner, s);
+    push(&mut h, inner, Value::fix(0));
+    push(&mut h, inner, s);
     let r = check(&mut [&mut h], &[outer], &[&[]], Moment::Anytime);
     faulty(r, &["a cell outside the nursery refers to a private one", "the runtime's root 0 -> Range", ".end -> Array", "[1] -> Str"]);
 }
@@ -87,7 +87,7 @@ fn a_shared_cell_does_not_hold_a_confined_one() {
     let s = text(&mut h, "confined");
     h.retire_roots(|m| m.mark(s));
     check(&mut [&mut h], &[a], &[&[s]], Moment::Anytime).unwrap();
-    push(a, s);
+    push(&mut h, a, s);
     faulty(check(&mut [&mut h], &[a], &[&[]], Moment::Anytime), &["a shared cell refers to a confined one", "(confined"]);
 }
 
@@ -126,16 +126,16 @@ fn freed_cells_and_wild_addresses_are_seen() {
     let keep = array(&mut h, &[]);
     let dead = text(&mut h, "dead soon");
     let after = text(&mut h, "kept");
-    push(keep, after);
+    push(&mut h, keep, after);
     h.collect_nursery(|m| m.mark(keep));
     check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime).unwrap();
-    push(keep, dead);
+    push(&mut h, keep, dead);
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["Array", "[1] refers to free space or the inside of a cell"]);
     crate::Held::new(keep.as_array().unwrap()).pop();
-    push(keep, Value::from_bits(after.bits() + 16));
+    push(&mut h, keep, Value::from_bits(after.bits() + 16));
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["[1] refers to free space or the inside of a cell"]);
     crate::Held::new(keep.as_array().unwrap()).pop();
-    push(keep, Value::from_bits(0x1000));
+    push(&mut h, keep, Value::from_bits(0x1000));
     faulty(check(&mut [&mut h], &[], &[&[keep]], Moment::Anytime), &["[1] refers to no block of this runtime: 1000"]);
 }
 
@@ -148,7 +148,7 @@ fn old_cells_that_refer_to_young_ones_are_remembered() {
     check(&mut [&mut h], &[a], &[&[]], Moment::Marked).unwrap();
     let s = text(&mut h, "young");
     h.before_store(a, s);
-    push(a, s);
+    push(&mut h, a, s);
     check(&mut [&mut h], &[a], &[&[]], Moment::BeforeYoung).unwrap();
     faulty(check(&mut [&mut h], &[a], &[&[]], Moment::Marked), &["a reachable cell is not marked", "[0] -> Str", "young"]);
     // Without the note of the barrier.
@@ -202,7 +202,7 @@ fn what_a_task_holds_is_its_threads() {
     let d = h.data(Value::FALSE, Holder(Value::NIL));
     h.collect(&mut |m| m.mark(d));
     let s = text(&mut h, "private");
-    d.as_data::<Holder>().unwrap().0 = s;
+    h.edit_data::<Holder>(d).unwrap().0 = s;
     let mut look = |l: Look| verify(&mut [&mut h], &mut |m| m.mark(d), &mut |_, _| (), Moment::BeforeYoung, &|_| l);
     faulty(look(Look::default()), &["a cell outside the nursery refers to a private one"]);
     faulty(

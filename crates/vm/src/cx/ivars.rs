@@ -28,14 +28,14 @@ impl Cx {
     pub fn ivar_set(&mut self, v: Value, name: Sym, val: Value) {
         match v.kind() {
             Some(Kind::Object) => {
-                let Some(mut o) = v.cell::<ObjectObj>() else { return };
+                let Some(o) = v.cell::<ObjectObj>() else { return };
                 self.heap.before_store(v, val);
                 match self.heap.shapes.slot(o.shape(), name) {
-                    Some(i) => o.set_slot(i, val),
+                    Some(i) => self.heap.edit(o).set_slot(i, val),
                     None => {
                         let i = self.heap.shapes.count(o.shape());
                         // The value before the shape that tells of it.
-                        o.set_slot(i, val);
+                        self.heap.edit(o).set_slot(i, val);
                         let shape = self.heap.shapes.add(o.shape(), name);
                         o.set_shape(shape);
                         if self.heap.shapes.take_due() {
@@ -52,10 +52,10 @@ impl Cx {
             Some(Kind::Class) => {
                 self.heap.before_store(v, val);
                 let _classes = self.lock_classes();
-                if let Some(mut c) = v.as_class() {
+                if let Some(c) = v.as_class() {
                     match c.data.ivars.iter().position(|p| p.0 == name) {
-                        Some(i) => c.data.ivars[i].1 = val,
-                        None => c.data.ivars.push((name, val)),
+                        Some(i) => self.heap.edit(c).data.ivars[i].1 = val,
+                        None => self.heap.edit(c).data.ivars.push((name, val)),
                     }
                 }
             }
@@ -92,16 +92,16 @@ impl Cx {
         match v.kind() {
             Some(Kind::Object) if self.parallel && v.needs_lock() => {
                 // Its place stays, so that who stores into another slot just now is not in the wrong one.
-                let mut o = v.cell::<ObjectObj>()?;
+                let o = v.cell::<ObjectObj>()?;
                 let i = self.heap.shapes.slot(o.shape(), name)?;
-                o.set_slot(i, Value::UNDEF);
+                self.heap.edit(o).set_slot(i, Value::UNDEF);
             }
             Some(Kind::Object) => {
                 let all = self.ivars(v);
-                let mut o = v.cell::<ObjectObj>()?;
+                let o = v.cell::<ObjectObj>()?;
                 let n = self.heap.shapes.count(o.shape());
                 for i in 0..n {
-                    o.set_slot(i, Value::UNDEF);
+                    self.heap.edit(o).set_slot(i, Value::UNDEF);
                 }
                 o.set_shape(ROOT_SHAPE);
                 for (s, x) in all {
@@ -112,7 +112,8 @@ impl Cx {
             }
             Some(Kind::Class) => {
                 let _classes = self.lock_classes();
-                v.as_class()?.data.ivars.retain(|p| p.0 != name)
+                let c = v.as_class()?;
+                self.heap.edit(c).data.ivars.retain(|p| p.0 != name)
             }
             _ => self.heap.set_side_ivar(v, name, Value::UNDEF),
         }

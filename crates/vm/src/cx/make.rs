@@ -90,9 +90,9 @@ impl Cx {
     }
     /// Adds to an array, with the barrier.
     #[inline]
-    pub fn push(&mut self, mut a: Gc<ArrayObj>, v: Value) {
+    pub fn push(&mut self, a: Gc<ArrayObj>, v: Value) {
         self.heap.before_store(a.val(), v);
-        a.push(v);
+        self.heap.edit(a).push(v);
         self.heap.charge(8);
     }
 }

@@ -80,9 +80,8 @@ impl Cx {
         let hv = self.key_hash(h, key)?;
         match self.hash_find_with(h, key, hv)? {
             Some(i) => {
-                let mut h = h;
                 self.heap.before_store(h.val(), val);
-                h.h.set_val(i, val);
+                self.heap.edit(h).h.set_val(i, val);
                 Ok(())
             }
             None if !h.h.by_identity() && self.may_change(key) => {
@@ -109,14 +108,13 @@ impl Cx {
     }
     /// Adds a key known to be absent; `hv` is its table hash. Unfrozen strings are copied.
     pub fn hash_push(&mut self, h: Gc<HashObj>, hv: u64, key: Value, val: Value) -> Result<(), Exit> {
-        let mut h = h;
         if h.h.iterating() > 0 {
             return Err(self.runtime_error("can't add a new key into hash during iteration"));
         }
         let key = if h.h.by_identity() { key } else { self.frozen_key(key) };
         self.heap.before_store(h.val(), key);
         self.heap.before_store(h.val(), val);
-        h.h.push(hv, key, val);
+        self.heap.edit(h).h.push(hv, key, val);
         self.heap.charge(24);
         Ok(())
     }
@@ -131,7 +129,7 @@ impl Cx {
     fn frozen_copy(&mut self, s: Gc<StrObj>) -> Value {
         let class = self.real_class(s.val()).val();
         let known = if self.may_change(s.val()) { 0 } else { s.range() };
-        let mut c = self.heap.str(class, s.bytes(), s.enc());
+        let c = self.heap.str(class, s.bytes(), s.enc());
         c.set_range(known);
         c.hdr.set(flag::FROZEN);
         c.val()

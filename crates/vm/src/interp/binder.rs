@@ -163,10 +163,10 @@ impl Cx {
                         self.hash_dup(h)
                     }
                 }
-                Some(mut h) if kw_own => {
+                Some(h) if kw_own => {
                     for (name, _) in p.kw.iter() {
                         if let Ok(Some(i)) = self.hash_find(h, Value::sym(*name)) {
-                            h.h.remove_at(i);
+                            self.heap.edit(h).h.remove_at(i);
                         }
                     }
                     h.val()
@@ -175,10 +175,10 @@ impl Cx {
                     let v = self.hash();
                     for e in h.h.iter().collect::<Vec<_>>() {
                         if !e.key.as_sym().is_some_and(|s| p.kw.iter().any(|k| k.0 == s)) {
-                            if let Some(mut n) = v.as_hash() {
+                            if let Some(n) = v.as_hash() {
                                 self.heap.before_store(v, e.key);
                                 self.heap.before_store(v, e.val);
-                                n.h.push(e.hash, e.key, e.val);
+                                self.heap.edit(n).h.push(e.hash, e.key, e.val);
                             }
                         }
                     }

@@ -188,9 +188,9 @@ impl Cx {
         let old = target.data.consts.get(&name).cloned();
         let again = old.as_ref().is_some_and(|k| !k.value.is_undef());
         self.set_const(target, name, v);
-        let mut t = target;
+        let t = target;
         let line = fp.iseq().line_at((((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1));
-        if let Some(k) = t.data.consts.get_mut(&name) {
+        if let Some(k) = self.heap.edit(t).data.consts.get_mut(&name) {
             if k.loading == 0 {
                 k.autoload = None;
             }
@@ -279,12 +279,12 @@ impl Cx {
     /// Sets a class variable where it is defined, else in `c`.
     pub fn set_cvar(&mut self, c: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
         let _classes = self.lock_classes();
-        let mut o = self.find_cvar(c, name).unwrap_or(c);
+        let o = self.find_cvar(c, name).unwrap_or(c);
         self.check_frozen(o.val())?;
         self.heap.before_store(o.val(), v);
         match o.data.cvars.iter().position(|x| x.0 == name) {
-            Some(i) => o.data.cvars[i].1 = v,
-            None => o.data.cvars.push((name, v)),
+            Some(i) => self.heap.edit(o).data.cvars[i].1 = v,
+            None => self.heap.edit(o).data.cvars.push((name, v)),
         }
         Ok(())
     }
@@ -400,7 +400,7 @@ impl Cx {
     /// `@name = v` where the cache word says that an object of this shape gets the variable as its next one. False: it does
     /// not, or others may look on.
     #[inline(always)]
-    pub(crate) fn slot_add(&mut self, mut o: Gc<ObjectObj>, w: u64, v: Value) -> bool {
+    pub(crate) fn slot_add(&mut self, o: Gc<ObjectObj>, w: u64, v: Value) -> bool {
         let (before, low) = ((w >> 32) as u32, w as u32);
         if before != o.shape() || low & ADDS == 0 || self.parallel || o.hdr.frozen() {
             return false;
@@ -408,7 +408,7 @@ impl Cx {
         let Some(i) = self.heap.shapes.known_count(before).filter(|i| *i < o.hdr.x.get() as u32) else { return false };
         self.heap.before_store(o.val(), v);
         // The value before the shape that tells of it.
-        o.set_slot(i, v);
+        self.heap.edit(o).set_slot(i, v);
         o.set_shape(low & !ADDS);
         true
     }
@@ -426,12 +426,12 @@ impl Cx {
     }
     /// Stores into slot `k` of an object whose shape has it.
     #[inline(always)]
-    pub(crate) fn slot_set(&mut self, mut o: Gc<ObjectObj>, k: u32, v: Value) {
+    pub(crate) fn slot_set(&mut self, o: Gc<ObjectObj>, k: u32, v: Value) {
         self.heap.before_store(o.val(), v);
         if self.parallel && k >= o.hdr.x.get() as u32 {
-            slot_set_outside(o, k, v);
+            slot_set_outside(self, o, k, v);
         } else {
-            o.set_slot(k, v);
+            self.heap.edit(o).set_slot(k, v);
         }
     }
 
@@ -532,10 +532,10 @@ impl Cx {
 
 /// Stores into a slot outside the cell, which may be moving, while others run.
 #[inline(never)]
-fn slot_set_outside(mut o: Gc<ObjectObj>, k: u32, v: Value) {
+fn slot_set_outside(cx: &mut Cx, o: Gc<ObjectObj>, k: u32, v: Value) {
     if !o.val().needs_lock() {
-        return deferred::alone(|| o.set_slot(k, v));
+        return deferred::alone(|| cx.heap.edit(o).set_slot(k, v));
     }
     let _l = o.val().locked();
-    o.set_slot(k, v);
+    cx.heap.edit(o).set_slot(k, v);
 }

@@ -167,13 +167,13 @@ impl Cx {
         };
         if fresh {
             let line = fp.iseq().line_at((((self.pc as usize - fp.iseq().code.as_ptr() as usize) / 8) as u32).saturating_sub(1));
-            let mut t = if scope.is_undef() {
+            let t = if scope.is_undef() {
                 self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object)
             } else {
                 scope.as_class().unwrap_or(self.k.object)
             };
             let _classes = self.lock_classes();
-            if let Some(k) = t.data.consts.get_mut(&name) {
+            if let Some(k) = self.heap.edit(t).data.consts.get_mut(&name) {
                 k.file = Some(fp.iseq().path.clone());
                 k.line = line;
             }
@@ -409,7 +409,6 @@ impl Cx {
         let system = self.fp.is_null() || self.fp().iseq().system && self.user_frame().is_none();
         // An alias keeps owner and name of the original, so that super goes on from there.
         e.builtin = e.builtin && system;
-        let mut owner = owner;
         e.called = new;
         if new == sym::NOT {
             self.not_redefined.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -419,8 +418,8 @@ impl Cx {
         if let Some(c) = place {
             c.hdr.aux.set(i);
         }
-        if owner.data.methods.insert(new, i).is_none() {
-            owner.data.method_order.push(new);
+        if self.heap.edit(owner).data.methods.insert(new, i).is_none() {
+            self.heap.edit(owner).data.method_order.push(new);
         }
         self.touch(owner);
         Ok(())
@@ -436,12 +435,12 @@ impl Cx {
             Some((from, to)) if old.module == from.val() => to.val(),
             _ => old.module,
         };
-        let mut place = self.new_cref(module, old.parent, CrefObj::NO_METHOD, old.hdr.x.get());
+        let place = self.new_cref(module, old.parent, CrefObj::NO_METHOD, old.hdr.x.get());
         for v in [old.refinements, old.definee] {
             self.heap.before_store(place.val(), v);
         }
-        place.refinements = old.refinements;
-        place.definee = old.definee;
+        self.heap.edit(place).refinements = old.refinements;
+        self.heap.edit(place).definee = old.definee;
         e.cref = place.val();
         Some(place)
     }

@@ -8,32 +8,32 @@ use kumi_heap::*;
 
 /// `a[n] = v` where there is such an element.
 #[inline(always)]
-pub(super) fn store_at(cx: &Cx, a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
+pub(super) fn store_at(cx: &mut Cx, a: Gc<ArrayObj>, n: usize, v: Value) -> bool {
     if cx.parallel && a.val().needs_lock() {
-        return store_beside_others(a, n, v);
+        return store_beside_others(cx, a, n, v);
     }
-    a.set(n, v)
+    cx.heap.edit(a).set(n, v)
 }
 /// `a << v` where it needs no memory.
 #[inline(always)]
-pub(super) fn push_if_room(cx: &Cx, a: &mut Gc<ArrayObj>, v: Value) -> bool {
-    if cx.parallel { push_beside_others(a, v) } else { a.push_if_room(v) }
+pub(super) fn push_if_room(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
+    if cx.parallel { push_beside_others(cx, a, v) } else { cx.heap.edit(a).push_if_room(v) }
 }
 /// The same while others run: under the array's lock when they may reach it.
 #[inline(never)]
-fn push_beside_others(a: &mut Gc<ArrayObj>, v: Value) -> bool {
+fn push_beside_others(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
     if !a.val().needs_lock() {
-        return deferred::alone(|| a.push_if_room(v));
+        return deferred::alone(|| cx.heap.edit(a).push_if_room(v));
     }
     let _l = a.val().locked();
-    a.push_if_room(v)
+    cx.heap.edit(a).push_if_room(v)
 }
 /// As `store_at` while others run, without the lock where nobody holds it.
 #[inline(never)]
-fn store_beside_others(a: &mut Gc<ArrayObj>, n: usize, v: Value) -> bool {
+fn store_beside_others(cx: &mut Cx, a: Gc<ArrayObj>, n: usize, v: Value) -> bool {
     if let Some(there) = a.set_unlocked(n, v) {
         return there;
     }
     let _l = a.val().locked();
-    a.set(n, v)
+    cx.heap.edit(a).set(n, v)
 }

@@ -240,14 +240,32 @@ impl Cx {
     /// The locals of the program that is about to run are those of `TOPLEVEL_BINDING`, where it names that.
     fn show_locals(&mut self, q: &ISeq) {
         let binding = self.k.object.data.consts.get(&sym::TOPLEVEL).map(|c| c.value).unwrap_or(Value::NIL);
-        let (true, Some(s)) = (q.has_env && q.shows_locals, binding.as_data::<EvalScope>()) else { return };
+        if !q.has_env || !q.shows_locals || binding.as_data::<EvalScope>().is_none() {
+            return;
+        }
         // The environment exists already, as that of an `eval` does.
         let e = self.heap.env(Value::NIL, q.env_names.len() as u32).val();
         q.has_its_env();
         self.fp().set_env(e);
-        self.heap.before_store(binding, e);
-        s.env = e;
-        s.names = q.parent_names.clone();
+        self.extend_scope(binding, e, q.parent_names.clone());
+    }
+    /// A Binding has a new innermost environment.
+    pub(crate) fn extend_scope(&mut self, binding: Value, env: Value, names: Option<Arc<ScopeNames>>) {
+        self.heap.before_store(binding, env);
+        if let Some(s) = self.heap.edit_data::<EvalScope>(binding) {
+            (s.env, s.names) = (env, names);
+        }
+    }
+    /// A Binding has new variables, in an environment of their own.
+    pub(crate) fn add_locals(&mut self, binding: Value, names: Vec<Sym>, values: &[Value]) {
+        let Some(s) = binding.as_data::<EvalScope>() else { return };
+        let e = self.heap.env(s.env, names.len() as u32);
+        for (i, v) in values.iter().enumerate() {
+            self.heap.before_store(e.val(), *v);
+            e.set(i, *v);
+        }
+        let names = ScopeNames { names, parent: s.names.clone(), match_slot: None, params: Vec::new(), implicit: None };
+        self.extend_scope(binding, e.val(), Some(Arc::new(names)));
     }
     /// Calls a method of `KumiSys`. Only while nothing runs.
     ///
@@ -415,9 +433,7 @@ impl Cx {
             env = e.val();
             // The environment exists already, so that the Binding keeps it.
             q.has_its_env();
-            self.heap.before_store(binding, env);
-            s.env = env;
-            s.names = q.parent_names.clone();
+            self.extend_scope(binding, env, q.parent_names.clone());
         }
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.aux.put(u32::MAX);

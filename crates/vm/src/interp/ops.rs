@@ -262,9 +262,8 @@ impl Cx {
         for e in from.h.iter().collect::<Vec<_>>() {
             match o.h.find(e.hash, |k| k == e.key) {
                 Some(i) => {
-                    let mut o = o;
                     self.heap.before_store(h, e.val);
-                    o.h.set_val(i, e.val);
+                    self.heap.edit(o).h.set_val(i, e.val);
                 }
                 None => match self.hash_put(o, e.key, e.val) {
                     Ok(()) => {}

@@ -459,11 +459,11 @@ impl Cx {
                 Op::Neq => compare!(i, Op::Neq, !=),
                 Op::Shl => {
                     let (x, y) = (fp.r(i.b()), fp.r(i.c()));
-                    if let Some(mut a) = x.as_array() {
+                    if let Some(a) = x.as_array() {
                         if a.hdr.class() == cx.k.array.val() && !a.hdr.frozen() {
                             cx.heap.before_store(x, y);
                             // The native gets memory, or is refused it.
-                            if push_if_room(cx, &mut a, y) {
+                            if push_if_room(cx, a, y) {
                                 if cx.heap.charge_quick(8) {
                                     save!();
                                     cx.heap.charged();
@@ -586,11 +586,11 @@ impl Cx {
                 Op::Aset => {
                     let (x, y, v) = (fp.r(i.a()), fp.r(i.b()), fp.r(i.c()));
                     if y.is_fix() {
-                        if let Some(mut a) = x.as_array() {
+                        if let Some(a) = x.as_array() {
                             let n = y.fix_val();
                             if a.hdr.class() == cx.k.array.val() && !a.hdr.frozen() && n >= 0 {
                                 cx.heap.before_store(x, v);
-                                if store_at(cx, &mut a, n as usize, v) {
+                                if store_at(cx, a, n as usize, v) {
                                     pc = unsafe { pc.add(1) };
                                     continue;
                                 }

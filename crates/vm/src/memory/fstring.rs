@@ -22,9 +22,10 @@ struct Place(Option<Value>);
 
 impl Cx {
     /// The table, made on first use.
-    fn fstrings(&mut self) -> &'static Table {
+    /// The cell of the table.
+    fn fstrings(&mut self) -> Value {
         let there = self.state::<Place>().0;
-        let cell = match there {
+        match there {
             Some(v) => v,
             None => {
                 let v = self.data(self.k.object, Table::default());
@@ -35,15 +36,12 @@ impl Cx {
                 }
                 first
             }
-        };
-        match cell.as_data::<Table>() {
-            Some(t) => t,
-            None => unreachable!("the cell was made with this payload"),
         }
     }
     /// The one frozen plain String of these bytes.
     pub fn fstring(&mut self, bytes: &[u8], enc: EncIndex) -> Value {
-        let table = self.fstrings();
+        let cell = self.fstrings();
+        let table = table_of(&cell);
         let key = (Box::from(bytes), enc.as_u8());
         if let Some(v) = table.0.lock().get(&key) {
             return *v;
@@ -54,7 +52,8 @@ impl Cx {
     }
     /// The one frozen String equal to the plain string `s`: itself when it is frozen and the first.
     pub fn fstring_of(&mut self, s: Gc<StrObj>) -> Value {
-        let table = self.fstrings();
+        let cell = self.fstrings();
+        let table = table_of(&cell);
         let key: (Box<[u8]>, u8) = (Box::from(s.bytes()), s.enc());
         if let Some(v) = table.0.lock().get(&key) {
             return *v;
@@ -69,7 +68,15 @@ impl Cx {
             return false;
         }
         let key = (Box::from(s.bytes()), s.enc());
-        self.fstrings().0.lock().get(&key) == Some(&s.val())
+        let cell = self.fstrings();
+        table_of(&cell).0.lock().get(&key) == Some(&s.val())
+    }
+}
+
+fn table_of(cell: &Value) -> &Table {
+    match cell.as_data::<Table>() {
+        Some(t) => t,
+        None => unreachable!("the cell was made with this payload"),
     }
 }
 

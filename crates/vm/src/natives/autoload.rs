@@ -20,12 +20,12 @@ fn set_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 impl Cx {
     /// Lets a module's constant stand for what the file `path` is going to define. One that has a value keeps it.
-    pub fn set_autoload(&mut self, mut owner: Gc<ClassObj>, name: Sym, path: Box<[u8]>) {
+    pub fn set_autoload(&mut self, owner: Gc<ClassObj>, name: Sym, path: Box<[u8]>) {
         if owner.data.consts.get(&name).is_some_and(|k| !k.value.is_undef()) {
             return;
         }
         self.set_const(owner, name, Value::UNDEF);
-        if let Some(k) = owner.data.consts.get_mut(&name) {
+        if let Some(k) = self.heap.edit(owner).data.consts.get_mut(&name) {
             k.autoload = Some(path);
         }
     }
@@ -44,12 +44,12 @@ fn autoload_path(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__autoload_begin(module, name)`: this thread loads the constant's file: true; false when another one does it;
 /// nil when this one is at it already, or there is nothing to load.
 fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
     let me = cx.task.root;
     let by = c.data.consts.get(&n).map_or(0, |k| k.loading);
     let gone = by != 0 && !cx.task_lives(by);
-    Ok(match c.data.consts.get_mut(&n) {
+    Ok(match cx.heap.edit(c).data.consts.get_mut(&n) {
         // Who began was a thread of the process that this one was forked from.
         Some(k) if gone && k.autoload.is_some() => {
             k.loading = me;
@@ -67,10 +67,10 @@ fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__autoload_take(module, name)`: this thread loads the constant's file, whoever began.
 fn autoload_take(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
     let me = cx.task.root;
-    if let Some(k) = c.data.consts.get_mut(&n).filter(|k| k.loading != 0) {
+    if let Some(k) = cx.heap.edit(c).data.consts.get_mut(&n).filter(|k| k.loading != 0) {
         k.loading = me;
         cx.const_changed(n);
     }
@@ -79,9 +79,9 @@ fn autoload_take(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__autoload_end(module, name)`: what was loaded is for all to see.
 fn autoload_end(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
-    if let Some(k) = c.data.consts.get_mut(&n) {
+    if let Some(k) = cx.heap.edit(c).data.consts.get_mut(&n) {
         k.loading = 0;
         if !k.value.is_undef() {
             k.autoload = None;
@@ -92,11 +92,11 @@ fn autoload_end(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 fn drop_autoload(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
     if c.data.consts.get(&n).is_some_and(|k| k.value.is_undef() && k.loading == 0) {
-        c.data.consts.remove(&n);
-        c.data.const_order.retain(|s| *s != n);
+        cx.heap.edit(c).data.consts.remove(&n);
+        cx.heap.edit(c).data.const_order.retain(|s| *s != n);
         cx.const_changed(n);
     }
     Ok(Value::NIL)

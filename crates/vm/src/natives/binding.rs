@@ -77,26 +77,23 @@ fn proc_binding(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.data(c, scope))
 }
 
-fn scope_of(cx: &mut Cx, v: Value) -> Result<&'static mut EvalScope, Exit> {
-    match v.as_data::<EvalScope>() {
-        Some(s) => Ok(s),
-        None => Err(cx.type_error("wrong argument type (expected binding)")),
-    }
+fn scope_of<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v EvalScope, Exit> {
+    v.as_data::<EvalScope>().ok_or_else(|| cx.type_error("wrong argument type (expected binding)"))
 }
 
 fn binding_receiver(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(scope_of(cx, recv)?.self_val)
+    Ok(scope_of(cx, &recv)?.self_val)
 }
 
 fn binding_source(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let s = scope_of(cx, recv)?;
+    let s = scope_of(cx, &recv)?;
     let p = cx.str(&s.path);
     Ok(cx.array(&[p, Value::fix(s.line as i64)]))
 }
 
 /// `__binding_dup(binding)`
 fn binding_dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let t = EvalScope {
         self_val: s.self_val,
         env: s.env,
@@ -133,7 +130,7 @@ fn find_local(cx: &mut Cx, s: &EvalScope, name: Sym) -> Option<(Gc<EnvObj>, usiz
 
 /// `__binding_locals(binding)`: names, innermost scope first.
 fn binding_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let mut out: Vec<Value> = Vec::new();
     let mut names = s.names.clone();
     while let Some(n) = names {
@@ -165,7 +162,7 @@ fn implicit_of(s: &EvalScope) -> Option<(Gc<EnvObj>, std::sync::Arc<kumi_bytecod
 
 /// `__binding_implicit(binding)`: names of the implicit parameters of its block.
 fn binding_implicit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let names: Vec<Value> = match implicit_of(s) {
         Some((_, n)) => n.implicit.iter().flatten().map(|(name, _)| Value::sym(*name)).collect(),
         None => Vec::new(),
@@ -175,7 +172,7 @@ fn binding_implicit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__binding_implicit_get(binding, name)`: undef when there is none.
 fn binding_implicit_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let name = cx.arg_name(a, 1)?;
     let Some((e, n)) = implicit_of(s) else { return Ok(Value::UNDEF) };
     let slot = n.implicit.iter().flatten().find(|(x, _)| *x == name).map(|(_, slot)| *slot as usize);
@@ -184,33 +181,21 @@ fn binding_implicit_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__binding_get(binding, name)`: undef when there is none.
 fn binding_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let name = cx.arg_name(a, 1)?;
     Ok(find_local(cx, s, name).map_or(Value::UNDEF, |(e, i)| e.slots().get(i).filter(|v| !v.is_undef()).unwrap_or(Value::NIL)))
 }
 
 /// `__binding_set(binding, name, value)`: adds the variable when it is new.
 fn binding_set(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let s = scope_of(cx, a[0])?;
+    let s = scope_of(cx, &a[0])?;
     let name = cx.arg_name(a, 1)?;
     if let Some((e, i)) = find_local(cx, s, name) {
-        let mut e = e;
         cx.heap.before_store(e.val(), a[2]);
         e.set(i, a[2]);
         return Ok(a[2]);
     }
-    let mut e = cx.heap.env(s.env, 1);
-    cx.heap.before_store(e.val(), a[2]);
-    e.set(0, a[2]);
-    cx.heap.before_store(a[0], e.val());
-    s.env = e.val();
-    s.names = Some(std::sync::Arc::new(kumi_bytecode::ScopeNames {
-        names: vec![name],
-        parent: s.names.clone(),
-        match_slot: None,
-        params: Vec::new(),
-        implicit: None,
-    }));
+    cx.add_locals(a[0], vec![name], &a[2..3]);
     Ok(a[2])
 }
 

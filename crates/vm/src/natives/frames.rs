@@ -92,14 +92,14 @@ fn frame_line(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// `__using(pairs)`: activates [refined class, module] pairs in the nearest user frame's place.
 fn frame_use_refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(f) = cx.user_frame() else { return Ok(Value::NIL) };
-    let Some(mut c) = f.cref().cell::<CrefObj>() else { return Ok(Value::NIL) };
+    let Some(c) = f.cref().cell::<CrefObj>() else { return Ok(Value::NIL) };
     let mut all: Vec<Value> = a[0].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
     if let Some(old) = c.refinements.as_array() {
         all.extend(old.seen());
     }
     let v = cx.array(&all);
     cx.heap.before_store(f.cref(), v);
-    c.refinements = v;
+    cx.heap.edit(c).refinements = v;
     // Cached constants and calls were made without them.
     cx.touch(cx.k.basic_object);
     Ok(Value::NIL)

@@ -150,8 +150,8 @@ impl Cx {
     /// Its class.
     pub(crate) fn fatal_class(&mut self) -> Gc<ClassObj> {
         match self.own_path("KumiSys::Fatal").and_then(|v| v.as_class()) {
-            Some(mut c) => {
-                c.data.name = Some(b"fatal".as_slice().into());
+            Some(c) => {
+                self.heap.edit(c).data.name = Some(b"fatal".as_slice().into());
                 c
             }
             None => self.k.exception,

@@ -71,11 +71,12 @@ impl ThreadObj {
     }
 }
 
-pub fn thread(cx: &mut Cx, v: Value) -> Result<&'static mut ThreadObj, Exit> {
-    match v.as_data::<ThreadObj>() {
-        Some(t) => Ok(t),
-        None => Err(cx.type_error("wrong argument type (expected thread)")),
-    }
+/// The Thread that `v` is.
+///
+/// # Errors
+/// A TypeError, when it is none.
+pub fn thread<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v ThreadObj, Exit> {
+    v.as_data::<ThreadObj>().ok_or_else(|| cx.type_error("wrong argument type (expected thread)"))
 }
 
 impl Cx {
@@ -123,21 +124,20 @@ impl Cx {
     pub(crate) fn report_death(&mut self, failed: Value) -> Option<Call> {
         let v = self.task.thread;
         let result = self.task.result;
-        let t = v.as_data::<ThreadObj>()?;
-        if t.reported {
+        let t = self.heap.edit_data::<ThreadObj>(v)?;
+        if std::mem::replace(&mut t.reported, true) {
             return None;
         }
-        t.reported = true;
         if failed.is_nil() {
             self.heap.before_store(v, result);
-            t.result = result;
+            self.heap.edit_data::<ThreadObj>(v)?.result = result;
             return None;
         }
         if failed.is_kind(Kind::Unwind) {
             return None;
         }
         self.heap.before_store(v, failed);
-        t.failed = failed;
+        self.heap.edit_data::<ThreadObj>(v)?.failed = failed;
         self.task.failed = Value::NIL;
         let c = self.call_helper("thread_died", &[v, failed]);
         debug_assert!(c == Exit::Call);
@@ -156,7 +156,7 @@ impl Cx {
             let name = self.intern(LOCALS);
             self.ivar_set(v, name, locals);
         }
-        let Some(t) = v.as_data::<ThreadObj>() else { return };
+        let Some(t) = self.heap.edit_data::<ThreadObj>(v) else { return };
         t.life.store(DONE, Release);
         let (joiner, joiners) = (t.joiner.take(), t.joiners.take());
         let (failed, fatal) = (t.failed, t.fatal);
@@ -181,7 +181,7 @@ impl Cx {
         self.main_thread();
         let me = self.current_thread();
         let group = me.as_data::<ThreadObj>().map_or(Value::NIL, |t| t.group);
-        let t = thread(self, v)?;
+        let t = thread(self, &v)?;
         if t.life.load(Relaxed) != NEW {
             return Err(self.raise_msg(self.k.thread_error, "already initialized thread"));
         }
@@ -189,8 +189,10 @@ impl Cx {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
         let task = self.new_task(Call { kw, ..Call::of(block, args) }, Some(v))?;
-        t.group = group;
-        t.code = block.as_proc().map_or(0, |p| p.iseq);
+        if let Some(t) = self.heap.edit_data::<ThreadObj>(v) {
+            t.group = group;
+            t.code = block.as_proc().map_or(0, |p| p.iseq);
+        }
         t.id.store(task.id, Relaxed);
         t.life.store(ALIVE, Release);
         self.heap.charge(task_bytes());

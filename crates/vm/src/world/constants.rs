@@ -8,8 +8,8 @@ use kumi_heap::{ClassObj, Const, Gc, Role, Sym, Value};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
-    pub(super) fn put_const(scope: &mut Gc<ClassObj>, s: Sym, value: Value) {
-        let d = &mut scope.data;
+    pub(super) fn put_const(&mut self, scope: Gc<ClassObj>, s: Sym, value: Value) {
+        let d = &mut self.heap.edit(scope).data;
         let (autoload, loading) = match d.consts.get_mut(&s) {
             Some(k) if k.loading != 0 => (k.autoload.take(), k.loading),
             _ => (None, 0),
@@ -21,11 +21,10 @@ impl Cx {
     /// Sets a constant, naming an anonymous class or module by it.
     pub fn set_const(&mut self, scope: Gc<ClassObj>, name: Sym, value: Value) {
         let _classes = self.lock_classes();
-        let mut scope = scope;
         self.heap.publish(value);
-        Self::put_const(&mut scope, name, value);
+        self.put_const(scope, name, value);
         self.const_changed(name);
-        if let Some(mut c) = value.as_class() {
+        if let Some(c) = value.as_class() {
             if c.data.name.is_none() || c.data.temporary {
                 let top = scope == self.k.object;
                 let own = self.syms.name(name).to_vec();
@@ -39,8 +38,8 @@ impl Cx {
                     let outer = self.class_name(scope);
                     [outer.as_bytes(), &b"::"[..], &own].concat()
                 };
-                c.data.temporary = outer_temporary;
-                c.data.name = Some(full.into());
+                self.heap.edit(c).data.temporary = outer_temporary;
+                self.heap.edit(c).data.name = Some(full.into());
                 if !outer_temporary {
                     self.name_nested(c);
                 }

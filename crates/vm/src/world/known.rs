@@ -167,24 +167,24 @@ fn dangling() -> Gc<ClassObj> {
 impl Cx {
     fn name_boot_classes(&mut self, object: Gc<ClassObj>, made: &[(&str, Gc<ClassObj>)]) {
         for (full, c) in made {
-            let mut c = *c;
-            c.data.name = Some(full.as_bytes().into());
+            let c = *c;
+            self.heap.edit(c).data.name = Some(full.as_bytes().into());
         }
         for (full, c) in made {
-            let (mut scope, last) = match full.rsplit_once("::") {
+            let (scope, last) = match full.rsplit_once("::") {
                 // Scopes that are created later (Thread::Backtrace) are made here.
                 Some((p, l)) => (self.boot_scope(object, made, p), l),
                 None => (object, *full),
             };
             let s = self.syms.intern(if *full == HELPERS { HELPERS_KEY } else { last }.as_bytes());
-            Self::put_const(&mut scope, s, c.val());
+            self.put_const(scope, s, c.val());
         }
     }
     fn boot_scope(&mut self, object: Gc<ClassObj>, made: &[(&str, Gc<ClassObj>)], path: &str) -> Gc<ClassObj> {
         if let Some(p) = made.iter().find(|p| p.0 == path) {
             return p.1;
         }
-        let (mut outer, last) = match path.rsplit_once("::") {
+        let (outer, last) = match path.rsplit_once("::") {
             Some((p, l)) => (self.boot_scope(object, made, p), l),
             None => (object, path),
         };
@@ -194,10 +194,10 @@ impl Cx {
                 return c;
             }
         }
-        let mut c = self.raw_class(Some(object), Instance::None);
+        let c = self.raw_class(Some(object), Instance::None);
         c.hdr.set_class(made[0].1.hdr.class());
-        c.data.name = Some(path.as_bytes().into());
-        Self::put_const(&mut outer, s, c.val());
+        self.heap.edit(c).data.name = Some(path.as_bytes().into());
+        self.put_const(outer, s, c.val());
         c
     }
 }

@@ -40,14 +40,13 @@ impl Cx {
     /// Adds a method entry to `class` without hooks.
     pub fn add_method(&mut self, class: Gc<ClassObj>, mid: Sym, m: Method) -> u32 {
         let _classes = self.lock_classes();
-        let mut class = class;
         if let Body::Proc(p) = m.body {
             self.heap.publish(p);
         }
         let user = !m.builtin;
         let Some(i) = self.new_method(m) else { return NO_METHOD };
-        if class.data.methods.insert(mid, i).is_none() {
-            class.data.method_order.push(mid);
+        if self.heap.edit(class).data.methods.insert(mid, i).is_none() {
+            self.heap.edit(class).data.method_order.push(mid);
         }
         self.touch(class);
         if user && mid == sym::NOT {

@@ -12,8 +12,8 @@ impl Cx {
     /// Computes the mro of a new class and registers it with its parents.
     pub(super) fn link_class(&mut self, c: Gc<ClassObj>) {
         let _classes = self.lock_classes();
-        if let Some(mut s) = c.data.superclass {
-            s.data.dependents.push(c);
+        if let Some(s) = c.data.superclass {
+            self.heap.edit(s).data.dependents.push(c);
         }
         self.order(c);
         c.serial.set(self.next_serial());
@@ -21,12 +21,11 @@ impl Cx {
     /// Sets the method resolution order of `c`.
     fn order(&mut self, c: Gc<ClassObj>) {
         let (mro, own) = Self::linearise(c);
-        let mut c = c;
         for m in &mro {
             self.heap.before_store(c.val(), m.val());
         }
         c.data.mro.set(mro);
-        c.data.own_places = own;
+        self.heap.edit(c).data.own_places = own;
     }
     fn next_serial(&mut self) -> u32 {
         let n = self.serial.fetch_add(1, Relaxed) + 1;
@@ -109,13 +108,13 @@ impl Cx {
     /// Adds `m` to one of the lists of `c`. False: it is there.
     fn mix_module(&mut self, c: Gc<ClassObj>, m: Gc<ClassObj>, list: fn(&mut ClassData) -> &mut Vec<Gc<ClassObj>>) -> bool {
         let _classes = self.lock_classes();
-        let (mut c, mut m) = (c, m);
-        if list(&mut c.data).contains(&m) {
+        let (c, m) = (c, m);
+        if list(&mut self.heap.edit(c).data).contains(&m) {
             return false;
         }
         self.heap.before_store(c.val(), m.val());
-        list(&mut c.data).push(m);
-        m.data.dependents.push(c);
+        list(&mut self.heap.edit(c).data).push(m);
+        self.heap.edit(m).data.dependents.push(c);
         self.relink(c);
         self.consts_moved(m);
         true

@@ -108,7 +108,7 @@ impl Cx {
     /// Kernel's functions can be called on Kernel itself too.
     fn kernel_functions(&mut self) {
         let kernel = self.k.kernel;
-        let Some(mut single) = self.singleton_class(kernel.val()) else { return };
+        let Some(single) = self.singleton_class(kernel.val()) else { return };
         for name in kernel.data.method_order.clone() {
             let Some(&i) = kernel.data.methods.get(&name) else { continue };
             let text = self.syms.name(name);
@@ -120,8 +120,8 @@ impl Cx {
             m.vis = Vis::Public;
             m.owner = single;
             let Some(k) = self.new_method(m) else { continue };
-            single.data.methods.insert(name, k);
-            single.data.method_order.push(name);
+            self.heap.edit(single).data.methods.insert(name, k);
+            self.heap.edit(single).data.method_order.push(name);
         }
     }
 
@@ -270,7 +270,6 @@ impl Cx {
 
     /// One method entry, or the twin of the native that has this name.
     fn enter(&mut self, owner: Gc<ClassObj>, name: Sym, d: &DefRec<'_>, body: Body, cref: Value, vis: Vis) {
-        let mut owner = owner;
         if let Some(&i) = owner.data.methods.get(&name) {
             if (i as usize) < self.methods.len() {
                 // SAFETY: boot: this is the only worker, and nothing runs.
@@ -300,15 +299,15 @@ impl Cx {
             place: Default::default(),
         });
         let Some(i) = made else { return };
-        if owner.data.methods.insert(name, i).is_none() {
-            owner.data.method_order.push(name);
+        if self.heap.edit(owner).data.methods.insert(name, i).is_none() {
+            self.heap.edit(owner).data.method_order.push(name);
         }
     }
 
     fn enter_aliases(&mut self, f: &File<'_>, open: &[Open]) -> Result<(), String> {
         for a in &f.index.aliases {
             let class = open.get(a.class as usize).map_or(self.k.object, |o| o.class);
-            let mut owner = if a.singleton { self.singleton_class(class.val()).unwrap_or(class) } else { class };
+            let owner = if a.singleton { self.singleton_class(class.val()).unwrap_or(class) } else { class };
             let (new, old) = (self.syms.intern(a.new.as_bytes()), self.syms.intern(a.old.as_bytes()));
             let mut i = owner.data.methods.get(&old).copied().unwrap_or(NO_METHOD);
             if i == NO_METHOD {
@@ -323,8 +322,8 @@ impl Cx {
             };
             let m = Method { called: new, ..m.clone() };
             let Some(at) = self.new_method(m) else { continue };
-            if owner.data.methods.insert(new, at).is_none() {
-                owner.data.method_order.push(new);
+            if self.heap.edit(owner).data.methods.insert(new, at).is_none() {
+                self.heap.edit(owner).data.method_order.push(new);
             }
         }
         Ok(())

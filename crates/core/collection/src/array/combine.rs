@@ -75,14 +75,14 @@ fn i_perm_step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__odo_step(at, sizes)`: counts up like an odometer whose wheels have these sizes; false when it is through.
 fn i_odo_step(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (mut at, sizes) = (me(cx, args[0])?, me(cx, args[1])?);
+    let (at, sizes) = (me(cx, args[0])?, me(cx, args[1])?);
     for (i, v) in at.seen().to_vec().into_iter().enumerate().rev() {
         let v = num(v) + 1;
         if v < sizes.get(i).map_or(0, num) {
-            at.set(i, Value::fix(v as i64));
+            cx.heap.edit(at).set(i, Value::fix(v as i64));
             return Ok(Value::TRUE);
         }
-        at.set(i, Value::fix(0));
+        cx.heap.edit(at).set(i, Value::fix(0));
     }
     Ok(Value::FALSE)
 }

@@ -386,7 +386,7 @@ fn uniq_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let a = me(cx, args[0])?;
     let out = cx.hash();
-    let Some(mut h) = out.as_hash() else { return Ok(Value::NIL) };
+    let Some(h) = out.as_hash() else { return Ok(Value::NIL) };
     for v in a.seen() {
         if cx.walk().is_none() {
             return Ok(Value::NIL);
@@ -396,7 +396,7 @@ fn i_tally(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         match cx.hash_find_with(h, v, hv) {
             Ok(Some(at)) => {
                 let n = h.h.at(at).and_then(|e| e.val.as_fix()).unwrap_or(0);
-                h.h.set_val(at, Value::fix(n + 1));
+                cx.heap.edit(h).h.set_val(at, Value::fix(n + 1));
             }
             Ok(None) => cx.hash_push(h, hv, v, Value::fix(1))?,
             Err(_) => return Ok(Value::NIL),

@@ -377,9 +377,9 @@ fn i_filled(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_set(a, i, v)` for an index that exists.
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let (Some(mut a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
+    if let (Some(a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
         cx.heap.before_store(args[0], args[2]);
-        a.set(i as usize, args[2]);
+        cx.heap.edit(a).set(i as usize, args[2]);
     }
     Ok(args[2])
 }

@@ -111,9 +111,9 @@ fn has_key(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn delete(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     match cx.hash_find(h, args[0])? {
-        Some(i) => Ok(h.h.remove_at(i).val),
+        Some(i) => Ok(cx.heap.edit(h).h.remove_at(i).val),
         None => Err(Exit::Miss),
     }
 }
@@ -154,16 +154,17 @@ fn values_at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    cell(recv)?.h.clear();
+    let h = cell(recv)?;
+    cx.heap.edit(h).h.clear();
     Ok(recv)
 }
 
 fn shift(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     match h.h.next_live(0) {
         Some(i) => {
-            let e = h.h.remove_at(i);
+            let e = cx.heap.edit(h).h.remove_at(i);
             Ok(cx.array(&[e.key, e.val]))
         }
         None => Ok(Value::NIL),
@@ -179,9 +180,9 @@ fn default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn set_default(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     cx.heap.before_store(recv, args[0]);
-    h.h.set_missing(Missing::Value(args[0]));
+    cx.heap.edit(h).h.set_missing(Missing::Value(args[0]));
     Ok(args[0])
 }
 fn default_proc(_: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -191,7 +192,7 @@ fn default_proc(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     let o = cx.arg_hash(args, 0)?;
     if h == o {
         return Ok(recv);
@@ -204,12 +205,12 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.heap.charge(d.bytes());
     before_entries(cx, h, d.iter());
     cx.heap.before_store(recv, d.missing().either());
-    h.h.assign(d);
+    cx.heap.edit(h).h.assign(d);
     Ok(recv)
 }
 
 fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     if h.h.by_identity() {
         return Ok(recv);
     }
@@ -218,8 +219,8 @@ fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Err(cx.runtime_error("compare_by_identity during iteration"));
     }
     let es = h.h.iter().map(|e| Entry { hash: spread(cx.identity_hash(e.key)), ..e }).collect();
-    h.h.set_by_identity(true);
-    h.h.replace_entries(es);
+    cx.heap.edit(h).h.set_by_identity(true);
+    cx.heap.edit(h).h.replace_entries(es);
     Ok(recv)
 }
 fn by_identity_p(_: &mut Cx, recv: Value, _: &[Value]) -> R {
@@ -321,11 +322,11 @@ fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn compact_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     cx.check_frozen(recv)?;
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     let before = h.h.len();
     for i in 0..h.h.slots() {
         if h.h.at(i).is_some_and(|e| e.val.is_nil()) {
-            h.h.remove_at(i);
+            cx.heap.edit(h).h.remove_at(i);
         }
     }
     Ok(if h.h.len() == before { Value::NIL } else { recv })
@@ -334,8 +335,8 @@ fn compact_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn slice(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let h = cell(recv)?;
     let r = cx.hash();
-    let mut t = cell(r)?;
-    t.h.set_by_identity(h.h.by_identity());
+    let t = cell(r)?;
+    cx.heap.edit(t).h.set_by_identity(h.h.by_identity());
     for &k in args {
         if let Some(i) = cx.hash_find(h, k)? {
             let v = h.h.at(i).map_or(Value::NIL, |e| e.val);

@@ -60,7 +60,7 @@ fn view(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__hash_commit(h, hash, key, value, position or nil, version)`: stores where user code has found the key, or adds
 /// it; false when the table has changed since it had that version.
 fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut h = cell(args[0])?;
+    let h = cell(args[0])?;
     cx.check_frozen(args[0])?;
     if args[5].as_fix() != Some(h.h.version() as i64) {
         return Ok(Value::FALSE);
@@ -69,17 +69,17 @@ fn commit(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         cx.hash_push(h, table_hash(args[1]), args[2], args[3])?;
     } else {
         cx.heap.before_store(args[0], args[3]);
-        h.h.set_val(pos(args, 4), args[3]);
+        cx.heap.edit(h).h.set_val(pos(args, 4), args[3]);
     }
     Ok(Value::TRUE)
 }
 /// `__hash_cut(h, position, version)`: removes an entry: its value, undef when the table has changed since.
-fn cut(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (mut h, i) = (cell(args[0])?, pos(args, 1));
+fn cut(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (h, i) = (cell(args[0])?, pos(args, 1));
     if args[2].as_fix() != Some(h.h.version() as i64) || h.h.at(i).is_none() {
         return Ok(Value::UNDEF);
     }
-    Ok(h.h.remove_at(i).val)
+    Ok(cx.heap.edit(h).h.remove_at(i).val)
 }
 fn pair(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     match cell(args[0])?.h.at(pos(args, 1)) {
@@ -89,16 +89,16 @@ fn pair(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 fn set_val(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     cx.check_frozen(args[0])?;
-    let (mut h, i) = (cell(args[0])?, pos(args, 1));
+    let (h, i) = (cell(args[0])?, pos(args, 1));
     if h.h.at(i).is_some() {
         cx.heap.before_store(args[0], args[2]);
-        h.h.set_val(i, args[2]);
+        cx.heap.edit(h).h.set_val(i, args[2]);
     }
     Ok(args[2])
 }
-fn remove_at(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (mut h, i) = (cell(args[0])?, pos(args, 1));
-    Ok(if h.h.at(i).is_some() { h.h.remove_at(i).val } else { Value::NIL })
+fn remove_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (h, i) = (cell(args[0])?, pos(args, 1));
+    Ok(if h.h.at(i).is_some() { cx.heap.edit(h).h.remove_at(i).val } else { Value::NIL })
 }
 fn version(_: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::fix(cell(args[0])?.h.version() as i64))
@@ -176,9 +176,9 @@ fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             Ok(hv) if dst.h.len() == 0 => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
             Ok(hv) => match cx.hash_find_with(dst, e.key, hv) {
                 Ok(Some(at)) => {
-                    let mut d = dst;
+                    let d = dst;
                     cx.heap.before_store(args[0], e.val);
-                    d.h.set_val(at, e.val);
+                    cx.heap.edit(d).h.set_val(at, e.val);
                     Ok(true)
                 }
                 Ok(None) => cx.hash_push(dst, hv, e.key, e.val).map(|_| true),
@@ -211,7 +211,7 @@ fn like(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// Where keys hash without user code, in one step.
 fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let mut h = cell(recv)?;
+    let h = cell(recv)?;
     if h.h.iterating() > 0 {
         return Err(cx.runtime_error("rehash during iteration"));
     }
@@ -220,44 +220,44 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(recv);
     }
     let fresh = like(cx, Value::NIL, &[recv])?;
-    let mut d = cell(fresh)?;
+    let d = cell(fresh)?;
     let all: Vec<Entry> = h.h.iter().collect();
     for e in &all {
         let hv = cx.key_hash(d, e.key)?;
         match cx.hash_find_with(d, e.key, hv)? {
-            Some(at) => d.h.set_val(at, e.val),
+            Some(at) => cx.heap.edit(d).h.set_val(at, e.val),
             None => cx.hash_push(d, hv, e.key, e.val)?,
         }
     }
     // Own entries, but for copies of keys.
     before_entries(cx, h, d.h.iter());
-    h.h.replace_entries(d.h.iter().collect());
+    cx.heap.edit(h).h.replace_entries(d.h.iter().collect());
     Ok(recv)
 }
 /// `__hash_become(h, other, version)`: takes over the other's entries; false when h has changed since that version.
 fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let (mut h, o) = (cell(args[0])?, cell(args[1])?);
+    let (h, o) = (cell(args[0])?, cell(args[1])?);
     cx.check_frozen(args[0])?;
     if args[2].as_fix() != Some(h.h.version() as i64) || h.h.iterating() > 0 {
         return Ok(Value::FALSE);
     }
     let es: Vec<Entry> = o.h.iter().collect();
     before_entries(cx, h, es.iter().copied());
-    h.h.replace_entries(es);
+    cx.heap.edit(h).h.replace_entries(es);
     Ok(Value::TRUE)
 }
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut h = cell(args[0])?;
+    let h = cell(args[0])?;
     cx.heap.before_store(args[0], args[1]);
-    h.h.set_missing(if args[1].is_nil() { Missing::NIL } else { Missing::Proc(args[1]) });
+    cx.heap.edit(h).h.set_missing(if args[1].is_nil() { Missing::NIL } else { Missing::Proc(args[1]) });
     Ok(args[1])
 }
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut h = cell(args[0])?;
+    let h = cell(args[0])?;
     let n = args[1].as_fix().unwrap_or(0).clamp(0, 1 << 40) as usize;
     cx.check_size(n.saturating_mul(32))?;
     // A wish, not a demand: what is never filled should not be paid for.
-    h.h.reserve(n.min(1 << 20));
+    cx.heap.edit(h).h.reserve(n.min(1 << 20));
     Ok(args[0])
 }
 /// Combines two hash values.

@@ -99,7 +99,8 @@ fn key(cx: &mut Cx, t: &Tape, keys: Gc<ArrayObj>, k: u32) -> R {
 /// `__json_build(reading, work)`: builds a piece; is the document there?
 fn build(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let wrong = |cx: &mut Cx| Err(cx.type_error("reading expected"));
-    let Some(r) = args[0].as_data::<Reading>() else { return wrong(cx) };
+    // SAFETY: the reader is the caller's alone, and this native's one reference to it.
+    let Some(r) = (unsafe { args[0].payload_mut::<Reading>() }) else { return wrong(cx) };
     let Some(mut work) = args[1].as_array().map(Held::new) else { return wrong(cx) };
     let Some(keys) = work.get(1).and_then(|v| v.as_array()) else { return wrong(cx) };
     let freeze = r.t.options.freeze;

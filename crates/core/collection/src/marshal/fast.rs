@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
                     b'F' => EncIndex::US_ASCII,
                     _ => return None,
                 };
-                let mut s = v.as_str()?;
+                let s = v.as_str()?;
                 s.set_enc(e.as_u8());
                 v
             }
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
                 let n = self.count()?;
                 let v = cx.hash();
                 self.objects.push(v);
-                let mut h = v.as_hash()?;
+                let h = v.as_hash()?;
                 for _ in 0..n {
                     let k = self.read(cx, depth + 1)?;
                     let x = self.read(cx, depth + 1)?;
@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
                 if t == b'}' {
                     let d = self.read(cx, depth + 1)?;
                     cx.heap.before_store(v, d);
-                    h.h.set_missing(Missing::Value(d));
+                    cx.heap.edit(h).h.set_missing(Missing::Value(d));
                 }
                 v
             }
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
                 if self.long()? != n as i64 || names.len() != n as usize {
                     return None;
                 }
-                let mut s = cx.heap.structure(c.val(), n);
+                let s = cx.heap.structure(c.val(), n);
                 self.objects.push(s.val());
                 for (i, m) in names.into_iter().enumerate() {
                     if self.symbol(cx)? != m {

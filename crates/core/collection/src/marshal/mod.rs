@@ -41,8 +41,8 @@ pub(crate) fn push_long(b: &mut Vec<u8>, n: i64) {
     }
 }
 
-fn append(cx: &mut Cx, mut s: Gc<StrObj>, b: &[u8]) {
-    s.buf.extend_from_slice(b);
+fn append(cx: &mut Cx, s: Gc<StrObj>, b: &[u8]) {
+    cx.heap.edit(s).buf.extend_from_slice(b);
     s.changed();
     cx.heap.charge(b.len());
 }

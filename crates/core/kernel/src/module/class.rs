@@ -57,12 +57,12 @@ fn attached_object(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 /// Puts the fresh class `c` below `sup`.
 pub fn link(cx: &mut Cx, c: Gc<ClassObj>, sup: Gc<ClassObj>) {
-    let (mut c, mut sup) = (c, sup);
+    let (c, sup) = (c, sup);
     cx.heap.before_store(c.val(), sup.val());
-    c.data.superclass = Some(sup);
-    c.data.instance = sup.data.instance;
+    cx.heap.edit(c).data.superclass = Some(sup);
+    cx.heap.edit(c).data.instance = sup.data.instance;
     c.slots.set(sup.slots.get());
-    sup.data.dependents.push(c);
+    cx.heap.edit(sup).data.dependents.push(c);
     cx.relink(c);
     let meta = cx.class_of(sup.val());
     if meta.is_singleton() {

@@ -146,20 +146,19 @@ fn const_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.check_frozen(c.val())?;
     let private = c.data.consts.get(&name).is_some_and(|k| k.private);
     cx.set_const(c, name, a[2]);
-    let mut c = c;
-    if let Some(k) = c.data.consts.get_mut(&name) {
+    if let Some(k) = cx.heap.edit(c).data.consts.get_mut(&name) {
         k.private = private;
     }
     Ok(a[2])
 }
 /// Removes an own constant; its value, nil for an autoload entry, undef when there was none.
 fn const_remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     cx.check_frozen(c.val())?;
-    match c.data.consts.remove(&name) {
+    match cx.heap.edit(c).data.consts.remove(&name) {
         Some(k) => {
-            c.data.const_order.retain(|s| *s != name);
+            cx.heap.edit(c).data.const_order.retain(|s| *s != name);
             cx.const_changed(name);
             Ok(if k.value.is_undef() { Value::NIL } else { k.value })
         }
@@ -168,13 +167,13 @@ fn const_remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__const_flag(module, name, :private / :deprecated, value)`
 fn const_flag(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     cx.check_frozen(c.val())?;
     let which = cx.arg_name(a, 2)?;
     let private = cx.syms.name(which) == b"private";
     let on = a[3].truthy();
-    let Some(k) = c.data.consts.get_mut(&name) else {
+    let Some(k) = cx.heap.edit(c).data.consts.get_mut(&name) else {
         let (m, s) = (cx.class_name(c), cx.sym_name(name));
         let full = if c == cx.k.object { s } else { format!("{m}::{s}") };
         return Err(cx.name_error(&format!("constant {full} not defined"), c.val(), name));
@@ -189,12 +188,12 @@ fn const_flag(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__const_place(module, name, [file, line] or nil)`: with nil reads the place of the definition.
 fn const_place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     if let Some(p) = a[2].as_array() {
         let file = p.get(0).map(|f| cx.text(f)).unwrap_or_default();
         let line = p.get(1).and_then(|l| l.as_fix()).unwrap_or(0);
-        if let Some(k) = c.data.consts.get_mut(&name) {
+        if let Some(k) = cx.heap.edit(c).data.consts.get_mut(&name) {
             k.file = Some(file.into());
             k.line = line.clamp(0, u32::MAX as i64) as u32;
         }

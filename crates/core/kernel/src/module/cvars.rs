@@ -52,12 +52,12 @@ fn get(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 fn set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let c = this(cx, recv)?;
     let s = name(cx, recv, a)?;
-    let mut h = holder(c, s).unwrap_or(c);
+    let h = holder(c, s).unwrap_or(c);
     cx.check_frozen(h.val())?;
     cx.heap.before_store(h.val(), a[1]);
     match h.data.cvars.iter().position(|p| p.0 == s) {
-        Some(i) => h.data.cvars[i].1 = a[1],
-        None => h.data.cvars.push((s, a[1])),
+        Some(i) => cx.heap.edit(h).data.cvars[i].1 = a[1],
+        None => cx.heap.edit(h).data.cvars.push((s, a[1])),
     }
     Ok(a[1])
 }
@@ -82,11 +82,11 @@ fn list(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     Ok(cx.array_vec(out))
 }
 fn remove(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
-    let mut c = this(cx, recv)?;
+    let c = this(cx, recv)?;
     let s = name(cx, recv, a)?;
     cx.check_frozen(recv)?;
     if let Some(i) = c.data.cvars.iter().position(|p| p.0 == s) {
-        return Ok(c.data.cvars.remove(i).1);
+        return Ok(cx.heap.edit(c).data.cvars.remove(i).1);
     }
     let (v, n) = (cx.sym_name(s), cx.class_name(c));
     let msg = if holder(c, s).is_some() { format!("cannot remove {v} for {n}") } else { format!("class variable {v} not defined for {n}") };

@@ -180,7 +180,7 @@ fn alias(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::sym(new))
 }
 fn remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     let name = cx.arg_name(a, 1)?;
     cx.check_modifiable(c)?;
     let defined = c.data.methods.get(&name).is_some_and(|i| !matches!(cx.method(*i).body, Body::Undef));
@@ -188,8 +188,8 @@ fn remove(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let (m, n) = (cx.sym_name(name), cx.class_name(c));
         return Err(cx.name_error(&format!("method '{m}' not defined in {n}"), c.val(), name));
     }
-    c.data.methods.remove(&name);
-    c.data.method_order.retain(|s| *s != name);
+    cx.heap.edit(c).data.methods.remove(&name);
+    cx.heap.edit(c).data.method_order.retain(|s| *s != name);
     cx.touch(c);
     Ok(a[0])
 }

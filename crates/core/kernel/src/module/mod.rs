@@ -210,20 +210,20 @@ fn extend_object(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 
 /// A temporary name (nil: none).
 fn set_name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut c = cx.arg_class(a, 0)?;
+    let c = cx.arg_class(a, 0)?;
     match a[1].as_str() {
         Some(s) => {
-            c.data.name = Some(s.bytes().into());
-            c.data.temporary = true;
+            cx.heap.edit(c).data.name = Some(s.bytes().into());
+            cx.heap.edit(c).data.temporary = true;
             rename_nested(cx, c, 0);
         }
         None => {
-            c.data.name = None;
-            c.data.temporary = false;
+            cx.heap.edit(c).data.name = None;
+            cx.heap.edit(c).data.temporary = false;
             let inner: Vec<Value> = c.data.consts.values().map(|k| k.value).collect();
-            for mut m in inner.into_iter().filter_map(|v| v.as_class()).filter(|m| m.data.temporary) {
-                m.data.name = None;
-                m.data.temporary = false;
+            for m in inner.into_iter().filter_map(|v| v.as_class()).filter(|m| m.data.temporary) {
+                cx.heap.edit(m).data.name = None;
+                cx.heap.edit(m).data.temporary = false;
             }
         }
     }
@@ -235,8 +235,8 @@ fn rename_nested(cx: &mut Cx, outer: Gc<ClassObj>, depth: u32) {
     let prefix = cx.class_name(outer);
     let inner: Vec<(Sym, Value)> = outer.data.consts.iter().map(|(s, k)| (*s, k.value)).collect();
     for (s, v) in inner {
-        if let Some(mut m) = v.as_class().filter(|m| m.data.temporary && depth < 100) {
-            m.data.name = Some(format!("{prefix}::{}", cx.sym_name(s)).into_bytes().into());
+        if let Some(m) = v.as_class().filter(|m| m.data.temporary && depth < 100) {
+            cx.heap.edit(m).data.name = Some(format!("{prefix}::{}", cx.sym_name(s)).into_bytes().into());
             rename_nested(cx, m, depth + 1);
         }
     }
@@ -244,16 +244,16 @@ fn rename_nested(cx: &mut Cx, outer: Gc<ClassObj>, depth: u32) {
 
 /// The refinement of class `args[1]` in module `args[0]`, made when missing.
 fn refine(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (mut m, c) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
+    let (m, c) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
     if let Some(p) = m.data.refinements.iter().find(|p| p.0 == c) {
         return Ok(p.1.val());
     }
-    let mut r = cx.new_module();
+    let r = cx.new_module();
     r.hdr.set_class(cx.k.refinement.val());
-    r.data.refined = Some(c);
-    r.data.attached = m.val();
+    cx.heap.edit(r).data.refined = Some(c);
+    cx.heap.edit(r).data.attached = m.val();
     cx.heap.before_store_all(m.val(), &[c.val(), r.val()]);
-    m.data.refinements.push((c, r));
+    cx.heap.edit(m).data.refinements.push((c, r));
     Ok(r.val())
 }
 fn refinements(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -272,7 +272,7 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             return Err(cx.arg_error(&format!("Can't import method which is not defined with Ruby code: {f}#{n}")));
         }
         m.owner = from;
-        if let Some(mut place) = cx.copy_method(from, to, name, &m) {
+        if let Some(place) = cx.copy_method(from, to, name, &m) {
             // The copies see each other, as if they had been written in the refinement.
             if let Some(refined) = to.data.refined {
                 let pair = cx.array(&[refined.val(), to.val()]);
@@ -283,7 +283,7 @@ fn import_methods(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 let all = cx.array_vec(all);
                 // Such a cell is never private, new as it is.
                 cx.heap.before_store(place.val(), all);
-                place.refinements = all;
+                cx.heap.edit(place).refinements = all;
             }
         }
     }

@@ -54,11 +54,11 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         Some(Kind::Object) => {
             let Some(o) = v.cell::<ObjectObj>() else { return Ok(Value::UNDEF) };
             let new = cx.heap.object(class);
-            if let Some(mut c) = new.cell::<ObjectObj>() {
+            if let Some(c) = new.cell::<ObjectObj>() {
                 // One look: others may give it variables meanwhile.
                 let shape = o.shape();
                 for i in 0..cx.heap.shapes.count(shape) {
-                    c.set_slot(i, o.slot(i));
+                    cx.heap.edit(c).set_slot(i, o.slot(i));
                 }
                 c.set_shape(shape);
             }
@@ -66,7 +66,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Str) => {
             let Some(s) = v.as_str() else { return Ok(Value::UNDEF) };
-            let mut n = cx.heap.str(cv, s.bytes(), s.enc());
+            let n = cx.heap.str(cv, s.bytes(), s.enc());
             n.set_range(s.range());
             n.val()
         }
@@ -91,7 +91,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Struct) => {
             let Some(s) = v.cell::<StructObj>() else { return Ok(Value::UNDEF) };
-            let mut n = cx.heap.structure(cv, s.hdr.x.get());
+            let n = cx.heap.structure(cv, s.hdr.x.get());
             // A large cell is not born private.
             let vs = s.slots().to_vec();
             cx.heap.before_store_all(n.val(), &vs);
@@ -155,7 +155,6 @@ fn copy_singleton(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// Methods, constants, variables and mixins of one class or module into another.
 fn copy_members(cx: &mut Cx, from: Gc<ClassObj>, to: Gc<ClassObj>) {
-    let mut to = to;
     for name in from.data.method_order.clone() {
         let Some(&i) = from.data.methods.get(&name) else { continue };
         let m = cx.method(i).clone();
@@ -167,10 +166,10 @@ fn copy_members(cx: &mut Cx, from: Gc<ClassObj>, to: Gc<ClassObj>) {
     for p in from.data.cvars.iter().chain(&from.data.ivars) {
         cx.heap.before_store(to.val(), p.1);
     }
-    to.data.consts = from.data.consts.clone();
-    to.data.const_order = from.data.const_order.clone();
-    to.data.cvars = from.data.cvars.clone();
-    to.data.ivars = from.data.ivars.clone();
+    cx.heap.edit(to).data.consts = from.data.consts.clone();
+    cx.heap.edit(to).data.const_order = from.data.const_order.clone();
+    cx.heap.edit(to).data.cvars = from.data.cvars.clone();
+    cx.heap.edit(to).data.ivars = from.data.ivars.clone();
     for m in from.data.includes.clone() {
         cx.include_module(to, m);
     }
@@ -181,7 +180,7 @@ fn copy_members(cx: &mut Cx, from: Gc<ClassObj>, to: Gc<ClassObj>) {
 
 /// Makes the fresh class or module `args[0]` a copy of `args[1]` (initialize_copy).
 fn copy_module(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (mut to, from) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
+    let (to, from) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
     if to.role == Role::Class {
         if to.data.superclass.is_some() || to == cx.k.basic_object {
             return Err(cx.type_error("already initialized class"));
@@ -191,8 +190,8 @@ fn copy_module(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         let Some(s) = from.data.superclass else { return Err(cx.type_error("can't copy the root class")) };
         crate::module::class::link(cx, to, s);
-        to.data.instance = from.data.instance;
-        to.data.members = from.data.members.clone();
+        cx.heap.edit(to).data.instance = from.data.instance;
+        cx.heap.edit(to).data.members = from.data.members.clone();
         to.slots.set(from.slots.get());
     }
     copy_members(cx, from, to);

@@ -20,8 +20,8 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__wkm_version", 1, 1, |_, _, a| Ok(Value::fix(a[0].as_data::<WeakKeyMap>().map_or(0, |m| m.version as i64)))),
     intrinsic("__wkm_delete", 2, 2, delete_at),
     intrinsic("__wkm_size", 1, 1, |_, _, a| Ok(Value::fix(a[0].as_data::<WeakKeyMap>().map_or(0, |m| m.entries.len() as i64)))),
-    intrinsic("__wkm_clear", 1, 1, |_, _, a| {
-        if let Some(m) = a[0].as_data::<WeakKeyMap>() {
+    intrinsic("__wkm_clear", 1, 1, |cx, _, a| {
+        if let Some(m) = cx.heap.edit_data::<WeakKeyMap>(a[0]) {
             m.entries.clear();
         }
         Ok(a[0])
@@ -84,7 +84,7 @@ fn map_set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     // Collections of one worker do not look into such tables: neither may be its alone.
     cx.heap.publish(a[0]);
     cx.heap.publish(a[1]);
-    if let Some(m) = recv.as_data::<WeakMap>() {
+    if let Some(m) = cx.heap.edit_data::<WeakMap>(recv) {
         match m.pairs.iter_mut().find(|p| p.0 == a[0]) {
             Some(p) => p.1 = a[1],
             None => m.pairs.push((a[0], a[1])),
@@ -93,8 +93,8 @@ fn map_set(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     Ok(a[1])
 }
 /// The removed value, or undef.
-fn map_delete(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(m) = a[0].as_data::<WeakMap>() else { return Ok(Value::UNDEF) };
+fn map_delete(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(m) = cx.heap.edit_data::<WeakMap>(a[0]) else { return Ok(Value::UNDEF) };
     match m.pairs.iter().position(|p| p.0 == a[1]) {
         Some(i) => Ok(m.pairs.remove(i).1),
         None => Ok(Value::UNDEF),
@@ -123,12 +123,12 @@ fn value_at(_: &mut Cx, _: Value, a: &[Value]) -> R {
 fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let h = cx.arg_i64(a, 1)?;
     cx.check_frozen(a[0])?;
-    if let Some(m) = a[0].as_data::<WeakKeyMap>() {
-        if a[4].as_fix() != Some(m.version as i64) {
-            return Ok(Value::FALSE);
-        }
-        cx.heap.publish(a[2]);
-        cx.heap.before_store(a[0], a[3]);
+    if a[0].as_data::<WeakKeyMap>().is_some_and(|m| a[4].as_fix() != Some(m.version as i64)) {
+        return Ok(Value::FALSE);
+    }
+    cx.heap.publish(a[2]);
+    cx.heap.before_store(a[0], a[3]);
+    if let Some(m) = cx.heap.edit_data::<WeakKeyMap>(a[0]) {
         match m.entries.iter_mut().find(|e| e.1 == a[2]) {
             Some(e) => e.2 = a[3],
             None => {
@@ -140,8 +140,8 @@ fn store(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::TRUE)
 }
 /// `__wkm_delete(map, key object)`
-fn delete_at(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(m) = a[0].as_data::<WeakKeyMap>() {
+fn delete_at(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(m) = cx.heap.edit_data::<WeakKeyMap>(a[0]) {
         m.entries.retain(|e| e.1 != a[1]);
     }
     Ok(Value::NIL)

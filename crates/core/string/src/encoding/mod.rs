@@ -227,7 +227,7 @@ fn str_encoding(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(value(cx, enc(s)))
 }
 fn force_encoding(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let mut s = me(cx, recv)?;
+    let s = me(cx, recv)?;
     cx.check_frozen(recv)?;
     let e = if args[0].as_str().is_some_and(|n| n.bytes().eq_ignore_ascii_case(b"internal")) {
         internal(cx).unwrap_or(EncIndex::BINARY)

@@ -148,7 +148,8 @@ impl Payload for ConvObj {
     }
 }
 fn this(cx: &mut Cx, v: Value) -> Result<&'static mut ConvObj, Exit> {
-    match v.as_data::<ConvObj>() {
+    // SAFETY: the cell's lock is held around each native of the class, which asks once.
+    match unsafe { v.payload_mut::<ConvObj>() } {
         Some(c) if c.conv.is_some() => Ok(c),
         _ => Err(cx.type_error("uninitialized encoding converter")),
     }
@@ -161,13 +162,13 @@ fn alloc(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn init(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let flags = args[3].as_fix().unwrap_or(0);
     let (from, to) = if args[1].is_nil() { (EncIndex::UTF_8, EncIndex::UTF_8) } else { (enc_arg(cx, args[1])?, enc_arg(cx, args[2])?) };
-    let Some(c) = args[0].as_data::<ConvObj>() else { return Err(cx.type_error("not a converter")) };
     let rep = args[4].as_str();
     if !args[1].is_nil() && from == to && flags & DECORATORS == 0 {
         return Err(not_found(cx, from.name(), to.name()));
     }
     match Converter::new(from, to, options(flags, rep)) {
         Ok(conv) => {
+            let Some(c) = cx.heap.edit_data::<ConvObj>(args[0]) else { return Err(cx.type_error("not a converter")) };
             c.conv = Some(conv);
             c.flags = flags;
             c.path = if args[1].is_nil() { Vec::new() } else { transcode::convpath(from, to).unwrap_or_default() };
@@ -338,8 +339,7 @@ fn conv_path_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 pub fn boot(cx: &mut Cx) {
     let outer = cx.k.encoding;
     let c = cx.define_class(outer, "Converter", cx.k.object);
-    let mut c = c;
-    c.data.instance = Instance::Data;
+    cx.heap.edit(c).data.instance = Instance::Data;
     let constants = [
         ("INVALID_MASK", 0x0f),
         ("INVALID_REPLACE", INVALID_REPLACE),

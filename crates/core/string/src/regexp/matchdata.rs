@@ -35,11 +35,8 @@ impl Payload for MatchObj {
     }
 }
 
-fn md(cx: &mut Cx, v: Value) -> Result<&'static mut MatchObj, Exit> {
-    match v.as_data::<MatchObj>() {
-        Some(m) => Ok(m),
-        None => Err(cx.type_error("uninitialized MatchData")),
-    }
+fn md<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v MatchObj, Exit> {
+    v.as_data::<MatchObj>().ok_or_else(|| cx.type_error("uninitialized MatchData"))
 }
 fn text(m: &MatchObj) -> Str {
     match m.text.as_str() {
@@ -116,17 +113,17 @@ fn strict(cx: &mut Cx, m: &MatchObj, args: &[Value]) -> Result<usize, Exit> {
 }
 
 fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let v: Vec<Value> = (0..m.region.len()).map(|i| group(cx, m, i)).collect();
     Ok(cx.array_vec(v))
 }
 fn captures(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let v: Vec<Value> = (1..m.region.len()).map(|i| group(cx, m, i)).collect();
     Ok(cx.array_vec(v))
 }
 fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     if args.len() == 2 {
         let (a, n) = (cx.arg_i64(args, 0)?, cx.arg_i64(args, 1)?);
         let total = m.region.len() as i64;
@@ -148,33 +145,36 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     })
 }
 fn size(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(md(cx, recv)?.region.len() as i64))
+    Ok(Value::fix(md(cx, &recv)?.region.len() as i64))
 }
 fn pre_match(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    md(cx, recv)?;
+    md(cx, &recv)?;
     Ok(back_ref(cx, recv, b'`'))
 }
 fn post_match(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    md(cx, recv)?;
+    md(cx, &recv)?;
     Ok(back_ref(cx, recv, b'\''))
 }
 fn to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let v = group(cx, m, 0);
     Ok(if v.is_nil() { cx.str("") } else { v })
 }
 fn string(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(md(cx, recv)?.text)
+    Ok(md(cx, &recv)?.text)
 }
 fn regexp_m(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     if let Some(s) = m.re.as_str() {
         let src = kumi_regexp::escape(s.bytes(), enc(s));
         let v = cx.str_enc(&src, enc(s));
         let v = me(cx, v)?;
         let re = crate::regexp::methods::literal(cx, v, 0)?;
         cx.heap.before_store(recv, re);
-        m.re = re;
+        if let Some(m) = cx.heap.edit_data::<MatchObj>(recv) {
+            m.re = re;
+        }
+        return Ok(re);
     }
     Ok(m.re)
 }
@@ -182,44 +182,44 @@ fn char_at(m: &MatchObj, at: usize) -> Value {
     Value::fix(char_index(text(m), at) as i64)
 }
 fn begin(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(span(m, i).map_or(Value::NIL, |r| char_at(m, r.start)))
 }
 fn end(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(span(m, i).map_or(Value::NIL, |r| char_at(m, r.end)))
 }
 fn offset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     let (a, b) = span(m, i).map_or((Value::NIL, Value::NIL), |r| (char_at(m, r.start), char_at(m, r.end)));
     Ok(cx.array(&[a, b]))
 }
 fn byteoffset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     let (a, b) = span(m, i).map_or((Value::NIL, Value::NIL), |r| (Value::fix(r.start as i64), Value::fix(r.end as i64)));
     Ok(cx.array(&[a, b]))
 }
 fn bytebegin(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(span(m, i).map_or(Value::NIL, |r| Value::fix(r.start as i64)))
 }
 fn byteend(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(span(m, i).map_or(Value::NIL, |r| Value::fix(r.end as i64)))
 }
 fn match_m(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(group(cx, m, i))
 }
 fn match_length(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let i = strict(cx, m, args)?;
     Ok(match span(m, i) {
         Some(r) => {
@@ -230,7 +230,7 @@ fn match_length(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     })
 }
 fn names(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let mut out = Vec::new();
     if let Some(r) = pattern(m) {
         let e = crate::regexp::methods::name_encoding(&r);
@@ -241,7 +241,7 @@ fn names(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(out))
 }
 fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let Some(o) = args[0].as_data::<MatchObj>() else { return Ok(Value::FALSE) };
     let same_re = match (pattern(m), pattern(o)) {
         (Some(a), Some(b)) => crate::regexp::methods::same(&a, &b),
@@ -251,7 +251,7 @@ fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(Value::bool(same_re && equal(text(m), text(o)) && m.region == o.region))
 }
 fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let m = md(cx, recv)?;
+    let m = md(cx, &recv)?;
     let h = crate::text::str_hash(cx, text(m)).fix_val();
     let h = m.region.iter().fold(h, |h, g| h.wrapping_mul(31) ^ (g.0 as i64) ^ ((g.1 as i64) << 7));
     Ok(Value::fix(h >> 2))
@@ -295,18 +295,18 @@ fn back(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__match_copy(to_class, m)`: another MatchData with the same answer.
 fn match_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let m = md(cx, args[0])?;
+    let m = md(cx, &args[0])?;
     let c = cx.real_class(args[0]);
     let (text, re, region) = (m.text, m.re, m.region.clone());
     Ok(cx.data(c, MatchObj { text, re, region }))
 }
 /// `__match_begin0(m)`: byte offset where the match begins; `__match_end0(m)`: where it ends.
 fn match_begin0(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let m = md(cx, args[0])?;
+    let m = md(cx, &args[0])?;
     Ok(span(m, 0).map_or(Value::NIL, |r| Value::fix(r.start as i64)))
 }
 fn match_end0(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let m = md(cx, args[0])?;
+    let m = md(cx, &args[0])?;
     Ok(span(m, 0).map_or(Value::NIL, |r| Value::fix(r.end as i64)))
 }
 

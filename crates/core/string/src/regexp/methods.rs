@@ -66,9 +66,14 @@ fn regexp_init(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         return Err(cx.raise_msg(cx.k.regexp_error, &m));
     }
     let re = compile(cx, src.bytes(), bits & 0x37, e)?;
-    o.re = Some(re);
-    o.timeout = args[3].as_float();
+    begin(cx, args[0], re, args[3].as_float());
     Ok(args[0])
+}
+/// A Regexp that was only allocated gets what it matches.
+fn begin(cx: &mut Cx, v: Value, re: Arc<Regex>, timeout: Option<f64>) {
+    if let Some(o) = cx.heap.edit_data::<ReObj>(v) {
+        (o.re, o.timeout) = (Some(re), timeout);
+    }
 }
 /// `__regexp_copy(re, other)`
 fn regexp_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -77,8 +82,7 @@ fn regexp_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if o.re.is_some() {
         return Err(cx.type_error("already initialized regexp"));
     }
-    o.re = Some(other);
-    o.timeout = args[1].as_data::<ReObj>().and_then(|x| x.timeout);
+    begin(cx, args[0], other, args[1].as_data::<ReObj>().and_then(|x| x.timeout));
     Ok(args[0])
 }
 

@@ -126,7 +126,7 @@ fn remember(cx: &mut Cx, re: Value, s: Str, found: bool, region: Region) -> Resu
     Ok(all)
 }
 /// Byte offsets of a match value's groups.
-pub fn groups(m: Value) -> &'static [(isize, isize)] {
+pub fn groups(m: &Value) -> &[(isize, isize)] {
     m.as_data::<MatchObj>().map_or(&[], |m| &m.region)
 }
 
@@ -198,7 +198,7 @@ pub fn span_of(cx: &mut Cx, s: Str, re: Value, which: Value) -> Result<Option<Ra
     if m.is_nil() {
         return Ok(None);
     }
-    let g = groups(m);
+    let g = groups(&m);
     let r = regex(cx, re)?;
     Ok(group_no(cx, &r, g, which, 1)?.and_then(|i| g.get(i)).filter(|g| g.0 >= 0).map(|g| g.0 as usize..g.1 as usize))
 }
@@ -211,7 +211,7 @@ pub fn span_for_assignment(cx: &mut Cx, s: Str, re: Value, which: Value) -> Resu
     if m.is_nil() {
         return Err(cx.index_error("regexp not matched"));
     }
-    let g = groups(m);
+    let g = groups(&m);
     let r = regex(cx, re)?;
     match group_no(cx, &r, g, which, 1)? {
         Some(i) if g[i].0 >= 0 => Ok(g[i].0 as usize..g[i].1 as usize),

@@ -11,7 +11,7 @@ fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 /// Appends the character with code point `c`.
 fn append_code(cx: &mut Cx, s: Str, c: i64) -> Result<(), Exit> {
-    let (mut s, mut e) = (s, enc(s));
+    let (s, mut e) = (s, enc(s));
     if e == EncIndex::US_ASCII && c > 127 {
         if c > 255 {
             return Err(cx.range_error(&format!("{c} out of char range")));
@@ -119,10 +119,10 @@ fn times(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(make_vec(cx, out, enc(s), r))
 }
 fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let mut s = me(cx, recv)?;
+    let s = me(cx, recv)?;
     cx.check_frozen(recv)?;
-    s.buf.clear();
-    s.buf.shrink_to_fit();
+    cx.heap.edit(s).buf.clear();
+    cx.heap.edit(s).buf.shrink_to_fit();
     s.changed();
     Ok(recv)
 }
@@ -147,13 +147,13 @@ fn append_slice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__str_reserve(s, capacity)`
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut s = me(cx, args[0])?;
+    let s = me(cx, args[0])?;
     let n = cx.arg_i64(args, 1)?;
     let have = s.buf.len();
     if n > have as i64 && n > 24 {
         cx.check_size(n as usize)?;
         // A hint: more than this is taken when it is needed.
-        s.buf.reserve((n as usize).min(1 << 24) - have.min(1 << 24));
+        cx.heap.edit(s).buf.reserve((n as usize).min(1 << 24) - have.min(1 << 24));
     }
     Ok(args[0])
 }

@@ -25,7 +25,7 @@ fn getbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(usize::try_from(i).ok().and_then(|i| b.get(i)).map_or(Value::NIL, |c| Value::fix(*c as i64)))
 }
 fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let mut s = me(cx, recv)?;
+    let s = me(cx, recv)?;
     let i = cx.arg_i64(args, 0)?;
     let b = cx.arg_int(args, 1)?;
     cx.check_frozen(recv)?;
@@ -39,7 +39,7 @@ fn setbyte(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         (_, Some(x)) => x.n.to_le_bytes().first().copied().unwrap_or(0),
         _ => 0,
     };
-    s.buf.set(at as usize, low);
+    cx.heap.edit(s).buf.set(at as usize, low);
     s.changed();
     Ok(args[1])
 }

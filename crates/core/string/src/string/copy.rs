@@ -24,7 +24,6 @@ fn initialize_copy(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Ok(recv);
     }
     set(cx, s, o.bytes(), enc(o), CodeRange::Unknown);
-    let mut s = s;
     s.set_range(o.range());
     Ok(recv)
 }

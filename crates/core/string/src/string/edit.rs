@@ -38,8 +38,7 @@ fn bang(cx: &mut Cx, recv: Value, args: &[Value], f: Edit) -> R {
         Change::None => return Ok(Value::NIL),
         Change::Keep(r) => {
             let known = piece_range(s);
-            let mut s = s;
-            s.buf.keep(r);
+            cx.heap.edit(s).buf.keep(r);
             s.set_range(known as u8);
         }
         Change::New(b, e, r) => set(cx, s, &b, e, r),

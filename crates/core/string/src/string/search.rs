@@ -191,7 +191,6 @@ fn delete_affix_bang(cx: &mut Cx, recv: Value, args: &[Value], front: bool) -> R
     }
     let n = s.bytes().len();
     splice(cx, s, if front { 0..k } else { n - k..n }, b"", enc(s));
-    let mut s = s;
     s.changed();
     Ok(recv)
 }

@@ -154,7 +154,6 @@ fn put(cx: &mut Cx, s: Str, r: std::ops::Range<usize>, val: Str) -> Result<(), E
     let known = if s.range() == 1 && is_ascii(val) { CodeRange::SevenBit } else { CodeRange::Unknown };
     let new = val.bytes().to_vec();
     splice(cx, s, r, &new, e);
-    let mut s = s;
     s.set_range(known as u8);
     Ok(())
 }
@@ -242,7 +241,6 @@ fn slice_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     };
     let known = s.range();
     splice(cx, s, r, b"", enc(s));
-    let mut s = s;
     s.set_range(if known == 1 { 1 } else { 0 });
     Ok(out)
 }

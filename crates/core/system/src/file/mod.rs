@@ -177,7 +177,7 @@ pub static TABLE: &[NativeDef] = &[
         Ok(r)
     }),
     n("Dir", "close", 0, 0, |cx, r, _| {
-        let Some(d) = r.as_data::<Dir>() else { return Err(cx.type_error("uninitialized Dir")) };
+        let Some(d) = cx.heap.edit_data::<Dir>(r) else { return Err(cx.type_error("uninitialized Dir")) };
         if d.fd >= 0 {
             io::close_fd(d.fd);
             d.fd = -1;
@@ -300,7 +300,8 @@ impl Drop for Dir {
     }
 }
 fn dir(cx: &mut Cx, v: Value) -> Result<&'static mut Dir, Exit> {
-    match v.as_data::<Dir>() {
+    // SAFETY: the cell's lock is held around each native of the class, which asks once.
+    match unsafe { v.payload_mut::<Dir>() } {
         Some(d) if d.fd >= 0 => Ok(d),
         Some(d) if d.opened => Err(io::io_error(cx, "closed directory")),
         _ => Err(io::io_error(cx, "uninitialized Dir")),
@@ -316,7 +317,7 @@ fn dir_open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let e = io::errno();
         return Err(io::fail(cx, e, "dir_initialize", p.bytes()));
     }
-    if let Some(d) = a[0].as_data::<Dir>() {
+    if let Some(d) = cx.heap.edit_data::<Dir>(a[0]) {
         if d.fd >= 0 {
             io::close_fd(d.fd);
         }
@@ -345,7 +346,7 @@ fn dir_for_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if r != 0 {
         return Err(io::fail_plain(cx, r, "fdopendir"));
     }
-    if let Some(d) = a[0].as_data::<Dir>() {
+    if let Some(d) = cx.heap.edit_data::<Dir>(a[0]) {
         d.fd = fd;
         d.opened = true;
     }

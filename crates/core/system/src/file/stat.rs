@@ -266,14 +266,14 @@ pub static TABLE: &[NativeDef] = &[
     }),
     private("File::Stat", "initialize", 1, 1, |cx, r, a| {
         let st = must(cx, a, true, "rb_file_s_stat")?;
-        if let Some(s) = r.as_data::<Stat>() {
+        if let Some(s) = cx.heap.edit_data::<Stat>(r) {
             s.0 = st;
         }
         Ok(r)
     }),
     private("File::Stat", "initialize_copy", 1, 1, |cx, r, a| {
         let st = this(cx, a[0])?;
-        if let Some(s) = r.as_data::<Stat>() {
+        if let Some(s) = cx.heap.edit_data::<Stat>(r) {
             s.0 = st;
         }
         Ok(r)
@@ -374,7 +374,7 @@ pub static TABLE: &[NativeDef] = &[
 ];
 
 fn size(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(io) = a[0].as_data::<Io>() {
+    if let Some(io) = io::stream(a[0]) {
         let _ = io.flush();
     }
     let st = must(cx, a, true, "rb_file_s_size")?;

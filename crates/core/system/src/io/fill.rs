@@ -18,7 +18,7 @@ pub fn wait(cx: &mut Cx, io: &Io, read: bool, write: bool) -> Exit {
         // What the user should see before answering.
         let out = cx.state::<Stdio>().original_stdout;
         if let Some(v) = out.filter(|v| v.as_data::<Io>().is_some() && v.try_lock()) {
-            if let Some(out) = v.as_data::<Io>().filter(|o| o.tty) {
+            if let Some(out) = super::stream(v).filter(|o| o.tty) {
                 let _ = out.flush();
             }
             v.unlock();

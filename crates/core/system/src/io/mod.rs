@@ -380,9 +380,14 @@ pub fn own_fd(cx: &mut Cx, v: Value) -> Result<OwnFd, Exit> {
     let fd = open(cx, v)?.fd;
     OwnFd::copy(fd).ok_or_else(|| fail_plain(cx, errno(), ""))
 }
+/// The stream of a value. Its cell's lock is held around each native of the class; whoever is at another's takes that first.
+pub fn stream(v: Value) -> Option<&'static mut Io> {
+    // SAFETY: as said above; the reference ends with the native, or before a second one is made.
+    unsafe { v.payload_mut::<Io>() }
+}
 /// The stream of a value; TypeError for other values, IOError before `initialize`.
 pub fn raw(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
-    match v.as_data::<Io>() {
+    match stream(v) {
         Some(io) => Ok(io),
         None => {
             let t = cx.describe_type(v);

@@ -250,7 +250,7 @@ fn ioctl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let req = cx.arg_i64(a, 1)?;
     let io = io::open(cx, a[0])?;
     let r = match a[2].as_str() {
-        Some(mut s) => {
+        Some(s) => {
             // The kernel may write more than the string has: a copy with slack takes it.
             let mut b = s.bytes().to_vec();
             let n = b.len();
@@ -258,7 +258,7 @@ fn ioctl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             // SAFETY: the buffer is writable and larger than any standard request's argument.
             let r = unsafe { libc::ioctl(io.fd, req as libc::c_ulong, b.as_mut_ptr()) };
             if r >= 0 {
-                s.buf.assign(&b[..n]);
+                cx.heap.edit(s).buf.assign(&b[..n]);
                 s.changed();
             }
             r

@@ -23,8 +23,8 @@ pub static TABLE: &[NativeDef] = &[
     .guard(Guard::None),
     intrinsic("__class_called", 2, 2, |cx, _, a| {
         let name = cx.arg_str(a, 1)?;
-        if let Some(mut c) = a[0].as_class() {
-            c.data.name = Some(name.bytes().into());
+        if let Some(c) = a[0].as_class() {
+            cx.heap.edit(c).data.name = Some(name.bytes().into());
         }
         Ok(a[0])
     })
@@ -261,7 +261,7 @@ pub fn flush_std(cx: &mut Cx) -> Result<(), Exit> {
         if v.kind() != Some(Kind::Data) || !v.try_lock() {
             continue;
         }
-        let r = match v.as_data::<Io>() {
+        let r = match crate::io::stream(v) {
             // Where others wait to write, they see to it.
             Some(io) if io.fd >= 0 && io.writers.is_empty() => crate::io::write::settle(cx, io),
             _ => Ok(()),
@@ -287,7 +287,7 @@ pub fn flush_all(cx: &mut Cx) {
 /// Writes out a stream that nobody is at work on.
 fn flush_free(v: Value) {
     if v.kind() == Some(Kind::Data) && v.try_lock() {
-        if let Some(io) = v.as_data::<Io>().filter(|io| io.fd >= 0) {
+        if let Some(io) = crate::io::stream(v).filter(|io| io.fd >= 0) {
             io.flush_now();
         }
         v.unlock();
@@ -298,7 +298,7 @@ pub fn after_fork(cx: &mut Cx) {
     if cx.state::<Stdio>().waited {
         cx.state::<Stdio>().waited = false;
         cx.each_cell(|v| {
-            if let Some(io) = v.as_data::<Io>().filter(|io| v.kind() == Some(Kind::Data) && !io.writers.is_empty()) {
+            if let Some(io) = crate::io::stream(v).filter(|io| v.kind() == Some(Kind::Data) && !io.writers.is_empty()) {
                 io.writers.clear();
                 io.wbuf.clear();
             }

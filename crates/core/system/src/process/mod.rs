@@ -77,26 +77,26 @@ pub static TABLE: &[NativeDef] = &[
         Ok(cx.data(c, Status { pid: p as i32, status: s as i32 }))
     })
     .guard(Guard::None),
-    n("Process::Status", "pid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.pid as i64))),
-    n("Process::Status", "to_i", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, r)?.status as i64))),
-    n("Process::Status", "exited?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFEXITED(this(cx, r)?.status)))),
-    n("Process::Status", "signaled?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFSIGNALED(this(cx, r)?.status)))),
-    n("Process::Status", "stopped?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFSTOPPED(this(cx, r)?.status)))),
-    n("Process::Status", "coredump?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WCOREDUMP(this(cx, r)?.status)))),
+    n("Process::Status", "pid", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, &r)?.pid as i64))),
+    n("Process::Status", "to_i", 0, 0, |cx, r, _| Ok(Value::fix(this(cx, &r)?.status as i64))),
+    n("Process::Status", "exited?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFEXITED(this(cx, &r)?.status)))),
+    n("Process::Status", "signaled?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFSIGNALED(this(cx, &r)?.status)))),
+    n("Process::Status", "stopped?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WIFSTOPPED(this(cx, &r)?.status)))),
+    n("Process::Status", "coredump?", 0, 0, |cx, r, _| Ok(Value::bool(libc::WCOREDUMP(this(cx, &r)?.status)))),
     n("Process::Status", "exitstatus", 0, 0, |cx, r, _| {
-        let s = this(cx, r)?.status;
+        let s = this(cx, &r)?.status;
         Ok(if libc::WIFEXITED(s) { Value::fix(libc::WEXITSTATUS(s) as i64) } else { Value::NIL })
     }),
     n("Process::Status", "termsig", 0, 0, |cx, r, _| {
-        let s = this(cx, r)?.status;
+        let s = this(cx, &r)?.status;
         Ok(if libc::WIFSIGNALED(s) { Value::fix(libc::WTERMSIG(s) as i64) } else { Value::NIL })
     }),
     n("Process::Status", "stopsig", 0, 0, |cx, r, _| {
-        let s = this(cx, r)?.status;
+        let s = this(cx, &r)?.status;
         Ok(if libc::WIFSTOPPED(s) { Value::fix(libc::WSTOPSIG(s) as i64) } else { Value::NIL })
     }),
     n("Process::Status", "success?", 0, 0, |cx, r, _| {
-        let s = this(cx, r)?.status;
+        let s = this(cx, &r)?.status;
         Ok(if libc::WIFEXITED(s) { Value::bool(libc::WEXITSTATUS(s) == 0) } else { Value::NIL })
     }),
 ];
@@ -167,11 +167,8 @@ fn set_last(cx: &mut Cx, v: Value) {
     let (t, s) = (cx.current_thread(), cx.intern("@__last_status"));
     cx.ivar_set(t, s, v);
 }
-fn this(cx: &mut Cx, v: Value) -> Result<&'static Status, Exit> {
-    match v.as_data::<Status>() {
-        Some(s) => Ok(s),
-        None => Err(cx.type_error("uninitialized Process::Status")),
-    }
+fn this<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v Status, Exit> {
+    v.as_data::<Status>().ok_or_else(|| cx.type_error("uninitialized Process::Status"))
 }
 fn pid(cx: &mut Cx, a: &[Value], i: usize) -> Result<libc::pid_t, Exit> {
     cx.arg_c_int(a, i)

@@ -86,7 +86,8 @@ impl TimeData {
 
 /// The payload of a Time argument.
 pub fn time_of(v: Value) -> Option<&'static mut TimeData> {
-    v.as_data::<TimeData>()
+    // SAFETY: the cell's lock is held around what changes a Time, and what it shows is found anew at most.
+    unsafe { v.payload_mut::<TimeData>() }
 }
 /// The payload of the receiver; TypeError before `initialize`.
 pub fn receiver(cx: &mut Cx, v: Value) -> Result<&'static mut TimeData, Exit> {

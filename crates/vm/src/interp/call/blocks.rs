@@ -214,25 +214,25 @@ impl Cx {
         };
         // SAFETY: children live as long as their parent, and a Proc's code is registered.
         let q = unsafe { &*q };
-        let mut cref = self.new_cref(Value::NIL, place, CrefObj::NO_METHOD, CrefObj::NO_CONST | CrefObj::PUBLIC);
+        let cref = self.new_cref(Value::NIL, place, CrefObj::NO_METHOD, CrefObj::NO_CONST | CrefObj::PUBLIC);
         let outer = place.cell::<CrefObj>();
         match definee.as_class() {
             Some(c) if eval => {
                 self.heap.before_store(cref.val(), c.val());
-                cref.module = c.val();
+                self.heap.edit(cref).module = c.val();
                 if let Some(refined) = c.data.refined {
                     // Inside `refine` the refinement is active already.
                     let list = self.refinements_inside(refined, c, cref.refinements);
                     self.heap.before_store(cref.val(), list);
-                    cref.refinements = list;
+                    self.heap.edit(cref).refinements = list;
                 }
             }
             _ => {
                 let module = outer.map_or(Value::NIL, |o| o.module);
                 self.heap.before_store(cref.val(), module);
                 self.heap.before_store(cref.val(), definee);
-                cref.module = module;
-                cref.definee = definee;
+                self.heap.edit(cref).module = module;
+                self.heap.edit(cref).definee = definee;
             }
         }
         let own = self.block_value(r.block);

@@ -188,7 +188,7 @@ impl Cx {
                 if let Err(x) = self.check_frozen(r.recv) {
                     return self.native_exit_general(x, m, r);
                 }
-                if let Some(mut s) = r.recv.cell::<StructObj>() {
+                if let Some(s) = r.recv.cell::<StructObj>() {
                     self.heap.before_store(r.recv, r.args[0]);
                     s.set(k, r.args[0]);
                 }

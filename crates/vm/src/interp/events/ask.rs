@@ -230,22 +230,7 @@ impl Cx {
         if names.is_empty() {
             return b;
         }
-        if let Some(s) = b.as_data::<crate::interp::EvalScope>() {
-            let mut e = self.heap.env(s.env, names.len() as u32);
-            for (i, v) in values.iter().enumerate() {
-                self.heap.before_store(e.val(), *v);
-                e.set(i, *v);
-            }
-            self.heap.before_store(b, e.val());
-            s.env = e.val();
-            s.names = Some(Arc::new(kumi_bytecode::ScopeNames {
-                names,
-                parent: s.names.clone(),
-                match_slot: None,
-                params: Vec::new(),
-                implicit: None,
-            }));
-        }
+        self.add_locals(b, names, &values);
         b
     }
 }
