@@ -174,9 +174,20 @@ impl Cx {
         &self.rt.sched
     }
     /// The runtime for writing, at boot: while this is its only worker.
+    ///
+    /// # Panics
+    /// When other workers were started, as the first `Thread.new` does.
     pub fn boot(&mut self) -> &mut Runtime {
-        // SAFETY: other workers are started by the first `Thread.new`, after boot; until then nobody
-        // else holds a reference into the runtime.
+        assert!(!self.workers_started(), "what belongs to the boot comes before the first thread");
+        // SAFETY: no other worker runs, so nobody else holds a reference into the runtime.
+        unsafe { self.alone() }
+    }
+    /// The runtime for writing.
+    ///
+    /// # Safety
+    /// No other worker runs: at boot, or in the child of a fork.
+    pub(crate) unsafe fn alone(&mut self) -> &mut Runtime {
+        // SAFETY: the caller's promise, and the borrow of this worker's context.
         unsafe { &mut *(Arc::as_ptr(&self.rt) as *mut Runtime) }
     }
     /// State of a native crate, made on first use; locked until dropped, so keep it for a statement.

@@ -288,7 +288,8 @@ impl Cx {
             self.heap.absorb(unsafe { &mut (*other).heap });
         }
         let sched = self.sched_cell().get().map(|s| s.after_fork_child());
-        let rt = self.boot();
+        // SAFETY: the child of a fork has no other thread.
+        let rt = unsafe { self.alone() };
         rt.stop = Stop::default();
         rt.give_back.after_fork();
         rt.started = AtomicBool::new(false);
