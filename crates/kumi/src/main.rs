@@ -106,13 +106,19 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
     let stack = kumi_room::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
     // Signals are for the interpreter's thread, whose waits they end: this one only waits for it to end.
     let held = kumi_core_system::hold();
+    let process = std::process::id();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(stack).spawn(move || {
         drop(held);
-        panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
+        let status = panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
             Program::Repl => repl::run(settings),
             _ => run::run(settings),
         }))
-        .unwrap_or(INTERNAL_ERROR)
+        .unwrap_or(INTERNAL_ERROR);
+        if std::process::id() != process {
+            // The child of a fork: nobody joins this thread there.
+            std::process::exit(status);
+        }
+        status
     });
     match thread.map(|t| t.join()) {
         Ok(Ok(status)) => status,

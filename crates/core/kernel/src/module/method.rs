@@ -141,7 +141,7 @@ fn same_definition(cx: &Cx, a: u32, b: u32) -> bool {
 }
 fn equal(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let x = this(cx, recv)?;
-    let Some(y) = a[0].as_data::<MethodObj>().map(|m| m.clone()) else { return Ok(Value::FALSE) };
+    let Some(y) = a[0].as_data::<MethodObj>().cloned() else { return Ok(Value::FALSE) };
     if cx.real_class(recv) != cx.real_class(a[0]) {
         return Ok(Value::FALSE);
     }
