@@ -38,6 +38,7 @@ pub enum Rule {
 /// How a runtime's heaps are to work.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapConfig {
+    /// What makes a private cell leave its nursery.
     pub rule: Rule,
     /// Bytes of a nursery.
     pub nursery: usize,

@@ -17,6 +17,7 @@
 //!
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
 //! bytecode, tasks or methods.
+#![deny(missing_docs)]
 
 mod cells;
 mod collect;

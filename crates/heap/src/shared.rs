@@ -232,6 +232,7 @@ impl HeapShared {
     pub fn set_taken_cores(&self, n: usize) {
         self.helpers.set_taken(n);
     }
+    /// Sets that number; 0 counts as 1.
     pub fn set_gc_threads(&self, n: usize) {
         self.helpers.set_threads(n);
     }
@@ -256,6 +257,7 @@ impl HeapShared {
     pub fn young_only(&self) -> bool {
         self.young_only.load(Relaxed)
     }
+    /// Sets that.
     pub fn set_young_only(&self, on: bool) {
         self.young_only.store(on, Relaxed);
     }
@@ -284,6 +286,7 @@ impl HeapShared {
     pub fn max(&self) -> usize {
         self.max.load(Relaxed)
     }
+    /// Sets that limit.
     pub fn set_max(&self, bytes: usize) {
         self.max.store(bytes, Relaxed);
     }
@@ -365,6 +368,7 @@ impl HeapShared {
     pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
         lock(&self.finalizers).get(&v.bits()).cloned().unwrap_or_default()
     }
+    /// Forgets a cell's finalizers.
     pub fn remove_finalizers(&self, v: Value) {
         lock(&self.finalizers).remove(&v.bits());
     }

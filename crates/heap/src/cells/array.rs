@@ -17,6 +17,7 @@ pub type ArrayBuf = RaceVec<Value, 3>;
 /// An array.
 #[repr(C)]
 pub struct ArrayObj {
+    /// What every cell begins with.
     pub hdr: Header,
     buf: ArrayBuf,
 }
@@ -67,10 +68,12 @@ impl ArrayObj {
         // SAFETY: the caller's promise.
         unsafe { self.buf.still() }
     }
+    /// Number of elements now. Others may change it: who goes on to look at elements takes [`seen`](Self::seen) once.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.buf.len()
     }
+    /// Has it no element now?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -79,6 +82,7 @@ impl ArrayObj {
     pub fn is_list(&self) -> bool {
         self.hdr.has(flag::LIST)
     }
+    /// Element `i` at a look of its own.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Option<Value> {
         self.seen().get(i)
@@ -128,22 +132,27 @@ impl Held {
         a.buf.settle();
         Held(a)
     }
+    /// The cell.
     #[inline(always)]
     pub fn gc(self) -> Gc<ArrayObj> {
         self.0
     }
+    /// The cell as a value.
     #[inline(always)]
     pub fn val(self) -> Value {
         self.0.val()
     }
+    /// As [`ArrayObj::set`].
     #[inline(always)]
     pub fn set(&mut self, i: usize, v: Value) -> bool {
         self.whole().set(i, v)
     }
+    /// Removes the last element.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Value> {
         self.whole().buf.pop()
     }
+    /// Removes the first element, in amortised constant time.
     pub fn shift(&mut self) -> Option<Value> {
         self.whole().buf.shift()
     }

@@ -13,13 +13,19 @@ use std::ops::{Deref, DerefMut};
 /// What `allocate` makes for instances of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instance {
+    /// A plain object.
     Object,
+    /// A String.
     Str,
+    /// An Array.
     Array,
+    /// A Hash.
     Hash,
     /// Struct or Data with that many members.
     Struct(u16),
+    /// A class.
     Class,
+    /// A module.
     Module,
     /// A Rust payload made by the class's own native `allocate`/`new`.
     Data,
@@ -30,8 +36,11 @@ pub enum Instance {
 /// What kind of module a class cell is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
+    /// A class.
     Class,
+    /// A module.
     Module,
+    /// The singleton class of one object.
     Singleton,
 }
 
@@ -40,24 +49,32 @@ pub enum Role {
 pub struct Const {
     /// The value; undef while only an autoload path is known.
     pub value: Value,
+    /// The file that `autoload` names for it, until it was loaded.
     pub autoload: Option<Box<[u8]>>,
     /// Number of the thread that is loading its file, 0 when none is: until that is done, others wait for it.
     pub loading: u64,
+    /// `private_constant`
     pub private: bool,
+    /// `deprecate_constant`: its use is warned of.
     pub deprecated: bool,
+    /// Where it was set; `None` by the runtime's own code.
     pub file: Option<std::sync::Arc<str>>,
+    /// The line in that file.
     pub line: u32,
 }
 
 /// The cell.
 #[repr(C)]
 pub struct ClassObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// See the module: read without a lock.
     pub serial: Word,
+    /// What kind of module it is.
     pub role: Role,
     /// Inline instance-variable slots for the next object: the most that were seen.
     pub slots: Half,
+    /// All the rest. Changed under the class lock.
     pub data: Tables,
 }
 // SAFETY: repr(C), header first, kind used here only.
@@ -118,12 +135,17 @@ pub struct ClassData {
     pub methods: FxHashMap<Sym, u32>,
     /// Own methods in definition order.
     pub method_order: Vec<Sym>,
+    /// Own constants.
     pub consts: FxHashMap<Sym, Const>,
+    /// Own constants in definition order.
     pub const_order: Vec<Sym>,
+    /// Own class variables in definition order.
     pub cvars: Vec<(Sym, Value)>,
+    /// The class object's own instance variables in definition order.
     pub ivars: Vec<(Sym, Value)>,
     /// Modules included here, first included first.
     pub includes: Vec<Gc<ClassObj>>,
+    /// Modules prepended here, first prepended first.
     pub prepends: Vec<Gc<ClassObj>>,
     /// Method resolution order: this module's own linearisation, superclass's included. What is in it is also a
     /// superclass, included or prepended here or further up.
@@ -134,15 +156,18 @@ pub struct ClassData {
     pub dependents: Vec<Gc<ClassObj>>,
     /// Singleton class: whose.
     pub attached: Value,
+    /// What `allocate` makes.
     pub instance: Instance,
     /// Refinements: (refined class, refinement module); a refinement: refined class.
     pub refinements: Vec<(Gc<ClassObj>, Gc<ClassObj>)>,
+    /// A refinement's: the class that it refines.
     pub refined: Option<Gc<ClassObj>>,
     /// Struct and Data members.
     pub members: Vec<Sym>,
 }
 
 impl ClassData {
+    /// Of a nameless class without methods or constants.
     pub fn new(superclass: Option<Gc<ClassObj>>, instance: Instance) -> ClassData {
         ClassData {
             name: None,
@@ -200,9 +225,11 @@ impl ClassData {
 }
 
 impl ClassObj {
+    /// Is it a class, singleton classes included?
     pub fn is_class(&self) -> bool {
         self.role != Role::Module
     }
+    /// Is it a singleton class?
     pub fn is_singleton(&self) -> bool {
         self.role == Role::Singleton
     }

@@ -21,8 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*, fence};
 /// One association; a hole has an undef key.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
+    /// The key's hash, as the caller of [`HashData::push`] computed it.
     pub hash: u64,
+    /// The key.
     pub key: Value,
+    /// The value.
     pub val: Value,
 }
 
@@ -33,6 +36,7 @@ pub struct Busy;
 /// The cell.
 #[repr(C)]
 pub struct HashObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// Never exchanged; `h.assign` exchanges what is in it.
     pub h: Box<HashData>,
@@ -45,12 +49,14 @@ unsafe impl Layout for HashObj {
 /// What a Hash gives for a key that it does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
+    /// This value.
     Value(Value),
     /// What this Proc answers, called with the Hash and the key.
     Proc(Value),
 }
 
 impl Missing {
+    /// What a Hash without a default gives.
     pub const NIL: Missing = Missing::Value(Value::NIL);
     /// The value or the Proc.
     #[inline]
@@ -132,16 +138,20 @@ impl HashData {
     pub fn by_identity(&self) -> bool {
         self.by_identity.load(Acquire)
     }
+    /// Sets how keys are compared. Hashes and entries are the caller's affair ([`replace_entries`](Self::replace_entries)).
     pub fn set_by_identity(&mut self, on: bool) {
         self.by_identity.store(on, Release);
     }
+    /// What it gives for a key that it does not have.
     #[inline(always)]
     pub fn missing(&self) -> Missing {
         self.missing.get()
     }
+    /// Sets that. The caller runs the barrier.
     pub fn set_missing(&mut self, m: Missing) {
         self.missing.set(m);
     }
+    /// Changes whenever an entry moves, comes or goes; wraps around.
     #[inline(always)]
     pub fn version(&self) -> u32 {
         self.version.load(Relaxed)
@@ -150,6 +160,7 @@ impl HashData {
     fn changed(&self) {
         self.version.store(self.version().wrapping_add(1), Relaxed);
     }
+    /// Number of live entries.
     #[allow(clippy::len_without_is_empty)]
     #[inline]
     pub fn len(&self) -> usize {
@@ -174,6 +185,7 @@ impl HashData {
         let t = self.table.get();
         (i.max(t.first())..t.len()).find(|&k| t.at(k).is_some())
     }
+    /// The live entries in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry> + '_ {
         self.table.get().iter()
     }
@@ -226,6 +238,7 @@ impl HashData {
         self.seq.store(s.wrapping_add(2), Release);
         r
     }
+    /// Sets the value of the entry at position `i`, which lives. The caller runs the barrier.
     pub fn set_val(&mut self, i: usize, v: Value) {
         self.table.get().set_val(i, v);
     }
@@ -263,6 +276,7 @@ impl HashData {
         }
         e
     }
+    /// Removes all entries. While somebody iterates, positions stay and become holes.
     pub fn clear(&mut self) {
         if self.iterating() > 0 {
             let t = self.table.get();

@@ -22,18 +22,27 @@ pub const MAX_CELL: usize = 2048;
 pub enum Kind {
     /// On a free list. Must be zero: fresh blocks are zeroed memory.
     Free = 0,
+    /// An ordinary object ([`ObjectObj`](crate::ObjectObj)).
     Object,
+    /// A class, module or singleton class ([`ClassObj`](crate::ClassObj)).
     Class,
+    /// A double that is no flonum.
     Float,
+    /// An Integer that is no fixnum.
     Big,
+    /// A String ([`StrObj`](crate::StrObj)).
     Str,
+    /// An Array ([`ArrayObj`](crate::ArrayObj)).
     Array,
+    /// A Hash ([`HashObj`](crate::HashObj)).
     Hash,
+    /// A Range ([`RangeObj`](crate::RangeObj)).
     Range,
     /// Rational and Complex: two values.
     Pair,
     /// Struct and Data instances: a fixed number of value slots.
     Struct,
+    /// A closure ([`ProcObj`](crate::ProcObj)).
     Proc,
     /// Captured variables of one scope activation.
     Env,
@@ -66,6 +75,7 @@ const _: () = {
 
 /// Header flags.
 pub mod flag {
+    /// Ruby code may not change it. Kinds that never change are born with it.
     pub const FROZEN: u8 = 1;
     /// A second Thread may reach it: changes take its lock. Only ever set, with `OUT`, never cleared.
     pub const SHARED: u8 = 2;
@@ -90,7 +100,9 @@ pub mod flag {
 #[repr(C)]
 pub struct Header {
     class: AtomicU64,
+    /// The layout of what follows.
     pub kind: Kind,
+    /// Bits of [`flag`].
     pub flags: AtomicU8,
     /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Others: free use.
     pub x: Half,
@@ -105,14 +117,17 @@ macro_rules! racing {
         pub struct $t($a);
 
         impl $t {
+            /// Holds `n`.
             #[inline(always)]
             pub const fn new(n: $u) -> $t {
                 $t($a::new(n))
             }
+            /// Reads it, ordered with nothing.
             #[inline(always)]
             pub fn get(&self) -> $u {
                 self.0.load(Relaxed)
             }
+            /// Writes it, ordered with nothing.
             #[inline(always)]
             pub fn set(&self, n: $u) {
                 self.0.store(n, Relaxed)
@@ -138,6 +153,7 @@ racing! {
 }
 
 impl Header {
+    /// The header of a new cell without flags.
     #[inline(always)]
     pub fn new(class: Value, kind: Kind) -> Header {
         Header::with(class, kind, 0)
@@ -157,6 +173,7 @@ impl Header {
     pub fn with(class: Value, kind: Kind, flags: u8) -> Header {
         Header { class: AtomicU64::new(class.bits()), kind, flags: AtomicU8::new(flags), x: Half::new(0), aux: Word::new(0) }
     }
+    /// Is any of these flags set?
     #[inline(always)]
     pub fn has(&self, f: u8) -> bool {
         self.flags.load(Relaxed) & f != 0
@@ -171,6 +188,7 @@ impl Header {
     pub fn clear(&self, f: u8) {
         self.flags.fetch_and(!f, AcqRel);
     }
+    /// Is [`flag::FROZEN`] set?
     #[inline]
     pub fn frozen(&self) -> bool {
         self.has(flag::FROZEN)
@@ -182,6 +200,7 @@ impl Header {
 /// # Safety
 /// The struct must be `#[repr(C)]` with a `Header` first and `KIND` must be used by no other layout.
 pub unsafe trait Layout {
+    /// The kind whose cells have this layout.
     const KIND: Kind;
 }
 

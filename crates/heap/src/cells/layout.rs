@@ -25,7 +25,9 @@ layouts!(
 /// variables beyond them live in `ext`.
 #[repr(C)]
 pub struct ObjectObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// Variables beyond the inline slots.
     pub ext: RaceVec<Value, 0>,
     slots: [Value; 0],
 }
@@ -75,21 +77,25 @@ impl ObjectObj {
 
 /// A double that is no flonum.
 #[repr(C)]
-pub struct FloatObj {
+pub(crate) struct FloatObj {
+    /// What every cell begins with.
     pub hdr: Header,
-    pub f: f64,
+    pub(crate) f: f64,
 }
 
 /// An integer beyond 63 bits. Always normalised: never holds what a fixnum can.
 #[repr(C)]
 pub struct BigObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// The number.
     pub n: BigInt,
 }
 
 /// A string: bytes, with encoding index and code range in `hdr.x`.
 #[repr(C)]
 pub struct StrObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// The bytes. Whoever changes them calls [`StrObj::changed`].
     pub buf: StrBuf,
@@ -101,6 +107,7 @@ impl StrObj {
     pub fn enc(&self) -> u8 {
         self.x().load(Relaxed) as u8
     }
+    /// Sets the encoding index and forgets the code range. For the writer.
     #[inline]
     pub fn set_enc(&self, e: u8) {
         self.know(e, 0);
@@ -141,6 +148,7 @@ impl StrObj {
         let new = (state & !0x300) | ((r & 3) as u16) << 8;
         let _ = self.x().compare_exchange(state, new, AcqRel, Relaxed);
     }
+    /// The bytes at one look. Others may replace the buffer meanwhile; what was seen is readable up to the next safepoint.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.buf
@@ -161,6 +169,7 @@ pub struct Text(*const [u8]);
 unsafe impl Send for Text {}
 
 impl Text {
+    /// The bytes that were seen.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: what was published of a string is not written again while others run, and lives until a stop
@@ -172,12 +181,16 @@ impl Text {
 /// A range; `hdr.x` is 1 when it excludes its end.
 #[repr(C)]
 pub struct RangeObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// Where it begins; nil when it has no beginning.
     pub lo: Value,
+    /// Where it ends; nil when it has no end.
     pub hi: Value,
 }
 
 impl RangeObj {
+    /// Is the end not part of it (`...`)?
     pub fn exclusive(&self) -> bool {
         self.hdr.x.get() != 0
     }
@@ -186,14 +199,18 @@ impl RangeObj {
 /// A Rational (numerator, denominator) or a Complex (real, imaginary), told apart by class.
 #[repr(C)]
 pub struct PairObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// Numerator, or real part.
     pub a: Value,
+    /// Denominator, or imaginary part.
     pub b: Value,
 }
 
 /// An instance of a Struct or Data class: `hdr.x` slots.
 #[repr(C)]
 pub struct StructObj {
+    /// What every cell begins with.
     pub hdr: Header,
     slots: [Value; 0],
 }
@@ -233,11 +250,15 @@ impl StructObj {
 /// A closure, or a method or symbol made callable.
 #[repr(C)]
 pub struct ProcObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// Address of the code (`kumi_vm::ISeq`, which the cell keeps); 0: `self_val` is a Symbol or Method to be called.
     pub iseq: u64,
+    /// `self` in its body; what is called where there is no code.
     pub self_val: Value,
+    /// The environment it was made in, or nil.
     pub env: Value,
+    /// The cref it was made in, or nil.
     pub cref: Value,
     /// The block of the method the closure was made in (Proc, Symbol or nil).
     pub block: Value,
@@ -246,12 +267,15 @@ pub struct ProcObj {
 }
 
 impl ProcObj {
+    /// Bit of `hdr.x`: a lambda. It checks its arguments, and `return` ends it.
     pub const LAMBDA: u16 = 1;
     /// Made from a Method object or a Symbol.
     pub const FROM_METHOD: u16 = 2;
+    /// Bit of `hdr.x`: made from a Symbol.
     pub const FROM_SYMBOL: u16 = 4;
     /// ruby2_keywords
     pub const RUBY2_KEYWORDS: u16 = 8;
+    /// Is [`ProcObj::LAMBDA`] set?
     pub fn is_lambda(&self) -> bool {
         self.hdr.x.get() & Self::LAMBDA != 0
     }
@@ -260,6 +284,7 @@ impl ProcObj {
 /// Captured variables. `hdr.aux` slots.
 #[repr(C)]
 pub struct EnvObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// The environment one level up, or nil.
     pub parent: Value,
@@ -323,6 +348,7 @@ impl EnvObj {
 /// `hdr.x` = visibility bits for `def` (see `CrefObj::*`).
 #[repr(C)]
 pub struct CrefObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// Module for constants, class variables and `def`.
     pub module: Value,
@@ -335,14 +361,19 @@ pub struct CrefObj {
 }
 
 impl CrefObj {
+    /// The bits of `hdr.x` that hold the visibility.
     pub const VISIBILITY: u16 = 3;
+    /// `def` makes public methods.
     pub const PUBLIC: u16 = 0;
+    /// `def` makes private methods.
     pub const PRIVATE: u16 = 1;
+    /// `def` makes protected methods.
     pub const PROTECTED: u16 = 2;
     /// `module_function` without arguments is on.
     pub const MODULE_FUNC: u16 = 4;
     /// Pushed by class_eval or instance_eval with a block: constants are not looked up here.
     pub const NO_CONST: u16 = 8;
+    /// In `hdr.aux`: the code is no method's.
     pub const NO_METHOD: u32 = u32::MAX;
 }
 
@@ -350,6 +381,7 @@ impl CrefObj {
 /// cell was made (`break` is good for that call only; `u32::MAX`: any).
 #[repr(C)]
 pub struct HomeObj {
+    /// What every cell begins with.
     pub hdr: Header,
     /// Base of the frame, in slots from the start of its stack.
     pub base: u64,
@@ -362,7 +394,9 @@ pub struct HomeObj {
 /// A non-local exit that an ensure handler holds while it runs. `hdr.x`: what it is, `hdr.aux`: free.
 #[repr(C)]
 pub struct UnwindObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// The value that is returned, thrown or broken with.
     pub value: Value,
     /// Frame base it goes to, or the catch tag.
     pub target: Value,
@@ -401,42 +435,53 @@ pub trait Payload: Any {
 /// The cell of a payload. `hdr.x` is 1 when the payload [`shares`](Payload::shares).
 #[repr(C)]
 pub struct DataObj {
+    /// What every cell begins with.
     pub hdr: Header,
+    /// The Rust value.
     pub payload: Box<dyn Payload>,
 }
 
 impl DataObj {
+    /// The payload, when it is a `T`.
     pub fn get<T: Payload>(&self) -> Option<&T> {
         (&*self.payload as &dyn Any).downcast_ref::<T>()
     }
+    /// The payload for changing, when it is a `T`. The caller has its lock where others may be.
     pub fn get_mut<T: Payload>(&mut self) -> Option<&mut T> {
         (&mut *self.payload as &mut dyn Any).downcast_mut::<T>()
     }
 }
 
 impl Value {
+    /// The cell of a String.
     #[inline(always)]
     pub fn as_str(self) -> Option<Gc<StrObj>> {
         self.cell()
     }
+    /// The cell of an Array.
     #[inline(always)]
     pub fn as_array(self) -> Option<Gc<crate::ArrayObj>> {
         self.cell()
     }
+    /// The cell of a Hash.
     #[inline(always)]
     pub fn as_hash(self) -> Option<Gc<crate::HashObj>> {
         self.cell()
     }
+    /// The cell of a class or module.
     #[inline(always)]
     pub fn as_class(self) -> Option<Gc<crate::ClassObj>> {
         self.cell()
     }
+    /// The cell of a Range.
     pub fn as_range(self) -> Option<Gc<RangeObj>> {
         self.cell()
     }
+    /// The cell of a Proc.
     pub fn as_proc(self) -> Option<Gc<ProcObj>> {
         self.cell()
     }
+    /// The cell of an Integer that is no fixnum.
     pub fn as_big(self) -> Option<Gc<BigObj>> {
         self.cell()
     }
@@ -462,6 +507,7 @@ impl Value {
         // SAFETY: the caller's promise.
         unsafe { self.cell::<DataObj>()?.alone() }.get_mut::<T>()
     }
+    /// May Ruby code not change it? True for immediates.
     #[inline(always)]
     pub fn frozen(self) -> bool {
         self.header().is_none_or(|h| h.has(flag::FROZEN))

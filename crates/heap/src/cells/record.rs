@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 /// A record: `hdr.x` fields, `hdr.aux` bytes of packed row behind their slots.
 #[repr(C)]
 pub struct RecordObj {
+    /// What every cell begins with.
     pub hdr: Header,
     slots: [AtomicU64; 0],
 }

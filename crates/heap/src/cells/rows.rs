@@ -51,6 +51,7 @@ impl SymMarks {
     pub fn new(first: u32, end: u32) -> SymMarks {
         SymMarks { first, bits: Bits::new(end.saturating_sub(first) as usize) }
     }
+    /// Marks a symbol; nothing for those that never die.
     #[inline]
     pub fn mark(&self, s: Sym) {
         if let Some(i) = s.0.checked_sub(self.first) {

@@ -13,7 +13,9 @@ use std::mem::size_of;
 
 /// Is shown every value that something refers to.
 pub trait Visitor {
+    /// Is shown one value, immediates among them.
     fn visit(&mut self, v: Value);
+    /// Is shown several.
     fn visit_all(&mut self, vs: &[Value]) {
         for v in vs {
             self.visit(*v);
@@ -50,6 +52,7 @@ pub trait Visitor {
 pub struct Marker<'a>(&'a mut dyn Visitor);
 
 impl<'a> Marker<'a> {
+    /// Shows everything to `v`.
     pub fn new(v: &'a mut dyn Visitor) -> Marker<'a> {
         Marker(v)
     }
@@ -69,6 +72,7 @@ impl<'a> Marker<'a> {
     pub fn sym(&mut self, s: Sym) {
         self.0.sym(s);
     }
+    /// Shows several names.
     pub fn syms<'s>(&mut self, all: impl IntoIterator<Item = &'s Sym>) {
         all.into_iter().for_each(|s| self.0.sym(*s));
     }
@@ -82,6 +86,7 @@ impl<'a> Marker<'a> {
     pub fn code(&mut self, at: u64) {
         self.0.code(at);
     }
+    /// Shows several values.
     pub fn mark_all(&mut self, vs: &[Value]) {
         self.0.visit_all(vs);
     }

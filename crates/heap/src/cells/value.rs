@@ -31,18 +31,23 @@ pub const FIXNUM_MAX: i64 = (1 << 62) - 1;
 pub const FIXNUM_MIN: i64 = -(1 << 62);
 
 impl Value {
+    /// `false`
     pub const FALSE: Value = Value(0x00, PhantomData);
+    /// `nil`
     pub const NIL: Value = Value(0x04, PhantomData);
+    /// `true`
     pub const TRUE: Value = Value(0x14, PhantomData);
     /// No value: an argument not given, a constant not set. Never seen by Ruby code.
     pub const UNDEF: Value = Value(0x24, PhantomData);
     /// A record's field that was removed. Never seen by Ruby code.
     pub const REMOVED: Value = Value(0x34, PhantomData);
 
+    /// The value of a word that [`bits`](Self::bits) gave. A word that looks like a pointer must be a live cell's address.
     #[inline(always)]
     pub const fn from_bits(b: u64) -> Value {
         Value(b, PhantomData)
     }
+    /// The word, tags included.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.0
@@ -58,10 +63,12 @@ impl Value {
     pub fn try_fix(i: i64) -> Option<Value> {
         (FIXNUM_MIN..=FIXNUM_MAX).contains(&i).then(|| Value::fix(i))
     }
+    /// `true` or `false`.
     #[inline(always)]
     pub const fn bool(b: bool) -> Value {
         if b { Value::TRUE } else { Value::FALSE }
     }
+    /// The Symbol of an interned name.
     #[inline(always)]
     pub const fn sym(s: Sym) -> Value {
         Value(((s.0 as u64) << 32) | 0x0c, PhantomData)
@@ -82,22 +89,27 @@ impl Value {
         None
     }
 
+    /// Is it an Integer in the word itself?
     #[inline(always)]
     pub const fn is_fix(self) -> bool {
         self.0 & 1 == 1
     }
+    /// Is it a Float in the word itself?
     #[inline(always)]
     pub const fn is_flo(self) -> bool {
         self.0 & 3 == 2
     }
+    /// Is it a Symbol?
     #[inline(always)]
     pub const fn is_sym(self) -> bool {
         self.0 & 0xff == 0x0c
     }
+    /// Is it `nil`?
     #[inline(always)]
     pub const fn is_nil(self) -> bool {
         self.0 == 0x04
     }
+    /// Is it [`Value::UNDEF`]?
     #[inline(always)]
     pub const fn is_undef(self) -> bool {
         self.0 == 0x24
@@ -117,6 +129,7 @@ impl Value {
     pub const fn fix_val(self) -> i64 {
         (self.0 as i64) >> 1
     }
+    /// The integer of a fixnum.
     #[inline(always)]
     pub fn as_fix(self) -> Option<i64> {
         self.is_fix().then(|| self.fix_val())
@@ -130,6 +143,7 @@ impl Value {
         let b63 = self.0 >> 63;
         f64::from_bits((2u64.wrapping_sub(b63) | (self.0 & !3)).rotate_right(3))
     }
+    /// The name of a Symbol.
     #[inline(always)]
     pub fn as_sym(self) -> Option<Sym> {
         if self.is_sym() { Some(Sym((self.0 >> 32) as u32)) } else { None }
@@ -149,6 +163,7 @@ impl Value {
     pub fn kind(self) -> Option<Kind> {
         self.header().map(|h| h.kind)
     }
+    /// Is it a cell of that kind?
     #[inline(always)]
     pub fn is_kind(self, k: Kind) -> bool {
         self.kind() == Some(k)

@@ -122,6 +122,7 @@ impl Heap {
         self.born(s.val());
         s
     }
+    /// An array of copies of `elems`.
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
         self.array_flagged(class, elems, 0)
@@ -196,12 +197,14 @@ impl Heap {
         self.born(a.val());
         a
     }
+    /// A hash that takes over `h`.
     pub fn hash(&mut self, class: Value, h: HashData) -> Gc<HashObj> {
         self.charge(128);
         let h = self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) });
         self.born(h.val());
         h
     }
+    /// A range, frozen. The ends were checked by the caller.
     pub fn range(&mut self, class: Value, lo: Value, hi: Value, exclusive: bool) -> Value {
         let mut hdr = Header::with(class, Kind::Range, flag::FROZEN);
         hdr.x.put(exclusive as u16);
@@ -223,11 +226,13 @@ impl Heap {
         // SAFETY: Head is StructObj without its empty tail.
         unsafe { g.val().cell_unchecked() }
     }
+    /// A Proc, as its layout says.
     pub fn proc(&mut self, p: ProcObj) -> Gc<ProcObj> {
         let p = self.put(p);
         self.born(p.val());
         p
     }
+    /// An environment of `n` nil slots below `parent` (an environment or nil).
     #[inline(always)]
     pub fn env(&mut self, parent: Value, n: u32) -> Gc<EnvObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Env);
@@ -241,9 +246,11 @@ impl Heap {
         // SAFETY: Head is EnvObj without its empty tail.
         unsafe { g.val().cell_unchecked() }
     }
+    /// A cref, shared from the start.
     pub fn cref(&mut self, c: CrefObj) -> Gc<CrefObj> {
         self.put_shared(c)
     }
+    /// The Home cell of a running frame; `at` goes to `hdr.aux` (see [`HomeObj`]).
     pub fn home(&mut self, base: u64, task: u64, at: u32, outer: Value) -> Gc<HomeObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Home);
         hdr.x.put(1);
@@ -252,6 +259,7 @@ impl Heap {
         self.born(h.val());
         h
     }
+    /// A non-local exit of kind `what`, a number of the loop's.
     pub fn unwind(&mut self, what: u16, value: Value, target: Value) -> Gc<UnwindObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Unwind);
         hdr.x.put(what);
@@ -289,6 +297,7 @@ impl Heap {
             self.put_shared(cell).val()
         }
     }
+    /// A class or module of class `meta`, shared from the start. Its serial is 0 and it stands in no table but the heap's own.
     pub fn class(&mut self, meta: Value, role: Role, data: ClassData) -> Gc<ClassObj> {
         self.charge(512);
         let c = self.put_shared(ClassObj {

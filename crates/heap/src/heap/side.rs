@@ -79,6 +79,7 @@ impl Heap {
         self.publish(v);
         lock(&self.shared.weak).push(v);
     }
+    /// Has `f` (a Proc) run after the cell `v` has died.
     pub fn add_finalizer(&mut self, v: Value, f: Value) {
         self.publish(v);
         self.publish(f);
@@ -91,6 +92,7 @@ impl Heap {
     pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
         self.shared.finalizers_of(v)
     }
+    /// Forgets a cell's finalizers.
     pub fn remove_finalizers(&mut self, v: Value) {
         self.shared.remove_finalizers(v)
     }

@@ -151,11 +151,11 @@ impl Deferred {
     }
     /// Bytes that came since this was last asked.
     #[inline]
-    pub fn take_fresh(&self) -> usize {
+    pub(crate) fn take_fresh(&self) -> usize {
         self.fresh.replace(0)
     }
     /// Is this the list the calling thread is bound to?
-    pub fn is_bound(&self) -> bool {
+    pub(crate) fn is_bound(&self) -> bool {
         std::ptr::eq(bound(), self)
     }
     /// At stop number `stop`: what nobody reads may be freed from now on, `oldest` being the last stop that every reader
@@ -188,7 +188,7 @@ impl Deferred {
     }
     /// At a stop: what its worker did not come to free since the last one, for it may be idle for ever, goes to the list of
     /// the thread that collects; at once when that runs alone.
-    pub fn hand_on(&self, to: Option<&Deferred>) {
+    pub(crate) fn hand_on(&self, to: Option<&Deferred>) {
         let Some(to) = to else {
             while self.free_some() {}
             return;
@@ -228,7 +228,7 @@ impl Deferred {
     ///
     /// # Safety
     /// Every thread that may read cells of this heap is stopped at a safepoint.
-    pub unsafe fn free_all(&self) {
+    pub(crate) unsafe fn free_all(&self) {
         let (list, due) = (std::mem::take(&mut *self.list.borrow_mut()), std::mem::take(&mut *self.due.borrow_mut()));
         let old = std::mem::take(&mut *self.old.borrow_mut());
         for b in list.into_iter().chain(due).chain(old.into_iter().flat_map(|o| o.1)) {

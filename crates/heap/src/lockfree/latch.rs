@@ -27,7 +27,7 @@ pub struct Latch(AtomicBool);
 impl Latch {
     /// Takes it if it is free.
     #[inline(always)]
-    pub fn try_take(&self) -> bool {
+    pub(crate) fn try_take(&self) -> bool {
         !self.0.load(Relaxed) && !self.0.swap(true, Acquire)
     }
     /// Takes it; waits while another has it. The line is asked for once, to be written.

@@ -169,10 +169,12 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if T::WORDS { ((s & MAX_START as u64) as usize, (s >> START_BITS) as usize) } else { (0, s as usize) }
     }
 
+    /// An empty vector without a buffer.
     #[inline(always)]
     pub fn new() -> Self {
         RaceVec { word: AtomicPtr::new(inline_word(0)), inline: UnsafeCell::new([const { MaybeUninit::zeroed() }; N]) }
     }
+    /// An empty vector with room for `n` elements. Unwinds where that much memory is refused.
     pub fn with_capacity(n: usize) -> Self {
         let mut v = Self::new();
         if n > N {
@@ -180,6 +182,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
         v
     }
+    /// A vector of copies of `s`.
     #[inline]
     pub fn from_slice(s: &[T]) -> Self {
         let mut v = MaybeUninit::uninit();
@@ -242,7 +245,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
     }
     /// A vector of elements that others may be storing into.
-    pub fn from_seen(s: Seen<'_, T>) -> Self {
+    pub(crate) fn from_seen(s: Seen<'_, T>) -> Self {
         let mut v = MaybeUninit::<Self>::uninit();
         // SAFETY: room for a vector that nobody reads yet, which is whole afterwards.
         unsafe {
@@ -250,9 +253,11 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             v.assume_init()
         }
     }
+    /// As [`from_slice`](Self::from_slice): the buffer of a Vec cannot be taken over.
     pub fn from_vec(s: Vec<T>) -> Self {
         Self::from_slice(&s)
     }
+    /// `n` times `v`.
     pub fn from_elem(v: T, n: usize) -> Self {
         let mut r = Self::new();
         r.resize(n, v);
@@ -425,10 +430,12 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         // SAFETY: the module's invariant: `n` stored elements at `p`, which live until the next stop.
         unsafe { Seen::new(p, n) }
     }
+    /// Number of elements now. Others may change it.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.parts().1
     }
+    /// Has it no element now?
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -449,9 +456,10 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Is there a buffer outside the cell?
     #[inline(always)]
-    pub fn spilled(&self) -> bool {
+    pub(crate) fn spilled(&self) -> bool {
         !Self::is_inline(self.word.load(Relaxed))
     }
+    /// A copy of the elements at one look.
     pub fn to_vec(&self) -> Vec<T> {
         self.seen().to_vec()
     }

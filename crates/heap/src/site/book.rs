@@ -17,10 +17,13 @@ pub const NODE_TICKS: u64 = 64;
 /// One site in a report.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteReport {
+    /// Which site.
     pub key: SiteKey,
+    /// What became of its cells since the runtime began.
     pub fates: Fates,
     /// Born outside, cells and bytes: known when a profile was made.
     pub out: u64,
+    /// See `out`.
     pub out_bytes: u64,
     /// `None`: too little is known of it.
     pub strategy: Option<Strategy>,
@@ -93,6 +96,7 @@ impl Inner {
 /// The sites of a runtime.
 pub struct SiteBook {
     pub(super) inner: Mutex<Inner>,
+    /// By what rules it decides.
     pub policy: SitePolicy,
     /// Nursery collections so far, and node collections weighed.
     pub(super) clock: AtomicU64,
@@ -111,6 +115,7 @@ impl Default for SiteBook {
 }
 
 impl SiteBook {
+    /// A book without sites.
     pub fn new(policy: SitePolicy) -> SiteBook {
         SiteBook {
             inner: Mutex::default(),
@@ -143,7 +148,7 @@ impl SiteBook {
         self.epoch.load(Acquire)
     }
     /// The sites that are out now.
-    pub fn sites_out(&self) -> Vec<SiteKey> {
+    pub(crate) fn sites_out(&self) -> Vec<SiteKey> {
         crate::shared::lock(&self.inner).out.clone()
     }
     /// Sites whose time for another trial has come: they are no longer out. Mostly none, for the price of two loads.
@@ -197,6 +202,7 @@ impl SiteBook {
     pub fn len(&self) -> usize {
         crate::shared::lock(&self.inner).sites.len()
     }
+    /// Does it know no site?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

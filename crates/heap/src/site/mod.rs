@@ -58,8 +58,10 @@ pub enum Fate {
 /// Where a site's cells are born.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {
+    /// In the worker's nursery.
     #[default]
     Nursery,
+    /// Outside, still one thread's.
     Out,
 }
 
@@ -67,7 +69,9 @@ pub enum Strategy {
 /// runtime's own library the one of the call in the user's code that led there (else 0).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SiteKey {
+    /// The program counter that the loop had saved, behind the instruction's word.
     pub at: u64,
+    /// The call in the user's code; 0 where `at` is the user's own.
     pub caller: u64,
     /// Which of several series of cells that it makes ([`Series`](crate::Series)); else 0.
     pub of: u32,
@@ -76,8 +80,11 @@ pub struct SiteKey {
 /// Counts of one site by fate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
+    /// Cells that a nursery collection freed.
     pub freed: u64,
+    /// Cells that were stored where they had to leave the nursery.
     pub published: u64,
+    /// Cells whose nursery retired while they were in use.
     pub retired: u64,
     /// Bytes of all of these.
     pub bytes: u64,
@@ -86,12 +93,15 @@ pub struct Fates {
 }
 
 impl Fates {
+    /// Cells of any fate.
     pub fn all(&self) -> u64 {
         self.freed + self.published + self.retired
     }
+    /// Misspeculated cells: published or retired.
     pub fn failed(&self) -> u64 {
         self.published + self.retired
     }
+    /// Adds another's counts.
     pub fn add(&mut self, o: &Fates) {
         self.freed += o.freed;
         self.published += o.published;
@@ -155,7 +165,7 @@ impl Heap {
     }
     /// The id of its site, for the record of a cell that is born now in a recording nursery. 0: it has none.
     #[inline(never)]
-    pub fn site_now(&mut self) -> u32 {
+    pub(crate) fn site_now(&mut self) -> u32 {
         if self.sites.subject == Subject::Held && !self.sites.table.profiles() {
             return 0;
         }
@@ -163,7 +173,7 @@ impl Heap {
         self.sites.table.id(k)
     }
     /// The site of what is born now: the running instruction's, or a series'.
-    pub fn running_site(&self) -> SiteKey {
+    pub(crate) fn running_site(&self) -> SiteKey {
         self.sites.key()
     }
     /// Is a site out that is not its instruction's alone?

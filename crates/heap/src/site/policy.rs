@@ -6,6 +6,7 @@
 /// Which of the two optimizations are on (`KUMI_TLH_SITES`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteMode {
+    /// None of them.
     None,
     /// Only what the compiler is certain of.
     Static,
@@ -16,6 +17,7 @@ pub enum SiteMode {
 /// How sites are decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SitePolicy {
+    /// Which optimizations are on.
     pub mode: SiteMode,
     /// A site goes out when one in so many of its cells fails (`KUMI_TLH_RATIO`, 2 to 64; the paper has 4 to 16).
     pub ratio: u64,

@@ -25,13 +25,16 @@ const SPREAD: u64 = 8191;
 /// What was sampled at a site.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Sampled {
+    /// Bytes that the samples stand for.
     pub bytes: u64,
+    /// Number of samples.
     pub samples: u64,
 }
 
 /// Where a sampled cell comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Birth {
+    /// The site that made it.
     pub site: SiteKey,
     /// Bytes of cells that it stands for.
     pub weight: u64,

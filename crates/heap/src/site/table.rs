@@ -47,6 +47,7 @@ pub struct SiteTable {
 }
 
 impl SiteTable {
+    /// A table without sites.
     pub fn new(policy: SitePolicy) -> SiteTable {
         SiteTable {
             ids: FxHashMap::default(),
@@ -61,15 +62,16 @@ impl SiteTable {
         }
     }
     /// From now on every nursery records.
-    pub fn set_profile(&mut self, on: bool) {
+    pub(crate) fn set_profile(&mut self, on: bool) {
         self.profile = on;
     }
+    /// Is a profile being made?
     pub fn profiles(&self) -> bool {
         self.profile
     }
 
     /// A nursery begins (fresh, or swept and used again): is it to record the sites of its cells?
-    pub fn begin_nursery(&mut self) -> bool {
+    pub(crate) fn begin_nursery(&mut self) -> bool {
         if self.profile {
             return true;
         }
@@ -135,7 +137,7 @@ impl SiteTable {
         }
     }
     /// A cell was born outside by the strategy of its site (counted while a profile is made).
-    pub fn born_out(&mut self, key: SiteKey, bytes: u32) {
+    pub(crate) fn born_out(&mut self, key: SiteKey, bytes: u32) {
         let id = self.id(key) as usize;
         self.sites[id].out += 1;
         self.sites[id].out_bytes += bytes as u64;

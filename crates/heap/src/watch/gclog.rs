@@ -6,7 +6,7 @@
 //! A line, fields in this order, names and units fixed:
 //! `kumi gc 1.234567s full #12 cause=budget worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms`
 //! For a nursery collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
-//! and `nursery-retired` when the nursery was given up afterwards.
+//! and `window-retired` when the nursery was given up afterwards.
 
 use crate::shared::lock;
 use std::fmt::Write as _;
@@ -29,6 +29,7 @@ pub enum Collected {
 }
 
 impl Collected {
+    /// Its name in log lines.
     pub fn name(self) -> &'static str {
         match self {
             Collected::Young => "young",
@@ -65,6 +66,7 @@ impl Cause {
             .copied()
             .unwrap_or_default()
     }
+    /// Its name in log lines.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Budget => "budget",
@@ -80,7 +82,9 @@ impl Cause {
 /// One collection. Times in nanoseconds, `start_ns` since the runtime began.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Collection {
+    /// What was collected.
     pub what: Collected,
+    /// Why.
     pub cause: Cause,
     /// The worker that did it.
     pub worker: u32,
@@ -90,17 +94,22 @@ pub struct Collection {
     pub start_ns: u64,
     /// Bytes live before, as far as known without marking: live after the last one and allocated since.
     pub before_bytes: u64,
+    /// Bytes live afterwards.
     pub after_bytes: u64,
+    /// Cells live afterwards; 0 for collections of nurseries.
     pub live_cells: u64,
+    /// Cells it freed; what nursery collections had freed before does not count.
     pub freed_cells: u64,
     /// From request to resume.
     pub pause_ns: u64,
     /// From request until all workers stood still.
     pub to_safepoint_ns: u64,
+    /// Of the pause, marking; 0 for collections of nurseries.
     pub mark_ns: u64,
 }
 
 impl Collection {
+    /// Bytes it freed, as far as `before_bytes` is known.
     pub fn freed_bytes(&self) -> u64 {
         self.before_bytes.saturating_sub(self.after_bytes)
     }
@@ -137,6 +146,7 @@ pub fn bytes(n: u64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
+    /// No line.
     Nothing,
     /// Node collections.
     Nodes,

@@ -123,19 +123,33 @@ impl Counters {
 /// nursery collections freed.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WorkerStat {
+    /// Number of the worker; 0 in a sum.
     pub worker: u32,
+    /// Cells handed out.
     pub allocated_cells: u64,
+    /// Bytes allocated, what nursery collections freed included.
     pub allocated_bytes: u64,
+    /// Bytes of cells born in nurseries.
     pub private_bytes: u64,
+    /// Bytes of cells born outside nurseries.
     pub shared_bytes: u64,
+    /// Bytes of cells born in a nursery and published.
     pub published_bytes: u64,
+    /// As `published_bytes`, in cells.
     pub published_cells: u64,
+    /// Bytes of cells still private when their nursery retired.
     pub retired_bytes: u64,
+    /// As `retired_bytes`, in cells.
     pub retired_cells: u64,
+    /// Nurseries retired.
     pub retirements: u64,
+    /// Nursery collections.
     pub nursery_count: u64,
+    /// Nanoseconds they took.
     pub nursery_ns: u64,
+    /// Cells they freed.
     pub nursery_freed_cells: u64,
+    /// Bytes they freed.
     pub nursery_freed_bytes: u64,
 }
 
@@ -166,29 +180,39 @@ impl WorkerStat {
 pub struct GcStat {
     /// Node collections, young and full, and their time from request to resume.
     pub count: u64,
+    /// See `count`.
     pub time_ns: u64,
     /// Of that, marking.
     pub mark_ns: u64,
+    /// Young collections.
     pub young_count: u64,
+    /// Their time.
     pub young_ns: u64,
+    /// Full collections.
     pub full_count: u64,
+    /// Their time.
     pub full_ns: u64,
     /// Live after the last node collection.
     pub live_cells: usize,
+    /// See `live_cells`.
     pub live_bytes: usize,
     /// Live after the last full one.
     pub old_cells: usize,
     /// Memory of blocks, and of those that were given back.
     pub heap_bytes: usize,
+    /// See `heap_bytes`.
     pub released_bytes: u64,
     /// Bytes allocated since the last node collection that no nursery collection freed.
     pub since_bytes: u64,
     /// Cells that collections of either sort have freed.
     pub freed_cells: u64,
+    /// Cells handed out since the runtime began.
     pub allocated_cells: u64,
+    /// Bytes allocated since the runtime began, what nursery collections freed included.
     pub allocated_bytes: u64,
     /// Sites that allocate in nurseries after their history was decided, and those that were sent to the shared heap.
     pub sites_nursery: u64,
+    /// See `sites_nursery`.
     pub sites_shared: u64,
     /// The workers' counters, summed.
     pub all: WorkerStat,
@@ -205,7 +229,9 @@ pub struct Pauses {
 /// The node's counters and the record of its collections.
 pub struct Stats {
     start: Instant,
+    /// Young collections.
     pub young: Pauses,
+    /// Full collections.
     pub full: Pauses,
     /// From the request of a node collection until the last worker stood still.
     pub to_safepoint: Histogram,
@@ -266,10 +292,6 @@ impl Stats {
     /// Nanoseconds since the runtime began.
     pub fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
-    }
-    /// `at` as nanoseconds since the runtime began.
-    pub fn since_start(&self, at: Instant) -> u64 {
-        at.saturating_duration_since(self.start).as_nanos() as u64
     }
     pub(crate) fn register(&self) -> Arc<Counters> {
         let mut all = lock(&self.workers);
@@ -346,6 +368,7 @@ impl Stats {
     pub fn measuring(&self) -> bool {
         !self.unmeasured.load(Relaxed)
     }
+    /// Sets that.
     pub fn set_measuring(&self, on: bool) {
         self.unmeasured.store(!on, Relaxed);
     }
@@ -374,6 +397,7 @@ impl Stats {
     pub fn set_profiling(&self, on: bool) -> bool {
         self.profiling.swap(on, Relaxed)
     }
+    /// Does the profiler keep what is collected?
     pub fn profiling(&self) -> bool {
         self.profiling.load(Relaxed)
     }
@@ -381,6 +405,7 @@ impl Stats {
     pub fn profiled(&self) -> Vec<Collection> {
         lock(&self.profiled).iter().copied().collect()
     }
+    /// Forgets the collections that the profiler kept.
     pub fn clear_profiled(&self) {
         lock(&self.profiled).clear();
     }

@@ -12,6 +12,7 @@ use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
 
 impl<T: Plain, const N: usize> RaceVec<T, N> {
+    /// Appends an element, in amortised constant time.
     #[inline(always)]
     pub fn push(&mut self, v: T) {
         if !self.push_if_room(v) {
@@ -53,6 +54,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         unsafe { T::store(p.add(len), v) };
         self.publish_len(len + 1);
     }
+    /// Removes the last element.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let last = self.len().checked_sub(1)?;
@@ -71,12 +73,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.truncate(last);
         Some(v)
     }
+    /// Makes room for `more` elements behind the last.
     #[inline]
     pub fn reserve(&mut self, more: usize) {
         if self.room() - self.len() < more {
             self.grow(more);
         }
     }
+    /// Appends copies of `s`, which may lie in this vector.
     #[inline]
     pub fn extend_from_slice(&mut self, s: &[T]) {
         if self.room() - self.len() < s.len() {
@@ -112,6 +116,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, _) = self.parts();
         s.as_ptr() >= p && s.as_ptr() < p.wrapping_add(self.room())
     }
+    /// Cuts it to `n` elements, or appends `v` up to that number.
     pub fn resize(&mut self, n: usize, v: T) {
         let len = self.len();
         if n <= len {
@@ -125,6 +130,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
         self.publish_len(n);
     }
+    /// Cuts it to its first `n` elements, if there are more.
     #[inline]
     pub fn truncate(&mut self, n: usize) {
         if n >= self.len() {
@@ -137,6 +143,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
         self.publish_len(n);
     }
+    /// Removes all elements.
     #[inline]
     pub fn clear(&mut self) {
         self.truncate(0);

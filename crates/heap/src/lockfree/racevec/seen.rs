@@ -67,22 +67,27 @@ impl<'a, T: Plain> Seen<'a, T> {
     pub fn of(s: &'a [T]) -> Self {
         Seen { p: s.as_ptr(), n: s.len(), of: PhantomData }
     }
+    /// Number of elements that were seen.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.n
     }
+    /// Was no element seen?
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.n == 0
     }
+    /// Element `i` as it is now.
     #[inline(always)]
     pub fn get(self, i: usize) -> Option<T> {
         // SAFETY: below the length.
         (i < self.n).then(|| unsafe { T::load(self.p.add(i)) })
     }
+    /// The first element as it is now.
     pub fn first(self) -> Option<T> {
         self.get(0)
     }
+    /// The last element that was seen, as it is now.
     pub fn last(self) -> Option<T> {
         self.get(self.n.wrapping_sub(1))
     }
@@ -99,16 +104,19 @@ impl<'a, T: Plain> Seen<'a, T> {
     pub fn from(self, i: usize) -> Seen<'a, T> {
         self.part(i..self.n)
     }
+    /// The elements one by one.
     #[inline(always)]
     pub fn iter(self) -> Iter<'a, T> {
         Iter { s: self, at: 0..self.n }
     }
+    /// A copy of the elements.
     #[inline]
     pub fn to_vec(self) -> Vec<T> {
         let mut v = Vec::new();
         self.append_to(&mut v);
         v
     }
+    /// Appends copies of the elements to `v`.
     #[inline]
     pub fn append_to(self, v: &mut Vec<T>) {
         v.reserve(self.n);
@@ -147,6 +155,7 @@ impl<T: Plain + PartialEq> Seen<'_, T> {
     pub fn same(self, o: Seen<'_, T>) -> bool {
         self.n == o.n && self.iter().eq(o)
     }
+    /// Is `v` among the elements?
     pub fn contains(self, v: T) -> bool {
         self.iter().any(|x| x == v)
     }
