@@ -200,7 +200,7 @@ fn history_file() -> Option<PathBuf> {
 
 /// The loop; the exit status.
 pub fn run(s: Settings) -> i32 {
-    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose.into(), script: "irb".into(), ..Default::default() }) {
+    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose.into(), ..Default::default() }) {
         Ok(cx) => cx,
         Err(m) => {
             eprintln!("kumi: the prelude does not load: {m}");

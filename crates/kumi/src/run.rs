@@ -26,7 +26,6 @@ fn runtime_options(s: &Settings) -> kumi_vm::Options {
     let mut o = kumi_vm::Options {
         verbose: s.verbose.into(),
         debug: s.debug.into(),
-        dump_insns: s.dump_insns,
         frozen_strings: s.frozen_strings == Some(true),
         backtrace_limit: s.backtrace_limit,
         warn_deprecated: (s.verbose == 2).into(),
@@ -55,7 +54,7 @@ pub fn run(mut s: Settings) -> i32 {
         Ok(x) => x,
         Err(m) => return fail(&m),
     };
-    let options = kumi_vm::Options { script: script.name.clone(), ..runtime_options(&s) };
+    let options = runtime_options(&s);
     let mut cx = match assemble(options) {
         Ok(cx) => cx,
         Err(m) => {

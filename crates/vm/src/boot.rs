@@ -49,7 +49,7 @@ impl Cx {
     }
 
     /// A place for code: see [`CrefObj`].
-    pub fn new_cref(&mut self, module: Value, parent: Value, method: u32, vis: u16) -> Gc<CrefObj> {
+    pub(crate) fn new_cref(&mut self, module: Value, parent: Value, method: u32, vis: u16) -> Gc<CrefObj> {
         let mut hdr = Header::new(Value::FALSE, Kind::Cref);
         hdr.aux.put(method);
         hdr.x.put(vis);

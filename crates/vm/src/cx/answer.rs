@@ -19,33 +19,42 @@ impl Cx {
         let m = self.str(msg);
         self.make_exc_val(class, m)
     }
-    pub fn make_exc_val(&mut self, class: Gc<ClassObj>, msg: Value) -> Value {
+    /// The same with a message that is a value.
+    pub(crate) fn make_exc_val(&mut self, class: Gc<ClassObj>, msg: Value) -> Value {
         let e = self.heap.object(class);
         self.ivar_set(e, sym::IV_MESSAGE, msg);
         e
     }
+    /// Raises a new exception of a built-in class.
     pub fn raise_msg(&mut self, class: Gc<ClassObj>, msg: &str) -> Exit {
         let e = self.make_exc(class, msg);
         self.raise(e)
     }
+    /// Raises TypeError.
     pub fn type_error(&mut self, msg: &str) -> Exit {
         self.raise_msg(self.k.type_error, msg)
     }
+    /// Raises ArgumentError.
     pub fn arg_error(&mut self, msg: &str) -> Exit {
         self.raise_msg(self.k.argument_error, msg)
     }
+    /// Raises RangeError.
     pub fn range_error(&mut self, msg: &str) -> Exit {
         self.raise_msg(self.k.range_error, msg)
     }
+    /// Raises IndexError.
     pub fn index_error(&mut self, msg: &str) -> Exit {
         self.raise_msg(self.k.index_error, msg)
     }
+    /// Raises RuntimeError.
     pub fn runtime_error(&mut self, msg: &str) -> Exit {
         self.raise_msg(self.k.runtime_error, msg)
     }
+    /// Raises NoMemoryError at once. Who has changed nothing yet asks [`Cx::check_size`] instead, which collects first.
     pub fn no_memory(&mut self, what: &str) -> Exit {
         self.raise_msg(self.k.no_memory_error, what)
     }
+    /// Raises NameError; `recv` and `name` are what `NameError#receiver` and `#name` give.
     pub fn name_error(&mut self, msg: &str, recv: Value, name: Sym) -> Exit {
         let e = self.make_exc(self.k.name_error, msg);
         self.ivar_set(e, sym::IV_NAME, Value::sym(name));
@@ -53,7 +62,7 @@ impl Cx {
         self.raise(e)
     }
     /// "can't modify frozen String: \"abc\"": the inspected receiver is added by the prelude.
-    pub fn frozen_error(&mut self, recv: Value) -> Exit {
+    pub(crate) fn frozen_error(&mut self, recv: Value) -> Exit {
         let call = Call::new(Target::Helper(self.intern("raise_frozen")), recv, Args::from_slice(&[recv]));
         self.pending.call = Some(call);
         Exit::Call
@@ -117,7 +126,8 @@ impl Cx {
         self.pending.call = Some(Call { fcall: false, ..Call::new(Target::Name(mid), recv, Args::from_slice(args)) });
         Exit::Call
     }
-    pub fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
+    /// As [`Cx::call`], with a block word.
+    pub(crate) fn call_block(&mut self, recv: Value, mid: Sym, args: &[Value], block: Value) -> Exit {
         self.pending.call = Some(Call { block, ..Call::new(Target::Name(mid), recv, Args::from_slice(args)) });
         Exit::Call
     }

@@ -94,6 +94,7 @@ impl Cx {
     pub fn arg_array(&mut self, args: &[Value], i: usize) -> Result<Gc<ArrayObj>, Exit> {
         args[i].as_array().ok_or(Exit::Convert(i as u8, Proto::Ary))
     }
+    /// Argument `i` as a Hash, converted by to_hash.
     pub fn arg_hash(&mut self, args: &[Value], i: usize) -> Result<Gc<HashObj>, Exit> {
         args[i].as_hash().ok_or(Exit::Convert(i as u8, Proto::Hash))
     }

@@ -17,6 +17,7 @@ impl Cx {
     pub fn sym(&mut self, s: &'static str) -> Value {
         Value::sym(self.intern(s))
     }
+    /// The text of a symbol; bytes that are no UTF-8 become U+FFFD.
     pub fn sym_name(&self, s: Sym) -> String {
         String::from_utf8_lossy(self.syms.name(s)).into_owned()
     }
@@ -36,6 +37,7 @@ impl Cx {
     pub fn str_ascii(&mut self, s: &str) -> Value {
         self.heap.str(self.k.string.val(), s.as_bytes(), EncIndex::US_ASCII.as_u8()).val()
     }
+    /// An Array of copies of `v`.
     pub fn array(&mut self, v: &[Value]) -> Value {
         self.heap.array(self.k.array.val(), v).val()
     }
@@ -43,15 +45,19 @@ impl Cx {
     pub fn array_seen(&mut self, v: Seen<'_, Value>) -> Value {
         self.heap.array_seen(self.k.array.val(), v).val()
     }
+    /// As [`Cx::array`]: the elements are copied.
     pub fn array_vec(&mut self, v: Vec<Value>) -> Value {
         self.heap.array(self.k.array.val(), &v).val()
     }
+    /// An empty Hash.
     pub fn hash(&mut self) -> Value {
         self.heap.hash(self.k.hash.val(), HashData::default()).val()
     }
+    /// A Range. That its ends can be compared is the caller's affair.
     pub fn range(&mut self, lo: Value, hi: Value, exclusive: bool) -> Value {
         self.heap.range(self.k.range.val(), lo, hi, exclusive)
     }
+    /// A Float.
     #[inline(always)]
     pub fn float(&mut self, f: f64) -> Value {
         match Value::try_flo(f) {
@@ -67,9 +73,11 @@ impl Cx {
             None => self.heap.big(self.k.integer.val(), BigInt::from_i64(i)),
         }
     }
+    /// As [`Cx::int`].
     pub fn uint(&mut self, i: u64) -> Value {
         if i <= FIXNUM_MAX as u64 { Value::fix(i as i64) } else { self.heap.big(self.k.integer.val(), BigInt::from_u64(i)) }
     }
+    /// As [`Cx::int`].
     pub fn int128(&mut self, i: i128) -> Value {
         if i >= FIXNUM_MIN as i128 && i <= FIXNUM_MAX as i128 {
             Value::fix(i as i64)
@@ -77,9 +85,11 @@ impl Cx {
             self.heap.big(self.k.integer.val(), BigInt::from_i128(i))
         }
     }
+    /// As [`Cx::int`].
     pub fn big(&mut self, n: BigInt) -> Value {
         self.heap.big(self.k.integer.val(), n)
     }
+    /// An object of `class` with a Rust payload.
     pub fn data<T: Payload>(&mut self, class: Gc<ClassObj>, payload: T) -> Value {
         self.heap.data(class.val(), payload)
     }

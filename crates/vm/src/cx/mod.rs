@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 /// One worker of a runtime: what natives receive. Derefs to the `Runtime` that all workers share.
 pub struct Cx {
+    /// This worker's heap.
     pub heap: Heap,
     pub(crate) rt: Arc<Runtime>,
     /// Its number; 0 is the process's first thread.
@@ -40,6 +41,7 @@ pub struct Cx {
     /// The serial that class Proc had when its `call` was last found to be the runtime's.
     pub(crate) proc_serial: u32,
     pub(crate) news: Box<[NewEntry; NEWS]>,
+    /// Details of the running native's [`Exit`].
     pub pending: Pending,
     /// The running native's last argument is its keywords: true only where a native is called with some.
     pub native_keywords: bool,
@@ -48,7 +50,7 @@ pub struct Cx {
     pub(crate) pc: *const std::sync::atomic::AtomicU64,
     pub(crate) stack_end: *mut Value,
     /// The runtime's, copied.
-    pub stack_sizes: crate::tasks::stack::StackSizes,
+    pub(crate) stack_sizes: crate::tasks::stack::StackSizes,
     /// The native that raises just now, for the backtrace.
     pub(crate) raising_native: u32,
     /// The native that asked for the helper which is about to be called (`ff::BEHALF`).
@@ -167,6 +169,7 @@ impl Cx {
         cx.tell_heap_where();
         cx
     }
+    /// The table of tasks, for threads that are no workers.
     pub fn shared_tasks(&self) -> Arc<TaskTable> {
         self.rt.tasks.clone()
     }

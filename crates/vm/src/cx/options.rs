@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicBool, AtomicU8};
 pub struct Options {
     /// -w: nil, false, true as 0, 1, 2.
     pub verbose: AtomicU8,
+    /// `$DEBUG`
     pub debug: AtomicBool,
-    pub dump_insns: bool,
-    pub script: String,
     /// The real folder that stands for the library in the binary; empty: none does.
     pub library: String,
+    /// String literals are frozen unless a magic comment says otherwise (`--enable=frozen-string-literal`).
     pub frozen_strings: bool,
+    /// `--backtrace-limit`: lines that an uncaught error shows below its first; -1: all.
     pub backtrace_limit: i64,
+    /// `Warning[:deprecated]`
     pub warn_deprecated: AtomicBool,
+    /// `Warning[:experimental]`
     pub warn_experimental: AtomicBool,
+    /// `Warning[:performance]`
     pub warn_performance: AtomicBool,
     /// A block that is ignored is told of also where a method of the same name uses one, and without `-w`.
     pub warn_unused_block: AtomicBool,
@@ -23,7 +27,7 @@ pub struct Options {
 
 impl Options {
     /// Is the file one of the runtime's own, in the binary or in the folder that stands for it?
-    pub fn is_own(&self, path: &str) -> bool {
+    pub(crate) fn is_own(&self, path: &str) -> bool {
         path.starts_with("<internal:")
             || !self.library.is_empty() && path.strip_prefix(&*self.library).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -34,8 +38,6 @@ impl Default for Options {
         Options {
             verbose: AtomicU8::new(1),
             debug: AtomicBool::new(false),
-            dump_insns: false,
-            script: "-".into(),
             library: String::new(),
             frozen_strings: false,
             backtrace_limit: -1,

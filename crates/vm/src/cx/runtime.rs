@@ -48,9 +48,9 @@ pub struct Runtime {
     /// Secret of this runtime that all hashes start from.
     pub hash_seed: u64,
     /// A user redefined an operator that the loop has built in.
-    pub ops_redefined: AtomicBool,
+    pub(crate) ops_redefined: AtomicBool,
     /// Has a program defined a `!` anywhere?
-    pub not_redefined: AtomicBool,
+    pub(crate) not_redefined: AtomicBool,
     pub(crate) booted: bool,
     /// The code below a task's first call.
     pub(crate) bottom: OnceLock<Arc<ISeq>>,
@@ -71,10 +71,10 @@ pub struct Runtime {
     /// What native crates make anew in the child of a fork, which has one thread and its parent's memory.
     pub fork_hooks: Vec<fn(&mut crate::Cx)>,
     pub main_object: Value,
-    pub top_cref: Value,
+    pub(crate) top_cref: Value,
     pub options: crate::Options,
     /// How large stacks are.
-    pub stack_sizes: crate::tasks::stack::StackSizes,
+    pub(crate) stack_sizes: crate::tasks::stack::StackSizes,
     pub tasks: Arc<TaskTable>,
     pub lock_book: crate::LockBook,
     /// Time limits that run.

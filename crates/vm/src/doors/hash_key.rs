@@ -119,7 +119,7 @@ impl Cx {
         Ok(())
     }
     /// A String key as a table keeps it: a frozen copy unless it is frozen already.
-    pub fn frozen_key(&mut self, key: Value) -> Value {
+    pub(crate) fn frozen_key(&mut self, key: Value) -> Value {
         match key.as_str() {
             Some(s) if !key.frozen() => self.frozen_copy(s),
             _ => key,

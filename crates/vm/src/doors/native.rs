@@ -71,11 +71,15 @@ pub type IndexedFn = fn(&mut Cx, Value, u32) -> R;
 pub struct NativeDef {
     /// `"Array"`, `"File::Stat"`; with a trailing dot the singleton class (`"File."`); empty: an intrinsic.
     pub class: &'static str,
+    /// The method's name; an intrinsic's begins with two underscores.
     pub name: &'static str,
     /// Fewest and most arguments; `max` -1: any number.
     pub min: u8,
+    /// See `min`.
     pub max: i8,
+    /// What is called.
     pub f: NativeFn,
+    /// The method's visibility.
     pub vis: Vis,
     /// What the dispatcher locks around it; `None`: by its class (see [`Guard::of`]).
     pub guard: Option<Guard>,
@@ -113,8 +117,11 @@ pub enum Guard {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Vis {
+    /// Anybody calls it.
     Public,
+    /// It is called without a receiver, or with `self`.
     Private,
+    /// It is called where `self` is an object of the method's class.
     Protected,
 }
 
@@ -137,25 +144,28 @@ pub type Args = SmallVec<[Value; 6]>;
 /// A call the loop makes in a native's place.
 #[derive(Clone)]
 pub struct Call {
-    pub target: Target,
-    pub recv: Value,
+    /// What is called.
+    pub(crate) target: Target,
+    /// The receiver: `self` in the callee, but for a Proc's own.
+    pub(crate) recv: Value,
+    /// Positional arguments.
     pub args: Args,
     /// Keywords: a Hash, or undef.
     pub kw: Value,
     /// The Hash was made for this call.
-    pub kw_own: bool,
+    pub(crate) kw_own: bool,
     /// Block word: nil, Proc, Symbol, Method.
-    pub block: Value,
+    pub(crate) block: Value,
     /// Private methods may be called.
-    pub fcall: bool,
+    pub(crate) fcall: bool,
     /// The result of the native is this value, the call's own is dropped (Class#new); undef: the call's.
-    pub result: Value,
+    pub(crate) result: Value,
 }
 
 impl Call {
     /// The plain call: no keywords, no block, private methods too, and its value is the native's.
     #[inline]
-    pub fn new(target: Target, recv: Value, args: Args) -> Call {
+    pub(crate) fn new(target: Target, recv: Value, args: Args) -> Call {
         Call { target, recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, fcall: true, result: Value::UNDEF }
     }
     /// The call of a Proc.
@@ -166,26 +176,44 @@ impl Call {
 
 /// What is called.
 #[derive(Clone, Copy)]
-pub enum Target {
+pub(crate) enum Target {
     /// A method by name on `recv`.
     Name(Sym),
-    /// That very method (index in the method table) on `recv`, found in class `.1` (for super).
+    /// That very method (index in the method table) on `recv`.
     Method(u32),
     /// A Proc, with its own self; `recv` is not used.
     Proc(Value),
     /// A Proc whose one argument is not taken apart by to_ary.
     ProcPlain(Value),
     /// A Proc with `recv` as self; definitions go to the class or module `definee` (instance_eval, class_eval, define_method).
-    ProcSelf { prc: Value, definee: Value, eval: bool },
+    ProcSelf {
+        /// The Proc.
+        prc: Value,
+        /// Where its `def` goes.
+        definee: Value,
+        /// `definee` is the module around the block too, as for `class_eval`; else only where `def` goes.
+        eval: bool,
+    },
     /// A method of the prelude's hidden helper module.
     Helper(Sym),
     /// Compiled code as the body of a file or eval: self = recv.
-    Code { iseq: u64, cref: Value, env: Value, block: Value },
+    Code {
+        /// Address of the code, which is registered.
+        iseq: u64,
+        /// The cref it runs in.
+        cref: Value,
+        /// The environment around it, or nil.
+        env: Value,
+        /// Its block word, or nil.
+        block: Value,
+    },
 }
 
 /// Details of an [`Exit`], valid until the loop has taken them.
 pub struct Pending {
+    /// What is raised, or the Unwind cell.
     pub exc: Value,
+    /// The call of [`Exit::Call`].
     pub call: Option<Call>,
     /// What work that was given to [`Cx::detach`] reads, until its native has the result.
     pub(crate) keep: Value,

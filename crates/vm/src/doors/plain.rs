@@ -34,7 +34,7 @@ fn cut(h: u64) -> u64 {
 
 /// Hash of an object by identity, under a seed.
 #[inline(always)]
-pub fn hash_identity(seed: u64, v: Value) -> u64 {
+pub(crate) fn hash_identity(seed: u64, v: Value) -> u64 {
     cut(mix(seed, v.bits()))
 }
 
@@ -45,7 +45,7 @@ fn zeros(a: Value, b: Value) -> bool {
 
 impl Cx {
     /// Are these two strings equal: same bytes in encodings that can be compared?
-    pub fn str_eq(&self, a: Gc<StrObj>, b: Gc<StrObj>) -> bool {
+    pub(crate) fn str_eq(&self, a: Gc<StrObj>, b: Gc<StrObj>) -> bool {
         let text = a.bytes();
         if text != b.bytes() {
             return false;
@@ -321,7 +321,7 @@ impl Cx {
     }
 
     /// As [`Cx::plain_hash`], inside `depth` levels of collections.
-    pub fn plain_hash_deep(&mut self, v: Value, depth: u32) -> Option<u64> {
+    pub(crate) fn plain_hash_deep(&mut self, v: Value, depth: u32) -> Option<u64> {
         let seed = self.hash_seed;
         if !v.is_heap() {
             if v.is_flo() && v.flo_val() == 0.0 {
@@ -557,7 +557,7 @@ pub fn plain_symbol(name: &[u8]) -> bool {
 }
 
 /// Appends the inspection of an ASCII string; `None` for bytes that need their encoding.
-pub fn inspect_ascii(s: &[u8], enc: EncIndex, out: &mut Vec<u8>) -> Option<()> {
+pub(crate) fn inspect_ascii(s: &[u8], enc: EncIndex, out: &mut Vec<u8>) -> Option<()> {
     if !enc.is_ascii_compatible() || !s.is_ascii() {
         return None;
     }

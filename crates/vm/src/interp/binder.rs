@@ -17,7 +17,7 @@ pub(crate) enum Strict {
 
 impl Cx {
     /// "wrong number of arguments (given 1, expected 2)"
-    pub fn arity_error(&mut self, given: usize, min: usize, max: Option<usize>) -> Exit {
+    pub(crate) fn arity_error(&mut self, given: usize, min: usize, max: Option<usize>) -> Exit {
         let want = match max {
             Some(m) if m == min => format!("{min}"),
             Some(m) => format!("{min}..{m}"),
@@ -208,17 +208,17 @@ impl Cx {
     }
 
     /// A Hash with the same entries (keyword hashes handed on are copies).
-    pub fn hash_dup(&mut self, h: Gc<HashObj>) -> Value {
+    pub(crate) fn hash_dup(&mut self, h: Gc<HashObj>) -> Value {
         let mut d = (*h.h).clone();
         d.set_missing(Missing::NIL);
         self.heap.hash(self.k.hash.val(), d).val()
     }
     /// Value of a symbol key.
-    pub fn hash_get_sym(&mut self, h: Gc<HashObj>, name: Sym) -> Option<Value> {
+    pub(crate) fn hash_get_sym(&mut self, h: Gc<HashObj>, name: Sym) -> Option<Value> {
         self.hash_get_plain(h, Value::sym(name))
     }
     /// Sets a symbol key of a hash of ours.
-    pub fn hash_put_sym(&mut self, h: Value, name: Sym, v: Value) {
+    pub(crate) fn hash_put_sym(&mut self, h: Value, name: Sym, v: Value) {
         if let Some(o) = h.as_hash() {
             self.hash_put_plain(o, Value::sym(name), v);
         }

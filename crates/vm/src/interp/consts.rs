@@ -36,7 +36,7 @@ impl Cx {
     }
 
     /// Modules of the lexical scope, innermost first, Object excluded.
-    pub fn lexical_modules(&self, cref: Value) -> Vec<Gc<ClassObj>> {
+    pub(crate) fn lexical_modules(&self, cref: Value) -> Vec<Gc<ClassObj>> {
         let mut v = Vec::new();
         let mut c = cref.cell::<CrefObj>();
         while let Some(x) = c {
@@ -52,7 +52,7 @@ impl Cx {
     }
 
     /// Looks a name up lexically, then in the ancestors: value, or what to do (autoload).
-    pub fn lookup_const(&mut self, cref: Value, name: Sym) -> Option<(Gc<ClassObj>, Const)> {
+    pub(crate) fn lookup_const(&mut self, cref: Value, name: Sym) -> Option<(Gc<ClassObj>, Const)> {
         let scopes = self.lexical_modules(cref);
         for (i, m) in scopes.iter().enumerate() {
             // The top level counts only as an ancestor: below BasicObject it is out of sight.
@@ -234,7 +234,7 @@ impl Cx {
         None
     }
     /// The class or module in whose ancestry the variable lives.
-    pub fn find_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
+    pub(crate) fn find_cvar(&self, c: Gc<ClassObj>, name: Sym) -> Option<Gc<ClassObj>> {
         let _classes = self.lock_classes();
         // The topmost definition wins (CRuby reports overtaken ones).
         c.data
@@ -277,7 +277,7 @@ impl Cx {
         self.set_cvar(c, name, v)
     }
     /// Sets a class variable where it is defined, else in `c`.
-    pub fn set_cvar(&mut self, c: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
+    pub(crate) fn set_cvar(&mut self, c: Gc<ClassObj>, name: Sym, v: Value) -> Result<(), Exit> {
         let _classes = self.lock_classes();
         let o = self.find_cvar(c, name).unwrap_or(c);
         self.check_frozen(o.val())?;
@@ -292,7 +292,7 @@ impl Cx {
     // --- globals -----------------------------------------------------------------
 
     #[inline(never)]
-    pub fn global_get(&mut self, name: Sym) -> R {
+    pub(crate) fn global_get(&mut self, name: Sym) -> R {
         let i = self.global_index(name)?;
         let hooks = self.globals[i].hooks();
         self.check_global(name, hooks.0.is_some() || hooks.1.is_some())?;
@@ -314,7 +314,7 @@ impl Cx {
         !self.in_system() && self.syms.name(name).get(1).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'_' || *c >= 0x80)
     }
     #[inline(never)]
-    pub fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
+    pub(crate) fn global_set(&mut self, name: Sym, v: Value) -> Result<(), Exit> {
         self.heap.publish(v);
         self.global_set_shared(name, v)
     }
@@ -335,11 +335,11 @@ impl Cx {
         Ok(())
     }
     /// Is the global set (`defined?($x)`)?
-    pub fn global_defined(&self, name: Sym) -> bool {
+    pub(crate) fn global_defined(&self, name: Sym) -> bool {
         self.global_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name).is_some_and(|&i| self.globals[i].defined())
     }
     /// Names of all global variables.
-    pub fn global_names(&self) -> Vec<Sym> {
+    pub(crate) fn global_names(&self) -> Vec<Sym> {
         self.global_ids
             .read()
             .unwrap_or_else(|e| e.into_inner())

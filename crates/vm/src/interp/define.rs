@@ -323,14 +323,14 @@ impl Cx {
         Ok(())
     }
     /// "undefined method 'x' for class 'Foo'"
-    pub fn undefined_for(&mut self, owner: Gc<ClassObj>, name: Sym) -> Exit {
+    pub(crate) fn undefined_for(&mut self, owner: Gc<ClassObj>, name: Sym) -> Exit {
         let n = self.sym_name(name);
         let on = self.class_name(owner);
         let word = if owner.role == Role::Module { "module" } else { "class" };
         self.name_error(&format!("undefined method '{n}' for {word} '{on}'"), owner.val(), name)
     }
     /// An entry without code.
-    pub fn plain_entry(&mut self, owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
+    pub(crate) fn plain_entry(&mut self, owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
         Method {
             native: None,
             guard: Guard::None,
@@ -460,7 +460,7 @@ impl Cx {
     }
 
     /// `define_method(name, body)`: body is a Proc, a Method or an UnboundMethod's entry.
-    pub fn define_proc_method(&mut self, owner: Gc<ClassObj>, name: Sym, prc: Value, vis: Vis) -> Result<u32, Exit> {
+    pub(crate) fn define_proc_method(&mut self, owner: Gc<ClassObj>, name: Sym, prc: Value, vis: Vis) -> Result<u32, Exit> {
         let _classes = self.lock_classes();
         self.check_definable(owner)?;
         let outer = prc.as_proc().map_or(Value::NIL, |p| p.cref);
@@ -474,7 +474,7 @@ impl Cx {
     }
 
     /// Default visibility for `def` in the nearest user frame.
-    pub fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
+    pub(crate) fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
         if let Some(f) = self.user_frame() {
             // eval and blocks share the scope's place.
             if let Some(c) = f.cref().cell::<CrefObj>() {
@@ -488,7 +488,7 @@ impl Cx {
         }
     }
     /// Visibility and module_function in force in the nearest user frame.
-    pub fn default_visibility(&mut self) -> (Vis, bool) {
+    pub(crate) fn default_visibility(&mut self) -> (Vis, bool) {
         let Some(f) = self.user_frame() else { return (Vis::Public, false) };
         if self.current_method(f).is_some() {
             return (Vis::Public, false);

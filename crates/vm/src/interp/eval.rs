@@ -19,7 +19,7 @@ pub struct EvalScope {
     pub home: Value,
     pub path: Arc<str>,
     pub line: u32,
-    pub in_method: bool,
+    pub(crate) in_method: bool,
     /// What frames of the place are called in a backtrace: its method's or file's label, and in how many blocks it lies.
     pub label: Arc<str>,
     pub depth: u16,
@@ -112,7 +112,7 @@ impl Cx {
     ///
     /// # Errors
     /// A pending SyntaxError with the marked source.
-    pub fn compile_text(&mut self, src: &[u8], opts: &compiler::Options) -> Result<Arc<ISeq>, Exit> {
+    pub(crate) fn compile_text(&mut self, src: &[u8], opts: &compiler::Options) -> Result<Arc<ISeq>, Exit> {
         self.compile_with_warnings(src, opts).map(|c| c.0)
     }
     /// As above; the parser's warnings that `$VERBOSE` lets through come along, as lines.
@@ -280,13 +280,13 @@ impl Cx {
     ///
     /// # Errors
     /// The exception (or Unwind cell) that left it.
-    pub fn run_top(&mut self, q: &ISeq, self_val: Value, cref: Value) -> Result<Value, Value> {
+    pub(crate) fn run_top(&mut self, q: &ISeq, self_val: Value, cref: Value) -> Result<Value, Value> {
         self.enter_bottom(q, self_val, cref);
         self.run();
         self.outcome()
     }
     /// Calls a method as the main task's first frame. Only while nothing runs.
-    pub fn call_top(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Result<Value, Value> {
+    pub(crate) fn call_top(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Result<Value, Value> {
         let q = self.bottom_code();
         let (me, cref) = (self.main_object, self.top_cref);
         self.enter_bottom(&q, me, cref);
@@ -359,7 +359,7 @@ impl Cx {
         self.data(c, scope)
     }
     /// A Binding of the nearest user frame.
-    pub fn capture_binding(&mut self) -> Value {
+    pub(crate) fn capture_binding(&mut self) -> Value {
         match self.user_frame() {
             Some(f) => self.binding_of(f),
             None => Value::NIL,
@@ -401,7 +401,7 @@ impl Cx {
     }
 
     /// Runs text in a Binding, in the native's place. `self_val` and `cref` replace the binding's when given.
-    pub fn eval_in(
+    pub(crate) fn eval_in(
         &mut self,
         binding: Value,
         src: (&[u8], crate::EncIndex),
@@ -493,7 +493,7 @@ impl Cx {
         self.run_file_code(iseq, cref, self_val)
     }
     /// A fresh top-level place (each file has its own default visibility and refinements).
-    pub fn file_cref(&mut self) -> Value {
+    pub(crate) fn file_cref(&mut self) -> Value {
         let o = self.k.object.val();
         self.new_cref(o, Value::NIL, CrefObj::NO_METHOD, CrefObj::PRIVATE).val()
     }

@@ -70,7 +70,7 @@ impl Cx {
         }
     }
     /// The native behind an intrinsic, for the loop's own use.
-    pub fn intrinsic_fn(&self, name: &str) -> Option<(NativeFn, Guard)> {
+    pub(crate) fn intrinsic_fn(&self, name: &str) -> Option<(NativeFn, Guard)> {
         self.intrinsic_ids.get(name).map(|i| (self.intrinsics[*i as usize].1, self.intrinsics[*i as usize].2))
     }
     #[inline(never)]

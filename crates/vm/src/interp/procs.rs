@@ -69,7 +69,7 @@ impl Cx {
     }
 
     /// A block word as a value: literal blocks become Procs (the same one for the same frame and block).
-    pub fn block_value(&mut self, w: Value) -> Value {
+    pub(crate) fn block_value(&mut self, w: Value) -> Value {
         if !w.is_fix() {
             return w;
         }
@@ -115,7 +115,7 @@ impl Cx {
         self.heap.proc(ProcObj { hdr, iseq: 0, self_val: Value::sym(s), env: nil, cref: nil, block: nil, home: nil }).val()
     }
     /// A lambda that calls a Method object.
-    pub fn method_proc(&mut self, method: Value) -> Value {
+    pub(crate) fn method_proc(&mut self, method: Value) -> Value {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x.put(ProcObj::LAMBDA | ProcObj::FROM_METHOD);
         let nil = Value::NIL;

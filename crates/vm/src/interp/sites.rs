@@ -118,14 +118,6 @@ impl Cx {
         crate::cx::runtime::lock(&self.codes).iter().find_map(|q| q.start_of(pc).map(|at| (q.clone(), at)))
     }
 
-    /// Makes cells as the next of a series; see [`kumi_heap::Series`]. `f` comes to no safepoint.
-    #[inline]
-    pub fn in_series<T>(&mut self, s: &mut Series, f: impl FnOnce(&mut Cx) -> T) -> T {
-        let was = self.heap.begin_series(s);
-        let made = f(self);
-        self.heap.end_aside(was);
-        made
-    }
     /// Makes cells that `holder` is to hold as soon as they are made: they are born where it is. `f` comes to no safepoint.
     #[inline(always)]
     pub fn beside<T>(&mut self, holder: Value, f: impl FnOnce(&mut Cx) -> T) -> T {

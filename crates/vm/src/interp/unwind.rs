@@ -57,7 +57,7 @@ impl Payload for Backtrace {
 impl Cx {
     /// Captures the user-visible backtrace from the running frame; prelude frames show as
     /// the method that user code called.
-    pub fn capture_trace(&mut self, native: u32) -> Vec<TraceEntry> {
+    pub(crate) fn capture_trace(&mut self, native: u32) -> Vec<TraceEntry> {
         self.capture_from(self.fp(), self.pc, native, false)
     }
     /// The backtrace of a task that does not run now; empty for one that has not begun or is over.
@@ -203,7 +203,7 @@ impl Cx {
         }
     }
     /// Path, line and label of an entry.
-    pub fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
+    pub(crate) fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
         // SAFETY: a captured backtrace keeps its code (see `tables`); the low bit marks entries of natives.
         let q = unsafe { &*((e.iseq & !1) as *const ISeq) };
         let line = q.line_at(e.pc);

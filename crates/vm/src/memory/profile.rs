@@ -16,22 +16,22 @@ use std::sync::Arc;
 
 /// One line of an allocation profile.
 #[derive(Clone, Debug, Default)]
-pub struct AllocLine {
-    pub path: String,
+struct AllocLine {
+    path: String,
     /// 0: not known.
-    pub line: u32,
-    pub method: String,
+    line: u32,
+    method: String,
     /// The library method that allocated on this line's behalf; empty: the line itself.
-    pub via: String,
+    via: String,
     /// Cells and buffers: as sampled, and at least what is known of its cells.
-    pub bytes: u64,
-    pub samples: u64,
+    bytes: u64,
+    samples: u64,
     /// What became of cells born in nurseries, as far as it is known.
-    pub fates: Fates,
+    fates: Fates,
     /// Cells born outside by their site's strategy.
-    pub out: u64,
+    out: u64,
     /// Instructions of the line by strategy: in nurseries, outside, not decided.
-    pub sites: [u32; 3],
+    sites: [u32; 3],
 }
 
 impl AllocLine {
@@ -43,34 +43,37 @@ impl AllocLine {
 /// An allocation profile: lines, the most bytes first.
 #[derive(Clone, Debug, Default)]
 pub struct AllocProfile {
-    pub lines: Vec<AllocLine>,
+    lines: Vec<AllocLine>,
 }
 
 /// Live objects of a class.
 #[derive(Clone, Debug)]
-pub struct ClassLine {
-    pub class: String,
-    pub objects: u64,
-    pub bytes: u64,
+struct ClassLine {
+    class: String,
+    objects: u64,
+    bytes: u64,
 }
 
 /// Live objects that were allocated on a line, estimated from samples.
 #[derive(Clone, Debug, Default)]
 pub struct LiveLine {
+    /// File, as `__FILE__` has it; `(runtime)` where it is not known.
     pub path: String,
     /// 0: not known.
     pub line: u32,
+    /// Label of the code, as backtraces have it.
     pub method: String,
-    pub via: String,
-    pub objects: u64,
-    pub bytes: u64,
+    /// The library method that allocated on this line's behalf; empty: the line itself.
+    via: String,
+    objects: u64,
+    bytes: u64,
 }
 
 /// What lives, by class and by the line that allocated it, the most bytes first.
 #[derive(Clone, Debug, Default)]
 pub struct HeapProfile {
-    pub classes: Vec<ClassLine>,
-    pub lines: Vec<LiveLine>,
+    classes: Vec<ClassLine>,
+    lines: Vec<LiveLine>,
 }
 
 /// A line of a program, as profiles name it: path, line, method, library method that acts for it.

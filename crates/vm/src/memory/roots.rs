@@ -235,14 +235,8 @@ impl Cx {
     pub(crate) fn publish_call(&mut self, c: &Call) {
         self.heap.publish_roots(|m| trace_call(c, m));
     }
-    /// Shows the roots of a nursery collection.
-    pub fn nursery_roots(&mut self, m: &mut Marker) {
-        self.show_stack();
-        Nursery { task: self.task, root: self.root, shared: false, known: None, recent: &self.recent, tasks: &self.rt.tasks }.stacks(m);
-        show_pending(&self.pending, &self.switch_to, m);
-    }
     /// Recent tasks that have not run since the last nursery collection leave the list: what they hold leaves the nursery.
-    pub fn age_recent(&mut self) {
+    pub(crate) fn age_recent(&mut self) {
         if self.recent.is_empty() {
             return;
         }

@@ -69,7 +69,7 @@ impl<T> StableVec<T> {
         Some(i)
     }
     /// Appends rows until there are `n`, or no room is left.
-    pub fn grow_to(&self, n: usize, mut make: impl FnMut() -> T) {
+    pub(crate) fn grow_to(&self, n: usize, mut make: impl FnMut() -> T) {
         while self.len() < n && self.push(make()).is_some() {}
     }
     /// Drops all rows but the first `n`.
@@ -95,7 +95,7 @@ impl<T> StableVec<T> {
     /// # Safety
     /// Nobody else reads or writes that row meanwhile (boot, or the class lock with readers kept away).
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn row_mut(&self, i: usize) -> &mut T {
+    pub(crate) unsafe fn row_mut(&self, i: usize) -> &mut T {
         assert!(i < self.len());
         // SAFETY: in range; exclusive by the caller's promise.
         unsafe { &mut *self.base.add(i) }

@@ -16,7 +16,7 @@ macro_rules! known {
         /// Names of well-known symbols.
         pub mod sym {
             use super::{Known, Sym};
-            $(pub const $name: Sym = Sym(Known::$name as u32);)*
+            $(#[doc = concat!("`` ", $text, " ``")] pub const $name: Sym = Sym(Known::$name as u32);)*
         }
         const KNOWN: &[&str] = &[$($text),*];
     };

@@ -141,6 +141,7 @@ fn frame_defines(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 impl Cx {
+    /// An Array of [path, line, label, base label] for `max` entries of a backtrace after the first `skip`.
     pub fn location_rows(&mut self, entries: &[crate::interp::TraceEntry], skip: usize, max: usize) -> R {
         let mut rows = Vec::new();
         for e in entries.iter().skip(skip).take(max) {

@@ -175,7 +175,7 @@ fn define_method(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 impl Cx {
     /// `Proc#arity`
-    pub fn proc_arity(&mut self, v: Value) -> i32 {
+    pub(crate) fn proc_arity(&mut self, v: Value) -> i32 {
         let Some(p) = v.as_proc() else { return if v.is_sym() { -2 } else { -1 } };
         match self.proc_code(p) {
             Some(q) => q.params.arity(p.is_lambda()),
@@ -190,7 +190,7 @@ impl Cx {
         }
     }
     /// The code of a Proc made from a block.
-    pub fn proc_code(&self, p: Gc<ProcObj>) -> Option<&'static crate::ISeq> {
+    pub(crate) fn proc_code(&self, p: Gc<ProcObj>) -> Option<&'static crate::ISeq> {
         // SAFETY: a Proc keeps its code, a thread and a fiber that of their block (see `tables`).
         (p.iseq != 0).then(|| unsafe { &*(p.iseq as *const crate::ISeq) })
     }

@@ -45,6 +45,7 @@ impl Cx {
             }
         }
     }
+    /// A module without a name.
     pub fn new_module(&mut self) -> Gc<ClassObj> {
         let c = self.heap.class(self.k.module.val(), Role::Module, ClassData::new(None, Instance::None));
         self.link_class(c);
@@ -61,6 +62,7 @@ impl Cx {
         self.set_const(scope, s, c.val());
         c
     }
+    /// Defines (or finds) a module named `name` in `scope`, for native set-up code.
     pub fn define_module(&mut self, scope: Gc<ClassObj>, name: &str) -> Gc<ClassObj> {
         let _classes = self.lock_classes();
         let s = self.syms.intern(name.as_bytes());

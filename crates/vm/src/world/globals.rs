@@ -54,7 +54,7 @@ impl Cx {
     ///
     /// # Errors
     /// NoMemoryError: there are too many.
-    pub fn global_index(&mut self, name: Sym) -> Result<usize, Exit> {
+    pub(crate) fn global_index(&mut self, name: Sym) -> Result<usize, Exit> {
         if let Some(&i) = self.global_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name) {
             return Ok(i);
         }

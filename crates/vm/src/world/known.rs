@@ -9,7 +9,10 @@ use kumi_heap::{ClassObj, Gc, Instance};
 macro_rules! classes {
     ($none:ident; $($field:ident $name:literal : $sup:ident $inst:ident),* $(,)? ; modules $($mf:ident $mn:literal),* $(,)?) => {
         /// The built-in classes and modules.
-        pub struct Known { $(pub $field: Gc<ClassObj>,)* $(pub $mf: Gc<ClassObj>,)* }
+        pub struct Known {
+            $(#[doc = concat!("`", $name, "`")] pub $field: Gc<ClassObj>,)*
+            $(#[doc = concat!("`", $mn, "`")] pub $mf: Gc<ClassObj>,)*
+        }
         impl Known {
             /// Stands where `boot`'s result will be; its pointers are never followed.
             pub(crate) fn placeholder() -> Box<Known> {

@@ -22,6 +22,7 @@ impl Library {
         let rel = path.strip_prefix(LIB_DIR).map_or(path, |p| p.trim_start_matches('/'));
         self.files.binary_search_by(|f| f.0.cmp(rel)).ok().map(|i| self.files[i].1)
     }
+    /// Paths of all embedded files, sorted, without the virtual folder.
     pub fn paths(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|f| f.0)
     }
@@ -36,7 +37,7 @@ impl Cx {
         self.natives(TABLE);
     }
     /// See [`Library::file`].
-    pub fn library_file(&mut self, path: &str) -> Option<&'static [u8]> {
+    pub(crate) fn library_file(&mut self, path: &str) -> Option<&'static [u8]> {
         self.state::<Library>().file(path)
     }
 }

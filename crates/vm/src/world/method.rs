@@ -16,10 +16,14 @@ pub enum Body {
     /// A native without a twin.
     Native,
     /// attr_reader / attr_writer of an instance variable.
+    /// attr_reader of an instance variable.
     AttrGet(Sym),
+    /// attr_writer of an instance variable.
     AttrSet(Sym),
     /// Struct members by index.
+    /// Reads a Struct's member, by index.
     MemberGet(u16),
+    /// Sets a Struct's member, by index.
     MemberSet(u16),
     /// A native that is told which method it is.
     Indexed(Indexed),
@@ -36,7 +40,9 @@ pub enum Body {
 /// What [`Body::Indexed`] runs.
 #[derive(Clone, Copy)]
 pub struct Indexed {
+    /// The native.
     pub f: IndexedFn,
+    /// The number that it is told.
     pub index: u32,
     /// A record whose field `index` is decoded answers with it, without a call of `f`.
     pub field: bool,
@@ -51,14 +57,23 @@ impl PartialEq for Indexed {
 /// Methods the loop performs itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Special {
+    /// `send`, `__send__`
     Send,
+    /// `public_send`
     PublicSend,
+    /// `instance_exec`
     InstanceExec,
+    /// `instance_eval`
     InstanceEval,
+    /// `class_exec`, `module_exec`
     ClassExec,
+    /// `class_eval`, `module_eval`
     ClassEval,
+    /// `Class#new`
     New,
+    /// `Proc#call` and its other names.
     ProcCall,
+    /// `Method#call` and its other names.
     MethodCall,
     /// `Thread.new`
     ThreadNew,
@@ -71,12 +86,17 @@ pub struct Method {
     pub native: Option<NativeFn>,
     /// What is locked around the native.
     pub guard: Guard,
+    /// Fewest arguments that the native takes.
     pub min: u8,
+    /// Most arguments that the native takes; -1: any number.
     pub max: i8,
+    /// Who may call it.
     pub vis: Vis,
     /// Defined by the runtime (native or prelude): redefinition by users is what `builtin` checks look for.
     pub builtin: bool,
+    /// `ruby2_keywords`: a Hash of keywords is marked, so that a splat makes keywords of it again.
     pub ruby2_keywords: bool,
+    /// What is run where the native is not, or gives up.
     pub body: Body,
     /// Cref cell of the body's frames.
     pub cref: Value,

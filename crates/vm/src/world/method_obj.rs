@@ -46,13 +46,21 @@ impl Payload for MethodObj {
 /// What kind of parameter, as `Method#parameters` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Param {
+    /// Required.
     Req,
+    /// Optional.
     Opt,
+    /// `*rest`
     Rest,
+    /// `key:`
     KeyReq,
+    /// `key: default`
     Key,
+    /// `**opts`
     KeyRest,
+    /// `**nil`
     NoKey,
+    /// `&blk`
     Block,
 }
 

@@ -260,7 +260,7 @@ impl Cx {
         &self.methods[i as usize]
     }
     /// A method that runs bytecode.
-    pub fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
+    pub(crate) fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
         Method {
             native: None,
             guard: Guard::None,

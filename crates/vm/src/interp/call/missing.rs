@@ -41,7 +41,7 @@ impl Cx {
         self.dispatch(m, r)
     }
     /// The NoMethodError or NameError of the default method_missing.
-    pub fn missing_error(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
+    pub(crate) fn missing_error(&mut self, recv: Value, mid: Sym, args: &[Value]) -> Exit {
         let why = std::mem::take(&mut self.missing);
         let named = match recv.as_class() {
             Some(_) => recv,
