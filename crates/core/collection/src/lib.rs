@@ -2,9 +2,10 @@
 //!
 //! One file a class. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+#![deny(missing_docs)]
 
-pub mod array;
-pub mod hash;
+mod array;
+mod hash;
 mod json;
 mod marshal;
 mod range;

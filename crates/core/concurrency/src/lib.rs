@@ -6,6 +6,7 @@
 //! - `thread`, `interrupt` (`raise`, `kill`, `handle_interrupt`), `timeout`.
 //! - `lock`: what `mutex` and `monitor` share; `condition_variable`; `queue`.
 //! - `fiber`, `ractor`.
+#![deny(missing_docs)]
 
 mod condition_variable;
 mod fiber;

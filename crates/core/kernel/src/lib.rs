@@ -2,6 +2,7 @@
 //!
 //! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+#![deny(missing_docs)]
 
 mod basic;
 mod error;

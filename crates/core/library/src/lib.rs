@@ -1,4 +1,5 @@
 //! Leaf natives of the standard library: what lib/*.rb needs from Rust.
+#![deny(missing_docs)]
 
 mod digest_state;
 mod yaml;

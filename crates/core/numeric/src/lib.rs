@@ -8,6 +8,7 @@
 //! - `convert`: reading numbers from text (`Integer()` and its kin)
 //! - `math`, `random`
 //! - `long`, `ratio`: what may take long
+#![deny(missing_docs)]
 
 mod complex;
 mod convert;
@@ -20,9 +21,6 @@ mod random;
 mod ratio;
 mod rational;
 pub mod real;
-
-pub use complex::cpx_raw;
-pub use random::random_int;
 
 use kumi_vm::Cx;
 

@@ -54,10 +54,6 @@ fn rng<T>(cx: &mut Cx, v: Value, f: impl FnOnce(&mut Rng) -> T) -> T {
     }
     f(cx.state::<DefaultRng>().0.get_or_insert_with(fresh))
 }
-/// An integer in `0..=limit` from the generator `rng` (nil: the default one), for shuffling and sampling.
-pub fn random_int(cx: &mut Cx, source: Value, limit: u64) -> u64 {
-    rng(cx, source, |r| r.mt.limited(limit))
-}
 fn as_int(v: Value) -> Int {
     match v.as_fix() {
         Some(i) => Int::Small(i),

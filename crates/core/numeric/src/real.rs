@@ -12,9 +12,13 @@ use std::cmp::Ordering;
 /// A built-in real number.
 #[derive(Clone, Copy)]
 pub enum Num {
+    /// An Integer of one word.
     Fix(i64),
+    /// Any larger Integer.
     Big(Gc<BigObj>),
+    /// A Float.
     Flo(f64),
+    /// A Rational: numerator and denominator.
     Rat(Gc<PairObj>),
     /// Anything else.
     Other,
@@ -22,7 +26,9 @@ pub enum Num {
 
 /// An Integer as a big one: borrowed from its cell, or made from a fixnum.
 pub enum AsBig {
+    /// Made from a fixnum.
     Own(BigInt),
+    /// The number in its cell.
     Cell(Gc<BigObj>),
 }
 
@@ -65,7 +71,7 @@ pub fn as_rat(cx: &Cx, v: Value) -> Option<Gc<PairObj>> {
 
 /// The cell of a Complex.
 #[inline]
-pub fn as_cpx(cx: &Cx, v: Value) -> Option<Gc<PairObj>> {
+pub(crate) fn as_cpx(cx: &Cx, v: Value) -> Option<Gc<PairObj>> {
     v.cell::<PairObj>().filter(|_| cx.is_a(v, cx.k.complex))
 }
 
@@ -84,7 +90,7 @@ pub fn big(v: Value) -> AsBig {
 }
 
 /// An Integer value as a double.
-pub fn int_f64(v: Value) -> f64 {
+pub(crate) fn int_f64(v: Value) -> f64 {
     if v.is_fix() { v.fix_val() as f64 } else { big(v).to_f64() }
 }
 
@@ -94,7 +100,7 @@ pub fn zero_div(cx: &mut Cx) -> Exit {
 }
 
 /// A float made an Integer by truncation; FloatDomainError for NaN and infinities.
-pub fn float_to_int(cx: &mut Cx, f: f64) -> R {
+pub(crate) fn float_to_int(cx: &mut Cx, f: f64) -> R {
     if f.abs() < 4e18 {
         return Ok(cx.int(f as i64));
     }
@@ -107,7 +113,7 @@ pub fn float_to_int(cx: &mut Cx, f: f64) -> R {
 // --- integers -----------------------------------------------------------------
 
 /// `a + b` of two Integers.
-pub fn iadd(cx: &mut Cx, a: Value, b: Value) -> Value {
+pub(crate) fn iadd(cx: &mut Cx, a: Value, b: Value) -> Value {
     if a.is_fix() && b.is_fix() {
         return cx.int(a.fix_val() + b.fix_val());
     }
@@ -115,7 +121,7 @@ pub fn iadd(cx: &mut Cx, a: Value, b: Value) -> Value {
     cx.big(n)
 }
 /// `a - b` of two Integers.
-pub fn isub(cx: &mut Cx, a: Value, b: Value) -> Value {
+pub(crate) fn isub(cx: &mut Cx, a: Value, b: Value) -> Value {
     if a.is_fix() && b.is_fix() {
         return cx.int(a.fix_val() - b.fix_val());
     }
@@ -123,7 +129,7 @@ pub fn isub(cx: &mut Cx, a: Value, b: Value) -> Value {
     cx.big(n)
 }
 /// `a * b` of two Integers.
-pub fn imul(cx: &mut Cx, a: Value, b: Value) -> Value {
+pub(crate) fn imul(cx: &mut Cx, a: Value, b: Value) -> Value {
     if a.is_fix() && b.is_fix() {
         return cx.int128(a.fix_val() as i128 * b.fix_val() as i128);
     }
@@ -139,7 +145,7 @@ pub fn imul(cx: &mut Cx, a: Value, b: Value) -> Value {
     cx.big(n)
 }
 /// Floored quotient and modulo of two Integers; ZeroDivisionError.
-pub fn idivmod(cx: &mut Cx, a: Value, b: Value) -> Result<(Value, Value), Exit> {
+pub(crate) fn idivmod(cx: &mut Cx, a: Value, b: Value) -> Result<(Value, Value), Exit> {
     if let (Some(x), Some(y)) = (a.as_fix(), b.as_fix()) {
         return match int::div_mod(x, y) {
             Some((q, r)) => Ok((cx.int(q), cx.int(r))),
@@ -153,7 +159,7 @@ pub fn idivmod(cx: &mut Cx, a: Value, b: Value) -> Result<(Value, Value), Exit> 
     }
 }
 /// Floored quotient of two Integers; ZeroDivisionError.
-pub fn idiv(cx: &mut Cx, a: Value, b: Value) -> R {
+pub(crate) fn idiv(cx: &mut Cx, a: Value, b: Value) -> R {
     if let (Some(x), Some(y)) = (a.as_fix(), b.as_fix()) {
         return match int::div_floor(x, y) {
             Some(q) => Ok(cx.int(q)),
@@ -163,7 +169,7 @@ pub fn idiv(cx: &mut Cx, a: Value, b: Value) -> R {
     Ok(idivmod(cx, a, b)?.0)
 }
 /// Modulo of two Integers; ZeroDivisionError.
-pub fn imod(cx: &mut Cx, a: Value, b: Value) -> R {
+pub(crate) fn imod(cx: &mut Cx, a: Value, b: Value) -> R {
     if let (Some(x), Some(y)) = (a.as_fix(), b.as_fix()) {
         return match int::modulo(x, y) {
             Some(q) => Ok(cx.int(q)),
@@ -177,21 +183,21 @@ pub fn imod(cx: &mut Cx, a: Value, b: Value) -> R {
     }
 }
 /// Order of two Integers.
-pub fn icmp(a: Value, b: Value) -> Ordering {
+pub(crate) fn icmp(a: Value, b: Value) -> Ordering {
     match (a.as_fix(), b.as_fix()) {
         (Some(x), Some(y)) => x.cmp(&y),
         _ => big(a).cmp(&big(b)),
     }
 }
 /// -1, 0 or 1.
-pub fn isign(v: Value) -> i64 {
+pub(crate) fn isign(v: Value) -> i64 {
     match v.as_fix() {
         Some(i) => i.signum(),
         None => big(v).sign() as i64,
     }
 }
 /// `-v`
-pub fn ineg(cx: &mut Cx, v: Value) -> Value {
+pub(crate) fn ineg(cx: &mut Cx, v: Value) -> Value {
     match v.as_fix() {
         Some(i) => cx.int(-i),
         None => {
@@ -201,7 +207,7 @@ pub fn ineg(cx: &mut Cx, v: Value) -> Value {
     }
 }
 /// Greatest common divisor.
-pub fn igcd(cx: &mut Cx, a: Value, b: Value) -> Value {
+pub(crate) fn igcd(cx: &mut Cx, a: Value, b: Value) -> Value {
     if let (Some(x), Some(y)) = (a.as_fix(), b.as_fix()) {
         return cx.uint(int::gcd(x, y));
     }
@@ -209,11 +215,11 @@ pub fn igcd(cx: &mut Cx, a: Value, b: Value) -> Value {
     cx.big(n)
 }
 /// A power is too large to be computed.
-pub fn refused_power(cx: &mut Cx) -> Exit {
+pub(crate) fn refused_power(cx: &mut Cx) -> Exit {
     cx.arg_error("exponent is too large")
 }
 /// `base ** exp` of an Integer and a count, refused when absurd.
-pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
+pub(crate) fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
     if let Some(b) = base.as_fix() {
         if let Some(r) = int::pow(b, exp) {
             return Ok(cx.int(r));
@@ -225,7 +231,7 @@ pub fn ipow(cx: &mut Cx, base: Value, exp: u64) -> R {
     }
 }
 /// `base ** exp` of two Integers; a Rational for negative exponents.
-pub fn ipow_int(cx: &mut Cx, base: Value, exp: Value) -> R {
+pub(crate) fn ipow_int(cx: &mut Cx, base: Value, exp: Value) -> R {
     if let (Some(b @ (1 | -1)), Some(e)) = (base.as_fix(), exp.as_fix()) {
         return Ok(Value::fix(if e & 1 == 0 { 1 } else { b }));
     }
@@ -243,7 +249,7 @@ pub fn ipow_int(cx: &mut Cx, base: Value, exp: Value) -> R {
     }
 }
 /// `a.fdiv(b)` of two Integers.
-pub fn ifdiv(a: Value, b: Value) -> f64 {
+pub(crate) fn ifdiv(a: Value, b: Value) -> f64 {
     match (a.as_fix(), b.as_fix()) {
         (Some(x), Some(y)) => int::fdiv(x, y),
         _ => big(a).fdiv(&big(b)),
@@ -277,7 +283,7 @@ pub fn rat_new(cx: &mut Cx, n: Value, d: Value) -> R {
     Ok(rat_raw(cx, n, d))
 }
 /// A Rational of two big integers in lowest terms.
-pub fn rat_big(cx: &mut Cx, (n, d): (BigInt, BigInt)) -> Value {
+pub(crate) fn rat_big(cx: &mut Cx, (n, d): (BigInt, BigInt)) -> Value {
     let (n, d) = (cx.big(n), cx.big(d));
     rat_raw(cx, n, d)
 }
@@ -289,7 +295,7 @@ fn parts(v: Value) -> (Value, Value) {
     }
 }
 /// A Rational as a double, correctly rounded.
-pub fn rat_f64(p: Gc<PairObj>) -> f64 {
+pub(crate) fn rat_f64(p: Gc<PairObj>) -> f64 {
     ifdiv(p.a, p.b)
 }
 fn rat_add(cx: &mut Cx, a: Value, b: Value, minus: bool) -> R {
@@ -307,7 +313,7 @@ fn rat_mul(cx: &mut Cx, a: Value, b: Value) -> R {
     rat_new(cx, n, d)
 }
 /// Quotient of two Integers or Rationals as a Rational.
-pub fn rat_div(cx: &mut Cx, a: Value, b: Value) -> R {
+pub(crate) fn rat_div(cx: &mut Cx, a: Value, b: Value) -> R {
     let ((an, ad), (bn, bd)) = (parts(a), parts(b));
     let n = imul(cx, an, bd);
     let d = imul(cx, ad, bn);
@@ -330,7 +336,7 @@ fn rat_cmp(cx: &mut Cx, a: Value, b: Value) -> Ordering {
     icmp(x, y)
 }
 /// `(n/d) ** exp` for an Integer exponent.
-pub fn rat_pow_int(cx: &mut Cx, n: Value, d: Value, exp: Value) -> R {
+pub(crate) fn rat_pow_int(cx: &mut Cx, n: Value, d: Value, exp: Value) -> R {
     let one = Value::fix(1);
     if d == one && (n == one || n == Value::fix(-1)) {
         let even = exp.as_fix().map_or_else(|| big(exp).is_even(), |e| e & 1 == 0);
@@ -427,7 +433,7 @@ pub fn sub(cx: &mut Cx, a: Value, b: Value) -> Opt {
 }
 /// `a * b`
 #[inline]
-pub fn mul(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn mul(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => imul(cx, a, b),
         Pair::Floats(x, y) => cx.float(x * y),
@@ -437,7 +443,7 @@ pub fn mul(cx: &mut Cx, a: Value, b: Value) -> Opt {
 }
 /// `a / b`: floored for Integers.
 #[inline]
-pub fn div(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn div(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => idiv(cx, a, b)?,
         Pair::Floats(x, y) => cx.float(x / y),
@@ -455,7 +461,7 @@ pub fn quo(cx: &mut Cx, a: Value, b: Value) -> Opt {
 }
 /// `a % b`
 #[inline]
-pub fn modulo(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn modulo(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => imod(cx, a, b)?,
         Pair::Floats(_, 0.0) => return Err(zero_div(cx)),
@@ -470,7 +476,7 @@ pub fn modulo(cx: &mut Cx, a: Value, b: Value) -> Opt {
     }))
 }
 /// `a.divmod(b)`: the quotient an Integer.
-pub fn divmod(cx: &mut Cx, a: Value, b: Value) -> Result<Option<(Value, Value)>, Exit> {
+pub(crate) fn divmod(cx: &mut Cx, a: Value, b: Value) -> Result<Option<(Value, Value)>, Exit> {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => idivmod(cx, a, b)?,
         Pair::Floats(x, y) => match nf::div_mod(x, y) {
@@ -485,7 +491,7 @@ pub fn divmod(cx: &mut Cx, a: Value, b: Value) -> Result<Option<(Value, Value)>,
     }))
 }
 /// `a.div(b)`: floored quotient, an Integer.
-pub fn idiv_any(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn idiv_any(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => idiv(cx, a, b)?,
         Pair::Floats(_, 0.0) => return Err(zero_div(cx)),
@@ -495,7 +501,7 @@ pub fn idiv_any(cx: &mut Cx, a: Value, b: Value) -> Opt {
     }))
 }
 /// `a.remainder(b)`: the sign is the dividend's.
-pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => {
             let r = imod(cx, a, b)?;
@@ -518,7 +524,7 @@ pub fn remainder(cx: &mut Cx, a: Value, b: Value) -> Opt {
     }))
 }
 /// `a.fdiv(b)`
-pub fn fdiv(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn fdiv(cx: &mut Cx, a: Value, b: Value) -> Opt {
     Ok(Some(match pair(cx, a, b) {
         Pair::Ints => cx.float(ifdiv(a, b)),
         // Rational knows no negative zero.
@@ -538,7 +544,7 @@ pub fn fdiv(cx: &mut Cx, a: Value, b: Value) -> Opt {
     }))
 }
 /// `a ** b`; `None` also when the result is not real.
-pub fn pow(cx: &mut Cx, a: Value, b: Value) -> Opt {
+pub(crate) fn pow(cx: &mut Cx, a: Value, b: Value) -> Opt {
     let (x, y) = (num(cx, a), num(cx, b));
     let one = Value::fix(1);
     match (x, y) {
@@ -590,7 +596,7 @@ pub fn eq(cx: &mut Cx, a: Value, b: Value) -> Option<bool> {
     cmp(cx, a, b).map(|o| o == Some(Ordering::Equal))
 }
 /// `a.eql?(b)`: the same class and value.
-pub fn eql(cx: &mut Cx, a: Value, b: Value) -> bool {
+pub(crate) fn eql(cx: &mut Cx, a: Value, b: Value) -> bool {
     match (num(cx, a), num(cx, b)) {
         (Num::Flo(x), Num::Flo(y)) => x == y,
         (Num::Rat(x), Num::Rat(y)) => icmp(x.a, y.a).is_eq() && icmp(x.b, y.b).is_eq(),
@@ -611,7 +617,7 @@ pub fn neg(cx: &mut Cx, a: Value) -> Option<Value> {
     })
 }
 /// Is it below zero, the sign of -0.0 included?
-pub fn sign_bit(cx: &Cx, a: Value) -> Option<bool> {
+pub(crate) fn sign_bit(cx: &Cx, a: Value) -> Option<bool> {
     Some(match num(cx, a) {
         Num::Flo(f) => f.is_sign_negative(),
         Num::Rat(p) => isign(p.a) < 0,

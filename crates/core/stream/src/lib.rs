@@ -7,6 +7,7 @@
 //!
 //! All natives are [`Guard::None`]: payloads lock what they change. A native that finds nothing parks its task; called
 //! again, it looks afresh.
+#![deny(missing_docs)]
 
 mod about;
 mod binding;

@@ -2,16 +2,15 @@
 //!
 //! One file a concept. Every file has a `TABLE` of leaf natives; their twins and all
 //! methods with blocks are Ruby, in `prelude/`.
+#![deny(missing_docs)]
 
-pub mod away;
+mod away;
 pub mod encoding;
 mod names;
-pub mod regexp;
+mod regexp;
 mod string;
-pub mod symbol;
-pub mod text;
-
-pub use regexp::matchdata::{back_ref, nth_match};
+mod symbol;
+mod text;
 
 use kumi_vm::Cx;
 

@@ -4,7 +4,6 @@
 //! misses, and prelude/hash.rb looks for the key with the intrinsics of
 //! `hash_walk`. A mutator checks frozenness before it looks at its arguments.
 
-pub mod key;
 pub(crate) mod walk;
 
 use kumi_vm::hash_key::spread;

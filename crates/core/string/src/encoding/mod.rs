@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The payload of an Encoding.
-pub struct EncObj(pub EncIndex);
+pub(crate) struct EncObj(pub EncIndex);
 impl Payload for EncObj {
     fn shares(&self) -> bool {
         true
@@ -58,7 +58,7 @@ pub fn inspect_encoding(cx: &mut Cx) -> EncIndex {
     if e.is_ascii_compatible() { e } else { EncIndex::US_ASCII }
 }
 /// An encoding by name, with the names that depend on the process.
-pub fn find(cx: &mut Cx, name: &[u8]) -> Option<Option<EncIndex>> {
+pub(crate) fn find(cx: &mut Cx, name: &[u8]) -> Option<Option<EncIndex>> {
     match name.to_ascii_lowercase().as_slice() {
         b"external" | b"locale" | b"filesystem" => Some(Some(external(cx))),
         b"internal" => Some(internal(cx)),
@@ -81,12 +81,12 @@ pub fn arg_enc(cx: &mut Cx, args: &[Value], i: usize) -> Result<EncIndex, Exit> 
     }
 }
 /// ArgumentError for an unknown name.
-pub fn unknown(cx: &mut Cx, name: &[u8]) -> Exit {
+pub(crate) fn unknown(cx: &mut Cx, name: &[u8]) -> Exit {
     cx.arg_error(&format!("unknown encoding name - {}", String::from_utf8_lossy(name)))
 }
 
 /// Makes the objects and their constants.
-pub fn boot(cx: &mut Cx) {
+pub(crate) fn boot(cx: &mut Cx) {
     let class = cx.k.encoding;
     let mut all = Vec::new();
     for e in EncIndex::all() {
@@ -261,7 +261,7 @@ fn locale_charmap(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.str_ascii(if plain { "ANSI_X3.4-1968" } else { "UTF-8" }))
 }
 
-pub static TABLE: &[NativeDef] = &[
+pub(crate) static TABLE: &[NativeDef] = &[
     n("Encoding", "to_s", 0, 0, to_s),
     n("Encoding", "name", 0, 0, to_s),
     n("Encoding", "inspect", 0, 0, inspect),
