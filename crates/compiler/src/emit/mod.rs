@@ -38,7 +38,7 @@ pub enum Ctl<'pr> {
     /// Code under a rescue handler.
     Region { gaps: Vec<(u32, u32)> },
     /// Inside a rescue clause.
-    RescueBody { saved: u16, retry: Option<Label> },
+    RescueBody { saved: u16, retry: Label },
     /// Code under an ensure handler.
     Ensure { node: Rc<EnsureNode<'pr>>, gaps: Vec<(u32, u32)> },
     /// Ensure code that runs while something unwinds.

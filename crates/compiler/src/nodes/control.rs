@@ -154,7 +154,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
 
     pub fn retry_node(&mut self) {
         let found = self.cur.ctl.iter().enumerate().rev().find_map(|(i, c)| match c {
-            Ctl::RescueBody { retry: Some(l), .. } => Some((i, *l)),
+            Ctl::RescueBody { retry: l, .. } => Some((i, *l)),
             _ => None,
         });
         let Some((i, to)) = found else {
@@ -302,7 +302,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.bind(hit);
             let clause_from = self.pc();
             self.clause();
-            self.cur.ctl.push(Ctl::RescueBody { saved, retry: Some(retry) });
+            self.cur.ctl.push(Ctl::RescueBody { saved, retry });
             if let Some(t) = r.reference() {
                 let mark = self.mark();
                 let t = self.prepare_target(&t);
@@ -347,14 +347,13 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     pub fn rescue_modifier(&mut self, n: &RescueModifierNode<'pr>, dst: Option<u16>) {
         let value = dst.map_or(Dst::Void, Dst::Reg);
         let (done, miss) = (self.label(), self.label());
-        let exc = self.protected(|c| c.node(&n.expression(), value), done);
-        let (exc, saved) = exc;
+        let (exc, saved, retry) = self.protected(|c| c.node(&n.expression(), value), done);
         let t = self.temp();
         let s = self.name(b"StandardError");
         self.emit_wide(Op::ConstTop, 0, t, s);
         self.emit(Op::RescueMatch, 0, t, exc, t);
         self.jump_on(Op::JmpUnless, 0, t, 0, miss);
-        self.cur.ctl.push(Ctl::RescueBody { saved, retry: None });
+        self.cur.ctl.push(Ctl::RescueBody { saved, retry });
         let (from, unwinding) = (self.pc(), self.temp());
         self.clause();
         self.node(&n.rescue_expression(), value);
@@ -369,10 +368,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
     }
 
     /// Runs `body` under a rescue handler; behind it follows a jump to `done`, then the handler's code.
-    /// Returns the registers of the exception and of the earlier `$!`.
-    pub fn protected(&mut self, body: impl FnOnce(&mut Self), done: Label) -> (u16, u16) {
-        let (saved, exc) = (self.temp(), self.temp());
+    /// Returns the registers of the exception and of the earlier `$!`, and where `retry` goes.
+    pub fn protected(&mut self, body: impl FnOnce(&mut Self), done: Label) -> (u16, u16, Label) {
+        let (saved, exc, retry) = (self.temp(), self.temp(), self.label());
         self.emit(Op::ErrGet, 0, saved, 0, 0);
+        self.bind(retry);
         let from = self.pc();
         self.cur.ctl.push(Ctl::Region { gaps: Vec::new() });
         body(self);
@@ -381,6 +381,6 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         self.jump(done);
         let target = self.pc();
         self.cover(from, to, gaps, target, exc, Catch::Rescue);
-        (exc, saved)
+        (exc, saved, retry)
     }
 }

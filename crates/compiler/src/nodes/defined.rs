@@ -26,7 +26,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return self.bind(none);
         }
         // Evaluating a receiver may raise: then nothing is defined.
-        let (_, saved) = self.protected(
+        let (_, saved, _) = self.protected(
             |c| match c.check(n, none) {
                 Found::Word(w) => c.load_text(dst, w),
                 Found::Register(r) => c.mov(dst, r),
