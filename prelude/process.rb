@@ -127,22 +127,22 @@ module Process
   end
 
   def self.uid=(id)
-    __set_id(0, KumiSys.user_number(id, false))
+    __set_ids(2, KumiSys.user_number(id, false), -1)
     id
   end
 
   def self.gid=(id)
-    __set_id(1, KumiSys.user_number(id, true))
+    __set_ids(3, KumiSys.user_number(id, true), -1)
     id
   end
 
   def self.euid=(id)
-    __set_id(2, KumiSys.user_number(id, false))
+    __set_ids(2, -1, KumiSys.user_number(id, false))
     id
   end
 
   def self.egid=(id)
-    __set_id(3, KumiSys.user_number(id, true))
+    __set_ids(3, -1, KumiSys.user_number(id, true))
     id
   end
 
@@ -238,12 +238,12 @@ module Process
     end
 
     def self.seteuid(id)
-      __set_id(2, KumiSys.user_number(id, false))
+      __set_ids(2, -1, KumiSys.user_number(id, false))
       nil
     end
 
     def self.setegid(id)
-      __set_id(3, KumiSys.user_number(id, true))
+      __set_ids(3, -1, KumiSys.user_number(id, true))
       nil
     end
 

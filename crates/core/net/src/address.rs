@@ -1,70 +1,45 @@
 //! Socket addresses: `struct sockaddr` in Strings, made and taken apart.
 //!
-//! [`Address`] is a buffer large enough for any of them, with the length that is filled:
-//! what the system writes never exceeds it, what a program gives is cut off at it.
+//! What a program gives is a copy with its length, whatever it is; the system looks whether it is an address.
 
 use crate::{bytes, fail, name};
+use kumi_core_system::io::Errno;
 use kumi_vm::*;
+use rustix::net::SocketAddrAny;
+use rustix::net::addr::SocketAddrStorage;
 use std::mem::{offset_of, size_of};
 
 pub static TABLE: &[NativeDef] = &[intrinsic("__sockaddr_un", 1, 1, pack_un), intrinsic("__sockaddr_parts", 1, 1, parts)];
 
-/// Room for an address of any family.
-pub struct Address {
-    storage: libc::sockaddr_storage,
-    pub len: libc::socklen_t,
+/// Bytes of the longest address.
+pub const ROOM: usize = size_of::<SocketAddrStorage>();
+
+/// A copy of `b`; `None` when no family is in it, or when it is longer than any address.
+pub fn of(b: &[u8]) -> Option<SocketAddrAny> {
+    let fits = b.len() >= size_of::<libc::sa_family_t>() && b.len() <= ROOM;
+    // SAFETY: that many bytes are there. They are given to the system only, which takes any, and to what looks at lengths first.
+    fits.then(|| unsafe { SocketAddrAny::read(b.as_ptr().cast(), b.len() as u32) })
 }
-
-impl Address {
-    pub const ROOM: usize = size_of::<libc::sockaddr_storage>();
-
-    /// For the system to fill: `len` is the room there is.
-    pub fn empty() -> Address {
-        // SAFETY: all zeros is a valid sockaddr_storage.
-        Address { storage: unsafe { std::mem::zeroed() }, len: Self::ROOM as libc::socklen_t }
-    }
-    /// A copy of `b`; `None` when no family is in it, or when it is longer than any address.
-    pub fn from_bytes(b: &[u8]) -> Option<Address> {
-        if b.len() < size_of::<libc::sa_family_t>() || b.len() > Self::ROOM {
-            return None;
-        }
-        let mut a = Self::empty();
-        // SAFETY: the storage has ROOM bytes, b has no more.
-        unsafe { std::ptr::copy_nonoverlapping(b.as_ptr(), (&raw mut a.storage).cast::<u8>(), b.len()) };
-        a.len = b.len() as libc::socklen_t;
-        Some(a)
-    }
-    /// A copy of what the system points to.
-    ///
-    /// # Safety
-    /// `p` points to an address of `len` bytes.
-    pub unsafe fn from_raw(p: *const libc::sockaddr, len: usize) -> Option<Address> {
-        // SAFETY: as promised by the caller.
-        Self::from_bytes(unsafe { std::slice::from_raw_parts(p.cast::<u8>(), len) })
-    }
-    pub fn bytes(&self) -> &[u8] {
-        let n = (self.len as usize).min(Self::ROOM);
-        // SAFETY: n bytes of the storage are initialised: it was zeroed, then written to.
-        unsafe { std::slice::from_raw_parts((&raw const self.storage).cast::<u8>(), n) }
-    }
-    pub fn ptr(&self) -> *const libc::sockaddr {
-        (&raw const self.storage).cast()
-    }
-    pub fn ptr_mut(&mut self) -> *mut libc::sockaddr {
-        (&raw mut self.storage).cast()
-    }
-    pub fn family(&self) -> i32 {
-        self.storage.ss_family as i32
-    }
+pub fn bytes_of(a: &SocketAddrAny) -> &[u8] {
+    // SAFETY: so many bytes of it are initialised.
+    unsafe { std::slice::from_raw_parts(a.as_ptr().cast(), a.addr_len() as usize) }
+}
+/// A copy of what the C library points to.
+///
+/// # Safety
+/// `p` points to an address of `len` bytes.
+pub unsafe fn from_raw(p: *const libc::sockaddr, len: usize) -> Vec<u8> {
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts(p.cast::<u8>(), len) }.to_vec()
 }
 
 /// An address argument: a String. What cannot be an address is EINVAL, as from the system.
-pub fn arg_address(cx: &mut Cx, a: &[Value], i: usize) -> Result<Address, Exit> {
+pub fn arg_address(cx: &mut Cx, a: &[Value], i: usize) -> Result<SocketAddrAny, Exit> {
     let s = cx.arg_str(a, i)?;
-    Address::from_bytes(s.bytes()).ok_or_else(|| fail(cx, libc::EINVAL, "sockaddr"))
+    of(s.bytes()).ok_or_else(|| fail(cx, Errno::INVAL, "sockaddr"))
 }
 /// An address argument, or nothing for nil.
-pub fn arg_address_opt(cx: &mut Cx, a: &[Value], i: usize) -> Result<Option<Address>, Exit> {
+pub fn arg_address_opt(cx: &mut Cx, a: &[Value], i: usize) -> Result<Option<SocketAddrAny>, Exit> {
     if a[i].is_nil() { Ok(None) } else { arg_address(cx, a, i).map(Some) }
 }
 
@@ -92,12 +67,12 @@ fn pack_un(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// [nil] when it is too short to have a family.
 fn parts(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 0)?;
-    let Some(addr) = Address::from_bytes(s.bytes()) else {
+    let Some(addr) = of(s.bytes()) else {
         return Ok(cx.array(&[Value::NIL]));
     };
-    let family = addr.family();
+    let family = addr.address_family().as_raw() as i32;
     let mut out = vec![Value::fix(family as i64)];
-    let b = addr.bytes();
+    let b = s.bytes();
     match family {
         libc::AF_INET | libc::AF_INET6 => {
             let need = if family == libc::AF_INET { size_of::<libc::sockaddr_in>() } else { size_of::<libc::sockaddr_in6>() };
@@ -141,16 +116,16 @@ mod tests {
 
     #[test]
     fn an_address_is_never_read_beyond_its_end() {
-        assert!(Address::from_bytes(&[]).is_none());
-        assert!(Address::from_bytes(&[2]).is_none());
-        assert!(Address::from_bytes(&[0; 200]).is_none());
-        let a = Address::from_bytes(&[2, 0]).expect("a family alone");
-        assert_eq!((a.family(), a.bytes().len()), (libc::AF_INET, 2));
+        assert!(of(&[]).is_none());
+        assert!(of(&[2]).is_none());
+        assert!(of(&[0; 200]).is_none());
+        let a = of(&[2, 0]).expect("a family alone");
+        assert_eq!((a.address_family().as_raw() as i32, bytes_of(&a)), (libc::AF_INET, &[2, 0][..]));
         assert!(name::of_address(&a, libc::NI_NUMERICHOST).is_err());
     }
     #[test]
     fn a_whole_address_has_a_name() {
-        let a = Address::from_bytes(&inet([127, 0, 0, 1], 80)).expect("sixteen bytes");
+        let a = of(&inet([127, 0, 0, 1], 80)).expect("sixteen bytes");
         let (host, port) = name::of_address(&a, libc::NI_NUMERICHOST | libc::NI_NUMERICSERV).expect("numbers");
         assert_eq!((host.as_slice(), port.as_slice()), (&b"127.0.0.1"[..], &b"80"[..]));
     }

@@ -1,7 +1,8 @@
 //! The network interfaces of this machine.
 
-use crate::address::Address;
+use crate::address::from_raw;
 use crate::{bytes, fail};
+use kumi_core_system::io::errno;
 use kumi_vm::*;
 use std::ffi::CStr;
 use std::mem::size_of;
@@ -23,7 +24,7 @@ unsafe fn address(p: *const libc::sockaddr) -> Option<Vec<u8>> {
         _ => return None,
     };
     // SAFETY: an address of that family has that many bytes.
-    unsafe { Address::from_raw(p, len) }.map(|a| a.bytes().to_vec())
+    Some(unsafe { from_raw(p, len) })
 }
 
 /// __getifaddrs: [name, index, flags, address, netmask, broadcast or destination address] of each; addresses may be nil.
@@ -31,8 +32,7 @@ fn getifaddrs(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the pointer is writable.
     if unsafe { libc::getifaddrs(&mut list) } != 0 {
-        let e = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-        return Err(fail(cx, e, "getifaddrs"));
+        return Err(fail(cx, errno(), "getifaddrs"));
     }
     let mut out = Vec::new();
     let mut at = list;

@@ -7,6 +7,9 @@
 //!
 //! Addresses travel as Strings that hold the system's `struct sockaddr`. They come from
 //! programs as well as from the system: their length is checked before anything is read.
+//!
+//! System calls are `rustix`'s. It has options and control messages by their types only, where Ruby has numbers and bytes:
+//! these are libc's, as is what the C library resolves.
 
 mod address;
 mod constants;
@@ -16,7 +19,7 @@ mod name;
 mod option;
 mod socket;
 
-use kumi_core_system::io;
+use kumi_core_system::io::{self, Errno};
 use kumi_vm::*;
 
 /// Registers this floor's natives.
@@ -31,7 +34,7 @@ fn arg_bytes(cx: &mut Cx, a: &[Value], i: usize) -> Result<Option<Vec<u8>>, Exit
     if a[i].is_nil() { Ok(None) } else { Ok(Some(cx.arg_str(a, i)?.bytes().to_vec())) }
 }
 /// SystemCallError of a call that failed: "Connection refused - connect(2)".
-fn fail(cx: &mut Cx, errno: i32, call: &str) -> Exit {
+fn fail(cx: &mut Cx, errno: Errno, call: &str) -> Exit {
     io::fail_plain(cx, errno, call)
 }
 /// A String of bytes.

@@ -3,12 +3,13 @@
 //! Numbers are taken apart at once. Anything else may ask the network, and so runs
 //! on the blocking pool.
 
-use crate::address::{Address, arg_address};
+use crate::address::{self, arg_address};
 use crate::{arg_bytes, bytes, fail};
+use kumi_core_system::io::{Errno, errno};
 use kumi_vm::*;
+use rustix::net::SocketAddrAny;
 use std::ffi::{CStr, CString};
-use std::mem::zeroed;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 pub static TABLE: &[NativeDef] = &[
@@ -21,10 +22,10 @@ pub static TABLE: &[NativeDef] = &[
 ];
 
 /// Why a lookup failed: the resolver's code, and errno when the code is EAI_SYSTEM.
-type Failure = (i32, i32);
+type Failure = (i32, Errno);
 
 fn failure(code: i32) -> Failure {
-    (code, std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    (code, errno())
 }
 
 /// What is looked for.
@@ -52,14 +53,18 @@ const MOST: usize = 4096;
 
 impl Wanted {
     fn look_up(&self) -> Result<Vec<Found>, Failure> {
-        // SAFETY: all zeros is a valid addrinfo: no flags, null pointers.
-        let mut hints: libc::addrinfo = unsafe { zeroed() };
-        hints.ai_family = self.family;
-        hints.ai_socktype = self.socktype;
-        hints.ai_protocol = self.protocol;
-        hints.ai_flags = self.flags;
+        let hints = libc::addrinfo {
+            ai_family: self.family,
+            ai_socktype: self.socktype,
+            ai_protocol: self.protocol,
+            ai_flags: self.flags,
+            ai_addrlen: 0,
+            ai_addr: null_mut(),
+            ai_canonname: null_mut(),
+            ai_next: null_mut(),
+        };
         let c = |s: &Option<CString>| s.as_ref().map_or(null(), |s| s.as_ptr());
-        let mut list: *mut libc::addrinfo = std::ptr::null_mut();
+        let mut list: *mut libc::addrinfo = null_mut();
         // SAFETY: strings are terminated or null, hints and list are alive during the call.
         let code = unsafe { libc::getaddrinfo(c(&self.host), c(&self.service), &hints, &mut list) };
         if code != 0 {
@@ -72,12 +77,12 @@ impl Wanted {
             let e = unsafe { &*at };
             // SAFETY: ai_addr has ai_addrlen bytes; the canonical name is null or terminated.
             let (address, canonical) = unsafe {
-                let a = (!e.ai_addr.is_null()).then(|| Address::from_raw(e.ai_addr, e.ai_addrlen as usize)).flatten();
+                let a = (!e.ai_addr.is_null()).then(|| address::from_raw(e.ai_addr, e.ai_addrlen as usize));
                 (a, (!e.ai_canonname.is_null()).then(|| CStr::from_ptr(e.ai_canonname).to_bytes().to_vec()))
             };
-            if let Some(a) = address {
+            if let Some(address) = address {
                 let (family, socktype, protocol) = (e.ai_family, e.ai_socktype, e.ai_protocol);
-                out.push(Found { family, socktype, protocol, address: a.bytes().to_vec(), canonical });
+                out.push(Found { family, socktype, protocol, address, canonical });
             }
             at = e.ai_next;
         }
@@ -128,13 +133,15 @@ fn getaddrinfo(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 /// Names of host and service of an address.
-pub fn of_address(a: &Address, flags: i32) -> Result<(Vec<u8>, Vec<u8>), Failure> {
+pub fn of_address(a: &SocketAddrAny, flags: i32) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     const HOST: usize = 1025;
     const SERVICE: usize = 64;
     let mut host = [0 as libc::c_char; HOST];
     let mut service = [0 as libc::c_char; SERVICE];
     // SAFETY: the address has `len` bytes, the buffers the lengths given.
-    let code = unsafe { libc::getnameinfo(a.ptr(), a.len, host.as_mut_ptr(), HOST as _, service.as_mut_ptr(), SERVICE as _, flags) };
+    let code = unsafe {
+        libc::getnameinfo(a.as_ptr().cast(), a.addr_len(), host.as_mut_ptr(), HOST as _, service.as_mut_ptr(), SERVICE as _, flags)
+    };
     if code != 0 {
         return Err(failure(code));
     }
@@ -165,14 +172,7 @@ fn gai_strerror(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.str(&text.to_string_lossy()))
 }
 fn gethostname(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let mut b = [0u8; 1025];
-    // SAFETY: the last byte is kept out of reach, so that the name is terminated.
-    if unsafe { libc::gethostname(b.as_mut_ptr().cast(), b.len() - 1) } != 0 {
-        let e = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-        return Err(fail(cx, e, "gethostname(3)"));
-    }
-    let n = b.iter().position(|&c| c == 0).unwrap_or(0);
-    Ok(cx.str_enc(&b[..n], EncIndex::UTF_8))
+    Ok(cx.str_enc(rustix::system::uname().nodename().to_bytes(), EncIndex::UTF_8))
 }
 
 /// The C library has one answer at a time for services.

@@ -2,12 +2,15 @@
 //!
 //! Every descriptor made here is closed on exec and does not block.
 
-use crate::address::Address;
+use crate::address;
 use crate::option::int_option;
 use crate::{bytes, fail};
-use kumi_core_system::io::{self, Io, errno};
-use kumi_core_system::{monotonic, retry_after_gc};
+use kumi_core_system::io::{self, Errno, Fd, Io};
+use kumi_core_system::retry_after_gc;
 use kumi_vm::*;
+use rustix::net::{self, AddressFamily, Protocol, Shutdown, SocketFlags, SocketType};
+use std::num::NonZeroU32;
+use std::os::fd::IntoRawFd;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__sock_socket", 4, 4, socket),
@@ -34,7 +37,7 @@ fn adopt(cx: &mut Cx, v: Value, fd: i32) -> Result<(), Exit> {
     let io = match io::raw(cx, v) {
         Ok(io) => io,
         Err(e) => {
-            io::close_fd(fd);
+            let _ = io::close(fd);
             return Err(e);
         }
     };
@@ -57,36 +60,35 @@ fn adopt(cx: &mut Cx, v: Value, fd: i32) -> Result<(), Exit> {
     Ok(())
 }
 /// The result of a call that makes a descriptor.
-fn made(cx: &mut Cx, fd: i32, call: &str) -> Result<i32, Exit> {
-    if fd >= 0 {
-        return Ok(fd);
-    }
-    let e = errno();
-    retry_after_gc(cx, e)?;
-    Err(fail(cx, e, call))
+fn made<T>(cx: &mut Cx, r: Result<T, Errno>, call: &str) -> Result<T, Exit> {
+    r.or_else(|e| {
+        retry_after_gc(cx, e)?;
+        Err(fail(cx, e, call))
+    })
+}
+/// What sockets are made with: closed on exec, and not blocking.
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+/// Domain, type and protocol, from argument `i` on. A domain that is no number of a family is none that the system has.
+fn kind(cx: &mut Cx, a: &[Value], i: usize) -> Result<(AddressFamily, SocketType, Option<Protocol>), Exit> {
+    let (domain, kind, protocol) = (cx.arg_c_int(a, i)?, cx.arg_c_int(a, i + 1)?, cx.arg_c_int(a, i + 2)?);
+    let family = AddressFamily::from_raw(u16::try_from(domain).unwrap_or(u16::MAX));
+    Ok((family, SocketType::from_raw(kind as u32), NonZeroU32::new(protocol as u32).map(Protocol::from_raw)))
 }
 
 /// __sock_socket(into, domain, type, protocol)
 fn socket(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (domain, kind, protocol) = (cx.arg_c_int(a, 1)?, cx.arg_c_int(a, 2)?, cx.arg_c_int(a, 3)?);
-    // SAFETY: touches no memory.
-    let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, protocol) };
-    let fd = made(cx, fd, "socket(2)")?;
-    adopt(cx, a[0], fd)?;
+    let (domain, kind, protocol) = kind(cx, a, 1)?;
+    let fd = made(cx, net::socket_with(domain, kind, FLAGS, protocol), "socket(2)")?;
+    adopt(cx, a[0], fd.into_raw_fd())?;
     Ok(a[0])
 }
 /// __sock_pair(into, into, domain, type, protocol)
 fn pair(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (domain, kind, protocol) = (cx.arg_c_int(a, 2)?, cx.arg_c_int(a, 3)?, cx.arg_c_int(a, 4)?);
-    let mut fds = [-1; 2];
-    // SAFETY: two ints to write.
-    let r = unsafe { libc::socketpair(domain, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, protocol, fds.as_mut_ptr()) };
-    made(cx, r, "socketpair(2)")?;
-    if let Err(e) = adopt(cx, a[0], fds[0]) {
-        io::close_fd(fds[1]);
-        return Err(e);
-    }
-    adopt(cx, a[1], fds[1])?;
+    let (domain, kind, protocol) = kind(cx, a, 2)?;
+    let (one, other) = made(cx, net::socketpair(domain, kind, FLAGS, protocol), "socketpair(2)")?;
+    adopt(cx, a[0], one.into_raw_fd())?;
+    adopt(cx, a[1], other.into_raw_fd())?;
     Ok(Value::NIL)
 }
 /// __sock_adopt(into, fd): takes over a descriptor that somebody else made.
@@ -97,50 +99,38 @@ fn adopt_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             adopt(cx, a[0], fd)?;
             Ok(a[0])
         }
-        Err(libc::ENOTSOCK) => Err(fail(cx, libc::EBADF, "not a socket file descriptor")),
+        Err(Errno::NOTSOCK) => Err(fail(cx, Errno::BADF, "not a socket file descriptor")),
         Err(e) => Err(fail(cx, e, "")),
     }
+}
+/// An error as its number, 0 for none.
+fn number(r: Result<(), Errno>) -> R {
+    Ok(Value::fix(r.map_or_else(|e| e.raw_os_error(), |()| 0) as i64))
 }
 /// __sock_bind(socket, address): the error number, 0 for none.
 fn bind(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
-    let Some(address) = Address::from_bytes(s.bytes()) else { return Ok(Value::fix(libc::EINVAL as i64)) };
-    // SAFETY: the address has len bytes.
-    let r = unsafe { libc::bind(fd, address.ptr(), address.len) };
-    Ok(Value::fix(if r < 0 { errno() } else { 0 } as i64))
+    number(address::of(s.bytes()).ok_or(Errno::INVAL).and_then(|to| net::bind(Fd(fd), &to)))
 }
 fn listen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let backlog = cx.arg_c_int(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
-    // SAFETY: touches no memory.
-    if unsafe { libc::listen(fd, backlog) } < 0 {
-        let e = errno();
-        return Err(fail(cx, e, "listen(2)"));
-    }
-    Ok(Value::fix(0))
+    net::listen(Fd(fd), backlog).map(|()| Value::fix(0)).map_err(|e| fail(cx, e, "listen(2)"))
 }
 /// __sock_connect(socket, address): starts to connect: the error number, 0 when it is done already.
 fn connect(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let fd = io::open(cx, a[0])?.fd;
-    let Some(address) = Address::from_bytes(s.bytes()) else { return Ok(Value::fix(libc::EINVAL as i64)) };
+    let Some(to) = address::of(s.bytes()) else { return number(Err(Errno::INVAL)) };
     // A program may have turned blocking on: not for this call.
-    // SAFETY: fcntl touches no memory; the address has len bytes.
-    let e = unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFL);
-        let blocking = flags >= 0 && flags & libc::O_NONBLOCK == 0;
-        if blocking {
-            libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
-        }
-        let e = if libc::connect(fd, address.ptr(), address.len) < 0 { errno() } else { 0 };
-        if blocking {
-            libc::fcntl(fd, libc::F_SETFL, flags);
-        }
-        e
-    };
+    let blocking = io::set_nonblock(fd, true);
+    let r = net::connect(Fd(fd), &to);
+    if blocking {
+        io::set_nonblock(fd, false);
+    }
     // Interrupted, it goes on by itself.
-    Ok(Value::fix(if e == libc::EINTR { libc::EINPROGRESS } else { e } as i64))
+    number(r.map_err(|e| if e == Errno::INTR { Errno::INPROGRESS } else { e }))
 }
 /// __sock_accept(server, into or nil, nonblock): the address of the client, whose socket is `into` now; without `into`
 /// [descriptor, address]; false when nobody is there and it must not wait.
@@ -149,25 +139,22 @@ fn accept(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let server = io.fd;
     loop {
         // The descriptor may be one that blocks: ask first.
-        if matches!(io::poll_fd(server, true, false, 0), Ok(false)) {
+        if io::is_ready(server, true, false) == Ok(false) {
             return if a[2].truthy() { Ok(Value::FALSE) } else { Err(kumi_core_system::wait(cx, io, true, false)) };
         }
-        let mut from = Address::empty();
-        // SAFETY: the address has room for len bytes.
-        let fd = unsafe { libc::accept4(server, from.ptr_mut(), &mut from.len, libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) };
-        if fd >= 0 {
-            cx.io_done();
-            let from = bytes(cx, from.bytes());
-            if a[1].is_nil() {
-                return Ok(cx.array(&[Value::fix(fd as i64), from]));
+        match net::acceptfrom_with(Fd(server), FLAGS) {
+            Ok((fd, from)) => {
+                cx.io_done();
+                let from = bytes(cx, from.as_ref().map_or(&[], address::bytes_of));
+                if a[1].is_nil() {
+                    return Ok(cx.array(&[Value::fix(fd.into_raw_fd() as i64), from]));
+                }
+                adopt(cx, a[1], fd.into_raw_fd())?;
+                return Ok(from);
             }
-            adopt(cx, a[1], fd)?;
-            return Ok(from);
-        }
-        match errno() {
             // Somebody came and went, or another thread was faster: look again.
-            libc::EINTR | libc::EAGAIN | libc::ECONNABORTED => {}
-            e => {
+            Err(Errno::INTR | Errno::AGAIN | Errno::CONNABORTED) => {}
+            Err(e) => {
                 retry_after_gc(cx, e)?;
                 return Err(fail(cx, e, "accept(2)"));
             }
@@ -175,41 +162,37 @@ fn accept(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
 }
 fn shutdown(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let how = cx.arg_c_int(a, 1)?;
+    let how = match cx.arg_c_int(a, 1)? {
+        libc::SHUT_RD => Ok(Shutdown::Read),
+        libc::SHUT_WR => Ok(Shutdown::Write),
+        libc::SHUT_RDWR => Ok(Shutdown::Both),
+        _ => Err(Errno::INVAL),
+    };
     let fd = io::open(cx, a[0])?.fd;
-    // SAFETY: touches no memory.
-    if unsafe { libc::shutdown(fd, how) } < 0 {
-        let e = errno();
-        return Err(fail(cx, e, "shutdown(2)"));
-    }
-    Ok(Value::fix(0))
+    how.and_then(|how| net::shutdown(Fd(fd), how)).map(|()| Value::fix(0)).map_err(|e| fail(cx, e, "shutdown(2)"))
 }
 /// __sock_name(socket, peer): the address of this end, or of the other.
 fn name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let fd = io::open(cx, a[0])?.fd;
-    let mut n = Address::empty();
-    let peer = a[1].truthy();
-    // SAFETY: the address has room for len bytes.
-    let r = unsafe { if peer { libc::getpeername(fd, n.ptr_mut(), &mut n.len) } else { libc::getsockname(fd, n.ptr_mut(), &mut n.len) } };
-    if r < 0 {
-        let e = errno();
-        return Err(fail(cx, e, if peer { "getpeername(2)" } else { "getsockname(2)" }));
-    }
-    Ok(bytes(cx, n.bytes()))
+    let n = match a[1].truthy() {
+        true => net::getpeername(Fd(fd)).map_err(|e| fail(cx, e, "getpeername(2)"))?,
+        false => Some(net::getsockname(Fd(fd)).map_err(|e| fail(cx, e, "getsockname(2)"))?),
+    };
+    Ok(bytes(cx, n.as_ref().map_or(&[], address::bytes_of)))
 }
 /// __sock_wait(socket, read, write, deadline in monotonic ns or nil): true when it is ready, false when the time is over.
 fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let fd = io::open(cx, a[0])?.fd;
     let (read, write) = (a[1].truthy(), a[2].truthy());
     let deadline = if a[3].is_nil() { u64::MAX } else { cx.arg_i64(a, 3)?.max(0) as u64 };
-    match io::poll_fd(fd, read, write, 0) {
-        Ok(false) if monotonic() >= deadline => Ok(Value::FALSE),
+    match io::is_ready(fd, read, write) {
+        Ok(false) if now_ns() >= deadline => Ok(Value::FALSE),
         Ok(false) => {
             let x = cx.park_io(fd, read, write);
             cx.pending.deadline = deadline;
             Err(x)
         }
-        Err(libc::EINTR) => Err(Exit::Again),
+        Err(Errno::INTR) => Err(Exit::Again),
         _ => Ok(Value::TRUE),
     }
 }

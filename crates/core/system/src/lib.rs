@@ -17,7 +17,6 @@ pub mod time;
 
 pub use io::fill::wait;
 pub use io::open::retry_after_gc;
-pub use io::state::monotonic;
 pub use io::stdio::flush_all;
 pub use process::signal::{Held, OnInterrupt, hold, let_go};
 

@@ -85,11 +85,8 @@ pub fn define(cx: &mut Cx) {
 
 /// The system's text for an error number.
 pub fn text(errno: i32) -> String {
-    let mut buf = [0u8; 256];
-    // SAFETY: the buffer is writable for its length; on failure its first byte stays 0.
-    unsafe { libc::strerror_r(errno, buf.as_mut_ptr().cast(), buf.len()) };
-    let n = buf.iter().position(|b| *b == 0).unwrap_or(0);
-    if n == 0 { format!("Unknown error {errno}") } else { String::from_utf8_lossy(&buf[..n]).into_owned() }
+    let whole = std::io::Error::from_raw_os_error(errno).to_string();
+    whole.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&whole).to_owned()
 }
 fn strerror(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let n = cx.arg_i64(a, 0)?;

@@ -4,42 +4,26 @@
 //! hidden ones unless dots match. Results keep the text that the pattern has.
 
 use crate::file::fnmatch::{DOTMATCH, EXTGLOB, braces, magic, segment, unescape};
-use crate::io;
+use crate::io::{self, Errno};
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
-use std::ffi::{CStr, CString};
+use rustix::fs::{Dir, FileType, Mode, OFlags, lstat, stat};
+use std::os::fd::OwnedFd;
 
 pub static TABLE: &[NativeDef] = &[intrinsic("__dir_glob", 4, 4, glob), intrinsic("__dir_list", 2, 2, list)];
 
-/// Names in a directory, `.` and `..` included, with whether each is surely (not) a directory.
-pub fn read_dir(path: &[u8]) -> Result<Vec<(Vec<u8>, u8)>, i32> {
-    let Ok(c) = CString::new(path) else { return Err(libc::ENOENT) };
-    // SAFETY: c is a terminated string; the stream is closed below; entries are copied at once.
-    unsafe {
-        let d = libc::opendir(c.as_ptr());
-        if d.is_null() {
-            return Err(io::errno());
-        }
-        let mut out = Vec::new();
-        loop {
-            let e = libc::readdir(d);
-            if e.is_null() {
-                break;
-            }
-            out.push((CStr::from_ptr((*e).d_name.as_ptr()).to_bytes().to_vec(), (*e).d_type));
-        }
-        libc::closedir(d);
-        Ok(out)
-    }
+/// Names in a directory, `.` and `..` included, with what each is, as far as the directory tells.
+pub fn read_dir(path: &[u8]) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map(|fd| entries(fd).collect())
 }
-fn mode_of(path: &[u8], follow: bool) -> Option<u32> {
-    let c = CString::new(path).ok()?;
-    // SAFETY: a zeroed stat is a valid value to write into; c is a terminated string.
-    unsafe {
-        let mut st: libc::stat = std::mem::zeroed();
-        let r = if follow { libc::stat(c.as_ptr(), &mut st) } else { libc::lstat(c.as_ptr(), &mut st) };
-        (r == 0).then_some(st.st_mode & libc::S_IFMT)
-    }
+/// The same of an open directory, from where it stands.
+pub fn entries(fd: OwnedFd) -> impl Iterator<Item = (Vec<u8>, FileType)> {
+    Dir::new(fd).into_iter().flatten().map_while(Result::ok).map(|e| (e.file_name().to_bytes().to_vec(), e.file_type()))
+}
+fn type_of(path: &[u8], follow: bool) -> Option<FileType> {
+    let st = if follow { stat(path) } else { lstat(path) };
+    st.ok().map(|st| FileType::from_raw_mode(st.st_mode))
 }
 
 struct Walk {
@@ -61,18 +45,18 @@ impl Walk {
         v.extend_from_slice(p);
         v
     }
-    fn names(&self, dir: &[u8]) -> Vec<(Vec<u8>, u8)> {
+    fn names(&self, dir: &[u8]) -> Vec<(Vec<u8>, FileType)> {
         let mut v = read_dir(&self.disk(dir)).unwrap_or_default();
         if self.sort {
-            v.sort();
+            v.sort_by(|a, b| a.0.cmp(&b.0));
         }
         v
     }
-    fn is_dir(&self, path: &[u8], hint: u8, follow: bool) -> bool {
+    fn is_dir(&self, path: &[u8], hint: FileType, follow: bool) -> bool {
         match hint {
-            libc::DT_DIR => true,
-            libc::DT_LNK if !follow => false,
-            libc::DT_LNK | libc::DT_UNKNOWN => mode_of(&self.disk(path), follow) == Some(libc::S_IFDIR),
+            FileType::Directory => true,
+            FileType::Symlink if !follow => false,
+            FileType::Symlink | FileType::Unknown => type_of(&self.disk(path), follow) == Some(FileType::Directory),
             _ => false,
         }
     }
@@ -93,7 +77,7 @@ impl Walk {
         if first.is_empty() && rest.is_empty() {
             // The pattern ends in a slash: directories only.
             let p = &prefix[..prefix.len().saturating_sub(1)];
-            if !prefix.is_empty() && mode_of(&self.disk(if p.is_empty() { b"/" } else { p }), true) == Some(libc::S_IFDIR) {
+            if !prefix.is_empty() && type_of(&self.disk(if p.is_empty() { b"/" } else { p }), true) == Some(FileType::Directory) {
                 self.out.push(prefix.to_vec());
             }
             return;
@@ -108,12 +92,12 @@ impl Walk {
             let mut p = prefix.to_vec();
             p.extend_from_slice(&unescape(first, self.flags));
             if rest.is_empty() {
-                if mode_of(&self.disk(&p), false).is_some() {
+                if type_of(&self.disk(&p), false).is_some() {
                     self.out.push(p);
                 }
                 return;
             }
-            if mode_of(&self.disk(&p), true) == Some(libc::S_IFDIR) {
+            if type_of(&self.disk(&p), true) == Some(FileType::Directory) {
                 p.push(b'/');
                 self.walk(&p, rest, false, depth + 1);
             }
@@ -124,7 +108,7 @@ impl Walk {
         }
     }
     #[allow(clippy::too_many_arguments)]
-    fn entry(&mut self, prefix: &[u8], name: &[u8], kind: u8, first: &[u8], rest: &[&[u8]], deep: bool, depth: u32) {
+    fn entry(&mut self, prefix: &[u8], name: &[u8], kind: FileType, first: &[u8], rest: &[&[u8]], deep: bool, depth: u32) {
         if name == b".." || name == b"." && (deep || !rest.is_empty()) {
             return;
         }

@@ -5,150 +5,88 @@ pub(crate) mod glob;
 pub(crate) mod path;
 pub(crate) mod stat;
 
-use crate::file::glob::read_dir;
-use crate::io;
-use crate::io::open::c_path;
+use crate::file::glob::{entries, read_dir};
+use crate::io::{self, Errno, Fd};
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
+use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Gid, Mode, OFlags, SeekFrom, Timespec, Timestamps, Uid};
+use rustix::io::{fcntl_dupfd_cloexec, retry_on_intr};
+use rustix::process::{self, umask};
 use std::ffi::CString;
+use std::os::fd::IntoRawFd;
 
 pub static TABLE: &[NativeDef] = &[
-    n("File.", "rename", 2, 2, |cx, _, a| {
-        two(cx, a, "rb_file_s_rename", |x, y| {
-            // SAFETY: both are terminated strings.
-            unsafe { libc::rename(x.as_ptr(), y.as_ptr()) }
-        })
-    }),
-    n("File.", "link", 2, 2, |cx, _, a| {
-        two(cx, a, "rb_file_s_link", |x, y| {
-            // SAFETY: both are terminated strings.
-            unsafe { libc::link(x.as_ptr(), y.as_ptr()) }
-        })
-    }),
-    n("File.", "symlink", 2, 2, |cx, _, a| {
-        two(cx, a, "rb_file_s_symlink", |x, y| {
-            // SAFETY: both are terminated strings.
-            unsafe { libc::symlink(x.as_ptr(), y.as_ptr()) }
-        })
-    }),
+    n("File.", "rename", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_rename", |x, y| fs::rename(x, y))),
+    n("File.", "link", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_link", |x, y| fs::link(x, y))),
+    n("File.", "symlink", 2, 2, |cx, _, a| two(cx, a, "rb_file_s_symlink", |x, y| fs::symlink(x, y))),
     n("File.", "readlink", 1, 1, readlink),
     n("File.", "truncate", 2, 2, |cx, _, a| {
         let n = cx.arg_i64(a, 1)?;
-        one(cx, a, "rb_file_s_truncate", |p| {
+        let p = CString::new(cx.arg_path(a, 0)?.bytes()).unwrap_or_default();
+        one(cx, a, "rb_file_s_truncate", |_| {
             // SAFETY: p is a terminated string.
-            unsafe { libc::truncate(p.as_ptr(), n) }
+            io::result(unsafe { libc::truncate(p.as_ptr(), n) }).map(|_| ())
         })
     }),
     n("File.", "mkfifo", 1, 2, |cx, _, a| {
         let m = if a.len() > 1 { cx.arg_i64(a, 1)? } else { 0o666 };
-        one(cx, a, "rb_file_s_mkfifo", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::mkfifo(p.as_ptr(), m as libc::mode_t) }
-        })
+        one(cx, a, "rb_file_s_mkfifo", |p| fs::mknodat(CWD, p, FileType::Fifo, mode(m), 0))
     }),
     n("File.", "umask", 0, 1, |cx, _, a| {
-        let new = if a.is_empty() { None } else { Some(cx.arg_i64(a, 0)?) };
-        // SAFETY: touches no memory.
-        let old = unsafe {
-            match new {
-                Some(m) => libc::umask(m as libc::mode_t),
-                None => {
-                    let m = libc::umask(0);
-                    libc::umask(m);
-                    m
-                }
-            }
-        };
-        Ok(Value::fix(old as i64))
+        let new = if a.is_empty() { None } else { Some(mode(cx.arg_i64(a, 0)?)) };
+        let old = umask(new.unwrap_or(Mode::empty()));
+        if new.is_none() {
+            umask(old);
+        }
+        Ok(Value::fix(old.bits() as i64))
     })
     .guard(Guard::World),
-    intrinsic("__file_unlink", 1, 1, |cx, _, a| {
-        one(cx, a, "apply2files", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::unlink(p.as_ptr()) }
-        })
-    }),
+    intrinsic("__file_unlink", 1, 1, |cx, _, a| one(cx, a, "apply2files", |p| fs::unlink(p))),
     intrinsic("__file_chmod", 2, 2, |cx, _, a| {
-        let m = cx.arg_i64(a, 1)? as libc::mode_t;
-        one(cx, a, "apply2files", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::chmod(p.as_ptr(), m) }
-        })
+        let m = cx.arg_i64(a, 1)?;
+        one(cx, a, "apply2files", |p| fs::chmod(p, mode(m)))
     }),
     intrinsic("__file_chown", 4, 4, |cx, _, a| {
-        let (u, g) = (owner(cx, a, 1)?, owner(cx, a, 2)?);
-        let follow = a[3].truthy();
-        one(cx, a, "apply2files", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { if follow { libc::chown(p.as_ptr(), u, g) } else { libc::lchown(p.as_ptr(), u, g) } }
-        })
+        let (u, g) = owners(cx, a, 1)?;
+        let flags = followed(a[3]);
+        one(cx, a, "apply2files", |p| fs::chownat(CWD, p, u, g, flags))
     }),
     // __file_utime(path, atime seconds or nil for now, its nanoseconds, mtime seconds or nil, its nanoseconds, follow)
     intrinsic("__file_utime", 6, 6, utime),
     n("File", "chmod", 1, 1, |cx, r, a| {
-        let m = cx.arg_i64(a, 0)? as libc::mode_t;
-        fd_call(cx, r, |fd| {
-            // SAFETY: touches no memory.
-            unsafe { libc::fchmod(fd, m) }
-        })
+        let m = cx.arg_i64(a, 0)?;
+        fd_call(cx, r, |fd| fs::fchmod(fd, mode(m)))
     }),
     n("File", "chown", 2, 2, |cx, r, a| {
-        let (u, g) = (owner(cx, a, 0)?, owner(cx, a, 1)?);
-        fd_call(cx, r, |fd| {
-            // SAFETY: touches no memory.
-            unsafe { libc::fchown(fd, u, g) }
-        })
+        let (u, g) = owners(cx, a, 0)?;
+        fd_call(cx, r, |fd| fs::fchown(fd, u, g))
     }),
     n("File", "truncate", 1, 1, |cx, r, a| {
         let n = cx.arg_i64(a, 0)?;
         let io = io::writer(cx, r)?;
         let _ = io.flush();
-        fd_call(cx, r, |fd| {
-            // SAFETY: touches no memory.
-            unsafe { libc::ftruncate(fd, n) }
-        })
+        fd_call(cx, r, |fd| fs::ftruncate(fd, n as u64))
     }),
     n("File", "flock", 1, 1, flock),
     n("Dir.", "getwd", 0, 0, getwd),
     n("Dir.", "mkdir", 1, 2, |cx, _, a| {
         let m = if a.len() > 1 && !a[1].is_nil() { cx.arg_i64(a, 1)? } else { 0o777 };
-        one(cx, a, "dir_s_mkdir", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::mkdir(p.as_ptr(), m as libc::mode_t) }
-        })?;
-        Ok(Value::fix(0))
+        one(cx, a, "dir_s_mkdir", |p| fs::mkdir(p, mode(m)))
     }),
-    n("Dir.", "rmdir", 1, 1, rmdir),
-    n("Dir.", "chroot", 1, 1, |cx, _, a| {
-        one(cx, a, "dir_s_chroot", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::chroot(p.as_ptr()) }
-        })?;
-        Ok(Value::fix(0))
-    }),
+    n("Dir.", "rmdir", 1, 1, |cx, _, a| one(cx, a, "dir_s_rmdir", |p| fs::rmdir(p))),
+    n("Dir.", "chroot", 1, 1, |cx, _, a| one(cx, a, "dir_s_chroot", |p| process::chroot(p))),
     n("Dir.", "empty?", 1, 1, |cx, _, a| {
         let p = cx.arg_path(a, 0)?;
         match read_dir(p.bytes()) {
             Ok(v) => Ok(Value::bool(v.iter().all(|(n, _)| n == b"." || n == b".."))),
-            Err(libc::ENOTDIR) => Ok(Value::FALSE),
+            Err(Errno::NOTDIR) => Ok(Value::FALSE),
             Err(e) => Err(io::fail(cx, e, "rb_dir_s_empty_p", p.bytes())),
         }
     }),
-    intrinsic("__chdir", 1, 1, |cx, _, a| {
-        one(cx, a, "dir_chdir0", |p| {
-            // SAFETY: p is a terminated string.
-            unsafe { libc::chdir(p.as_ptr()) }
-        })?;
-        Ok(Value::fix(0))
-    }),
+    intrinsic("__chdir", 1, 1, |cx, _, a| one(cx, a, "dir_chdir0", |p| process::chdir(p))),
     intrinsic("__fchdir", 1, 1, |cx, _, a| {
         let fd = if a[0].is_fix() { cx.arg_c_int(a, 0)? } else { dir(cx, a[0])?.fd };
-        // SAFETY: touches no memory.
-        if unsafe { libc::fchdir(fd) } != 0 {
-            let e = io::errno();
-            return Err(io::fail_plain(cx, e, "fchdir"));
-        }
-        Ok(Value::fix(0))
+        process::fchdir(Fd(fd)).map(|()| Value::fix(0)).map_err(|e| io::fail_plain(cx, e, "fchdir"))
     }),
     intrinsic("__dir_open", 2, 2, dir_open),
     intrinsic("__dir_for_fd", 2, 2, dir_for_fd),
@@ -179,93 +117,75 @@ pub static TABLE: &[NativeDef] = &[
     n("Dir", "close", 0, 0, |cx, r, _| {
         let Some(d) = cx.heap.edit_data::<Dir>(r) else { return Err(cx.type_error("uninitialized Dir")) };
         if d.fd >= 0 {
-            io::close_fd(d.fd);
+            let _ = io::close(d.fd);
             d.fd = -1;
         }
         Ok(Value::NIL)
     }),
 ];
 
-fn one(cx: &mut Cx, a: &[Value], func: &str, f: impl Fn(&CString) -> i32) -> R {
+fn mode(m: i64) -> Mode {
+    Mode::from_bits_retain(m as u32)
+}
+fn followed(follow: Value) -> AtFlags {
+    if follow.truthy() { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW }
+}
+fn one(cx: &mut Cx, a: &[Value], func: &str, f: impl Fn(&[u8]) -> Result<(), Errno>) -> R {
     let p = cx.arg_path(a, 0)?;
-    let c = c_path(cx, p.bytes())?;
-    loop {
-        if f(&c) == 0 {
-            return Ok(Value::fix(0));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            e => return Err(io::fail(cx, e, func, p.bytes())),
-        }
-    }
+    retry_on_intr(|| f(p.bytes())).map(|()| Value::fix(0)).map_err(|e| io::fail(cx, e, func, p.bytes()))
 }
-fn two(cx: &mut Cx, a: &[Value], func: &str, f: impl Fn(&CString, &CString) -> i32) -> R {
+fn two(cx: &mut Cx, a: &[Value], func: &str, f: impl Fn(&[u8], &[u8]) -> Result<(), Errno>) -> R {
     let (p, q) = (cx.arg_path(a, 0)?, cx.arg_path(a, 1)?);
-    let (x, y) = (c_path(cx, p.bytes())?, c_path(cx, q.bytes())?);
-    if f(&x, &y) == 0 {
-        return Ok(Value::fix(0));
-    }
-    let e = io::errno();
-    let both = format!("({}, {})", String::from_utf8_lossy(p.bytes()), String::from_utf8_lossy(q.bytes()));
-    Err(io::fail(cx, e, func, both.as_bytes()))
+    f(p.bytes(), q.bytes()).map(|()| Value::fix(0)).map_err(|e| {
+        let both = format!("({}, {})", String::from_utf8_lossy(p.bytes()), String::from_utf8_lossy(q.bytes()));
+        io::fail(cx, e, func, both.as_bytes())
+    })
 }
-fn fd_call(cx: &mut Cx, r: Value, f: impl Fn(i32) -> i32) -> R {
+fn fd_call(cx: &mut Cx, r: Value, f: impl Fn(Fd) -> Result<(), Errno>) -> R {
     let io = io::open(cx, r)?;
-    if f(io.fd) == 0 {
-        return Ok(Value::fix(0));
-    }
-    let (e, l) = (io::errno(), io.label());
-    Err(io::fail_plain(cx, e, &l))
+    f(Fd(io.fd)).map(|()| Value::fix(0)).map_err(|e| io::failed(cx, io, e))
 }
-/// A user or group number; nil and -1 leave it as it is.
-fn owner(cx: &mut Cx, a: &[Value], i: usize) -> Result<u32, Exit> {
-    if a[i].is_nil() { Ok(u32::MAX) } else { Ok(cx.arg_i64(a, i)? as u32) }
+/// Numbers of a user and a group; nil and -1 leave what it is.
+fn owners(cx: &mut Cx, a: &[Value], at: usize) -> Result<(Option<Uid>, Option<Gid>), Exit> {
+    let mut id = |i: usize| match a[i].is_nil() {
+        true => Ok(None),
+        false => cx.arg_i64(a, i).map(|n| Some(n as u32).filter(|n| *n != u32::MAX)),
+    };
+    Ok((id(at)?.map(Uid::from_raw), id(at + 1)?.map(Gid::from_raw)))
 }
 fn readlink(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = cx.arg_path(a, 0)?;
-    let c = c_path(cx, p.bytes())?;
-    let mut b = vec![0u8; 4096];
-    // SAFETY: c is a terminated string, the vector is writable for its length.
-    let n = unsafe { libc::readlink(c.as_ptr(), b.as_mut_ptr().cast(), b.len()) };
-    if n < 0 {
-        let e = io::errno();
-        return Err(io::fail(cx, e, "rb_readlink", p.bytes()));
-    }
-    Ok(cx.str_enc(&b[..n as usize], EncIndex::UTF_8))
+    let to = fs::readlink(p.bytes(), Vec::new()).map_err(|e| io::fail(cx, e, "rb_readlink", p.bytes()))?;
+    Ok(cx.str_enc(to.as_bytes(), EncIndex::UTF_8))
 }
 fn utime(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut ts = [libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW }; 2];
-    for (k, t) in ts.iter_mut().enumerate() {
-        if !a[1 + 2 * k].is_nil() {
-            t.tv_sec = cx.arg_i64(a, 1 + 2 * k)?;
-            t.tv_nsec = cx.arg_i64(a, 2 + 2 * k)?;
-        }
-    }
-    let flag = if a[5].truthy() { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-    one(cx, a, "apply2files", |p| {
-        // SAFETY: p is a terminated string, ts has two entries.
-        unsafe { libc::utimensat(libc::AT_FDCWD, p.as_ptr(), ts.as_ptr(), flag) }
-    })
+    let mut at = |i: usize| match a[i].is_nil() {
+        true => Ok(Timespec { tv_sec: 0, tv_nsec: fs::UTIME_NOW }),
+        false => Ok(Timespec { tv_sec: cx.arg_i64(a, i)?, tv_nsec: cx.arg_i64(a, i + 1)? }),
+    };
+    let times = Timestamps { last_access: at(1)?, last_modification: at(3)? };
+    one(cx, a, "apply2files", |p| fs::utimensat(CWD, p, &times, followed(a[5])))
 }
 fn flock(cx: &mut Cx, r: Value, a: &[Value]) -> R {
     let op = cx.arg_i64(a, 0)? as i32;
     let io = io::open(cx, r)?;
     let _ = io.flush();
-    // SAFETY: touches no memory. Without LOCK_NB it is asked again every few milliseconds, so that others run.
-    if unsafe { libc::flock(io.fd, op | libc::LOCK_NB) } == 0 {
-        return Ok(Value::fix(0));
-    }
-    match io::errno() {
-        libc::EWOULDBLOCK if op & libc::LOCK_NB != 0 => Ok(Value::FALSE),
-        libc::EWOULDBLOCK => {
-            cx.pending.deadline = crate::io::state::monotonic() + 5_000_000;
+    // Without LOCK_NB it is asked again every few milliseconds, so that others run.
+    let done = match op & !libc::LOCK_NB {
+        libc::LOCK_SH => fs::flock(Fd(io.fd), FlockOperation::NonBlockingLockShared),
+        libc::LOCK_EX => fs::flock(Fd(io.fd), FlockOperation::NonBlockingLockExclusive),
+        libc::LOCK_UN => fs::flock(Fd(io.fd), FlockOperation::NonBlockingUnlock),
+        _ => Err(Errno::INVAL),
+    };
+    match done {
+        Ok(()) => Ok(Value::fix(0)),
+        Err(Errno::WOULDBLOCK) if op & libc::LOCK_NB != 0 => Ok(Value::FALSE),
+        Err(Errno::WOULDBLOCK) => {
+            cx.pending.deadline = now_ns() + 5_000_000;
             Err(Exit::Park)
         }
-        libc::EINTR => Err(Exit::Again),
-        e => {
-            let l = io.label();
-            Err(io::fail_plain(cx, e, &l))
-        }
+        Err(Errno::INTR) => Err(Exit::Again),
+        Err(e) => Err(io::failed(cx, io, e)),
     }
 }
 fn getwd(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -273,13 +193,6 @@ fn getwd(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         Ok(d) => Ok(cx.str_enc(&d, EncIndex::UTF_8)),
         Err(e) => Err(io::fail(cx, e, "rb_dir_getwd", b"")),
     }
-}
-fn rmdir(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    one(cx, a, "dir_s_rmdir", |p| {
-        // SAFETY: p is a terminated string.
-        unsafe { libc::rmdir(p.as_ptr()) }
-    })?;
-    Ok(Value::fix(0))
 }
 
 /// A directory being read. Names are read when first asked for; positions count them.
@@ -295,7 +208,7 @@ impl Payload for Dir {}
 impl Drop for Dir {
     fn drop(&mut self) {
         if self.fd >= 0 {
-            io::close_fd(self.fd);
+            let _ = io::close(self.fd);
         }
     }
 }
@@ -310,18 +223,13 @@ fn dir(cx: &mut Cx, v: Value) -> Result<&'static mut Dir, Exit> {
 /// __dir_open(dir, path)
 fn dir_open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = cx.arg_path(a, 1)?;
-    let c = c_path(cx, p.bytes())?;
-    // SAFETY: c is a terminated string.
-    let fd = unsafe { libc::open(c.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC) };
-    if fd < 0 {
-        let e = io::errno();
-        return Err(io::fail(cx, e, "dir_initialize", p.bytes()));
-    }
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = fs::open(p.bytes(), flags, Mode::empty()).map_err(|e| io::fail(cx, e, "dir_initialize", p.bytes()))?;
     if let Some(d) = cx.heap.edit_data::<Dir>(a[0]) {
         if d.fd >= 0 {
-            io::close_fd(d.fd);
+            let _ = io::close(d.fd);
         }
-        d.fd = fd;
+        d.fd = fd.into_raw_fd();
         d.path = Some(p.bytes().to_vec());
         d.path_enc = EncIndex::from_u8(p.enc());
         d.names = None;
@@ -332,19 +240,9 @@ fn dir_open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn dir_for_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let fd = cx.arg_i64(a, 1)? as i32;
-    // SAFETY: a zeroed stat is a valid value to write into; st is writable.
-    let r = unsafe {
-        let mut st: libc::stat = std::mem::zeroed();
-        if libc::fstat(fd, &mut st) != 0 {
-            io::errno()
-        } else if st.st_mode & libc::S_IFMT != libc::S_IFDIR {
-            libc::ENOTDIR
-        } else {
-            0
-        }
-    };
-    if r != 0 {
-        return Err(io::fail_plain(cx, r, "fdopendir"));
+    match io::file_type(fd) {
+        Ok(FileType::Directory) => {}
+        other => return Err(io::fail_plain(cx, other.err().unwrap_or(Errno::NOTDIR), "fdopendir")),
     }
     if let Some(d) = cx.heap.edit_data::<Dir>(a[0]) {
         d.fd = fd;
@@ -362,13 +260,10 @@ fn dir_path(cx: &mut Cx, r: Value, _: &[Value]) -> R {
 fn dir_read(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     let d = dir(cx, r)?;
     if d.names.is_none() {
-        let own = format!("/proc/self/fd/{}", d.fd);
-        let p = match &d.path {
-            _ if std::path::Path::new(&own).exists() => own.into_bytes(),
-            Some(p) => p.clone(),
-            None => Vec::new(),
-        };
-        d.names = Some(read_dir(&p).unwrap_or_default().into_iter().map(|x| x.0).collect());
+        // Its place may have been moved by whoever had it before.
+        let _ = fs::seek(Fd(d.fd), SeekFrom::Start(0));
+        let names = fcntl_dupfd_cloexec(Fd(d.fd), 3).map(|own| entries(own).map(|(name, _)| name).collect());
+        d.names = Some(names.unwrap_or_default());
     }
     let name = d.names.as_ref().and_then(|v| v.get(d.pos)).cloned();
     match name {

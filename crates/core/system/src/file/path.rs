@@ -2,10 +2,13 @@
 //! directory ask the system.
 
 use crate::file::fnmatch;
-use crate::io;
+use crate::io::{self, Errno};
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use rustix::fs::{FileType, lstat, readlink};
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Mutex;
 
 pub static TABLE: &[NativeDef] = &[
     n("File.", "basename", 1, 2, basename),
@@ -201,35 +204,37 @@ impl InspectName for EncIndex {
 }
 
 /// The working directory.
-pub fn cwd() -> Result<Vec<u8>, i32> {
-    std::env::current_dir().map(|p| p.into_os_string().into_vec()).map_err(|e| e.raw_os_error().unwrap_or(libc::ENOENT))
+pub fn cwd() -> Result<Vec<u8>, Errno> {
+    std::env::current_dir().map(|p| p.into_os_string().into_vec()).map_err(|e| Errno::from_io_error(&e).unwrap_or(Errno::NOENT))
 }
 /// Home directory of the user of this process.
 fn own_home(cx: &mut Cx) -> Result<Vec<u8>, Exit> {
     match std::env::var_os("HOME") {
         Some(h) => Ok(h.into_vec()),
         None => {
-            // SAFETY: getpwuid's result is copied before anything else asks for one.
-            let dir = unsafe {
-                let p = libc::getpwuid(libc::getuid());
-                if p.is_null() { None } else { Some(std::ffi::CStr::from_ptr((*p).pw_dir).to_bytes().to_vec()) }
-            };
+            let dir = user(None).map(|u| u.1);
             dir.ok_or_else(|| cx.arg_error("couldn't find HOME environment -- expanding '~'"))
         }
     }
 }
-fn user_home(cx: &mut Cx, user: &[u8]) -> Result<Vec<u8>, Exit> {
-    if let Ok(c) = std::ffi::CString::new(user) {
-        // SAFETY: c is a terminated string; the result is copied before anything else asks for one.
-        let dir = unsafe {
-            let p = libc::getpwnam(c.as_ptr());
-            if p.is_null() { None } else { Some(std::ffi::CStr::from_ptr((*p).pw_dir).to_bytes().to_vec()) }
-        };
-        if let Some(d) = dir {
-            return Ok(d);
-        }
+/// The C library has one answer at a time.
+static USERS: Mutex<()> = Mutex::new(());
+
+/// Number and home directory of a user, of the one of this process without a name.
+pub fn user(name: Option<&[u8]>) -> Option<(u32, Vec<u8>)> {
+    let name = name.map(CString::new).transpose().ok()?;
+    let _held = USERS.lock().unwrap_or_else(|e| e.into_inner());
+    // SAFETY: the name is terminated; the result is null, or valid until the next call, which the lock holds off.
+    unsafe {
+        let found = name.map_or_else(|| libc::getpwuid(rustix::process::getuid().as_raw()), |n| libc::getpwnam(n.as_ptr()));
+        found.as_ref().map(|p| (p.pw_uid, CStr::from_ptr(p.pw_dir).to_bytes().to_vec()))
     }
-    Err(cx.arg_error(&format!("user {} doesn't exist", String::from_utf8_lossy(user))))
+}
+fn user_home(cx: &mut Cx, name: &[u8]) -> Result<Vec<u8>, Exit> {
+    if let Some((_, home)) = user(Some(name)) {
+        return Ok(home);
+    }
+    Err(cx.arg_error(&format!("user {} doesn't exist", String::from_utf8_lossy(name))))
 }
 fn home(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let h = match a.first() {
@@ -354,7 +359,7 @@ fn real(cx: &mut Cx, a: &[Value], strict: bool) -> R {
     }
 }
 /// Walks `path` from the resolved `at` (empty: the root), following links.
-fn follow(mut at: Vec<u8>, path: &[u8], strict: bool, links: &mut u32) -> Result<Vec<u8>, i32> {
+fn follow(mut at: Vec<u8>, path: &[u8], strict: bool, links: &mut u32) -> Result<Vec<u8>, Errno> {
     if path.first() == Some(&b'/') {
         at.clear();
     }
@@ -368,24 +373,18 @@ fn follow(mut at: Vec<u8>, path: &[u8], strict: bool, links: &mut u32) -> Result
         let mut next = at.clone();
         next.push(b'/');
         next.extend_from_slice(c);
-        let os = std::ffi::OsStr::from_bytes(&next);
-        match std::fs::symlink_metadata(os) {
-            Ok(m) if m.file_type().is_symlink() => {
+        match lstat(&next).map(|st| FileType::from_raw_mode(st.st_mode)) {
+            Ok(FileType::Symlink) => {
                 *links += 1;
                 if *links > 40 {
-                    return Err(libc::ELOOP);
+                    return Err(Errno::LOOP);
                 }
-                let t = std::fs::read_link(os).map_err(|e| e.raw_os_error().unwrap_or(libc::ENOENT))?;
-                at = follow(at, t.as_os_str().as_bytes(), strict || i + 1 < parts.len(), links)?;
+                let to = readlink(&next, Vec::new())?;
+                at = follow(at, to.as_bytes(), strict || i + 1 < parts.len(), links)?;
             }
             Ok(_) => at = next,
-            Err(e) => {
-                let n = e.raw_os_error().unwrap_or(libc::ENOENT);
-                if strict || n != libc::ENOENT || i + 1 < parts.len() {
-                    return Err(n);
-                }
-                at = next;
-            }
+            Err(e) if strict || e != Errno::NOENT || i + 1 < parts.len() => return Err(e),
+            Err(_) => at = next,
         }
     }
     Ok(at)

@@ -1,117 +1,97 @@
 //! What the system knows of a file: File::Stat and the questions of File and FileTest.
 
-use crate::io::open::c_path;
-use crate::io::{self, Io};
+use crate::io::{self, Errno, Fd, Io};
 use kumi_vm::*;
+use rustix::fs::{self, Access, AtFlags, CWD, FileType, Stat, StatxFlags};
+use rustix::process::{getegid, geteuid, getgid, getgroups, getuid};
 
-/// The payload of a File::Stat.
-pub struct Stat(pub libc::stat);
-impl Payload for Stat {
+/// The payload of a File::Stat: nothing before `initialize`.
+struct Held(Option<Stat>);
+impl Payload for Held {
     fn confined(&self) -> bool {
         true
     }
 }
 
 /// Asks by path, or by descriptor for a stream. The error number when that fails.
-fn of(cx: &mut Cx, a: &[Value], i: usize, follow: bool) -> Result<Result<libc::stat, i32>, Exit> {
-    // SAFETY: a zeroed stat is a valid value to write into.
-    let mut st: libc::stat = unsafe { std::mem::zeroed() };
-    let r = if a[i].as_data::<Io>().is_some() {
-        let fd = io::open(cx, a[i])?.fd;
-        // SAFETY: st is writable.
-        unsafe { libc::fstat(fd, &mut st) }
-    } else {
-        if a[i].as_str().is_none() && !cx.has_method(a[i], sym::TO_PATH) && cx.has_method(a[i], sym::TO_IO) {
-            // Something that has a stream inside: the prelude asks for it.
-            return Err(Exit::Miss);
-        }
-        let p = cx.arg_path(a, i)?;
-        let c = c_path(cx, p.bytes())?;
-        // SAFETY: c is a terminated string, st is writable.
-        unsafe { if follow { libc::stat(c.as_ptr(), &mut st) } else { libc::lstat(c.as_ptr(), &mut st) } }
-    };
-    Ok(if r == 0 { Ok(st) } else { Err(io::errno()) })
+fn of(cx: &mut Cx, a: &[Value], i: usize, follow: bool) -> Result<Result<Stat, Errno>, Exit> {
+    if a[i].as_data::<Io>().is_some() {
+        return Ok(fs::fstat(Fd(io::open(cx, a[i])?.fd)));
+    }
+    if a[i].as_str().is_none() && !cx.has_method(a[i], sym::TO_PATH) && cx.has_method(a[i], sym::TO_IO) {
+        // Something that has a stream inside: the prelude asks for it.
+        return Err(Exit::Miss);
+    }
+    let p = cx.arg_path(a, i)?;
+    Ok(if follow { fs::stat(p.bytes()) } else { fs::lstat(p.bytes()) })
 }
 /// The stat, or SystemCallError that names the function.
-fn must(cx: &mut Cx, a: &[Value], follow: bool, func: &str) -> Result<libc::stat, Exit> {
-    match of(cx, a, 0, follow)? {
-        Ok(s) => Ok(s),
-        Err(e) => {
-            let p = a[0].as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
-            Err(io::fail(cx, e, func, &p))
-        }
-    }
+fn must(cx: &mut Cx, a: &[Value], follow: bool, func: &str) -> Result<Stat, Exit> {
+    of(cx, a, 0, follow)?.map_err(|e| {
+        let p = a[0].as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
+        io::fail(cx, e, func, &p)
+    })
 }
-fn make(cx: &mut Cx, st: libc::stat) -> Value {
+fn make(cx: &mut Cx, st: Stat) -> Value {
     let c = cx.k.file_stat;
-    cx.data(c, Stat(st))
+    cx.data(c, Held(Some(st)))
 }
-fn this(cx: &mut Cx, v: Value) -> Result<libc::stat, Exit> {
-    match v.as_data::<Stat>() {
-        Some(s) => Ok(s.0),
-        None => Err(cx.type_error("uninitialized File::Stat")),
-    }
+fn this(cx: &mut Cx, v: Value) -> Result<Stat, Exit> {
+    v.as_data::<Held>().and_then(|s| s.0).ok_or_else(|| cx.type_error("uninitialized File::Stat"))
 }
 
-fn kind(st: &libc::stat) -> u32 {
-    st.st_mode & libc::S_IFMT
+fn kind(st: &Stat) -> FileType {
+    FileType::from_raw_mode(st.st_mode)
 }
-fn kind_name(st: &libc::stat) -> &'static str {
+fn kind_name(st: &Stat) -> &'static str {
     match kind(st) {
-        libc::S_IFREG => "file",
-        libc::S_IFDIR => "directory",
-        libc::S_IFCHR => "characterSpecial",
-        libc::S_IFBLK => "blockSpecial",
-        libc::S_IFIFO => "fifo",
-        libc::S_IFLNK => "link",
-        libc::S_IFSOCK => "socket",
-        _ => "unknown",
+        FileType::RegularFile => "file",
+        FileType::Directory => "directory",
+        FileType::CharacterDevice => "characterSpecial",
+        FileType::BlockDevice => "blockSpecial",
+        FileType::Fifo => "fifo",
+        FileType::Symlink => "link",
+        FileType::Socket => "socket",
+        FileType::Unknown => "unknown",
     }
 }
 /// Does the user have the permission bit (4 read, 2 write, 1 execute)?
-fn may(st: &libc::stat, bit: u32, effective: bool) -> bool {
-    // SAFETY: these calls touch no memory.
-    let (uid, gid) = unsafe { if effective { (libc::geteuid(), libc::getegid()) } else { (libc::getuid(), libc::getgid()) } };
-    if uid == 0 {
+fn may(st: &Stat, bit: u32, effective: bool) -> bool {
+    let (uid, gid) = if effective { (geteuid(), getegid()) } else { (getuid(), getgid()) };
+    if uid.is_root() {
         return bit != 1 || st.st_mode & 0o111 != 0;
     }
-    if st.st_uid == uid {
+    if st.st_uid == uid.as_raw() {
         return st.st_mode & (bit << 6) != 0;
     }
-    if st.st_gid == gid || in_group(st.st_gid) {
+    if st.st_gid == gid.as_raw() || in_group(st.st_gid) {
         return st.st_mode & (bit << 3) != 0;
     }
     st.st_mode & bit != 0
 }
 fn in_group(gid: u32) -> bool {
-    let mut g = [0; 256];
-    // SAFETY: the array has that many entries.
-    let n = unsafe { libc::getgroups(256, g.as_mut_ptr()) };
-    n > 0 && g[..n as usize].contains(&gid)
+    getgroups().is_ok_and(|all| all.iter().any(|g| g.as_raw() == gid))
 }
-fn in_own_group(st: &libc::stat) -> bool {
-    // SAFETY: touches no memory.
-    st.st_gid == unsafe { libc::getegid() } || in_group(st.st_gid)
+fn in_own_group(st: &Stat) -> bool {
+    st.st_gid == getegid().as_raw() || in_group(st.st_gid)
 }
 
 /// The questions that File, FileTest and File::Stat share.
-fn ask(name: Q, st: &libc::stat) -> Value {
-    // SAFETY: the id calls touch no memory.
-    let (euid, _) = unsafe { (libc::geteuid(), 0) };
+fn ask(name: Q, st: &Stat) -> Value {
     Value::bool(match name {
         Q::Exist => true,
-        Q::File => kind(st) == libc::S_IFREG,
-        Q::Directory => kind(st) == libc::S_IFDIR,
-        Q::Symlink => kind(st) == libc::S_IFLNK,
-        Q::Pipe => kind(st) == libc::S_IFIFO,
-        Q::Socket => kind(st) == libc::S_IFSOCK,
-        Q::Blockdev => kind(st) == libc::S_IFBLK,
-        Q::Chardev => kind(st) == libc::S_IFCHR,
-        Q::Setuid => st.st_mode & libc::S_ISUID != 0,
-        Q::Setgid => st.st_mode & libc::S_ISGID != 0,
-        Q::Sticky => st.st_mode & libc::S_ISVTX != 0,
+        Q::File => kind(st) == FileType::RegularFile,
+        Q::Directory => kind(st) == FileType::Directory,
+        Q::Symlink => kind(st) == FileType::Symlink,
+        Q::Pipe => kind(st) == FileType::Fifo,
+        Q::Socket => kind(st) == FileType::Socket,
+        Q::Blockdev => kind(st) == FileType::BlockDevice,
+        Q::Chardev => kind(st) == FileType::CharacterDevice,
+        Q::Setuid => st.st_mode & 0o4000 != 0,
+        Q::Setgid => st.st_mode & 0o2000 != 0,
+        Q::Sticky => st.st_mode & 0o1000 != 0,
         Q::Zero => st.st_size == 0,
-        Q::Owned => st.st_uid == euid,
+        Q::Owned => st.st_uid == geteuid().as_raw(),
         Q::GrpOwned => in_own_group(st),
         Q::Readable => may(st, 4, true),
         Q::Writable => may(st, 2, true),
@@ -164,16 +144,14 @@ fn by_path(cx: &mut Cx, a: &[Value], q: Q) -> R {
 /// Permissions as the system decides them.
 fn access(cx: &mut Cx, a: &[Value], q: Q) -> R {
     let p = cx.arg_path(a, 0)?;
-    let c = c_path(cx, p.bytes())?;
     let mode = match q {
-        Q::Readable | Q::ReadableReal => libc::R_OK,
-        Q::Writable | Q::WritableReal => libc::W_OK,
-        _ => libc::X_OK,
+        Q::Readable | Q::ReadableReal => Access::READ_OK,
+        Q::Writable | Q::WritableReal => Access::WRITE_OK,
+        _ => Access::EXEC_OK,
     };
     let real = matches!(q, Q::ReadableReal | Q::WritableReal | Q::ExecutableReal);
-    // SAFETY: c is a terminated string.
-    let r = unsafe { libc::faccessat(libc::AT_FDCWD, c.as_ptr(), mode, if real { 0 } else { libc::AT_EACCESS }) };
-    Ok(Value::bool(r == 0))
+    let flags = if real { AtFlags::empty() } else { AtFlags::EACCESS };
+    Ok(Value::bool(fs::accessat(CWD, p.bytes(), mode, flags).is_ok()))
 }
 
 macro_rules! questions {
@@ -195,31 +173,25 @@ questions! {
 }
 
 /// Time.at(seconds, nanoseconds, :nsec), by the class itself.
-fn time(cx: &mut Cx, sec: i64, nsec: i64) -> R {
+fn time(cx: &mut Cx, sec: i64, nsec: u64) -> R {
     let (at, unit) = (cx.intern("at"), cx.sym("nsec"));
     let t = cx.k.time.val();
     let s = cx.int(sec);
-    Err(cx.call(t, at, &[s, Value::fix(nsec), unit]))
+    Err(cx.call(t, at, &[s, Value::fix(nsec as i64), unit]))
 }
 fn birth(cx: &mut Cx, a: &[Value]) -> R {
-    // SAFETY: a zeroed statx is a valid value to write into.
-    let mut x: libc::statx = unsafe { std::mem::zeroed() };
-    let (fd, c, flag, p) = match a[0].as_data::<Io>() {
-        Some(io) => (io.fd, c_path(cx, b"")?, libc::AT_EMPTY_PATH, io.label().into_bytes()),
+    let (x, p) = match a[0].as_data::<Io>() {
+        Some(io) => (fs::statx(Fd(io.fd), "", AtFlags::EMPTY_PATH, StatxFlags::BTIME), io.label().into_bytes()),
         None => {
             let p = cx.arg_path(a, 0)?;
-            (libc::AT_FDCWD, c_path(cx, p.bytes())?, 0, p.bytes().to_vec())
+            (fs::statx(CWD, p.bytes(), AtFlags::empty(), StatxFlags::BTIME), p.bytes().to_vec())
         }
     };
-    // SAFETY: c is a terminated string, x is writable.
-    if unsafe { libc::statx(fd, c.as_ptr(), flag, libc::STATX_BTIME, &mut x) } != 0 {
-        let e = io::errno();
-        return Err(io::fail(cx, e, "rb_file_s_birthtime", &p));
-    }
-    if x.stx_mask & libc::STATX_BTIME == 0 {
+    let x = x.map_err(|e| io::fail(cx, e, "rb_file_s_birthtime", &p))?;
+    if x.stx_mask & StatxFlags::BTIME.bits() == 0 {
         return Err(cx.raise_msg(cx.k.not_implemented_error, "birthtime is unimplemented on this filesystem"));
     }
-    time(cx, x.stx_btime.tv_sec, x.stx_btime.tv_nsec as i64)
+    time(cx, x.stx_btime.tv_sec, x.stx_btime.tv_nsec as u64)
 }
 
 pub static TABLE: &[NativeDef] = &[
@@ -261,32 +233,24 @@ pub static TABLE: &[NativeDef] = &[
     n("File.", "birthtime", 1, 1, |cx, _, a| birth(cx, a)),
     n("File::Stat.", "allocate", 0, 0, |cx, c, _| {
         let c = c.as_class().ok_or(Exit::Miss)?;
-        // SAFETY: a zeroed stat is a valid value.
-        Ok(cx.data(c, Stat(unsafe { std::mem::zeroed() })))
+        Ok(cx.data(c, Held(None)))
     }),
     private("File::Stat", "initialize", 1, 1, |cx, r, a| {
         let st = must(cx, a, true, "rb_file_s_stat")?;
-        if let Some(s) = cx.heap.edit_data::<Stat>(r) {
-            s.0 = st;
+        if let Some(s) = cx.heap.edit_data::<Held>(r) {
+            s.0 = Some(st);
         }
         Ok(r)
     }),
     private("File::Stat", "initialize_copy", 1, 1, |cx, r, a| {
         let st = this(cx, a[0])?;
-        if let Some(s) = cx.heap.edit_data::<Stat>(r) {
-            s.0 = st;
+        if let Some(s) = cx.heap.edit_data::<Held>(r) {
+            s.0 = Some(st);
         }
         Ok(r)
     }),
     intrinsic("__io_stat", 1, 1, |cx, _, a| {
-        let fd = io::open(cx, a[0])?.fd;
-        // SAFETY: a zeroed stat is a valid value to write into.
-        let mut st: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: st is writable.
-        if unsafe { libc::fstat(fd, &mut st) } != 0 {
-            let e = io::errno();
-            return Err(io::fail_plain(cx, e, ""));
-        }
+        let st = fs::fstat(Fd(io::open(cx, a[0])?.fd)).map_err(|e| io::fail_plain(cx, e, ""))?;
         Ok(make(cx, st))
     }),
     n("File", "size", 0, 0, |cx, r, _| {
@@ -361,14 +325,14 @@ pub static TABLE: &[NativeDef] = &[
         let i = this(cx, r)?.st_rdev;
         Ok(cx.uint(i))
     }),
-    n("File::Stat", "dev_major", 0, 0, |cx, r, _| Ok(Value::fix(libc::major(this(cx, r)?.st_dev) as i64))),
-    n("File::Stat", "dev_minor", 0, 0, |cx, r, _| Ok(Value::fix(libc::minor(this(cx, r)?.st_dev) as i64))),
-    n("File::Stat", "rdev_major", 0, 0, |cx, r, _| Ok(Value::fix(libc::major(this(cx, r)?.st_rdev) as i64))),
-    n("File::Stat", "rdev_minor", 0, 0, |cx, r, _| Ok(Value::fix(libc::minor(this(cx, r)?.st_rdev) as i64))),
+    n("File::Stat", "dev_major", 0, 0, |cx, r, _| Ok(Value::fix(fs::major(this(cx, r)?.st_dev) as i64))),
+    n("File::Stat", "dev_minor", 0, 0, |cx, r, _| Ok(Value::fix(fs::minor(this(cx, r)?.st_dev) as i64))),
+    n("File::Stat", "rdev_major", 0, 0, |cx, r, _| Ok(Value::fix(fs::major(this(cx, r)?.st_rdev) as i64))),
+    n("File::Stat", "rdev_minor", 0, 0, |cx, r, _| Ok(Value::fix(fs::minor(this(cx, r)?.st_rdev) as i64))),
     n("File::Stat", "<=>", 1, 1, |cx, r, a| {
-        let Some(o) = a[0].as_data::<Stat>() else { return Ok(Value::NIL) };
+        let Some(o) = a[0].as_data::<Held>().and_then(|s| s.0) else { return Ok(Value::NIL) };
         let s = this(cx, r)?;
-        let k = (s.st_mtime, s.st_mtime_nsec).cmp(&(o.0.st_mtime, o.0.st_mtime_nsec));
+        let k = (s.st_mtime, s.st_mtime_nsec).cmp(&(o.st_mtime, o.st_mtime_nsec));
         Ok(Value::fix(k as i64))
     }),
 ];

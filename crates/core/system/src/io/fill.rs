@@ -6,10 +6,11 @@
 //! nothing yet, so that it can run again from its start.
 
 use crate::io::stdio::Stdio;
-use crate::io::{self, Io};
+use crate::io::{self, Errno, Fd, Io};
 use kumi_text::encoding::EncIndex;
 use kumi_text::transcode::{Converter, Newline, Options, Step};
 use kumi_vm::*;
+use rustix::net::{RecvFlags, recv};
 
 /// Ends the native until the stream is ready; it then runs again. A stream with a timeout raises IO::TimeoutError
 /// when it was not ready for so long.
@@ -39,28 +40,28 @@ pub fn fill_most(cx: &mut Cx, io: &mut Io, most: usize) -> Result<bool, Exit> {
         io.rpos = 0;
     }
     let at = io.rbuf.len();
-    if !io.socket && !io.is_plain() && matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
+    if !io.socket && !io.is_plain() && io::is_ready(io.fd, true, false) == Ok(false) {
         return Err(wait(cx, io, true, false));
     }
     io.rbuf.want((16 << 10).max(at.min(1 << 20)).min(most));
     let room = (io.rbuf.capacity() - at).min(most);
-    // SAFETY: `room` bytes behind `at` are allocated; they become part of the vector only when written.
-    let n = unsafe {
-        let to = io.rbuf.as_mut_ptr().add(at).cast();
-        if io.socket { libc::recv(io.fd, to, room, libc::MSG_DONTWAIT) } else { libc::read(io.fd, to, room) }
+    let to = &mut io.rbuf.spare_capacity_mut()[..room];
+    let r = match io.socket {
+        true => recv(Fd(io.fd), to, RecvFlags::DONTWAIT).map(|r| r.0.0.len()),
+        false => rustix::io::read(Fd(io.fd), to).map(|r| r.0.len()),
     };
-    if n >= 0 {
-        // SAFETY: the system wrote n bytes there.
-        unsafe { io.rbuf.set_len(at + n as usize) };
-        cx.io_done();
-        return Ok(n > 0);
-    }
-    match io::errno() {
-        libc::EINTR => Err(Exit::Again),
-        libc::EAGAIN => Err(wait(cx, io, true, false)),
+    match r {
+        Ok(n) => {
+            // SAFETY: the system wrote n bytes there.
+            unsafe { io.rbuf.set_len(at + n) };
+            cx.io_done();
+            Ok(n > 0)
+        }
+        Err(Errno::INTR) => Err(Exit::Again),
+        Err(Errno::AGAIN) => Err(wait(cx, io, true, false)),
         // The master side of a terminal whose other end is closed.
-        libc::EIO if io::is_tty(io.fd) => Ok(false),
-        e => {
+        Err(Errno::IO) if io::is_tty(io.fd) => Ok(false),
+        Err(e) => {
             let p = io.path.clone().unwrap_or_default();
             Err(if p.is_empty() { io::fail_plain(cx, e, "") } else { io::fail(cx, e, "io_fread", &p) })
         }

@@ -1,12 +1,13 @@
 //! The stream: a descriptor with its buffers and modes, and the system calls on it.
 //!
 //! Invariants: A descriptor is read, used and given up under the lock of its cell, and nobody keeps its number beyond: what
-//! waits has noted it under the lock ([`Cx::watch_of`]), what works off the workers has a copy ([`OwnFd`]). Whoever gives
+//! waits has noted it under the lock ([`Cx::watch_of`]), what works off the workers has a copy ([`own_fd`]). Whoever gives
 //! it up says so first ([`let_go`]). So no call meets a number that was given anew. `fd` is -1 exactly when the stream is closed or not yet opened. Bytes in
 //! `rbuf[rpos..]` were read but not consumed; `wbuf` was written but not flushed. The
 //! two are never both filled on one descriptor: switching direction flushes `wbuf` and
 //! seeks back over `rbuf`. A stream that is dropped flushes and closes what it owns.
 
+pub(crate) mod fd;
 pub(crate) mod fill;
 pub(crate) mod lines;
 pub(crate) mod open;
@@ -19,6 +20,13 @@ pub(crate) mod write;
 use kumi_core_string::encoding;
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
+use rustix::fs::{FileType, SeekFrom, fstat, seek};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::net::{SendFlags, send};
+use std::os::fd::OwnedFd;
+
+pub use fd::*;
+pub use rustix::io::Errno;
 
 /// Bytes buffered before a write happens, and read at once.
 pub const BUFFER: usize = 64 << 10;
@@ -135,63 +143,18 @@ impl Drop for Io {
         }
         self.flush_now();
         if self.autoclose {
-            close_fd(self.fd);
+            let _ = close(self.fd);
             if self.wfd >= 0 {
-                close_fd(self.wfd);
+                let _ = close(self.wfd);
             }
         }
     }
 }
 
-/// The last error number of a system call.
-pub fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
-}
-/// Closes a descriptor, whatever comes.
-pub fn close_fd(fd: i32) -> i32 {
-    // SAFETY: close touches no memory; a stale descriptor is an error return.
-    if unsafe { libc::close(fd) } < 0 { errno() } else { 0 }
-}
 /// Closes the descriptor of a stream others may wait for: they run again, and find out. Under the stream's lock.
-pub fn let_go(cx: &mut Cx, fd: i32) -> i32 {
+pub fn let_go(cx: &mut Cx, fd: i32) -> Result<(), Errno> {
     cx.closing(fd);
-    close_fd(fd)
-}
-/// A descriptor of one's own, for work off the workers: the stream may be closed meanwhile.
-pub struct OwnFd(i32);
-impl OwnFd {
-    /// A method, so that closures take the whole of it along.
-    pub fn fd(&self) -> i32 {
-        self.0
-    }
-    pub fn copy(fd: i32) -> Option<OwnFd> {
-        // SAFETY: touches no memory.
-        let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
-        (own >= 0).then_some(OwnFd(own))
-    }
-}
-impl Drop for OwnFd {
-    fn drop(&mut self) {
-        close_fd(self.0);
-    }
-}
-pub fn is_tty(fd: i32) -> bool {
-    // SAFETY: touches no memory.
-    unsafe { libc::isatty(fd) == 1 }
-}
-/// Waits until `fd` can be read (or written), at most `ms` (-1: forever): true when it can.
-pub fn poll_fd(fd: i32, read: bool, write: bool, ms: i32) -> Result<bool, i32> {
-    let mut p = libc::pollfd {
-        fd,
-        events: if read { libc::POLLIN | libc::POLLPRI } else { 0 } | if write { libc::POLLOUT } else { 0 },
-        revents: 0,
-    };
-    // SAFETY: one pollfd, alive during the call.
-    match unsafe { libc::poll(&mut p, 1, ms) } {
-        0 => Ok(false),
-        n if n > 0 => Ok(true),
-        _ => Err(errno()),
-    }
+    close(fd)
 }
 
 impl Io {
@@ -204,11 +167,7 @@ impl Io {
         if let Some(p) = self.plain {
             return p;
         }
-        // SAFETY: a zeroed stat is a valid value to write into; st is writable.
-        let p = unsafe {
-            let mut st: libc::stat = std::mem::zeroed();
-            libc::fstat(self.out_fd(), &mut st) == 0 && matches!(st.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
-        };
+        let p = matches!(file_type(self.out_fd()), Ok(FileType::RegularFile | FileType::Directory | FileType::BlockDevice));
         self.plain = Some(p);
         p
     }
@@ -254,12 +213,10 @@ impl Io {
             return;
         }
         let n = self.pending().len();
-        if n > 0 {
-            // SAFETY: touches no memory; pipes answer ESPIPE, which is fine.
-            if unsafe { libc::lseek(self.fd, -(n as libc::off_t), libc::SEEK_CUR) } >= 0 {
-                self.rbuf.clear();
-                self.rpos = 0;
-            }
+        // Pipes answer ESPIPE, which is fine.
+        if n > 0 && seek(Fd(self.fd), SeekFrom::Current(-(n as i64))).is_ok() {
+            self.rbuf.clear();
+            self.rpos = 0;
         }
         self.cbuf.clear();
         self.cpos = 0;
@@ -275,8 +232,8 @@ impl Io {
         self.plain = None;
     }
 
-    /// Writes everything buffered. An error number; what could not be written stays.
-    pub fn flush(&mut self) -> Result<(), i32> {
+    /// Writes everything buffered; what could not be written stays.
+    pub fn flush(&mut self) -> Result<(), Errno> {
         if self.wbuf.is_empty() {
             return Ok(());
         }
@@ -298,28 +255,27 @@ impl Io {
             let _ = self.flush();
             return;
         }
-        let fd = self.out_fd();
         let mut at = 0;
-        // A pipe that says it takes something takes so much.
-        while at < self.wbuf.len() && poll_fd(fd, false, true, 0) == Ok(true) {
-            let b = &self.wbuf[at..self.wbuf.len().min(at + 4096)];
-            // SAFETY: the slice is readable for its length.
-            let n = unsafe {
-                match self.socket {
-                    true => libc::send(fd, b.as_ptr().cast(), b.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL),
-                    false => libc::write(fd, b.as_ptr().cast(), b.len()),
-                }
-            };
-            match usize::try_from(n) {
+        while at < self.wbuf.len() {
+            match self.write_now(&self.wbuf[at..]) {
                 Ok(n) => at += n,
-                Err(_) if errno() == libc::EINTR => {}
+                Err(Errno::INTR) => {}
                 Err(_) => break,
             }
         }
         self.wbuf.drain(..at);
     }
+    /// Writes as much as the other end takes at once: EAGAIN when that is nothing.
+    pub fn write_now(&self, b: &[u8]) -> Result<usize, Errno> {
+        let fd = self.out_fd();
+        if self.socket {
+            return send(Fd(fd), b, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        }
+        // A pipe that says it takes something takes so much.
+        if is_ready(fd, false, true)? { rustix::io::write(Fd(fd), &b[..b.len().min(4096)]) } else { Err(Errno::AGAIN) }
+    }
     /// Writes through the buffer, waiting in place.
-    pub fn put(&mut self, b: &[u8]) -> Result<(), i32> {
+    pub fn put(&mut self, b: &[u8]) -> Result<(), Errno> {
         if self.sync {
             self.flush()?;
             return write_all(self.out_fd(), b, &mut 0);
@@ -354,31 +310,30 @@ impl Io {
 }
 
 /// `write(2)` until all is written; `at` counts. A descriptor that would block is waited for.
-pub fn write_all(fd: i32, b: &[u8], at: &mut usize) -> Result<(), i32> {
+fn write_all(fd: i32, b: &[u8], at: &mut usize) -> Result<(), Errno> {
     while *at < b.len() {
-        let rest = &b[*at..];
-        // SAFETY: the slice is readable for its length.
-        let n = unsafe { libc::write(fd, rest.as_ptr().cast(), rest.len()) };
-        if n >= 0 {
-            *at += n as usize;
-            continue;
-        }
-        match errno() {
-            libc::EINTR => {}
-            libc::EAGAIN => {
-                let _ = poll_fd(fd, false, true, -1);
+        match rustix::io::write(Fd(fd), &b[*at..]) {
+            Ok(n) => *at += n,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let _ = poll_fd(fd, false, true, None);
             }
-            e => return Err(e),
+            Err(e) => return Err(e),
         }
     }
     Ok(())
 }
 
-/// A descriptor of one's own of a stream that is no argument of the running native, which holds no objects.
-pub fn own_fd(cx: &mut Cx, v: Value) -> Result<OwnFd, Exit> {
+/// What kind of file a descriptor is.
+pub fn file_type(fd: i32) -> Result<FileType, Errno> {
+    fstat(Fd(fd)).map(|s| FileType::from_raw_mode(s.st_mode))
+}
+/// A descriptor of one's own of a stream that is no argument of the running native, which holds no objects. For work off the
+/// workers: the stream may be closed meanwhile.
+pub fn own_fd(cx: &mut Cx, v: Value) -> Result<OwnedFd, Exit> {
     let _l = cx.lock_objects(v, &[]);
     let fd = open(cx, v)?.fd;
-    OwnFd::copy(fd).ok_or_else(|| fail_plain(cx, errno(), ""))
+    fcntl_dupfd_cloexec(Fd(fd), 3).map_err(|e| fail_plain(cx, e, ""))
 }
 /// The stream of a value. Its cell's lock is held around each native of the class; whoever is at another's takes that first.
 pub fn stream(v: Value) -> Option<&'static mut Io> {
@@ -433,17 +388,21 @@ pub fn io_error(cx: &mut Cx, msg: &str) -> Exit {
     cx.raise_msg(cx.k.io_error, msg)
 }
 /// SystemCallError with CRuby's "@ function - path" detail.
-pub fn fail(cx: &mut Cx, e: i32, func: &str, path: &[u8]) -> Exit {
+pub fn fail(cx: &mut Cx, e: Errno, func: &str, path: &[u8]) -> Exit {
     cx.io_done();
     let f = cx.str(func);
     let p = cx.str_enc(path, EncIndex::UTF_8);
-    cx.call_helper("raise_errno_at", &[Value::fix(e as i64), p, f])
+    cx.call_helper("raise_errno_at", &[Value::fix(e.raw_os_error() as i64), p, f])
 }
 /// SystemCallError with a plain detail.
-pub fn fail_plain(cx: &mut Cx, e: i32, detail: &str) -> Exit {
+pub fn fail_plain(cx: &mut Cx, e: Errno, detail: &str) -> Exit {
     cx.io_done();
     if detail.is_empty() {
-        return cx.call_helper("raise_errno", &[Value::fix(e as i64)]);
+        return cx.call_helper("raise_errno", &[Value::fix(e.raw_os_error() as i64)]);
     }
-    cx.errno_error(e, detail)
+    cx.errno_error(e.raw_os_error(), detail)
+}
+/// SystemCallError that names the stream.
+pub fn failed(cx: &mut Cx, io: &Io, e: Errno) -> Exit {
+    fail_plain(cx, e, &io.label())
 }

@@ -1,11 +1,15 @@
 //! Opening: mode strings, encodings of a stream, descriptors from paths, closing, reopening.
 
 use crate::io::stdio::Stdio;
-use crate::io::{self, Io};
+use crate::io::{self, Errno, Fd, Io};
 use kumi_core_string::encoding;
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
-use std::ffi::CString;
+use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl};
+use rustix::io::retry_on_intr;
+use rustix::net::{Shutdown, shutdown};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::os::fd::IntoRawFd;
 
 pub static TABLE: &[NativeDef] = &[
     n("IO.", "allocate", 0, 0, |cx, c, _| {
@@ -37,16 +41,7 @@ pub static TABLE: &[NativeDef] = &[
     }),
     intrinsic("__io_pid", 1, 1, |cx, _, a| Ok(io::raw(cx, a[0])?.pid.map_or(Value::NIL, |p| Value::fix(p as i64)))),
     intrinsic("__io_nonblock", 2, 2, |cx, _, a| {
-        let io = io::open(cx, a[0])?;
-        if a[1].truthy() {
-            crate::io::read::set_nonblock(io.fd);
-        } else {
-            // SAFETY: touches no memory.
-            unsafe {
-                let f = libc::fcntl(io.fd, libc::F_GETFL);
-                libc::fcntl(io.fd, libc::F_SETFL, f & !libc::O_NONBLOCK);
-            }
-        }
+        io::set_nonblock(io::open(cx, a[0])?.fd, a[1].truthy());
         Ok(a[0])
     }),
     intrinsic("__io_fd_flags", 1, 1, fd_flags),
@@ -54,9 +49,9 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__fd_close", 1, 1, |cx, _, a| {
         let fd = cx.arg_i64(a, 0)?;
         match i32::try_from(fd).map(|fd| io::let_go(cx, fd)) {
-            Ok(0) => Ok(Value::NIL),
-            Ok(e) => Err(io::fail_plain(cx, e, "")),
-            Err(_) => Err(io::fail_plain(cx, libc::EBADF, "")),
+            Ok(Ok(())) => Ok(Value::NIL),
+            Ok(Err(e)) => Err(io::fail_plain(cx, e, "")),
+            Err(_) => Err(io::fail_plain(cx, Errno::BADF, "")),
         }
     }),
 ];
@@ -111,34 +106,27 @@ fn mode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(cx.array(&[flags, Value::fix(bits), ext, int]))
 }
 
-/// A path for the system.
-pub fn c_path(cx: &mut Cx, b: &[u8]) -> Result<CString, Exit> {
-    CString::new(b).map_err(|_| cx.arg_error("string contains null byte"))
-}
-
 /// Opens a path; the descriptor is closed on exec.
-pub fn open_path(cx: &mut Cx, path: &[u8], flags: i32, perm: u32) -> Result<i32, Exit> {
-    let p = c_path(cx, path)?;
-    loop {
-        // SAFETY: p is a terminated string.
-        let fd = unsafe { libc::open(p.as_ptr(), flags | libc::O_CLOEXEC, perm as libc::c_uint) };
-        if fd >= 0 {
+fn open_path(cx: &mut Cx, path: &[u8], flags: i32, perm: u32) -> Result<i32, Exit> {
+    match retry_on_intr(|| open_raw(path, flags, perm)) {
+        Ok(fd) => {
             cx.state::<Stdio>().shortage = 0;
-            return Ok(fd);
+            Ok(fd)
         }
-        match io::errno() {
-            libc::EINTR => {}
-            e => {
-                retry_after_gc(cx, e)?;
-                return Err(io::fail(cx, e, "rb_sysopen", path));
-            }
+        Err(e) => {
+            retry_after_gc(cx, e)?;
+            Err(io::fail(cx, e, "rb_sysopen", path))
         }
     }
 }
+fn open_raw(path: &[u8], flags: i32, perm: u32) -> Result<i32, Errno> {
+    let flags = OFlags::from_bits_retain(flags as u32) | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::from_bits_retain(perm)).map(IntoRawFd::into_raw_fd)
+}
 /// When descriptors have run out, a collection may close streams that nothing reaches: once per shortage the
 /// native runs again after one.
-pub fn retry_after_gc(cx: &mut Cx, e: i32) -> Result<(), Exit> {
-    if e != libc::EMFILE && e != libc::ENFILE {
+pub fn retry_after_gc(cx: &mut Cx, e: Errno) -> Result<(), Exit> {
+    if e != Errno::MFILE && e != Errno::NFILE {
         return Ok(());
     }
     let tries = {
@@ -173,20 +161,16 @@ fn sysopen(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     // Opening a fifo waits for its other end, which may be a thread of this process: so the wait is not in
     // the system call. A reader waits when it reads first; a writer asks again until somebody reads.
-    let c = c_path(cx, p.bytes())?;
-    // SAFETY: c is a terminated string; fcntl touches no memory.
-    let fd = unsafe { libc::open(c.as_ptr(), flags | libc::O_NONBLOCK | libc::O_CLOEXEC) };
-    if fd >= 0 {
-        // SAFETY: as above.
-        unsafe { libc::fcntl(fd, libc::F_SETFL, flags & !libc::O_NONBLOCK) };
-        return Ok(Value::fix(fd as i64));
-    }
-    match io::errno() {
-        libc::ENXIO => {
-            cx.pending.deadline = crate::io::state::monotonic() + 2_000_000;
+    match open_raw(p.bytes(), flags | libc::O_NONBLOCK, 0) {
+        Ok(fd) => {
+            io::set_nonblock(fd, false);
+            Ok(Value::fix(fd as i64))
+        }
+        Err(Errno::NXIO) => {
+            cx.pending.deadline = now_ns() + 2_000_000;
             Err(Exit::Park)
         }
-        e => Err(io::fail(cx, e, "rb_sysopen", p.bytes())),
+        Err(e) => Err(io::fail(cx, e, "rb_sysopen", p.bytes())),
     }
 }
 fn is_fifo(path: &[u8]) -> bool {
@@ -195,12 +179,10 @@ fn is_fifo(path: &[u8]) -> bool {
 }
 fn fd_flags(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let fd = cx.arg_i64(a, 0)?;
-    // SAFETY: touches no memory.
-    let f = unsafe { libc::fcntl(fd as i32, libc::F_GETFL) };
-    if f < 0 || i32::try_from(fd).is_err() {
-        return Err(io::fail_plain(cx, libc::EBADF, ""));
+    match i32::try_from(fd).map(|fd| fcntl_getfl(Fd(fd))) {
+        Ok(Ok(flags)) => Ok(Value::fix(flags.bits() as i64)),
+        _ => Err(io::fail_plain(cx, Errno::BADF, "")),
     }
-    Ok(Value::fix(f as i64))
 }
 
 /// __io_init(io, fd, flags, bits): the stream takes over a descriptor.
@@ -212,7 +194,7 @@ fn init(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.fd >= 0 && !io.standard {
         let _ = io.flush();
         if io.autoclose {
-            io::let_go(cx, io.fd);
+            let _ = io::let_go(cx, io.fd);
         }
     }
     // Assigning would drop, and so close, what is there.
@@ -334,23 +316,23 @@ fn close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (fd, wfd) = (std::mem::replace(&mut io.fd, -1), std::mem::replace(&mut io.wfd, -1));
     io.wbuf = Vec::new();
     io.forget();
-    let mut e = 0;
+    let mut closed = Ok(());
     if autoclose && (fd > 2 || !io.standard) {
-        e = io::let_go(cx, fd);
+        closed = io::let_go(cx, fd);
     } else {
         cx.closing(fd);
     }
     if wfd >= 0 {
-        e = e.max(io::let_go(cx, wfd));
+        closed = closed.and(io::let_go(cx, wfd));
     }
     let p = io.label();
-    match r {
-        Err(x) => {
+    match (r, closed) {
+        (Err(x), _) => {
             cx.pending.call = failed;
             Err(x)
         }
-        _ if e != 0 && e != libc::EINTR => Err(io::fail_plain(cx, e, &p)),
-        _ => Ok(Value::TRUE),
+        (_, Ok(()) | Err(Errno::INTR)) => Ok(Value::TRUE),
+        (_, Err(e)) => Err(io::fail_plain(cx, e, &p)),
     }
 }
 /// __io_close_half(io, write): closes one direction of a two-way stream: true when the whole is closed now.
@@ -365,13 +347,13 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             crate::io::write::flush_io(cx, io)?;
             let fd = std::mem::replace(&mut io.wfd, -1);
             io.writable = false;
-            io::let_go(cx, fd);
+            let _ = io::let_go(cx, fd);
         } else {
             let wfd = std::mem::replace(&mut io.wfd, -1);
             let fd = std::mem::replace(&mut io.fd, wfd);
             io.readable = false;
             io.forget();
-            io::let_go(cx, fd);
+            let _ = io::let_go(cx, fd);
         }
         return Ok(Value::FALSE);
     }
@@ -387,8 +369,7 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     if is_socket(io.fd) {
         crate::io::write::settle(cx, io)?;
-        // SAFETY: touches no memory.
-        unsafe { libc::shutdown(io.fd, if write { libc::SHUT_WR } else { libc::SHUT_RD }) };
+        let _ = shutdown(Fd(io.fd), if write { Shutdown::Write } else { Shutdown::Read });
         if write {
             io.writable = false;
         } else {
@@ -399,10 +380,7 @@ fn close_half(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Err(io::io_error(cx, if write { "closing non-duplex IO for writing" } else { "closing non-duplex IO for reading" }))
 }
 fn is_socket(fd: i32) -> bool {
-    // SAFETY: a zeroed stat is a valid value to write into.
-    let mut st: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: st is writable.
-    unsafe { libc::fstat(fd, &mut st) == 0 && st.st_mode & libc::S_IFMT == libc::S_IFSOCK }
+    io::file_type(fd) == Ok(FileType::Socket)
 }
 
 /// __io_take_over(io, other): io's descriptor becomes a duplicate of other's (reopen).
@@ -422,11 +400,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let to = if io.fd >= 0 { io.fd } else { -1 };
     cx.closing(to);
-    let fd = dup_to(other.fd, to);
-    if fd < 0 {
-        let e = io::errno();
-        return Err(io::fail_plain(cx, e, ""));
-    }
+    let fd = io::dup_to(other.fd, to).map_err(|e| io::fail_plain(cx, e, ""))?;
     io.fd = fd;
     io.forget();
     io.wbuf.clear();
@@ -454,25 +428,12 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     if io.wfd >= 0 {
         let fd = std::mem::replace(&mut io.wfd, -1);
-        io::let_go(cx, fd);
+        let _ = io::let_go(cx, fd);
     }
     if other.wfd >= 0 {
-        io.wfd = dup_to(other.wfd, -1);
+        io.wfd = io::dup_to(other.wfd, -1).unwrap_or(-1);
     }
     Ok(a[0])
-}
-/// Duplicates `from` (onto `to` unless -1); standard descriptors stay open on exec, others do not.
-fn dup_to(from: i32, to: i32) -> i32 {
-    // SAFETY: descriptor calls touch no memory.
-    unsafe {
-        if to < 0 {
-            libc::fcntl(from, libc::F_DUPFD_CLOEXEC, 3)
-        } else if to <= 2 {
-            libc::dup2(from, to)
-        } else {
-            libc::dup3(from, to, libc::O_CLOEXEC)
-        }
-    }
 }
 /// __io_reopen_fd(io, fd): puts a fresh descriptor in place of the stream's own and closes the fresh one.
 fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -483,19 +444,14 @@ fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     } else {
         crate::io::write::settle(cx, io)?;
         cx.closing(io.fd);
-        if dup_to(fd, io.fd) < 0 {
-            let e = io::errno();
-            io::close_fd(fd);
-            return Err(io::fail_plain(cx, e, ""));
-        }
-        io::close_fd(fd);
+        let done = io::dup_to(fd, io.fd);
+        let _ = io::close(fd);
+        done.map_err(|e| io::fail_plain(cx, e, ""))?;
     }
-    // SAFETY: touches no memory.
-    let flags = unsafe { libc::fcntl(io.fd, libc::F_GETFL) };
-    let acc = flags & libc::O_ACCMODE;
-    io.readable = acc != libc::O_WRONLY;
-    io.writable = acc != libc::O_RDONLY;
-    io.append = flags & libc::O_APPEND != 0;
+    let flags = fcntl_getfl(Fd(io.fd)).unwrap_or(OFlags::all());
+    io.readable = flags & OFlags::ACCMODE != OFlags::WRONLY;
+    io.writable = flags & OFlags::ACCMODE != OFlags::RDONLY;
+    io.append = flags.contains(OFlags::APPEND);
     io.tty = io::is_tty(io.fd);
     io.socket = is_socket(io.fd);
     io.opened = true;
@@ -505,16 +461,16 @@ fn reopen_fd(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __io_pipe(reader, writer): fills two fresh streams.
 fn pipe(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut fds = [0; 2];
-    // SAFETY: two ints to write.
-    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        let e = io::errno();
-        retry_after_gc(cx, e)?;
-        return Err(io::fail_plain(cx, e, ""));
-    }
-    for (i, v) in a.iter().enumerate() {
+    let (r, w) = match pipe_with(PipeFlags::CLOEXEC) {
+        Ok(ends) => ends,
+        Err(e) => {
+            retry_after_gc(cx, e)?;
+            return Err(io::fail_plain(cx, e, ""));
+        }
+    };
+    for (i, (v, end)) in a.iter().zip([r, w]).enumerate() {
         let Ok(io) = io::raw(cx, *v) else { continue };
-        io.fd = fds[i];
+        io.fd = end.into_raw_fd();
         io.readable = i == 0;
         io.writable = i == 1;
         io.sync = i == 1;
@@ -527,14 +483,10 @@ fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let old = io::open(cx, a[1])?;
     crate::io::write::settle(cx, old)?;
     old.unread_to_fd();
-    let fd = dup_to(old.fd, -1);
-    if fd < 0 {
-        let e = io::errno();
-        return Err(io::fail_plain(cx, e, ""));
-    }
+    let fd = io::dup_to(old.fd, -1).map_err(|e| io::fail_plain(cx, e, ""))?;
     let new = io::raw(cx, a[0])?;
     new.fd = fd;
-    new.wfd = if old.wfd >= 0 { dup_to(old.wfd, -1) } else { -1 };
+    new.wfd = if old.wfd >= 0 { io::dup_to(old.wfd, -1).unwrap_or(-1) } else { -1 };
     new.readable = old.readable;
     new.writable = old.writable;
     new.append = old.append;

@@ -1,9 +1,12 @@
 //! Reading blocks, bytes and characters.
 
 use crate::io::fill::{fill, fill_most, fill_text, make_text, text, text_consume, wait};
-use crate::io::{self, Io, OwnFd};
+use crate::io::{self, Errno, Fd, Io};
 use kumi_text::encoding::{EncIndex, Precise};
 use kumi_vm::*;
+use rustix::buffer::{SpareCapacity, spare_capacity};
+use rustix::fs::{FileType, fstat, tell};
+use rustix::io::fcntl_dupfd_cloexec;
 
 pub static TABLE: &[NativeDef] = &[
     n("IO", "getbyte", 0, 0, getbyte),
@@ -56,34 +59,22 @@ fn read_apart(cx: &mut Cx, io: &Io, left: usize) -> Result<Option<Vec<u8>>, Exit
         return Ok(None);
     }
     cx.check_size(left)?;
-    let Some(own) = OwnFd::copy(io.fd) else { return Ok(None) };
+    let Ok(own) = fcntl_dupfd_cloexec(Fd(io.fd), 3) else { return Ok(None) };
     // Errors and whatever was added meanwhile are met by the reading that follows.
     cx.offload(move || {
         use std::io::Read;
-        use std::os::fd::FromRawFd;
-        // SAFETY: `own` closes the descriptor, this File never does.
-        let f = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(own.fd()) });
         let mut b = Vec::new();
-        let _ = (&*f).take(left as u64).read_to_end(&mut b);
+        let _ = std::fs::File::from(own).take(left as u64).read_to_end(&mut b);
         b
     })
     .map(Some)
 }
 fn remaining(fd: i32) -> Option<usize> {
-    // SAFETY: touches no memory.
-    let at = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
-    remaining_from(fd, at)
+    remaining_from(fd, tell(Fd(fd)).map_or(-1, |at| at as i64))
 }
 fn remaining_from(fd: i32, at: i64) -> Option<usize> {
-    // SAFETY: a zeroed stat is a valid value to write into.
-    let mut st: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: st is writable; lseek touches no memory.
-    unsafe {
-        if libc::fstat(fd, &mut st) != 0 || st.st_mode & libc::S_IFMT != libc::S_IFREG {
-            return None;
-        }
-        usize::try_from(st.st_size.saturating_sub(at)).ok()
-    }
+    let st = fstat(Fd(fd)).ok().filter(|st| FileType::from_raw_mode(st.st_mode) == FileType::RegularFile)?;
+    usize::try_from(st.st_size.saturating_sub(at)).ok()
 }
 fn byte_oriented(cx: &mut Cx, io: &Io) -> Result<(), Exit> {
     if io.cpos < io.cbuf.len() {
@@ -131,9 +122,9 @@ fn readpartial(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if io.pending().is_empty() {
         if a[2].truthy() {
             if !io.socket {
-                set_nonblock(io.fd);
+                io::set_nonblock(io.fd, true);
             }
-            if matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
+            if io::is_ready(io.fd, true, false) == Ok(false) {
                 return Ok(Value::FALSE);
             }
         }
@@ -146,14 +137,17 @@ fn readpartial(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.charge(k);
     Ok(cx.str_vec(b, EncIndex::BINARY))
 }
-/// Turns O_NONBLOCK on.
-pub fn set_nonblock(fd: i32) {
-    // SAFETY: touches no memory.
-    unsafe {
-        let f = libc::fcntl(fd, libc::F_GETFL);
-        if f >= 0 && f & libc::O_NONBLOCK == 0 {
-            libc::fcntl(fd, libc::F_SETFL, f | libc::O_NONBLOCK);
+/// Bytes of one call that reads at most `room`: nil when there are none.
+fn read_once(cx: &mut Cx, io: &Io, room: usize, call: impl FnOnce(SpareCapacity<u8>) -> Result<usize, Errno>) -> R {
+    let mut b = Vec::room(room);
+    match call(spare_capacity(&mut b)) {
+        Ok(0) if room > 0 => Ok(Value::NIL),
+        Ok(n) => {
+            cx.heap.charge(n);
+            Ok(cx.str_vec(b, EncIndex::BINARY))
         }
+        Err(Errno::INTR) => Err(Exit::Again),
+        Err(e) => Err(io::failed(cx, io, e)),
     }
 }
 /// __io_sysread(io, n): one read(2); nil at the end.
@@ -170,30 +164,11 @@ fn sysread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(cx.str_enc(b"", EncIndex::BINARY));
     }
     cx.check_size(n as usize)?;
-    loop {
-        if matches!(io::poll_fd(io.fd, true, false, 0), Ok(false)) {
-            return Err(wait(cx, io, true, false));
-        }
-        cx.io_done();
-        let mut b = vec![0u8; (n as usize).min(16 << 20)];
-        // SAFETY: the vector is writable for its length.
-        let k = unsafe { libc::read(io.fd, b.as_mut_ptr().cast(), b.len()) };
-        if k == 0 {
-            return Ok(Value::NIL);
-        }
-        if k > 0 {
-            b.truncate(k as usize);
-            cx.heap.charge(b.len());
-            return Ok(cx.str_vec(b, EncIndex::BINARY));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            e => {
-                let l = io.label();
-                return Err(io::fail_plain(cx, e, &l));
-            }
-        }
+    if io::is_ready(io.fd, true, false) == Ok(false) {
+        return Err(wait(cx, io, true, false));
     }
+    cx.io_done();
+    read_once(cx, io, (n as usize).min(16 << 20), |b| rustix::io::read(Fd(io.fd), b))
 }
 /// __io_pread(io, n, offset): nil at the end.
 fn pread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -206,26 +181,7 @@ fn pread(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.check_size(n as usize)?;
     // No more room than there can be bytes.
     let there = remaining_from(io.fd, at).unwrap_or(1 << 20).max(1 << 16);
-    let mut b = Vec::room((n as usize).min(there));
-    b.resize((n as usize).min(there), 0u8);
-    loop {
-        // SAFETY: the vector is writable for its length.
-        let k = unsafe { libc::pread(io.fd, b.as_mut_ptr().cast(), b.len(), at) };
-        if k >= 0 {
-            if k == 0 && n > 0 {
-                return Ok(Value::NIL);
-            }
-            b.truncate(k as usize);
-            return Ok(cx.str_vec(b, EncIndex::BINARY));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            e => {
-                let l = io.label();
-                return Err(io::fail_plain(cx, e, &l));
-            }
-        }
-    }
+    read_once(cx, io, (n as usize).min(there), |b| rustix::io::pread(Fd(io.fd), b, at as u64))
 }
 fn getbyte(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let io = io::reader(cx, recv)?;

@@ -1,9 +1,13 @@
 //! What a stream is asked about and told: position, modes, flags, names.
 
-use crate::io;
+use crate::io::{self, Errno, Fd, Io};
 use kumi_core_string::encoding;
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
+use rustix::fs::{Advice, SeekFrom, fadvise, fcntl_getfl, fdatasync, fsync};
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, BorrowedFd};
 
 pub static TABLE: &[NativeDef] = &[
     n("IO", "fileno", 0, 0, fileno),
@@ -29,16 +33,14 @@ pub static TABLE: &[NativeDef] = &[
         Ok(a[0])
     }),
     n("IO", "close_on_exec?", 0, 0, |cx, r, _| {
-        let fd = io::open(cx, r)?.fd;
-        // SAFETY: touches no memory.
-        Ok(Value::bool(unsafe { libc::fcntl(fd, libc::F_GETFD) } & libc::FD_CLOEXEC != 0))
+        // What is not open is closed.
+        Ok(Value::bool(fcntl_getfd(Fd(io::open(cx, r)?.fd)).map_or(true, |flags| flags.contains(FdFlags::CLOEXEC))))
     }),
     n("IO", "close_on_exec=", 1, 1, |cx, r, a| {
         let io = io::open(cx, r)?;
         for fd in [io.fd, io.wfd] {
             if fd >= 0 {
-                // SAFETY: touches no memory.
-                unsafe { libc::fcntl(fd, libc::F_SETFD, if a[0].truthy() { libc::FD_CLOEXEC } else { 0 }) };
+                let _ = fcntl_setfd(Fd(fd), if a[0].truthy() { FdFlags::CLOEXEC } else { FdFlags::empty() });
             }
         }
         Ok(a[0])
@@ -69,12 +71,9 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__io_readable", 1, 1, |cx, _, a| Ok(Value::bool(io::open(cx, a[0])?.readable))),
     // __io_flags(io): the system's status flags of its descriptor, nil when it has none.
     intrinsic("__io_flags", 1, 1, |cx, _, a| {
-        let fd = io::raw(cx, a[0])?.fd;
-        // SAFETY: touches no memory.
-        let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-        Ok(if flags < 0 { Value::NIL } else { Value::fix(flags as i64) })
+        Ok(fcntl_getfl(Fd(io::raw(cx, a[0])?.fd)).map_or(Value::NIL, |flags| Value::fix(flags.bits() as i64)))
     }),
-    intrinsic("__fadvise", 4, 4, fadvise),
+    intrinsic("__fadvise", 4, 4, advise),
 ];
 
 fn fileno(cx: &mut Cx, r: Value, _: &[Value]) -> R {
@@ -102,16 +101,25 @@ fn pos(cx: &mut Cx, r: Value, _: &[Value]) -> R {
         crate::io::write::settle(cx, io)?;
     }
     if let Err(e) = io.flush() {
-        let l = io.label();
-        return Err(io::fail_plain(cx, e, &l));
+        return Err(io::failed(cx, io, e));
     }
-    // SAFETY: touches no memory.
-    let at = unsafe { libc::lseek(io.fd, 0, libc::SEEK_CUR) };
-    if at < 0 {
-        let (e, l) = (io::errno(), io.label());
-        return Err(io::fail_plain(cx, e, if io.path.is_some() { &l } else { "" }));
-    }
+    let at = lseek(io, 0, libc::SEEK_CUR).map_err(|e| not_moved(cx, io, e))?;
     Ok(Value::fix((at - io.pending().len() as i64).max(0)))
+}
+/// Moves the descriptor: its new place.
+fn lseek(io: &Io, offset: i64, whence: i32) -> Result<i64, Errno> {
+    let to = match whence {
+        libc::SEEK_SET => SeekFrom::Start(offset as u64),
+        libc::SEEK_CUR => SeekFrom::Current(offset),
+        libc::SEEK_END => SeekFrom::End(offset),
+        libc::SEEK_DATA => SeekFrom::Data(offset as u64),
+        libc::SEEK_HOLE => SeekFrom::Hole(offset as u64),
+        _ => return Err(Errno::INVAL),
+    };
+    rustix::fs::seek(Fd(io.fd), to).map(|at| at as i64)
+}
+fn not_moved(cx: &mut Cx, io: &Io, e: Errno) -> Exit {
+    if io.path.is_some() { io::failed(cx, io, e) } else { io::fail_plain(cx, e, "") }
 }
 /// __io_seek(io, offset, whence number)
 fn seek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -122,16 +130,10 @@ fn seek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         crate::io::write::settle(cx, io)?;
     }
     if let Err(e) = io.flush() {
-        let l = io.label();
-        return Err(io::fail_plain(cx, e, &l));
+        return Err(io::failed(cx, io, e));
     }
     let off = if whence == libc::SEEK_CUR { off.wrapping_sub(io.pending().len() as i64) } else { off };
-    // SAFETY: touches no memory.
-    let at = unsafe { libc::lseek(io.fd, off, whence) };
-    if at < 0 {
-        let (e, l) = (io::errno(), io.label());
-        return Err(io::fail_plain(cx, e, if io.path.is_some() { &l } else { "" }));
-    }
+    let at = lseek(io, off, whence).map_err(|e| not_moved(cx, io, e))?;
     io.forget();
     Ok(Value::fix(at))
 }
@@ -145,13 +147,7 @@ fn sysseek(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if !io.wbuf.is_empty() {
         let _ = io.flush();
     }
-    // SAFETY: touches no memory.
-    let at = unsafe { libc::lseek(io.fd, off, whence) };
-    if at < 0 {
-        let (e, l) = (io::errno(), io.label());
-        return Err(io::fail_plain(cx, e, &l));
-    }
-    Ok(Value::fix(at))
+    lseek(io, off, whence).map(Value::fix).map_err(|e| io::failed(cx, io, e))
 }
 fn binmode(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     let io = io::open(cx, r)?;
@@ -213,25 +209,16 @@ fn label(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn sync(cx: &mut Cx, r: Value, data: bool) -> R {
     let io = io::open(cx, r)?;
     if let Err(e) = io.flush() {
-        let l = io.label();
-        return Err(io::fail_plain(cx, e, &l));
+        return Err(io::failed(cx, io, e));
     }
-    // SAFETY: touches no memory.
-    let call = move |fd: i32| match unsafe { if data { libc::fdatasync(fd) } else { libc::fsync(fd) } } {
-        0 => 0,
-        _ => io::errno(),
-    };
-    let fd = io.out_fd();
-    let e = match io::OwnFd::copy(fd).filter(|_| cx.others_alive() || cx.job_ready()) {
+    let call = move |fd: BorrowedFd| if data { fdatasync(fd) } else { fsync(fd) };
+    let fd = Fd(io.out_fd());
+    let r = match fcntl_dupfd_cloexec(fd, 3).ok().filter(|_| cx.others_alive() || cx.job_ready()) {
         // The disk may take its time.
-        Some(own) => cx.offload(move || call(own.fd()))?,
-        None => call(fd),
+        Some(own) => cx.offload(move || call(own.as_fd()))?,
+        None => call(fd.as_fd()),
     };
-    if e != 0 {
-        let l = io.label();
-        return Err(io::fail_plain(cx, e, &l));
-    }
-    Ok(Value::fix(0))
+    r.map(|()| Value::fix(0)).map_err(|e| io::failed(cx, io, e))
 }
 /// __io_fcntl(io, command, integer)
 fn fcntl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -239,56 +226,33 @@ fn fcntl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let io = io::open(cx, a[0])?;
     // SAFETY: only integers are passed; commands that take pointers get an address the kernel checks.
     let r = unsafe { libc::fcntl(io.fd, c as i32, x) };
-    if r < 0 {
-        let (e, l) = (io::errno(), io.label());
-        return Err(io::fail_plain(cx, e, &l));
-    }
-    Ok(Value::fix(r as i64))
+    io::result(r).map(|r| Value::fix(r as i64)).map_err(|e| io::failed(cx, io, e))
 }
 /// __io_ioctl(io, request, integer or string buffer)
 fn ioctl(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let req = cx.arg_i64(a, 1)?;
     let io = io::open(cx, a[0])?;
-    let r = match a[2].as_str() {
-        Some(s) => {
-            // The kernel may write more than the string has: a copy with slack takes it.
-            let mut b = s.bytes().to_vec();
-            let n = b.len();
-            b.resize(n.max(4096), 0);
-            // SAFETY: the buffer is writable and larger than any standard request's argument.
-            let r = unsafe { libc::ioctl(io.fd, req as libc::c_ulong, b.as_mut_ptr()) };
-            if r >= 0 {
-                cx.heap.edit(s).buf.assign(&b[..n]);
-                s.changed();
-            }
-            r
-        }
-        None => {
-            let x = cx.arg_i64(a, 2)?;
-            // SAFETY: an integer argument.
-            unsafe { libc::ioctl(io.fd, req as libc::c_ulong, x) }
-        }
-    };
-    if r < 0 {
-        let (e, l) = (io::errno(), io.label());
-        return Err(io::fail_plain(cx, e, &l));
+    // The kernel may write more than the string has: a copy with slack takes it.
+    let text = a[2].as_str();
+    let mut b = text.map_or(Vec::new(), |s| s.bytes().to_vec());
+    let n = b.len();
+    b.resize(n.max(4096), 0);
+    let x = if text.is_some() { b.as_mut_ptr().expose_provenance() as i64 } else { cx.arg_i64(a, 2)? };
+    // SAFETY: an integer, or a buffer that is writable and larger than any standard request's argument.
+    let r = io::result(unsafe { libc::ioctl(io.fd, req as libc::c_ulong, x) }).map_err(|e| io::failed(cx, io, e))?;
+    if let Some(s) = text {
+        cx.heap.edit(s).buf.assign(&b[..n]);
+        s.changed();
     }
     Ok(Value::fix(r as i64))
 }
 /// __fadvise(io, offset, length, advice number)
-fn fadvise(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+fn advise(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (o, l, w) = (cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?, cx.arg_i64(a, 3)?);
     let io = io::open(cx, a[0])?;
-    // SAFETY: touches no memory.
-    unsafe { libc::posix_fadvise(io.fd, o, l, w as i32) };
+    let advices = [Advice::Normal, Advice::Random, Advice::Sequential, Advice::WillNeed, Advice::DontNeed, Advice::NoReuse];
+    if let Some(advice) = usize::try_from(w).ok().and_then(|w| advices.get(w)) {
+        let _ = fadvise(Fd(io.fd), o as u64, NonZeroU64::new(l as u64), *advice);
+    }
     Ok(Value::NIL)
-}
-
-/// Nanoseconds of the monotonic clock.
-pub fn monotonic() -> u64 {
-    // SAFETY: a zeroed timespec is a valid value to write into.
-    let mut t: libc::timespec = unsafe { std::mem::zeroed() };
-    // SAFETY: t is writable.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }

@@ -5,11 +5,13 @@
 //! left to the prelude, before a single byte is written.
 
 use crate::io::stdio;
-use crate::io::{self, Io};
+use crate::io::{self, Errno, Fd, Io};
 use kumi_core_string::encoding;
 use kumi_text::encoding::EncIndex;
 use kumi_text::transcode;
 use kumi_vm::*;
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::retry_on_intr;
 
 pub static TABLE: &[NativeDef] = &[
     n("IO", "write", 0, -1, write).guard(Guard::Objects),
@@ -149,43 +151,17 @@ pub fn flush_io(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
     }
     let b = std::mem::take(&mut io.wbuf);
     let mut at = 0;
-    let fd = io.out_fd();
     let r = loop {
         if at == b.len() {
             break Ok(());
         }
-        if io.socket {
-            match send(fd, &b[at..]) {
-                Ok(n) => at += n,
-                Err(libc::EINTR) => {}
-                Err(libc::EAGAIN) => {
-                    io.wbuf = b[at..].to_vec();
-                    return Err(crate::io::fill::wait(cx, io, false, true));
-                }
-                Err(e) => break Err(e),
-            }
-            continue;
-        }
-        match io::poll_fd(fd, false, true, 0) {
-            Ok(false) => {
+        match io.write_now(&b[at..]) {
+            Ok(n) => at += n,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
                 io.wbuf = b[at..].to_vec();
                 return Err(crate::io::fill::wait(cx, io, false, true));
             }
-            // As much as a pipe takes at once when it says that it takes something.
-            Ok(true) => {
-                let end = b.len().min(at + 4096);
-                // SAFETY: the slice is readable for its length.
-                let n = unsafe { libc::write(fd, b[at..].as_ptr().cast(), end - at) };
-                if n >= 0 {
-                    at += n as usize;
-                    continue;
-                }
-                match io::errno() {
-                    libc::EINTR | libc::EAGAIN => {}
-                    e => break Err(e),
-                }
-            }
-            Err(libc::EINTR) => {}
             Err(e) => break Err(e),
         }
     };
@@ -205,19 +181,13 @@ pub fn settle(cx: &mut Cx, io: &mut Io) -> Result<(), Exit> {
         Ok(()) => Ok(()),
     }
 }
-/// Sends what a socket takes at once.
-fn send(fd: i32, b: &[u8]) -> Result<usize, i32> {
-    // SAFETY: the slice is readable for its length.
-    let n = unsafe { libc::send(fd, b.as_ptr().cast(), b.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
-    usize::try_from(n).map_err(|_| io::errno())
-}
-fn done(cx: &mut Cx, io: &mut Io, r: Result<(), i32>) -> Result<(), Exit> {
+fn done(cx: &mut Cx, io: &mut Io, r: Result<(), Errno>) -> Result<(), Exit> {
     cx.io_done();
     match r {
         Ok(()) => Ok(()),
         Err(e) => {
             let p = io.path.clone().unwrap_or_default();
-            if e == libc::EPIPE && io.fd == 1 {
+            if e == Errno::PIPE && io.fd == 1 {
                 // As the system would have done it to a program that did not ask.
                 return Err(cx.call_helper("raise_sigpipe", &[]));
             }
@@ -395,8 +365,7 @@ fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let io = io::writer(cx, a[0])?;
     io.unread_to_fd();
-    // SAFETY: touches no memory.
-    let refuses = unsafe { libc::fcntl(io.out_fd(), libc::F_GETFL) } & libc::O_NONBLOCK != 0;
+    let refuses = fcntl_getfl(Fd(io.out_fd())).is_ok_and(|flags| flags.contains(OFlags::NONBLOCK));
     if !io.is_plain() && !refuses {
         // A pipe may be full: the task waits, not the worker.
         let sync = std::mem::replace(&mut io.sync, true);
@@ -405,40 +374,19 @@ fn syswrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return r.map(|_| Value::fix(s.bytes().len() as i64));
     }
     let _ = io.flush();
-    loop {
-        // SAFETY: the bytes are readable for their length.
-        let n = unsafe { libc::write(io.out_fd(), s.bytes().as_ptr().cast(), s.bytes().len()) };
-        if n >= 0 {
-            return Ok(Value::fix(n as i64));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            e => {
-                let l = io.label();
-                return Err(io::fail_plain(cx, e, &l));
-            }
-        }
-    }
+    let r = retry_on_intr(|| rustix::io::write(Fd(io.out_fd()), s.bytes()));
+    written(cx, io, r)
+}
+fn written(cx: &mut Cx, io: &Io, r: Result<usize, Errno>) -> R {
+    r.map(|n| Value::fix(n as i64)).map_err(|e| io::failed(cx, io, e))
 }
 /// __io_pwrite(io, string, offset)
 fn pwrite(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_str(a, 1)?;
     let at = cx.arg_i64(a, 2)?;
     let io = io::writer(cx, a[0])?;
-    loop {
-        // SAFETY: the bytes are readable for their length.
-        let n = unsafe { libc::pwrite(io.out_fd(), s.bytes().as_ptr().cast(), s.bytes().len(), at) };
-        if n >= 0 {
-            return Ok(Value::fix(n as i64));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            e => {
-                let l = io.label();
-                return Err(io::fail_plain(cx, e, &l));
-            }
-        }
-    }
+    let r = retry_on_intr(|| rustix::io::pwrite(Fd(io.out_fd()), s.bytes(), at as u64));
+    written(cx, io, r)
 }
 /// __io_try_write(io, string): bytes written without blocking, or nil when that would block.
 fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -455,36 +403,19 @@ fn try_write(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             r => r?,
         }
     } else if let Err(e) = io.flush() {
-        let l = io.label();
-        return Err(io::fail_plain(cx, e, &l));
+        return Err(io::failed(cx, io, e));
     }
     let fd = io.out_fd();
-    if io.socket {
-        return match send(fd, s.bytes()) {
-            Ok(n) => Ok(Value::fix(n as i64)),
-            Err(libc::EINTR) => Err(Exit::Again),
-            Err(libc::EAGAIN) => Ok(Value::NIL),
-            Err(e) => Err(io::fail_plain(cx, e, "")),
-        };
-    }
-    // SAFETY: fcntl on flags touches no memory.
-    unsafe {
-        let fl = libc::fcntl(fd, libc::F_GETFL);
-        libc::fcntl(fd, libc::F_SETFL, fl | libc::O_NONBLOCK);
-    }
-    loop {
-        // SAFETY: the bytes are readable for their length.
-        let n = unsafe { libc::write(fd, s.bytes().as_ptr().cast(), s.bytes().len()) };
-        if n >= 0 {
-            return Ok(Value::fix(n as i64));
-        }
-        match io::errno() {
-            libc::EINTR => {}
-            libc::EAGAIN => return Ok(Value::NIL),
-            e => {
-                let l = io.label();
-                return Err(io::fail_plain(cx, e, &l));
-            }
-        }
+    let r = if io.socket {
+        io.write_now(s.bytes())
+    } else {
+        io::set_nonblock(fd, true);
+        rustix::io::write(Fd(fd), s.bytes())
+    };
+    match r {
+        Err(Errno::INTR) => Err(Exit::Again),
+        Err(Errno::AGAIN) => Ok(Value::NIL),
+        Err(e) if io.socket => Err(io::fail_plain(cx, e, "")),
+        r => written(cx, io, r),
     }
 }

@@ -4,50 +4,56 @@ pub(crate) mod env;
 pub(crate) mod signal;
 pub(crate) mod spawn;
 
-use crate::io::{self, fail_plain};
+use crate::file::path;
+use crate::io::{self, Errno, fail_plain};
 use kumi_vm::task::Waits;
 use kumi_vm::*;
+use rustix::fs::Uid;
+use rustix::process::*;
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 pub static TABLE: &[NativeDef] = &[
     n("Process.", "pid", 0, 0, |_, _, _| Ok(Value::fix(std::process::id() as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "ppid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getppid() } as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "getpgrp", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getpgrp() } as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "uid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getuid() } as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "gid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getgid() } as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "euid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::geteuid() } as i64))),
-    // SAFETY: touches no memory.
-    n("Process.", "egid", 0, 0, |_, _, _| Ok(Value::fix(unsafe { libc::getegid() } as i64))),
-    intrinsic("__set_id", 2, 2, set_id),
+    n("Process.", "ppid", 0, 0, |_, _, _| Ok(Value::fix(Pid::as_raw(getppid()) as i64))),
+    n("Process.", "getpgrp", 0, 0, |_, _, _| Ok(Value::fix(getpgrp().as_raw_pid() as i64))),
+    n("Process.", "uid", 0, 0, |_, _, _| Ok(Value::fix(getuid().as_raw() as i64))),
+    n("Process.", "gid", 0, 0, |_, _, _| Ok(Value::fix(getgid().as_raw() as i64))),
+    n("Process.", "euid", 0, 0, |_, _, _| Ok(Value::fix(geteuid().as_raw() as i64))),
+    n("Process.", "egid", 0, 0, |_, _, _| Ok(Value::fix(getegid().as_raw() as i64))),
     intrinsic("__set_ids", 3, 3, set_ids),
     n("Process.", "getpgid", 1, 1, |cx, _, a| {
-        let p = pid(cx, a, 0)?;
-        // SAFETY: touches no memory.
-        check(cx, unsafe { libc::getpgid(p) })
+        let p = pid(cx, a, 0, Errno::SRCH)?;
+        check(cx, getpgid(p).map(Pid::as_raw_pid))
     }),
     n("Process.", "setpgid", 2, 2, |cx, _, a| {
-        let (p, g) = (pid(cx, a, 0)?, pid(cx, a, 1)?);
-        // SAFETY: touches no memory.
-        check(cx, unsafe { libc::setpgid(p, g) })
+        let (g, p) = (pid(cx, a, 1, Errno::INVAL)?, pid(cx, a, 0, Errno::SRCH)?);
+        check(cx, setpgid(p, g).map(|()| 0))
     }),
-    // SAFETY: touches no memory.
-    n("Process.", "setpgrp", 0, 0, |cx, _, _| check(cx, unsafe { libc::setpgid(0, 0) })),
+    n("Process.", "setpgrp", 0, 0, |cx, _, _| check(cx, setpgid(None, None).map(|()| 0))),
     n("Process.", "getsid", 0, 1, |cx, _, a| {
-        let p = if a.is_empty() { 0 } else { pid(cx, a, 0)? };
-        // SAFETY: touches no memory.
-        check(cx, unsafe { libc::getsid(p) })
+        let p = if a.is_empty() { None } else { pid(cx, a, 0, Errno::SRCH)? };
+        check(cx, getsid(p).map(Pid::as_raw_pid))
     }),
-    // SAFETY: touches no memory.
-    n("Process.", "setsid", 0, 0, |cx, _, _| check(cx, unsafe { libc::setsid() })),
-    n("Process.", "getpriority", 2, 2, getpriority),
+    n("Process.", "setsid", 0, 0, |cx, _, _| check(cx, setsid().map(Pid::as_raw_pid))),
+    n("Process.", "getpriority", 2, 2, |cx, _, a| {
+        let r = match cx.arg_i64(a, 0)? {
+            PROCESS => getpriority_process(pid(cx, a, 1, Errno::SRCH)?),
+            GROUP => getpriority_pgrp(pid(cx, a, 1, Errno::SRCH)?),
+            USER => getpriority_user(Uid::from_raw_unchecked(cx.arg_i64(a, 1)? as u32)),
+            _ => Err(Errno::INVAL),
+        };
+        check(cx, r)
+    }),
     n("Process.", "setpriority", 3, 3, |cx, _, a| {
-        let (k, w, p) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?);
-        // SAFETY: touches no memory.
-        check(cx, unsafe { libc::setpriority(k as _, w as libc::id_t, p as i32) })
+        let n = cx.arg_i64(a, 2)? as i32;
+        let r = match cx.arg_i64(a, 0)? {
+            PROCESS => setpriority_process(pid(cx, a, 1, Errno::SRCH)?, n),
+            GROUP => setpriority_pgrp(pid(cx, a, 1, Errno::SRCH)?, n),
+            USER => setpriority_user(Uid::from_raw_unchecked(cx.arg_i64(a, 1)? as u32), n),
+            _ => Err(Errno::INVAL),
+        };
+        check(cx, r.map(|()| 0))
     }),
     intrinsic("__getrlimit", 1, 1, getrlimit).guard(Guard::None),
     intrinsic("__setrlimit", 3, 3, setrlimit),
@@ -56,9 +62,9 @@ pub static TABLE: &[NativeDef] = &[
     intrinsic("__initgroups", 2, 2, |cx, _, a| {
         let u = cx.arg_path(a, 0)?;
         let g = cx.arg_i64(a, 1)?;
-        let c = crate::io::open::c_path(cx, u.bytes())?;
+        let c = CString::new(u.bytes()).unwrap_or_default();
         // SAFETY: c is a terminated string.
-        check(cx, unsafe { libc::initgroups(c.as_ptr(), g as libc::gid_t) })
+        check(cx, io::result(unsafe { libc::initgroups(c.as_ptr(), g as libc::gid_t) }))
     })
     .guard(Guard::World),
     intrinsic("__user_id", 2, 2, user_id).guard(Guard::World),
@@ -101,6 +107,11 @@ pub static TABLE: &[NativeDef] = &[
     }),
 ];
 
+/// Whose priority is meant.
+const PROCESS: i64 = libc::PRIO_PROCESS as i64;
+const GROUP: i64 = libc::PRIO_PGRP as i64;
+const USER: i64 = libc::PRIO_USER as i64;
+
 /// The payload of a Process::Status: what waitpid told.
 pub struct Status {
     pub pid: i32,
@@ -124,9 +135,9 @@ pub fn boot(cx: &mut Cx) {
     for (name, v) in [
         ("WNOHANG", libc::WNOHANG as i64),
         ("WUNTRACED", libc::WUNTRACED as i64),
-        ("PRIO_PROCESS", 0),
-        ("PRIO_PGRP", 1),
-        ("PRIO_USER", 2),
+        ("PRIO_PROCESS", PROCESS),
+        ("PRIO_PGRP", GROUP),
+        ("PRIO_USER", USER),
         ("RLIMIT_CPU", libc::RLIMIT_CPU as i64),
         ("RLIMIT_FSIZE", libc::RLIMIT_FSIZE as i64),
         ("RLIMIT_DATA", libc::RLIMIT_DATA as i64),
@@ -170,36 +181,20 @@ fn set_last(cx: &mut Cx, v: Value) {
 fn this<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v Status, Exit> {
     v.as_data::<Status>().ok_or_else(|| cx.type_error("uninitialized Process::Status"))
 }
-fn pid(cx: &mut Cx, a: &[Value], i: usize) -> Result<libc::pid_t, Exit> {
-    cx.arg_c_int(a, i)
+/// A process or group, none for 0; `wrong` for what is none.
+fn pid(cx: &mut Cx, a: &[Value], i: usize, wrong: Errno) -> Result<Option<Pid>, Exit> {
+    let n = cx.arg_c_int(a, i)?;
+    if n < 0 { Err(fail_plain(cx, wrong, "")) } else { Ok(Pid::from_raw(n)) }
 }
-fn check(cx: &mut Cx, r: i32) -> R {
-    if r < 0 {
-        let e = io::errno();
-        return Err(fail_plain(cx, e, ""));
-    }
-    Ok(Value::fix(r as i64))
+fn check(cx: &mut Cx, r: Result<i32, Errno>) -> R {
+    r.map(|n| Value::fix(n as i64)).map_err(|e| fail_plain(cx, e, ""))
 }
-/// __set_id(which, number): which 0 uid, 1 gid, 2 euid, 3 egid.
-fn set_id(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (k, n) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)? as u32);
-    let keep = u32::MAX;
-    // SAFETY: touch no memory.
-    let r = unsafe {
-        match k {
-            0 => libc::setreuid(n, keep),
-            1 => libc::setregid(n, keep),
-            2 => libc::setreuid(keep, n),
-            _ => libc::setregid(keep, n),
-        }
-    };
-    check(cx, r)
-}
-/// __set_ids(which, a, b): which 0 setuid, 1 setgid, 2 setreuid, 3 setregid, 4 setresuid (a, b, b), 5 setresgid.
+/// __set_ids(which, a, b): which 0 setuid, 1 setgid, 2 setreuid, 3 setregid, 4 setresuid (a, b, b), 5 setresgid. These
+/// are the C library's, which sets them for all threads.
 fn set_ids(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (k, x, y) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)? as u32, cx.arg_i64(a, 2)? as u32);
     // SAFETY: touch no memory.
-    let r = unsafe {
+    let r = io::result(unsafe {
         match k {
             0 => libc::setuid(x),
             1 => libc::setgid(x),
@@ -208,28 +203,18 @@ fn set_ids(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             4 => libc::setresuid(x, y, y),
             _ => libc::setresgid(x, y, y),
         }
-    };
+    });
     check(cx, r)
 }
-fn getpriority(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (k, w) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?);
-    // SAFETY: errno's address is valid; the rest touches no memory.
-    let (r, e) = unsafe {
-        *libc::__errno_location() = 0;
-        let r = libc::getpriority(k as _, w as libc::id_t);
-        (r, *libc::__errno_location())
-    };
-    if r == -1 && e != 0 {
-        return Err(fail_plain(cx, e, ""));
-    }
-    Ok(Value::fix(r as i64))
+/// A limit of this process by its number, which `new` replaces.
+fn limits(resource: i64, new: Option<libc::rlimit>) -> Result<libc::rlimit, Errno> {
+    let mut old = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let new = new.as_ref().map_or(std::ptr::null(), |l| l as *const libc::rlimit);
+    // SAFETY: `new` is null or readable, `old` is writable.
+    io::result(unsafe { libc::prlimit(0, resource as _, new, &mut old) }).map(|_| old)
 }
 fn getrlimit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let k = cx.arg_i64(a, 0)?;
-    let mut l = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: l is writable.
-    let r = unsafe { libc::getrlimit(k as _, &mut l) };
-    check(cx, r)?;
+    let l = limits(cx.arg_i64(a, 0)?, None).map_err(|e| fail_plain(cx, e, ""))?;
     let (x, y) = (cx.uint(l.rlim_cur), cx.uint(l.rlim_max));
     Ok(cx.array(&[x, y]))
 }
@@ -242,20 +227,11 @@ fn limit(cx: &mut Cx, a: &[Value], i: usize) -> Result<u64, Exit> {
 fn setrlimit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let k = cx.arg_i64(a, 0)?;
     let l = libc::rlimit { rlim_cur: limit(cx, a, 1)?, rlim_max: limit(cx, a, 2)? };
-    // SAFETY: l is readable.
-    let r = unsafe { libc::setrlimit(k as _, &l) };
-    check(cx, r)?;
-    Ok(Value::NIL)
+    limits(k, Some(l)).map(|_| Value::NIL).map_err(|e| fail_plain(cx, e, ""))
 }
 fn groups(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let mut g = vec![0; 65536];
-    // SAFETY: the vector has that many entries.
-    let n = unsafe { libc::getgroups(65536, g.as_mut_ptr()) };
-    if n < 0 {
-        return check(cx, n);
-    }
-    let v: Vec<Value> = g[..n as usize].iter().map(|g| Value::fix(*g as i64)).collect();
-    Ok(cx.array_vec(v))
+    let all = getgroups().map_err(|e| fail_plain(cx, e, ""))?;
+    Ok(cx.array_vec(all.iter().map(|g| Value::fix(g.as_raw() as i64)).collect()))
 }
 fn setgroups(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let l = cx.arg_array(a, 0)?;
@@ -264,23 +240,18 @@ fn setgroups(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         g.push(cx.arg_i64(&[v], 0)? as libc::gid_t);
     }
     // SAFETY: the vector has that many entries.
-    let r = unsafe { libc::setgroups(g.len(), g.as_ptr()) };
-    check(cx, r)?;
+    check(cx, io::result(unsafe { libc::setgroups(g.len(), g.as_ptr()) }))?;
     Ok(a[0])
 }
 /// __user_id(name, group?): the number of a user or group, nil when there is none.
 fn user_id(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = cx.arg_path(a, 0)?;
-    let c = crate::io::open::c_path(cx, s.bytes())?;
-    // SAFETY: c is a terminated string; the result is read before anything else asks.
-    let id = unsafe {
-        if a[1].truthy() {
-            let g = libc::getgrnam(c.as_ptr());
-            if g.is_null() { None } else { Some((*g).gr_gid) }
-        } else {
-            let p = libc::getpwnam(c.as_ptr());
-            if p.is_null() { None } else { Some((*p).pw_uid) }
-        }
+    let id = match a[1].truthy() {
+        true => CString::new(s.bytes()).ok().and_then(|c| {
+            // SAFETY: c is a terminated string; the result is null, or read before anything else asks (`Guard::World`).
+            unsafe { libc::getgrnam(c.as_ptr()).as_ref() }.map(|g| g.gr_gid)
+        }),
+        false => path::user(Some(s.bytes())).map(|u| u.0),
     };
     Ok(id.map_or(Value::NIL, |i| Value::fix(i as i64)))
 }
@@ -289,9 +260,11 @@ fn times(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let mut out = Vec::new();
     for who in [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN] {
         // SAFETY: a zeroed rusage is a valid value to write into.
-        let mut u: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: u is writable.
-        unsafe { libc::getrusage(who, &mut u) };
+        let u = unsafe {
+            let mut u: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &mut u);
+            u
+        };
         for t in [u.ru_utime, u.ru_stime] {
             out.push(cx.float(t.tv_sec as f64 + t.tv_usec as f64 / 1e6));
         }
@@ -305,15 +278,16 @@ fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     // A signal that comes from here on waits until the child, or the parent, is ready for it: none is lost.
     let held = crate::process::signal::hold();
     // While the world is stopped no other worker holds a lock of the runtime or of the allocator.
+    let mut e = None;
     let forked = cx.fork_world(|| {
         // SAFETY: the other OS threads stand still; the child goes on with a copy of this one.
-        let p = unsafe { libc::fork() };
-        if p == 0 {
+        let p = io::result(unsafe { libc::fork() });
+        if p == Ok(0) {
             crate::process::signal::after_fork();
         }
-        p
+        e = p.err();
+        p.unwrap_or(-1)
     });
-    let e = io::errno();
     match forked {
         // Another worker stopped the world first.
         None => Err(Exit::Again),
@@ -322,35 +296,23 @@ fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             drop(held);
             Ok(Value::NIL)
         }
-        Some(p) if p > 0 => Ok(Value::fix(p as i64)),
-        _ => Err(fail_plain(cx, e, "fork(2)")),
+        Some(p) => e.map_or(Ok(Value::fix(p as i64)), |e| Err(fail_plain(cx, e, "fork(2)"))),
     }
 }
 /// Descriptors of children that somebody waits for, by number, as long as the child is there.
 #[derive(Default)]
-struct Children(Vec<(i32, i32)>);
+struct Children(Vec<(i32, OwnedFd)>);
 
-/// A descriptor that can be read from when the child has ended.
-#[cfg(target_os = "linux")]
-fn pidfd_open(pid: i32) -> i32 {
-    // SAFETY: touches no memory. The descriptor is closed by exec.
-    unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 }
-}
-#[cfg(not(target_os = "linux"))]
-fn pidfd_open(_: i32) -> i32 {
-    -1
-}
-/// The descriptor to wait for child `pid` with; `None` where there is none.
-fn child_fd(cx: &mut Cx, pid: i32) -> Option<i32> {
-    if let Some(c) = cx.state::<Children>().0.iter().find(|c| c.0 == pid) {
-        return Some(c.1);
+/// The descriptor that can be read from when child `pid` has ended; `None` where there is none.
+fn child_fd(cx: &mut Cx, pid: Pid) -> Option<i32> {
+    let n = pid.as_raw_pid();
+    if let Some(c) = cx.state::<Children>().0.iter().find(|c| c.0 == n) {
+        return Some(c.1.as_raw_fd());
     }
-    let fd = pidfd_open(pid);
-    if fd < 0 {
-        return None;
-    }
-    cx.state::<Children>().0.push((pid, fd));
-    Some(fd)
+    let fd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    let number = fd.as_raw_fd();
+    cx.state::<Children>().0.push((n, fd));
+    Some(number)
 }
 /// The child is not there any more: others that wait for it look again.
 fn child_gone(cx: &mut Cx, pid: i32) {
@@ -359,61 +321,63 @@ fn child_gone(cx: &mut Cx, pid: i32) {
         list.iter().position(|c| c.0 == pid).map(|i| list.swap_remove(i).1)
     };
     if let Some(fd) = fd {
-        cx.closing(fd);
-        io::close_fd(fd);
+        cx.closing(fd.as_raw_fd());
     }
 }
 /// A child's children are others.
 fn forget_children(cx: &mut Cx) {
-    for (_, fd) in std::mem::take(&mut cx.state::<Children>().0) {
-        io::close_fd(fd);
-    }
+    cx.state::<Children>().0.clear();
 }
 
+/// The number and status of a child that has changed, if one has. `p`: a child, 0: one of this group, -1: any, less: of a group.
+fn wait_for(p: i32, flags: i32) -> Result<Option<(i32, i32)>, Errno> {
+    let options = WaitOptions::from_bits_retain(flags as u32);
+    let found = match p {
+        0.. => rustix::process::waitpid(Pid::from_raw(p), options),
+        -1 => wait(options),
+        _ => waitpgid(p.checked_neg().and_then(Pid::from_raw).ok_or(Errno::SRCH)?, options),
+    };
+    Ok(found?.map(|(pid, status)| (pid.as_raw_pid(), status.as_raw())))
+}
 /// __waitpid(pid, flags): the Process::Status of a child that ended, nil with WNOHANG when none did. The task waits, never
 /// the worker, so that a signal or another thread's interrupt ends the wait.
 fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let p = pid(cx, a, 0)?;
+    let p = cx.arg_c_int(a, 0)?;
     let flags = cx.arg_i64(a, 1)? as i32;
-    let mut s = 0;
-    // SAFETY: s is writable.
-    let r = unsafe { libc::waitpid(p, &mut s, flags | libc::WNOHANG) };
-    let e = io::errno();
-    if r != 0 && cx.task.waits == Waits::Child {
+    let found = wait_for(p, flags | libc::WNOHANG);
+    if found != Ok(None) && cx.task.waits == Waits::Child {
         cx.task.waits = Waits::Nothing;
     }
-    if r > 0 {
-        if !libc::WIFSTOPPED(s) && !libc::WIFCONTINUED(s) {
-            child_gone(cx, r);
-        }
-        let c = cx.k.process_status;
-        let v = cx.data(c, Status { pid: r, status: s });
-        if a.len() < 3 {
-            set_last(cx, v);
-        }
-        return Ok(v);
-    }
-    if r == 0 {
-        if flags & libc::WNOHANG != 0 {
-            return Ok(Value::NIL);
-        }
-        if p > 0 && flags == 0 && !cx.hooked() {
-            if let Some(fd) = child_fd(cx, p) {
-                return Err(cx.park_io(fd, true, false));
+    match found {
+        Ok(Some((pid, status))) => {
+            if !libc::WIFSTOPPED(status) && !libc::WIFCONTINUED(status) {
+                child_gone(cx, pid);
             }
+            let c = cx.k.process_status;
+            let v = cx.data(c, Status { pid, status });
+            if a.len() < 3 {
+                set_last(cx, v);
+            }
+            Ok(v)
         }
-        // The longer it takes, the rarer the looks.
-        let now = now_ns();
-        if cx.task.waits != Waits::Child {
-            cx.task.waits = Waits::Child;
-            cx.task.since = now;
+        Ok(None) if flags & libc::WNOHANG != 0 => Ok(Value::NIL),
+        Ok(None) => {
+            if let Some(pid) = Pid::from_raw(p.max(0)).filter(|_| flags == 0 && !cx.hooked()) {
+                if let Some(fd) = child_fd(cx, pid) {
+                    return Err(cx.park_io(fd, true, false));
+                }
+            }
+            // The longer it takes, the rarer the looks.
+            let now = now_ns();
+            if cx.task.waits != Waits::Child {
+                cx.task.waits = Waits::Child;
+                cx.task.since = now;
+            }
+            let pause = (now.saturating_sub(cx.task.since) / 8).clamp(300_000, 20_000_000);
+            Err(cx.park(now + pause))
         }
-        let pause = (now.saturating_sub(cx.task.since) / 8).clamp(300_000, 20_000_000);
-        return Err(cx.park(now + pause));
-    }
-    match e {
-        libc::EINTR => Err(Exit::Again),
-        e => {
+        Err(Errno::INTR) => Err(Exit::Again),
+        Err(e) => {
             if p > 0 {
                 child_gone(cx, p);
             }

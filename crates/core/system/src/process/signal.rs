@@ -1,9 +1,10 @@
 //! Signals: a handler that only takes note, and what runs at the next safepoint.
 //!
-//! The operating system knows one handler a process, so the notes are process-wide:
-//! the only statics of this crate. The runtime that registered last receives them. A
+//! The operating system knows one handler a process, so the notes are process-wide
+//! statics. The runtime that registered last receives them. A
 //! handler sets a bit and the poll flag; the loop then asks [`next`] what to call.
 
+use crate::io::{self, Errno, Fd};
 use kumi_vm::*;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
@@ -99,35 +100,28 @@ extern "C" fn note(sig: libc::c_int) {
     }
     let fd = kumi_vm::worker::WAKE_FD.load(Acquire);
     if fd >= 0 {
-        let one = 1u64;
-        // SAFETY: write is async-signal-safe; eight bytes of a local.
-        unsafe {
-            let errno = libc::__errno_location();
-            let old = *errno;
-            libc::write(fd, (&raw const one).cast(), 8);
-            *errno = old;
-        }
+        // The system call itself: safe in a handler, and leaves errno alone.
+        let _ = rustix::io::write(Fd(fd), &1u64.to_ne_bytes());
     }
 }
 extern "C" fn nothing(_: libc::c_int) {}
 
-/// Sets the system's action for a signal; false when it refuses.
-fn set(sig: i32, handler: libc::sighandler_t) -> bool {
-    // SAFETY: a zeroed sigaction is valid; the handlers are async-signal-safe.
+/// The system's action for a signal, which `new` replaces; `None` when it refuses.
+fn action(sig: i32, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+    // SAFETY: a zeroed sigaction is valid to write into; handlers are async-signal-safe.
     unsafe {
-        let mut sa: libc::sigaction = std::mem::zeroed();
-        sa.sa_sigaction = handler;
-        libc::sigemptyset(&mut sa.sa_mask);
-        libc::sigaction(sig, &sa, std::ptr::null_mut()) == 0
+        let mut old = std::mem::zeroed();
+        (libc::sigaction(sig, new.map_or(std::ptr::null(), |n| n), &mut old) == 0).then_some(old)
     }
 }
+/// Sets the system's action for a signal; false when it refuses.
+fn set(sig: i32, handler: libc::sighandler_t) -> bool {
+    // SAFETY: all zeros is a sigaction that blocks no signal and has no flags.
+    let new = libc::sigaction { sa_sigaction: handler, ..unsafe { std::mem::zeroed() } };
+    action(sig, Some(&new)).is_some()
+}
 fn current(sig: i32) -> libc::sighandler_t {
-    // SAFETY: a zeroed sigaction is valid to write into.
-    unsafe {
-        let mut sa: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(sig, std::ptr::null(), &mut sa);
-        sa.sa_sigaction
-    }
+    action(sig, None).map_or(libc::SIG_DFL, |a| a.sa_sigaction)
 }
 fn handler() -> libc::sighandler_t {
     note as extern "C" fn(libc::c_int) as libc::sighandler_t
@@ -158,18 +152,26 @@ pub fn boot(cx: &mut Cx) {
 /// mask that becomes what this one's was.
 pub struct Held(libc::sigset_t);
 pub fn hold() -> Held {
-    // SAFETY: both sets are alive and written before they are read.
-    unsafe {
-        let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
+    // SAFETY: a zeroed set is valid to write into.
+    let all = unsafe {
+        let mut all = std::mem::zeroed();
         libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        Held(old)
+        all
+    };
+    Held(mask(&all))
+}
+/// Puts a mask in force; what was in force until then.
+fn mask(new: &libc::sigset_t) -> libc::sigset_t {
+    // SAFETY: both sets are alive, and a zeroed one is valid to write into.
+    unsafe {
+        let mut old = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, new, &mut old);
+        old
     }
 }
 impl Drop for Held {
     fn drop(&mut self) {
-        // SAFETY: the set is the one that was in force.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+        mask(&self.0);
     }
 }
 /// Between fork and exec: what calls our handlers does again what the system does by default, then signals that came
@@ -181,8 +183,7 @@ pub fn before_exec(held: &Held) {
             set(sig, libc::SIG_DFL);
         }
     }
-    // SAFETY: the set is the one that was in force.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &held.0, std::ptr::null_mut()) };
+    mask(&held.0);
 }
 /// What our handlers caught does what the system does by default, until this is dropped: for an exec in place, which
 /// takes the handlers and what they noted with it.
@@ -217,24 +218,14 @@ pub fn let_go() {
 }
 /// What SIGINT does, while somebody else (a line editor) handles it for a time.
 #[derive(Clone, Copy)]
-pub struct OnInterrupt(libc::sigaction);
+pub struct OnInterrupt(Option<libc::sigaction>);
 impl OnInterrupt {
     pub fn now() -> OnInterrupt {
-        // SAFETY: a zeroed sigaction is valid to write into.
-        unsafe {
-            let mut sa: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(libc::SIGINT, std::ptr::null(), &mut sa);
-            OnInterrupt(sa)
-        }
+        OnInterrupt(action(libc::SIGINT, None))
     }
     /// Puts it in force; what was in force until then.
     pub fn swap(self) -> OnInterrupt {
-        // SAFETY: both are valid; this one was in force before.
-        unsafe {
-            let mut old: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(libc::SIGINT, &self.0, &mut old);
-            OnInterrupt(old)
-        }
+        OnInterrupt(action(libc::SIGINT, self.0.as_ref()))
     }
 }
 /// A child forgets what came before it was made.
@@ -280,7 +271,7 @@ fn trap(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             _ => libc::SIG_DFL,
         };
         if !set(n, h) {
-            return Err(crate::io::fail_plain(cx, libc::EINVAL, &format!("SIG{}", name_of(n))));
+            return Err(io::fail_plain(cx, Errno::INVAL, &format!("SIG{}", name_of(n))));
         }
     }
     cx.heap.publish(a[2]);
@@ -297,11 +288,8 @@ fn kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // A signal to ourselves goes to this thread, so that it has come before the call returns.
     let own = pid == std::process::id() as i64 && sig != 0;
     // SAFETY: touches no memory.
-    if unsafe { if own { libc::raise(sig as i32) } else { libc::kill(pid as libc::pid_t, sig as i32) } } != 0 {
-        let e = crate::io::errno();
-        return Err(crate::io::fail_plain(cx, e, ""));
-    }
-    Ok(Value::fix(1))
+    let r = unsafe { if own { libc::raise(sig as i32) } else { libc::kill(pid as libc::pid_t, sig as i32) } };
+    if r == 0 { Ok(Value::fix(1)) } else { Err(io::fail_plain(cx, io::errno(), "")) }
 }
 
 #[cfg(test)]

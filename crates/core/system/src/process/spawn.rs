@@ -4,10 +4,15 @@
 //! The child reports a failure through a pipe that a successful exec closes.
 
 use crate::file::path;
-use crate::io::{self, fail_plain};
+use crate::io::{self, Errno, Fd, fail_plain};
 use kumi_vm::*;
+use rustix::fs::{Access, FileType, Mode, Stat, access, stat};
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd, retry_on_intr};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, chdir, setpgid, umask};
 use std::ffi::CString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 
 pub static TABLE: &[NativeDef] =
     &[intrinsic("__spawn", 4, 4, spawn).guard(Guard::None), intrinsic("__exec", 5, 5, exec).guard(Guard::None)];
@@ -27,7 +32,7 @@ struct Plan {
     limits: Vec<(i64, u64, u64)>,
     close_others: bool,
     /// Of the streams among the redirects, whose own ones may be closed meanwhile.
-    _copies: Vec<io::OwnFd>,
+    _copies: Vec<OwnedFd>,
 }
 
 fn cstr(cx: &mut Cx, v: Value) -> Result<CString, Exit> {
@@ -86,10 +91,10 @@ fn needs_shell(s: &[u8]) -> bool {
     ];
     WORDS.contains(&first)
 }
-/// Finds the program in PATH; the errno when it is not there.
-fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
+/// Finds the program in PATH; ENOENT when it is not there.
+fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Errno> {
     if name.is_empty() {
-        return Err(libc::ENOENT);
+        return Err(Errno::NOENT);
     }
     if name.contains(&b'/') {
         return Ok(name.to_vec());
@@ -98,15 +103,12 @@ fn find(name: &[u8], path: &[u8]) -> Result<Vec<u8>, i32> {
         let mut p = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
         p.push(b'/');
         p.extend_from_slice(name);
-        let Ok(c) = CString::new(p.clone()) else { continue };
-        // SAFETY: c is a terminated string.
-        if unsafe { libc::access(c.as_ptr(), libc::X_OK) } == 0 {
-            if std::fs::metadata(std::ffi::OsStr::from_bytes(&p)).is_ok_and(|m| m.is_file()) {
-                return Ok(p);
-            }
+        let is_file = |st: Stat| FileType::from_raw_mode(st.st_mode) == FileType::RegularFile;
+        if access(&p, Access::EXEC_OK).is_ok() && stat(&p).is_ok_and(is_file) {
+            return Ok(p);
         }
     }
-    Err(libc::ENOENT)
+    Err(Errno::NOENT)
 }
 
 /// Arguments of both intrinsics: (command, environment, redirects, options).
@@ -159,7 +161,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
                 line.as_bytes().split(|c| c.is_ascii_whitespace()).filter(|w| !w.is_empty()).filter_map(|w| CString::new(w).ok()).collect();
             match words.first() {
                 Some(w) => (w.as_bytes().to_vec(), words.clone()),
-                None => return Err(fail_plain(cx, libc::ENOENT, &line.to_string_lossy())),
+                None => return Err(fail_plain(cx, Errno::NOENT, &line.to_string_lossy())),
             }
         }
     } else {
@@ -211,7 +213,7 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
             Some(0) if x.is_fix() => plan.redirects.push((fd, x.fix_val() as i32)),
             Some(0) => {
                 let copy = io::own_fd(cx, *x)?;
-                plan.redirects.push((fd, copy.fd()));
+                plan.redirects.push((fd, copy.as_raw_fd()));
                 plan._copies.push(copy);
             }
             Some(1) => plan.redirects.push((fd, -1)),
@@ -221,73 +223,57 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     Ok(plan)
 }
 
-/// Everything between fork and exec. Returns only when something failed: errno. System calls only.
+/// Everything between fork and exec. System calls only.
+fn prepare(p: &Plan, spare: &mut [(i32, i32)]) -> Result<(), Errno> {
+    if let Some(g) = p.pgroup {
+        setpgid(None, if g < 0 { return Err(Errno::INVAL) } else { Pid::from_raw(g) })?;
+    }
+    for (k, cur, max) in &p.limits {
+        super::limits(*k, Some(libc::rlimit { rlim_cur: *cur, rlim_max: *max }))?;
+    }
+    if let Some(m) = p.umask {
+        umask(Mode::from_bits_retain(m));
+    }
+    // Sources first get out of the way of targets.
+    for (to, (fd, src)) in spare.iter_mut().zip(&p.redirects) {
+        *to = (*fd, if *src < 0 { -1 } else { fcntl_dupfd_cloexec(Fd(*src), 64)?.into_raw_fd() });
+    }
+    for (fd, src) in spare.iter() {
+        if *src < 0 {
+            let _ = io::close(*fd);
+        } else {
+            io::dup_over(*src, *fd, false)?;
+        }
+    }
+    for (fd, src) in &p.inner {
+        io::dup_over(*src, *fd, false)?;
+    }
+    if p.close_others {
+        for fd in (3..1024).filter(|fd| !p.redirects.iter().chain(&p.inner).any(|r| r.0 == *fd)) {
+            if let Ok(flags) = fcntl_getfd(Fd(fd)) {
+                let _ = fcntl_setfd(Fd(fd), flags | FdFlags::CLOEXEC);
+            }
+        }
+    }
+    if let Some(d) = &p.chdir {
+        chdir(d)?;
+    }
+    Ok(())
+}
+/// Becomes the program. Returns only when something failed. System calls only.
 ///
 /// # Safety
 /// Runs in a fresh child, or in a process that is about to be replaced.
-unsafe fn become_it(
-    p: &Plan,
-    argv: &[*const libc::c_char],
-    envp: &[*const libc::c_char],
-    spare: &mut [(i32, i32)],
-    shell: &[*const libc::c_char],
-) -> i32 {
+unsafe fn become_it(p: &Plan, x: &mut Arrays) -> Errno {
+    if let Err(e) = prepare(p, &mut x.spare) {
+        return e;
+    }
     // SAFETY: all strings are terminated and alive; arrays end in null.
     unsafe {
-        if let Some(g) = p.pgroup {
-            if libc::setpgid(0, g) != 0 {
-                return io::errno();
-            }
-        }
-        for (k, cur, max) in &p.limits {
-            let l = libc::rlimit { rlim_cur: *cur, rlim_max: *max };
-            if libc::setrlimit(*k as _, &l) != 0 {
-                return io::errno();
-            }
-        }
-        if let Some(m) = p.umask {
-            libc::umask(m as libc::mode_t);
-        }
-        // Sources first get out of the way of targets.
-        for (i, (_, src)) in p.redirects.iter().enumerate() {
-            spare[i] = (p.redirects[i].0, if *src < 0 { -1 } else { libc::fcntl(*src, libc::F_DUPFD_CLOEXEC, 64) });
-            if *src >= 0 && spare[i].1 < 0 {
-                return io::errno();
-            }
-        }
-        for (fd, src) in spare.iter() {
-            if *src < 0 {
-                libc::close(*fd);
-            } else if libc::dup2(*src, *fd) < 0 {
-                return io::errno();
-            }
-        }
-        for (fd, src) in &p.inner {
-            if libc::dup2(*src, *fd) < 0 {
-                return io::errno();
-            }
-        }
-        if p.close_others {
-            let mut fd = 3;
-            while fd < 1024 {
-                if !p.redirects.iter().any(|r| r.0 == fd) && !p.inner.iter().any(|r| r.0 == fd) {
-                    let f = libc::fcntl(fd, libc::F_GETFD);
-                    if f >= 0 {
-                        libc::fcntl(fd, libc::F_SETFD, f | libc::FD_CLOEXEC);
-                    }
-                }
-                fd += 1;
-            }
-        }
-        if let Some(d) = &p.chdir {
-            if libc::chdir(d.as_ptr()) != 0 {
-                return io::errno();
-            }
-        }
-        libc::execve(p.program.as_ptr(), argv.as_ptr(), envp.as_ptr());
+        libc::execve(p.program.as_ptr(), x.argv.as_ptr(), x.envp.as_ptr());
         let e = io::errno();
-        if e == libc::ENOEXEC {
-            libc::execve(c"/bin/sh".as_ptr(), shell.as_ptr(), envp.as_ptr());
+        if e == Errno::NOEXEC {
+            libc::execve(c"/bin/sh".as_ptr(), x.shell.as_ptr(), x.envp.as_ptr());
         }
         e
     }
@@ -307,11 +293,9 @@ fn arrays(p: &Plan) -> Arrays {
     Arrays { argv, envp, shell, spare: vec![(-1, -1); p.redirects.len()] }
 }
 /// The name in the error message.
-fn shown(p: &Plan, e: i32) -> String {
+fn shown(p: &Plan, e: Errno) -> String {
     match &p.chdir {
-        Some(d) if e == libc::ENOENT && std::fs::metadata(std::ffi::OsStr::from_bytes(d.as_bytes())).is_err() => {
-            d.to_string_lossy().into_owned()
-        }
+        Some(d) if e == Errno::NOENT && stat(d).is_err() => d.to_string_lossy().into_owned(),
         _ => p.argv.first().map_or(String::new(), |_| {
             let name = p.program.as_bytes();
             let plain = p.argv.first().is_some_and(|a| path::base_of(name) == a.as_bytes());
@@ -323,50 +307,29 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     crate::io::stdio::flush_std(cx)?;
     let p = plan(cx, a)?;
     let mut x = arrays(&p);
-    let mut fds = [0; 2];
-    // SAFETY: two ints to write.
-    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        let e = io::errno();
-        return Err(fail_plain(cx, e, ""));
-    }
+    let (r, w) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| fail_plain(cx, e, ""))?;
     // A signal to the child is its own from the first moment on: our handlers do not take it.
     let held = crate::process::signal::hold();
     // SAFETY: the child makes system calls only.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
+    let forked = io::result(unsafe { libc::fork() });
+    if forked == Ok(0) {
         crate::process::signal::before_exec(&held);
+        let w = fcntl_dupfd_cloexec(&w, 200).unwrap_or(w);
         // SAFETY: this is the child; what it needs was prepared.
         unsafe {
-            let w = libc::fcntl(fds[1], libc::F_DUPFD_CLOEXEC, 200);
-            let w = if w < 0 { fds[1] } else { w };
-            let e = become_it(&p, &x.argv, &x.envp, &mut x.spare, &x.shell);
-            libc::write(w, (&e as *const i32).cast(), 4);
+            let e = become_it(&p, &mut x);
+            let _ = rustix::io::write(&w, &e.raw_os_error().to_ne_bytes());
             libc::_exit(127);
         }
     }
-    let e = io::errno();
     drop(held);
-    io::close_fd(fds[1]);
-    if pid < 0 {
-        io::close_fd(fds[0]);
-        return Err(fail_plain(cx, e, "fork(2)"));
-    }
-    let mut e = 0i32;
-    let n = loop {
-        // SAFETY: four writable bytes.
-        let n = unsafe { libc::read(fds[0], (&mut e as *mut i32).cast(), 4) };
-        if n < 0 && io::errno() == libc::EINTR {
-            continue;
-        }
-        break n;
-    };
-    io::close_fd(fds[0]);
-    if n == 4 {
-        let mut s = 0;
-        // SAFETY: s is writable.
-        unsafe { libc::waitpid(pid, &mut s, 0) };
-        let name = shown(&p, e);
-        return Err(fail_plain(cx, e, &name));
+    drop(w);
+    let pid = forked.map_err(|e| fail_plain(cx, e, "fork(2)"))?;
+    let mut e = [0; 4];
+    if retry_on_intr(|| rustix::io::read(&r, &mut e)) == Ok(4) {
+        let _ = super::wait_for(pid, 0);
+        let e = Errno::from_raw_os_error(i32::from_ne_bytes(e));
+        return Err(fail_plain(cx, e, &shown(&p, e)));
     }
     Ok(Value::fix(pid as i64))
 }
@@ -383,7 +346,7 @@ fn exec(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     drop(held);
     // SAFETY: on success nothing of this process is left; on failure the error is raised.
-    let e = unsafe { become_it(&p, &x.argv, &x.envp, &mut x.spare, &x.shell) };
+    let e = unsafe { become_it(&p, &mut x) };
     drop(down);
     let name = shown(&p, e);
     Err(fail_plain(cx, e, &name))
@@ -417,10 +380,10 @@ mod tests {
     #[test]
     fn programs_are_found_in_the_path() {
         assert_eq!(find(b"sh", b"/no/such/folder:/bin"), Ok(b"/bin/sh".to_vec()));
-        assert_eq!(find(b"sh", b"/no/such/folder"), Err(libc::ENOENT));
-        assert_eq!(find(b"", b"/bin"), Err(libc::ENOENT));
+        assert_eq!(find(b"sh", b"/no/such/folder"), Err(Errno::NOENT));
+        assert_eq!(find(b"", b"/bin"), Err(Errno::NOENT));
         // A folder is no program, and what has a slash is not looked for.
-        assert_eq!(find(b"bin", b"/usr"), Err(libc::ENOENT));
+        assert_eq!(find(b"bin", b"/usr"), Err(Errno::NOENT));
         assert_eq!(find(b"no/such", b"/bin"), Ok(b"no/such".to_vec()));
     }
 }

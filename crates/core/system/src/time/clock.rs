@@ -70,23 +70,26 @@ fn in_unit(cx: &mut Cx, t: libc::timespec, unit: Value) -> R {
         other => return Err(cx.arg_error(&format!("unexpected unit: {other}"))),
     })
 }
+/// What a call tells of a clock; EINVAL where there is none such.
+fn ask(
+    cx: &mut Cx,
+    id: libc::clockid_t,
+    name: &str,
+    call: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> i32,
+) -> Result<libc::timespec, Exit> {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `call` is `clock_gettime` or `clock_getres`, and `t` a timespec to write.
+    if unsafe { call(id, &mut t) } == 0 { Ok(t) } else { Err(cx.errno_error(libc::EINVAL, name)) }
+}
 fn gettime(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let id = clock_arg(cx, args, "clock_gettime")?;
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write.
-    if unsafe { libc::clock_gettime(id, &mut t) } != 0 {
-        return Err(cx.errno_error(libc::EINVAL, "clock_gettime"));
-    }
+    let t = ask(cx, id, "clock_gettime", libc::clock_gettime)?;
     in_unit(cx, t, args.get(1).copied().unwrap_or(Value::NIL))
 }
 fn getres(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let id = clock_arg(cx, args, "clock_getres")?;
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut t = ask(cx, id, "clock_getres", libc::clock_getres)?;
     let emulated = args[0].as_sym().map(|s| cx.sym_name(s));
-    // SAFETY: as above.
-    if unsafe { libc::clock_getres(id, &mut t) } != 0 {
-        return Err(cx.errno_error(libc::EINVAL, "clock_getres"));
-    }
     // Emulated clocks are as coarse as the calls they stand for.
     match emulated.as_deref() {
         Some("TIME_BASED_CLOCK_REALTIME") => t = libc::timespec { tv_sec: 1, tv_nsec: 0 },
