@@ -197,7 +197,9 @@ impl Heap {
     pub fn can_allocate(&self, bytes: usize) -> bool {
         self.shared.can_allocate(bytes)
     }
-    /// As [`HeapShared::over_limit`].
+    /// Live bytes at the last collection are beyond the limit.
+    ///
+    /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
     pub fn over_limit(&mut self) -> bool {
         self.shared.over_limit()
     }

@@ -245,7 +245,7 @@ impl HeapShared {
         self.hurry.store(on, Relaxed);
     }
     /// Asks for a collection, young or full as policy says; who polls must be told by other means.
-    pub fn request_gc(&self) {
+    pub(crate) fn request_gc(&self) {
         self.wants.store(true, Release);
     }
     /// Asks for a full one.
@@ -271,7 +271,7 @@ impl HeapShared {
     }
     /// Is a collection wished for and allowed?
     #[inline(always)]
-    pub fn wants_gc(&self) -> bool {
+    pub(crate) fn wants_gc(&self) -> bool {
         self.wants.load(Relaxed) && !self.disabled.load(Relaxed)
     }
     /// Are collections off (`GC.disable`)?
@@ -292,7 +292,7 @@ impl HeapShared {
     }
     /// May `bytes` more be allocated at once? Natives ask before large requests; small ones are never refused.
     #[inline]
-    pub fn can_allocate(&self, bytes: usize) -> bool {
+    pub(crate) fn can_allocate(&self, bytes: usize) -> bool {
         bytes < kumi_room::LARGE || self.has_room(bytes)
     }
     #[cold]
@@ -302,7 +302,7 @@ impl HeapShared {
     /// Live bytes at the last collection are beyond the limit.
     ///
     /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
-    pub fn over_limit(&self) -> bool {
+    pub(crate) fn over_limit(&self) -> bool {
         let (live, max) = (self.live_bytes.load(Relaxed), self.max());
         if live <= max {
             self.grace.store(0, Relaxed);
@@ -339,11 +339,11 @@ impl HeapShared {
         (id, true)
     }
     /// The live cell with that object id.
-    pub fn by_object_id(&self, id: u64) -> Option<Value> {
+    pub(crate) fn by_object_id(&self, id: u64) -> Option<Value> {
         lock(&self.ids).by_id.get(&id).copied()
     }
     /// Was that id ever given out?
-    pub fn id_was_used(&self, id: u64) -> bool {
+    pub(crate) fn id_was_used(&self, id: u64) -> bool {
         id >= 8 && id < self.next_id.load(Relaxed) && id.is_multiple_of(8)
     }
     pub(crate) fn forget_ids(&self, full: bool, alive: impl Fn(Value) -> bool) {
@@ -365,15 +365,15 @@ impl HeapShared {
     // --- finalizers -----------------------------------------------------------------
 
     /// Finalizers of a cell.
-    pub fn finalizers_of(&self, v: Value) -> Vec<Value> {
+    pub(crate) fn finalizers_of(&self, v: Value) -> Vec<Value> {
         lock(&self.finalizers).get(&v.bits()).cloned().unwrap_or_default()
     }
     /// Forgets a cell's finalizers.
-    pub fn remove_finalizers(&self, v: Value) {
+    pub(crate) fn remove_finalizers(&self, v: Value) {
         lock(&self.finalizers).remove(&v.bits());
     }
     /// All finalizers that have not run, for process exit.
-    pub fn take_finalizers(&self) -> Vec<(Vec<Value>, u64)> {
+    pub(crate) fn take_finalizers(&self) -> Vec<(Vec<Value>, u64)> {
         let all: Vec<_> = lock(&self.finalizers).drain().collect();
         all.into_iter().map(|(b, p)| (p, self.id_of(Value::from_bits(b)).0)).collect()
     }

@@ -443,11 +443,11 @@ pub struct DataObj {
 
 impl DataObj {
     /// The payload, when it is a `T`.
-    pub fn get<T: Payload>(&self) -> Option<&T> {
+    pub(crate) fn get<T: Payload>(&self) -> Option<&T> {
         (&*self.payload as &dyn Any).downcast_ref::<T>()
     }
     /// The payload for changing, when it is a `T`. The caller has its lock where others may be.
-    pub fn get_mut<T: Payload>(&mut self) -> Option<&mut T> {
+    pub(crate) fn get_mut<T: Payload>(&mut self) -> Option<&mut T> {
         (&mut *self.payload as &mut dyn Any).downcast_mut::<T>()
     }
 }

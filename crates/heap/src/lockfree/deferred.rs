@@ -1,8 +1,8 @@
 //! Buffers that were replaced while other workers may still read them.
 //!
-//! Invariant: memory given to [`free_later`] by a thread that is bound to a
+//! Invariant: memory given to `free_later` by a thread that is bound to a
 //! [`Deferred`] list stays readable until a collection releases it
-//! ([`Deferred::release_old`]), which happens only while the world is stopped; no
+//! (`Deferred::release_old`), which happens only while the world is stopped; no
 //! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then or afterwards,
 //! but for readers that a stop does not wait for: what was replaced before the last
 //! stop that such a reader has seen is nothing to it, later things stay.
@@ -55,7 +55,7 @@ fn bound() -> *const Deferred {
 
 /// Does this thread run beside others (is it bound to a list)?
 #[inline(always)]
-pub fn parallel() -> bool {
+pub(crate) fn parallel() -> bool {
     !bound().is_null()
 }
 
@@ -64,7 +64,7 @@ pub fn parallel() -> bool {
 /// # Safety
 /// `p` was allocated with `layout`, new readers can't reach it, and nobody frees it again.
 #[inline]
-pub unsafe fn free_later(p: *mut u8, layout: Layout) {
+pub(crate) unsafe fn free_later(p: *mut u8, layout: Layout) {
     let list = bound();
     if list.is_null() {
         // SAFETY: the caller's promise; nobody else runs.
@@ -146,7 +146,8 @@ impl Deferred {
         self.fresh.set(self.fresh.get() + layout.size());
     }
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.get()
     }
     /// Bytes that came since this was last asked.
@@ -163,7 +164,7 @@ impl Deferred {
     ///
     /// # Safety
     /// Every other thread that may read cells of this heap is stopped at a safepoint.
-    pub unsafe fn release_old(&self, stop: u64, oldest: Option<u64>) {
+    pub(crate) unsafe fn release_old(&self, stop: u64, oldest: Option<u64>) {
         let (mut old, mut due) = (self.old.borrow_mut(), self.due.borrow_mut());
         let fresh = std::mem::take(&mut *self.list.borrow_mut());
         if !fresh.is_empty() {
@@ -179,7 +180,7 @@ impl Deferred {
         self.fresh.set(0);
     }
     /// Takes over what the list of a worker that is gone holds, on the same terms.
-    pub fn take_over(&self, other: &Deferred) {
+    pub(crate) fn take_over(&self, other: &Deferred) {
         self.list.borrow_mut().append(&mut other.list.borrow_mut());
         self.old.borrow_mut().append(&mut other.old.borrow_mut());
         self.due.borrow_mut().append(&mut other.due.borrow_mut());
@@ -203,7 +204,7 @@ impl Deferred {
     }
     /// Frees some of what is due. False: there was none.
     #[inline]
-    pub fn free_some(&self) -> bool {
+    pub(crate) fn free_some(&self) -> bool {
         let b = self.due.borrow_mut().pop();
         b.is_some_and(|b| {
             // SAFETY: nobody reads it (`release_old`).
@@ -221,7 +222,7 @@ impl Deferred {
         }
     }
     /// How often [`free_some`](Self::free_some) must be called to free all that is due.
-    pub fn batches(&self) -> usize {
+    pub(crate) fn batches(&self) -> usize {
         self.due.borrow().len()
     }
     /// Frees everything.

@@ -254,7 +254,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
     }
     /// As [`from_slice`](Self::from_slice): the buffer of a Vec cannot be taken over.
-    pub fn from_vec(s: Vec<T>) -> Self {
+    pub(crate) fn from_vec(s: Vec<T>) -> Self {
         Self::from_slice(&s)
     }
     /// `n` times `v`.

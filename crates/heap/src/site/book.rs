@@ -116,7 +116,7 @@ impl Default for SiteBook {
 
 impl SiteBook {
     /// A book without sites.
-    pub fn new(policy: SitePolicy) -> SiteBook {
+    pub(crate) fn new(policy: SitePolicy) -> SiteBook {
         SiteBook {
             inner: Mutex::default(),
             policy,
@@ -140,11 +140,11 @@ impl SiteBook {
         self.clock.fetch_add(n, Relaxed);
     }
     /// Sites decided to make their cells in nurseries, and outside.
-    pub fn counts(&self) -> (usize, usize) {
+    pub(crate) fn counts(&self) -> (usize, usize) {
         (self.nursery.load(Relaxed), self.out.load(Relaxed))
     }
     /// Grows when a site goes out, or gets another trial.
-    pub fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Acquire)
     }
     /// The sites that are out now.
@@ -153,7 +153,7 @@ impl SiteBook {
     }
     /// Sites whose time for another trial has come: they are no longer out. Mostly none, for the price of two loads.
     #[inline]
-    pub fn trials(&self, t: &mut SiteTable) -> Vec<SiteKey> {
+    pub(crate) fn trials(&self, t: &mut SiteTable) -> Vec<SiteKey> {
         let now = self.clock.load(Relaxed);
         if now < self.next_look.load(Relaxed) { Vec::new() } else { self.take_trials(t, now) }
     }
@@ -201,10 +201,6 @@ impl SiteBook {
     /// Sites it knows.
     pub fn len(&self) -> usize {
         crate::shared::lock(&self.inner).sites.len()
-    }
-    /// Does it know no site?
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
     /// All sites, for a report; the workers' tables have been flushed.
     pub fn report(&self) -> Vec<SiteReport> {

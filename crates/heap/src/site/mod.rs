@@ -98,7 +98,7 @@ impl Fates {
         self.freed + self.published + self.retired
     }
     /// Misspeculated cells: published or retired.
-    pub fn failed(&self) -> u64 {
+    pub(crate) fn failed(&self) -> u64 {
         self.published + self.retired
     }
     /// Adds another's counts.

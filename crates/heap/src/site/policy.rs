@@ -40,7 +40,7 @@ impl Default for SitePolicy {
 
 impl SitePolicy {
     /// As the environment says.
-    pub fn from_env() -> SitePolicy {
+    pub(crate) fn from_env() -> SitePolicy {
         let mode = match std::env::var("KUMI_TLH_SITES").as_deref().map(str::trim) {
             Ok("none") => SiteMode::None,
             Ok("static") => SiteMode::Static,

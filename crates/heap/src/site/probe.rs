@@ -43,7 +43,7 @@ impl SiteProbe {
     }
     /// The site of the running instruction.
     #[inline]
-    pub fn key(&self) -> SiteKey {
+    pub(crate) fn key(&self) -> SiteKey {
         // SAFETY: promised when the probe was made.
         unsafe { (self.at)(self.with, CalledBy::Anyone) }
     }

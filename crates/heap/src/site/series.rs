@@ -60,7 +60,8 @@ impl Series {
         (self.number & (u32::MAX >> 2)) + 1
     }
     /// Its site, once something of it was made.
-    pub fn key(&self) -> Option<SiteKey> {
+    #[cfg(test)]
+    pub(crate) fn key(&self) -> Option<SiteKey> {
         (self.key.of != 0).then_some(self.key)
     }
 }

@@ -48,7 +48,7 @@ pub struct SiteTable {
 
 impl SiteTable {
     /// A table without sites.
-    pub fn new(policy: SitePolicy) -> SiteTable {
+    pub(crate) fn new(policy: SitePolicy) -> SiteTable {
         SiteTable {
             ids: FxHashMap::default(),
             front: vec![(SiteKey::default(), 0); FRONT].into(),
@@ -96,7 +96,7 @@ impl SiteTable {
     }
     /// The id of a site, for the record of a cell that it makes now in a recording nursery.
     #[inline]
-    pub fn id(&mut self, key: SiteKey) -> u32 {
+    pub(crate) fn id(&mut self, key: SiteKey) -> u32 {
         self.cells += 1;
         let h = (key.at >> 3 ^ key.caller >> 2 ^ (key.of as u64).wrapping_mul(0x9E37_79B9) >> 24) as usize % FRONT;
         let f = self.front[h];
@@ -120,7 +120,7 @@ impl SiteTable {
     }
     /// What became of a cell of a recording nursery, as far as it is known by now: once for each cell.
     #[inline]
-    pub fn fate(&mut self, site: u32, fate: Fate, bytes: u32) {
+    pub(crate) fn fate(&mut self, site: u32, fate: Fate, bytes: u32) {
         let Some(s) = self.sites.get_mut(site as usize).filter(|_| site != 0) else { return };
         s.fresh.bytes += bytes as u64;
         match fate {
@@ -143,12 +143,12 @@ impl SiteTable {
         self.sites[id].out_bytes += bytes as u64;
     }
     /// Has a site enough to be decided on?
-    #[inline]
-    pub fn is_due(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_due(&self) -> bool {
         !self.due.is_empty()
     }
     /// Tells the book what is due and gives what that decided anew.
-    pub fn settle(&mut self, book: &SiteBook) -> Vec<(SiteKey, Strategy)> {
+    pub(crate) fn settle(&mut self, book: &SiteBook) -> Vec<(SiteKey, Strategy)> {
         let mut out = Vec::new();
         if self.due.is_empty() {
             return out;

@@ -30,7 +30,7 @@ pub enum Collected {
 
 impl Collected {
     /// Its name in log lines.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Collected::Young => "young",
             Collected::Full => "full",
@@ -67,7 +67,7 @@ impl Cause {
             .unwrap_or_default()
     }
     /// Its name in log lines.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Cause::Budget => "budget",
             Cause::Promoted => "promoted",
@@ -114,7 +114,7 @@ impl Collection {
         self.before_bytes.saturating_sub(self.after_bytes)
     }
     /// The log's line, as the module says.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut s = format!("kumi gc {:.6}s {}", self.start_ns as f64 / 1e9, self.what.name());
         let node = matches!(self.what, Collected::Young | Collected::Full);
         if node {

@@ -47,7 +47,7 @@ pub fn upper_ns(bucket: usize) -> u64 {
 
 impl Histogram {
     /// Counts a duration; any thread may.
-    pub fn add(&self, ns: u64) {
+    pub(crate) fn add(&self, ns: u64) {
         self.counts[bucket(ns)].fetch_add(1, Relaxed);
         self.total_ns.fetch_add(ns, Relaxed);
         self.longest_ns.fetch_max(ns, Relaxed);
@@ -70,7 +70,7 @@ impl Histogram {
         self.longest_ns.load(Relaxed)
     }
     /// How many there were.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.counts.iter().map(|c| c.load(Relaxed)).sum()
     }
     /// Adds the counts of `other`.

@@ -380,7 +380,7 @@ impl Stats {
     // --- reading -------------------------------------------------------------------
 
     /// Node collections so far.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number.load(Relaxed)
     }
     /// Memory of blocks given back to the allocator since this was last asked: it may go on to the system.

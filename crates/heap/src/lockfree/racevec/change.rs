@@ -21,7 +21,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// The same where it needs no memory; false otherwise.
     #[inline(always)]
-    pub fn push_if_room(&mut self, v: T) -> bool {
+    pub(crate) fn push_if_room(&mut self, v: T) -> bool {
         let w = self.word.load(Relaxed);
         // SAFETY: as in `parts`; the place behind the last element is in the storage.
         unsafe {
@@ -56,7 +56,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Removes the last element.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let last = self.len().checked_sub(1)?;
         let v = self.seen().get(last)?;
         let w = self.word.load(Relaxed);
@@ -197,7 +197,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Changes elements where they stand, by `f`, which may move them: in parallel mode those of a copy, which then takes
     /// the place of the buffer.
-    pub fn edit<R>(&mut self, f: impl FnOnce(&mut [T]) -> R) -> R {
+    pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut [T]) -> R) -> R {
         if deferred::parallel() && !self.is_empty() {
             let w = Self::make_from(0, 0, &[self.own()]);
             // SAFETY: as many elements, in a buffer that is ours alone until it is published.
@@ -238,7 +238,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     ///
     /// `locked` says whether somebody holds it, by an Acquire load.
     #[inline(always)]
-    pub fn store_unlocked(&self, i: usize, v: T, locked: impl FnOnce() -> bool) -> Option<bool> {
+    pub(crate) fn store_unlocked(&self, i: usize, v: T, locked: impl FnOnce() -> bool) -> Option<bool> {
         if !T::WORDS {
             return None;
         }
@@ -343,7 +343,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
     }
     /// Takes the first element.
-    pub fn shift(&mut self) -> Option<T> {
+    pub(crate) fn shift(&mut self) -> Option<T> {
         let v = self.seen().first()?;
         if T::WORDS && self.advance(1) {
             return Some(v);
@@ -358,7 +358,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         Some(v)
     }
     /// Adds elements in front. Room is left there, so that repeated calls cost amortised constant time.
-    pub fn unshift(&mut self, vs: &[T]) {
+    pub(crate) fn unshift(&mut self, vs: &[T]) {
         if !T::WORDS || vs.is_empty() || self.is_empty() {
             return self.splice(0, 0, vs);
         }

@@ -62,11 +62,6 @@ impl<'a, T: Plain> Seen<'a, T> {
     pub(crate) unsafe fn new(p: *const T, n: usize) -> Self {
         Seen { p, n, of: PhantomData }
     }
-    /// Elements of our own memory, looked at in the same way.
-    #[inline(always)]
-    pub fn of(s: &'a [T]) -> Self {
-        Seen { p: s.as_ptr(), n: s.len(), of: PhantomData }
-    }
     /// Number of elements that were seen.
     #[inline(always)]
     pub fn len(self) -> usize {
@@ -154,10 +149,6 @@ impl<T: Plain + PartialEq> Seen<'_, T> {
     /// Are these the same elements?
     pub fn same(self, o: Seen<'_, T>) -> bool {
         self.n == o.n && self.iter().eq(o)
-    }
-    /// Is `v` among the elements?
-    pub fn contains(self, v: T) -> bool {
-        self.iter().any(|x| x == v)
     }
 }
 
