@@ -39,6 +39,7 @@ module Process
   end
 
   def self.waitall
+    __set_last_status(nil)
     out = []
     begin
       while true

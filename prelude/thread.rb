@@ -22,6 +22,7 @@ class Thread
   def self.list = __threads
 
   def self.stop
+    Kernel.raise ThreadError, "stopping only thread\n\tnote: use sleep to stop forever" if __threads.size < 2
     KumiSys.sleep_for(nil)
     nil
   end

@@ -381,9 +381,6 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             if p > 0 {
                 child_gone(cx, p);
             }
-            if a.len() < 3 {
-                set_last(cx, Value::NIL);
-            }
             Err(fail_plain(cx, e, ""))
         }
     }
