@@ -16,7 +16,7 @@ use kumi_source::{Read, Source};
 use kumi_xml::{Batch, BindOptions, Binder, Item, Limit, Progress, Root, Schema};
 
 use crate::failure::Failure;
-use crate::policy::{FIRST_READ, LOW_WATER_PATIENCE, NEXT_READ, Pacer, Stop};
+use crate::policy::{FIRST_READ, LOW_WATER_WAIT, NEXT_READ, Pacer, Stop};
 use crate::registry::Shared;
 
 /// The longest time that one call parses, whatever the buffer: between two of them other tasks get their turn.
@@ -270,8 +270,8 @@ impl Work {
     }
 }
 
-/// Bounds a wait that has a low-water mark by the policy's patience. Waits without one end later than these.
+/// Bounds a wait that has a low-water mark by the policy's wait. Waits without one end later than these.
 pub(crate) fn patient(low: usize, now: Instant, until: Option<Instant>) -> Option<Instant> {
-    let lingers = |until: &Instant| low > 1 && *until <= now + 8 * LOW_WATER_PATIENCE;
-    until.map(|until| if lingers(&until) { until.min(now + LOW_WATER_PATIENCE) } else { until })
+    let lingers = |until: &Instant| low > 1 && *until <= now + 8 * LOW_WATER_WAIT;
+    until.map(|until| if lingers(&until) { until.min(now + LOW_WATER_WAIT) } else { until })
 }

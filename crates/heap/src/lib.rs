@@ -48,7 +48,7 @@ pub use lockfree::latch::Latch;
 pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use shared::HeapShared;
 pub use site::sample::{Birth, Sampled};
-pub use site::series::{Aside, Series};
+pub use site::series::{Placed, Series};
 pub use site::{
     CalledBy, Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
 };

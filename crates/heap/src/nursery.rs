@@ -56,7 +56,7 @@ pub(crate) struct Nursery {
     /// `KUMI_TLH_STRESS`: state of the random choices; 0: off.
     stress: u64,
     /// Counts collections, and births of confined cells.
-    turn: u64,
+    epoch: u64,
     /// The births after which the running thread last published all it held.
     shown: (u64, u64),
 }
@@ -78,7 +78,7 @@ impl Nursery {
             recording: false,
             births: Vec::new(),
             stress,
-            turn: 0,
+            epoch: 0,
             shown: (0, 0),
         }
     }
@@ -109,7 +109,7 @@ impl Nursery {
     fn reset(&mut self) {
         (self.next, self.filled, self.wanted) = (0, 0, false);
         (self.kept_outside, self.published_outside) = (0, 0);
-        self.turn += 1;
+        self.epoch += 1;
     }
 }
 
@@ -187,14 +187,14 @@ impl Heap {
     pub fn all_shown(&mut self) {
         self.nursery.shown = self.births();
     }
-    /// Names the births of private and confined cells so far: the nursery's cursor only goes on until a new turn begins.
+    /// Names the births of private and confined cells so far: the nursery's cursor only goes on until a new epoch begins.
     #[inline]
     pub(crate) fn births(&self) -> (u64, u64) {
-        (self.nursery.turn, self.cursors[IN].at)
+        (self.nursery.epoch, self.cursors[IN].at)
     }
     /// Cells were born that are neither private nor shared.
     pub(crate) fn confined_born(&mut self) {
-        self.nursery.turn += 1;
+        self.nursery.epoch += 1;
     }
     /// Is a nursery collection due at the next safepoint?
     #[inline(always)]

@@ -244,7 +244,7 @@ impl Sched {
         let how = if self.queues.stressed() {
             Steal::Any
         } else {
-            self.queues.turn(now_ns());
+            self.queues.tick(now_ns());
             if greedy { Steal::Crowd } else { Steal::Aged }
         };
         let (t, rank, more) = self.queues.steal(w, how)?;
@@ -465,7 +465,7 @@ impl Sched {
         self.jobs.fetch_add(1, SeqCst);
         let me = self.me.clone();
         self.pool.submit(Box::new(move || {
-            let result = pool::guarded(job);
+            let result = pool::catching(job);
             if let Some(sched) = me.upgrade() {
                 sched.deliver([Event::Job(t, seq, result)]);
                 // After the delivery: who sees no job running sees its event.
@@ -484,7 +484,7 @@ impl Sched {
         self.jobs.fetch_add(1, SeqCst);
         let me = self.me.clone();
         self.pool.submit(Box::new(move || {
-            pool::guarded(Box::new(move || {
+            pool::catching(Box::new(move || {
                 job();
                 Box::new(())
             }));
@@ -559,7 +559,7 @@ impl Sched {
         if self.unattended() {
             self.idle.hand_on_role();
         }
-        self.queues.turn(now_ns());
+        self.queues.tick(now_ns());
         if !self.idle.is_searched() && !self.idle.is_dozing() && self.queues.any_open() {
             self.idle.wake_for_search(&self.queues, || self.ready.kernel().ring());
         }
@@ -639,7 +639,7 @@ impl Sched {
                 return true;
             }
             if self.queues.hint(w) {
-                self.queues.turn(now);
+                self.queues.tick(now);
                 if self.queues.look(w) == Look::Work {
                     self.idle.learn(w, true);
                     return true;
@@ -682,7 +682,7 @@ impl Sched {
             if woken {
                 return Token::None;
             }
-            self.queues.turn(now);
+            self.queues.tick(now);
             nap = (nap * 2).min(NAP_NS.1);
         }
     }

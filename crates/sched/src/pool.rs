@@ -41,7 +41,7 @@ pub fn default_limit() -> usize {
 }
 
 /// Runs a job and keeps its panic.
-pub fn guarded(job: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>) -> Box<dyn Any + Send> {
+pub fn catching(job: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>) -> Box<dyn Any + Send> {
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|e| Box::new(Panicked(e)))
 }
 
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_result() {
-        let r = guarded(Box::new(|| panic!("as wished")));
+        let r = catching(Box::new(|| panic!("as wished")));
         let p = r.downcast::<Panicked>().ok().unwrap();
         assert_eq!(p.0.downcast_ref::<&str>(), Some(&"as wished"));
     }

@@ -9,8 +9,8 @@
 //!
 //! **Age.** Two tasks that hand work to and fro on one worker leave each entry queued for some hundred nanoseconds;
 //! a thief that took one would only tear them apart. So thieves take what has waited for about 20 µs. Entries carry no
-//! time (reading a clock costs more than the push): thieves turn a counter at most every 20 µs, entries note its value,
-//! and an entry two turns behind has seen a whole period.
+//! time (reading a clock costs more than the push): thieves tick a counter at most every 20 µs, entries note its value,
+//! and an entry two ticks behind has seen a whole period.
 //!
 //! Locks: each queue's `entries`; one at a time, innermost.
 
@@ -120,7 +120,7 @@ pub enum Look {
 pub struct Queues {
     list: Box<[Queue]>,
     age: AtomicU32,
-    turned_ns: AtomicU64,
+    ticked_ns: AtomicU64,
     random: Option<AtomicU64>,
 }
 
@@ -136,7 +136,7 @@ impl Queues {
         Queues {
             list: (0..workers.max(1)).map(queue).collect(),
             age: AtomicU32::new(0),
-            turned_ns: AtomicU64::new(0),
+            ticked_ns: AtomicU64::new(0),
             random: seed.map(AtomicU64::new),
         }
     }
@@ -157,9 +157,9 @@ impl Queues {
     }
 
     /// Lets entries grow older if it is time. Thieves call it.
-    pub fn turn(&self, now_ns: u64) {
-        let last = self.turned_ns.load(Relaxed);
-        if now_ns.saturating_sub(last) >= STEAL_AGE_NS && self.turned_ns.compare_exchange(last, now_ns, Relaxed, Relaxed).is_ok() {
+    pub fn tick(&self, now_ns: u64) {
+        let last = self.ticked_ns.load(Relaxed);
+        if now_ns.saturating_sub(last) >= STEAL_AGE_NS && self.ticked_ns.compare_exchange(last, now_ns, Relaxed, Relaxed).is_ok() {
             self.age.fetch_add(1, Relaxed);
         }
     }
@@ -355,7 +355,7 @@ impl Queue {
 
 impl Entry {
     fn aged(&self, age: u32) -> bool {
-        // Wrapping: after 2^32 turns (a day of thieves that never rest) a young entry may pass for an old one.
+        // Wrapping: after 2^32 ticks (a day of thieves that never rest) a young entry may pass for an old one.
         age.wrapping_sub(self.age) >= 2
     }
 }
@@ -416,10 +416,10 @@ mod tests {
             q.push(0, t, t % 5 == 0, BACK);
         }
         assert_eq!(q.steal(1, Steal::Aged), None, "all are young");
-        q.turn(STEAL_AGE_NS);
-        q.turn(STEAL_AGE_NS + 1);
-        assert_eq!(q.look(1), Look::Crowd, "one turn is not a whole period");
-        q.turn(2 * STEAL_AGE_NS);
+        q.tick(STEAL_AGE_NS);
+        q.tick(STEAL_AGE_NS + 1);
+        assert_eq!(q.look(1), Look::Crowd, "one tick is not a whole period");
+        q.tick(2 * STEAL_AGE_NS);
         assert_eq!(q.look(1), Look::Work);
         assert_eq!(q.steal(1, Steal::Aged), Some((1, Fresh, true)));
         assert_eq!([take(&q, 1), take(&q, 1), take(&q, 1), take(&q, 1)], [Some(2), Some(3), Some(4), None]);

@@ -266,7 +266,7 @@ fn next(cx: &mut Cx, of: Value, mode: Mode) -> R {
             let state = &mut *state;
             let was = cx.heap.begin_series(&mut state.series);
             let made = state.make(cx, data);
-            cx.heap.end_aside(was);
+            cx.heap.end_placed(was);
             Ok(made.unwrap_or(Value::NIL))
         }
         Ok(poll) => {
@@ -335,7 +335,7 @@ fn batch(cx: &mut Cx, of: Value, max: Value, mode: Mode) -> R {
             }
             // No place of its own: it goes with them.
             let made = cx.array_vec(made);
-            cx.heap.end_aside(was);
+            cx.heap.end_placed(was);
             Ok(made)
         }
         Ok(poll) => {

@@ -74,7 +74,7 @@ fn nanos(at: Instant) -> u64 {
 }
 
 /// Nobody waits longer than this without a look, whatever happens to who was to wake them.
-const PATIENCE: u64 = 1_000_000_000;
+const LONGEST_WAIT: u64 = 1_000_000_000;
 
 /// What the running task is about to wait for.
 struct Parking<'w> {
@@ -100,7 +100,7 @@ impl<'w> Parking<'w> {
                 return;
             }
             Poll::Busy(state) => {
-                self.deadline = self.deadline.min(now_ns() + PATIENCE);
+                self.deadline = self.deadline.min(now_ns() + LONGEST_WAIT);
                 state
             }
             Poll::Wait(wait, state) => {
@@ -116,7 +116,7 @@ impl<'w> Parking<'w> {
                     Wait::Job(job) => {
                         // Name resolution and the like: it may take seconds. Meanwhile the document is busy.
                         self.again |= cx.spawn_job(move || job.run());
-                        self.deadline = self.deadline.min(now_ns() + PATIENCE / 100);
+                        self.deadline = self.deadline.min(now_ns() + LONGEST_WAIT / 100);
                     }
                 }
                 state

@@ -82,7 +82,7 @@ pub const NEXT_READ: usize = 64 << 10;
 /// A slow socket wakes its reader once for what arrives in this time (SO_RCVLOWAT), not for every packet.
 pub const LOW_WATER_TIME: Duration = Duration::from_millis(1);
 /// ... but never later than this after the reader parked, so that latency stays bounded.
-pub const LOW_WATER_PATIENCE: Duration = Duration::from_millis(2);
+pub const LOW_WATER_WAIT: Duration = Duration::from_millis(2);
 /// Rows after which a socket's wakings are made rarer: the first results come with the first bytes.
 pub const LOW_WATER_AFTER: u64 = 1024;
 /// A low-water mark below this is not worth a system call.
@@ -199,7 +199,7 @@ impl Pacer {
             return None;
         }
         let bytes = (self.arrival * LOW_WATER_TIME.as_secs_f64()) as usize;
-        (bytes >= LOW_WATER_LEAST).then(|| (bytes.min(LOW_WATER_MOST), LOW_WATER_PATIENCE))
+        (bytes >= LOW_WATER_LEAST).then(|| (bytes.min(LOW_WATER_MOST), LOW_WATER_WAIT))
     }
 
     /// Parsing begins or goes on at `now`.
@@ -392,9 +392,9 @@ mod tests {
         trickle(&mut pacer, &mut now, Duration::from_micros(50), 100);
         assert_eq!(pacer.low_water(), None);
         trickle(&mut pacer, &mut now, Duration::from_micros(50), 3000);
-        let (bytes, patience) = pacer.low_water().expect("ten megabytes a second");
+        let (bytes, wait) = pacer.low_water().expect("ten megabytes a second");
         assert!((9_000..=11_000).contains(&bytes), "{bytes}");
-        assert_eq!(patience, LOW_WATER_PATIENCE);
+        assert_eq!(wait, LOW_WATER_WAIT);
     }
 
     #[test]

@@ -64,9 +64,9 @@ impl ArrayObj {
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     #[inline(always)]
-    pub(crate) unsafe fn still(&self) -> &[Value] {
+    pub(crate) unsafe fn unraced(&self) -> &[Value] {
         // SAFETY: the caller's promise.
-        unsafe { self.buf.still() }
+        unsafe { self.buf.unraced() }
     }
     /// Number of elements now. Others may change it: who goes on to look at elements takes [`seen`](Self::seen) once.
     #[inline(always)]

@@ -130,8 +130,8 @@ impl StrObj {
     /// Sets encoding and range, and counts the change in the six bits left over.
     #[inline]
     fn know(&self, e: u8, r: u8) {
-        let turn = (self.x().load(Relaxed) >> 10).wrapping_add(1) << 10;
-        self.x().store(turn | ((r & 3) as u16) << 8 | e as u16, Release);
+        let count = (self.x().load(Relaxed) >> 10).wrapping_add(1) << 10;
+        self.x().store(count | ((r & 3) as u16) << 8 | e as u16, Release);
     }
     #[inline]
     fn x(&self) -> &AtomicU16 {
@@ -225,7 +225,7 @@ impl StructObj {
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     #[inline(always)]
-    pub(crate) unsafe fn still(&self) -> &[Value] {
+    pub(crate) unsafe fn unraced(&self) -> &[Value] {
         // SAFETY: as in `slots`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.x.get() as usize) }
     }
@@ -301,7 +301,7 @@ impl EnvObj {
     /// # Safety
     /// Nobody stores meanwhile: at a stop, or a private cell.
     #[inline(always)]
-    pub(crate) unsafe fn still(&self) -> &[Value] {
+    pub(crate) unsafe fn unraced(&self) -> &[Value] {
         // SAFETY: as in `slots`.
         unsafe { std::slice::from_raw_parts(self.slots.as_ptr(), self.hdr.aux.get() as usize) }
     }

@@ -267,7 +267,7 @@ impl TableRef {
         // SAFETY: never null; a table that is replaced lives until the next stop, or the only thread replaces it.
         unsafe { &*self.0.load(Acquire) }
     }
-    fn publish(&self, t: *mut Table) {
+    fn release(&self, t: *mut Table) {
         let old = self.0.swap(t, AcqRel);
         // SAFETY: made by `make` with that layout, and named by this word only.
         unsafe {
@@ -278,7 +278,7 @@ impl TableRef {
     }
     /// No entries.
     pub(crate) fn empty(&self) {
-        self.publish(&raw const EMPTY as *mut Table);
+        self.release(&raw const EMPTY as *mut Table);
     }
     /// Entries as given.
     pub(crate) fn fill(&self, cap: usize, es: impl Iterator<Item = Entry>) {
@@ -287,7 +287,7 @@ impl TableRef {
             // SAFETY: just made; the callers count what they give.
             unsafe { (*t).push(e) };
         }
-        self.publish(t);
+        self.release(t);
     }
     /// Room for `cap` entries. Holes stay, when positions must.
     pub(crate) fn resize(&self, cap: usize, keep_positions: bool) {
@@ -310,7 +310,7 @@ impl TableRef {
             new.live.store(n as u32, Relaxed);
             new.len.store(n as u32, Relaxed);
             new.seen.store(old.seen() as u32, Relaxed);
-            return self.publish(t);
+            return self.release(t);
         }
         for i in 0..old.len() {
             match old.at(i) {
@@ -320,11 +320,11 @@ impl TableRef {
         }
         new.live.store(old.live.load(Relaxed), Relaxed);
         new.first.store(old.first.load(Relaxed), Relaxed);
-        self.publish(t);
+        self.release(t);
     }
     /// Takes over another's table.
     pub(crate) fn replace(&self, other: TableRef) {
-        self.publish(other.0.swap(&raw const EMPTY as *mut Table, AcqRel));
+        self.release(other.0.swap(&raw const EMPTY as *mut Table, AcqRel));
     }
     /// Gives the memory back at once, whatever the mode.
     ///
@@ -389,7 +389,7 @@ impl Clone for TableRef {
         new.live.store(live, Relaxed);
         new.first.store(first as u32, Relaxed);
         new.len.store(n as u32, Release);
-        r.publish(t);
+        r.release(t);
         r
     }
 }

@@ -117,9 +117,9 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 let o = v.cell_unchecked::<ObjectObj>();
                 to.shape(h.aux.get());
                 to.visit_all(o.inline());
-                to.visit_fields(o.ext.still());
+                to.visit_fields(o.ext.unraced());
             }
-            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().still()),
+            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().unraced()),
             Kind::Hash => v.cell_unchecked::<HashObj>().h.trace(to),
             Kind::Range => {
                 let r = v.cell_unchecked::<RangeObj>();
@@ -131,7 +131,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 to.visit(r.a);
                 to.visit(r.b);
             }
-            Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().still()),
+            Kind::Struct => to.visit_fields(v.cell_unchecked::<StructObj>().unraced()),
             Kind::Record => to.visit_fields(v.cell_unchecked::<RecordObj>().slots()),
             Kind::Proc => {
                 let p = v.cell_unchecked::<ProcObj>();
@@ -141,7 +141,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
             Kind::Env => {
                 let e = v.cell_unchecked::<EnvObj>();
                 to.visit(e.parent);
-                to.visit_fields(e.still());
+                to.visit_fields(e.unraced());
             }
             Kind::Cref => {
                 let c = v.cell_unchecked::<CrefObj>();

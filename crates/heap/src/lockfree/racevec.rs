@@ -9,7 +9,7 @@
 //! element that was stored. So a reader without the object's lock loads the word
 //! (Acquire), then the span (Acquire), and has valid memory with old or new
 //! elements in it. Writers hold the object's lock, or run alone; they write
-//! elements first and publish span or word with Release. A buffer that is
+//! elements first and store span or word with Release. A buffer that is
 //! replaced goes through [`crate::lockfree::deferred`].
 //!
 //! *Words* (values) are atomic slots: a reader gets a [`Seen`], which loads each
@@ -344,7 +344,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Publishes a length: the elements below it are written.
     #[inline(always)]
-    fn publish_len(&mut self, len: usize) {
+    fn release_len(&mut self, len: usize) {
         let w = self.word.load(Relaxed);
         if Self::is_inline(w) {
             self.word.store(inline_word(len), PUBLISH);
@@ -356,7 +356,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
     }
     /// Publishes a buffer (or an inline word) and retires the one before.
-    fn publish(&mut self, w: *mut Head) {
+    fn release(&mut self, w: *mut Head) {
         let old = self.word.load(Relaxed);
         self.word.store(w, PUBLISH);
         if !Self::is_inline(old) {
@@ -394,14 +394,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if Self::is_inline(w) {
             let cap = need.max(N * 2).max(4);
             let b = Self::make_from(cap, 0, &[self.own()]);
-            return self.publish(b);
+            return self.release(b);
         }
         // SAFETY: as in `parts`.
         let cap = unsafe { (*w).cap };
         let want = need.max(if len > cap / 2 { cap.saturating_mul(2) } else { cap });
         if deferred::parallel() {
             let b = Self::make_from(want, 0, &[self.own()]);
-            return self.publish(b);
+            return self.release(b);
         }
         // Alone: the elements may move.
         // SAFETY: both ranges lie in the buffer; its layout is the one it was made with.
@@ -445,7 +445,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// # Safety
     /// At a stop, or of a vector that no other thread can reach.
     #[inline(always)]
-    pub(crate) unsafe fn still(&self) -> &[T] {
+    pub(crate) unsafe fn unraced(&self) -> &[T] {
         self.own()
     }
     /// Elements the buffer has room for.
@@ -491,7 +491,7 @@ impl<T: Plain, const N: usize> Drop for RaceVec<T, N> {
     #[inline]
     fn drop(&mut self) {
         if self.spilled() {
-            self.publish(inline_word(0));
+            self.release(inline_word(0));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The grey cells of one marking thread: what it still has to look at.
 //!
 //! Entries are addresses of cells, or of marked cells that are to be looked at once more (`AGAIN`). They need not be
-//! unmarked, and may stand here twice: whoever takes one out tests and sets its mark. A stack of segments, so that
+//! unmarked, and may stand here twice: whoever takes one out tests and sets its mark. A stack of chunks, so that
 //! giving away the oldest half moves pointers only; large arrays and tables stand as ranges, cut as they are read.
 
 use super::Fresh;
@@ -9,11 +9,11 @@ use crate::{HashData, Value};
 
 /// In an entry: trace it although it is marked.
 pub(crate) const AGAIN: u64 = 1;
-/// Entries of a segment.
-const SEGMENT: usize = 512;
+/// Entries of a chunk.
+const CHUNK: usize = 512;
 /// Values that are read from a range at once.
 const STEP: usize = 128;
-const _: () = assert!(LONG < SEGMENT && STEP <= LONG);
+const _: () = assert!(LONG < CHUNK && STEP <= LONG);
 /// Ranges shorter than that are entered value by value.
 pub(crate) const LONG: usize = 256;
 
@@ -27,7 +27,7 @@ pub(crate) enum Range {
 /// Work that changes hands.
 #[derive(Default)]
 pub(crate) struct Packet {
-    segments: Vec<Vec<u64>>,
+    chunks: Vec<Vec<u64>>,
     ranges: Vec<Range>,
 }
 
@@ -38,7 +38,7 @@ unsafe impl Send for Packet {}
 #[derive(Default)]
 pub(crate) struct Grey {
     top: Vec<u64>,
-    /// Segments that had no room for what came next, or came in a packet, oldest first.
+    /// Chunks that had no room for what came next, or came in a packet, oldest first.
     full: std::collections::VecDeque<Vec<u64>>,
     spare: Vec<Vec<u64>>,
     ranges: Vec<Range>,
@@ -67,7 +67,7 @@ impl Grey {
         }
         let mut n = self.top.len();
         debug_assert!(self.top.capacity() - n >= vs.len());
-        // SAFETY: room for all of them: no more than `LONG`, and a segment has more. Which are wanted follows no order: each is
+        // SAFETY: room for all of them: no more than `LONG`, and a chunk has more. Which are wanted follows no order: each is
         // written, and the next over those that are not.
         unsafe {
             let to = self.top.as_mut_ptr();
@@ -81,7 +81,7 @@ impl Grey {
     #[cold]
     #[inline(never)]
     fn new_top(&mut self) {
-        let fresh = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(SEGMENT));
+        let fresh = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
         let old = std::mem::replace(&mut self.top, fresh);
         if old.capacity() > 0 {
             self.full.push_back(old);
@@ -98,8 +98,8 @@ impl Grey {
     #[inline(never)]
     fn old_top(&mut self) -> Option<u64> {
         let old = std::mem::replace(&mut self.top, self.full.pop_back()?);
-        // A packet's segment may have less room, and `push_few` counts on a whole one's.
-        if self.spare.len() < 8 && old.capacity() >= SEGMENT {
+        // A packet's chunk may have less room, and `push_few` counts on a whole one's.
+        if self.spare.len() < 8 && old.capacity() >= CHUNK {
             self.spare.push(old);
         }
         self.top.pop()
@@ -149,14 +149,14 @@ impl Grey {
     pub fn split(&mut self) -> Option<Packet> {
         let mut p = Packet::default();
         if !self.full.is_empty() {
-            p.segments.extend(self.full.drain(..self.full.len().div_ceil(2)));
+            p.chunks.extend(self.full.drain(..self.full.len().div_ceil(2)));
         } else if self.ranges.len() > 1 {
             p.ranges.extend(self.ranges.drain(..self.ranges.len() / 2));
         } else if let Some(r) = self.ranges.last_mut().filter(|r| r.len() > LONG) {
             p.ranges.push(r.halve());
         } else if self.top.len() > 1 {
             let n = self.top.len() / 2;
-            p.segments.push(self.top.drain(..n).collect());
+            p.chunks.push(self.top.drain(..n).collect());
         } else {
             return None;
         }
@@ -164,10 +164,10 @@ impl Grey {
     }
     /// One entry as work for another.
     pub fn packet(entry: u64) -> Packet {
-        Packet { segments: vec![vec![entry]], ranges: Vec::new() }
+        Packet { chunks: vec![vec![entry]], ranges: Vec::new() }
     }
     pub fn accept(&mut self, p: Packet) {
-        self.full.extend(p.segments);
+        self.full.extend(p.chunks);
         self.ranges.extend(p.ranges);
     }
 }
@@ -203,9 +203,9 @@ impl Range {
 mod tests {
     use super::*;
 
-    /// Half of a short top changes hands as a segment that has room for no more than its entries.
+    /// Half of a short top changes hands as a chunk that has room for no more than its entries.
     #[test]
-    fn a_packets_segment_does_not_come_back_as_an_empty_one() {
+    fn a_packets_chunk_does_not_come_back_as_an_empty_one() {
         let mut giver = Grey::default();
         (1..8).for_each(|i| giver.push(i * 16));
         let mut g = Grey::default();

@@ -35,7 +35,7 @@ const ALONE: usize = if cfg!(test) { 64 } else { 6_000 };
 /// Cells for which helpers are called though all cores are taken: some 5 milliseconds' work.
 const LONG_WORK: usize = if cfg!(test) { 10_000 } else { 250_000 };
 /// Cells between two looks whether somebody is hungry.
-const TURN: usize = if cfg!(test) { 16 } else { 512 };
+const STEPS: usize = if cfg!(test) { 16 } else { 512 };
 /// Entries that wait for their cache lines. Powers of two.
 const NEAR: usize = 16;
 const FAR: usize = 8;
@@ -215,7 +215,7 @@ fn wait_until(flag: &AtomicBool) {
     }
 }
 
-/// A queue that is always full: what goes in drives out what went in `N` turns before. 0 stands for nothing.
+/// A queue that is always full: what goes in drives out what went in `N` steps before. 0 stands for nothing.
 struct Ring<const N: usize> {
     at: [u64; N],
     next: usize,
@@ -226,7 +226,7 @@ impl<const N: usize> Ring<N> {
         Ring { at: [0; N], next: 0 }
     }
     #[inline(always)]
-    fn turn(&mut self, e: u64) -> u64 {
+    fn step(&mut self, e: u64) -> u64 {
         let i = self.next % N;
         self.next = i + 1;
         std::mem::replace(&mut self.at[i], e)
@@ -299,7 +299,7 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     }
 }
 
-/// The fields of a remembered cell: nearly all are marked. What is marked takes no turn in the queues, and its cell is
+/// The fields of a remembered cell: nearly all are marked. What is marked takes no step in the queues, and its cell is
 /// not brought into the cache.
 struct Again<'t, 'a, const MANY: bool>(&'t mut Tracer<'a, MANY>);
 
@@ -325,7 +325,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
     fn put_back(&mut self) {
         self.finish_all();
         for _ in 0..NEAR {
-            match self.near.turn(0) {
+            match self.near.step(0) {
                 0 => {}
                 e => self.grey.push(e),
             }
@@ -336,7 +336,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         let mut any = false;
         // What they refer to is pushed: none comes in anew.
         for _ in 0..FAR {
-            match self.far.turn(0) {
+            match self.far.step(0) {
                 0 => {}
                 e => {
                     any = true;
@@ -346,13 +346,13 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         }
         any
     }
-    /// Looks at `turns` entries; true when none is left.
-    fn run(&mut self, turns: usize) -> bool {
-        let (mut turn, mut idle) = (0, 0);
-        while turn < turns {
+    /// Looks at `steps` entries; true when none is left.
+    fn run(&mut self, steps: usize) -> bool {
+        let (mut step, mut idle) = (0, 0);
+        while step < steps {
             let fresh = match self.grey.pop() {
                 Some(e) => {
-                    turn += 1;
+                    step += 1;
                     idle = 0;
                     prefetch(Block::mark_word(e).0);
                     prefetch(e as *const u8);
@@ -362,7 +362,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
                 }
                 None if self.grey.has_ranges() => {
                     self.grey.read_range(self.fresh);
-                    turn += 16;
+                    step += 16;
                     continue;
                 }
                 None if idle < NEAR => {
@@ -372,7 +372,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
                 None if self.finish_all() => continue,
                 None => return true,
             };
-            let e = self.near.turn(fresh);
+            let e = self.near.step(fresh);
             if e != 0 {
                 self.look(e);
             }
@@ -404,7 +404,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         }
         if !out.is_null() {
             prefetch(out);
-            let e = self.far.turn(e);
+            let e = self.far.step(e);
             if e != 0 {
                 self.finish(e);
             }
@@ -453,14 +453,14 @@ impl Tracer<'_, true> {
     /// Marks and shares until all is marked.
     fn work(&mut self, share: &Share<Packet>) {
         loop {
-            if self.run(TURN) {
+            if self.run(STEPS) {
                 match share.take() {
                     Some(p) => self.grey.accept(p),
                     None => return,
                 }
             } else if share.wanted() {
                 // With nothing on the stack, what waits for its cache line may still be much: a few long lists.
-                let p = self.grey.split().or_else(|| Some(self.near.turn(0)).filter(|e| *e != 0).map(Grey::packet));
+                let p = self.grey.split().or_else(|| Some(self.near.step(0)).filter(|e| *e != 0).map(Grey::packet));
                 if let Some(p) = p {
                     share.give(p);
                 }

@@ -66,10 +66,10 @@ impl Series {
     }
 }
 
-/// What [`Heap::end_aside`] has to undo.
+/// What [`Heap::end_placed`] has to undo.
 #[must_use]
 #[derive(Debug)]
-pub enum Aside {
+pub enum Placed {
     /// They are born where the instruction's are.
     Nothing,
     /// Outside, where the instruction's are not.
@@ -79,16 +79,16 @@ pub enum Aside {
 }
 
 impl Heap {
-    /// Until [`Heap::end_aside`] cells are born as the next of a series.
+    /// Until [`Heap::end_placed`] cells are born as the next of a series.
     #[inline]
-    pub fn begin_series(&mut self, s: &mut Series) -> Aside {
+    pub fn begin_series(&mut self, s: &mut Series) -> Placed {
         // Zero is no state of the book's.
         let now = self.site_book().epoch() + 1;
         if s.epoch != now {
             self.look_up(s, now);
         }
         self.sites.series = s.key;
-        self.step_aside(Subject::Series, s.out)
+        self.place_by(Subject::Series, s.out)
     }
     #[inline(never)]
     fn look_up(&mut self, s: &mut Series, now: u64) {
@@ -98,31 +98,31 @@ impl Heap {
         s.epoch = now;
         s.out = self.site_is_out(&s.key);
     }
-    /// Until [`Heap::end_aside`] what is made is stored into `holder`.
+    /// Until [`Heap::end_placed`] what is made is stored into `holder`.
     #[inline]
-    pub fn begin_beside(&mut self, holder: Value) -> Aside {
+    pub fn begin_beside(&mut self, holder: Value) -> Placed {
         let out = holder.header().is_some_and(|h| h.flags.load(Relaxed) & flag::OUT != 0);
-        self.step_aside(Subject::Held, out)
+        self.place_by(Subject::Held, out)
     }
     #[inline]
-    fn step_aside(&mut self, subject: Subject, out: bool) -> Aside {
+    fn place_by(&mut self, subject: Subject, out: bool) -> Placed {
         self.sites.subject = subject;
         match (self.sites.place != Place::Nursery, out) {
             (false, true) => {
                 self.begin_place(Place::Out);
-                Aside::Out
+                Placed::Out
             }
-            (true, false) => Aside::Nursery(self.suspend_place()),
-            _ => Aside::Nothing,
+            (true, false) => Placed::Nursery(self.suspend_place()),
+            _ => Placed::Nothing,
         }
     }
     /// Cells are born as the running instruction's again.
     #[inline]
-    pub fn end_aside(&mut self, was: Aside) {
+    pub fn end_placed(&mut self, was: Placed) {
         match was {
-            Aside::Nothing => {}
-            Aside::Out => self.end_place(),
-            Aside::Nursery(place) => self.begin_place(place),
+            Placed::Nothing => {}
+            Placed::Out => self.end_place(),
+            Placed::Nursery(place) => self.begin_place(place),
         }
         self.sites.subject = Subject::Instruction;
     }
@@ -149,7 +149,7 @@ mod tests {
     fn next(h: &mut Heap, s: &mut Series) -> Value {
         let was = h.begin_series(s);
         let v = text(h).val();
-        h.end_aside(was);
+        h.end_placed(was);
         v
     }
     fn out(v: Value) -> bool {
@@ -232,7 +232,7 @@ mod tests {
             let mut beside = |holder: Value| {
                 let was = h.begin_beside(holder);
                 let v = text(&mut h).val();
-                h.end_aside(was);
+                h.end_placed(was);
                 v
             };
             let (one, two) = (beside(private), beside(shared));
@@ -244,7 +244,7 @@ mod tests {
         for _ in 0..4000 {
             let was = h.begin_beside(holder);
             let v = text(&mut h).val();
-            h.end_aside(was);
+            h.end_placed(was);
             h.publish(v);
             if h.wants_nursery() {
                 h.collect_nursery(|m| m.mark(holder));
@@ -262,7 +262,7 @@ mod tests {
         let first = h.array(Value::FALSE, &[holder]);
         let was = h.begin_beside(holder);
         let v = text(&mut h).val();
-        h.end_aside(was);
+        h.end_placed(was);
         let last = h.array(Value::FALSE, &[v]).val();
         assert!(out(first.val()) && !out(v) && out(last) && !out(holder));
         h.end_place();

@@ -5,7 +5,7 @@
 //! Which single characters match, and what looks around and atomic groups say, is asked of the engine.
 //!
 //! Invariant: what follows from a choice depends on the instruction, the place and `moved` alone: groups are written, never
-//! read. `moved` has a bit for each loop around the instruction whose body may match nothing: has this turn consumed?
+//! read. `moved` has a bit for each loop around the instruction whose body may match nothing: has this iteration consumed?
 
 mod parse;
 
@@ -24,7 +24,7 @@ enum Inst {
     /// First this way, then that; its number among the choices.
     Choose(u32, u32, usize),
     Jump(u32),
-    /// A turn of the loop begins.
+    /// An iteration of the loop begins.
     Turn(u8),
     /// It ends: another one, if this one has consumed.
     Again(u8, u32),

@@ -190,7 +190,7 @@ impl Parser<'_> {
         if matches!(self.peek(), Some(b'?' | b'*' | b'+' | b'{')) || is_repeat(&one) || matches!(one, Node::Look(_)) {
             return None;
         }
-        // Of a counted body that may match nothing the engine skips turns.
+        // Of a counted body that may match nothing the engine skips iterations.
         if one.nullable() && !matches!((min, max), (0 | 1, None) | (0, Some(1))) {
             return None;
         }

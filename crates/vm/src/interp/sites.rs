@@ -123,7 +123,7 @@ impl Cx {
     pub fn beside<T>(&mut self, holder: Value, f: impl FnOnce(&mut Cx) -> T) -> T {
         let was = self.heap.begin_beside(holder);
         let made = f(self);
-        self.heap.end_aside(was);
+        self.heap.end_placed(was);
         made
     }
 

@@ -103,7 +103,7 @@ impl Cx {
         let _told = kumi_room::Whole::new();
         let fault = if kumi_room::is_refusal(&*what) { Fault::NoRoom } else { Fault::Panic(last(&*what)) };
         drop(what);
-        self.heap.end_aside(Aside::Nothing);
+        self.heap.end_placed(Placed::Nothing);
         self.heap.end_place();
         self.nested = 0;
         self.onward = Onward::default();

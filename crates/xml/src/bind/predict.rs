@@ -45,7 +45,7 @@ pub(super) struct Predictor {
     automaton: Automaton,
     /// Rows to let pass before learning is tried again, and how many after the next vain try.
     pause: u32,
-    patience: u32,
+    backoff: u32,
 }
 
 /// A run of rows: what is read and by which schema, and where what comes of it goes.
@@ -85,7 +85,7 @@ enum Found {
 impl Predictor {
     /// It learns from the second row on: many contexts have only one.
     pub fn new(context: Context) -> Predictor {
-        Predictor { context, automaton: Automaton::default(), pause: 1, patience: 1 }
+        Predictor { context, automaton: Automaton::default(), pause: 1, backoff: 1 }
     }
 
     pub fn is_for(&self, context: &Context) -> bool {
@@ -98,8 +98,8 @@ impl Predictor {
             self.pause -= 1;
             return false;
         }
-        self.pause = self.patience;
-        self.patience = (self.patience * 2).min(1024);
+        self.pause = self.backoff;
+        self.backoff = (self.backoff * 2).min(1024);
         true
     }
 
@@ -113,7 +113,7 @@ impl Predictor {
         }
         if self.automaton.learn(learning, schema, attributes) {
             self.pause = 0;
-            self.patience = 1;
+            self.backoff = 1;
         }
     }
 

@@ -96,19 +96,19 @@ impl Tokenizer {
     }
 
     fn comment(&mut self) -> Read<Token> {
-        let (at, end, ()) = self.aside("a comment", Scan::Comment, "<!--", markup::comment)?;
+        let (at, end, ()) = self.misc("a comment", Scan::Comment, "<!--", markup::comment)?;
         Ok(Token::Comment(at + 4, end - 3))
     }
 
     fn instruction(&mut self) -> Read<Token> {
         let namespaces = self.options.namespaces;
         let read = |c: &mut Cursor<'_>| markup::instruction(c, namespaces);
-        let (_, _, (target, data)) = self.aside("a processing instruction", Scan::Instruction, "<?", read)?;
+        let (_, _, (target, data)) = self.misc("a processing instruction", Scan::Instruction, "<?", read)?;
         Ok(Token::Pi(target.0, target.1, data.0, data.1))
     }
 
     /// Passes over what stands beside the document's data. Where it begins and ends, and what `read` made of what follows `open`.
-    fn aside<T>(
+    fn misc<T>(
         &mut self,
         what: &'static str,
         scan: fn(usize) -> Scan,

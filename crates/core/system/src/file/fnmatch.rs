@@ -90,7 +90,7 @@ pub fn matches(pat: &[u8], path: &[u8], flags: u32) -> bool {
 }
 fn one(pat: &[u8], path: &[u8], flags: u32) -> bool {
     if flags & PATHNAME == 0 {
-        return segment(pat, path, flags);
+        return component(pat, path, flags);
     }
     let p: Vec<&[u8]> = split_pattern(pat);
     let s: Vec<&[u8]> = path.split(|c| *c == b'/').collect();
@@ -119,7 +119,7 @@ fn parts(p: &[&[u8]], s: &[&[u8]], flags: u32) -> bool {
         }
     }
     let Some((head, tail)) = s.split_first() else { return false };
-    segment(first, head, flags) && parts(rest, tail, flags)
+    component(first, head, flags) && parts(rest, tail, flags)
 }
 
 /// Length of the character at the start.
@@ -143,7 +143,7 @@ fn same(a: &[u8], b: &[u8], flags: u32) -> bool {
 }
 
 /// Does one component match (or, without PATHNAME, the whole text)?
-pub fn segment(p: &[u8], s: &[u8], flags: u32) -> bool {
+pub fn component(p: &[u8], s: &[u8], flags: u32) -> bool {
     if s.first() == Some(&b'.') && flags & DOTMATCH == 0 {
         // A leading period must be matched by a period.
         match p {

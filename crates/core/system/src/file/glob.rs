@@ -3,7 +3,7 @@
 //! `**/` descends into directories but not through symbolic links, and not into
 //! hidden ones unless dots match. Results keep the text that the pattern has.
 
-use crate::file::fnmatch::{DOTMATCH, EXTGLOB, braces, magic, segment, unescape};
+use crate::file::fnmatch::{DOTMATCH, EXTGLOB, braces, component, magic, unescape};
 use crate::io::{self, Errno};
 use kumi_text::encoding::EncIndex;
 use kumi_vm::*;
@@ -112,7 +112,7 @@ impl Walk {
         if name == b".." || name == b"." && (deep || !rest.is_empty()) {
             return;
         }
-        if !segment(first, name, self.flags) {
+        if !component(first, name, self.flags) {
             return;
         }
         let mut p = prefix.to_vec();

@@ -52,7 +52,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, len) = self.parts();
         // SAFETY: `grow` made room.
         unsafe { T::store(p.add(len), v) };
-        self.publish_len(len + 1);
+        self.release_len(len + 1);
     }
     /// Removes the last element.
     #[inline(always)]
@@ -94,7 +94,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, len) = self.parts();
         // SAFETY: room was made; the place behind the last element is no part of `s`.
         unsafe { Self::put(p.add(len), s) };
-        self.publish_len(len + s.len());
+        self.release_len(len + s.len());
     }
     /// Writes elements where racing readers may look.
     ///
@@ -128,7 +128,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             // SAFETY: room was made.
             unsafe { T::store(p.add(i), v) };
         }
-        self.publish_len(n);
+        self.release_len(n);
     }
     /// Cuts it to its first `n` elements, if there are more.
     #[inline]
@@ -139,9 +139,9 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if !T::WORDS && deferred::parallel() {
             // What is cut off may not be written over.
             let w = Self::make_from(n.max(1), 0, &[&self.own()[..n]]);
-            return self.publish(w);
+            return self.release(w);
         }
-        self.publish_len(n);
+        self.release_len(n);
     }
     /// Removes all elements.
     #[inline]
@@ -155,7 +155,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn keep(&mut self, r: Range<usize>) {
         if !T::WORDS && deferred::parallel() {
             let w = Self::make_from(r.len().max(1), 0, &[&self.own()[r]]);
-            return self.publish(w);
+            return self.release(w);
         }
         self.truncate(r.end);
         self.drain(..r.start);
@@ -164,7 +164,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn shrink_to_fit(&mut self) {
         if self.spilled() && self.len() < self.capacity() {
             let w = self.fitting(&[self.own()]);
-            self.publish(w);
+            self.release(w);
         }
     }
     /// A word for exactly these elements: inline ones are written into the cell when it does not use its inline room now, and nobody
@@ -186,7 +186,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     pub fn assign(&mut self, s: &[T]) {
         if deferred::parallel() && !self.is_empty() {
             let w = Self::make_from(s.len().max(1), 0, &[s]);
-            self.publish(w);
+            self.release(w);
         } else if self.owns(s) {
             let s = s.to_vec();
             self.assign(&s);
@@ -202,7 +202,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             let w = Self::make_from(0, 0, &[self.own()]);
             // SAFETY: as many elements, in a buffer that is ours alone until it is published.
             let r = f(unsafe { std::slice::from_raw_parts_mut(Self::data(w), self.len()) });
-            self.publish(w);
+            self.release(w);
             return r;
         }
         let (p, n) = self.parts();
@@ -258,7 +258,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.assign(other.own());
         } else {
             other.word = AtomicPtr::new(inline_word(0));
-            self.publish(w);
+            self.release(w);
         }
     }
     /// Replaces `n` elements from `at` on by `with`.
@@ -291,7 +291,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             let s = self.own();
             let cap = if now > len { now + now / 2 } else { now };
             let w = Self::make_from(cap, 0, &[&s[..at], with, &s[at + n..]]);
-            return self.publish(w);
+            return self.release(w);
         }
         if with.len() > n {
             self.reserve(with.len() - n);
@@ -302,7 +302,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             ptr::copy(p.add(at + n), p.add(at + with.len()), len - at - n);
             ptr::copy_nonoverlapping(with.as_ptr(), p.add(at), with.len());
         }
-        self.publish_len(now);
+        self.release_len(now);
     }
     /// Drops the first `n` elements by moving the start; false when that can't be done.
     fn advance(&mut self, n: usize) -> bool {
@@ -333,7 +333,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let w = self.word.load(Relaxed);
         if deferred::parallel() {
             let b = Self::make_from(len + len / 2, 0, &[self.own()]);
-            self.publish(b);
+            self.release(b);
         } else {
             // SAFETY: both ranges lie in the buffer; nobody else reads.
             unsafe {
@@ -353,7 +353,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         } else {
             let n = self.len();
             self.edit(|s| s.copy_within(1.., 0));
-            self.publish_len(n - 1);
+            self.release_len(n - 1);
         }
         Some(v)
     }
@@ -381,7 +381,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         }
         let front = if len < 16 { 0 } else { (len / 2).min(MAX_START) };
         let b = Self::make_from(front + vs.len() + len + 4, front, &[vs, self.own()]);
-        self.publish(b);
+        self.release(b);
     }
     /// # Panics
     /// When `i` is beyond the end.

@@ -32,7 +32,7 @@ use std::ops::Range;
 /// ```
 /// ```compile_fail,E0624
 /// let v: kumi_heap::RaceVec<u64, 3> = [1, 2].into_iter().collect();
-/// unsafe { v.still() };
+/// unsafe { v.unraced() };
 /// ```
 /// And who changes a vector has to look again:
 /// ```compile_fail,E0502

@@ -84,7 +84,7 @@ pub(super) unsafe fn give(mem: *mut Value, cap: usize, kind: Kind) {
             // SAFETY: as the caller says.
             unsafe { libc::munmap(mem as *mut _, len) };
         }
-        Kind::Guarded => stress::retire(mem, cap),
+        Kind::Guarded => stress::seal(mem, cap),
     }
 }
 

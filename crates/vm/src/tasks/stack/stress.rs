@@ -58,7 +58,7 @@ pub(super) fn take(cap: usize) -> Option<*mut Value> {
 }
 
 /// Makes a left block inaccessible.
-pub(super) fn retire(mem: *mut Value, cap: usize) {
+pub(super) fn seal(mem: *mut Value, cap: usize) {
     let len = length(cap);
     let base = mem as usize + cap * 8 + PAGE - len;
     if cfg!(feature = "fixed-stack") {
