@@ -9,17 +9,11 @@ module Forwardable
   end
 
   def instance_delegate(hash)
-    hash.each do |methods, accessor|
-      methods = [methods] unless methods.respond_to?(:each)
-      methods.each { |method| def_instance_delegator(accessor, method) }
-    end
+    Forwardable.__each(hash) { |accessor, method| def_instance_delegator(accessor, method) }
   end
 
   def def_instance_delegators(accessor, *methods)
-    methods.each do |method|
-      next if /\A__(?:send|id)__\z/ =~ method
-      def_instance_delegator(accessor, method)
-    end
+    methods.each { |method| def_instance_delegator(accessor, method) unless /\A__(?:send|id)__\z/ =~ method }
   end
 
   def def_instance_delegator(accessor, method, ali = method)
@@ -33,6 +27,13 @@ module Forwardable
   alias delegate instance_delegate
   alias def_delegators def_instance_delegators
   alias def_delegator def_instance_delegator
+
+  def self.__each(hash)
+    hash.each do |methods, accessor|
+      methods = [methods] unless methods.respond_to?(:each)
+      methods.each { |method| yield accessor, method }
+    end
+  end
 
   # Source of a method that passes everything on.
   def self.__delegator(accessor, method, ali)
@@ -53,17 +54,11 @@ end
 # The same for single objects.
 module SingleForwardable
   def single_delegate(hash)
-    hash.each do |methods, accessor|
-      methods = [methods] unless methods.respond_to?(:each)
-      methods.each { |method| def_single_delegator(accessor, method) }
-    end
+    Forwardable.__each(hash) { |accessor, method| def_single_delegator(accessor, method) }
   end
 
   def def_single_delegators(accessor, *methods)
-    methods.each do |method|
-      next if /\A__(?:send|id)__\z/ =~ method
-      def_single_delegator(accessor, method)
-    end
+    methods.each { |method| def_single_delegator(accessor, method) unless /\A__(?:send|id)__\z/ =~ method }
   end
 
   def def_single_delegator(accessor, method, ali = method)

@@ -4,42 +4,15 @@
 module Open3
   VERSION = "0.2.1"
 
-  def popen3(*cmd, &block)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
-    in_r, in_w = IO.pipe
-    opts[:in] = in_r
-    in_w.sync = true
-    out_r, out_w = IO.pipe
-    opts[:out] = out_w
-    err_r, err_w = IO.pipe
-    opts[:err] = err_w
-    popen_run(cmd, opts, [in_r, out_w, err_w], [in_w, out_r, err_r], &block)
-  end
-  module_function :popen3
+  def popen3(*cmd, &block) = popen_run(cmd, [:in, :out, :err], &block)
+  def popen2(*cmd, &block) = popen_run(cmd, [:in, :out], &block)
+  def popen2e(*cmd, &block) = popen_run(cmd, [:in, [:out, :err]], &block)
+  module_function :popen3, :popen2, :popen2e
 
-  def popen2(*cmd, &block)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
-    in_r, in_w = IO.pipe
-    opts[:in] = in_r
-    in_w.sync = true
-    out_r, out_w = IO.pipe
-    opts[:out] = out_w
-    popen_run(cmd, opts, [in_r, out_w], [in_w, out_r], &block)
-  end
-  module_function :popen2
-
-  def popen2e(*cmd, &block)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
-    in_r, in_w = IO.pipe
-    opts[:in] = in_r
-    in_w.sync = true
-    out_r, out_w = IO.pipe
-    opts[[:out, :err]] = out_w
-    popen_run(cmd, opts, [in_r, out_w], [in_w, out_r], &block)
-  end
-  module_function :popen2e
-
-  def popen_run(cmd, opts, child_io, parent_io)
+  # Runs a command with a pipe to each of the streams.
+  def popen_run(cmd, streams)
+    opts = Open3.__options(cmd)
+    child_io, parent_io = Open3.__pipes(opts, streams)
     pid = spawn(*cmd, opts)
     wait_thr = Process.detach(pid)
     child_io.each(&:close)
@@ -52,50 +25,39 @@ module Open3
       wait_thr.join
     end
   end
+
+  # The options behind the commands.
+  def self.__options(cmds) = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
+
+  # Makes pipes, notes the child's ends in the options: those ends, and the others. The child reads from :in.
+  def self.__pipes(opts, streams)
+    streams.map do |stream|
+      r, w = IO.pipe
+      w.sync = true if stream == :in
+      child, parent = stream == :in ? [r, w] : [w, r]
+      opts[stream] = child
+      [child, parent]
+    end.transpose.then { |ends| ends.empty? ? [[], []] : ends }
+  end
   module_function :popen_run
-  class << self
-    private :popen_run
-  end
 
-  def capture3(*cmd)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
-    stdin_data = opts.delete(:stdin_data) || ""
-    binmode = opts.delete(:binmode)
-    popen3(*cmd, opts) do |i, o, e, t|
-      [i, o, e].each(&:binmode) if binmode
-      out_reader = Thread.new { o.read }
-      err_reader = Thread.new { e.read }
-      feed(i, stdin_data)
-      [out_reader.value, err_reader.value, t.value]
-    end
-  end
-  module_function :capture3
+  def capture3(*cmd) = Open3.__capture(:popen3, cmd)
+  def capture2(*cmd) = Open3.__capture(:popen2, cmd)
+  def capture2e(*cmd) = Open3.__capture(:popen2e, cmd)
+  module_function :capture3, :capture2, :capture2e
 
-  def capture2(*cmd)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
+  # What the command wrote to its streams, and its status.
+  def self.__capture(popen, cmd)
+    opts = Open3.__options(cmd)
     stdin_data = opts.delete(:stdin_data)
     binmode = opts.delete(:binmode)
-    popen2(*cmd, opts) do |i, o, t|
-      [i, o].each(&:binmode) if binmode
-      out_reader = Thread.new { o.read }
+    __send__(popen, *cmd, opts) do |i, *outs, t|
+      [i, *outs].each(&:binmode) if binmode
+      readers = outs.map { |o| Thread.new { o.read } }
       feed(i, stdin_data)
-      [out_reader.value, t.value]
+      [*readers.map(&:value), t.value]
     end
   end
-  module_function :capture2
-
-  def capture2e(*cmd)
-    opts = cmd.last.is_a?(Hash) ? cmd.pop.dup : {}
-    stdin_data = opts.delete(:stdin_data)
-    binmode = opts.delete(:binmode)
-    popen2e(*cmd, opts) do |i, o, t|
-      [i, o].each(&:binmode) if binmode
-      out_reader = Thread.new { o.read }
-      feed(i, stdin_data)
-      [out_reader.value, t.value]
-    end
-  end
-  module_function :capture2e
 
   # Writes what the command should read; it may stop reading early.
   def feed(io, data)
@@ -107,11 +69,11 @@ module Open3
     io.close
   end
   module_function :feed
-  class << self
-    private :feed
-  end
 
-  def pipeline_run(cmds, pipeline_opts, child_io, parent_io)
+  # Runs commands one after the other's output; `streams` of the first and the last have pipes.
+  def pipeline_run(cmds, streams)
+    pipeline_opts = Open3.__options(cmds)
+    child_io, parent_io = Open3.__pipes(pipeline_opts, streams)
     threads = []
     input = nil
     last = cmds.size - 1
@@ -145,47 +107,15 @@ module Open3
     end
   end
   module_function :pipeline_run
+
+  def pipeline(*cmds) = pipeline_run(cmds, []) { |ts| ts.map(&:value) }
+  def pipeline_start(*cmds, &block) = block ? pipeline_run(cmds, [], &block) : pipeline_run(cmds, [])[0]
+  def pipeline_r(*cmds, &block) = pipeline_run(cmds, [:out], &block)
+  def pipeline_w(*cmds, &block) = pipeline_run(cmds, [:in], &block)
+  def pipeline_rw(*cmds, &block) = pipeline_run(cmds, [:in, :out], &block)
+  module_function :pipeline, :pipeline_start, :pipeline_r, :pipeline_w, :pipeline_rw
+
   class << self
-    private :pipeline_run
+    private :popen_run, :feed, :pipeline_run
   end
-
-  def pipeline(*cmds)
-    opts = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
-    pipeline_run(cmds, opts, [], []) { |ts| ts.map(&:value) }
-  end
-  module_function :pipeline
-
-  def pipeline_start(*cmds, &block)
-    opts = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
-    block ? pipeline_run(cmds, opts, [], [], &block) : pipeline_run(cmds, opts, [], [])[0]
-  end
-  module_function :pipeline_start
-
-  def pipeline_r(*cmds, &block)
-    opts = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
-    out_r, out_w = IO.pipe
-    opts[:out] = out_w
-    pipeline_run(cmds, opts, [out_w], [out_r], &block)
-  end
-  module_function :pipeline_r
-
-  def pipeline_w(*cmds, &block)
-    opts = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
-    in_r, in_w = IO.pipe
-    opts[:in] = in_r
-    in_w.sync = true
-    pipeline_run(cmds, opts, [in_r], [in_w], &block)
-  end
-  module_function :pipeline_w
-
-  def pipeline_rw(*cmds, &block)
-    opts = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
-    in_r, in_w = IO.pipe
-    opts[:in] = in_r
-    in_w.sync = true
-    out_r, out_w = IO.pipe
-    opts[:out] = out_w
-    pipeline_run(cmds, opts, [in_r, out_w], [in_w, out_r], &block)
-  end
-  module_function :pipeline_rw
 end

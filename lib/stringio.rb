@@ -36,17 +36,8 @@ class StringIO
       nil
     end
 
-    def sysread(*args)
-      s = read(*args)
-      raise EOFError, "end of file reached" if s.nil?
-      s
-    end
-
-    def readpartial(*args)
-      s = read(*args)
-      raise EOFError, "end of file reached" if s.nil?
-      s
-    end
+    def sysread(*args) = KumiSys.read_more(read(*args))
+    def readpartial(*args) = KumiSys.read_more(read(*args))
 
     def read_nonblock(len, buf = nil, exception: true)
       s = buf ? read(len, buf) : read(len)
@@ -59,13 +50,8 @@ class StringIO
     def syswrite(s) = write(s)
     def write_nonblock(s, exception: true) = write(s)
 
-    def readchar
-      getc or raise EOFError, "end of file reached"
-    end
-
-    def readbyte
-      getbyte or raise EOFError, "end of file reached"
-    end
+    def readchar = KumiSys.read_more(getc)
+    def readbyte = KumiSys.read_more(getbyte)
 
     def readline(*args, **opts)
       line = gets(*args, **opts)
@@ -403,29 +389,9 @@ class StringIO
     b
   end
 
-  def each_char
-    return to_enum(:each_char) unless block_given?
-    while (c = getc)
-      yield c
-    end
-    self
-  end
-
-  def each_byte
-    return to_enum(:each_byte) unless block_given?
-    while (b = getbyte)
-      yield b
-    end
-    self
-  end
-
-  def each_codepoint
-    return to_enum(:each_codepoint) unless block_given?
-    while (c = getc)
-      yield c.ord
-    end
-    self
-  end
+  def each_char = KumiSys.each_char(self, &__block_proc)
+  def each_byte = KumiSys.each_byte(self, &__block_proc)
+  def each_codepoint = KumiSys.each_codepoint(self, &__block_proc)
 
   def gets(*args, chomp: false)
     __check_read

@@ -41,23 +41,17 @@ module Zlib
 
   def self.zlib_version = ZLIB_VERSION
 
-  def self.crc32(s = nil, start = 0)
-    return start if s.nil?
-    s = s.read if s.respond_to?(:read)
-    raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
-    start &= 0xffff_ffff
-    from = 0
-    start, from = __crc32(s, start, from) while from
-    start
-  end
+  def self.crc32(s = nil, start = 0) = __sum(s, start) { |text, sum, from| __crc32(text, sum, from) }
+  def self.adler32(s = nil, start = 1) = __sum(s, start) { |text, sum, from| __adler32(text, sum, from) }
 
-  def self.adler32(s = nil, start = 1)
+  # The block goes on with a sum from a place of the text, for a while: sum and place, nil at the end.
+  def self.__sum(s, start)
     return start if s.nil?
     s = s.read if s.respond_to?(:read)
     raise RangeError, "bignum too big to convert into 'unsigned long'" unless start.between?(-(1 << 63), (1 << 64) - 1)
     start &= 0xffff_ffff
     from = 0
-    start, from = __adler32(s, start, from) while from
+    start, from = yield s, start, from while from
     start
   end
 
@@ -104,7 +98,7 @@ module Zlib
     raise ArgumentError, "negative length" if length < 0
     length
   end
-  private_class_method :__crc_product, :__positive
+  private_class_method :__crc_product, :__positive, :__sum
 
   [:zlib_version, :crc32, :adler32, :crc_table, :crc32_combine, :adler32_combine].each do |name|
     define_method(name) { |*args| Zlib.__send__(name, *args) }
@@ -634,18 +628,14 @@ module Zlib
       buf ? buf.replace(s) : s
     end
 
-    def readpartial(maxlen, buf = nil)
-      s = read(maxlen, buf)
-      raise EOFError, "end of file reached" if s.nil?
-      s
-    end
+    def readpartial(maxlen, buf = nil) = KumiSys.read_more(read(maxlen, buf))
 
     def getbyte
       s = read(1)
       s && s.getbyte(0)
     end
 
-    def readbyte = getbyte || raise(EOFError, "end of file reached")
+    def readbyte = KumiSys.read_more(getbyte)
 
     def getc
       fill(8)
@@ -655,23 +645,9 @@ module Zlib
       c
     end
 
-    def readchar = getc || raise(EOFError, "end of file reached")
-
-    def each_byte
-      return to_enum(:each_byte) unless block_given?
-      while (b = getbyte)
-        yield b
-      end
-      self
-    end
-
-    def each_char
-      return to_enum(:each_char) unless block_given?
-      while (c = getc)
-        yield c
-      end
-      self
-    end
+    def readchar = KumiSys.read_more(getc)
+    def each_byte = KumiSys.each_byte(self, &__block_proc)
+    def each_char = KumiSys.each_char(self, &__block_proc)
 
     def ungetc(c)
       c = c.chr if c.is_a?(Integer)
@@ -704,7 +680,7 @@ module Zlib
       $_ = line
     end
 
-    def readline(*args, **opts) = gets(*args, **opts) || raise(EOFError, "end of file reached")
+    def readline(*args, **opts) = KumiSys.read_more(gets(*args, **opts))
 
     def each(*args, **opts)
       return to_enum(:each, *args, **opts) unless block_given?

@@ -95,11 +95,7 @@ class KumiSys::Argf
     $_ = __get(sep, limit, chomp)
   end
 
-  def readline(*args, chomp: false)
-    line = gets(*args, chomp: chomp)
-    KumiSys.eof if __same(line, nil)
-    line
-  end
+  def readline(*args, chomp: false) = KumiSys.read_more(gets(*args, chomp: chomp))
 
   def readlines(*args, chomp: false)
     sep, limit = KumiSys.line_args(args)
@@ -138,39 +134,11 @@ class KumiSys::Argf
   def getc = __piece { |i| i.getc }
   def getbyte = __piece { |i| i.getbyte }
 
-  def readchar
-    c = getc
-    __same(c, nil) ? KumiSys.eof : c
-  end
-
-  def readbyte
-    b = getbyte
-    __same(b, nil) ? KumiSys.eof : b
-  end
-
-  def each_byte
-    return to_enum(:each_byte) unless block_given?
-    while (b = getbyte)
-      yield b
-    end
-    self
-  end
-
-  def each_char
-    return to_enum(:each_char) unless block_given?
-    while (c = getc)
-      yield c
-    end
-    self
-  end
-
-  def each_codepoint
-    return to_enum(:each_codepoint) unless block_given?
-    while (c = getc)
-      yield c.ord
-    end
-    self
-  end
+  def readchar = KumiSys.read_more(getc)
+  def readbyte = KumiSys.read_more(getbyte)
+  def each_byte(&) = KumiSys.each_byte(self, &)
+  def each_char(&) = KumiSys.each_char(self, &)
+  def each_codepoint(&) = KumiSys.each_codepoint(self, &)
 
   def read(length = nil, buffer = nil)
     length = KumiSys.to_long(length) unless __same(length, nil)

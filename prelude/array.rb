@@ -235,71 +235,9 @@ class Array
     c
   end
 
-  def any?(pattern = __undef)
-    i = 0
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      until __undef?(item = __ary_item(self, i))
-        return true if pattern === item
-        i += 1
-      end
-    elsif block_given?
-      until __undef?(item = __ary_item(self, i))
-        return true if yield item
-        i += 1
-      end
-    else
-      until __undef?(item = __ary_item(self, i))
-        return true if item
-        i += 1
-      end
-    end
-    false
-  end
-
-  def all?(pattern = __undef)
-    i = 0
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      until __undef?(item = __ary_item(self, i))
-        return false unless pattern === item
-        i += 1
-      end
-    elsif block_given?
-      until __undef?(item = __ary_item(self, i))
-        return false unless yield item
-        i += 1
-      end
-    else
-      until __undef?(item = __ary_item(self, i))
-        return false unless item
-        i += 1
-      end
-    end
-    true
-  end
-
-  def none?(pattern = __undef)
-    i = 0
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      until __undef?(item = __ary_item(self, i))
-        return false if pattern === item
-        i += 1
-      end
-    elsif block_given?
-      until __undef?(item = __ary_item(self, i))
-        return false if yield item
-        i += 1
-      end
-    else
-      until __undef?(item = __ary_item(self, i))
-        return false if item
-        i += 1
-      end
-    end
-    true
-  end
+  def any?(pattern = __undef, &) = KumiSys.array_any?(self, pattern, true, &)
+  def all?(pattern = __undef, &) = !KumiSys.array_any?(self, pattern, false, &)
+  def none?(pattern = __undef, &) = !KumiSys.array_any?(self, pattern, true, &)
 
   def one?(pattern = __undef)
     found = false
@@ -569,6 +507,30 @@ class Array
 end
 
 module KumiSys
+  # Is there an element of which the pattern, or the block, or else the element itself is as `wanted` (true or false)?
+  def self.array_any?(a, pattern, wanted)
+    other = !wanted
+    i = 0
+    if !__undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
+      until __undef?(item = __ary_item(a, i))
+        return true if pattern === item ? wanted : other
+        i += 1
+      end
+    elsif block_given?
+      until __undef?(item = __ary_item(a, i))
+        return true if (yield item) ? wanted : other
+        i += 1
+      end
+    else
+      until __undef?(item = __ary_item(a, i))
+        return true if item ? wanted : other
+        i += 1
+      end
+    end
+    false
+  end
+
   # a.equal?(b) || a == b
   def self.eq?(a, b)
     __same(a, b) || a == b

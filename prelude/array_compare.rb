@@ -7,45 +7,13 @@ class Array
       return false unless other.respond_to?(:to_ary)
       return other == self ? true : false
     end
-    return false if __ary_len(self) != __ary_len(other)
-    r = KumiSys.guard_pair(:==, self, other) do
-      i = 0
-      same = true
-      until __undef?(a = __ary_item(self, i))
-        b = __ary_at(other, i)
-        unless __same(a, b) || a == b
-          same = false
-          break
-        end
-        if __ary_len(self) != __ary_len(other)
-          same = false
-          break
-        end
-        i += 1
-      end
-      same
-    end
-    __same(r, nil) ? true : r
+    KumiSys.array_equal?(self, other, false)
   end
 
   def eql?(other)
     return true if __same(self, other)
     return false unless __is_a(other, Array)
-    return false if __ary_len(self) != __ary_len(other)
-    r = KumiSys.guard_pair(:eql?, self, other) do
-      i = 0
-      same = true
-      until __undef?(a = __ary_item(self, i))
-        b = __ary_at(other, i)
-        unless __same(a, b) || a.eql?(b)
-          same = false
-          break
-        end
-        i += 1
-      end
-      same
-    end
-    __same(r, nil) ? true : r
+    KumiSys.array_equal?(self, other, true)
   end
 
   def hash
@@ -80,11 +48,11 @@ class Array
   end
 
   def -(other)
-    KumiSys.without(self, KumiSys.to_ary(other))
+    KumiSys.sieve(self, KumiSys.to_ary(other), false)
   end
 
   def &(other)
-    KumiSys.common(self, KumiSys.to_ary(other))
+    KumiSys.sieve(self, KumiSys.to_ary(other), true)
   end
 
   def |(other)
@@ -146,47 +114,8 @@ class Array
     KumiSys.sort_by_keys(keys, values)
   end
 
-  def min(n = nil, &)
-    return KumiSys.least(self, n, &) unless __same(n, nil)
-    return nil if __ary_len(self) == 0
-    unless block_given?
-      r = __ary_min(self)
-      return r unless __undef?(r)
-    end
-    given = block_given?
-    best = __ary_at(self, 0)
-    i = 1
-    until __undef?(v = __ary_item(self, i))
-      if given
-        best = v if KumiSys.cmp_int(yield(v, best), v, best) < 0
-      elsif KumiSys.cmp_int(best <=> v, best, v) > 0
-        best = v
-      end
-      i += 1
-    end
-    best
-  end
-
-  def max(n = nil, &)
-    return KumiSys.most(self, n, &) unless __same(n, nil)
-    return nil if __ary_len(self) == 0
-    unless block_given?
-      r = __ary_max(self)
-      return r unless __undef?(r)
-    end
-    given = block_given?
-    best = __ary_at(self, 0)
-    i = 1
-    until __undef?(v = __ary_item(self, i))
-      if given
-        best = v if KumiSys.cmp_int(yield(v, best), v, best) > 0
-      elsif KumiSys.cmp_int(best <=> v, best, v) < 0
-        best = v
-      end
-      i += 1
-    end
-    best
-  end
+  def min(n = nil, &) = __same(n, nil) ? KumiSys.extreme(self, -1, &) : KumiSys.least(self, n, &)
+  def max(n = nil, &) = __same(n, nil) ? KumiSys.extreme(self, 1, &) : KumiSys.most(self, n, &)
 
   def minmax
     return [min, max] unless block_given?
@@ -225,6 +154,46 @@ class Array
 end
 
 module KumiSys
+  # Are the elements equal one by one, by == or by eql?
+  def self.array_equal?(a, b, eql)
+    return false if __ary_len(a) != __ary_len(b)
+    r = guard_pair(eql ? :eql? : :==, a, b) do
+      i = 0
+      same = true
+      until __undef?(x = __ary_item(a, i))
+        y = __ary_at(b, i)
+        unless (__same(x, y) || (eql ? x.eql?(y) : x == y)) && __ary_len(a) == __ary_len(b)
+          same = false
+          break
+        end
+        i += 1
+      end
+      same
+    end
+    __same(r, nil) ? true : r
+  end
+
+  # The least (`sign` -1) or greatest (1) element, the first of equal ones, by the block or by <=>.
+  def self.extreme(a, sign)
+    return nil if __ary_len(a) == 0
+    given = block_given?
+    unless given
+      r = sign < 0 ? __ary_min(a) : __ary_max(a)
+      return r unless __undef?(r)
+    end
+    best = __ary_at(a, 0)
+    i = 1
+    until __undef?(v = __ary_item(a, i))
+      if given
+        best = v if cmp_int(yield(v, best), v, best) * sign > 0
+      elsif cmp_int(best <=> v, best, v) * sign < 0
+        best = v
+      end
+      i += 1
+    end
+    best
+  end
+
   # The extremes as `[a, b].max` and Enumerable ask for them: each element is compared with the best one, not that with it.
   def self.list_max(a) = list_best(a, __ary_max(a), 1)
   def self.list_min(a) = list_best(a, __ary_min(a), -1)
@@ -268,35 +237,14 @@ module KumiSys
     seen
   end
 
-  def self.eql_any?(a, v)
-    i = 0
-    while i < __ary_len(a)
-      e = __ary_at(a, i)
-      return true if __same(e, v) || (v.hash == e.hash && v.eql?(e))
-      i += 1
-    end
-    false
-  end
-
-  def self.without(a, b)
+  # The elements of a that are in b too, each once, or those that are not.
+  def self.sieve(a, b, common)
     out = __ary_new
     set = key_set(b)
     i = 0
     while i < __ary_len(a)
       v = __ary_at(a, i)
-      __ary_push(out, v) unless set.key?(v)
-      i += 1
-    end
-    out
-  end
-
-  def self.common(a, b)
-    out = __ary_new
-    set = key_set(b)
-    i = 0
-    while i < __ary_len(a)
-      v = __ary_at(a, i)
-      __ary_push(out, v) if set.delete(v)
+      __ary_push(out, v) if common ? set.delete(v) : !set.key?(v)
       i += 1
     end
     out

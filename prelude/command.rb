@@ -317,6 +317,7 @@ module KumiSys
       exc = e
       ended = true
     ensure
+      # Here a child ends that leaves the block by break, return or throw, too: what lies beyond is the parent's.
       end_forked(exc, ended)
     end
   end
@@ -333,15 +334,5 @@ module Kernel
 
   def `(command) = KumiSys.backtick(command)
 
-  private :fork, :spawn, :exec, :system, :`
-
-  def self.fork(&block) = KumiSys.fork(block)
-
-  def self.spawn(*args, **opts) = KumiSys.spawn(args, opts)
-
-  def self.exec(*args, **opts) = KumiSys.exec(args, opts)
-
-  def self.system(*args, exception: false, **opts) = KumiSys.system(args, opts, exception)
-
-  def self.`(command) = KumiSys.backtick(command)
+  module_function :fork, :spawn, :exec, :system, :`
 end

@@ -242,12 +242,6 @@ module KumiSys
     raise SystemCallError.new(detail, errno)
   end
 
-  # TypeError unless x is a class or module.
-  def self.check_module(x)
-    raise TypeError, "class or module required" unless __is_a(x, Module)
-    x
-  end
-
   # "wrong number of arguments (given 3, expected 1..2)"; most nil: no upper bound.
   def self.arity_error(given, least, most = least)
     range = if __same(most, nil) then "#{least}+"

@@ -72,30 +72,8 @@ class Data
     obj.freeze
   end
 
-  def ==(other)
-    return true if __same(self, other)
-    return false unless __is_a(other, Data) && __same(__class(self), __class(other))
-    r = KumiSys.guard_pair(:==, self, other) do
-      i = 0
-      n = members.size
-      i += 1 while i < n && __struct_get(self, i) == __struct_get(other, i)
-      i == n
-    end
-    r.nil? ? true : r
-  end
-
-  def eql?(other)
-    return true if __same(self, other)
-    return false unless __is_a(other, Data) && __same(__class(self), __class(other))
-    r = KumiSys.guard_pair(:eql?, self, other) do
-      i = 0
-      n = members.size
-      i += 1 while i < n && __struct_get(self, i).eql?(__struct_get(other, i))
-      i == n
-    end
-    r.nil? ? true : r
-  end
-
+  def ==(other) = KumiSys.struct_equal?(self, other, false)
+  def eql?(other) = KumiSys.struct_equal?(self, other, true)
   def hash = KumiSys.struct_hash(self)
   def inspect = KumiSys.struct_inspect(self, "data")
   alias_method :to_s, :inspect

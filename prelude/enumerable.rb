@@ -281,24 +281,7 @@ module Enumerable
     lax = out || __block_literal ? nil : KumiSys.lax(__block_proc)
     n = 0
     each do |*a|
-      row = [__pack(a)]
-      k = 0
-      while k < __ary_len(sources)
-        s = __ary_at(sources, k)
-        if __is_a(s, Array)
-          __ary_push(row, __ary_at(s, n))
-        elsif s
-          begin
-            __ary_push(row, s.next)
-          rescue StopIteration
-            __ary_set(sources, k, nil)
-            __ary_push(row, nil)
-          end
-        else
-          __ary_push(row, nil)
-        end
-        k += 1
-      end
+      row = KumiSys.zip_row(__pack(a), sources, n)
       n += 1
       if out
         __ary_push(out, row)
@@ -420,6 +403,29 @@ module KumiSys
     return a if a
     raise TypeError, "wrong argument type #{__describe_class(o)} (must respond to :each)" unless o.respond_to?(:each)
     nil
+  end
+
+  # A row of zip: v and the n-th of each source. One that is an enumerator is asked for its next; at its end it makes way for nil.
+  def self.zip_row(v, sources, n)
+    row = [v]
+    k = 0
+    while k < __ary_len(sources)
+      s = __ary_at(sources, k)
+      if __is_a(s, Array)
+        __ary_push(row, __ary_at(s, n))
+      elsif s
+        begin
+          __ary_push(row, s.next)
+        rescue StopIteration
+          __ary_set(sources, k, nil)
+          __ary_push(row, nil)
+        end
+      else
+        __ary_push(row, nil)
+      end
+      k += 1
+    end
+    row
   end
 
   # What flat_map does with one result.

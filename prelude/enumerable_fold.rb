@@ -172,38 +172,13 @@ module Enumerable
   def min_by(n = nil, &)
     return KumiSys.enum(self, :min_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
     return sort_by(&).first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, -1, &) unless __ary_plain(self)
-    return nil if __ary_len(self) == 0
-    keys = __ary_new(__ary_len(self))
-    # What was there then is the answer, whatever the block does to the array.
-    items = __ary_new(__ary_len(self))
-    i = 0
-    until __undef?(item = __ary_item(self, i))
-      k = yield item
-      __ary_push(keys, k)
-      __ary_push(items, item)
-      i += 1
-    end
-    at = __ary_min_at(keys)
-    __ary_at(items, __undef?(at) ? KumiSys.extreme_at(keys, -1) : at)
+    KumiSys.extreme_by(self, -1, &)
   end
 
   def max_by(n = nil, &)
     return KumiSys.enum(self, :max_by, :size_of, __same(n, nil) ? nil : [n]) unless block_given?
     return sort_by(&).reverse.first(KumiSys.count_arg(n)) unless __same(n, nil)
-    return KumiSys.extreme_by(self, 1, &) unless __ary_plain(self)
-    return nil if __ary_len(self) == 0
-    keys = __ary_new(__ary_len(self))
-    items = __ary_new(__ary_len(self))
-    i = 0
-    until __undef?(item = __ary_item(self, i))
-      k = yield item
-      __ary_push(keys, k)
-      __ary_push(items, item)
-      i += 1
-    end
-    at = __ary_max_at(keys)
-    __ary_at(items, __undef?(at) ? KumiSys.extreme_at(keys, 1) : at)
+    KumiSys.extreme_by(self, 1, &)
   end
 
   def minmax_by
@@ -241,10 +216,26 @@ module KumiSys
     at
   end
 
-  # The first element whose key, what the block makes of it, is least (`sign` -1) or greatest (1). Keeps one element at a time.
+  # The first element whose key, what the block makes of it, is least (`sign` -1) or greatest (1). Keeps one element at a time,
+  # but all keys of an Array.
   def self.extreme_by(obj, sign)
     best = nil
     extreme = __undef
+    if __ary_plain(obj)
+      return nil if __ary_len(obj) == 0
+      keys = __ary_new(__ary_len(obj))
+      # What was there then is the answer, whatever the block does to the array.
+      items = __ary_new(__ary_len(obj))
+      i = 0
+      until __undef?(item = __ary_item(obj, i))
+        k = yield item
+        __ary_push(keys, k)
+        __ary_push(items, item)
+        i += 1
+      end
+      at = sign < 0 ? __ary_min_at(keys) : __ary_max_at(keys)
+      return __ary_at(items, __undef?(at) ? extreme_at(keys, sign) : at)
+    end
     if single?(obj) && (__block_literal || !__is_a(obj, Hash))
       obj.each do |v|
         k = yield v

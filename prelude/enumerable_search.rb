@@ -89,79 +89,12 @@ module Enumerable
   end
   alias member? include?
 
-  def grep(pattern)
-    out = __ary_new
-    given = block_given?
-    each do |*a|
-      v = __pack(a)
-      if given ? pattern === v : KumiSys.matches?(pattern, v)
-        v = yield v if given
-        __ary_push(out, v)
-      end
-    end
-    out
-  end
+  def grep(pattern, &) = KumiSys.grep(self, pattern, true, &)
+  def grep_v(pattern, &) = KumiSys.grep(self, pattern, false, &)
 
-  def grep_v(pattern)
-    out = __ary_new
-    given = block_given?
-    each do |*a|
-      v = __pack(a)
-      unless given ? pattern === v : KumiSys.matches?(pattern, v)
-        v = yield v if given
-        __ary_push(out, v)
-      end
-    end
-    out
-  end
-
-  def all?(pattern = __undef)
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      each { |*a| return false unless pattern === __pack(a) }
-    elsif block_given?
-      if KumiSys.single?(self)
-        each { |v| return false unless yield v }
-      else
-        each { |*a| return false unless yield(*a) }
-      end
-    else
-      each { |*a| return false unless __pack(a) }
-    end
-    true
-  end
-
-  def any?(pattern = __undef)
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      each { |*a| return true if pattern === __pack(a) }
-    elsif block_given?
-      if KumiSys.single?(self)
-        each { |v| return true if yield v }
-      else
-        each { |*a| return true if yield(*a) }
-      end
-    else
-      each { |*a| return true if __pack(a) }
-    end
-    false
-  end
-
-  def none?(pattern = __undef)
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      each { |*a| return false if pattern === __pack(a) }
-    elsif block_given?
-      if KumiSys.single?(self)
-        each { |v| return false if yield v }
-      else
-        each { |*a| return false if yield(*a) }
-      end
-    else
-      each { |*a| return false if __pack(a) }
-    end
-    true
-  end
+  def all?(pattern = __undef, &) = !KumiSys.any?(self, pattern, false, &)
+  def any?(pattern = __undef, &) = KumiSys.any?(self, pattern, true, &)
+  def none?(pattern = __undef, &) = !KumiSys.any?(self, pattern, true, &)
 
   def one?(pattern = __undef)
     found = false
@@ -182,6 +115,37 @@ module Enumerable
 end
 
 module KumiSys
+  # As array_any?, of what obj.each yields.
+  def self.any?(obj, pattern, wanted)
+    other = !wanted
+    if !__undef?(pattern)
+      warn("given block not used", uplevel: 0) if block_given?
+      obj.each { |*a| return true if pattern === __pack(a) ? wanted : other }
+    elsif !block_given?
+      obj.each { |*a| return true if __pack(a) ? wanted : other }
+    elsif single?(obj)
+      obj.each { |v| return true if (yield v) ? wanted : other }
+    else
+      obj.each { |*a| return true if yield(*a) ? wanted : other }
+    end
+    false
+  end
+
+  # The elements that the pattern matches, or those that it does not, as the block makes them.
+  def self.grep(obj, pattern, wanted)
+    out = __ary_new
+    given = block_given?
+    other = !wanted
+    obj.each do |*a|
+      v = __pack(a)
+      if (given ? pattern === v : matches?(pattern, v)) ? wanted : other
+        v = yield v if given
+        __ary_push(out, v)
+      end
+    end
+    out
+  end
+
   # pattern === v, leaving $~ alone.
   def self.matches?(pattern, v)
     return pattern === v unless __is_a(pattern, Regexp) && __builtin(pattern, :===)

@@ -18,9 +18,7 @@ class Enumerator
   def initialize(size = nil, &block)
     raise ArgumentError, "tried to create Proc object without a block" unless block
     __check_frozen(self)
-    unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
-      size = KumiSys.to_int(size)
-    end
+    size = KumiSys.enum_size(size)
     @__recv = Generator.new(&block)
     @__meth = :each
     @__args = []
@@ -45,17 +43,12 @@ class Enumerator
   def self.produce(*first, size: Float::INFINITY, &block)
     raise ArgumentError, "no block given" unless block
     KumiSys.arity_error(__ary_len(first), 0, 1) if __ary_len(first) > 1
-    unless __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY)
-      size = KumiSys.to_int(size)
-    end
+    size = KumiSys.enum_size(size)
     KumiSys.enum_new(Enumerator, Producer.new(first, &block), :each, [], nil, size)
   end
 
   def self.product(*enums, **opts, &block)
-    unless __hash_len(opts) == 0
-      names = opts.keys.map { |k| k.inspect }.join(", ")
-      raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
-    end
+    KumiSys.no_keywords(opts)
     e = Product.new(*enums)
     return e unless block
     e.each(&block)
@@ -89,7 +82,7 @@ class Enumerator
     @__args ? s.call(*@__args) : s.call
   end
 
-  def with_index(offset = 0)
+  def with_index(offset = 0, &)
     offset = __same(offset, nil) ? 0 : KumiSys.to_int(offset)
     return KumiSys.enum(self, :with_index, :size, [offset]) unless block_given?
     i = offset
@@ -104,37 +97,14 @@ class Enumerator
         k += 1
       end
       out || list
-    elsif KumiSys.single_values?(@__recv, @__meth)
-      each do |v|
-        k = i
-        i += 1
-        yield v, k
-      end
     else
-      each do |*vs|
-        k = i
-        i += 1
-        yield __pack(vs), k
-      end
+      KumiSys.counted(self, i, &)
     end
   end
 
-  def each_with_index
+  def each_with_index(&)
     return KumiSys.enum(self, :each_with_index, :size) unless block_given?
-    i = 0
-    if KumiSys.single_values?(@__recv, @__meth)
-      each do |v|
-        k = i
-        i += 1
-        yield v, k
-      end
-    else
-      each do |*vs|
-        k = i
-        i += 1
-        yield __pack(vs), k
-      end
-    end
+    KumiSys.counted(self, 0, &)
   end
 
   def each_with_object(memo)
@@ -379,20 +349,13 @@ class Enumerator
       Chain.new(*@__enums)
     end
 
-    def inspect
-      name = __describe_class(self)
-      return "#<#{name}: uninitialized>" unless @__enums
-      KumiSys.guard(:inspect, self) { "#<#{name}: [#{@__enums.map { |e| KumiSys.inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
-    end
+    def inspect = KumiSys.inspect_parts(self)
   end
 
   # Every combination of one element of each enumerable.
   class Product
     def initialize(*enums, **opts)
-      unless __hash_len(opts) == 0
-        names = opts.keys.map { |k| k.inspect }.join(", ")
-        raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
-      end
+      KumiSys.no_keywords(opts)
       __check_frozen(self)
       @__enums = enums.freeze
       self
@@ -435,16 +398,49 @@ class Enumerator
       self
     end
 
-    def inspect
-      name = __describe_class(self)
-      return "#<#{name}: uninitialized>" unless @__enums
-      KumiSys.guard(:inspect, self) { "#<#{name}: [#{@__enums.map { |e| KumiSys.inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
-    end
+    def inspect = KumiSys.inspect_parts(self)
   end
 end
 
 module KumiSys
   NO_ARGS = [].freeze
+
+  # enum.each with a number, counted from i, behind each element.
+  def self.counted(enum, i)
+    if single_values?(__ivar_get(enum, :@__recv), __ivar_get(enum, :@__meth))
+      enum.each do |v|
+        k = i
+        i += 1
+        yield v, k
+      end
+    else
+      enum.each do |*vs|
+        k = i
+        i += 1
+        yield __pack(vs), k
+      end
+    end
+  end
+
+  # Chain and Product have no keywords.
+  def self.no_keywords(opts)
+    return if __hash_len(opts) == 0
+    names = opts.keys.map { |k| k.inspect }.join(", ")
+    raise ArgumentError, "unknown keyword#{opts.size > 1 ? "s" : ""}: #{names}"
+  end
+
+  # How Chain and Product are shown: with what they are made of.
+  def self.inspect_parts(enum)
+    name = __describe_class(enum)
+    parts = __ivar_get(enum, :@__enums)
+    return "#<#{name}: uninitialized>" unless parts
+    guard(:inspect, enum) { "#<#{name}: [#{parts.map { |e| inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
+  end
+
+  # What may be given as an enumerator's size: nil, something to call, infinity, or an Integer.
+  def self.enum_size(size)
+    __same(size, nil) || size.respond_to?(:call) || (__is_a(size, Float) && size == Float::INFINITY) ? size : to_int(size)
+  end
 
   # What a method without its block returns. `size` as in the state above.
   def self.enum(recv, meth, size, args = nil)

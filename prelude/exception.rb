@@ -268,6 +268,15 @@ module KumiSys
   end
 end
 
+module KumiSys
+  # What an exception was given to carry along.
+  def self.carried(exc, name, what)
+    v = __ivar_raw(exc, name)
+    raise ArgumentError, "no #{what} is available" if __undef?(v)
+    v
+  end
+end
+
 class NameError
   def initialize(message = nil, name = nil, receiver: __undef)
     super(message)
@@ -279,11 +288,7 @@ class NameError
     @__name
   end
 
-  def receiver
-    r = __ivar_raw(self, :@__receiver)
-    raise ArgumentError, "no receiver is available" if __undef?(r)
-    r
-  end
+  def receiver = KumiSys.carried(self, :@__receiver, "receiver")
 
   def local_variables
     @__locals || []
@@ -317,17 +322,9 @@ class KeyError
     __ivar_set(self, :@__key, key) unless __undef?(key)
   end
 
-  def receiver
-    r = __ivar_raw(self, :@__receiver)
-    raise ArgumentError, "no receiver is available" if __undef?(r)
-    r
-  end
+  def receiver = KumiSys.carried(self, :@__receiver, "receiver")
 
-  def key
-    k = __ivar_raw(self, :@__key)
-    raise ArgumentError, "no key is available" if __undef?(k)
-    k
-  end
+  def key = KumiSys.carried(self, :@__key, "key")
 end
 
 class NoMatchingPatternKeyError
@@ -337,17 +334,9 @@ class NoMatchingPatternKeyError
     __ivar_set(self, :@__key, key) unless __undef?(key)
   end
 
-  def matchee
-    r = __ivar_raw(self, :@__receiver)
-    raise ArgumentError, "no matchee is available" if __undef?(r)
-    r
-  end
+  def matchee = KumiSys.carried(self, :@__receiver, "matchee")
 
-  def key
-    k = __ivar_raw(self, :@__key)
-    raise ArgumentError, "no key is available" if __undef?(k)
-    k
-  end
+  def key = KumiSys.carried(self, :@__key, "key")
 end
 
 class FrozenError
@@ -356,11 +345,7 @@ class FrozenError
     __ivar_set(self, :@__receiver, receiver) unless __undef?(receiver)
   end
 
-  def receiver
-    r = __ivar_raw(self, :@__receiver)
-    raise ArgumentError, "no receiver is available" if __undef?(r)
-    r
-  end
+  def receiver = KumiSys.carried(self, :@__receiver, "receiver")
 end
 
 class StopIteration

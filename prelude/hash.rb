@@ -126,6 +126,19 @@ module KumiSys
     true
   end
 
+  def self.hash_each_key(h)
+    __hash_enter(h)
+    begin
+      i = -1
+      while i = __hash_next(h, i)
+        k = __hash_key(h, i)
+        yield k unless __undef?(k)
+      end
+    ensure
+      __hash_leave(h)
+    end
+  end
+
   # Is every entry of a in b?
   def self.hash_within?(a, b)
     a = __hash_view(a)
@@ -457,19 +470,13 @@ class Hash
 
   def ==(other)
     return true if __same(self, other)
-    unless __is_a(other, Hash)
-      return false unless KumiSys.answers?(other, :to_hash)
-      return (other == self) ? true : false
-    end
+    return KumiSys.answers?(other, :to_hash) && other == self ? true : false unless __is_a(other, Hash)
     KumiSys.hash_equal(self, other, false)
   end
 
   def eql?(other)
     return true if __same(self, other)
-    unless __is_a(other, Hash)
-      return false unless KumiSys.answers?(other, :to_hash)
-      return other.eql?(self) ? true : false
-    end
+    return KumiSys.answers?(other, :to_hash) && other.eql?(self) ? true : false unless __is_a(other, Hash)
     KumiSys.hash_equal(self, other, true)
   end
 
@@ -610,18 +617,9 @@ class Hash
   end
   alias_method :each_pair, :each
 
-  def each_key
+  def each_key(&)
     return KumiSys.enum(self, :each_key, :size) unless block_given?
-    __hash_enter(self)
-    begin
-      i = -1
-      while i = __hash_next(self, i)
-        k = __hash_key(self, i)
-        yield k unless __undef?(k)
-      end
-    ensure
-      __hash_leave(self)
-    end
+    KumiSys.hash_each_key(self, &)
     self
   end
 

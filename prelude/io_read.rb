@@ -39,42 +39,11 @@ class IO
 
   alias each each_line
 
-  def each_byte
-    return to_enum(:each_byte) unless block_given?
-    __io_check_readable(self)
-    while (b = getbyte)
-      yield b
-    end
-    self
-  end
-
-  def each_char
-    return to_enum(:each_char) unless block_given?
-    __io_check_readable(self)
-    while (c = getc)
-      yield c
-    end
-    self
-  end
-
-  def each_codepoint
-    return to_enum(:each_codepoint) unless block_given?
-    __io_check_readable(self)
-    while (c = getc)
-      yield c.ord
-    end
-    self
-  end
-
-  def readchar
-    c = getc
-    __same(c, nil) ? KumiSys.eof : c
-  end
-
-  def readbyte
-    b = getbyte
-    __same(b, nil) ? KumiSys.eof : b
-  end
+  def each_byte(&) = KumiSys.each_byte(self, &)
+  def each_char(&) = KumiSys.each_char(self, &)
+  def each_codepoint(&) = KumiSys.each_codepoint(self, &)
+  def readchar = KumiSys.read_more(getc)
+  def readbyte = KumiSys.read_more(getbyte)
 
   def read(length = nil, buffer = nil)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
@@ -211,7 +180,38 @@ class IO
   end
 end
 
+# What all have that read piece by piece: IO, ARGF, StringIO, Zlib::GzipReader.
 module KumiSys
+  def self.each_byte(io)
+    return io.to_enum(:each_byte) unless block_given?
+    __io_check_readable(io) if __is_a(io, IO)
+    while (b = io.getbyte)
+      yield b
+    end
+    io
+  end
+
+  def self.each_char(io)
+    return io.to_enum(:each_char) unless block_given?
+    __io_check_readable(io) if __is_a(io, IO)
+    while (c = io.getc)
+      yield c
+    end
+    io
+  end
+
+  def self.each_codepoint(io)
+    return io.to_enum(:each_codepoint) unless block_given?
+    __io_check_readable(io) if __is_a(io, IO)
+    while (c = io.getc)
+      yield c.ord
+    end
+    io
+  end
+
+  # What was read, which at the end of the file is an error.
+  def self.read_more(piece) = __same(piece, nil) ? eof : piece
+
   # Arguments of gets and its kin: [separator or nil, limit or nil].
   def self.line_args(args)
     n = __ary_len(args)

@@ -369,10 +369,6 @@ module Kernel
 
   def trace_var(name, command = __undef, &block) = KumiSys.trace_var(name, command, block)
   def untrace_var(name, command = __undef) = KumiSys.untrace_var(name, command)
-  private :trace_var, :untrace_var
-
-  def self.trace_var(name, command = __undef, &block) = KumiSys.trace_var(name, command, block)
-  def self.untrace_var(name, command = __undef) = KumiSys.untrace_var(name, command)
 
   def pp(*objects)
     require "pp"

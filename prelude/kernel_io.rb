@@ -42,37 +42,10 @@ module Kernel
 
   def test(command, file1, file2 = __undef) = KumiSys.test(command, file1, file2)
 
-  private :puts, :print, :p, :putc, :printf, :open, :gets, :readline, :readlines, :select, :sleep, :test
-
-  def self.puts(*args) = $stdout.puts(*args)
+  private :print
+  module_function :puts, :p, :putc, :printf, :open, :gets, :readline, :readlines, :select, :sleep, :test
 
   def self.print(*args) = $stdout.print(*args)
-
-  def self.p(*args)
-    args.each { |x| $stdout.write(KumiSys.inspect(x), "\n") }
-    $stdout.flush if __is_a($stdout, IO)
-    __ary_len(args) <= 1 ? args[0] : args
-  end
-
-  def self.putc(x) = $stdout.putc(x)
-
-  def self.printf(*args) = KumiSys.printf(args)
-
-  def self.open(path, *rest, **opts, &block) = KumiSys.open(path, rest, opts, block)
-
-  def self.gets(*args, **opts)
-    $_ = ARGF.gets(*args, **opts)
-  end
-
-  def self.readline(*args, **opts) = ARGF.readline(*args, **opts)
-
-  def self.readlines(*args, **opts) = ARGF.readlines(*args, **opts)
-
-  def self.select(reads, writes = nil, errors = nil, timeout = nil) = IO.select(reads, writes, errors, timeout)
-
-  def self.sleep(duration = __undef) = KumiSys.sleep(duration)
-
-  def self.test(command, file1, file2 = __undef) = KumiSys.test(command, file1, file2)
 end
 
 # What the globals of input and output need when a value is not plain.
@@ -113,14 +86,19 @@ module KumiSys
   # Durations that are no Integer or Float.
   def self.sleep(duration)
     return Kernel.sleep if __undef?(duration) || __same(duration, nil)
-    unless __is_a(duration, Integer) || __is_a(duration, Float) || __is_a(duration, Rational)
-      if __is_a(duration, String) || !duration.respond_to?(:divmod)
-        raise TypeError, "can't convert #{__describe_type(duration)} into time interval"
+    Kernel.sleep(time_interval(duration).to_f)
+  end
+
+  # A number of seconds that is not negative, from anything that has whole ones and a rest.
+  def self.time_interval(x)
+    unless __is_a(x, Integer) || __is_a(x, Float) || __is_a(x, Rational)
+      if __is_a(x, String) || !x.respond_to?(:divmod)
+        raise TypeError, "can't convert #{__describe_type(x)} into time interval"
       end
-      duration = duration.divmod(1).sum
+      x = x.divmod(1).sum
     end
-    raise ArgumentError, "time interval must not be negative" if duration < 0
-    Kernel.sleep(duration.to_f)
+    raise ArgumentError, "time interval must not be negative" if x < 0
+    x
   end
 
   # Kernel#test: a file question named by one character.

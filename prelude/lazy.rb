@@ -119,25 +119,8 @@ class Enumerator
     end
     alias collect_concat flat_map
 
-    def grep(pattern, &block)
-      source = self
-      KumiSys.lazy(self, :grep, [pattern]) do |emit|
-        source.each do |*vs|
-          v = __pack(vs)
-          emit.call(block ? block.call(v) : v) if pattern === v
-        end
-      end
-    end
-
-    def grep_v(pattern, &block)
-      source = self
-      KumiSys.lazy(self, :grep_v, [pattern]) do |emit|
-        source.each do |*vs|
-          v = __pack(vs)
-          emit.call(block ? block.call(v) : v) unless pattern === v
-        end
-      end
-    end
+    def grep(pattern, &block) = KumiSys.lazy_grep(self, :grep, pattern, true, block)
+    def grep_v(pattern, &block) = KumiSys.lazy_grep(self, :grep_v, pattern, false, block)
 
     def compact
       source = self
@@ -248,24 +231,7 @@ class Enumerator
         lists = others.map { |o| KumiSys.try_ary(o) || o.to_enum(:each) }
         n = 0
         source.each do |*vs|
-          row = [__pack(vs)]
-          k = 0
-          while k < __ary_len(lists)
-            l = __ary_at(lists, k)
-            if __is_a(l, Array)
-              __ary_push(row, __ary_at(l, n))
-            elsif l
-              begin
-                __ary_push(row, l.next)
-              rescue StopIteration
-                __ary_set(lists, k, nil)
-                __ary_push(row, nil)
-              end
-            else
-              __ary_push(row, nil)
-            end
-            k += 1
-          end
+          row = KumiSys.zip_row(__pack(vs), lists, n)
           n += 1
           emit.call(*row)
         end
@@ -371,6 +337,15 @@ module KumiSys
           v = __pack(vs)
           emit.call(v) if block.call(v)
         end
+      end
+    end
+  end
+
+  def self.lazy_grep(source, name, pattern, wanted, block)
+    lazy(source, name, [pattern]) do |emit|
+      source.each do |*vs|
+        v = __pack(vs)
+        emit.call(block ? block.call(v) : v) if (pattern === v) ? wanted : !wanted
       end
     end
   end

@@ -44,22 +44,13 @@ module KumiSys
     end
   end
 
-  def self.method_removed(mod, name)
-    obj = __attached(mod)
-    if __undef?(obj)
-      mod.__send__(:method_removed, name)
-    else
-      obj.__send__(:singleton_method_removed, name)
-    end
-  end
+  # Tells who has the method that it is gone.
+  def self.method_removed(mod, name) = tell_gone(mod, name, :method_removed, :singleton_method_removed)
+  def self.method_undefined(mod, name) = tell_gone(mod, name, :method_undefined, :singleton_method_undefined)
 
-  def self.method_undefined(mod, name)
+  def self.tell_gone(mod, name, hook, singleton_hook)
     obj = __attached(mod)
-    if __undef?(obj)
-      mod.__send__(:method_undefined, name)
-    else
-      obj.__send__(:singleton_method_undefined, name)
-    end
+    __undef?(obj) ? mod.__send__(hook, name) : obj.__send__(singleton_hook, name)
   end
 
   # public, private and protected: with names they change those methods, without
@@ -131,6 +122,20 @@ module KumiSys
     value = found[1]
     return value unless __undef?(value)
     autoload_const(owner, name, found[4])
+  end
+
+  # Goes along a path of constants. The block is given the module that a step begins in, its name, and whether it is the first or
+  # the last; it gives the value, where the next step begins.
+  def self.const_walk(mod, name)
+    steps = __const_names(__is_a(name, Symbol) ? name : to_str_name(name), mod)
+    i = from = __same(steps[0], nil) ? 1 : 0
+    mod = Object if i == 1
+    while i < steps.size
+      raise TypeError, "#{steps.first(i + 1).join("::")} does not refer to class/module" unless __is_a(mod, Module)
+      mod = yield mod, steps[i], i == from, i + 1 == steps.size
+      i += 1
+    end
+    mod
   end
 
   def self.const_full_name(owner, name)
@@ -369,44 +374,13 @@ class Module
   # --- constants ---------------------------------------------------------------
 
   def const_get(name, inherit = true)
-    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
-    mod = self
-    i = 0
-    if __same(steps[0], nil)
-      mod = Object
-      i = 1
-    end
-    first = true
-    while i < steps.size
-      unless __is_a(mod, Module)
-        raise TypeError, "#{steps.first(i + 1).join("::")} does not refer to class/module"
-      end
-      mod = KumiSys.const_value(mod, steps[i], inherit, first, !first)
-      first = false
-      i += 1
-    end
-    mod
+    KumiSys.const_walk(self, name) { |mod, step, first| KumiSys.const_value(mod, step, inherit, first, !first) }
   end
 
   def const_defined?(name, inherit = true)
-    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
-    mod = self
-    i = 0
-    if __same(steps[0], nil)
-      mod = Object
-      i = 1
-    end
-    first = true
-    while i < steps.size
-      unless __is_a(mod, Module)
-        raise TypeError, "#{steps.first(i + 1).join("::")} does not refer to class/module"
-      end
-      found = __const_find(mod, steps[i], inherit, first)
-      return false if __same(found, nil)
-      i += 1
-      return true if i == steps.size
-      mod = KumiSys.const_value(mod, steps[i - 1], inherit, first, false)
-      first = false
+    KumiSys.const_walk(self, name) do |mod, step, first, last|
+      return false if __same(__const_find(mod, step, inherit, first), nil)
+      last || KumiSys.const_value(mod, step, inherit, first, false)
     end
     true
   end
@@ -435,25 +409,15 @@ class Module
   end
 
   def const_source_location(name, inherit = true)
-    steps = __const_names(__is_a(name, Symbol) ? name : KumiSys.to_str_name(name), self)
-    mod = self
-    i = 0
-    if __same(steps[0], nil)
-      mod = Object
-      i = 1
-    end
-    first = true
-    place = nil
-    while i < steps.size
-      found = __const_find(mod, steps[i], inherit, first)
+    KumiSys.const_walk(self, name) do |mod, step, first, last|
+      found = __const_find(mod, step, inherit, first)
       return nil if __same(found, nil)
-      i += 1
-      return __const_place(found[0], steps[i - 1], nil) if i == steps.size
-      mod = KumiSys.const_value(mod, steps[i - 1], inherit, first, false)
-      return nil unless __is_a(mod, Module)
-      first = false
+      return __const_place(found[0], step, nil) if last
+      value = KumiSys.const_value(mod, step, inherit, first, false)
+      return nil unless __is_a(value, Module)
+      value
     end
-    place
+    nil
   end
 
   def remove_const(name)

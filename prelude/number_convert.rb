@@ -4,12 +4,7 @@ module Kernel
   def Float(value, exception: true) = KumiSys.float(value, exception)
   def Rational(value, divisor = __undef, exception: true) = KumiSys.rational(value, divisor, exception)
   def Complex(real, imaginary = __undef, exception: true) = KumiSys.complex(real, imaginary, exception)
-  private :Integer, :Float, :Rational, :Complex
-
-  def self.Integer(value, base = __undef, exception: true) = KumiSys.integer(value, base, exception)
-  def self.Float(value, exception: true) = KumiSys.float(value, exception)
-  def self.Rational(value, divisor = __undef, exception: true) = KumiSys.rational(value, divisor, exception)
-  def self.Complex(real, imaginary = __undef, exception: true) = KumiSys.complex(real, imaginary, exception)
+  module_function :Integer, :Float, :Rational, :Complex
 end
 
 module KumiSys
@@ -19,14 +14,16 @@ module KumiSys
     raise ArgumentError, "expected true or false as exception: #{inspect(flag)}"
   end
 
+  def self.quietly
+    yield
+  rescue StandardError
+    nil
+  end
+
   def self.integer(value, base, exception)
     check_exception_flag(exception)
     return read_integer(value, base) if exception
-    begin
-      read_integer(value, base)
-    rescue StandardError
-      nil
-    end
+    quietly { read_integer(value, base) }
   end
 
   def self.read_integer(value, base)
@@ -65,11 +62,7 @@ module KumiSys
   def self.float(value, exception)
     check_exception_flag(exception)
     return read_float(value) if exception
-    begin
-      read_float(value)
-    rescue StandardError
-      nil
-    end
+    quietly { read_float(value) }
   end
 
   def self.read_float(value)
@@ -91,11 +84,7 @@ module KumiSys
   def self.rational(value, divisor, exception)
     check_exception_flag(exception)
     return read_rational(value, divisor, true) if exception
-    begin
-      read_rational(value, divisor, false)
-    rescue StandardError
-      nil
-    end
+    quietly { read_rational(value, divisor, false) }
   end
 
   def self.read_rational(value, divisor, exception)
@@ -157,11 +146,7 @@ module KumiSys
       raise TypeError, "not a real"
     end
     return read_complex(real, imaginary) if exception
-    begin
-      read_complex(real, imaginary)
-    rescue StandardError
-      nil
-    end
+    quietly { read_complex(real, imaginary) }
   end
 
   def self.read_complex(real, imaginary)

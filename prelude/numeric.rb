@@ -172,41 +172,21 @@ module KumiSys
   # Yields from, from + step, ... up to limit (nil: without end).
   def self.each_step(from, limit, step)
     down = step_down?(step)
-    if __is_a(from, Integer) && __is_a(step, Integer) && (__is_a(limit, Integer) || __same(limit, nil))
-      i = from
-      if __same(limit, nil)
-        while true
-          yield i
-          i += step
-        end
-      elsif down
-        while i >= limit
-          yield i
-          i += step
-        end
-      else
-        while i <= limit
-          yield i
-          i += step
-        end
+    i = from
+    if __same(limit, nil)
+      while true
+        yield i
+        i += step
+      end
+    elsif __is_a(from, Integer) && __is_a(step, Integer) && __is_a(limit, Integer)
+      while down ? i >= limit : i <= limit
+        yield i
+        i += step
       end
     else
-      i = from
-      if __same(limit, nil)
-        while true
-          yield i
-          i += step
-        end
-      elsif down
-        until i < limit
-          yield i
-          i += step
-        end
-      else
-        until i > limit
-          yield i
-          i += step
-        end
+      until down ? i < limit : i > limit
+        yield i
+        i += step
       end
     end
   end

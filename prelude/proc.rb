@@ -281,15 +281,10 @@ module Kernel
     rows && rows.map { |r| KumiSys.location(r) }
   end
 
-  private :proc, :lambda, :block_given?, :binding, :local_variables, :eval, :catch, :throw,
-          :__method__, :__callee__, :__dir__, :caller, :caller_locations
+  private :lambda, :eval, :__method__, :__callee__, :__dir__
+  module_function :proc, :block_given?, :binding, :local_variables, :catch, :throw, :caller, :caller_locations
 
   class << self
-    def proc(&blk)
-      raise ArgumentError, "tried to create Proc object without a block" unless blk
-      blk
-    end
-
     def lambda
       literal = __block_literal
       blk = __block_proc
@@ -297,37 +292,9 @@ module Kernel
       literal ? __make_lambda(blk) : blk
     end
 
-    def catch(tag = Object.new)
-      __catch_begin(tag)
-      begin
-        yield tag
-      ensure
-        __catch_end
-      end
-    end
-
-    def throw(tag, value = nil)
-      __throw(tag, value)
-      raise UncaughtThrowError.new(tag, value, "uncaught throw %p")
-    end
-
-    def binding = __binding
-    def block_given? = __frame_block_given
-    def local_variables = __binding_locals(__binding)
-
     def eval(text, binding = nil, path = nil, line = nil)
       binding ||= __binding
       __eval(KumiSys.to_str(text), binding, path ? KumiSys.to_str(path) : "(eval)", line ? KumiSys.to_cint(line) : 1)
-    end
-
-    def caller(start = 1, length = nil)
-      rows = KumiSys.caller_rows(start, length)
-      rows && rows.map { |r| KumiSys.row_text(r) }
-    end
-
-    def caller_locations(start = 1, length = nil)
-      rows = KumiSys.caller_rows(start, length)
-      rows && rows.map { |r| KumiSys.location(r) }
     end
   end
 end

@@ -324,18 +324,7 @@ module KumiSys
     pid = Process._fork
     return pid if pid != 0
     return nil unless block
-    exc = nil
-    ended = false
-    begin
-      block.call
-      ended = true
-    rescue Exception => e
-      exc = e
-      ended = true
-    ensure
-      # Here a child ends that leaves the block by break, return or throw, too: what lies beyond is the parent's.
-      end_forked(exc, ended)
-    end
+    finish_child(&block)
   end
 
   def self.end_forked(exc, ended)

@@ -39,10 +39,7 @@ end
 module Kernel
   def rand(limit = 0) = KumiSys.kernel_rand(limit)
   def srand(seed = __undef) = KumiSys.srand(seed)
-  private :rand, :srand
-
-  def self.rand(limit = 0) = KumiSys.kernel_rand(limit)
-  def self.srand(seed = __undef) = KumiSys.srand(seed)
+  module_function :rand, :srand
 end
 
 module KumiSys

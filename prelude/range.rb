@@ -500,21 +500,13 @@ class Range
   def ==(other)
     return true if __same(self, other)
     return false unless __is_a(other, Range)
-    r = KumiSys.guard_pair(:==, self, other) do
-      [__range_excl(self) == __range_excl(other) &&
-        __range_lo(self) == __range_lo(other) && __range_hi(self) == __range_hi(other)]
-    end
-    r ? __ary_at(r, 0) : true
+    KumiSys.range_equal?(self, other, false)
   end
 
   def eql?(other)
     return true if __same(self, other)
     return false unless __is_a(other, Range)
-    r = KumiSys.guard_pair(:eql?, self, other) do
-      [__range_excl(self) == __range_excl(other) &&
-        __range_lo(self).eql?(__range_lo(other)) && __range_hi(self).eql?(__range_hi(other))]
-    end
-    r ? __ary_at(r, 0) : true
+    KumiSys.range_equal?(self, other, true)
   end
 
   def hash
@@ -540,18 +532,22 @@ class Range
 end
 
 module KumiSys
+  def self.range_equal?(a, b, eql)
+    r = guard_pair(eql ? :eql? : :==, a, b) do
+      from = __range_lo(a)
+      to = __range_hi(a)
+      [__range_excl(a) == __range_excl(b) &&
+        (eql ? from.eql?(__range_lo(b)) && to.eql?(__range_hi(b)) : from == __range_lo(b) && to == __range_hi(b))]
+    end
+    r ? __ary_at(r, 0) : true
+  end
+
   # Can lo and hi be the ends of a range?
   def self.check_ends(lo, hi)
     return if __same(lo, nil) || __same(hi, nil)
     return if __is_a(lo, Integer) && __is_a(hi, Integer)
     c = lo <=> hi
     raise ArgumentError, "bad value for range" if __same(c, nil)
-  end
-
-  # A range literal whose ends are not plain.
-  def self.range_new(lo, hi, exclusive)
-    check_ends(lo, hi)
-    __range_new(Range, lo, hi, exclusive)
   end
 
   # The sign of a <=> b; 2 when they cannot be compared.

@@ -113,19 +113,9 @@ class Set
     klass.new(self, *args, &block)
   end
 
-  def each
+  def each(&)
     return to_enum(:each) { size } unless block_given?
-    h = KumiSys.set_hash(self)
-    __hash_enter(h)
-    begin
-      i = -1
-      while i = __hash_next(h, i)
-        k = __hash_key(h, i)
-        yield k unless __undef?(k)
-      end
-    ensure
-      __hash_leave(h)
-    end
+    KumiSys.hash_each_key(KumiSys.set_hash(self), &)
     self
   end
 
@@ -343,11 +333,9 @@ class Set
 
   def disjoint?(other) = !intersect?(other)
 
-  def classify
+  def classify(&)
     return to_enum(:classify) { size } unless block_given?
-    r = {}
-    each { |x| (r[yield(x)] ||= __class(self).new).add(x) }
-    r
+    KumiSys.set_classes(self, &)
   end
 
   def divide(&block)
@@ -356,9 +344,7 @@ class Set
       KumiSys.set_components(self, __class(self).new, block)
     else
       s = __class(self).new
-      r = {}
-      each { |x| (r[yield(x)] ||= __class(self).new).add(x) }
-      r.each_value { |part| s.add(part) }
+      KumiSys.set_classes(self, &block).each_value { |part| s.add(part) }
       s
     end
   end
@@ -453,6 +439,13 @@ module KumiSys
       return false unless hash_find(b, __hash_key(a, i))
     end
     true
+  end
+
+  # Subsets by what the block makes of their elements.
+  def self.set_classes(s)
+    r = {}
+    s.each { |x| (r[yield(x)] ||= __class(s).new).add(x) }
+    r
   end
 
   def self.set_flatten(s, into)

@@ -25,11 +25,7 @@ module Kernel
   def trap(signal, command = __undef, &block)
     KumiSys.trap(signal, command, block)
   end
-  private :trap
-
-  def self.trap(signal, command = __undef, &block)
-    KumiSys.trap(signal, command, block)
-  end
+  module_function :trap
 end
 
 module KumiSys

@@ -410,15 +410,7 @@ module Kernel
     KumiSys.format_all(args)
   end
 
-  private :format, :sprintf
-
-  def self.format(*args)
-    KumiSys.format_all(args)
-  end
-
-  def self.sprintf(*args)
-    KumiSys.format_all(args)
-  end
+  module_function :format, :sprintf
 end
 
 class Array

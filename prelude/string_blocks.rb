@@ -16,14 +16,9 @@ class String
     each_byte { |b| yield b }
   end
 
-  def each_char
+  def each_char(&)
     return KumiSys.enum(self, :each_char, :size) unless block_given?
-    list = __str_chars(self)
-    i = 0
-    while i < __ary_len(list)
-      yield __ary_at(list, i)
-      i += 1
-    end
+    KumiSys.each_part(__str_chars(self), &)
     self
   end
 
@@ -48,14 +43,9 @@ class String
     each_codepoint { |c| yield c }
   end
 
-  def each_grapheme_cluster
+  def each_grapheme_cluster(&)
     return to_enum(:each_grapheme_cluster) { __ary_len(__str_graphemes(self)) } unless block_given?
-    list = __str_graphemes(self)
-    i = 0
-    while i < __ary_len(list)
-      yield __ary_at(list, i)
-      i += 1
-    end
+    KumiSys.each_part(__str_graphemes(self), &)
     self
   end
 
@@ -64,19 +54,14 @@ class String
     each_grapheme_cluster { |c| yield c }
   end
 
-  def each_line(separator = __undef, chomp: __undef)
+  def each_line(separator = __undef, chomp: __undef, &)
     unless block_given?
       return to_enum(:each_line, *(__undef?(separator) ? [] : [separator]), **(__undef?(chomp) ? {} : { chomp: chomp }))
     end
     separator = $/ if __undef?(separator)
     chomp = false if __undef?(chomp)
     separator = KumiSys.to_str(separator) unless __same(separator, nil)
-    list = __str_lines(self, separator, chomp)
-    i = 0
-    while i < __ary_len(list)
-      yield __ary_at(list, i)
-      i += 1
-    end
+    KumiSys.each_part(__str_lines(self, separator, chomp), &)
     self
   end
 
@@ -133,25 +118,11 @@ class String
     __same(r, nil) ? __str_copy(self) : r
   end
 
-  def sub!(pattern, replacement = __undef, &)
-    __check_frozen(self)
-    before = __str_copy(self) if block_given?
-    r = KumiSys.sub(self, pattern, replacement, false, &)
-    return nil if __same(r, nil)
-    raise RuntimeError, "string modified" if block_given? && before != self
-    __str_set(self, r)
-    self
-  end
+  def sub!(pattern, replacement = __undef, &) = KumiSys.sub!(self, pattern, replacement, false, &)
 
   def gsub!(pattern, replacement = __undef, &)
     return to_enum(:gsub!, pattern) if __undef?(replacement) && !block_given?
-    __check_frozen(self)
-    before = __str_copy(self) if block_given?
-    r = KumiSys.sub(self, pattern, replacement, true, &)
-    return nil if __same(r, nil)
-    raise RuntimeError, "string modified" if block_given? && before != self
-    __str_set(self, r)
-    self
+    KumiSys.sub!(self, pattern, replacement, true, &)
   end
 
   def upto(last, exclusive = __undef)
@@ -199,6 +170,14 @@ class String
 end
 
 module KumiSys
+  def self.each_part(list)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
+  end
+
   def self.all_digits?(text)
     return false unless text.ascii_only? && text.bytesize > 0
     i = 0
@@ -222,6 +201,17 @@ module KumiSys
     return sub_each(string, pattern, all, hash) unless __same(hash, nil)
     replacement = to_str(replacement)
     sub_each(string, pattern, all, replacement)
+  end
+
+  # The same in place: the string itself, or nil.
+  def self.sub!(string, pattern, replacement, all, &)
+    __check_frozen(string)
+    before = __str_copy(string) if block_given?
+    r = sub(string, pattern, replacement, all, &)
+    return nil if __same(r, nil)
+    raise RuntimeError, "string modified" if block_given? && before != string
+    __str_set(string, r)
+    string
   end
 
   # `by`: a Hash, a replacement String, or nil for the block.

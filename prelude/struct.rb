@@ -56,30 +56,8 @@ class Struct
     nil
   end
 
-  def ==(other)
-    return true if __same(self, other)
-    return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
-    r = KumiSys.guard_pair(:==, self, other) do
-      i = 0
-      n = __struct_size(self)
-      i += 1 while i < n && ((x = __struct_get(self, i)).equal?(y = __struct_get(other, i)) || x == y)
-      i == n
-    end
-    r.nil? ? true : r
-  end
-
-  def eql?(other)
-    return true if __same(self, other)
-    return false unless __is_a(other, Struct) && __same(__class(self), __class(other))
-    r = KumiSys.guard_pair(:eql?, self, other) do
-      i = 0
-      n = __struct_size(self)
-      i += 1 while i < n && __struct_get(self, i).eql?(__struct_get(other, i))
-      i == n
-    end
-    r.nil? ? true : r
-  end
-
+  def ==(other) = KumiSys.struct_equal?(self, other, false)
+  def eql?(other) = KumiSys.struct_equal?(self, other, true)
   def hash = KumiSys.struct_hash(self)
 
   def inspect = KumiSys.struct_inspect(self, "struct")
@@ -187,6 +165,19 @@ module KumiSys
       i ? __struct_set(s, i, __hash_val(pairs, at)) : (unknown ||= []) << k
     end
     raise ArgumentError, "unknown keywords: #{unknown.join(", ")}" if unknown
+  end
+
+  # Are two records of one class, with members that are equal by == or by eql??
+  def self.struct_equal?(a, b, eql)
+    return true if __same(a, b)
+    return false unless __same(__class(a), __class(b))
+    r = guard_pair(eql ? :eql? : :==, a, b) do
+      i = 0
+      n = __struct_size(a)
+      i += 1 while i < n && (__same(x = __struct_get(a, i), y = __struct_get(b, i)) || (eql ? x.eql?(y) : x == y))
+      i == n
+    end
+    __same(r, nil) ? true : r
   end
 
   # What classes made by Struct.new answer.

@@ -332,14 +332,7 @@ module KumiSys
   # The same for sleeping, where a negative time is an error.
   def self.sleep_deadline(limit)
     return nil if __same(limit, nil)
-    unless __is_a(limit, Integer) || __is_a(limit, Float) || __is_a(limit, Rational)
-      if __is_a(limit, String) || !limit.respond_to?(:divmod)
-        raise TypeError, "can't convert #{__describe_type(limit)} into time interval"
-      end
-      limit = limit.divmod(1).sum
-    end
-    raise ArgumentError, "time interval must not be negative" if limit < 0
-    deadline(limit)
+    deadline(time_interval(limit))
   end
 
   # Sleeps until the time is over or somebody wakes the thread.

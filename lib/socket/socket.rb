@@ -18,6 +18,20 @@ class Socket
     end
     alias socketpair pair
 
+    # Two connected sockets of a class; with a block they are closed after it.
+    def __pair(kind, domain, type, protocol)
+      type = Constants.__socktype(type)
+      pair = [kind.allocate, kind.allocate]
+      __sock_pair(pair[0], pair[1], domain, type, Constants.__int(protocol))
+      pair.each { |s| s.__send__(:__made) }
+      return pair unless block_given?
+      begin
+        yield pair
+      ensure
+        pair.each { |s| s.close unless s.closed? }
+      end
+    end
+
     # A connected TCP socket; with a block it is closed after it.
     def tcp(host, port, local_host = nil, local_port = nil, connect_timeout: nil, resolv_timeout: nil, open_timeout: nil,
             fast_fallback: tcp_fast_fallback)

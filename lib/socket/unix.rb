@@ -4,16 +4,7 @@
 class UNIXSocket < BasicSocket
   class << self
     def pair(type = Socket::SOCK_STREAM, protocol = 0)
-      type = Socket::Constants.__socktype(type)
-      pair = [allocate, allocate]
-      __sock_pair(pair[0], pair[1], Socket::AF_UNIX, type, Socket::Constants.__int(protocol))
-      pair.each { |s| s.__send__(:__made) }
-      return pair unless block_given?
-      begin
-        yield pair
-      ensure
-        pair.each { |s| s.close unless s.closed? }
-      end
+      Socket.__pair(self, Socket::AF_UNIX, type, protocol, &__block_proc)
     end
     alias socketpair pair
   end

@@ -209,25 +209,13 @@ impl Node {
     /// # Errors
     /// The document failed before it.
     pub fn start<T>(&self, f: impl FnOnce(RowView<'_>) -> T) -> Result<Poll<T>, ReadError> {
-        let producer = &self.token.producer;
         let mut stint = Stint::default();
         loop {
             if self.state.lock().opened {
                 return self.opened(f).map(Poll::Ready).ok_or(ReadError::Removed);
             }
-            match producer.bring(|| self.state.lock().opened) {
-                Step::Progress => {
-                    if let Some(turn) = stint.over(producer) {
-                        return Ok(turn);
-                    }
-                }
-                Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
-                Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
-                Step::Over(failure) => {
-                    if !self.state.lock().opened {
-                        return Err(ReadError::Failed(failure));
-                    }
-                }
+            if let Some(turn) = self.bring(&mut stint, || self.state.lock().opened)? {
+                return Ok(turn);
             }
         }
     }
@@ -291,8 +279,19 @@ impl Node {
         }
     }
 
-    fn read<T>(&self, slot: u16, f: impl FnOnce(&mut NodeState) -> T) -> Result<Poll<T>, ReadError> {
+    /// Brings the document on towards what `done` asks for: what the caller is to wait for, if anything.
+    fn bring<T>(&self, stint: &mut Stint, done: impl Fn() -> bool) -> Result<Option<Poll<T>>, ReadError> {
         let producer = &self.token.producer;
+        Ok(match producer.bring(&done) {
+            Step::Progress => stint.over(producer),
+            Step::Wait(wait, ticket) => Some(Poll::Wait(wait, ticket)),
+            Step::Busy(ticket) => Some(Poll::Busy(ticket)),
+            Step::Over(failure) if !done() => return Err(ReadError::Failed(failure)),
+            Step::Over(_) => None,
+        })
+    }
+
+    fn read<T>(&self, slot: u16, f: impl FnOnce(&mut NodeState) -> T) -> Result<Poll<T>, ReadError> {
         let mut stint = Stint::default();
         loop {
             {
@@ -303,19 +302,8 @@ impl Node {
                     Some(_) => return Ok(Poll::Ready(f(&mut state))),
                 }
             }
-            match producer.bring(|| !self.is_pending(slot)) {
-                Step::Progress => {
-                    if let Some(turn) = stint.over(producer) {
-                        return Ok(turn);
-                    }
-                }
-                Step::Wait(wait, ticket) => return Ok(Poll::Wait(wait, ticket)),
-                Step::Busy(ticket) => return Ok(Poll::Busy(ticket)),
-                Step::Over(failure) => {
-                    if self.is_pending(slot) {
-                        return Err(ReadError::Failed(failure));
-                    }
-                }
+            if let Some(turn) = self.bring(&mut stint, || !self.is_pending(slot))? {
+                return Ok(turn);
             }
         }
     }

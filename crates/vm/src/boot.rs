@@ -87,15 +87,7 @@ impl Cx {
             max: d.max,
             vis: d.vis,
             builtin: true,
-            ruby2_keywords: false,
-            body: Body::Native,
-            cref: Value::NIL,
-            owner,
-            name,
-            called: name,
-            aliased: Default::default(),
-            forced: Default::default(),
-            place: Default::default(),
+            ..Method::new(owner, name, Body::Native)
         };
         let Some(i) = self.new_method(m) else { return };
         if self.heap.edit(owner).data.methods.insert(name, i).is_none() {

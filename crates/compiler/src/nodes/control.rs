@@ -69,11 +69,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             }
             let t = self.temp();
             self.jump_value(n.arguments(), t);
-            let left = self.unwind(0);
-            let was = std::mem::replace(&mut self.cur.returning, true);
-            self.ret(t);
-            self.cur.returning = was;
-            self.close_gaps(left);
+            self.leave_with(t);
         } else {
             let t = self.temp();
             self.jump_value(n.arguments(), t);
@@ -103,8 +99,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return;
         }
         if !matches!(self.cur.kind, Kind::Block | Kind::Lambda) {
-            let m = if self.cur.kind == Kind::Eval { "Can't escape from eval with break" } else { "Invalid break" };
-            return self.fail(m);
+            return self.no_way("break");
         }
         let t = self.temp();
         self.jump_value(n.arguments(), t);
@@ -123,16 +118,11 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             return;
         }
         if !matches!(self.cur.kind, Kind::Block | Kind::Lambda) {
-            let m = if self.cur.kind == Kind::Eval { "Can't escape from eval with next" } else { "Invalid next" };
-            return self.fail(m);
+            return self.no_way("next");
         }
         let t = self.temp();
         self.jump_value(n.arguments(), t);
-        let left = self.unwind(0);
-        let was = std::mem::replace(&mut self.cur.returning, true);
-        self.ret(t);
-        self.cur.returning = was;
-        self.close_gaps(left);
+        self.leave_with(t);
     }
 
     pub fn redo_node(&mut self) {
@@ -144,8 +134,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             None => (self.cur.redo, 0),
         };
         let Some(to) = to else {
-            let m = if self.cur.kind == Kind::Eval { "Can't escape from eval with redo" } else { "Invalid redo" };
-            return self.fail(m);
+            return self.no_way("redo");
         };
         let left = self.unwind(depth);
         self.jump(to);
@@ -163,6 +152,20 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         let left = self.unwind(i);
         self.jump(to);
         self.close_gaps(left);
+    }
+
+    /// Returns R[t] from here, past what has an ensure.
+    fn leave_with(&mut self, t: u16) {
+        let left = self.unwind(0);
+        let was = std::mem::replace(&mut self.cur.returning, true);
+        self.ret(t);
+        self.cur.returning = was;
+        self.close_gaps(left);
+    }
+
+    fn no_way(&mut self, word: &str) {
+        let what = if self.cur.kind == Kind::Eval { "Can't escape from eval with" } else { "Invalid" };
+        self.fail(&format!("{what} {word}"));
     }
 
     /// Leaves all entries from index `down_to` up, innermost first.

@@ -75,23 +75,7 @@ fn make_class(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(c.val())
 }
 fn accessor(cx: &mut Cx, owner: Gc<ClassObj>, name: Sym, body: Body, args: u8) {
-    let m = Method {
-        native: None,
-        min: args,
-        max: args as i8,
-        vis: Vis::Public,
-        builtin: false,
-        ruby2_keywords: false,
-        body,
-        cref: Value::NIL,
-        owner,
-        name,
-        called: name,
-        guard: kumi_vm::Guard::None,
-        aliased: Default::default(),
-        forced: Default::default(),
-        place: Default::default(),
-    };
+    let m = Method { min: args, max: args as i8, ..Method::new(owner, name, body) };
     cx.add_method(owner, name, m);
 }
 

@@ -89,22 +89,6 @@ pub fn share_module_functions(cx: &mut Cx) {
 
 fn undef(cx: &mut Cx, c: Gc<ClassObj>, name: &'static str) {
     let name = cx.intern(name);
-    let m = Method {
-        native: None,
-        min: 0,
-        max: -1,
-        vis: Vis::Public,
-        builtin: true,
-        ruby2_keywords: false,
-        body: Body::Undef,
-        cref: Value::NIL,
-        owner: c,
-        name,
-        called: name,
-        guard: kumi_vm::Guard::None,
-        aliased: Default::default(),
-        forced: Default::default(),
-        place: Default::default(),
-    };
+    let m = Method { builtin: true, ..Method::new(c, name, Body::Undef) };
     cx.add_method(c, name, m);
 }

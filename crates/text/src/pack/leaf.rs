@@ -132,34 +132,18 @@ pub fn get_float(s: &[u8], double: bool, big: bool) -> Option<f64> {
 /// # Errors
 /// `RangeError` "pack(U): value out of range".
 pub fn put_utf8(out: &mut Vec<u8>, c: u32) -> Result<(), &'static str> {
-    let tail = |out: &mut Vec<u8>, shifts: u32| {
-        for i in (0..shifts).rev() {
-            out.push(0x80 | (c >> (6 * i) & 0x3F) as u8);
-        }
-    };
-    match c {
-        0..=0x7F => out.push(c as u8),
-        0x80..=0x7FF => {
-            out.push(0xC0 | (c >> 6) as u8);
-            tail(out, 1);
-        }
-        0x800..=0xFFFF => {
-            out.push(0xE0 | (c >> 12) as u8);
-            tail(out, 2);
-        }
-        0x1_0000..=0x1F_FFFF => {
-            out.push(0xF0 | (c >> 18) as u8);
-            tail(out, 3);
-        }
-        0x20_0000..=0x3FF_FFFF => {
-            out.push(0xF8 | (c >> 24) as u8);
-            tail(out, 4);
-        }
-        0x400_0000..=0x7FFF_FFFF => {
-            out.push(0xFC | (c >> 30) as u8);
-            tail(out, 5);
-        }
+    let (lead, more) = match c {
+        0..=0x7F => (0, 0),
+        0x80..=0x7FF => (0xC0, 1),
+        0x800..=0xFFFF => (0xE0, 2),
+        0x1_0000..=0x1F_FFFF => (0xF0, 3),
+        0x20_0000..=0x3FF_FFFF => (0xF8, 4),
+        0x400_0000..=0x7FFF_FFFF => (0xFC, 5),
         _ => return Err("pack(U): value out of range"),
+    };
+    out.push(lead | (c >> (6 * more)) as u8);
+    for i in (0..more).rev() {
+        out.push(0x80 | (c >> (6 * i) & 0x3F) as u8);
     }
     Ok(())
 }
@@ -268,36 +252,24 @@ fn base64_value(b: u8) -> Option<u32> {
 /// # Errors
 /// `ArgumentError` "invalid base64".
 pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
+    const BAD: &str = "invalid base64";
     let mut out = Vec::room(s.len() / 4 * 3 + 3);
     let (mut acc, mut n) = (0u32, 0);
-    if strict {
-        const BAD: &str = "invalid base64";
+    let body = if strict {
         if !s.len().is_multiple_of(4) {
             return Err(BAD);
         }
-        let body = s.strip_suffix(b"==").or_else(|| s.strip_suffix(b"=")).unwrap_or(s);
-        for &b in body {
-            acc = acc << 6 | base64_value(b).ok_or(BAD)?;
-            n += 1;
-            if n == 4 {
-                out.extend_from_slice(&acc.to_be_bytes()[1..]);
-                (acc, n) = (0, 0);
-            }
+        s.strip_suffix(b"==").or_else(|| s.strip_suffix(b"=")).unwrap_or(s)
+    } else {
+        s
+    };
+    for &b in body {
+        match base64_value(b) {
+            Some(v) => acc = acc << 6 | v,
+            None if strict => return Err(BAD),
+            None if b == b'=' && n >= 2 => break,
+            None => continue,
         }
-        match n {
-            2 if acc & 15 == 0 => out.push((acc >> 4) as u8),
-            3 if acc & 3 == 0 => out.extend_from_slice(&[(acc >> 10) as u8, (acc >> 2) as u8]),
-            0 => {}
-            _ => return Err(BAD),
-        }
-        return Ok(out);
-    }
-    for &b in s {
-        if b == b'=' && n >= 2 {
-            break;
-        }
-        let Some(v) = base64_value(b) else { continue };
-        acc = acc << 6 | v;
         n += 1;
         if n == 4 {
             out.extend_from_slice(&acc.to_be_bytes()[1..]);
@@ -305,8 +277,9 @@ pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
         }
     }
     match n {
-        2 => out.push((acc >> 4) as u8),
-        3 => out.extend_from_slice(&[(acc >> 10) as u8, (acc >> 2) as u8]),
+        2 if !strict || acc & 15 == 0 => out.push((acc >> 4) as u8),
+        3 if !strict || acc & 3 == 0 => out.extend_from_slice(&[(acc >> 10) as u8, (acc >> 2) as u8]),
+        1.. if strict => return Err(BAD),
         _ => {}
     }
     Ok(out)

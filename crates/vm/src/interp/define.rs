@@ -318,7 +318,7 @@ impl Cx {
         if found == NO_METHOD {
             return Err(self.undefined_for(owner, name));
         }
-        let entry = self.plain_entry(owner, name, Body::Undef);
+        let entry = Method::new(owner, name, Body::Undef);
         self.add_method(owner, name, entry);
         Ok(())
     }
@@ -329,27 +329,6 @@ impl Cx {
         let word = if owner.role == Role::Module { "module" } else { "class" };
         self.name_error(&format!("undefined method '{n}' for {word} '{on}'"), owner.val(), name)
     }
-    /// An entry without code.
-    pub(crate) fn plain_entry(&mut self, owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
-        Method {
-            native: None,
-            guard: Guard::None,
-            min: 0,
-            max: -1,
-            vis: Vis::Public,
-            builtin: false,
-            ruby2_keywords: false,
-            body,
-            cref: Value::NIL,
-            owner,
-            name,
-            called: name,
-            aliased: Default::default(),
-            forced: Default::default(),
-            place: Default::default(),
-        }
-    }
-
     /// Defines a method without arguments that runs `f` with the receiver and `index`, for about as much as an
     /// `attr_reader` costs.
     pub fn define_indexed(&mut self, class: Gc<ClassObj>, name: Sym, f: IndexedFn, index: u32, vis: Vis) {
@@ -363,7 +342,7 @@ impl Cx {
         self.add_indexed(class, name, body, vis);
     }
     fn add_indexed(&mut self, class: Gc<ClassObj>, name: Sym, body: Body, vis: Vis) {
-        let m = Method { vis, min: 0, max: 0, ..self.plain_entry(class, name, body) };
+        let m = Method { vis, min: 0, max: 0, ..Method::new(class, name, body) };
         self.add_method(class, name, m);
     }
 
@@ -465,7 +444,7 @@ impl Cx {
         self.check_definable(owner)?;
         let outer = prc.as_proc().map_or(Value::NIL, |p| p.cref);
         let cref = self.new_cref(owner.val(), outer, CrefObj::NO_METHOD, CrefObj::NO_CONST);
-        let mut e = self.plain_entry(owner, name, Body::Proc(prc));
+        let mut e = Method::new(owner, name, Body::Proc(prc));
         e.cref = cref.val();
         e.vis = vis;
         let m = self.add_method(owner, name, e);

@@ -8,7 +8,7 @@ use crate::doors::Ready;
 use crate::doors::*;
 use crate::interp::Missing;
 use crate::tasks::outcome::Outcome;
-use crate::world::method::{Body, Special};
+use crate::world::method::{Body, Method, Special};
 use crate::{Cx, MethodObj, sym};
 use kumi_heap::*;
 
@@ -44,7 +44,7 @@ impl Cx {
                 c = self.singleton_class(c.val()).unwrap_or(c);
             }
             let name = self.intern(name);
-            let mut e = self.plain_entry(c, name, Body::Special(*s));
+            let mut e = Method::new(c, name, Body::Special(*s));
             e.builtin = true;
             e.vis = *vis;
             self.add_method(c, name, e);

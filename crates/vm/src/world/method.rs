@@ -132,6 +132,26 @@ impl Clone for Place {
 }
 
 impl Method {
+    /// A public one without code of its own, for any number of arguments.
+    pub fn new(owner: Gc<ClassObj>, name: Sym, body: Body) -> Method {
+        Method {
+            native: None,
+            guard: Guard::None,
+            min: 0,
+            max: -1,
+            vis: Vis::Public,
+            builtin: false,
+            ruby2_keywords: false,
+            body,
+            cref: Value::NIL,
+            owner,
+            name,
+            called: name,
+            aliased: Default::default(),
+            forced: Default::default(),
+            place: Default::default(),
+        }
+    }
     /// Is it a native with a Ruby body that runs where the native does not?
     pub(crate) fn has_twin(&self) -> bool {
         self.native.is_some() && matches!(self.body, Body::Lazy(_) | Body::Code(_))

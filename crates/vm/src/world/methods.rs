@@ -6,7 +6,7 @@
 
 use crate::Cx;
 use crate::doors::NO_METHOD;
-use crate::doors::{Guard, Vis};
+use crate::doors::Vis;
 use crate::names::symbols::sym;
 use crate::world::method::{Body, Method};
 use kumi_heap::{ClassObj, Gc, Sym, Value};
@@ -261,22 +261,6 @@ impl Cx {
     }
     /// A method that runs bytecode.
     pub(crate) fn code_method(&mut self, owner: Gc<ClassObj>, name: Sym, iseq: Arc<crate::ISeq>, cref: Value, vis: Vis) -> Method {
-        Method {
-            native: None,
-            guard: Guard::None,
-            min: 0,
-            max: -1,
-            vis,
-            builtin: iseq.system,
-            ruby2_keywords: false,
-            body: Body::Code(iseq),
-            cref,
-            owner,
-            name,
-            called: name,
-            aliased: Default::default(),
-            forced: Default::default(),
-            place: Default::default(),
-        }
+        Method { vis, builtin: iseq.system, cref, ..Method::new(owner, name, Body::Code(iseq)) }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::Cx;
 use crate::doors::NO_METHOD;
-use crate::doors::{Exit, Guard, Vis};
+use crate::doors::{Exit, Vis};
 use crate::world::method::{Body, Method};
 use kumi_bytecode::ISeq;
 use kumi_heap::{ClassObj, CrefObj, Gc, Role, Sym, Value};
@@ -281,23 +281,7 @@ impl Cx {
                 }
             }
         }
-        let made = self.new_method(Method {
-            native: None,
-            guard: Guard::None,
-            min: d.min,
-            max: d.max,
-            vis,
-            builtin: true,
-            ruby2_keywords: false,
-            body,
-            cref,
-            owner,
-            name,
-            called: name,
-            aliased: Default::default(),
-            forced: Default::default(),
-            place: Default::default(),
-        });
+        let made = self.new_method(Method { min: d.min, max: d.max, vis, builtin: true, cref, ..Method::new(owner, name, body) });
         let Some(i) = made else { return };
         if self.heap.edit(owner).data.methods.insert(name, i).is_none() {
             self.heap.edit(owner).data.method_order.push(name);

@@ -8,7 +8,6 @@
 //! again. What was there when booting ended stays.
 
 use crate::cx::runtime::{Runtime, lock};
-use crate::doors::{Guard, Vis};
 use crate::world::method::{Body, Method};
 use crate::{Cx, Exit, sym};
 use kumi_bytecode::ISeq;
@@ -322,23 +321,7 @@ impl Runtime {
         self.first_worker().map(|w| &mut w.heap)
     }
     fn free_row(&self) -> Method {
-        Method {
-            native: None,
-            guard: Guard::None,
-            min: 0,
-            max: 0,
-            vis: Vis::Public,
-            builtin: false,
-            ruby2_keywords: false,
-            body: Body::Undef,
-            cref: Value::NIL,
-            owner: self.k.object,
-            name: sym::EMPTY,
-            called: sym::EMPTY,
-            aliased: Default::default(),
-            forced: Default::default(),
-            place: Default::default(),
-        }
+        Method { max: 0, ..Method::new(self.k.object, sym::EMPTY, Body::Undef) }
     }
     /// Rows in use of the tables that a program fills, by table.
     pub fn table_sizes(&self) -> [(&'static str, usize); 4] {

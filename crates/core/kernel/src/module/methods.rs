@@ -273,23 +273,8 @@ fn attr(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let iv = cx.sym_of(&[&b"@"[..], &text].concat())?;
     let writer = a[2].truthy();
     let mid = if writer { cx.sym_of(&[&text[..], b"="].concat())? } else { name };
-    let m = Method {
-        native: None,
-        min: writer as u8,
-        max: writer as i8,
-        vis,
-        builtin: false,
-        ruby2_keywords: false,
-        body: if writer { Body::AttrSet(iv) } else { Body::AttrGet(iv) },
-        cref: Value::NIL,
-        owner: c,
-        name: mid,
-        called: mid,
-        guard: kumi_vm::Guard::None,
-        aliased: Default::default(),
-        forced: Default::default(),
-        place: Default::default(),
-    };
+    let body = if writer { Body::AttrSet(iv) } else { Body::AttrGet(iv) };
+    let m = Method { min: writer as u8, max: writer as i8, vis, ..Method::new(c, mid, body) };
     cx.add_method(c, mid, m);
     Ok(Value::sym(mid))
 }

@@ -254,14 +254,22 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 out.put(cx.str_vec(v, EncIndex::US_ASCII));
                 at += used;
             }
-            Kind::Int { size, signed, big } => {
-                let size = size as usize;
+            Kind::Int { .. } | Kind::Float { .. } => {
+                let size = match d.kind {
+                    Kind::Int { size, .. } => size as usize,
+                    Kind::Float { double: true, .. } => 8,
+                    _ => 4,
+                };
                 let n = d.count.or(1, usize::MAX);
                 let have = rest.len() / size;
-                for k in 0..n.min(have) {
+                for part in rest.chunks_exact(size).take(n) {
                     patience.step(cx)?;
-                    let v = pack::get_int(&rest[k * size..(k + 1) * size], signed, big);
-                    out.put(int_value(cx, v));
+                    let v = match d.kind {
+                        Kind::Float { double, big } => cx.float(pack::get_float(part, double, big).unwrap_or(0.0)),
+                        Kind::Int { signed, big, .. } => int_value(cx, pack::get_int(part, signed, big)),
+                        _ => Value::NIL,
+                    };
+                    out.put(v);
                     at += size;
                     if first {
                         break;
@@ -269,28 +277,6 @@ fn unpack(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 }
                 if let Count::Times(_) | Count::None = d.count {
                     // What is missing reads as nil.
-                    for _ in 0..n.saturating_sub(have).min(1 << 24) {
-                        if first && !out.is_empty() {
-                            break;
-                        }
-                        out.put(Value::NIL);
-                    }
-                }
-            }
-            Kind::Float { double, big } => {
-                let size = if double { 8 } else { 4 };
-                let n = d.count.or(1, usize::MAX);
-                let have = rest.len() / size;
-                for k in 0..n.min(have) {
-                    patience.step(cx)?;
-                    let f = pack::get_float(&rest[k * size..], double, big).unwrap_or(0.0);
-                    out.put(cx.float(f));
-                    at += size;
-                    if first {
-                        break;
-                    }
-                }
-                if let Count::Times(_) | Count::None = d.count {
                     for _ in 0..n.saturating_sub(have).min(1 << 24) {
                         if first && !out.is_empty() {
                             break;
