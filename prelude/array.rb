@@ -511,20 +511,16 @@ module KumiSys
   def self.array_any?(a, pattern, wanted)
     other = !wanted
     i = 0
-    if !__undef?(pattern)
-      warn("given block not used", uplevel: 0) if block_given?
-      until __undef?(item = __ary_item(a, i))
-        return true if pattern === item ? wanted : other
-        i += 1
-      end
-    elsif block_given?
+    plain = __undef?(pattern)
+    if plain && block_given?
       until __undef?(item = __ary_item(a, i))
         return true if (yield item) ? wanted : other
         i += 1
       end
     else
+      warn("given block not used", uplevel: 0) if block_given?
       until __undef?(item = __ary_item(a, i))
-        return true if item ? wanted : other
+        return true if (plain ? item : pattern === item) ? wanted : other
         i += 1
       end
     end

@@ -118,11 +118,13 @@ module KumiSys
   # As array_any?, of what obj.each yields.
   def self.any?(obj, pattern, wanted)
     other = !wanted
-    if !__undef?(pattern)
+    plain = __undef?(pattern)
+    if !plain || !block_given?
       warn("given block not used", uplevel: 0) if block_given?
-      obj.each { |*a| return true if pattern === __pack(a) ? wanted : other }
-    elsif !block_given?
-      obj.each { |*a| return true if __pack(a) ? wanted : other }
+      obj.each do |*a|
+        v = __pack(a)
+        return true if (plain ? v : pattern === v) ? wanted : other
+      end
     elsif single?(obj)
       obj.each { |v| return true if (yield v) ? wanted : other }
     else

@@ -59,12 +59,7 @@ class IO
   def readpartial(length, buffer = nil)
     length = KumiSys.to_long(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
-    s = __io_readpartial(self, length, false)
-    if __same(s, nil)
-      buffer.clear if buffer
-      KumiSys.eof
-    end
-    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+    KumiSys.piece_read(buffer, __io_readpartial(self, length, false))
   end
 
   def read_nonblock(length, buffer = nil, exception: true)
@@ -89,12 +84,7 @@ class IO
     length = KumiSys.to_long(length)
     buffer = KumiSys.read_buffer(buffer) unless __same(buffer, nil)
     return buffer || "" if length == 0
-    s = __io_sysread(self, length)
-    if __same(s, nil)
-      buffer.clear if buffer
-      KumiSys.eof
-    end
-    buffer ? KumiSys.fill_buffer(buffer, s, false) : s
+    KumiSys.piece_read(buffer, __io_sysread(self, length))
   end
 
   def pread(length, offset, buffer = nil)
@@ -109,14 +99,8 @@ class IO
 
   def self.read(name, length = nil, offset = nil, **opts)
     name = KumiSys.to_path(name)
-    unless __same(offset, nil)
-      offset = KumiSys.to_long(offset)
-      raise ArgumentError, "negative offset #{offset} given" if offset < 0
-    end
-    unless __same(length, nil)
-      length = KumiSys.to_long(length)
-      raise ArgumentError, "negative length #{length} given" if length < 0
-    end
+    offset = KumiSys.count_to_read(offset, "offset")
+    length = KumiSys.count_to_read(length, "length")
     if opts[:open_args]
       args = opts[:open_args].dup
       more = __is_a(args[-1], Hash) ? args.pop : {}
@@ -124,26 +108,19 @@ class IO
     else
       io = File.new(name, **opts)
     end
-    begin
+    KumiSys.closing(io) do
       io.seek(offset) if offset
       io.read(length)
-    ensure
-      io.close
     end
   end
 
   def self.binread(name, length = nil, offset = nil)
     name = KumiSys.to_path(name)
-    unless __same(length, nil)
-      length = KumiSys.to_long(length)
-      raise ArgumentError, "negative length #{length} given" if length < 0
-    end
+    length = KumiSys.count_to_read(length, "length")
     io = File.new(name, "rb:ASCII-8BIT")
-    begin
+    KumiSys.closing(io) do
       io.seek(KumiSys.to_long(offset)) unless __same(offset, nil)
       io.read(length)
-    ensure
-      io.close
     end
   end
 
@@ -152,11 +129,7 @@ class IO
     sep, limit = KumiSys.line_args(args)
     raise ArgumentError, "invalid limit: 0 for readlines" if limit == 0
     io = File.new(name, **opts)
-    begin
-      io.readlines(sep, limit, chomp: chomp)
-    ensure
-      io.close
-    end
+    KumiSys.closing(io) { io.readlines(sep, limit, chomp: chomp) }
   end
 
   def self.foreach(name, *args, chomp: false, **opts)
@@ -209,6 +182,20 @@ module KumiSys
     io
   end
 
+  def self.closing(io)
+    yield
+  ensure
+    io.close
+  end
+
+  # How much to read, or from where, if that is given.
+  def self.count_to_read(n, what)
+    return nil if __same(n, nil)
+    n = to_long(n)
+    raise ArgumentError, "negative #{what} #{n} given" if n < 0
+    n
+  end
+
   # What was read, which at the end of the file is an error.
   def self.read_more(piece) = __same(piece, nil) ? eof : piece
 
@@ -241,6 +228,15 @@ module KumiSys
     buffer = to_str(buffer)
     __check_frozen(buffer)
     buffer
+  end
+
+  # The same of some bytes; nil is the end of the file.
+  def self.piece_read(buffer, s)
+    if __same(s, nil)
+      buffer.clear if buffer
+      eof
+    end
+    buffer ? fill_buffer(buffer, s, false) : s
   end
 
   # What was read goes into the caller's buffer; a text read brings its encoding along.

@@ -6,33 +6,26 @@ class Date
       check_numeric(year, "year")
       check_numeric(month, "month")
       check_numeric(day, "day")
-      day, part = Calendar.split(day)
-      jd = Calendar.valid_civil(year.to_i, month.to_i, day, start) or raise Error, "invalid date"
-      from_parts(jd, 0, 0, start) + part
+      from_day(day, start) { |d| Calendar.valid_civil(year.to_i, month.to_i, d, start) }
     end
     alias new civil
 
     def jd(jd = 0, start = ITALY)
       check_numeric(jd, "jd")
-      jd, part = Calendar.split(jd)
-      from_parts(jd, 0, 0, start) + part
+      from_day(jd, start) { |d| d }
     end
 
     def ordinal(year = -4712, yday = 1, start = ITALY)
       check_numeric(year, "year")
       check_numeric(yday, "yday")
-      yday, part = Calendar.split(yday)
-      jd = Calendar.valid_ordinal(year.to_i, yday, start) or raise Error, "invalid date"
-      from_parts(jd, 0, 0, start) + part
+      from_day(yday, start) { |d| Calendar.valid_ordinal(year.to_i, d, start) }
     end
 
     def commercial(cwyear = -4712, cweek = 1, cwday = 1, start = ITALY)
       check_numeric(cwyear, "year")
       check_numeric(cweek, "cweek")
       check_numeric(cwday, "cwday")
-      cwday, part = Calendar.split(cwday)
-      jd = Calendar.valid_commercial(cwyear.to_i, cweek.to_i, cwday, start) or raise Error, "invalid date"
-      from_parts(jd, 0, 0, start) + part
+      from_day(cwday, start) { |d| Calendar.valid_commercial(cwyear.to_i, cweek.to_i, d, start) }
     end
 
     def today(start = ITALY)
@@ -80,6 +73,13 @@ class Date
     def _load(text) = Marshal.load(text)
 
     private
+
+    # A date with a part of a day; the block makes a Julian day of the whole ones.
+    def from_day(day, start)
+      day, part = Calendar.split(day)
+      jd = yield(day) or raise Error, "invalid date"
+      from_parts(jd, 0, 0, start) + part
+    end
 
     def check_numeric(x, name)
       raise TypeError, "invalid #{name} (not numeric)" unless x.is_a?(Numeric)

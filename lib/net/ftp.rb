@@ -225,33 +225,22 @@ module Net
 
     def storbinary(cmd, file, blocksize, rest_offset = nil)
       file.seek(rest_offset, IO::SEEK_SET) if rest_offset
-      with_type(true) do
-        transfer(cmd) do |data|
-          while (part = file.read(blocksize))
-            data.write(part)
-            yield part if block_given?
-          end
+      __store(cmd, true) do |data|
+        while (part = file.read(blocksize))
+          data.write(part)
+          yield part if block_given?
         end
       end
-    rescue Errno::EPIPE
-      # The server has said why, unless it is a riddle.
-      getresp
-      raise
     end
 
     def storlines(cmd, file)
-      with_type(false) do
-        transfer(cmd) do |data|
-          while (line = file.gets)
-            line = line.chomp + CRLF unless line.end_with?(CRLF)
-            data.write(line)
-            yield line if block_given?
-          end
+      __store(cmd, false) do |data|
+        while (line = file.gets)
+          line = line.chomp + CRLF unless line.end_with?(CRLF)
+          data.write(line)
+          yield line if block_given?
         end
       end
-    rescue Errno::EPIPE
-      getresp
-      raise
     end
 
     def getbinaryfile(remotefile, localfile = File.basename(remotefile), blocksize = DEFAULT_BLOCKSIZE)
@@ -466,6 +455,15 @@ module Net
     def quoted_path(reply)
       raise FTPReplyError, reply unless reply.start_with?("257")
       (reply[/"((?:[^"]|"")*)"/, 1] || "").gsub('""', '"')
+    end
+
+    # Sends what the block writes, in the type for binary data or for text.
+    def __store(cmd, binary, &block)
+      with_type(binary) { transfer(cmd, &block) }
+    rescue Errno::EPIPE
+      # The server has said why, unless it is a riddle.
+      getresp
+      raise
     end
 
     # Opens the data connection for a command, hands it to the block, and waits for the reply to the whole.

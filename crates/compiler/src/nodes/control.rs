@@ -294,11 +294,7 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
             self.at(r.location().start());
             let list: Vec<Node<'pr>> = r.exceptions().iter().collect();
             if list.is_empty() {
-                let t = self.temp();
-                let s = self.name(b"StandardError");
-                self.emit_wide(Op::ConstTop, 0, t, s);
-                self.emit(Op::RescueMatch, 0, t, exc, t);
-                self.jump_on(Op::JmpUnless, 0, t, 0, miss);
+                self.rescue_standard(exc, miss);
             } else {
                 self.match_list(&list, Some(exc), Op::RescueMatch, hit, miss);
             }
@@ -346,16 +342,21 @@ impl<'e, 'pr> Compiler<'e, 'pr> {
         }
     }
 
-    /// `a rescue b`
-    pub fn rescue_modifier(&mut self, n: &RescueModifierNode<'pr>, dst: Option<u16>) {
-        let value = dst.map_or(Dst::Void, Dst::Reg);
-        let (done, miss) = (self.label(), self.label());
-        let (exc, saved, retry) = self.protected(|c| c.node(&n.expression(), value), done);
+    /// Goes on with a StandardError, else to `miss`.
+    fn rescue_standard(&mut self, exc: u16, miss: Label) {
         let t = self.temp();
         let s = self.name(b"StandardError");
         self.emit_wide(Op::ConstTop, 0, t, s);
         self.emit(Op::RescueMatch, 0, t, exc, t);
         self.jump_on(Op::JmpUnless, 0, t, 0, miss);
+    }
+
+    /// `a rescue b`
+    pub fn rescue_modifier(&mut self, n: &RescueModifierNode<'pr>, dst: Option<u16>) {
+        let value = dst.map_or(Dst::Void, Dst::Reg);
+        let (done, miss) = (self.label(), self.label());
+        let (exc, saved, retry) = self.protected(|c| c.node(&n.expression(), value), done);
+        self.rescue_standard(exc, miss);
         self.cur.ctl.push(Ctl::RescueBody { saved, retry });
         let (from, unwinding) = (self.pc(), self.temp());
         self.clause();

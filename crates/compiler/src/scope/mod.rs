@@ -192,6 +192,14 @@ struct Analyzer {
 }
 
 impl Analyzer {
+    /// What is in a scope that was opened, and its end.
+    fn body<'pr>(&mut self, body: Option<Node<'pr>>) {
+        if let Some(b) = body {
+            self.visit(&b);
+        }
+        self.close();
+        self.leave();
+    }
     fn open(&mut self, offset: u32, opens: Opens, kind: ScopeKind, locals: Vec<Name>, params: ParamList) {
         let parent = if kind.method_like() { None } else { self.stack.last().copied() };
         if let Some(p) = parent {
@@ -443,11 +451,7 @@ impl<'pr> Visit<'pr> for Analyzer {
         if let Some(p) = n.parameters() {
             self.visit_parameters_node(&p);
         }
-        if let Some(b) = n.body() {
-            self.visit(&b);
-        }
-        self.close();
-        self.leave();
+        self.body(n.body());
     }
     fn visit_class_node(&mut self, n: &ClassNode<'pr>) {
         if !self.enter() {
@@ -458,11 +462,7 @@ impl<'pr> Visit<'pr> for Analyzer {
             self.visit(&s);
         }
         self.open(n.location().start(), Opens::Class, ScopeKind::Class, names(&n.locals()), ParamList::default());
-        if let Some(b) = n.body() {
-            self.visit(&b);
-        }
-        self.close();
-        self.leave();
+        self.body(n.body());
     }
     fn visit_module_node(&mut self, n: &ModuleNode<'pr>) {
         if !self.enter() {
@@ -470,11 +470,7 @@ impl<'pr> Visit<'pr> for Analyzer {
         }
         self.visit(&n.constant_path());
         self.open(n.location().start(), Opens::Module, ScopeKind::Class, names(&n.locals()), ParamList::default());
-        if let Some(b) = n.body() {
-            self.visit(&b);
-        }
-        self.close();
-        self.leave();
+        self.body(n.body());
     }
     fn visit_singleton_class_node(&mut self, n: &SingletonClassNode<'pr>) {
         if !self.enter() {
@@ -482,11 +478,7 @@ impl<'pr> Visit<'pr> for Analyzer {
         }
         self.visit(&n.expression());
         self.open(n.location().start(), Opens::Singleton, ScopeKind::Class, names(&n.locals()), ParamList::default());
-        if let Some(b) = n.body() {
-            self.visit(&b);
-        }
-        self.close();
-        self.leave();
+        self.body(n.body());
     }
     fn visit_block_node(&mut self, n: &BlockNode<'pr>) {
         if !self.enter() {

@@ -2,6 +2,8 @@
 //!
 //! A range is frozen from birth, except an instance of a subclass.
 
+use crate::array::compare::{eq, eql};
+use crate::hash::hash;
 use kumi_vm::plain::is_num;
 use kumi_vm::*;
 
@@ -55,16 +57,6 @@ fn hi(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn excl(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::bool(me(cx, recv)?.exclusive()))
-}
-
-fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    cx.plain_eq_deep(recv, args[0], 0).map(Value::bool).ok_or(Exit::Miss)
-}
-fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    cx.plain_eql_deep(recv, args[0], 0).map(Value::bool).ok_or(Exit::Miss)
-}
-fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    cx.plain_hash(recv).map(|h| Value::fix(h as i64)).ok_or(Exit::Miss)
 }
 
 /// Is `v` inside, for numbers; `None` for other ends.

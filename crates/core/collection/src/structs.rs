@@ -4,6 +4,7 @@
 //! (`ClassData::members`); subclasses find them up their superclasses. Instances are
 //! Struct cells with one slot a member, so accessors are method bodies by index.
 
+use crate::hash::{eq, eql, hash};
 use kumi_vm::method::{Body, Method};
 use kumi_vm::*;
 
@@ -102,15 +103,6 @@ fn size_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn size(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::fix(cell(recv)?.slots().len() as i64))
 }
-fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    cx.plain_eq(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
-}
-fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    cx.plain_eql(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
-}
-fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    cx.plain_hash(recv).map(|h| Value::fix(h as i64)).ok_or(Exit::Miss)
-}
 
 /// Slot named by a Symbol, String or Integer.
 fn slot(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<usize, Exit> {
@@ -195,43 +187,34 @@ fn initialize(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
-/// Struct classes' `new` with positional values and the runtime's `initialize`.
-fn struct_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+/// A record of a class whose `initialize` is the runtime's, from so many values.
+#[inline(always)]
+fn made(cx: &mut Cx, recv: Value, args: &[Value], fits: impl FnOnce(&mut Cx, Gc<ClassObj>, usize) -> bool) -> Result<Gc<StructObj>, Exit> {
     let c = recv.as_class().ok_or(Exit::Miss)?;
     let Instance::Struct(n) = c.data.instance else { return Err(Exit::Miss) };
-    if args.len() > n as usize || args.last().is_some_and(|v| v.as_hash().is_some()) {
-        return Err(Exit::Miss);
-    }
     let init = cx.find_method(c, sym::INITIALIZE);
-    if init == NO_METHOD || !cx.method(init).builtin {
-        return Err(Exit::Miss);
-    }
-    let keyword_init = cx.ivar_get(defining(cx, c).val(), sym::IV_KEYWORD_INIT);
-    if !keyword_init.is_undef() && keyword_init.truthy() {
+    if args.last().is_some_and(|v| v.as_hash().is_some()) || init == NO_METHOD || !cx.method(init).builtin || !fits(cx, c, n as usize) {
         return Err(Exit::Miss);
     }
     let s = cx.heap.structure(recv, n);
     // A large cell is not born private.
     cx.heap.before_store_all(s.val(), args);
     s.put(args.iter().copied().chain(std::iter::repeat(Value::NIL)));
+    Ok(s)
+}
+
+/// Struct classes' `new` with positional values.
+fn struct_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let s = made(cx, recv, args, |cx, c, n| {
+        let keyword_init = cx.ivar_get(defining(cx, c).val(), sym::IV_KEYWORD_INIT);
+        args.len() <= n && (keyword_init.is_undef() || !keyword_init.truthy())
+    })?;
     Ok(s.val())
 }
 
-/// `Data` classes' `new` with exactly the positional values and the runtime's `initialize`.
+/// `Data` classes' `new` with exactly the positional values.
 fn data_new(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let c = recv.as_class().ok_or(Exit::Miss)?;
-    let Instance::Struct(n) = c.data.instance else { return Err(Exit::Miss) };
-    if args.len() != n as usize || args.last().is_some_and(|v| v.as_hash().is_some()) {
-        return Err(Exit::Miss);
-    }
-    let init = cx.find_method(c, sym::INITIALIZE);
-    if init == NO_METHOD || !cx.method(init).builtin {
-        return Err(Exit::Miss);
-    }
-    let s = cx.heap.structure(recv, n);
-    // A large cell is not born private.
-    cx.heap.before_store_all(s.val(), args);
-    s.put(args.iter().copied());
+    let s = made(cx, recv, args, |_, _, n| args.len() == n)?;
     s.hdr.set(flag::FROZEN);
     Ok(s.val())
 }

@@ -10,7 +10,6 @@
 pub(crate) mod block;
 pub(crate) mod young;
 
-use crate::Value;
 use crate::cells::header::{Header, Kind};
 use crate::cells::trace::{cell_bytes, clear_away, step_bytes};
 use crate::heap::Heap;
@@ -558,16 +557,12 @@ impl Heap {
             .chain(held.into_iter().filter(|b| !b.is_null()))
             .chain(self.nursery.blocks.iter().copied())
     }
-    /// Is `v` a cell of this heap's nursery, private or published there?
-    pub fn in_nursery(&self, v: Value) -> bool {
-        v.is_heap() && self.nursery.blocks.contains(&Block::of(v.bits()))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HeapConfig, Rule};
+    use crate::{HeapConfig, Rule, Value};
 
     /// A worker that finds no block to sweep still frees what its collection released, while it spends its budget.
     #[test]

@@ -90,14 +90,6 @@ impl Cx {
     pub fn check_size(&mut self, bytes: usize) -> Result<(), Exit> {
         if bytes < kumi_room::LARGE { Ok(()) } else { self.check_large(bytes) }
     }
-    /// The same for a native that has begun and cannot begin anew: garbage may still be in the way, so it may go to the bound.
-    ///
-    /// # Errors
-    /// NoMemoryError.
-    #[inline]
-    pub fn check_more(&mut self, bytes: usize) -> Result<(), Exit> {
-        if kumi_room::is_there(bytes) { Ok(()) } else { Err(self.no_memory("failed to allocate memory")) }
-    }
     /// SystemCallError of an errno (`Errno::ENOENT`), `detail` as in "No such file or directory @ rb_sysopen - x".
     pub fn errno_error(&mut self, errno: i32, detail: &str) -> Exit {
         let d = self.str(detail);

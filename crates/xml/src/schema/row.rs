@@ -140,26 +140,12 @@ impl<'a> RowView<'a> {
         RowView::new(self.field(field)?)
     }
 
-    /// The field as an integer when it is a plain one: up to 16 digits without sign or white space. `None` says
-    /// nothing: ask [`integer`](RowView::integer).
-    #[inline(always)]
-    pub fn plain_integer(&self, field: usize) -> Option<i64> {
-        let (start, end) = self.range(field)?;
-        value::short_integer(self.bytes, start, end)
-    }
-
     /// The field as mantissa and scale when it is a plain decimal number of up to 16 characters. `None` says nothing:
     /// ask [`decimal`](RowView::decimal).
     #[inline(always)]
     pub fn plain_decimal(&self, field: usize) -> Option<(i64, u32)> {
         let (start, end) = self.range(field)?;
         value::plain_decimal(self.bytes, start, end)
-    }
-
-    /// The field as a date when it is exactly `YYYY-MM-DD`. `None` says nothing: ask [`date`](RowView::date).
-    #[inline(always)]
-    pub fn plain_date(&self, field: usize) -> Option<Date> {
-        value::short_date(self.field(field)?)
     }
 
     /// The field as an integer, faster than by [`value::integer`] on its text; `None` when it is absent.

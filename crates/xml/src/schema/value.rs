@@ -6,10 +6,9 @@
 mod date;
 mod number;
 
-pub(crate) use date::short_date;
 pub use date::{Date, DateTime, date, date_time};
+pub(crate) use number::plain_decimal;
 pub use number::{Decimal, Integer, decimal, decimal_within, float, integer, integer_within};
-pub(crate) use number::{plain_decimal, short_integer};
 
 use std::fmt;
 

@@ -5,6 +5,7 @@
 
 use crate::array::order::{made, ours};
 use crate::array::{before_all, me, me_held, me_mut};
+use crate::hash::hash;
 use kumi_heap::HashData;
 use kumi_vm::plain::PIECE;
 use kumi_vm::*;
@@ -14,19 +15,12 @@ const MISS: R = Ok(Value::UNDEF);
 
 // --- equality ----------------------------------------------------------------------
 
-fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+pub(crate) fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.plain_eq_deep(recv, args[0], 0).map(Value::bool).ok_or(Exit::Miss)
 }
 
-fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+pub(crate) fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.plain_eql_deep(recv, args[0], 0).map(Value::bool).ok_or(Exit::Miss)
-}
-
-fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    match cx.plain_hash(recv) {
-        Some(h) => Ok(Value::fix(h as i64)),
-        None => Err(Exit::Miss),
-    }
 }
 
 /// `__ary_hash(hashes)`: the hash of an array whose elements have these hashes.

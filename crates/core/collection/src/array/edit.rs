@@ -199,15 +199,19 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(recv)
 }
 
-fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let mut a = me_mut(cx, recv)?;
-    let b = cx.arg_array(args, 0)?;
+fn take_over(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     if a.gc() != b {
         // One look at it: what is told to the heap is what is stored.
         let vs = b.seen().to_vec();
         before_all(cx, a, &vs);
         a.vec().assign(&vs);
     }
+}
+
+fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let a = me_mut(cx, recv)?;
+    let b = cx.arg_array(args, 0)?;
+    take_over(cx, a, b);
     Ok(recv)
 }
 
@@ -280,14 +284,9 @@ fn i_splice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_become(a, b)`: a takes over b's elements, frozen or not.
 fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me_held(cx, args[0])?;
+    let a = me_held(cx, args[0])?;
     let b = me(cx, args[1])?;
-    if a.gc() != b {
-        // One look at it: what is told to the heap is what is stored.
-        let vs = b.seen().to_vec();
-        before_all(cx, a, &vs);
-        a.vec().assign(&vs);
-    }
+    take_over(cx, a, b);
     Ok(args[0])
 }
 

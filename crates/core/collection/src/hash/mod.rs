@@ -38,7 +38,9 @@ fn racing(cx: &mut Cx, h: Gc<HashObj>, key: Value) -> Option<Value> {
     if cx.is_parallel() { cx.hash_get_plain(h, key) } else { None }
 }
 
-fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+/// The value of a key; `absent` is asked under the lock.
+#[inline(always)]
+fn get(cx: &mut Cx, recv: Value, args: &[Value], absent: impl FnOnce(&mut Cx, Gc<HashObj>, Value) -> R) -> R {
     let h = cell(recv)?;
     if let Some(v) = racing(cx, h, args[0]) {
         return Ok(v);
@@ -46,8 +48,12 @@ fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let _l = cx.lock_objects(recv, args);
     match cx.hash_find(h, args[0])? {
         Some(i) => Ok(h.h.at(i).map_or(Value::NIL, |e| e.val)),
-        None => default_for(cx, h, args[0]),
+        None => absent(cx, h, args[0]),
     }
+}
+
+fn aref(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    get(cx, recv, args, default_for)
 }
 
 fn dig(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -87,16 +93,8 @@ fn aset(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 
 fn fetch(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let h = cell(recv)?;
-    if let Some(v) = racing(cx, h, args[0]) {
-        return Ok(v);
-    }
-    let _l = cx.lock_objects(recv, args);
-    match cx.hash_find(h, args[0])? {
-        Some(i) => Ok(h.h.at(i).map_or(Value::NIL, |e| e.val)),
-        // A block, a default or KeyError: only the prelude sees the block.
-        None => Err(Exit::Miss),
-    }
+    // A block, a default or KeyError: only the prelude sees the block.
+    get(cx, recv, args, |_, _, _| Err(Exit::Miss))
 }
 
 fn has_key(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -226,37 +224,34 @@ fn by_identity_p(_: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::bool(cell(recv)?.h.by_identity()))
 }
 
-fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+pub(crate) fn eq(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.plain_eq(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
 }
-fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+pub(crate) fn eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     cx.plain_eql(recv, args[0]).map(Value::bool).ok_or(Exit::Miss)
 }
-fn hash_hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
+/// `hash` of anything in this crate.
+pub(crate) fn hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     cx.plain_hash(recv).map(|h| Value::fix(h as i64)).ok_or(Exit::Miss)
 }
 
-fn has_value(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+/// The first entry with such a value.
+fn with_value(cx: &mut Cx, recv: Value, v: Value) -> Result<Option<Entry>, Exit> {
     let h = cell(recv)?;
     for i in 0..h.h.slots() {
         if let Some(e) = h.h.at(i) {
-            if cx.plain_eq(e.val, args[0]).ok_or(Exit::Miss)? {
-                return Ok(Value::TRUE);
+            if cx.plain_eq(e.val, v).ok_or(Exit::Miss)? {
+                return Ok(Some(e));
             }
         }
     }
-    Ok(Value::FALSE)
+    Ok(None)
+}
+fn has_value(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    Ok(Value::bool(with_value(cx, recv, args[0])?.is_some()))
 }
 fn key_of(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let h = cell(recv)?;
-    for i in 0..h.h.slots() {
-        if let Some(e) = h.h.at(i) {
-            if cx.plain_eq(e.val, args[0]).ok_or(Exit::Miss)? {
-                return Ok(e.key);
-            }
-        }
-    }
-    Ok(Value::NIL)
+    Ok(with_value(cx, recv, args[0])?.map_or(Value::NIL, |e| e.key))
 }
 
 /// Appends `name: ` or `key => `; `None` when the key's inspection needs Ruby.
@@ -405,7 +400,7 @@ pub static TABLE: &[NativeDef] = &[
     n("Hash", "compare_by_identity?", 0, 0, by_identity_p).guard(Guard::None),
     n("Hash", "==", 1, 1, eq),
     n("Hash", "eql?", 1, 1, eql),
-    n("Hash", "hash", 0, 0, hash_hash),
+    n("Hash", "hash", 0, 0, hash),
     n("Hash", "value?", 1, 1, has_value),
     n("Hash", "has_value?", 1, 1, has_value),
     n("Hash", "key", 1, 1, key_of),

@@ -102,13 +102,14 @@ fn text_arg(cx: &mut Cx, args: &[Value], i: usize) -> Result<Text, Exit> {
     }
     Ok(Text::Str(cx.arg_str(args, i)?))
 }
+fn no_match(cx: &mut Cx, recv: Value) -> R {
+    regex(cx, recv)?;
+    set_last(cx, Value::NIL);
+    Ok(Value::NIL)
+}
 fn match_op(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match text_arg(cx, args, 0)? {
-        Text::Nil => {
-            regex(cx, recv)?;
-            set_last(cx, Value::NIL);
-            Ok(Value::NIL)
-        }
+        Text::Nil => no_match(cx, recv),
         Text::Str(s) => {
             let at = match_from(cx, recv, s, 0)?;
             Ok(at.map_or(Value::NIL, |a| Value::fix(char_index(s, a) as i64)))
@@ -141,11 +142,7 @@ fn start_arg(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Option<usize>, Exit>
 /// `match` without a block.
 fn match_m(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match text_arg(cx, args, 0)? {
-        Text::Nil => {
-            regex(cx, recv)?;
-            set_last(cx, Value::NIL);
-            Ok(Value::NIL)
-        }
+        Text::Nil => no_match(cx, recv),
         Text::Str(s) => match start_arg(cx, s, args)? {
             Some(from) => match_set(cx, recv, s, Mode::From(from)),
             None => {

@@ -300,12 +300,7 @@ impl Run<'_> {
                         self.at += 1;
                         continue;
                     }
-                    if d.has_width {
-                        return self.fail(cx, "width given twice");
-                    }
-                    if d.has_precision {
-                        return self.fail(cx, "width after precision");
-                    }
+                    self.check_width(cx, &d)?;
                     d.has_width = true;
                     d.spec.width = n;
                 }
@@ -322,12 +317,7 @@ impl Run<'_> {
                     }
                 }
                 b'*' => {
-                    if d.has_width {
-                        return self.fail(cx, "width given twice");
-                    }
-                    if d.has_precision {
-                        return self.fail(cx, "width after precision");
-                    }
+                    self.check_width(cx, &d)?;
                     let w = self.star(cx, false)?;
                     if w < 0 {
                         d.spec.minus = true;
@@ -463,6 +453,13 @@ impl Run<'_> {
         };
         self.range = CodeRange::Unknown;
         self.pad(cx, d, &ch, 1)
+    }
+    fn check_width(&mut self, cx: &mut Cx, d: &Directive) -> Result<(), Exit> {
+        match (d.has_width, d.has_precision) {
+            (true, _) => self.fail(cx, "width given twice"),
+            (_, true) => self.fail(cx, "width after precision"),
+            _ => Ok(()),
+        }
     }
     fn integer(&mut self, cx: &mut Cx, d: &Directive, c: u8) -> Result<(), Exit> {
         if d.waiting {

@@ -58,6 +58,7 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 }
             }
         }
+        let left = items.len().saturating_sub(i);
         let mut next = |cx: &mut Cx| -> Result<(usize, Value), Exit> {
             match items.get(i) {
                 Some(v) => {
@@ -107,18 +108,8 @@ fn pack_m(cx: &mut Cx, _: Value, args: &[Value]) -> R {
                 }
             }
             Kind::Int { .. } | Kind::Utf8 | Kind::Ber | Kind::Float { .. } => {
-                let left = items.len().saturating_sub(i);
                 for _ in 0..d.count.or(1, left) {
                     patience.step(cx)?;
-                    let mut next = |cx: &mut Cx| -> Result<(usize, Value), Exit> {
-                        match items.get(i) {
-                            Some(v) => {
-                                i += 1;
-                                Ok((i - 1, *v))
-                            }
-                            None => Err(cx.arg_error("too few arguments")),
-                        }
-                    };
                     let (at, v) = next(cx)?;
                     if let Kind::Float { double, big } = d.kind {
                         let f = match (v.as_float(), v.as_fix(), v.as_big()) {

@@ -52,12 +52,18 @@ fn byte_of(s: Str, i: i64, total: impl Fn() -> i64) -> Option<usize> {
     if i < 0 { None } else { byte_offset(s, i as usize) }
 }
 
-fn index(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let s = me(cx, recv)?;
+/// Is it a Regexp that is looked for? Else it is a String.
+fn is_regexp(cx: &mut Cx, args: &[Value]) -> Result<bool, Exit> {
     let re = args[0].as_data::<ReObj>().is_some();
     if !re {
         cx.arg_str(args, 0)?;
     }
+    Ok(re)
+}
+
+fn index(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
+    let s = me(cx, recv)?;
+    let re = is_regexp(cx, args)?;
     let i = if args.len() > 1 { cx.arg_i64(args, 1)? } else { 0 };
     let Some(from) = byte_of(s, i, || char_count(s) as i64) else {
         if re {
@@ -70,10 +76,7 @@ fn index(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn byteindex(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
-    let re = args[0].as_data::<ReObj>().is_some();
-    if !re {
-        cx.arg_str(args, 0)?;
-    }
+    let re = is_regexp(cx, args)?;
     let i = if args.len() > 1 { cx.arg_i64(args, 1)? } else { 0 };
     let n = s.bytes().len() as i64;
     let from = if i < 0 { i + n } else { i };
@@ -95,10 +98,7 @@ fn byteindex(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 fn rindex_common(cx: &mut Cx, recv: Value, args: &[Value], bytes: bool) -> R {
     let s = me(cx, recv)?;
-    let re = args[0].as_data::<ReObj>().is_some();
-    if !re {
-        cx.arg_str(args, 0)?;
-    }
+    let re = is_regexp(cx, args)?;
     let total = if bytes { s.bytes().len() } else { char_count(s) } as i64;
     let mut from = total;
     if args.len() > 1 {

@@ -131,18 +131,20 @@ impl Cx {
                 let s = *s;
                 self.call_special(s, m, r)
             }
-            Body::AttrGet(s) => {
-                let s = *s;
+            Body::AttrGet(_) | Body::MemberGet(_) => {
                 let r = self.keywords_last(r);
                 if !r.args.is_empty() {
                     let x = self.arity_error(r.args.len(), 0, Some(0));
                     return self.native_exit_general(x, m, r);
                 }
-                let v = self.attr_get(r.recv, s.0);
+                let v = match self.methods[m as usize].body {
+                    Body::AttrGet(s) => self.attr_get(r.recv, s.0),
+                    Body::MemberGet(k) => r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k as usize)).unwrap_or(Value::NIL),
+                    _ => Value::NIL,
+                };
                 self.deliver(v, r.dst, r.flags)
             }
-            Body::AttrSet(s) => {
-                let s = *s;
+            Body::AttrSet(_) | Body::MemberSet(_) => {
                 let r = self.keywords_last(r);
                 if r.args.len() != 1 {
                     let x = self.arity_error(r.args.len(), 1, Some(1));
@@ -152,17 +154,16 @@ impl Cx {
                     return self.native_exit_general(x, m, r);
                 }
                 let v = r.args[0];
-                self.ivar_set_locked(r.recv, s, v);
-                self.deliver(v, r.dst, r.flags)
-            }
-            Body::MemberGet(k) => {
-                let k = *k as usize;
-                let r = self.keywords_last(r);
-                if !r.args.is_empty() {
-                    let x = self.arity_error(r.args.len(), 0, Some(0));
-                    return self.native_exit_general(x, m, r);
+                match self.methods[m as usize].body {
+                    Body::AttrSet(s) => self.ivar_set_locked(r.recv, s, v),
+                    Body::MemberSet(k) => {
+                        if let Some(s) = r.recv.cell::<StructObj>() {
+                            self.heap.before_store(r.recv, v);
+                            s.set(k as usize, v);
+                        }
+                    }
+                    _ => {}
                 }
-                let v = r.recv.cell::<StructObj>().and_then(|s| s.slots().get(k)).unwrap_or(Value::NIL);
                 self.deliver(v, r.dst, r.flags)
             }
             Body::Indexed(x) => {
@@ -177,22 +178,6 @@ impl Cx {
                     Ok(v) => self.deliver(v, r.dst, r.flags),
                     Err(x) => self.native_exit_general(x, m, r),
                 }
-            }
-            Body::MemberSet(k) => {
-                let k = *k as usize;
-                let r = self.keywords_last(r);
-                if r.args.len() != 1 {
-                    let x = self.arity_error(r.args.len(), 1, Some(1));
-                    return self.native_exit_general(x, m, r);
-                }
-                if let Err(x) = self.check_frozen(r.recv) {
-                    return self.native_exit_general(x, m, r);
-                }
-                if let Some(s) = r.recv.cell::<StructObj>() {
-                    self.heap.before_store(r.recv, r.args[0]);
-                    s.set(k, r.args[0]);
-                }
-                self.deliver(r.args[0], r.dst, r.flags)
             }
             Body::Proc(p) => {
                 let (p, cref) = (*p, e.cref);

@@ -86,7 +86,7 @@ pub fn date(text: &[u8]) -> Result<Date, ValueError> {
 
 /// Exactly `YYYY-MM-DD`.
 #[inline(always)]
-pub(crate) fn short_date(text: &[u8]) -> Option<Date> {
+fn short_date(text: &[u8]) -> Option<Date> {
     let text: &[u8; 10] = text.try_into().ok()?;
     if text[4] != b'-' || text[7] != b'-' {
         return None;

@@ -86,7 +86,7 @@ fn last(bytes: &[u8], end: usize, n: usize) -> Option<u64> {
 
 /// A plain number of one to sixteen digits.
 #[inline(always)]
-pub(crate) fn short_integer(bytes: &[u8], start: usize, end: usize) -> Option<i64> {
+fn short_integer(bytes: &[u8], start: usize, end: usize) -> Option<i64> {
     let n = end.wrapping_sub(start);
     if n.wrapping_sub(1) < 8 {
         return Some(eight_digits(last(bytes, end, n)?)? as i64);
