@@ -509,18 +509,24 @@ end
 module KumiSys
   # Is there an element of which the pattern, or the block, or else the element itself is as `wanted` (true or false)?
   def self.array_any?(a, pattern, wanted)
-    other = !wanted
     i = 0
     plain = __undef?(pattern)
     if plain && block_given?
-      until __undef?(item = __ary_item(a, i))
-        return true if (yield item) ? wanted : other
-        i += 1
+      if wanted
+        until __undef?(item = __ary_item(a, i))
+          return true if yield item
+          i += 1
+        end
+      else
+        until __undef?(item = __ary_item(a, i))
+          return true unless yield item
+          i += 1
+        end
       end
     else
       warn("given block not used", uplevel: 0) if block_given?
       until __undef?(item = __ary_item(a, i))
-        return true if (plain ? item : pattern === item) ? wanted : other
+        return true if (plain ? item : pattern === item) ? wanted : !wanted
         i += 1
       end
     end

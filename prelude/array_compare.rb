@@ -182,11 +182,12 @@ module KumiSys
       return r unless __undef?(r)
     end
     best = __ary_at(a, 0)
+    other = -sign
     i = 1
     until __undef?(v = __ary_item(a, i))
       if given
-        best = v if cmp_int(yield(v, best), v, best) * sign > 0
-      elsif cmp_int(best <=> v, best, v) * sign < 0
+        best = v if cmp_int(yield(v, best), v, best) == sign
+      elsif cmp_int(best <=> v, best, v) == other
         best = v
       end
       i += 1
@@ -203,7 +204,7 @@ module KumiSys
     best = __ary_at(a, 0)
     i = 1
     until __undef?(v = __ary_item(a, i))
-      best = v if cmp_int(v <=> best, v, best) * sign > 0
+      best = v if cmp_int(v <=> best, v, best) == sign
       i += 1
     end
     best

@@ -117,18 +117,17 @@ end
 module KumiSys
   # As array_any?, of what obj.each yields.
   def self.any?(obj, pattern, wanted)
-    other = !wanted
     plain = __undef?(pattern)
     if !plain || !block_given?
       warn("given block not used", uplevel: 0) if block_given?
       obj.each do |*a|
         v = __pack(a)
-        return true if (plain ? v : pattern === v) ? wanted : other
+        return true if (plain ? v : pattern === v) ? wanted : !wanted
       end
     elsif single?(obj)
-      obj.each { |v| return true if (yield v) ? wanted : other }
+      wanted ? obj.each { |v| return true if yield v } : obj.each { |v| return true unless yield v }
     else
-      obj.each { |*a| return true if yield(*a) ? wanted : other }
+      obj.each { |*a| return true if yield(*a) ? wanted : !wanted }
     end
     false
   end
@@ -137,10 +136,9 @@ module KumiSys
   def self.grep(obj, pattern, wanted)
     out = __ary_new
     given = block_given?
-    other = !wanted
     obj.each do |*a|
       v = __pack(a)
-      if (given ? pattern === v : matches?(pattern, v)) ? wanted : other
+      if (given ? pattern === v : matches?(pattern, v)) ? wanted : !wanted
         v = yield v if given
         __ary_push(out, v)
       end

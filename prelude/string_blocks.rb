@@ -16,9 +16,14 @@ class String
     each_byte { |b| yield b }
   end
 
-  def each_char(&)
+  def each_char
     return KumiSys.enum(self, :each_char, :size) unless block_given?
-    KumiSys.each_part(__str_chars(self), &)
+    list = __str_chars(self)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
     self
   end
 
@@ -43,9 +48,14 @@ class String
     each_codepoint { |c| yield c }
   end
 
-  def each_grapheme_cluster(&)
+  def each_grapheme_cluster
     return to_enum(:each_grapheme_cluster) { __ary_len(__str_graphemes(self)) } unless block_given?
-    KumiSys.each_part(__str_graphemes(self), &)
+    list = __str_graphemes(self)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
     self
   end
 
@@ -54,14 +64,19 @@ class String
     each_grapheme_cluster { |c| yield c }
   end
 
-  def each_line(separator = __undef, chomp: __undef, &)
+  def each_line(separator = __undef, chomp: __undef)
     unless block_given?
       return to_enum(:each_line, *(__undef?(separator) ? [] : [separator]), **(__undef?(chomp) ? {} : { chomp: chomp }))
     end
     separator = $/ if __undef?(separator)
     chomp = false if __undef?(chomp)
     separator = KumiSys.to_str(separator) unless __same(separator, nil)
-    KumiSys.each_part(__str_lines(self, separator, chomp), &)
+    list = __str_lines(self, separator, chomp)
+    i = 0
+    while i < __ary_len(list)
+      yield __ary_at(list, i)
+      i += 1
+    end
     self
   end
 
@@ -170,14 +185,6 @@ class String
 end
 
 module KumiSys
-  def self.each_part(list)
-    i = 0
-    while i < __ary_len(list)
-      yield __ary_at(list, i)
-      i += 1
-    end
-  end
-
   def self.all_digits?(text)
     return false unless text.ascii_only? && text.bytesize > 0
     i = 0
