@@ -92,6 +92,8 @@ pub struct Heap {
     pub shapes: Shapes,
     pub(crate) counters: Arc<Counters>,
     pub(crate) retired: Box<Deferred>,
+    /// Others run beside this heap's worker. Set with the binding of its thread to `retired`, and nowhere else.
+    parallel: bool,
     /// Sites of allocation (`site.rs`).
     pub(crate) sites: Sites,
     /// While a profile is made (`sample.rs`).
@@ -155,6 +157,7 @@ impl Heap {
             shapes,
             counters,
             retired: Box::new(Deferred::with_gate(&shared.gates)),
+            parallel: false,
             sites: Sites::new(shared.book.policy),
             sampler: None,
             shared,
@@ -164,13 +167,20 @@ impl Heap {
     pub fn shared(&self) -> &Arc<HeapShared> {
         &self.shared
     }
-    /// Tells the calling thread, which is to run with this heap, whether others run beside it.
-    /// In parallel mode what is replaced is kept until the next collection.
+    /// Tells the calling thread, which is to run with this heap, whether others run beside it (*parallel mode*; who decides it
+    /// is the crate `sched`, in `stop.rs`). All who have the heap ask [`is_parallel`](Self::is_parallel); what knows only a cell asks the
+    /// thread ([`deferred::parallel`]). In parallel mode what is replaced is kept until the next collection.
     ///
     /// Must be called anew when the heap goes to another thread, and with `false` by the thread before.
     pub fn set_parallel(&mut self, on: bool) {
         // SAFETY: the list is in a box of its own, and unbound before the box goes (`drop`).
         unsafe { deferred::bind(on.then_some(&*self.retired)) };
+        self.parallel = on;
+    }
+    /// Do others run beside this heap's worker?
+    #[inline(always)]
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
     }
     /// The counters of the whole runtime. Allocated bytes are exact to a quarter of a megabyte for each worker.
     pub fn stat(&self) -> GcStat {

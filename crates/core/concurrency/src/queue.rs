@@ -101,7 +101,7 @@ impl Drop for Locked<'_> {
 impl Queue {
     #[inline(always)]
     fn lock(&self, cx: &Cx) -> Locked<'_> {
-        self.hold(cx.parallel)
+        self.hold(cx.is_parallel())
     }
     #[inline(always)]
     fn hold(&self, locks: bool) -> Locked<'_> {

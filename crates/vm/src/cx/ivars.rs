@@ -90,7 +90,7 @@ impl Cx {
             return None;
         }
         match v.kind() {
-            Some(Kind::Object) if self.parallel && v.needs_lock() => {
+            Some(Kind::Object) if self.is_contended(v) => {
                 // Its place stays, so that who stores into another slot just now is not in the wrong one.
                 let o = v.cell::<ObjectObj>()?;
                 let i = self.heap.shapes.slot(o.shape(), name)?;

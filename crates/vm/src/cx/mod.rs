@@ -35,8 +35,6 @@ pub struct Cx {
     pub(crate) rt: Arc<Runtime>,
     /// Its number; 0 is the process's first thread.
     pub worker: usize,
-    /// Other workers are active: natives run with their guards.
-    pub parallel: bool,
     pub(crate) cache: Box<[CacheEntry]>,
     /// The serial that class Proc had when its `call` was last found to be the runtime's.
     pub(crate) proc_serial: u32,
@@ -124,7 +122,6 @@ impl Cx {
         let stress = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
         let mut cx = Box::new(Cx {
             worker,
-            parallel: false,
             slice: Default::default(),
             twins: std::env::var_os("KUMI_TWIN_STRESS").is_some_and(|v| !v.is_empty() && v != "0"),
             stress: stress.map_or(0, |s| s.wrapping_mul(2).wrapping_add(2 * worker as u64 + 1)),
@@ -197,7 +194,7 @@ impl Cx {
     pub fn state<T: Default + 'static>(&mut self) -> StateRef<'_, T> {
         let cell = self.state_place::<T>();
         // SAFETY: cells live as long as the runtime, which this worker keeps.
-        unsafe { (*cell).borrow(self.parallel) }
+        unsafe { (*cell).borrow(self.is_parallel()) }
     }
     fn state_place<T: Default + 'static>(&mut self) -> *const StateCell<T> {
         match self.states.get(&TypeId::of::<T>()) {
@@ -218,11 +215,6 @@ impl Cx {
     /// Locks an object that is neither receiver nor argument, for a native of [`Guard::None`]; it must not hold other objects.
     #[inline]
     pub fn lock_objects(&self, recv: Value, args: &[Value]) -> Option<LockSet> {
-        self.parallel.then(|| LockSet::new(recv, args))
-    }
-    /// Do other workers run just now?
-    #[inline]
-    pub fn is_parallel(&self) -> bool {
-        self.parallel
+        self.is_parallel().then(|| LockSet::new(recv, args))
     }
 }

@@ -3,7 +3,7 @@
 //! **Invariant.** A native runs with its [`Guard`] held from before its first
 //! instruction until it has returned, and natives return soon: they never call
 //! Ruby. Locks are taken in the order leaf, objects (by address), classes, and
-//! never across a safepoint. While one worker is active (`!cx.parallel`) nothing is
+//! never across a safepoint. While one worker is active (`!cx.is_parallel()`) nothing is
 //! locked; the change between the two happens at safepoints only.
 
 use crate::Cx;
@@ -46,7 +46,7 @@ impl Cx {
     /// Calls a native with what has to be locked around it.
     #[inline(always)]
     pub(crate) fn run_native(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
-        if self.parallel && g != Guard::None { self.run_locked(f, g, recv, args) } else { f(self, recv, args) }
+        if self.is_parallel() && g != Guard::None { self.run_locked(f, g, recv, args) } else { f(self, recv, args) }
     }
     #[inline(never)]
     fn run_locked(&mut self, f: NativeFn, g: Guard, recv: Value, args: &[Value]) -> R {
@@ -110,7 +110,7 @@ impl Cx {
     /// Takes the class lock: method tables, constants and caches do not change under its holder.
     #[inline]
     pub(crate) fn lock_classes(&self) -> ClassLock {
-        if !self.parallel {
+        if !self.is_parallel() {
             return ClassLock { rt: std::ptr::null() };
         }
         std::mem::forget(self.rt.classes.lock());

@@ -60,7 +60,7 @@ impl Cx {
     /// Value of a plain key; `None` when it is absent or not plain.
     #[inline]
     pub fn hash_get_plain(&mut self, h: Gc<HashObj>, key: Value) -> Option<Value> {
-        if self.parallel && h.val().needs_lock() {
+        if self.is_contended(h.val()) {
             return self.hash_get_racing(h, key);
         }
         let i = self.hash_find(h, key).ok()??;
@@ -95,7 +95,7 @@ impl Cx {
     /// May another thread be changing this String, unless it is locked? Then what is known of its bytes may be known of others.
     #[inline(always)]
     pub fn may_change(&self, key: Value) -> bool {
-        self.parallel && key.is_kind(Kind::Str) && key.needs_lock()
+        self.is_contended(key) && key.is_kind(Kind::Str)
     }
     /// A key to be looked for and then kept: a copy of a String that others may change.
     #[inline]

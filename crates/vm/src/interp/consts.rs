@@ -402,7 +402,7 @@ impl Cx {
     #[inline(always)]
     pub(crate) fn slot_add(&mut self, o: Gc<ObjectObj>, w: u64, v: Value) -> bool {
         let (before, low) = ((w >> 32) as u32, w as u32);
-        if before != o.shape() || low & ADDS == 0 || self.parallel || o.hdr.frozen() {
+        if before != o.shape() || low & ADDS == 0 || self.is_parallel() || o.hdr.frozen() {
             return false;
         }
         let Some(i) = self.heap.shapes.known_count(before).filter(|i| *i < o.hdr.x.get() as u32) else { return false };
@@ -415,7 +415,7 @@ impl Cx {
 
     /// Sets an instance variable from the loop: under the object's lock while others run and may reach it.
     pub(crate) fn ivar_set_locked(&mut self, s: Value, name: Sym, v: Value) {
-        if !self.parallel {
+        if !self.is_parallel() {
             self.ivar_set(s, name, v);
         } else if s.is_kind(Kind::Object) && !s.needs_lock() {
             deferred::alone(|| self.ivar_set(s, name, v));
@@ -428,7 +428,7 @@ impl Cx {
     #[inline(always)]
     pub(crate) fn slot_set(&mut self, o: Gc<ObjectObj>, k: u32, v: Value) {
         self.heap.before_store(o.val(), v);
-        if self.parallel && k >= o.hdr.x.get() as u32 {
+        if self.is_parallel() && k >= o.hdr.x.get() as u32 {
             slot_set_outside(self, o, k, v);
         } else {
             self.heap.edit(o).set_slot(k, v);

@@ -9,7 +9,7 @@ use kumi_heap::*;
 /// `a[n] = v` where there is such an element.
 #[inline(always)]
 pub(super) fn store_at(cx: &mut Cx, a: Gc<ArrayObj>, n: usize, v: Value) -> bool {
-    if cx.parallel && a.val().needs_lock() {
+    if cx.is_contended(a.val()) {
         return store_beside_others(cx, a, n, v);
     }
     cx.heap.edit(a).set(n, v)
@@ -17,7 +17,7 @@ pub(super) fn store_at(cx: &mut Cx, a: Gc<ArrayObj>, n: usize, v: Value) -> bool
 /// `a << v` where it needs no memory.
 #[inline(always)]
 pub(super) fn push_if_room(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
-    if cx.parallel { push_beside_others(cx, a, v) } else { cx.heap.edit(a).push_if_room(v) }
+    if cx.is_parallel() { push_beside_others(cx, a, v) } else { cx.heap.edit(a).push_if_room(v) }
 }
 /// The same while others run: under the array's lock when they may reach it.
 #[inline(never)]

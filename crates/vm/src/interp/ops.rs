@@ -246,7 +246,7 @@ impl Cx {
     /// `f(**v)`: a Hash that nobody else can change meanwhile goes as it is, since who keeps it copies it; else a Hash to merge `v` into.
     pub(crate) fn splat_whole(&mut self, v: Value) -> (bool, Value) {
         match v.as_hash() {
-            Some(_) if !(self.parallel && v.needs_lock()) => (true, v),
+            Some(_) if !self.is_contended(v) => (true, v),
             None if v.is_nil() => (true, v),
             _ => (false, self.hash()),
         }

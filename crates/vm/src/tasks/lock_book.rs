@@ -122,7 +122,7 @@ impl Cx {
     /// A task has ended: locks it still holds become free.
     pub fn free_locks_of(&mut self, task: u64) {
         for (v, free) in self.lock_book.take(task) {
-            let _l = self.parallel.then(|| v.locked());
+            let _l = self.lock_cell(v);
             free(self, v, task);
         }
     }

@@ -146,10 +146,7 @@ impl Cx {
     /// The running thread's first task was left for good: those who join it go on.
     pub(crate) fn thread_ended(&mut self) {
         let v = self.task.thread;
-        let parallel = self.parallel;
-        if parallel {
-            v.lock();
-        }
+        let lock = self.lock_cell(v);
         // Others ask for them, and make them, under the lock.
         let locals = self.task.locals;
         if !locals.is_nil() {
@@ -160,9 +157,7 @@ impl Cx {
         t.life.store(DONE, Release);
         let (joiner, joiners) = (t.joiner.take(), t.joiners.take());
         let (failed, fatal) = (t.failed, t.fatal);
-        if parallel {
-            v.unlock();
-        }
+        drop(lock);
         if let Some(j) = joiner {
             self.wake(j);
         }
@@ -211,7 +206,7 @@ impl Cx {
     pub(crate) fn thread_new(&mut self, class: Gc<ClassObj>, block: Value, args: &[Value], kw: Value) -> R {
         let v = self.data(class, ThreadObj::new());
         // From the moment that it has a task others find it.
-        let _l = self.parallel.then(|| v.locked());
+        let _l = self.lock_cell(v);
         self.thread_begin(v, block, args, kw)?;
         Ok(v)
     }

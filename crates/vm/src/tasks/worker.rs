@@ -4,7 +4,7 @@
 //! **Invariant.** Who may do what beside whom is told in `kumi_sched`'s `stop.rs`; here is what workers do with it. A worker
 //! passes `Cx::stop_here` between bytecodes. An idle worker touches nothing of the runtime, a detached one (`detach.rs`)
 //! changes nothing of it: it reads what its work owns, and cells that are kept alive for it. One that stands still at a
-//! stop does nothing but what the collection gives it to mark. `Cx::parallel` is what the stop said last.
+//! stop does nothing but what the collection gives it to mark. [`Cx::is_parallel`] is what the stop said last.
 //!
 //! What is kept until nobody reads it (`retire`) outlasts the stops during which somebody
 //! is detached who may have seen it.
@@ -13,7 +13,7 @@ use crate::Cx;
 use crate::cx::runtime::Runtime;
 use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
-use kumi_heap::HeapShared;
+use kumi_heap::{HeapShared, Locked, Value};
 use kumi_sched::{Sched, Stop, Surroundings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
@@ -121,11 +121,27 @@ impl Cx {
             self.task.pc = self.pc as usize;
         }
     }
+    /// The only place where a worker's mode changes: as the stop says.
     fn parallel_mode(&mut self, on: bool) {
-        if self.parallel != on {
-            self.parallel = on;
+        if self.is_parallel() != on {
             self.heap.set_parallel(on);
         }
+    }
+    /// Does this worker run in parallel mode: do others run Ruby code, or read cells, beside it? Then natives run with their guards. It
+    /// changes at safepoints only.
+    #[inline(always)]
+    pub fn is_parallel(&self) -> bool {
+        self.heap.is_parallel()
+    }
+    /// May others change `v` just now, unless it is locked?
+    #[inline(always)]
+    pub(crate) fn is_contended(&self, v: Value) -> bool {
+        self.is_parallel() && v.needs_lock()
+    }
+    /// Locks an object where others may reach it.
+    #[inline]
+    pub(crate) fn lock_cell(&self, v: Value) -> Option<Locked> {
+        self.is_parallel().then(|| v.locked())
     }
     /// This worker becomes active.
     fn become_active(&mut self) {

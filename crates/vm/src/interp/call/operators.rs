@@ -101,7 +101,7 @@ impl Cx {
     /// instructions that ask here.
     #[inline(always)]
     fn strings_equal(&self, x: Value, y: Value, mid: Sym) -> Option<bool> {
-        if mid != sym::EQ && mid != sym::NEQ || self.parallel {
+        if mid != sym::EQ && mid != sym::NEQ || self.is_parallel() {
             return None;
         }
         let (a, b) = (x.as_str()?, y.as_str()?);

@@ -110,7 +110,7 @@ impl Cx {
         self.publish_fibers();
         let id = self.task.id;
         self.leave_task();
-        if self.parallel {
+        if self.is_parallel() {
             self.tasks.remove(id);
         } else {
             self.tasks.remove_alone(id);
