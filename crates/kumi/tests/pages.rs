@@ -1,7 +1,7 @@
 //! Pages name what is there: each path and each link of README, `docs` and the benches' READMEs leads somewhere.
 //!
 //! A *path* is a word in backticks that ends like a file of the tree, or whose first part is the name of a folder. It is looked for
-//! beside its page, from the root, under `crates`, in a crate without `src` (`vm/tasks/task.rs`), and as the end of any path
+//! beside its page, from the root, under `crates`, in a crate without `src` (`vm/tasks/thread.rs`), and as the end of any path
 //! (`insn.rs`). Blocks of code are not read; the programs of the first pages are run.
 
 use std::collections::BTreeSet;

@@ -2,9 +2,8 @@
 
 use crate::lock::held;
 use crate::{deadline, was_woken};
-use kumi_vm::task::Waits;
+use kumi_vm::task::Wait;
 use kumi_vm::*;
-use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Default)]
 struct CondVar {
@@ -28,18 +27,18 @@ fn cv_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = condvar(cx, a[0])?;
     let until = deadline(cx, a, 2)?;
     if let Some(woken) = was_woken(cx, until) {
-        if !cx.task.woken.load(Relaxed) {
-            c.waiters.leave(cx.task.id);
+        if !cx.task.is_woken() {
+            c.waiters.leave(cx.task.id());
         }
         return Ok(Value::bool(woken));
     }
     let Some(m) = held(a[1]) else { return Err(cx.type_error("wrong argument type (expected mutex)")) };
-    if m.owner != cx.task.id {
+    if m.owner != cx.task.id() {
         return Err(cx.thread_error("current thread not owner"));
     }
     c.waiters.enter(cx);
     m.free(cx, a[1]);
-    cx.task.waits = Waits::Signal;
+    cx.task.set_wait(Wait::Signal);
     Err(cx.park(until))
 }
 /// `__cv_enter(cv)`: whatever the running task waits for next, a signal ends it (locks of users' own making).
@@ -51,8 +50,8 @@ fn cv_enter(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__cv_leave(cv)`: ends what `__cv_enter` began.
 fn cv_leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = condvar(cx, a[0])?;
-    c.waiters.leave(cx.task.id);
-    cx.task.wake_token.store(false, Relaxed);
+    c.waiters.leave(cx.task.id());
+    cx.task.take_wake_token();
     Ok(Value::NIL)
 }
 /// `ConditionVariable#signal`

@@ -1,7 +1,7 @@
 //! Fiber: `resume`, `transfer`, `Fiber.yield`, storage.
 //!
-//! **Invariant** (of the runtime's `fiber`). Each task that resumed another is `Resuming` and has that one as its `child`; a
-//! fiber that was resumed and not left since has its `resumer`.
+//! **Invariant** (of the runtime's `fiber`). Each task that resumed another is `Resuming` until it goes on; a
+//! fiber that was resumed and not left since has its resumer.
 
 use kumi_vm::task::{State, TaskRef};
 use kumi_vm::*;
@@ -28,12 +28,10 @@ fn one_of(list: &[Value], cx: &mut Cx) -> Value {
 fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     cx.current_thread();
-    let mut t = cx.new_task(Call::of(a[1], &[]), None)?;
-    t.pinned = cx.root.pinned;
-    t.nonblocking = true;
+    let mut t = cx.new_fiber(Call::of(a[1], &[]))?;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
-    let v = cx.data(c, TaskRef { id: t.id, code, own: None });
-    t.fiber = v;
+    let v = cx.data(c, TaskRef { id: t.id(), code, own: None });
+    t.set_fiber(v);
     // What the task holds is private as long as its thread runs here: the cell is made without it, and nothing published.
     let tasks = cx.shared_tasks();
     if let Some(r) = cx.heap.edit_data::<TaskRef>(v) {
@@ -47,14 +45,10 @@ fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     // The common case in one look: a fiber of this thread that yielded, and one value or none.
     let id = task_of(cx, recv)?;
-    let (me, thread) = (cx.task.id, cx.task.thread);
     if a.len() <= 1 {
-        if let Some(mut t) = cx.tasks.get(id) {
-            if t.state.get() == State::Suspended && t.yielding && t.thread == thread {
-                t.resumer = Some(me);
-                t.yielding = false;
-                cx.task.state.set(State::Resuming);
-                cx.task.child = Some(id);
+        if let Some(t) = cx.tasks.get(id) {
+            if t.state() == State::Yielded && t.thread() == cx.task.thread() {
+                cx.resumes(t);
                 return Err(cx.hand_over(id, Ok(a.first().copied().unwrap_or(Value::NIL))));
             }
         }
@@ -63,31 +57,29 @@ fn resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 }
 /// Resumes with arguments, or with an exception to be raised there.
 fn resume_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
-    let (me, thread) = (cx.task.id, cx.task.thread);
-    let problem = match cx.task_mut(id) {
+    let (me, thread) = (cx.task.id(), cx.task.thread());
+    let t = cx.task_mut(id);
+    let problem = match t {
         None => Some("attempt to resume a terminated fiber"),
-        Some(t) => match t.state.get() {
+        Some(t) => match t.state() {
             State::New if with.is_err() => Some("cannot raise exception on unborn fiber"),
             State::Done if with.is_err() => Some("dead fiber called"),
             State::Done => Some("attempt to resume a terminated fiber"),
             _ if id == me => Some("attempt to resume the current fiber"),
-            _ if t.thread != thread => Some("fiber called across threads"),
-            _ if t.resumer.is_some() && t.child.is_none() => Some("attempt to resume a resumed fiber (double resume)"),
-            _ if t.child.is_some() => Some("attempt to resume a resuming fiber"),
+            _ if t.thread() != thread => Some("fiber called across threads"),
+            _ if t.is_resumed() && t.resumed_fiber().is_none() => Some("attempt to resume a resumed fiber (double resume)"),
+            _ if t.resumed_fiber().is_some() => Some("attempt to resume a resuming fiber"),
             State::New => None,
-            _ if !t.yielding => Some("attempt to resume a transferring fiber"),
-            _ => None,
+            State::Yielded => None,
+            _ => Some("attempt to resume a transferring fiber"),
         },
     };
     if let Some(m) = problem {
         return Err(fiber_error(cx, m));
     }
-    if let Some(mut t) = cx.task_mut(id) {
-        t.resumer = Some(me);
-        t.yielding = false;
+    if let Some(t) = t {
+        cx.resumes(t);
     }
-    cx.task.state.set(State::Resuming);
-    cx.task.child = Some(id);
     enter(cx, id, with)
 }
 /// `Fiber#transfer(*args)`
@@ -96,7 +88,7 @@ fn transfer(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     transfer_with(cx, id, Ok(a))
 }
 fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
-    let (me, thread) = (cx.task.id, cx.task.thread);
+    let (me, thread) = (cx.task.id(), cx.task.thread());
     if id == me {
         return match with {
             Ok(a) => Ok(one_of(a, cx)),
@@ -105,18 +97,18 @@ fn transfer_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     }
     let problem = match cx.task_mut(id) {
         None => Some("attempt to transfer to a terminated fiber"),
-        Some(t) => match t.state.get() {
-            _ if t.child.is_some() => Some("attempt to transfer to a resuming fiber"),
-            _ if t.yielding => Some("attempt to transfer to a yielding fiber"),
+        Some(t) => match t.state() {
+            _ if t.resumed_fiber().is_some() => Some("attempt to transfer to a resuming fiber"),
+            State::Yielded => Some("attempt to transfer to a yielding fiber"),
             State::Done => Some("attempt to transfer to a terminated fiber"),
-            _ if t.thread != thread => Some("fiber called across threads"),
+            _ if t.thread() != thread => Some("fiber called across threads"),
             _ => None,
         },
     };
     if let Some(m) = problem {
         return Err(fiber_error(cx, m));
     }
-    cx.task.state.set(State::Suspended);
+    cx.transfers();
     enter(cx, id, with)
 }
 /// Goes on in a fiber; a new one gets the arguments as its block's.
@@ -125,8 +117,8 @@ fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
     let v = match with {
         Err(e) => Err(e),
         Ok(a) => match cx.task_mut(id) {
-            Some(mut t) if t.state.get() == State::New => {
-                if let Some(c) = &mut t.start {
+            Some(mut t) if t.state() == State::New => {
+                if let Some(c) = t.start_mut() {
                     c.args = Args::from_slice(a);
                     if keywords {
                         c.kw = c.args.pop().unwrap_or(Value::UNDEF);
@@ -142,73 +134,63 @@ fn enter(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
 /// `Fiber.yield(*args)`
 fn fiber_yield(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = one_of(a, cx);
-    if cx.task.is_root() || cx.task.resumer.is_none() {
+    if !cx.task.is_resumed() {
         let m = if cx.task.is_root() { "can't yield from root fiber" } else { "attempt to yield on a not resumed fiber" };
         return Err(fiber_error(cx, m));
     }
-    let to = cx.fiber_returns_to();
-    cx.task.state.set(State::Suspended);
-    cx.task.yielding = true;
-    if let Some(mut t) = cx.task_mut(to) {
-        t.child = None;
-    }
+    let to = cx.yields();
     Err(cx.hand_over(to, Ok(v)))
 }
 /// `__fiber_raise(fiber, exception)`: raises in the fiber, or in the innermost one it resumed.
 fn fiber_raise(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut id = task_of(cx, a[0])?;
-    while let Some(c) = cx.task_mut(id).and_then(|t| t.child) {
+    while let Some(c) = cx.task_mut(id).and_then(|t| t.resumed_fiber()) {
         id = c;
     }
-    if id == cx.task.id {
+    if id == cx.task.id() {
         return Err(cx.raise(a[1]));
     }
-    let transferred = cx.task_mut(id).is_some_and(|t| t.state.get() == State::Suspended && !t.yielding);
+    let transferred = cx.task_mut(id).is_some_and(|t| t.state() == State::Transferred);
     if transferred { transfer_with(cx, id, Err(a[1])) } else { resume_with(cx, id, Err(a[1])) }
 }
 /// `__fiber_kill(fiber)`: ends it through its ensure clauses: at once, or when control comes back to it.
 fn fiber_kill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
-    let (me, thread) = (cx.task.id, cx.task.thread);
+    let (me, thread) = (cx.task.id(), cx.task.thread());
     let u = cx.fiber_kill_unwind();
     if id == me {
         cx.pending.exc = u;
         return Err(Exit::Unwind);
     }
     let Some(mut t) = cx.task_mut(id) else { return Ok(Value::NIL) };
-    match t.state.get() {
+    match t.state() {
         State::Done => Ok(Value::NIL),
-        _ if t.thread != thread => Err(fiber_error(cx, "attempt to kill a different thread's fiber")),
-        State::New => {
-            t.state.set(State::Done);
-            t.forget_values();
-            Ok(Value::NIL)
-        }
-        State::Suspended if t.yielding => resume_with(cx, id, Err(u)),
-        State::Suspended => transfer_with(cx, id, Err(u)),
+        _ if t.thread() != thread => Err(fiber_error(cx, "attempt to kill a different thread's fiber")),
+        State::Yielded => resume_with(cx, id, Err(u)),
+        State::Transferred => transfer_with(cx, id, Err(u)),
         _ => {
-            t.killed = true;
+            t.kill();
             Ok(Value::NIL)
         }
     }
 }
 /// `__fiber_current()`: the running Fiber's object (made for a thread's first task when asked for).
 fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    if cx.task.fiber.is_nil() {
-        let id = cx.task.id;
+    if cx.task.fiber().is_nil() {
+        let id = cx.task.id();
         let c = cx.k.fiber;
         let f = cx.data(c, TaskRef { id, code: 0, own: None });
-        cx.task.fiber = f;
+        cx.task.set_fiber(f);
     }
-    Ok(cx.task.fiber)
+    Ok(cx.task.fiber())
 }
 /// `__fiber_state(fiber)`: :created, :resumed, :suspended, :terminated
 fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
-    let s = match cx.task_mut(id).map(|t| t.state.get()) {
+    let s = match cx.task_mut(id).map(|t| t.state()) {
         None | Some(State::Done) => "terminated",
         Some(State::New) => "created",
-        Some(State::Suspended) => "suspended",
+        Some(State::Yielded | State::Transferred) => "suspended",
         _ => "resumed",
     };
     Ok(cx.sym(s))
@@ -216,10 +198,10 @@ fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__task_storage()` / `__task_set_storage(hash)`: the running fiber's storage. The Hash is never changed in
 /// place: fibers and threads made later share it.
 fn storage(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.task.storage)
+    Ok(cx.task.storage())
 }
 fn set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.task.storage = a[0];
+    cx.task.set_storage(a[0]);
     Ok(a[0])
 }
 /// `__fiber_set_storage(fiber, hash)`
@@ -228,7 +210,7 @@ fn fiber_set_storage(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(mut t) = cx.task_mut(id) {
         // It may be another thread's fiber.
         cx.heap.publish(a[1]);
-        t.storage = a[1];
+        t.set_storage(a[1]);
     }
     Ok(a[1])
 }
@@ -252,7 +234,7 @@ fn source(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__set_scheduled(flag)`: has the running thread a fiber scheduler?
 fn set_scheduled(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.root.scheduled = a[0].truthy();
+    cx.set_scheduled(a[0].truthy());
     Ok(Value::NIL)
 }
 /// `__fiber_blocking(fiber, flag)`: sets (nil: asks) whether its waits block the thread, or go to the fiber scheduler.
@@ -260,9 +242,9 @@ fn blocking(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let id = task_of(cx, a[0])?;
     let Some(mut t) = cx.tasks.get(id) else { return Ok(Value::FALSE) };
     if !a[1].is_nil() {
-        t.nonblocking = !a[1].truthy();
+        t.set_nonblocking(!a[1].truthy());
     }
-    Ok(Value::bool(!t.nonblocking))
+    Ok(Value::bool(!t.is_nonblocking()))
 }
 /// `__fiber_root()`: does a thread's first task run?
 fn root(cx: &mut Cx, _: Value, _: &[Value]) -> R {

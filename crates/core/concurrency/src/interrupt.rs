@@ -19,12 +19,12 @@ fn thread_interrupt(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__thread_masks()`: what is held back now, for `__thread_set_masks`.
 fn masks(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(cx.root.masks)
+    Ok(cx.masks())
 }
 fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // Who sends an interrupt looks at them.
     cx.heap.publish(a[0]);
-    cx.root.masks = a[0];
+    cx.set_masks(a[0]);
     if cx.due_interrupt(cx.root, false).is_some() {
         cx.heap.poll.store(true, Relaxed);
     }
@@ -32,7 +32,7 @@ fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__thread_pending(thread)`: exceptions waiting for it.
 fn pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let v = cx.thread_root(a[0]).map_or(Vec::new(), |t| t.interrupts.lock().to_vec());
+    let v = cx.thread_root(a[0]).map_or(Vec::new(), |t| t.interrupts());
     Ok(cx.array(&v))
 }
 /// `__thread_rows(thread)`: the frames it is in, as `__caller` gives them.
@@ -41,7 +41,7 @@ fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::NIL) };
         // Its frames stand still while the world does.
         let e = cx.stop_world(|cx| {
-            let id = cx.active_of(t).id;
+            let id = cx.active_of(t).id();
             cx.capture_task(id)
         });
         if let Some(e) = e {

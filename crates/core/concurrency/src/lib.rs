@@ -19,9 +19,8 @@ mod ractor;
 mod thread;
 mod timeout;
 
-use kumi_vm::task::Waits;
+use kumi_vm::task::Wait;
 use kumi_vm::{Cx, Exit, Value, now_ns};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
@@ -52,9 +51,9 @@ fn deadline(cx: &mut Cx, a: &[Value], i: usize) -> Result<u64, Exit> {
 /// ended before `deadline`: somebody woke the task, or a signal's handler ran (what was signalled meanwhile may be lost, so
 /// that its caller has to look for itself).
 fn was_woken(cx: &mut Cx, deadline: u64) -> Option<bool> {
-    if cx.task.waits != Waits::Signal {
+    if !matches!(cx.task.wait(), Wait::Signal) {
         return None;
     }
-    cx.task.waits = Waits::Nothing;
-    Some(cx.task.woken.load(Relaxed) || deadline == u64::MAX || now_ns() < deadline)
+    cx.task.set_wait(Wait::Nothing);
+    Some(cx.task.is_woken() || deadline == u64::MAX || now_ns() < deadline)
 }

@@ -38,7 +38,7 @@ impl Held {
         if self.owner == FREE {
             return true;
         }
-        if self.owner == cx.task.id || cx.task_lives(self.owner) {
+        if self.owner == cx.task.id() || cx.task_lives(self.owner) {
             return false;
         }
         self.owner = FREE;
@@ -47,7 +47,7 @@ impl Held {
     }
     /// Takes it for the running task, which may have it already. False: another one has it.
     pub(crate) fn enter(&mut self, cx: &mut Cx) -> bool {
-        let me = cx.task.id;
+        let me = cx.task.id();
         let mine = self.owner == me || self.is_free(cx);
         if mine {
             self.owner = me;
@@ -105,7 +105,7 @@ pub(crate) fn monitor(cx: &mut Cx, v: Value) -> Result<&'static mut Held, Exit> 
     }
 }
 pub(crate) fn assert_owner(cx: &mut Cx, m: &mut Held) -> Result<(), Exit> {
-    if m.owner == cx.task.id {
+    if m.owner == cx.task.id() {
         return Ok(());
     }
     Err(if m.is_free(cx) {

@@ -21,7 +21,7 @@ fn mon_try_enter(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// `Monitor#exit`
 fn mon_exit(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let m = monitor(cx, recv)?;
-    if m.owner != cx.task.id {
+    if m.owner != cx.task.id() {
         return Err(cx.thread_error("current thread not owner"));
     }
     m.count = m.count.saturating_sub(1);
@@ -31,7 +31,7 @@ fn mon_exit(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(Value::NIL)
 }
 fn mon_check_owner(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    if monitor(cx, recv)?.owner != cx.task.id {
+    if monitor(cx, recv)?.owner != cx.task.id() {
         return Err(cx.thread_error("current thread not owner"));
     }
     Ok(Value::NIL)
@@ -50,7 +50,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     n("Monitor", "exit", 0, 0, mon_exit),
     n("Monitor", "mon_exit", 0, 0, mon_exit),
     n("Monitor", "mon_locked?", 0, 0, |cx, r, _| Ok(Value::bool(!monitor(cx, r)?.is_free(cx)))),
-    n("Monitor", "mon_owned?", 0, 0, |cx, r, _| Ok(Value::bool(monitor(cx, r)?.owner == cx.task.id))),
+    n("Monitor", "mon_owned?", 0, 0, |cx, r, _| Ok(Value::bool(monitor(cx, r)?.owner == cx.task.id()))),
     n("Monitor", "mon_check_owner", 0, 0, mon_check_owner),
     intrinsic("__mon_enter", 1, 1, |cx, _, a| mon_enter(cx, a[0], &[])),
     intrinsic("__mon_exit", 1, 1, |cx, _, a| mon_exit(cx, a[0], &[])),

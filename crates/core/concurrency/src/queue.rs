@@ -235,7 +235,7 @@ fn wait_pop(cx: &mut Cx, me: Value, deadline: u64) -> R {
         return Ok(Value::NIL);
     }
     if deadline != u64::MAX && now_ns() >= deadline {
-        h.takers.leave(cx.task.id);
+        h.takers.leave(cx.task.id());
         return Ok(Value::NIL);
     }
     if cx.hooked() {
@@ -284,7 +284,7 @@ fn wait_push(cx: &mut Cx, recv: Value, v: Value, deadline: u64) -> R {
         return Ok(recv);
     }
     if deadline != u64::MAX && now_ns() >= deadline {
-        h.givers.leave(cx.task.id);
+        h.givers.leave(cx.task.id());
         return Ok(Value::NIL);
     }
     if cx.hooked() {

@@ -197,7 +197,7 @@ impl Payload for MovedAway {}
 
 /// `__isolate(thread, ractor)`: the running task belongs to a Ractor that is not the main one.
 fn isolate(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.task.isolated = true;
+    cx.task.isolate();
     Ok(Value::NIL)
 }
 /// `__ractors_begin()`: from now on constants are cached only when all Ractors may read them. True the first time.
@@ -212,10 +212,10 @@ fn begin(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// `__current_ractor()`: the Ractor of the running thread; nil: the main one.
 fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    if !cx.task.isolated {
+    if !cx.task.is_isolated() {
         return Ok(Value::NIL);
     }
-    let (t, s) = (cx.task.thread, cx.intern("@__ractor"));
+    let (t, s) = (cx.task.thread(), cx.intern("@__ractor"));
     let v = cx.ivar_get(t, s);
     Ok(if v.is_undef() { Value::NIL } else { v })
 }

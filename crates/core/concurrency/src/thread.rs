@@ -1,6 +1,6 @@
 //! Thread and Kernel#sleep.
 
-use kumi_vm::task::{State, Waits};
+use kumi_vm::task::{State, Wait};
 use kumi_vm::thread::{DONE, LOCALS, NEW, ThreadObj, thread};
 use kumi_vm::*;
 use std::sync::atomic::Ordering::*;
@@ -24,8 +24,8 @@ fn list(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         let table = cx.shared_tasks();
         let _order = table.lock();
         table.each(|t| {
-            if t.is_root() && t.state.get() != State::Done && !t.thread.is_nil() {
-                v.push((t.id != table.main.load(Relaxed), t.id as u32, t.thread));
+            if t.is_root() && t.state() != State::Done && !t.thread().is_nil() {
+                v.push((t.id() != table.main.load(Relaxed), t.id() as u32, t.thread()));
             }
         });
     }
@@ -44,7 +44,7 @@ fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let s = match cx.thread_root(a[0]) {
         None if life == NEW => "new",
         None => "done",
-        Some(t) if cx.active_of(t).state.get() == State::Waiting => "sleep",
+        Some(t) if cx.active_of(t).state() == State::Waiting => "sleep",
         Some(_) => "run",
     };
     Ok(cx.sym(s))
@@ -52,20 +52,24 @@ fn state(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__thread_waits_forever(thread)`: has its wait no time limit?
 fn waits_forever(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let t = cx.thread_root(a[0]).map(|t| cx.active_of(t));
-    Ok(Value::bool(t.is_some_and(|t| !t.timed.load(Relaxed))))
+    Ok(Value::bool(t.is_some_and(|t| !t.is_timed())))
 }
 /// `Thread#join(limit = nil)`; limits that are no Integer or Float, and errors, are the prelude's affair.
 fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     let t = thread(cx, &recv)?;
-    if cx.task.waits != Waits::Join {
-        cx.task.until = match a.first() {
-            None => u64::MAX,
-            Some(v) if v.is_nil() => u64::MAX,
-            Some(v) => match limit_ns(*v) {
-                Some(ns) => now_ns().saturating_add(ns),
-                None => return Err(Exit::Miss),
-            },
-        };
+    let begun = match cx.task.take_wait() {
+        Wait::Join { until } => Some(until),
+        _ => None,
+    };
+    let until = match (begun, a.first()) {
+        (Some(until), _) => until,
+        (None, None | Some(&Value::NIL)) => u64::MAX,
+        (None, Some(v)) => match limit_ns(*v) {
+            Some(ns) => now_ns().saturating_add(ns),
+            None => return Err(Exit::Miss),
+        },
+    };
+    if begun.is_none() {
         if recv == cx.current_thread() {
             return Err(cx.raise_msg(cx.k.thread_error, "Target thread must not be current thread"));
         }
@@ -76,18 +80,17 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
             return Err(cx.raise_msg(cx.k.thread_error, "uninitialized thread"));
         }
     }
-    cx.task.waits = Waits::Nothing;
     if t.life.load(Acquire) == DONE {
         return if t.failed.is_nil() { Ok(recv) } else { Err(cx.raise(t.failed)) };
     }
-    if cx.task.until != u64::MAX && now_ns() >= cx.task.until {
+    if until != u64::MAX && now_ns() >= until {
         return Ok(Value::NIL);
     }
     if cx.hooked() {
         let limit = a.first().copied().unwrap_or(Value::NIL);
         return Err(cx.call_helper("hooked_join", &[recv, limit]));
     }
-    cx.task.waits = Waits::Join;
+    cx.task.set_wait(Wait::Join { until });
     let ticket = cx.ticket();
     match t.joiner {
         Some(j) if cx.waits(j) => {
@@ -97,7 +100,6 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         }
         _ => change(cx, recv, |t| t.joiner = Some(ticket))?,
     }
-    let until = cx.task.until;
     Err(cx.park(until))
 }
 /// A time limit in seconds as nanoseconds; negative ones are 0.
@@ -151,61 +153,65 @@ fn sleep(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let time = a.first().copied().unwrap_or(Value::NIL);
         return Err(cx.call_helper("hooked_sleep", &[time]));
     }
-    if cx.task.waits != Waits::Sleep {
-        let until = match a.first() {
-            None => u64::MAX,
-            Some(v) if v.is_nil() => u64::MAX,
-            Some(v) if v.as_fix().is_some_and(|i| i < 0) || v.as_float().is_some_and(|f| f.is_nan() || f < 0.0) => return Err(Exit::Miss),
-            Some(v) => match limit_ns(*v) {
-                Some(ns) => now_ns().saturating_add(ns),
-                None => return Err(Exit::Miss),
-            },
-        };
-        cx.task.since = now_ns();
-        cx.task.until = until;
-        if cx.task.wake_token.swap(false, Relaxed) {
-            return Ok(Value::fix(0));
+    let (since, until) = match cx.task.take_wait() {
+        Wait::Sleep { since, until } => {
+            if cx.task.is_woken() || now_ns() >= until {
+                let ns = now_ns() - since;
+                return Ok(Value::fix(((ns + 500_000_000) / 1_000_000_000) as i64));
+            }
+            (since, until)
         }
-    } else if cx.task.woken.load(Relaxed) || now_ns() >= cx.task.until {
-        cx.task.waits = Waits::Nothing;
-        let ns = now_ns() - cx.task.since;
-        return Ok(Value::fix(((ns + 500_000_000) / 1_000_000_000) as i64));
-    }
-    cx.task.waits = Waits::Sleep;
-    let until = cx.task.until;
+        _ => {
+            let until = match a.first() {
+                None | Some(&Value::NIL) => u64::MAX,
+                Some(v) if v.as_fix().is_some_and(|i| i < 0) || v.as_float().is_some_and(|f| f.is_nan() || f < 0.0) => {
+                    return Err(Exit::Miss);
+                }
+                Some(v) => match limit_ns(*v) {
+                    Some(ns) => now_ns().saturating_add(ns),
+                    None => return Err(Exit::Miss),
+                },
+            };
+            if cx.task.take_wake_token() {
+                return Ok(Value::fix(0));
+            }
+            (now_ns(), until)
+        }
+    };
+    cx.task.set_wait(Wait::Sleep { since, until });
     // A signal may always come: sleeping without limit is no deadlock, unlike Thread.stop.
     cx.pending.forever = until == u64::MAX;
     Err(cx.park(until))
 }
 /// `__park(deadline_ns or nil)`: waits until woken or the time is over. True when woken. Called again on waking.
 fn park(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if cx.task.waits == Waits::Park {
-        cx.task.waits = Waits::Nothing;
-        return Ok(Value::bool(cx.task.woken.load(Relaxed)));
+    if matches!(cx.task.wait(), Wait::Park) {
+        cx.task.set_wait(Wait::Nothing);
+        return Ok(Value::bool(cx.task.is_woken()));
     }
-    if cx.task.wake_token.swap(false, Relaxed) {
+    if cx.task.take_wake_token() {
         return Ok(Value::TRUE);
     }
     let deadline = if a[0].is_nil() { u64::MAX } else { u64::try_from(cx.arg_i64(a, 0)?).unwrap_or(0) };
-    cx.task.waits = Waits::Park;
+    cx.task.set_wait(Wait::Park);
     Err(cx.park(deadline.max(1)))
 }
 /// `__park_clear()`: forgets a wake-up that came too early.
 fn park_clear(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.task.waits = Waits::Nothing;
-    cx.task.wake_token.store(false, Relaxed);
+    cx.task.set_wait(Wait::Nothing);
+    cx.task.take_wake_token();
     Ok(Value::NIL)
 }
 /// `__wake(thread)`: ends its wait; true when it was waiting.
 fn wake(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::FALSE) };
-    let id = cx.active_of(t).id;
+    let id = cx.active_of(t).id();
     Ok(Value::bool(cx.wake_any(id, false)))
 }
 /// `Thread.pass`
 fn pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    if cx.task.waits == Waits::Pass {
-        cx.task.waits = Waits::Nothing;
+    if matches!(cx.task.wait(), Wait::Pass) {
+        cx.task.set_wait(Wait::Nothing);
         return Ok(Value::NIL);
     }
     if cx.tasks.threads.load(Relaxed) == 0 {
@@ -214,7 +220,7 @@ fn pass(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if !cx.may_pass() {
         return Ok(Value::NIL);
     }
-    cx.task.waits = Waits::Pass;
+    cx.task.set_wait(Wait::Pass);
     Err(cx.park(0))
 }
 /// `__task_locals()`: Hash of the running task's fiber-locals, made on first use. With a thread: its active task's.
@@ -231,12 +237,12 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(if kept.is_undef() { cx.hash() } else { kept });
     };
     // Other threads may ask for it, and make it: all name the thread, which is locked.
-    if t.locals.is_nil() {
+    if t.locals().is_nil() {
         let h = cx.hash();
         cx.heap.publish(h);
-        t.locals = h;
+        t.set_locals(h);
     }
-    Ok(t.locals)
+    Ok(t.locals())
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[

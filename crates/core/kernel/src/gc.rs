@@ -1,7 +1,7 @@
 //! GC: asking for collections and reading what is counted of them.
 
 use kumi_heap::{Cause, Collected, Collection, GcStat, Histogram, WorkerStat};
-use kumi_vm::task::Waits;
+use kumi_vm::task::Wait;
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
@@ -44,9 +44,9 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(Left(n)) = cx.detached() {
         return sweep(cx, n);
     }
-    let again = std::mem::replace(&mut cx.task.waits, Waits::Nothing) == Waits::Collect;
+    let again = matches!(cx.task.take_wait(), Wait::Collect);
     if !again && !cx.heap.shared().disabled() {
-        cx.task.waits = Waits::Collect;
+        cx.task.set_wait(Wait::Collect);
         cx.heap.shared().stats.because(Cause::Request);
         if a[0].truthy() {
             cx.heap.request_full();

@@ -34,7 +34,7 @@ impl Waits {
     }
     #[cold]
     fn take_back(&self, cx: &Cx) {
-        let me = cx.task.id;
+        let me = cx.task.id();
         let mut list = self.list.lock();
         let over: Vec<_> = list.extract_if(.., |(wait, _)| wait.task == me || !cx.waits(*wait)).collect();
         self.any.store(!list.is_empty(), Relaxed);

@@ -20,9 +20,7 @@ use crate::cx::runtime::{Runtime, StateCell, StateRef};
 use crate::doors::*;
 use crate::interp::NEWS;
 use crate::interp::NewEntry;
-use crate::tasks::task::Task;
-use crate::tasks::task::TaskPtr;
-use crate::tasks::task::TaskTable;
+use crate::tasks::task::{First, Role, Task, TaskPtr, TaskTable};
 use crate::world::CacheEntry;
 use kumi_heap::*;
 use std::any::TypeId;
@@ -117,7 +115,7 @@ impl std::ops::Deref for Cx {
 impl Cx {
     /// A worker of `rt`.
     pub(crate) fn worker(rt: Arc<Runtime>, heap: Heap, worker: usize) -> Box<Cx> {
-        let mut nobody = Box::new(Task::new());
+        let mut nobody = Box::new(Task::new(Role::First(First::new()), None));
         let task = TaskPtr::of(&mut nobody);
         let stress = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
         let mut cx = Box::new(Cx {

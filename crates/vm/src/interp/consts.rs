@@ -153,7 +153,7 @@ impl Cx {
     }
     /// Is another thread loading the file of this constant, so that it may be half made?
     pub fn loads_elsewhere(&self, k: &Const) -> bool {
-        k.loading != 0 && k.loading != self.task.root
+        k.loading != 0 && k.loading != self.task.root()
     }
     /// Loads the file of an autoload constant, then runs the instruction of `words` words again.
     fn autoload(&mut self, owner: Gc<ClassObj>, name: Sym, k: &Const, dst: usize, words: usize) -> Outcome {

@@ -238,7 +238,7 @@ impl Cx {
         };
         let found = scope.data.consts.get(&name).cloned();
         // The file of an autoload constant is being loaded by this thread: here comes its definition.
-        let expected = |k: &Const| k.value.is_undef() && k.loading == self.task.root;
+        let expected = |k: &Const| k.value.is_undef() && k.loading == self.task.root();
         if let Some(k) = found.filter(|k| !expected(k)) {
             if k.private && !lexical {
                 return Err(self.private_const(scope, scope.val(), name));

@@ -296,8 +296,9 @@ impl Cx {
         self.outcome()
     }
     fn outcome(&mut self) -> Result<Value, Value> {
-        let failed = std::mem::replace(&mut self.task.failed, Value::NIL);
-        if failed.is_nil() { Ok(std::mem::replace(&mut self.task.result, Value::NIL)) } else { Err(failed) }
+        let left = self.task.left();
+        self.task.stage = crate::tasks::task::Stage::Begun;
+        left
     }
     /// `R[1]` is returned: the code below a task's first call.
     pub(crate) fn bottom_code(&mut self) -> Arc<ISeq> {
@@ -335,9 +336,7 @@ impl Cx {
         fp.set_r(0, self_val);
         self.fp = fp.0;
         self.pc = q.code.as_ptr();
-        self.task.failed = Value::NIL;
-        self.task.result = Value::NIL;
-        self.task.state.set(crate::tasks::task::State::Ready);
+        self.task.begin();
     }
 
     /// `TOPLEVEL_BINDING`: the main object's scope, with the variables that evals and the REPL make.

@@ -316,26 +316,16 @@ impl Cx {
                 for _ in 0..depth {
                     e = e.parent.cell::<EnvObj>()?;
                 }
-                if !self.root.around.is_nil() && self.around_thread(e) {
-                    let mut t = self.root;
-                    return Some((Value::NIL, &mut t.matched));
+                let mut root = self.root;
+                if let Some(first) = root.first_mut()
+                    && is_around(first.around, e)
+                {
+                    return Some((Value::NIL, &mut first.matched));
                 }
                 let cell = e.val();
                 e.slot_at(slot as usize).map(|v| (cell, v))
             }
         }
-    }
-    /// Is it an environment outside of the running thread's block? What such a scope knows as `$~` each thread has
-    /// for itself.
-    fn around_thread(&self, e: Gc<EnvObj>) -> bool {
-        let mut at = self.root.around.cell::<EnvObj>();
-        while let Some(x) = at {
-            if x == e {
-                return true;
-            }
-            at = x.parent.cell::<EnvObj>();
-        }
-        false
     }
     /// `$~` of the nearest user frame.
     pub fn last_match(&self) -> Value {
@@ -401,4 +391,16 @@ fn decimal(n: i64, buf: &mut [u8; 20]) -> &[u8] {
         buf[at] = b'-';
     }
     &buf[at..]
+}
+
+/// Is it one of the environments around a thread's block (nil: none)? What such a scope knows as `$~` each thread has for itself.
+fn is_around(around: Value, e: Gc<EnvObj>) -> bool {
+    let mut at = around.cell::<EnvObj>();
+    while let Some(x) = at {
+        if x == e {
+            return true;
+        }
+        at = x.parent.cell::<EnvObj>();
+    }
+    false
 }

@@ -6,10 +6,9 @@
 
 use super::Outcome;
 use crate::doors::NO_METHOD;
-use crate::doors::{Call, Target};
 use crate::tasks::frame::{Fp, ff};
 use crate::tasks::outcome::BREAKS;
-use crate::tasks::task::State;
+use crate::tasks::task::{Stage, State};
 use crate::{Cx, sym};
 use kumi_bytecode::{Catch, ISeq, Insn, Op};
 use kumi_heap::*;
@@ -65,27 +64,30 @@ impl Cx {
         let me = self.task.id;
         let Some(t) = self.task_mut(id) else { return Vec::new() };
         let mut pc = t.pc as *const AtomicU64;
-        let native = match t.again.as_deref() {
-            Some((Call { target: Target::Method(m), .. }, ..)) => *m,
+        let native = match t.next.native() {
+            Some(m) => m,
             // A call that is to be executed again: its cache word names the native.
             // SAFETY: pc stands before an instruction of that many words.
-            _ if t.rewound == 2 => unsafe { (*pc.add(1)).load(Ordering::Relaxed) as u32 },
-            _ => NO_METHOD,
+            None if t.next.words() == 2 => unsafe { (*pc.add(1)).load(Ordering::Relaxed) as u32 },
+            None => NO_METHOD,
         };
-        let native = match t.state.get() {
+        let native = match t.state() {
             // It stands in the call by which it gave control away.
-            State::Suspended if native == NO_METHOD => {
-                let (of, name) = if t.yielding { (self.class_of(self.k.fiber.val()), "yield") } else { (self.k.fiber, "transfer") };
-                let name = self.intern(name);
-                self.find_method(of, name)
+            State::Yielded if native == NO_METHOD => {
+                let name = self.intern("yield");
+                self.find_method(self.class_of(self.k.fiber.val()), name)
+            }
+            State::Transferred if native == NO_METHOD => {
+                let name = self.intern("transfer");
+                self.find_method(self.k.fiber, name)
             }
             _ => native,
         };
-        pc = pc.wrapping_add(t.rewound as usize);
+        pc = pc.wrapping_add(t.next.words() as usize);
         if id == me {
             return self.capture_trace(native);
         }
-        if matches!(t.state.get(), State::New | State::Done) {
+        if matches!(t.state(), State::New | State::Done) {
             return Vec::new();
         }
         // SAFETY: `base` is the innermost frame of a task that does not run, and its stack stays where it is.
@@ -320,7 +322,7 @@ impl Cx {
                 self.kill_homes(fp);
             }
             if flags & ff::FINISH != 0 {
-                self.task.failed = what;
+                self.task.stage = Stage::Left(Err(what));
                 return self.finish_task();
             }
             self.hand_down(fp, flags);
@@ -359,7 +361,7 @@ impl Cx {
             self.kill_homes(fp);
         }
         if flags & ff::FINISH != 0 {
-            self.task.result = v;
+            self.task.stage = Stage::Left(Ok(v));
             return self.finish_task();
         }
         self.hand_down(fp, flags);

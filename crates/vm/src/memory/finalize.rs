@@ -22,7 +22,7 @@ const ROOM: usize = 128;
 impl Cx {
     /// At a safepoint: the running task goes on with the finalizers that are pending, if there are some.
     pub(crate) fn begin_finalizers(&mut self) -> Option<Outcome> {
-        if !self.heap.shared().has_pending_finalizers() || self.task.finalizing.is_on() {
+        if !self.heap.shared().has_pending_finalizers() || self.task.beside.finalizing.is_on() {
             return None;
         }
         // Where the stack is at its end, another thread does it, or this one farther down.
@@ -31,7 +31,7 @@ impl Cx {
             self.heap.poll.store(true, Relaxed);
             return None;
         }
-        self.task.finalizing.set(Finalizing::ENTERING);
+        self.task.beside.finalizing.set(Finalizing::ENTERING);
         let x = self.call_helper("run_finalizers", &[]);
         Some(self.leaf_exit_drop(x))
     }
@@ -49,7 +49,7 @@ impl Cx {
 
 /// `__take_pending_finalizers()`: those of dead objects, as [[callable, heap id], ..]. Who takes them calls the next.
 fn take_pending(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.task.finalizing.set(Finalizing::RUNNING);
+    cx.task.beside.finalizing.set(Finalizing::RUNNING);
     let all = cx.heap.shared().take_pending_finalizers();
     Ok(cx.finalizer_list(all))
 }
@@ -62,7 +62,7 @@ fn finalized(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         });
         cx.heap.shared().put_back_finalizers(rest.collect());
     }
-    cx.task.finalizing.set(Finalizing::NO);
+    cx.task.beside.finalizing.set(Finalizing::NO);
     if cx.heap.shared().has_pending_finalizers() || cx.due_interrupt(cx.root, false).is_some() {
         cx.heap.poll.store(true, Relaxed);
     }

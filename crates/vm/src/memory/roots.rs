@@ -138,7 +138,9 @@ impl Nursery<'_> {
         task.show(self.shared, self.known, m);
         if self.root != self.task {
             // Fibers change it in their thread's first task.
-            m.mark(self.root.matched);
+            if let Some(f) = self.root.first() {
+                m.mark(f.matched);
+            }
             if self.shared {
                 self.resumers(m);
             }
@@ -154,7 +156,8 @@ impl Nursery<'_> {
 impl Nursery<'_> {
     /// The tasks that wait for the running fiber. They may have left the list, and go with their thread.
     fn resumers(&self, m: &mut Marker) {
-        let mut at = self.task.resumer;
+        let resumer = |t: TaskPtr| t.as_fiber().and_then(|f| f.resumer);
+        let mut at = resumer(self.task);
         let mut show = |mut t: TaskPtr| {
             if t.recent & recent::LISTED == 0 {
                 t.show(true, None, m);
@@ -164,7 +167,7 @@ impl Nursery<'_> {
             if t != self.root {
                 show(t);
             }
-            at = t.resumer;
+            at = resumer(t);
         }
         show(self.root);
     }
@@ -316,8 +319,9 @@ impl Runtime {
     /// Is the task kept by the table of tasks (not by a fiber's object)? `young` as for `mark_roots`.
     pub(crate) fn is_kept(t: TaskPtr, young: bool) -> bool {
         // A fiber that waits to be resumed lives as long as its object.
-        let held = matches!(t.state.get(), State::New | State::Suspended | State::Done);
-        (t.is_root() || !held || young && t.recent & recent::TOUCHED != 0) && t.state.get() != State::Done
+        let s = t.state();
+        let held = s == State::New || s.is_suspended();
+        s != State::Done && (t.is_root() || !held || young && t.recent & recent::TOUCHED != 0)
     }
 
     /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into

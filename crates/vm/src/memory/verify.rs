@@ -43,7 +43,7 @@ impl Cx {
         let running: Vec<(TaskPtr, TaskPtr)> = rt.workers.iter().map(|w| unsafe { ((*w.cx).task, (*w.cx).root) }).collect();
         let look = |v: Value| {
             let Some((t, _)) = v.as_data::<TaskRef>().and_then(|r| r.own.as_ref()) else { return Look::default() };
-            let of = running.iter().position(|(task, root)| task.id != 0 && root.id == t.root);
+            let of = running.iter().position(|(task, root)| task.id != 0 && root.id == t.root());
             let runs = running.iter().any(|(task, _)| task == t);
             Look {
                 shown: runs || t.recent & recent::TOUCHED != 0 || Runtime::is_kept(*t, false),
@@ -52,7 +52,7 @@ impl Cx {
                 task: true,
             }
         };
-        let runs_its_thread = |t: &TaskPtr| running.iter().any(|(task, root)| task.id != 0 && root.id == t.root);
+        let runs_its_thread = |t: &TaskPtr| running.iter().any(|(task, root)| task.id != 0 && root.id == t.root());
         let mut roots = |m: &mut Marker| rt.shared_roots(&runs_its_thread, &mut |_, show| show(m));
         let mut own = |i: usize, m: &mut Marker| {
             let (task, root) = running[i];
@@ -64,7 +64,7 @@ impl Cx {
             }
             task.trace(m);
             rt.tasks.each(|t| {
-                if t.root == root.id && t != task && (Runtime::is_kept(t, false) || t.recent & recent::LISTED != 0) {
+                if t.root() == root.id && t != task && (Runtime::is_kept(t, false) || t.recent & recent::LISTED != 0) {
                     t.trace(m);
                 }
             });

@@ -46,7 +46,7 @@ fn autoload_path(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
-    let me = cx.task.root;
+    let me = cx.task.root();
     let by = c.data.consts.get(&n).map_or(0, |k| k.loading);
     let gone = by != 0 && !cx.task_lives(by);
     Ok(match cx.heap.edit(c).data.consts.get_mut(&n) {
@@ -69,7 +69,7 @@ fn autoload_begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn autoload_take(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
     let n = cx.arg_name(a, 1)?;
-    let me = cx.task.root;
+    let me = cx.task.root();
     if let Some(k) = cx.heap.edit(c).data.consts.get_mut(&n).filter(|k| k.loading != 0) {
         k.loading = me;
         cx.const_changed(n);

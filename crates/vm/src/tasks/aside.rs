@@ -13,6 +13,7 @@
 use crate::Cx;
 use crate::cx::runtime::{Runtime, lock};
 use crate::doors::Work;
+use crate::tasks::task::Wait;
 use crate::tasks::waker::Waker;
 use kumi_heap::{Marker, Value};
 use std::any::{Any, TypeId};
@@ -90,8 +91,8 @@ impl Cx {
     /// Ends the native: it is called again when `work` is done. If the same work is under way, since the wait for it was
     /// interrupted and goes on, that is waited for.
     pub(crate) fn go_aside(&mut self, kind: TypeId, roots: &[Value], work: Work) -> crate::Exit {
-        let piece = match &self.task.aside {
-            Some(w) if w.0.kind == kind => w.0.clone(),
+        let piece = match &self.task.wait {
+            Wait::Aside(w) if w.0.kind == kind => w.0.clone(),
             _ => {
                 roots.iter().for_each(|v| self.heap.publish(*v));
                 let p = Piece {
@@ -103,7 +104,7 @@ impl Cx {
                 };
                 let p = Arc::new(p);
                 lock(&self.aside.0).push(p.clone());
-                self.task.aside = Some(Box::new(Wanted(p.clone())));
+                self.task.wait = Wait::Aside(Wanted(p.clone()));
                 self.pending.aside = Some(work);
                 p
             }
@@ -120,12 +121,12 @@ impl Cx {
     }
     /// The result of that kind, if it is there.
     pub(crate) fn from_aside(&mut self, kind: TypeId) -> Option<Box<dyn Any>> {
-        let w = self.task.aside.as_ref()?;
+        let Wait::Aside(w) = &self.task.wait else { return None };
         if w.0.kind != kind {
             return None;
         }
         let done = lock(&w.0.state).done.take()?;
-        self.task.aside = None;
+        self.task.wait = Wait::Nothing;
         self.aside.sort_out();
         match done {
             Ok(v) => Some(v),
@@ -134,7 +135,8 @@ impl Cx {
     }
     /// Starts the work that the native has left behind; between two bytecodes.
     pub(crate) fn start_aside(&mut self, work: Work) {
-        let Some(piece) = self.task.aside.as_ref().map(|w| w.0.clone()) else { return };
+        let Wait::Aside(w) = &self.task.wait else { return };
+        let piece = w.0.clone();
         let (rt, heap) = (self.runtime(), self.heap.shared().clone());
         let Some(seen) = self.reader_aside_begins() else {
             // Somebody is about to fork.

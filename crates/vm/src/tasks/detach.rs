@@ -19,6 +19,7 @@
 use crate::Cx;
 use crate::doors::Exit;
 use crate::doors::Work;
+use crate::tasks::task::Wait;
 use kumi_heap::Value;
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -140,7 +141,7 @@ impl Cx {
     /// each by a type of its own.
     #[inline]
     pub fn detached<T: 'static>(&mut self) -> Option<T> {
-        if self.detour.done.is_none() && self.task.aside.is_none() { None } else { self.take_detached() }
+        if self.detour.done.is_none() && !matches!(self.task.wait, Wait::Aside(_)) { None } else { self.take_detached() }
     }
     #[cold]
     fn take_detached<T: 'static>(&mut self) -> Option<T> {
@@ -222,7 +223,7 @@ impl Cx {
                 }
             }
         }
-        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
+        if self.has_due_interrupt(false) {
             self.forget_detour();
             return false;
         }

@@ -114,7 +114,7 @@ impl Cx {
         let e = self.of_fault(fault);
         let t = self.task;
         let at = self.fp as *const Value;
-        if t.id != 0 && t.state.get() == State::Ready && t.stack.start_ptr() < at as *mut _ && at < t.stack.end_ptr() as *const _ {
+        if t.id != 0 && t.state() == State::Ready && t.stack.start_ptr() < at as *mut _ && at < t.stack.end_ptr() as *const _ {
             return self.raise_exc(e);
         }
         if let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) {

@@ -353,8 +353,7 @@ impl Task {
                 self.marked = true;
             }
         }
-        m.mark_all(&[self.err, self.result, self.failed, self.storage, self.around, self.matched]);
-        self.show_lists(m);
+        self.show_values(m);
     }
     /// The slots of a long stack that its running frame did not lie in since the last look leave the nursery: shows
     /// them, and notes it. What is left to be shown.
@@ -384,7 +383,7 @@ impl Task {
     }
     /// Frame it goes on with, while it does not run. None: it has no frames (not started, or ended).
     pub(crate) fn parked_frame(&self) -> Option<Fp> {
-        if matches!(self.state.get(), State::New | State::Done) || self.stack.capacity() == 0 {
+        if matches!(self.state(), State::New | State::Done) || self.stack.capacity() == 0 {
             return None;
         }
         // SAFETY: base is a frame of the task's stack.
@@ -411,7 +410,7 @@ impl Task {
     pub fn trim_stack(&mut self, sizes: &StackSizes) -> usize {
         let Some(fp) = self.parked_frame() else {
             let n = self.stack.bytes();
-            if self.state.get() == State::Done {
+            if self.state() == State::Done {
                 self.stack.release();
                 return n;
             }

@@ -7,28 +7,50 @@
 use crate::Cx;
 use crate::doors::*;
 use crate::tasks::outcome::Outcome;
-use crate::tasks::task::TaskPtr;
+use crate::tasks::task::{Task, TaskPtr, Wait};
 use kumi_heap::*;
-use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
     /// The unwinding that ends a thread through its ensure clauses.
     pub fn kill_unwind(&mut self) -> Value {
         self.heap.unwind(crate::tasks::outcome::KILL, Value::NIL, Value::fix(-1)).val()
     }
+    /// May the running thread take an interrupt now (`waiting`: at a wait)?
+    #[inline]
+    pub fn has_due_interrupt(&self, waiting: bool) -> bool {
+        self.root.first().is_some_and(|f| f.interrupts.has_mail()) && self.due_interrupt(self.root, waiting).is_some()
+    }
+    /// What the running thread's `Thread.handle_interrupt` holds back: see [`Interrupts::masks`](crate::tasks::task::Interrupts).
+    pub fn masks(&self) -> Value {
+        self.root.first().map_or(Value::NIL, |f| f.interrupts.masks)
+    }
+    /// `masks` is published: who sends an interrupt looks at it.
+    pub fn set_masks(&mut self, masks: Value) {
+        if let Some(f) = self.root.first_mut() {
+            f.interrupts.masks = masks;
+        }
+    }
+    /// The running thread's interrupts wait, or do so no more.
+    pub fn hold_interrupts(&mut self, held: bool) {
+        if let Some(f) = self.root.first_mut() {
+            f.interrupts.held = held;
+        }
+    }
     /// Place of the first interrupt that the thread whose first task is `t` may take now (`waiting`: at a wait).
     pub fn due_interrupt(&self, t: TaskPtr, waiting: bool) -> Option<usize> {
-        let list = t.interrupts.lock();
-        if list.is_empty() || t.held || self.active_of(t).finalizing.is_on() {
-            return None;
-        }
-        if t.masks.is_nil() {
-            return Some(0);
-        }
-        list.iter().position(|e| match self.timing(t.masks, *e) {
-            0 => true,
-            1 => waiting,
-            _ => false,
+        let sent = &t.first()?.interrupts;
+        sent.look(|list| {
+            if list.is_empty() || sent.held || self.active_of(t).beside.finalizing.is_on() {
+                return None;
+            }
+            if sent.masks.is_nil() {
+                return Some(0);
+            }
+            list.iter().position(|e| match self.timing(sent.masks, *e) {
+                0 => true,
+                1 => waiting,
+                _ => false,
+            })
         })
     }
     /// How the innermost mask that knows the interrupt wants it: 0 at once, 1 at a wait, 2 never.
@@ -58,11 +80,9 @@ impl Cx {
     /// The first interrupt that is due, taken out.
     pub fn next_interrupt(&mut self, waiting: bool) -> Option<Value> {
         let i = self.due_interrupt(self.root, waiting)?;
-        let mut list = self.root.interrupts.lock();
-        let v = list.remove(i);
-        self.root.mail.store(!list.is_empty(), Relaxed);
-        drop(list);
-        self.task.aside = None;
+        let v = self.root.first()?.interrupts.with(|list| list.remove(i));
+        // The native that waited is not called again.
+        self.task.wait = Wait::Nothing;
         Some(v)
     }
     /// Takes the first interrupt that is due.
@@ -85,5 +105,12 @@ impl Cx {
             return self.do_call(call, 0, crate::tasks::frame::ff::DISCARD);
         }
         self.raise_exc(v)
+    }
+}
+
+impl Task {
+    /// What was sent to the thread whose first task this is, and not taken.
+    pub fn interrupts(&self) -> Vec<Value> {
+        self.first().map_or(Vec::new(), |f| f.interrupts.look(|list| list.to_vec()))
     }
 }

@@ -74,11 +74,12 @@ impl Cx {
         if self.limits.take(id).is_some() {
             return self.timer_over();
         }
-        let root = self.root;
-        let mut list = root.interrupts.lock();
-        if let Some(i) = list.iter().position(|v| *v == what) {
-            list.remove(i);
-            root.mail.store(!list.is_empty(), Relaxed);
+        if let Some(f) = self.root.first() {
+            f.interrupts.with(|list| {
+                if let Some(i) = list.iter().position(|v| *v == what) {
+                    list.remove(i);
+                }
+            });
         }
     }
     /// The time of a limit is over.
@@ -99,7 +100,7 @@ impl Cx {
             0 if seq == 0 => self.trim_armed.load(Relaxed),
             0 if seq == crate::tasks::outside::TIMER => self.outside.armed.load(Relaxed),
             0 => self.look_armed.load(Relaxed),
-            _ => self.tasks.get(task).is_some_and(|t| t.wait_seq.load(Relaxed) == seq),
+            _ => self.tasks.get(task).is_some_and(|t| t.beside.seq() == seq),
         }
     }
 }

@@ -117,7 +117,7 @@ impl LockBook {
 
 impl Cx {
     pub fn task_lives(&mut self, id: u64) -> bool {
-        self.task_mut(id).is_some_and(|t| t.state.get() != State::Done)
+        self.task_mut(id).is_some_and(|t| t.state() != State::Done)
     }
     /// A task has ended: locks it still holds become free.
     pub fn free_locks_of(&mut self, task: u64) {

@@ -117,7 +117,7 @@ impl Cx {
     /// Does anybody wait for the running thread, or (`waited`: for long enough) for its worker?
     #[cold]
     pub(crate) fn is_called_away(&self, waited: bool, first: bool) -> bool {
-        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() || self.limits.are_due(self.root.thread) {
+        if self.has_due_interrupt(false) || self.limits.are_due(self.root.thread) {
             return true;
         }
         if self.worker == 0 && (waited || first) && self.signal_waits.is_some_and(|f| f()) {

@@ -6,8 +6,7 @@
 
 use crate::doors::*;
 use crate::tasks::lock_book::WaitList;
-use crate::tasks::task::State;
-use crate::tasks::task::TaskPtr;
+use crate::tasks::task::{State, TaskPtr};
 use crate::{Cx, Ticket};
 use kumi_heap::*;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
@@ -99,7 +98,7 @@ impl Cx {
         let mut fibers = Vec::new();
         self.tasks.each(|t| fibers.push(t));
         for t in fibers {
-            if t.state.get() == State::Done && t.is_root() && t.id != main {
+            if t.state() == State::Done && t.is_root() && t.id != main {
                 if let Some(o) = t.thread.as_data::<ThreadObj>() {
                     o.life.store(DONE, Release);
                 }
@@ -120,25 +119,26 @@ impl Cx {
         let t = v.as_data::<ThreadObj>()?;
         (t.life.load(Acquire) == ALIVE).then(|| self.tasks.get(t.id.load(Relaxed)))?
     }
-    /// The running thread ends with `failed`: what has to be called first, if anything.
-    pub(crate) fn report_death(&mut self, failed: Value) -> Option<Call> {
+    /// The running thread ends with a value, or with what ended it: what has to be called first, if anything.
+    pub(crate) fn report_death(&mut self, left: Result<Value, Value>) -> Option<Call> {
         let v = self.task.thread;
-        let result = self.task.result;
         let t = self.heap.edit_data::<ThreadObj>(v)?;
         if std::mem::replace(&mut t.reported, true) {
             return None;
         }
-        if failed.is_nil() {
-            self.heap.before_store(v, result);
-            self.heap.edit_data::<ThreadObj>(v)?.result = result;
-            return None;
-        }
+        let failed = match left {
+            Ok(result) => {
+                self.heap.before_store(v, result);
+                self.heap.edit_data::<ThreadObj>(v)?.result = result;
+                return None;
+            }
+            Err(e) => e,
+        };
         if failed.is_kind(Kind::Unwind) {
             return None;
         }
         self.heap.before_store(v, failed);
         self.heap.edit_data::<ThreadObj>(v)?.failed = failed;
-        self.task.failed = Value::NIL;
         let c = self.call_helper("thread_died", &[v, failed]);
         debug_assert!(c == Exit::Call);
         self.pending.call.take()
@@ -183,7 +183,7 @@ impl Cx {
         if group.is_heap() && group.frozen() {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
-        let task = self.new_task(Call { kw, ..Call::of(block, args) }, Some(v))?;
+        let task = self.new_thread_task(Call { kw, ..Call::of(block, args) }, v)?;
         if let Some(t) = self.heap.edit_data::<ThreadObj>(v) {
             t.group = group;
             t.code = block.as_proc().map_or(0, |p| p.iseq);
@@ -192,7 +192,6 @@ impl Cx {
         t.life.store(ALIVE, Release);
         self.heap.charge(task_bytes());
         let first = self.tasks.threads.fetch_add(1, Relaxed) == 0;
-        task.state.set(State::New);
         self.sched().push(self.worker, task.id, false);
         self.start_workers();
         if first {

@@ -79,7 +79,7 @@ impl Cx {
     pub fn waker(&mut self) -> Waker {
         let ticket = match self.pending.ticketed {
             // Was it ended since, this names a wait that never is, and parking comes back at once.
-            true => Ticket { task: self.task.id, seq: self.task.wait_seq.load(Relaxed) },
+            true => Ticket { task: self.task.id, seq: self.task.beside.seq() },
             false => self.ticket(),
         };
         self.sched();

@@ -116,7 +116,7 @@ impl Cx {
     }
     /// The frames of the running task can be walked by others from here on.
     pub(crate) fn show_stack(&mut self) {
-        if self.task.id != 0 && self.task.state.get() == State::Ready && !self.fp.is_null() {
+        if self.task.id != 0 && self.task.state() == State::Ready && !self.fp.is_null() {
             self.task.base = self.slot_of(self.fp());
             self.task.pc = self.pc as usize;
         }
@@ -294,7 +294,7 @@ impl Cx {
         });
         for id in gone {
             if let Some(t) = self.tasks.get(id) {
-                t.state.set(State::Done);
+                t.beside.set_state(State::Done);
             }
         }
         // The cells of workers that are not there any more are this one's: a collection must know of all blocks.
@@ -332,9 +332,11 @@ impl Cx {
             self.start_ticker();
             self.sched().ticker_on(true);
         }
-        if self.task.id != self.root.id {
+        {
             // The fiber that forked is the child's first: there is none to yield to.
-            self.task.resumer = None;
+            if let Some(f) = self.task.as_fiber_mut() {
+                f.resumer = None;
+            }
         }
         for hook in self.fork_hooks.clone() {
             hook(self);

@@ -215,7 +215,7 @@ pub(crate) enum After {
     /// The unwinding with that; slot of a frame that has told of its leaving.
     Unwind(Value, Option<usize>),
     /// The end of a thread, whose result and exception these are.
-    Finish(Value, Value),
+    Finish(Result<Value, Value>),
     /// What follows.
     Nothing,
 }
@@ -245,7 +245,7 @@ impl Tracing {
                 }
                 After::Call(c) => crate::doors::trace_call(&c.0, m),
                 After::Value(v, ..) | After::Unwind(v, _) => m.mark(*v),
-                After::Finish(a, b) => m.mark_all(&[*a, *b]),
+                After::Finish(Ok(v) | Err(v)) => m.mark(*v),
                 After::Instruction | After::Nothing => {}
             }
         }

@@ -26,11 +26,11 @@ pub fn hook(cx: &mut Cx) {
     }
     // $@ is the backtrace of $!.
     fn backtrace(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-        let e = cx.task.err;
+        let e = cx.task.err();
         if e.is_nil() { Ok(Value::NIL) } else { Err(cx.call(e, sym::BACKTRACE, &[])) }
     }
     fn set_backtrace(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-        let e = cx.task.err;
+        let e = cx.task.err();
         if e.is_nil() {
             return Err(cx.arg_error("$! not set"));
         }

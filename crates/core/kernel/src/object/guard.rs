@@ -17,20 +17,20 @@ fn key(a: &[Value]) -> (u64, u64, u64) {
 }
 fn enter(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let k = key(a);
-    if cx.task.guards.contains(&k) {
+    if cx.task.guards().contains(&k) {
         return Ok(Value::FALSE);
     }
-    cx.task.guards.push(k);
+    cx.task.guards().push(k);
     Ok(Value::TRUE)
 }
 fn leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let k = key(a);
-    if let Some(i) = cx.task.guards.iter().rposition(|e| *e == k) {
-        cx.task.guards.remove(i);
+    if let Some(i) = cx.task.guards().iter().rposition(|e| *e == k) {
+        cx.task.guards().remove(i);
     }
     Ok(Value::NIL)
 }
 fn active(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let k = key(a);
-    Ok(Value::bool(cx.task.guards.contains(&k)))
+    Ok(Value::bool(cx.task.guards().contains(&k)))
 }

@@ -126,7 +126,7 @@ pub fn put(cx: &mut Cx, io: &mut Io, b: &[u8]) -> Result<(), Exit> {
         let r = io.put(b);
         return done(cx, io, r);
     }
-    let me = (cx.task.id, kumi_text::hash_bytes(cx.hash_seed, b));
+    let me = (cx.task.id(), kumi_text::hash_bytes(cx.hash_seed, b));
     match io.writers.iter().position(|w| *w == me) {
         Some(i) => {
             io.writers.swap_remove(i);

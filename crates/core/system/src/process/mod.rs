@@ -6,7 +6,7 @@ pub(crate) mod spawn;
 
 use crate::file::path;
 use crate::io::{self, Errno, fail_plain};
-use kumi_vm::task::Waits;
+use kumi_vm::task::Wait;
 use kumi_vm::*;
 use rustix::fs::Uid;
 use rustix::process::*;
@@ -345,8 +345,8 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = cx.arg_c_int(a, 0)?;
     let flags = cx.arg_i64(a, 1)? as i32;
     let found = wait_for(p, flags | libc::WNOHANG);
-    if found != Ok(None) && cx.task.waits == Waits::Child {
-        cx.task.waits = Waits::Nothing;
+    if found != Ok(None) && matches!(cx.task.wait(), Wait::Child { .. }) {
+        cx.task.set_wait(Wait::Nothing);
     }
     match found {
         Ok(Some((pid, status))) => {
@@ -369,11 +369,12 @@ fn waitpid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
             // The longer it takes, the rarer the looks.
             let now = now_ns();
-            if cx.task.waits != Waits::Child {
-                cx.task.waits = Waits::Child;
-                cx.task.since = now;
-            }
-            let pause = (now.saturating_sub(cx.task.since) / 8).clamp(300_000, 20_000_000);
+            let since = match cx.task.take_wait() {
+                Wait::Child { since } => since,
+                _ => now,
+            };
+            cx.task.set_wait(Wait::Child { since });
+            let pause = (now.saturating_sub(since) / 8).clamp(300_000, 20_000_000);
             Err(cx.park(now + pause))
         }
         Err(Errno::INTR) => Err(Exit::Again),

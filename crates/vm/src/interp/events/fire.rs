@@ -4,6 +4,7 @@ use crate::Cx;
 use crate::doors::*;
 use crate::tasks::frame::ff;
 use crate::tasks::outcome::Outcome;
+use crate::tasks::task::Stage;
 use crate::trace::{After, Due, Entry, Events};
 use kumi_bytecode::HEADER;
 use kumi_heap::Value;
@@ -61,8 +62,8 @@ impl Cx {
                 }
                 self.unwind(what)
             }
-            After::Finish(result, failed) => {
-                (self.task.result, self.task.failed) = (result, failed);
+            After::Finish(left) => {
+                self.task.stage = Stage::Left(left);
                 self.finish_task()
             }
         }

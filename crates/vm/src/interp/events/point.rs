@@ -360,11 +360,11 @@ impl Cx {
         }
         let t = self.task.tracing.get_or_insert_default();
         **t = Tracing { over: true, ..Tracing::default() };
-        let (result, failed) = (self.task.result, self.task.failed);
+        let left = self.task.left();
         let q = self.bottom_code();
         let (me, cref) = (self.main_object, self.top_cref);
         self.enter_bottom(&q, me, cref);
-        self.trace_task(ev::THREAD_END, After::Finish(result, failed)).ok()
+        self.trace_task(ev::THREAD_END, After::Finish(left)).ok()
     }
     /// A text was compiled and is about to be run by the call that a native returns.
     pub(crate) fn script_compiled(&mut self, text: Value) {

@@ -8,8 +8,7 @@ use super::now_ns;
 use crate::Cx;
 use crate::doors::*;
 use crate::tasks::fault::{Fault, caught};
-use crate::tasks::task::Ticket;
-use crate::tasks::task::Waits;
+use crate::tasks::task::{Ticket, Wait};
 use kumi_sched::Watch;
 use std::sync::atomic::Ordering::*;
 
@@ -45,27 +44,27 @@ impl Cx {
     /// over. What was waited for has come: [`Cx::io_done`].
     pub fn park_io_within(&mut self, fd: i32, read: bool, write: bool, limit: u64) -> Option<Exit> {
         let now = now_ns();
-        if self.task.waits != Waits::Io {
-            self.task.waits = Waits::Io;
-            self.task.until = now.saturating_add(limit);
-        }
-        if now >= self.task.until {
-            self.task.waits = Waits::Nothing;
+        let until = match self.task.take_wait() {
+            Wait::Io { until } => until,
+            _ => now.saturating_add(limit),
+        };
+        if now >= until {
             return None;
         }
-        self.pending.deadline = self.task.until;
+        self.task.wait = Wait::Io { until };
+        self.pending.deadline = until;
         Some(self.park_io(fd, read, write))
     }
     /// The wait of [`Cx::park_io_within`], if there was one, is over: the next one counts from its own start.
     #[inline]
     pub fn io_done(&mut self) {
-        if self.task.waits == Waits::Io {
-            self.task.waits = Waits::Nothing;
+        if matches!(self.task.wait, Wait::Io { .. }) {
+            self.task.wait = Wait::Nothing;
         }
     }
     /// Does the running native run again, after [`Cx::park_io_within`]? Ends that wait.
     pub fn io_waited(&mut self) -> bool {
-        let waited = self.task.waits == Waits::Io;
+        let waited = matches!(self.task.wait, Wait::Io { .. });
         self.io_done();
         waited
     }
@@ -81,23 +80,19 @@ impl Cx {
     /// # Errors
     /// `Exit::Park` while the work is under way.
     pub fn offload<T: Send + 'static>(&mut self, f: impl FnOnce() -> T + Send + 'static) -> Result<T, Exit> {
-        if self.task.waits == Waits::Job {
-            if let Some(v) = self.task.job.take() {
-                self.task.waits = Waits::Nothing;
-                return match v.downcast::<Result<T, Fault>>() {
-                    Ok(v) => self.of_work(*v),
-                    Err(_) => Err(self.runtime_error("a blocking call failed")),
-                };
-            }
+        if let Wait::Job(Some(v)) = self.task.take_wait() {
+            return match v.downcast::<Result<T, Fault>>() {
+                Ok(v) => self.of_work(*v),
+                Err(_) => Err(self.runtime_error("a blocking call failed")),
+            };
         }
-        self.task.waits = Waits::Job;
-        self.task.job = None;
+        self.task.wait = Wait::Job(None);
         self.pending.job = Some(Box::new(move || Box::new(caught(f)) as Box<dyn std::any::Any + Send>));
         Err(Exit::Park)
     }
     /// Has the call that this native gave to the pool ended, so that `offload` will give its value?
     pub fn job_ready(&self) -> bool {
-        self.task.waits == Waits::Job && self.task.job.is_some()
+        matches!(self.task.wait, Wait::Job(Some(_)))
     }
     /// Are there other threads, or time limits, that have something to do while this one waits?
     pub fn others_alive(&self) -> bool {

@@ -7,9 +7,7 @@ use super::now_ns;
 use crate::Cx;
 use crate::doors::*;
 use crate::tasks::frame::ff;
-use crate::tasks::task::State;
-use crate::tasks::task::Ticket;
-use crate::tasks::task::Waits;
+use crate::tasks::task::{Again, Next, State, Ticket, Wait};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::*;
 
@@ -35,8 +33,8 @@ impl Cx {
         self.main_thread();
         let mut waiting = Vec::new();
         self.tasks.each(|t| {
-            if t.state.get() == State::Waiting && !t.thread.is_nil() {
-                waiting.push((t.root as u32, t.id, t.thread));
+            if t.state() == State::Waiting && !t.thread.is_nil() {
+                waiting.push((t.root() as u32, t.id, t.thread));
             }
         });
         waiting.sort_unstable_by_key(|t| t.0);
@@ -50,13 +48,14 @@ impl Cx {
         self.fatal_class();
         let call = Call::new(Target::Helper(self.intern("deadlock")), Value::NIL, Args::from_slice(&[list]));
         let Some(mut main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
-        main.masks = Value::NIL;
-        main.held = false;
+        if let Some(f) = main.first_mut() {
+            f.interrupts.let_through();
+        }
         let mut t = self.active_of(main);
-        let (id, seq) = (t.id, t.wait_seq.load(Relaxed));
+        let (id, seq) = (t.id, t.beside.seq());
         self.publish_call(&call);
-        t.waits = Waits::Nothing;
-        t.again = Some(Box::new((call, 0, ff::DISCARD)));
+        t.wait = Wait::Nothing;
+        t.next = Next::Call(Box::new(Again { call, dst: 0, flags: ff::DISCARD, words: t.next.words() }));
         self.end_wait(Ticket { task: id, seq }, true);
     }
     /// Timers that are the runtime's own and no task's.
@@ -86,7 +85,8 @@ impl Cx {
         let more = self.stop_world(|cx| {
             let mut parked = Vec::new();
             cx.tasks.each(|t| {
-                if matches!(t.state.get(), State::Waiting | State::Suspended | State::Resuming) {
+                let s = t.state();
+                if s.is_suspended() || matches!(s, State::Waiting | State::Resuming) {
                     parked.push(t);
                 }
             });

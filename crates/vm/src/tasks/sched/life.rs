@@ -7,91 +7,97 @@ use crate::Cx;
 use crate::doors::*;
 use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
-use crate::tasks::task::State;
-use crate::tasks::task::Task;
-use crate::tasks::task::TaskPtr;
+use crate::tasks::task::{Fiber, First, Role, State, Task, TaskPtr};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
     /// The first task of a new runtime, which becomes the main thread's.
     pub(crate) fn first_task(&mut self) {
-        if let Some(mut t) = self.tasks.insert(Box::new(Task::new())) {
+        if let Some(mut t) = self.tasks.insert(Box::new(Task::new(Role::First(First::new()), None))) {
             t.pinned = true;
             self.tasks.main.store(t.id, Relaxed);
             self.task = t;
             self.root = t;
         }
     }
-    /// A new task that will run `start`: a thread's first one when `thread` is given.
+    /// The first task of a thread, whose object is `thread`: it will run `start`.
     ///
     /// # Errors
-    /// ThreadError or FiberError when there are too many.
-    pub fn new_task(&mut self, start: Call, thread: Option<Value>) -> Result<TaskPtr, Exit> {
-        let mut t = Box::new(Task::new());
-        if thread.is_some() {
-            // Another worker may run it. What a fiber starts with stays its thread's (`note_recent`).
-            self.publish_call(&start);
-            let (storage, masks) = (self.task.storage, self.root.masks);
-            self.heap.publish(storage);
-            self.heap.publish(masks);
-            if let Target::Proc(p) = &start.target {
-                t.around = p.as_proc().map_or(Value::NIL, |p| p.env);
-            }
+    /// ThreadError when there are too many.
+    pub(crate) fn new_thread_task(&mut self, start: Call, thread: Value) -> Result<TaskPtr, Exit> {
+        // Another worker may run it.
+        self.publish_call(&start);
+        let (storage, masks) = (self.task.storage, self.masks());
+        self.heap.publish(storage);
+        self.heap.publish(masks);
+        let mut first = First::new();
+        if let Target::Proc(p) = &start.target {
+            first.around = p.as_proc().map_or(Value::NIL, |p| p.env);
         }
-        t.start = Some(Box::new(start));
-        t.thread = thread.unwrap_or(self.task.thread);
+        first.interrupts.masks = masks;
+        let mut t = Box::new(Task::new(Role::First(first), Some(Box::new(start))));
+        t.thread = thread;
+        self.inherit(&mut t);
+        match self.tasks.insert(t) {
+            Some(p) => Ok(p),
+            None => Err(self.raise_msg(self.k.thread_error, "can't create Thread: too many threads")),
+        }
+    }
+    /// A fiber of the running thread, whose waits do not block it where it has a fiber scheduler: it will run `start`.
+    ///
+    /// # Errors
+    /// FiberError when there are too many.
+    pub fn new_fiber(&mut self, start: Call) -> Result<TaskPtr, Exit> {
+        // What it starts with stays its thread's (`note_recent`).
+        let role = Role::Fiber(Fiber { first: self.root.id, resumer: None, nonblocking: true });
+        let mut t = Box::new(Task::new(role, Some(Box::new(start))));
+        t.thread = self.task.thread;
+        t.pinned = self.root.pinned;
+        self.inherit(&mut t);
+        match self.tasks.insert(t) {
+            Some(p) => Ok(p),
+            None => Err(self.raise_msg(self.k.fiber_error, "can't alloc fiber: too many fibers")),
+        }
+    }
+    /// What every task has of the one that made it.
+    fn inherit(&self, t: &mut Task) {
         t.storage = self.task.storage;
         t.isolated = self.task.isolated;
-        if thread.is_some() {
-            t.masks = self.root.masks;
-        }
-        if thread.is_none() {
-            t.root = self.root.id;
-        }
-        let Some(p) = self.tasks.insert(t) else {
-            let (c, m) = if thread.is_some() {
-                (self.k.thread_error, "can't create Thread: too many threads")
-            } else {
-                (self.k.fiber_error, "can't alloc fiber: too many fibers")
-            };
-            return Err(self.raise_msg(c, m));
-        };
-        Ok(p)
     }
     /// A task's first frame was left.
     pub(crate) fn finish_task(&mut self) -> Outcome {
         if self.task.id == self.tasks.main.load(Relaxed) {
             return Outcome::Done;
         }
-        let failed = self.task.failed;
+        let left = self.task.left();
         if !self.task.is_root() {
-            self.task.state.set(State::Done);
+            self.task.beside.set_state(State::Done);
             self.free_locks_of(self.task.id);
             self.task.stack.release();
             // A fiber: back to whoever resumed it.
             let to = self.fiber_returns_to();
-            let killed = failed
-                .cell::<UnwindObj>()
-                .is_some_and(|u| u.hdr.x.get() == crate::tasks::outcome::KILL && u.target == crate::tasks::fiber::KILL_FIBER);
-            let v = if failed.is_nil() || killed { Ok(self.task.result) } else { Err(failed) };
+            let v = match left {
+                // It was ended by a kill.
+                Err(e) if is_fiber_kill(e) => Ok(Value::NIL),
+                left => left,
+            };
             self.task.forget_values();
             self.switch_fiber(to);
-            self.task.child = None;
             return self.then(Onward::Continue(v));
         }
-        if let Some(c) = self.report_death(failed) {
+        if let Some(c) = self.report_death(left) {
             // What was sent to it comes too late. A kill ends the report, whose reader may never come.
             let all = [Value::NIL, self.k.exception.val(), Value::fix(2)];
             let masks = self.array(&all);
             self.heap.publish(masks);
-            self.task.masks = masks;
+            self.set_masks(masks);
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
             self.enter_bottom(&q, me, cref);
             return self.do_call(c, 1, 0);
         }
-        if self.task.scheduled {
+        if self.is_scheduled() {
             // Its fiber scheduler runs what is left to do.
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
@@ -104,7 +110,7 @@ impl Cx {
         {
             return f;
         }
-        self.task.state.set(State::Done);
+        self.task.beside.set_state(State::Done);
         self.free_locks_of(self.task.id);
         self.thread_ended();
         self.publish_fibers();
@@ -118,4 +124,9 @@ impl Cx {
         self.tasks.threads.fetch_sub(1, Relaxed);
         self.then(Onward::Run)
     }
+}
+
+/// Is it the unwinding that ends a fiber, not its thread?
+fn is_fiber_kill(e: Value) -> bool {
+    e.cell::<UnwindObj>().is_some_and(|u| u.hdr.x.get() == crate::tasks::outcome::KILL && u.target == crate::tasks::fiber::KILL_FIBER)
 }

@@ -1,7 +1,7 @@
 //! Which task runs: threads one after another on the workers, fibers where they are told to.
 //!
 //! A task that does not run has its frame and next instruction in `task.base` and
-//! `task.pc`, and in `task.dst` the slot that takes the value it is resumed with.
+//! `task.pc`, and in `task.takes` where the value goes that it is resumed with.
 //! Threads change only at safepoints and where a native parks; a parked native is
 //! called again when its task runs again.
 //!

@@ -29,7 +29,7 @@ impl Cx {
             self.heap.poll.store(true, Relaxed);
             return Outcome::Swap;
         }
-        if self.task.finalizing.is_entering() {
+        if self.task.beside.finalizing.is_entering() {
             // Nothing may be raised here; the next safepoint does what is wished for.
             self.heap.poll.store(true, Relaxed);
             return Outcome::Go;
@@ -69,8 +69,8 @@ impl Cx {
             if let Some(c) = h(self) {
                 // Handlers run on the main thread.
                 let main = self.tasks.main.load(Relaxed);
-                let waits = self.tasks.get(main).is_some_and(|t| matches!(self.active_of(t).state.get(), State::Ready | State::Waiting));
-                if self.task.root == main || !waits {
+                let waits = self.tasks.get(main).is_some_and(|t| matches!(self.active_of(t).state(), State::Ready | State::Waiting));
+                if self.root.id == main || !waits {
                     return self.do_call(c, 0, ff::DISCARD);
                 }
                 self.park_state(0, ff::DISCARD);
@@ -79,7 +79,7 @@ impl Cx {
                 return self.then(Onward::Run);
             }
         }
-        if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
+        if self.has_due_interrupt(false) {
             return self.take_interrupt(false);
         }
         if let Some(f) = self.stress_switch() {

@@ -6,9 +6,7 @@
 use crate::Cx;
 use crate::doors::*;
 use crate::tasks::frame::ff;
-use crate::tasks::task::Interrupted;
-use crate::tasks::task::State;
-use crate::tasks::task::Waits;
+use crate::tasks::task::{Again, Interrupted, Next, State};
 use kumi_heap::*;
 use std::sync::atomic::Ordering::*;
 
@@ -20,11 +18,10 @@ impl Cx {
         let id = t.id;
         {
             let table = self.shared_tasks();
-            let _order = table.lock();
-            match t.state.get() {
+            let order = table.lock();
+            match t.state() {
                 State::Waiting => {
-                    t.wait_seq.fetch_add(1, Relaxed);
-                    self.wait_is_over(t);
+                    table.end_wait(t, false, &order);
                 }
                 State::Ready => self.sched().remove(id),
                 _ => return,
@@ -34,15 +31,14 @@ impl Cx {
         let mut c = c;
         c.target = Target::Helper(self.intern("signal_came_again"));
         self.publish_call(&c);
-        let (call, dst, flags) = match t.again.take() {
-            Some(a) => (Some(a.0), a.1, a.2),
-            None => (None, 0, ff::DISCARD),
+        let words = t.next.words();
+        let (call, dst, flags) = match std::mem::take(&mut t.next) {
+            Next::Call(a) => (Some(a.call), a.dst, a.flags),
+            Next::Here | Next::Instruction(_) => (None, 0, ff::DISCARD),
         };
-        let waits = std::mem::replace(&mut t.waits, Waits::Nothing);
-        let aside = t.aside.take();
-        let wait = Interrupted { call, waits, since: t.since, until: t.until, aside };
-        t.after_signal.push(wait);
-        t.again = Some(Box::new((c, dst, flags)));
+        let wait = t.take_wait();
+        t.after_signal.push(Interrupted { call, wait });
+        t.next = Next::Call(Box::new(Again { call: c, dst, flags, words }));
         self.sched().push_front(0, id, true);
     }
 }
@@ -53,7 +49,7 @@ impl Cx {
     /// all that is left to run, and no safepoint behind it.
     #[inline]
     pub(super) fn signal_before(&mut self, c: Option<&Call>) -> Option<Call> {
-        if self.worker != 0 || !self.heap.poll.load(Relaxed) || self.task.root != self.tasks.main.load(Relaxed) {
+        if self.worker != 0 || !self.heap.poll.load(Relaxed) || self.root.id != self.tasks.main.load(Relaxed) {
             return None;
         }
         self.signal_before_slow(c)
@@ -62,10 +58,8 @@ impl Cx {
     fn signal_before_slow(&mut self, c: Option<&Call>) -> Option<Call> {
         let mut handler = self.signal_hook?(self)?;
         handler.target = Target::Helper(self.intern("signal_came_again"));
-        let waits = std::mem::replace(&mut self.task.waits, Waits::Nothing);
-        let aside = self.task.aside.take();
-        let wait = Interrupted { call: c.cloned(), waits, since: self.task.since, until: self.task.until, aside };
-        self.task.after_signal.push(wait);
+        let wait = self.task.take_wait();
+        self.task.after_signal.push(Interrupted { call: c.cloned(), wait });
         Some(handler)
     }
 }
@@ -73,8 +67,7 @@ impl Cx {
 pub(super) static TABLE: &[NativeDef] = &[
     intrinsic("__after_signal", 0, 0, |cx, _, _| match cx.task.after_signal.pop() {
         Some(w) => {
-            (cx.task.waits, cx.task.since, cx.task.until) = (w.waits, w.since, w.until);
-            cx.task.aside = w.aside;
+            cx.task.set_wait(w.wait);
             match w.call {
                 Some(call) => {
                     cx.pending.call = Some(call);

@@ -13,7 +13,7 @@
 use super::{TICK_NS, now_ns};
 use crate::Cx;
 use crate::tasks::outcome::Outcome;
-use crate::tasks::task::Ticket;
+use crate::tasks::task::{Ticket, Wait};
 use kumi_sched::{Event, Rank};
 use std::sync::atomic::Ordering::*;
 
@@ -218,8 +218,10 @@ impl Cx {
         {
             let table = self.shared_tasks();
             let _order = table.lock();
-            let Some(mut t) = table.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
-            t.job = Some(v);
+            let Some(mut t) = table.get(w.task).filter(|t| t.beside.seq() == w.seq) else { return false };
+            if let Wait::Job(gave) = &mut t.wait {
+                *gave = Some(v);
+            }
         }
         self.end_wait(w, true)
     }

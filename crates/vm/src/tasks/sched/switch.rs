@@ -8,9 +8,7 @@ use crate::doors::Target;
 use crate::tasks::frame::ff;
 use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
-use crate::tasks::task::State;
-use crate::tasks::task::TaskPtr;
-use crate::tasks::task::Waits;
+use crate::tasks::task::{Again, Next, Role, Stage, State, Takes, TaskPtr, Wait};
 use crate::trace::{After, ev};
 use kumi_heap::*;
 use kumi_sched::{Place, Rank};
@@ -22,8 +20,11 @@ impl Cx {
         let fp = self.fp();
         self.task.base = self.slot_of(fp);
         self.task.pc = self.pc as usize;
-        self.task.dst = if flags & (ff::DISCARD | ff::JUMP) != 0 { usize::MAX } else { self.task.base + dst };
-        self.task.jump = flags & ff::JUMP != 0;
+        self.task.takes = match flags & (ff::DISCARD | ff::JUMP) {
+            0 => Takes::Slot(self.task.base + dst),
+            ff::DISCARD => Takes::Nothing,
+            _ => Takes::Jump,
+        };
     }
     /// The task that ran belongs to this worker no more.
     pub(super) fn leave_task(&mut self) {
@@ -41,33 +42,35 @@ impl Cx {
     pub(super) fn preempt(&mut self, first: bool) -> Outcome {
         self.park_state(0, ff::DISCARD);
         self.task.gave_way = true;
-        self.task.woken.store(false, Relaxed);
+        self.task.beside.not_woken();
         self.requeue(first);
         self.then(Onward::Run)
     }
     /// Makes a fiber of this thread (or its first task) the running one.
     pub(super) fn switch_fiber(&mut self, id: u64) {
         let Some(t) = self.tasks.get(id) else { return };
-        if self.task.state.get() != State::Done {
+        if self.task.state() != State::Done {
             self.note_recent(self.task);
         }
         self.task = t;
-        self.root.active.store(id, Release);
+        if let Some(f) = self.root.first() {
+            f.set_active(id);
+        }
         self.stack_end = self.task.stack.resume();
     }
     /// Takes the frame of the (now current) task up again.
     fn take_up(&mut self) {
-        self.task.state.set(State::Ready);
+        self.task.beside.set_state(State::Ready);
         self.stack_end = self.task.stack.resume();
         self.fp = self.frame_at(self.task.base).0;
         self.pc = self.task.pc as *const _;
     }
     /// Continues the (now current) task with a value or an exception.
     pub(crate) fn continue_current(&mut self, v: Result<Value, Value>) -> Outcome {
-        if self.task.state.get() == State::New {
+        if let Stage::NotBegun(start) = &mut self.task.stage {
+            let start = start.take();
             let q = self.bottom_code();
             let (me, cref) = (self.main_object, self.top_cref);
-            let start = self.task.start.take();
             self.enter_bottom(&q, me, cref);
             return match (v, start) {
                 (Err(e), _) => self.raise_exc(e),
@@ -83,22 +86,21 @@ impl Cx {
             };
         }
         self.take_up();
-        if std::mem::take(&mut self.task.killed) {
+        if self.task.resumed.take().is_some_and(|r| r.killed) {
             let u = self.fiber_kill_unwind();
             return self.unwind(u);
         }
         match v {
             Ok(v) => {
-                if self.task.jump {
-                    match self.fused_jump(v) {
+                match self.task.takes {
+                    Takes::Jump => match self.fused_jump(v) {
                         Outcome::Go => {}
                         f => return f,
-                    }
-                } else if self.task.dst != usize::MAX {
-                    let slot = self.task.dst;
-                    self.frame_at(slot).set_r(0, v);
+                    },
+                    Takes::Slot(slot) => self.frame_at(slot).set_r(0, v),
+                    Takes::Nothing => {}
                 }
-                if self.root.mail.load(Relaxed) && self.due_interrupt(self.root, false).is_some() {
+                if self.has_due_interrupt(false) {
                     return self.take_interrupt(false);
                 }
                 self.trace_task(ev::FIBER_SWITCH, After::Nothing).unwrap_or(Outcome::Go)
@@ -111,7 +113,7 @@ impl Cx {
         self.park_state(dst, flags);
         let Some((id, v)) = self.switch_to.take() else { return Outcome::Go };
         self.switch_fiber(id);
-        if self.task.state.get() == State::New {
+        if self.task.state() == State::New {
             // What it starts with may switch again.
             return self.then(Onward::Continue(v));
         }
@@ -124,19 +126,17 @@ impl Cx {
             let id = self.task.id;
             w.fds.iter().for_each(|fd| self.sched().unwatch(*fd, id, w.seq));
         }
-        let woken = self.task.woken.load(Relaxed);
         let waited = !std::mem::take(&mut self.task.gave_way);
-        let rewound = std::mem::take(&mut self.task.rewound);
-        if !woken && self.root.mail.load(Relaxed) && self.due_interrupt(self.root, waited).is_some() {
-            self.task.again = None;
-            self.task.waits = Waits::Nothing;
+        let next = std::mem::take(&mut self.task.next);
+        if !self.task.is_woken() && self.has_due_interrupt(waited) {
+            self.task.wait = Wait::Nothing;
             // It is raised by the instruction that waited.
-            self.pc = self.pc.wrapping_add(rewound as usize);
+            self.pc = self.pc.wrapping_add(next.words() as usize);
             return self.take_interrupt(waited);
         }
-        match self.task.again.take() {
-            Some(a) => {
-                let (c, dst, flags) = *a;
+        match next {
+            Next::Call(a) => {
+                let Again { call: c, dst, flags, .. } = *a;
                 // A native that is called again has told of its call.
                 self.trace.told = self.trace.on && matches!(c.target, Target::Method(_));
                 match self.signal_before(Some(&c)) {
@@ -144,23 +144,26 @@ impl Cx {
                     None => self.do_call(c, dst, flags),
                 }
             }
-            None if waited => match self.signal_before(None) {
+            Next::Here | Next::Instruction(_) if waited => match self.signal_before(None) {
                 Some(handler) => self.do_call(handler, 0, ff::DISCARD),
                 None => Outcome::Go,
             },
-            None => Outcome::Go,
+            Next::Here | Next::Instruction(_) => Outcome::Go,
         }
     }
     /// Makes a ready task this worker's.
     pub(super) fn run_task(&mut self, id: u64, rank: Rank) -> Option<Outcome> {
         let t = self.tasks.get(id)?;
-        let root = self.tasks.get(t.root)?;
+        let root = match &t.role {
+            Role::First(_) => t,
+            Role::Fiber(f) => self.tasks.get(f.first)?,
+        };
         self.task = t;
         self.root = root;
         if !self.outside.ran.load(Relaxed) {
             self.outside.ran.store(true, Relaxed);
         }
         self.slice.begin(id, rank);
-        Some(if t.state.get() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
+        Some(if t.state() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 }

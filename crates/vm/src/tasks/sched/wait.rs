@@ -9,22 +9,16 @@ use crate::doors::*;
 use crate::tasks::frame::ff;
 use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
-use crate::tasks::task::State;
-use crate::tasks::task::Ticket;
-use crate::tasks::task::Waits;
-use crate::tasks::task::Watched;
+use crate::tasks::task::{Next, Ticket, Wait, Watched};
 use kumi_heap::*;
 use kumi_sched::{Place, Rank, Watch};
-use std::sync::atomic::Ordering::*;
 
 impl Cx {
     /// Names the wait that the running native is about to begin.
     pub fn ticket(&mut self) -> Ticket {
         self.pending.ticketed = true;
-        let _order = self.tasks.lock();
-        self.task.woken.store(false, Relaxed);
-        let seq = self.task.wait_seq.fetch_add(1, Relaxed) + 1;
-        Ticket { task: self.task.id, seq }
+        let order = self.tasks.lock();
+        Ticket { task: self.task.id, seq: self.task.beside.name_wait(&order) }
     }
     /// Parks the running native until woken by its ticket or until a monotonic time (`u64::MAX`: none);
     /// it is then called again from its start.
@@ -42,7 +36,7 @@ impl Cx {
                     self.take_events();
                     self.pending.deadline = 0;
                     self.park_state(dst, flags);
-                    self.task.again = Some(Box::new((again, dst, flags)));
+                    self.task.next = Next::call(again, dst, flags);
                     self.wait_and_run()
                 }
                 Some(again) if goes_on => self.then(Onward::Call(Box::new((again, dst, flags)))),
@@ -65,7 +59,7 @@ impl Cx {
             };
         }
         self.park_state(dst, flags);
-        self.task.again = Some(Box::new((again, dst, flags)));
+        self.task.next = Next::call(again, dst, flags);
         self.wait_and_run()
     }
     /// As above for an instruction of `words` words that is executed again: `pc` stands before it.
@@ -86,7 +80,7 @@ impl Cx {
             return self.leaf_exit_drop(x);
         }
         self.park_state(0, ff::DISCARD);
-        self.task.rewound = words;
+        self.task.next = Next::Instruction(words);
         self.wait_and_run()
     }
     /// A wait for descriptors that goes to a fiber scheduler: descriptor, events, seconds; of several lists of them to
@@ -102,14 +96,14 @@ impl Cx {
             let of = |which: fn(&&Watch) -> bool| io.iter().filter(which).map(|w| Value::fix(w.fd as i64)).collect::<Vec<_>>();
             let (reads, writes) = (self.array_vec(of(|w| w.read)), self.array_vec(of(|w| w.write)));
             let deadline = if deadline == u64::MAX { Value::NIL } else { self.uint(deadline) };
-            self.task.waits = Waits::Nothing;
+            self.task.wait = Wait::Nothing;
             return Some((reads, writes, deadline));
         };
         let timeout = match deadline {
             u64::MAX => Value::NIL,
             d => self.float(d.saturating_sub(now_ns()) as f64 / 1e9),
         };
-        self.task.waits = Waits::Nothing;
+        self.task.wait = Wait::Nothing;
         Some((Value::fix(fd as i64), Value::fix(read as i64 | (write as i64) << 2), timeout))
     }
     /// The running task parks with what `pending` says; something else runs.
@@ -128,10 +122,9 @@ impl Cx {
         let forever = std::mem::take(&mut self.pending.forever);
         self.publish_stacks();
         let t = self.task;
-        let (id, root, pinned) = (t.id, self.root, t.pinned);
-        let seq = t.wait_seq.load(Relaxed);
-        self.task.forever = forever;
-        self.task.timed.store(deadline != u64::MAX, Relaxed);
+        let (id, pinned) = (t.id, t.pinned);
+        let seq = t.beside.seq();
+        t.beside.describe_wait(deadline != u64::MAX, forever);
         if !io.is_empty() && (named || io.len() > 1 || deadline != u64::MAX) {
             // The wait may end while a descriptor is still watched.
             self.task.watched = Some(Box::new(Watched { seq, fds: io.iter().map(|w| w.fd).collect() }));
@@ -158,17 +151,12 @@ impl Cx {
             return self.then(Onward::Run);
         }
         {
-            let _order = self.tasks.lock();
-            let interrupted = root.mail.load(Relaxed) && self.due_interrupt(root, true).is_some();
-            if t.woken.load(Relaxed) || interrupted {
+            let order = self.tasks.lock();
+            if self.has_due_interrupt(true) || !self.tasks.begin_wait(t, &order) {
                 // What it wants to wait for has come already.
-                drop(_order);
+                drop(order);
                 return self.then(Onward::Resume);
             }
-            if forever {
-                self.tasks.sleepers.fetch_add(1, Relaxed);
-            }
-            t.state.set(State::Waiting);
         }
         // From here on another worker may run it.
         self.leave_task();

@@ -4,11 +4,8 @@
 //! others are told that they came too late. Whoever ended it queues the task, outside the lock.
 
 use crate::Cx;
-use crate::tasks::task::State;
-use crate::tasks::task::TaskPtr;
-use crate::tasks::task::Ticket;
+use crate::tasks::task::{State, TaskPtr, Ticket};
 use kumi_heap::*;
-use std::sync::atomic::Ordering::*;
 
 impl Cx {
     /// Ends the wait that `t` names. False when that wait is over already.
@@ -18,18 +15,13 @@ impl Cx {
     /// Ends a wait; `woken`: by what it waits for, not by the clock.
     pub(super) fn end_wait(&mut self, w: Ticket, woken: bool) -> bool {
         let ready = {
-            let _order = self.tasks.lock();
-            let Some(t) = self.tasks.get(w.task).filter(|t| t.wait_seq.load(Relaxed) == w.seq) else { return false };
-            if !woken && t.state.get() != State::Waiting {
+            let order = self.tasks.lock();
+            let Some(t) = self.tasks.get(w.task).filter(|t| t.beside.seq() == w.seq) else { return false };
+            if !woken && t.state() != State::Waiting {
                 return false;
             }
-            t.wait_seq.fetch_add(1, Relaxed);
-            t.woken.store(woken, Relaxed);
-            let waits = t.state.get() == State::Waiting;
-            if waits {
-                self.wait_is_over(t);
-            }
-            (waits.then_some((t.id, t.pinned)), woken && t.timed.load(Relaxed))
+            let waited = self.tasks.end_wait(t, woken, &order);
+            (waited.then_some((t.id, t.pinned)), woken && t.is_timed())
         };
         if let (Some((id, pinned)), timed) = ready {
             self.enqueue(id, pinned);
@@ -46,17 +38,10 @@ impl Cx {
             s.compact_timers(|task, seq| self.timer_lives(task, seq));
         }
     }
-    /// Under the table's lock: the task may run again.
-    pub(super) fn wait_is_over(&self, t: TaskPtr) {
-        t.state.set(State::Ready);
-        if t.forever {
-            self.tasks.sleepers.fetch_sub(1, Relaxed);
-        }
-    }
     /// Is that very wait still on? A list of waiters drops those whose wait ended otherwise: their tasks may have been killed,
     /// and never come to take themselves out.
     pub fn waits(&self, t: Ticket) -> bool {
-        self.tasks.get(t.task).is_some_and(|w| w.wait_seq.load(Relaxed) == t.seq)
+        self.tasks.get(t.task).is_some_and(|w| w.beside.seq() == t.seq)
     }
     /// Ends the wait a task is in, or with `next` the next one it begins. True when it was waiting.
     pub fn wake_any(&mut self, task: u64, next: bool) -> bool {
@@ -64,9 +49,9 @@ impl Cx {
             let table = self.shared_tasks();
             let _order = table.lock();
             match table.get(task) {
-                Some(t) if t.state.get() == State::Waiting => t.wait_seq.load(Relaxed),
-                Some(t) if next && t.state.get() != State::Done => {
-                    t.wake_token.store(true, Relaxed);
+                Some(t) if t.state() == State::Waiting => t.beside.seq(),
+                Some(t) if next && t.state() != State::Done => {
+                    t.beside.leave_token();
                     return false;
                 }
                 _ => return false,
@@ -103,23 +88,17 @@ impl Cx {
     /// Sends an exception (or `true`: kill) to a thread.
     pub fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
         self.heap.publish(v);
-        root.interrupts.lock().push(v);
-        root.mail.store(true, Release);
+        if let Some(f) = root.first() {
+            f.interrupts.send(v);
+        }
         let t = self.active_of(root);
         let ready = {
             let table = self.shared_tasks();
-            let _order = table.lock();
-            if t.state.get() == State::Waiting && self.due_interrupt(root, true).is_some() {
-                t.wait_seq.fetch_add(1, Relaxed);
-                t.woken.store(false, Relaxed);
-                self.wait_is_over(t);
-                true
-            } else {
-                false
-            }
+            let order = table.lock();
+            t.state() == State::Waiting && self.due_interrupt(root, true).is_some() && table.end_wait(t, false, &order)
         };
         if ready {
-            let timed = t.timed.load(Relaxed);
+            let timed = t.is_timed();
             self.enqueue(t.id, t.pinned);
             if timed {
                 self.timer_over();
@@ -130,7 +109,7 @@ impl Cx {
     }
     /// The task of a thread that runs or waits now: its first one, or one of its fibers.
     pub fn active_of(&self, root: TaskPtr) -> TaskPtr {
-        self.tasks.get(root.active.load(Acquire)).unwrap_or(root)
+        root.first().and_then(|f| self.tasks.get(f.active())).unwrap_or(root)
     }
     /// Any task by number.
     pub fn task_mut(&self, id: u64) -> Option<TaskPtr> {
