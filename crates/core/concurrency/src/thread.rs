@@ -81,6 +81,10 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
         }
     }
     if t.life.load(Acquire) == DONE {
+        if t.fatal && cx.has_due_interrupt(true) {
+            // What ended it is on its way to this thread, once.
+            return Err(cx.park(0));
+        }
         return if t.failed.is_nil() { Ok(recv) } else { Err(cx.raise(t.failed)) };
     }
     if until != u64::MAX && now_ns() >= until {

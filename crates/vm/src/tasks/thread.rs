@@ -153,22 +153,22 @@ impl Cx {
             let name = self.intern(LOCALS);
             self.ivar_set(v, name, locals);
         }
+        let Some(t) = v.as_data::<ThreadObj>() else { return };
+        if t.fatal && !t.failed.is_nil() {
+            // abort_on_exception, SystemExit: the main thread gets it, before it could get it by joining.
+            if let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) {
+                self.send_interrupt(main, t.failed);
+            }
+        }
         let Some(t) = self.heap.edit_data::<ThreadObj>(v) else { return };
         t.life.store(DONE, Release);
         let (joiner, joiners) = (t.joiner.take(), t.joiners.take());
-        let (failed, fatal) = (t.failed, t.fatal);
         drop(lock);
         if let Some(j) = joiner {
             self.wake(j);
         }
         if let Some(mut j) = joiners {
             j.wake_all(self);
-        }
-        if fatal && !failed.is_nil() {
-            // abort_on_exception, SystemExit: the main thread gets it.
-            if let Some(main) = self.tasks.get(self.tasks.main.load(Relaxed)) {
-                self.send_interrupt(main, failed);
-            }
         }
     }
     /// Starts a thread of object `v` that runs `block` with `args` and keywords (undef: none).
