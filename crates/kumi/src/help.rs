@@ -2,7 +2,7 @@
 
 const SHORT: &str = "\
 Usage: kumi [options] [--] [FILE [arguments]]
-       kumi irb                run Ruby line by line
+       kumi irb [FILE]         run Ruby line by line: as it is typed, or as FILE has it
        kumi xml FILE           count, cut and convert XML (kumi xml --help)
 
   -e 'code'       run this text; may be given several times

@@ -88,7 +88,10 @@ fn main() {
         environment::complaints().iter().for_each(|line| eprintln!("{line}"));
     }
     if as_irb {
-        settings.program = Program::Repl;
+        settings.program = Program::Repl(match settings.program {
+            Program::File(path) => Some(path),
+            _ => None,
+        });
     }
     std::process::exit(on_a_deep_stack(settings));
 }
@@ -110,7 +113,7 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
     let thread = std::thread::Builder::new().name("main".into()).stack_size(stack).spawn(move || {
         drop(held);
         let status = panic::catch_unwind(panic::AssertUnwindSafe(|| match settings.program {
-            Program::Repl => repl::run(settings),
+            Program::Repl(_) => repl::run(settings),
             _ => run::run(settings),
         }))
         .unwrap_or(INTERNAL_ERROR);

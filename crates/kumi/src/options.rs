@@ -8,8 +8,8 @@ pub enum Program {
     /// A file; `-` or nothing: standard input.
     File(String),
     Stdin,
-    /// `kumi irb`
-    Repl,
+    /// `kumi irb`, with a file to take its lines from.
+    Repl(Option<String>),
 }
 
 /// What to do instead of running a program.

@@ -4,7 +4,7 @@
 //! the editor asks for another line. Evaluating and showing is
 //! Ruby (`KumiSys.irb_*` in the prelude).
 
-use crate::options::Settings;
+use crate::options::{Program, Settings};
 use crate::run;
 use crate::setup::assemble;
 use kumi_core_system::OnInterrupt;
@@ -217,7 +217,18 @@ pub fn run(s: Settings) -> i32 {
             return run::finish(&mut cx, &s, Some(kumi_vm::Exit::Raise));
         }
     }
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let text = match &s.program {
+        Program::Repl(Some(path)) => match std::fs::read(path) {
+            Ok(text) => Some(String::from_utf8_lossy(&text).into_owned()),
+            Err(e) => {
+                eprintln!("kumi: cannot read {path}: {e}");
+                return 1;
+            }
+        },
+        _ => None,
+    };
+    let mut lines = text.as_ref().map(|t| t.lines());
+    let terminal = lines.is_none() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if terminal {
         println!("{} - type exit to leave", crate::Identity::description());
     }
@@ -241,7 +252,11 @@ pub fn run(s: Settings) -> i32 {
         } else {
             format!("kumi:{line:03}* ")
         };
-        match ed.readline(&prompt) {
+        let read = match &mut lines {
+            Some(lines) => lines.next().map(str::to_string).ok_or(ReadlineError::Eof),
+            None => ed.readline(&prompt),
+        };
+        match read {
             Ok(text) => {
                 kept.push_str(&text);
                 kept.push('\n');

@@ -135,7 +135,7 @@ fn read_script(s: &mut Settings) -> Result<Script, String> {
             x.name = "-e".into();
             return Ok(x);
         }
-        Program::Stdin | Program::Repl => {
+        Program::Stdin | Program::Repl(_) => {
             std::io::stdin().lock().read_to_end(&mut x.text).map_err(|e| format!("standard input: {e}"))?;
         }
         Program::File(f) => {

@@ -44,16 +44,23 @@ enum Mode {
     Json,
 }
 
+/// What is asked for: with the elements of a path, or of all.
+#[derive(Debug)]
+enum Task {
+    Table,
+    Count(Path),
+    Cut(Path),
+    Json(Path, Option<Vec<String>>),
+}
+
 /// The command line.
 #[derive(Debug)]
 struct Command {
-    mode: Mode,
-    fields: Option<Vec<String>>,
+    task: Task,
     first: u64,
     encoding: Option<String>,
     quiet: bool,
     file: String,
-    path: Option<Path>,
 }
 
 /// Why it ended early.
@@ -105,15 +112,41 @@ fn say(message: &str) {
 /// `lively`: the output goes to a terminal.
 fn run(command: &Command, lively: bool, out: &mut dyn Write) -> Result<(), Failure> {
     // Elements that are printed one by one show how far it is, and would be printed into the line.
-    let quiet = command.quiet || lively && command.mode != Mode::Count;
+    let quiet = command.quiet || lively && matches!(command.task, Task::Cut(_) | Task::Json(..));
     let mut document = read::Document::open(&command.file, command.encoding.as_deref(), quiet)?;
-    match (command.mode, &command.path) {
-        (Mode::Count, None) => count::table(&mut document, command.first, out),
-        (Mode::Count, Some(path)) => count::of(&mut document, path, command.first, out),
-        (Mode::Cut, Some(path)) => cut::elements(&mut document, path, command.first, out),
-        (Mode::Json, Some(path)) => convert::elements(&mut document, path, command.first, command.fields.as_deref(), out),
-        (_, None) => Err(Failure::Message("PATH is missing: it names the elements, such as /table/T".into())),
+    match &command.task {
+        Task::Table => count::table(&mut document, command.first, out),
+        Task::Count(path) => count::of(&mut document, path, command.first, out),
+        Task::Cut(path) => cut::elements(&mut document, path, command.first, out),
+        Task::Json(path, fields) => convert::elements(&mut document, path, command.first, fields.as_deref(), out),
     }
+}
+
+/// One switch each: `-jqn3` is `-j -q -n 3`.
+fn apart(args: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut args = args.iter();
+    for arg in args.by_ref() {
+        if arg == "--" {
+            out.push(arg.clone());
+            break;
+        }
+        match arg.strip_prefix('-').filter(|letters| letters.len() > 1 && !letters.starts_with('-')) {
+            None => out.push(arg.clone()),
+            Some(letters) => {
+                for (i, letter) in letters.char_indices() {
+                    out.push(format!("-{letter}"));
+                    let behind = &letters[i + letter.len_utf8()..];
+                    if matches!(letter, 'n' | 'f') && !behind.is_empty() {
+                        out.push(behind.to_string());
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    out.extend(args.cloned());
+    out
 }
 
 /// `None`: help was asked for.
@@ -121,6 +154,7 @@ fn parse(args: &[String]) -> Result<Option<Command>, String> {
     let mut mode = None;
     let (mut fields, mut first, mut encoding, mut quiet) = (None, u64::MAX, None, false);
     let mut plain: Vec<&str> = Vec::new();
+    let args = apart(args);
     let mut rest = args.iter();
     let mut only_files = false;
     while let Some(arg) = rest.next() {
@@ -130,7 +164,6 @@ fn parse(args: &[String]) -> Result<Option<Command>, String> {
         }
         let (name, glued) = match arg.split_once('=') {
             Some((n, v)) if n.starts_with("--") => (n, Some(v.to_string())),
-            _ if !arg.starts_with("--") && arg.len() > 2 && matches!(&arg[..2], "-n" | "-f") => (&arg[..2], Some(arg[2..].to_string())),
             _ => (arg.as_str(), None),
         };
         let mut value = |what: &str| match glued.clone().or_else(|| rest.next().cloned()) {
@@ -172,7 +205,14 @@ fn parse(args: &[String]) -> Result<Option<Command>, String> {
     if fields.is_some() && mode != Some(Mode::Json) {
         return Err("--fields goes with --json".into());
     }
-    Ok(Some(Command { mode: mode.unwrap_or(Mode::Count), fields, first, encoding, quiet, file: file.to_string(), path }))
+    let task = match (mode.unwrap_or(Mode::Count), path) {
+        (Mode::Count, None) => Task::Table,
+        (Mode::Count, Some(path)) => Task::Count(path),
+        (Mode::Cut, Some(path)) => Task::Cut(path),
+        (Mode::Json, Some(path)) => Task::Json(path, fields),
+        (_, None) => return Err("PATH is missing: it names the elements, such as /table/T".into()),
+    };
+    Ok(Some(Command { task, first, encoding, quiet, file: file.to_string() }))
 }
 
 #[cfg(test)]
@@ -185,9 +225,11 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere_and_may_be_glued() {
-        let c = parse(&words("-j a.xml --first=3 /t/r -fa,@b")).unwrap().unwrap();
-        assert_eq!((c.mode, c.first, c.file.as_str()), (Mode::Json, 3, "a.xml"));
-        assert_eq!(c.fields.unwrap(), ["a", "@b"]);
+        for line in ["-j a.xml --first=3 /t/r -fa,@b", "-jqn3 a.xml /t/r -f a,@b", "-qjfa,@b -n 3 -- a.xml /t/r"] {
+            let c = parse(&words(line)).unwrap().unwrap();
+            assert_eq!((c.first, c.file.as_str()), (3, "a.xml"), "{line}");
+            assert!(matches!(c.task, Task::Json(_, Some(fields)) if fields == ["a", "@b"]), "{line}");
+        }
     }
     #[test]
     fn what_does_not_fit_is_said() {
@@ -196,7 +238,9 @@ mod tests {
             ("-x -j a.xml /t", "choose one"),
             ("-n many a.xml", "needs a number"),
             ("a.xml /t b", "left over"),
-            ("--frob a.xml", "unknown option"),
+            ("--frob a.xml", "unknown option --frob"),
+            ("-qz a.xml", "unknown option -z"),
+            ("-x a.xml", "PATH is missing"),
             ("-f a a.xml /t", "goes with --json"),
             ("a.xml /t//", "PATH"),
         ] {
