@@ -478,7 +478,7 @@ class Array
 
   def inspect
     return "[]" if __ary_len(self) == 0
-    s = KumiSys.guard(:inspect, self) do
+    s = KumiSys.recursing(:inspect, self) do
       out = "["
       i = 0
       while i < __ary_len(self)
@@ -619,7 +619,7 @@ module KumiSys
 
   # Appends the elements of a, nested arrays included, to out.
   def self.join_into(out, a, separator, first)
-    done = guard(:join, a) do
+    done = recursing(:join, a) do
       i = 0
       while i < __ary_len(a)
         e = __ary_at(a, i)

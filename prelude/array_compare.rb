@@ -31,7 +31,7 @@ class Array
   def <=>(other)
     other = KumiSys.try_ary(other)
     return nil unless other
-    r = KumiSys.guard_pair(:<=>, self, other) do
+    r = KumiSys.recursing_pair(:<=>, self, other) do
       i = 0
       out = nil
       while i < __ary_len(self) && i < __ary_len(other)
@@ -157,7 +157,7 @@ module KumiSys
   # Are the elements equal one by one, by == or by eql?
   def self.array_equal?(a, b, eql)
     return false if __ary_len(a) != __ary_len(b)
-    r = guard_pair(eql ? :eql? : :==, a, b) do
+    r = recursing_pair(eql ? :eql? : :==, a, b) do
       i = 0
       same = true
       until __undef?(x = __ary_item(a, i))

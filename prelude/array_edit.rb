@@ -245,7 +245,7 @@ module KumiSys
   # Flattens a into out; whether there was anything to flatten.
   def self.flatten_into(out, a, depth)
     changed = false
-    ok = guard(:flatten, a) do
+    ok = recursing(:flatten, a) do
       i = 0
       while i < __ary_len(a)
         e = __ary_at(a, i)

@@ -2,7 +2,7 @@
 module Comparable
   def ==(other)
     return true if __same(self, other)
-    r = KumiSys.guard_pair(:compare, self, other) { [self <=> other] }
+    r = KumiSys.recursing_pair(:compare, self, other) { [self <=> other] }
     return false if __same(r, nil)
     c = __ary_at(r, 0)
     return false if __same(c, nil)

@@ -178,27 +178,27 @@ module KumiSys
 
   # Runs the block unless it already runs for this object and operation further
   # out on this fiber; nil then.
-  def self.guard(op, obj)
-    return nil unless __guard_enter(op, obj, nil)
+  def self.recursing(op, obj)
+    return nil unless __recursion_enter(op, obj, nil)
     begin
       yield
     ensure
-      __guard_leave(op, obj, nil)
+      __recursion_leave(op, obj, nil)
     end
   end
 
   # The same for a pair of objects (comparisons).
-  def self.guard_pair(op, a, b)
-    return nil unless __guard_enter(op, a, b)
+  def self.recursing_pair(op, a, b)
+    return nil unless __recursion_enter(op, a, b)
     begin
       yield
     ensure
-      __guard_leave(op, a, b)
+      __recursion_leave(op, a, b)
     end
   end
 
   def self.recursive?(obj, op)
-    __guard_active(op, obj, nil)
+    __recursion_active(op, obj, nil)
   end
 
   def self.cmp_fail(a, b)
@@ -218,7 +218,7 @@ module KumiSys
   end
 
   def self.raise_frozen(obj)
-    kind, shown = guard(:frozen_error, obj) { [singleton_text(obj), inspect(obj)] } || [nil, "..."]
+    kind, shown = recursing(:frozen_error, obj) { [singleton_text(obj), inspect(obj)] } || [nil, "..."]
     raise FrozenError.new("can't modify frozen #{kind || __describe_class(obj)}: #{shown}", receiver: obj)
   end
 

@@ -213,7 +213,7 @@ class Enumerator
   def inspect
     name = __describe_class(self)
     return "#<#{name}: uninitialized>" unless @__meth
-    s = KumiSys.guard(:inspect, self) do
+    s = KumiSys.recursing(:inspect, self) do
       "#<#{name}: #{KumiSys.inspect(@__recv)}:#{@__meth}#{KumiSys.show_args(@__args, @__opts)}>"
     end
     s || "#<#{name}: ...>"
@@ -434,7 +434,7 @@ module KumiSys
     name = __describe_class(enum)
     parts = __ivar_get(enum, :@__enums)
     return "#<#{name}: uninitialized>" unless parts
-    guard(:inspect, enum) { "#<#{name}: [#{parts.map { |e| inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
+    recursing(:inspect, enum) { "#<#{name}: [#{parts.map { |e| inspect(e) }.join(", ")}]>" } || "#<#{name}: ...>"
   end
 
   # What may be given as an enumerator's size: nil, something to call, infinity, or an Integer.

@@ -104,7 +104,7 @@ module KumiSys
     return false unless __hash_len(a) == __hash_len(b)
     return true if __hash_len(a) == 0
     return false unless a.compare_by_identity? == b.compare_by_identity?
-    r = guard_pair(eql ? :eql? : :==, a, b) { hash_equal_entries(a, b, eql) }
+    r = recursing_pair(eql ? :eql? : :==, a, b) { hash_equal_entries(a, b, eql) }
     r.nil? ? true : r
   end
 
@@ -169,10 +169,10 @@ module KumiSys
   # a value that depends on its size alone.
   def self.hash_outer(obj, size)
     throw :__kumi_recursive_hash, true if recursive?(obj, :hash)
-    return guard(:hash, obj) { yield } if recursive?(self, :hash_outer)
+    return recursing(:hash, obj) { yield } if recursive?(self, :hash_outer)
     r = nil
     recursive = catch(:__kumi_recursive_hash) do
-      guard(:hash_outer, self) { guard(:hash, obj) { r = yield } }
+      recursing(:hash_outer, self) { recursing(:hash, obj) { r = yield } }
       false
     end
     recursive ? __hash_start(2, size) : r
@@ -524,7 +524,7 @@ class Hash
 
   def inspect
     return "{}" if __hash_len(self) == 0
-    KumiSys.guard(:inspect, self) do
+    KumiSys.recursing(:inspect, self) do
       s = +"{"
       first = true
       h = __hash_view(self)

@@ -130,7 +130,7 @@ module KumiSys
   def self.puts_one(io, x)
     unless __is_a(x, String)
       if (list = try_ary(x))
-        done = guard(:puts, list) do
+        done = recursing(:puts, list) do
           list.each { |e| puts_one(io, e) }
           true
         end

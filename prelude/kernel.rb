@@ -19,7 +19,7 @@ module KumiSys
   # #<Foo a=1>: instance variables and their values.
   def self.inspect_ivars(x, names)
     head = __any_to_s(x)
-    guard(:inspect, x) do
+    recursing(:inspect, x) do
       s = +"#{head[0, head.size - 1]}"
       first = true
       names.each do |name|

@@ -268,7 +268,7 @@ class Enumerator
 
     def inspect
       return "#<Enumerator::Lazy: uninitialized>" unless @__run
-      s = KumiSys.guard(:inspect, self) do
+      s = KumiSys.recursing(:inspect, self) do
         tail = @__meth ? ":#{@__meth}#{KumiSys.show_args(@__args, nil)}" : ""
         "#<#{__describe_class(self)}: #{KumiSys.inspect(@__parent)}#{tail}>"
       end

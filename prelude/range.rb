@@ -520,7 +520,7 @@ class Range
   def inspect
     lo = __range_lo(self)
     hi = __range_hi(self)
-    s = KumiSys.guard(:inspect, self) do
+    s = KumiSys.recursing(:inspect, self) do
       out = +""
       out << KumiSys.inspect(lo) if !__same(lo, nil) || __same(hi, nil)
       out << (__range_excl(self) ? "..." : "..")
@@ -533,7 +533,7 @@ end
 
 module KumiSys
   def self.range_equal?(a, b, eql)
-    r = guard_pair(eql ? :eql? : :==, a, b) do
+    r = recursing_pair(eql ? :eql? : :==, a, b) do
       from = __range_lo(a)
       to = __range_hi(a)
       [__range_excl(a) == __range_excl(b) &&

@@ -267,7 +267,7 @@ class Set
     b = KumiSys.set_hash(other)
     return false unless __hash_len(a) == __hash_len(b)
     return false unless a.compare_by_identity? == b.compare_by_identity?
-    r = KumiSys.guard_pair(:==, self, other) { KumiSys.set_within?(a, b) }
+    r = KumiSys.recursing_pair(:==, self, other) { KumiSys.set_within?(a, b) }
     r.nil? ? true : r
   end
   alias_method :eql?, :==
@@ -356,7 +356,7 @@ class Set
     plain = __same(__class(self), Set)
     head = plain ? "Set[" : "#<#{__class(self)}: {"
     tail = plain ? "]" : "}>"
-    KumiSys.guard(:inspect, self) do
+    KumiSys.recursing(:inspect, self) do
       head + to_a.map { |x| KumiSys.inspect(x) }.join(", ") + tail
     end || "#{head}...#{tail}"
   end
@@ -449,7 +449,7 @@ module KumiSys
   end
 
   def self.set_flatten(s, into)
-    done = guard(:flatten, s) do
+    done = recursing(:flatten, s) do
       s.each { |x| __is_a(x, Set) ? set_flatten(x, into) : into.add(x) }
       true
     end

@@ -34,7 +34,7 @@ class String
   def <=>(other)
     text = KumiSys.try_str(other)
     return self <=> text unless __same(text, nil)
-    r = KumiSys.guard_pair(:string_compare, self, other) { [other <=> self] }
+    r = KumiSys.recursing_pair(:string_compare, self, other) { [other <=> self] }
     return nil if __same(r, nil)
     c = __ary_at(r, 0)
     return nil if __same(c, nil)

@@ -171,7 +171,7 @@ module KumiSys
   def self.struct_equal?(a, b, eql)
     return true if __same(a, b)
     return false unless __same(__class(a), __class(b))
-    r = guard_pair(eql ? :eql? : :==, a, b) do
+    r = recursing_pair(eql ? :eql? : :==, a, b) do
       i = 0
       n = __struct_size(a)
       i += 1 while i < n && (__same(x = __struct_get(a, i), y = __struct_get(b, i)) || (eql ? x.eql?(y) : x == y))
@@ -209,7 +209,7 @@ module KumiSys
   def self.struct_inspect(s, what)
     name = __class_path(__class(s))
     head = name ? "#<#{what} #{name}" : "#<#{what}"
-    guard(:inspect, s) do
+    recursing(:inspect, s) do
       parts = []
       i = 0
       __struct_members(s).each do |m|

@@ -63,7 +63,7 @@ class Time
 
   def <=>(other)
     return self <=> other if __is_a(other, Time)
-    KumiSys.guard_pair(:<=>, self, other) do
+    KumiSys.recursing_pair(:<=>, self, other) do
       r = other <=> self
       return nil if __same(r, nil)
       return r > 0 ? -1 : r < 0 ? 1 : 0

@@ -1,7 +1,7 @@
 //! Values that the loop has put into code: literals made once, once-slots, cached constants; and inline caches emptied.
 //!
 //! **Invariant.** A literal's cell goes from undef to its value once and stays. What is forgotten is forgotten while the
-//! world stands still.
+//! world is stopped.
 
 use crate::{ISeq, Op};
 use kumi_heap::Value;

@@ -164,7 +164,7 @@ impl<'s> Tree<'s> {
         if src.len() > i32::MAX as usize {
             return Err(SyntaxError::plain(opts, opts.line, "program too large"));
         }
-        kumi_room::make_way();
+        kumi_budget::make_way();
         let parsed = ruby_prism::parse_with_options(src, parse_options);
         if parsed.is_failure() {
             return Err(SyntaxError::from_parse(&parsed, opts));

@@ -61,12 +61,12 @@ impl Drop for Token {
 }
 
 /// A filled batch, and where its readers are.
-pub(crate) struct Ready {
+pub(crate) struct FilledBatch {
     pub batch: Batch,
     pub at: usize,
 }
 
-impl Ready {
+impl FilledBatch {
     pub fn peek(&self) -> Option<Item> {
         self.batch.items.get(self.at).copied()
     }
@@ -77,7 +77,7 @@ pub(crate) struct State {
     busy: bool,
     /// Blocking work of the source was given out in this process's generation; 0: none is out.
     job: u32,
-    queue: VecDeque<Ready>,
+    queue: VecDeque<FilledBatch>,
     spare: Vec<Batch>,
     router: Router,
     context: Context,
@@ -169,7 +169,7 @@ impl State {
     }
 
     /// The batch that is read now, which has something left, and what is needed to route it.
-    pub fn front(&mut self) -> Option<(&mut Ready, &mut Router, &Context)> {
+    pub fn front(&mut self) -> Option<(&mut FilledBatch, &mut Router, &Context)> {
         while self.queue.front().is_some_and(|ready| ready.at >= ready.batch.items.len()) {
             if let Some(mut ready) = self.queue.pop_front() {
                 ready.batch.clear();
@@ -199,7 +199,7 @@ impl State {
 
     /// Nothing of the document can be reached any more, or it was closed: frees everything.
     #[must_use]
-    fn shut(&mut self, end: Result<(), Arc<Failure>>) -> (Option<Box<Work>>, VecDeque<Ready>, Vec<Batch>) {
+    fn shut(&mut self, end: Result<(), Arc<Failure>>) -> (Option<Box<Work>>, VecDeque<FilledBatch>, Vec<Batch>) {
         self.end.get_or_insert(end);
         self.over = true;
         self.change();
@@ -336,7 +336,7 @@ impl Registry {
         self.shared.counters.opened.fetch_sub(1, Ordering::Relaxed);
         let work = {
             let mut state = document.producer.lock();
-            state.queue.push_back(Ready { batch, at: 0 });
+            state.queue.push_back(FilledBatch { batch, at: 0 });
             state.end = Some(Ok(()));
             state.work.take()
         };
@@ -473,7 +473,7 @@ impl Producer {
     }
 
     /// Frees what nobody can reach.
-    fn tidy(&self, state: &mut State) -> Option<(Option<Box<Work>>, VecDeque<Ready>, Vec<Batch>)> {
+    fn tidy(&self, state: &mut State) -> Option<(Option<Box<Work>>, VecDeque<FilledBatch>, Vec<Batch>)> {
         if state.over {
             let left = state.work.is_some() || !state.queue.is_empty();
             return left.then(|| state.shut(Ok(())));

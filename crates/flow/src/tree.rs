@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use kumi_xml::{Card, ClassId, Kind, Place, RowView, Schema};
+use kumi_xml::{Card, ClassId, FieldPath, Kind, RowView, Schema};
 use parking_lot::Mutex;
 
 use crate::cell::{Cell, RowHandle, What, view};
@@ -109,7 +109,7 @@ impl Node {
         state.row = row.into();
         let view = view(row);
         for (i, (slot, field)) in state.slots.iter_mut().zip(fields).enumerate() {
-            if matches!(slot, Slot::Pending) && matches!(field.place, Place::Attribute(_) | Place::Outer { .. }) {
+            if matches!(slot, Slot::Pending) && matches!(field.place, FieldPath::Attribute(_) | FieldPath::Outer { .. }) {
                 *slot = if view.range(i).is_some() { Slot::InRow } else { Slot::Absent };
             }
         }

@@ -140,7 +140,7 @@ impl Heap {
                     }
                 }
                 for c in &mut lock(&shared.classes).all {
-                    // SAFETY: the world stands still, and the mark is this thread's to begin.
+                    // SAFETY: the world is stopped, and the mark is this thread's to begin.
                     if unsafe { c.alone() }.data.take_changed() && is_marked(c.val()) {
                         m.rescan(c.val());
                     }
@@ -244,9 +244,9 @@ impl HeapShared {
         let live = self.live_bytes.load(Relaxed) as isize;
         if full {
             // A young one counts old cells that have died.
-            kumi_room::lives(live.max(0) as usize);
+            kumi_budget::lives(live.max(0) as usize);
         }
-        kumi_room::watch();
+        kumi_budget::watch();
         self.young.collected(begun, live.max(0) as usize);
         let mut budget = self.young.bytes() as isize;
         let max = self.max();
@@ -268,7 +268,7 @@ fn forget_dead(shared: &HeapShared, full: bool, syms: Option<&SymMarks>) {
     weak.retain(|v| alive(*v));
     for v in &weak {
         if let Some(d) = v.cell::<DataObj>() {
-            // SAFETY: the world stands still.
+            // SAFETY: the world is stopped.
             unsafe { d.alone() }.payload.weak(&alive);
         }
     }
@@ -290,7 +290,7 @@ fn forget_dead(shared: &HeapShared, full: bool, syms: Option<&SymMarks>) {
     if full || classes.old < before {
         for c in &mut classes.all {
             // Class tables hold weak lists of dependents.
-            // SAFETY: the world stands still, and the tables' lock is held.
+            // SAFETY: the world is stopped, and the tables' lock is held.
             unsafe { c.alone() }.data.unnoted().dependents.retain(|d| alive(d.val()));
             c.data.mro.forget_old();
         }

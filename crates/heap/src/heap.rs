@@ -13,11 +13,11 @@ mod side;
 mod tests;
 
 use crate::Value;
+use crate::alloc_site::Sites;
 use crate::cells::shape::Shapes;
 use crate::lockfree::deferred::{self, Deferred};
 use crate::nursery::{LEAVE, Nursery};
 use crate::shared::{HeapShared, lock};
-use crate::site::Sites;
 use crate::space::young::Young;
 use crate::space::{Cursor, IN, Lists, OUTSIDE};
 use crate::watch::stat::{Counters, GcStat};
@@ -97,7 +97,7 @@ pub struct Heap {
     /// Sites of allocation (`site.rs`).
     pub(crate) sites: Sites,
     /// While a profile is made (`sample.rs`).
-    pub(crate) sampler: Option<Box<crate::site::sample::Sampler>>,
+    pub(crate) sampler: Option<Box<crate::alloc_site::sample::Sampler>>,
     pub(crate) shared: Arc<HeapShared>,
 }
 

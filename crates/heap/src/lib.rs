@@ -12,13 +12,14 @@
 //! Before a store into a cell that is not new: [`Heap::before_store`] (`nursery.rs`).
 //!
 //! The rooms, from below: `lockfree` (what is read beside who changes it, and where replaced memory goes), `cells` (values and
-//! layouts, their locks), `watch` (what is told), `space` (blocks, sweeping, budgets), `mark`, `site` (where cells are born and
+//! layouts, their locks), `watch` (what is told), `space` (blocks, sweeping, budgets), `mark`, `alloc_site` (where cells are born and
 //! what becomes of them), `verify`. `heap` is one worker's heap and `shared` what all of a runtime have, which the rooms extend.
 //!
 //! Floors below: `kumi-num` (big integers are a cell kind). Nothing here knows of
 //! bytecode, tasks or methods.
 #![deny(missing_docs)]
 
+mod alloc_site;
 mod cells;
 mod collect;
 mod heap;
@@ -26,11 +27,16 @@ mod lockfree;
 mod mark;
 mod nursery;
 mod shared;
-mod site;
 mod space;
 mod verify;
 mod watch;
 
+pub use alloc_site::sample::{Birth, Sampled};
+pub use alloc_site::series::{Placed, Series};
+pub use alloc_site::{
+    AllocSiteBook, AllocSiteKey, AllocSiteMode, AllocSiteNews, AllocSitePolicy, AllocSiteProbe, AllocSiteReport, AllocSiteTable,
+    BirthPlace, CalledBy, Fate, Fates, NODE_TICKS, Strategy,
+};
 pub use cells::census::{SLOT_SIZES, each_child, memory_of, slot_size};
 pub use cells::class::{ClassData, ClassObj, Const, Instance, Role};
 pub use cells::hash::{Busy, Entry, HashData, HashObj, Missing};
@@ -47,11 +53,6 @@ pub use lockfree::deferred;
 pub use lockfree::latch::Latch;
 pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use shared::HeapShared;
-pub use site::sample::{Birth, Sampled};
-pub use site::series::{Placed, Series};
-pub use site::{
-    CalledBy, Fate, Fates, NODE_TICKS, Place, SiteBook, SiteKey, SiteMode, SiteNews, SitePolicy, SiteProbe, SiteReport, SiteTable, Strategy,
-};
 pub use verify::{Look, Moment, verify};
 pub use watch::gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
 pub use watch::histogram::Histogram;

@@ -12,10 +12,10 @@
 //! A cell that leaves (is *published*) stays where it is; so does a nursery in which too little comes free: it
 //! *retires*, what lives in it leaves, and a fresh nursery is taken. Nothing moves and nobody else is stopped.
 
+use crate::alloc_site::Fate;
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
 use crate::heap::{Heap, Rule};
-use crate::site::Fate;
 use crate::space::IN;
 use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
 use crate::watch::stat::{Counters, NurseryDone};

@@ -89,7 +89,7 @@ pub struct HeapShared {
     /// How much may be allocated outside nurseries between two node collections.
     pub(crate) young: Young,
     /// Sites of allocation.
-    pub(crate) book: crate::site::SiteBook,
+    pub(crate) book: crate::alloc_site::AllocSiteBook,
     /// A collection is wished for.
     pub(crate) wants: AtomicBool,
     /// Somebody waits for workers to come to a safepoint: what can be put off is.
@@ -123,7 +123,7 @@ pub struct HeapShared {
     /// What is counted, and the collections' log.
     pub stats: Stats,
     /// Samples of an allocation profile whose cells left their nurseries, by address.
-    pub(crate) births: Mutex<FxHashMap<u64, crate::site::sample::Birth>>,
+    pub(crate) births: Mutex<FxHashMap<u64, crate::alloc_site::sample::Birth>>,
     pub(crate) orphans: Mutex<Vec<Orphan>>,
     /// Stores that are begun without a lock.
     pub(crate) gates: Arc<Gates>,
@@ -223,7 +223,7 @@ impl HeapShared {
     pub fn prepare_help(&self) {
         self.helpers.prepare();
     }
-    /// The calling thread stands still at a stop, and helps the collection with its marking as long as `stays` says. It comes
+    /// The calling thread is stopped, and helps the collection with its marking as long as `stays` says. It comes
     /// back sooner where there are enough of its kind or nothing to do for some 100 microseconds.
     pub fn help(&self, stays: impl Fn() -> bool) {
         self.helpers.lend(stays);
@@ -237,7 +237,7 @@ impl HeapShared {
         self.helpers.set_threads(n);
     }
     /// The sites of allocation.
-    pub fn book(&self) -> &crate::site::SiteBook {
+    pub fn book(&self) -> &crate::alloc_site::AllocSiteBook {
         &self.book
     }
     /// Somebody waits for workers to come to a safepoint, or does no longer.
@@ -293,11 +293,11 @@ impl HeapShared {
     /// May `bytes` more be allocated at once? Natives ask before large requests; small ones are never refused.
     #[inline]
     pub(crate) fn can_allocate(&self, bytes: usize) -> bool {
-        bytes < kumi_room::LARGE || self.has_room(bytes)
+        bytes < kumi_budget::LARGE || self.has_room(bytes)
     }
     #[cold]
     fn has_room(&self, bytes: usize) -> bool {
-        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max() && kumi_room::fits(bytes)
+        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max() && kumi_budget::fits(bytes)
     }
     /// Live bytes at the last collection are beyond the limit.
     ///

@@ -176,7 +176,7 @@ fn a_crew_does_all_the_work_of_a_marking() {
     });
 }
 
-/// A thread that stands still and lends itself does the job in the crew's stead, or is not there: `run` waits for it in the
+/// A thread that is stopped and lends itself does the job in the crew's stead, or is not there: `run` waits for it in the
 /// one case, and for nobody in the other.
 #[test]
 fn who_is_lent_is_in_no_job_that_is_over() {

@@ -126,9 +126,9 @@ struct World {
     readers: Readers,
     word: AtomicUsize,
     buffers: [Buffer; 3],
-    /// One worker's list; it stands still while the other has it.
+    /// One worker's list; it is stopped while the other has it.
     list: Deferred,
-    /// 1: the worker stands still, 2: it may go on.
+    /// 1: the worker is stopped, 2: it may go on.
     stands: AtomicUsize,
 }
 // SAFETY: the model checker watches the list.
@@ -155,7 +155,7 @@ impl World {
     /// The collection at a stop, and what a worker sweeps after it.
     fn collect(&self) {
         let (stop, oldest) = self.readers.stop();
-        // SAFETY: the model's other threads stand still, or are readers.
+        // SAFETY: the model's other threads are stopped, or are readers.
         unsafe { self.list.release_old(stop, oldest) };
         while self.list.free_some() {}
     }
@@ -208,7 +208,7 @@ fn beside_a_reader(how: Reader, parallel: bool) {
     assert_eq!(w.list.bytes(), 0);
 }
 
-/// A worker replaces what another active one reads between its safepoints, and that one collects when the worker stands still.
+/// A worker replaces what another active one reads between its safepoints, and that one collects when the worker is stopped.
 fn beside_an_active_worker(parallel: bool, waits: bool) {
     let w = World::new();
     let other = w.clone();
@@ -267,7 +267,7 @@ fn a_collection_that_waits_for_nobody_takes_a_list_in_use() {
 
 // --- values replaced as a whole -------------------------------------------------------------------
 
-/// A reader looks at the value while its owner replaces it; old ones are forgotten when the reader stands still.
+/// A reader looks at the value while its owner replaces it; old ones are forgotten when the reader is stopped.
 fn published(early: bool) {
     let p = Arc::new((RcuCell::new(Buffer::new()), AtomicUsize::new(0)));
     let other = p.clone();

@@ -5,7 +5,7 @@
 //! sizes that are powers of two; all others they round up by the alignment first (48 bytes lie in a block of 64, 1,500 in one
 //! of 1,792), by a longer way.
 //!
-//! Large pieces are counted, and may be refused (`kumi_room`). Where the system has nothing, a part of the reserve is given back to it
+//! Large pieces are counted, and may be refused (`kumi_budget`). Where the system has nothing, a part of the reserve is given back to it
 //! and it is asked again.
 
 use libmimalloc_sys as mi;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub struct Allocator;
 
 /// Pieces of this size and above are counted.
-const LARGE: usize = kumi_room::LARGE;
+const LARGE: usize = kumi_budget::LARGE;
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that were freed so far in large pieces, or are about to be.
@@ -27,7 +27,7 @@ pub fn freed_in_large() -> usize {
 fn count(bytes: usize) {
     if bytes >= LARGE {
         FREED.fetch_add(bytes, Relaxed);
-        kumi_room::went(bytes);
+        kumi_budget::went(bytes);
     }
 }
 /// What `take` gives, a piece of `bytes`.
@@ -43,8 +43,8 @@ fn got(bytes: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
 #[inline(never)]
 fn out_of_reserve(take: impl Fn() -> *mut u8) -> *mut u8 {
     loop {
-        if !kumi_room::release() {
-            kumi_room::last_words();
+        if !kumi_budget::release() {
+            kumi_budget::last_words();
         }
         let p = take();
         if !p.is_null() {
@@ -55,17 +55,17 @@ fn out_of_reserve(take: impl Fn() -> *mut u8) -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn large(bytes: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
-    if kumi_room::is_beyond(bytes) {
+    if kumi_budget::is_beyond(bytes) {
         return std::ptr::null_mut();
     }
     let mut p = take();
     if p.is_null() {
-        if kumi_room::may_refuse() {
+        if kumi_budget::may_refuse() {
             return p;
         }
         p = out_of_reserve(take);
     }
-    kumi_room::came(bytes);
+    kumi_budget::came(bytes);
     p
 }
 

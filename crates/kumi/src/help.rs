@@ -40,7 +40,7 @@ const MORE: &str = "\
   --gc-log[=FILE] a line for each node collection (young, full) on standard error or in FILE;
                   --gc-log=all[,FILE]: for each nursery collection too. A line has the time since the start, the kind
                   and number, the cause, the worker, live bytes before and after, what was freed, and in milliseconds
-                  the pause from request to resume, the time until all workers stood still, and marking
+                  the pause from request to resume, the time until all workers were stopped, and marking
   --profile=alloc bytes and objects allocated by Ruby line, and what became of them, shown at the end
   --profile=heap  what lives at the end, by class and by the line that allocated it
   --profile-out FILE

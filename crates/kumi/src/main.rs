@@ -19,12 +19,12 @@ static SMALL_START: extern "C" fn() = {
         // SAFETY: sets a number in a table; any time is right for it.
         unsafe { libmimalloc_sys::mi_option_set(ARENA_EAGER_COMMIT, 0) };
         // An arena is a gigabyte of address space, which `ulimit -v` may not grant to it and to all else.
-        if let Some(most) = kumi_room::address_space_limit() {
+        if let Some(most) = kumi_budget::address_space_limit() {
             /// `mi_option_arena_reserve`, in KiB.
             const ARENA_RESERVE: libmimalloc_sys::mi_option_t = 23;
             // SAFETY: as above.
             unsafe { libmimalloc_sys::mi_option_set(ARENA_RESERVE, (most / 16 / 1024).clamp(32 << 10, 1 << 20) as _) };
-            kumi_room::hold(most);
+            kumi_budget::hold(most);
         }
     }
     lazily
@@ -98,7 +98,7 @@ fn main() {
 
 fn on_a_deep_stack(settings: Settings) -> i32 {
     panic::set_hook(Box::new(|info| {
-        if kumi_room::is_refusal(info.payload()) {
+        if kumi_budget::is_refusal(info.payload()) {
             return;
         }
         eprintln!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info));
@@ -106,7 +106,7 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
             eprintln!("{}", std::backtrace::Backtrace::force_capture());
         }
     }));
-    let stack = kumi_room::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
+    let stack = kumi_budget::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
     // Signals are for the interpreter's thread, whose waits they end: this one only waits for it to end.
     let held = kumi_core_system::hold();
     let process = std::process::id();

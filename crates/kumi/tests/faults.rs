@@ -29,7 +29,7 @@ fn detached(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     }
 }
 fn stopped(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.stop_world(|_| -> R { panic!("while the world stood still") }).unwrap_or(Ok(Value::NIL))
+    cx.stop_world(|_| -> R { panic!("while the world was stopped") }).unwrap_or(Ok(Value::NIL))
 }
 fn with_state(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let s = cx.state::<Vec<u8>>();

@@ -105,14 +105,14 @@ pub(crate) fn round_to_f64(m: u64, e: i64, sticky: bool) -> f64 {
 const SCRATCH: usize = 8;
 
 /// Words of numbers that are looked at no closer.
-const FEW: usize = kumi_room::LARGE / 64;
+const FEW: usize = kumi_budget::LARGE / 64;
 
 /// Goes on if there is room for `times` what these take.
 #[inline]
 fn room_for(of: &[&BigInt], times: usize) {
     let words: usize = of.iter().map(|n| n.0.as_sign_words().1.len()).sum();
     if words >= FEW {
-        kumi_room::ask(words * 8 * times);
+        kumi_budget::ask(words * 8 * times);
     }
 }
 /// The same for `f`, which makes such numbers: null is an answer that the library can take from the allocator.
@@ -122,8 +122,8 @@ fn with_room<T>(of: &[&BigInt], times: usize, f: impl FnOnce() -> T) -> T {
     if words < FEW {
         return f();
     }
-    kumi_room::ask(words * 8 * times);
-    kumi_room::asking(f)
+    kumi_budget::ask(words * 8 * times);
+    kumi_budget::asking(f)
 }
 
 impl BigInt {
@@ -174,7 +174,7 @@ impl BigInt {
         if body.is_empty() || !(2..=36).contains(&radix) || !body.iter().all(|&c| (c as char).is_digit(radix)) {
             return None;
         }
-        kumi_room::ask(body.len() * 2);
+        kumi_budget::ask(body.len() * 2);
         let text = std::str::from_utf8(body).ok()?;
         let u = UBig::from_str_radix(text, radix).ok()?;
         Some(BigInt(IBig::from_parts(if neg { DSign::Negative } else { DSign::Positive }, u)))
@@ -375,9 +375,9 @@ impl BigInt {
         }
         let bits = pow_bits(self.magnitude_bits(), exp).filter(|b| *b <= MAX_POWER_BITS).ok_or(TooLarge)?;
         let bytes = (bits / 8) as usize * SCRATCH;
-        kumi_room::ask(bytes);
+        kumi_budget::ask(bytes);
         let power = || BigInt(self.0.pow(exp as usize));
-        Ok(if bytes < kumi_room::LARGE { power() } else { kumi_room::asking(power) })
+        Ok(if bytes < kumi_budget::LARGE { power() } else { kumi_budget::asking(power) })
     }
 
     /// `self ** exp mod m` for `exp >= 0`, with the modulus' sign. `None` when `m` is zero or
@@ -483,14 +483,14 @@ impl BigInt {
             return Some(vec![BigInt::ZERO]);
         }
         if let (Some(r @ 2..=36), Some(_)) = (base.to_u64(), self.0.as_ubig()) {
-            kumi_room::ask((self.magnitude_bits() / u64::from(r.ilog2())) as usize * 32);
+            kumi_budget::ask((self.magnitude_bits() / u64::from(r.ilog2())) as usize * 32);
             // The library's radix conversion divides and conquers.
             let text = self.to_string_radix(r as u32).into_bytes();
             let value = |c: u8| (c as char).to_digit(36).unwrap_or(0) as u64;
             return Some(text.iter().rev().map(|&c| BigInt::from_u64(value(c))).collect());
         }
         // An Integer for each digit.
-        kumi_room::ask((self.magnitude_bits() / base.magnitude_bits().max(1)) as usize * 48);
+        kumi_budget::ask((self.magnitude_bits() / base.magnitude_bits().max(1)) as usize * 48);
         let mut out = Vec::new();
         split_digits(self.clone(), base, &mut out);
         while out.last().is_some_and(BigInt::is_zero) {

@@ -19,9 +19,9 @@ impl BigInt {
         match self.magnitude_bits().checked_add(n) {
             Some(b) if b <= MAX_BITS => {
                 let bytes = (b / 8) as usize;
-                kumi_room::ask(bytes);
+                kumi_budget::ask(bytes);
                 let shifted = || BigInt(&self.0 << n as usize);
-                Ok(if bytes < kumi_room::LARGE { shifted() } else { kumi_room::asking(shifted) })
+                Ok(if bytes < kumi_budget::LARGE { shifted() } else { kumi_budget::asking(shifted) })
             }
             _ => Err(TooLarge),
         }

@@ -30,7 +30,7 @@
 //! Everything here is a pure function of its arguments (but for [`random::os_bytes`] and [`random::new_seed`]); nothing
 //! knows about objects, exceptions or encodings. A result that could be larger than memory is
 //! announced before it is computed ([`big::pow_bits`], `Err(TooLarge)`), so that callers raise
-//! instead of aborting. Where the process's memory is bounded ([`kumi_room`]) a large result may be refused by unwinding.
+//! instead of aborting. Where the process's memory is bounded ([`kumi_budget`]) a large result may be refused by unwinding.
 //!
 //! # What is where
 //! - [`big`]: [`BigInt`]; [`cost`]: how long its operations take

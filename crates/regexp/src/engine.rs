@@ -224,7 +224,7 @@ impl Program {
     /// Compiles engine text.
     pub(crate) fn new(text: &[u8], options: u32, enc: EncIndex) -> Result<Program, (c_int, String)> {
         init();
-        kumi_room::make_way();
+        kumi_budget::make_way();
         let mut raw: onig::OnigRegex = ptr::null_mut();
         let mut info = onig::OnigErrorInfo { enc: ptr::null_mut(), par: ptr::null_mut(), par_end: ptr::null_mut() };
         let range = text.as_ptr_range();

@@ -38,7 +38,7 @@ pub enum Token {
 
 /// Where a worker is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Rest {
     Awake,
     Parked,
     Polling,
@@ -46,7 +46,7 @@ pub enum Place {
 
 struct State {
     token: Token,
-    place: Place,
+    place: Rest,
 }
 
 #[repr(align(128))]
@@ -90,7 +90,7 @@ pub struct Idle {
 impl Idle {
     pub fn new(workers: usize) -> Idle {
         let seat = |_| Seat {
-            state: Mutex::new(State { token: Token::None, place: Place::Awake }),
+            state: Mutex::new(State { token: Token::None, place: Rest::Awake }),
             woken: Condvar::new(),
             marked: AtomicBool::new(false),
             searches: AtomicBool::new(false),
@@ -204,7 +204,7 @@ impl Idle {
                 self.keep(w, token);
                 return Err(token);
             }
-            s.place = if polls { Place::Polling } else { Place::Parked };
+            s.place = if polls { Rest::Polling } else { Rest::Parked };
         }
         if !polls {
             lock(&self.parked).push(w);
@@ -233,9 +233,9 @@ impl Idle {
     pub fn get_up(&self, w: usize) -> Token {
         let (token, was) = {
             let mut s = lock(&self.seats[w].state);
-            (std::mem::replace(&mut s.token, Token::None), std::mem::replace(&mut s.place, Place::Awake))
+            (std::mem::replace(&mut s.token, Token::None), std::mem::replace(&mut s.place, Rest::Awake))
         };
-        if was == Place::Parked {
+        if was == Rest::Parked {
             lock(&self.parked).retain(|&x| x != w);
         }
         if kept("who lies down is counted") {
@@ -283,21 +283,21 @@ impl Idle {
 
     /// Leaves a token and wakes the worker if it is parked; one that polls must be rung by the caller. Says where it was.
     /// `Search` and `Role` are only left with a sleeper that has no token yet (else: `Awake`).
-    pub fn wake(&self, w: usize, token: Token) -> Place {
-        let Some(seat) = self.seats.get(w) else { return Place::Awake };
+    pub fn wake(&self, w: usize, token: Token) -> Rest {
+        let Some(seat) = self.seats.get(w) else { return Rest::Awake };
         let mut s = lock(&seat.state);
-        if token != Token::Look && (s.place == Place::Awake || s.token != Token::None) {
-            return Place::Awake;
+        if token != Token::Look && (s.place == Rest::Awake || s.token != Token::None) {
+            return Rest::Awake;
         }
         let place = s.place;
-        if place != Place::Awake || kept("a token waits for who is awake") {
+        if place != Rest::Awake || kept("a token waits for who is awake") {
             s.token = s.token.max(token);
         }
-        if place == Place::Awake {
+        if place == Rest::Awake {
             seat.marked.store(true, Relaxed);
         }
         drop(s);
-        if place == Place::Parked {
+        if place == Rest::Parked {
             seat.woken.notify_one();
         }
         place
@@ -322,19 +322,19 @@ impl Idle {
     pub fn sleeping_poller(&self) -> Option<usize> {
         let w = self.poller.load(Acquire).checked_sub(1)?;
         let s = lock(&self.seats.get(w)?.state);
-        (s.place == Place::Polling && s.token == Token::None).then_some(w)
+        (s.place == Rest::Polling && s.token == Token::None).then_some(w)
     }
 
     /// Wakes one sleeper for a search: parked ones first, for waking the poller moves its role too. `ring` wakes it.
     pub fn wake_searcher(&self, ring: impl Fn()) -> bool {
         self.searching.fetch_add(1, AcqRel);
         while let Some(w) = self.pick_parked() {
-            if self.wake(w, Token::Search) != Place::Awake {
+            if self.wake(w, Token::Search) != Rest::Awake {
                 return true;
             }
         }
         if let Some(w) = self.sleeping_poller() {
-            if self.wake(w, Token::Search) != Place::Awake {
+            if self.wake(w, Token::Search) != Rest::Awake {
                 ring();
                 return true;
             }
@@ -398,7 +398,7 @@ impl Idle {
         while kept("the role is handed on")
             && let Some(w) = self.pick_parked()
         {
-            if self.wake(w, Token::Role) == Place::Parked {
+            if self.wake(w, Token::Role) == Rest::Parked {
                 break;
             }
         }
@@ -422,10 +422,10 @@ mod tests {
     #[test]
     fn a_wake_before_the_sleep_is_not_lost() {
         let idle = Idle::new(2);
-        assert_eq!(idle.wake(0, Token::Look), Place::Awake);
+        assert_eq!(idle.wake(0, Token::Look), Rest::Awake);
         assert_eq!(idle.lie_down(0, false), Err(Token::Look));
         assert_eq!(idle.lie_down(0, false), Ok(()));
-        assert_eq!(idle.wake(0, Token::Look), Place::Parked);
+        assert_eq!(idle.wake(0, Token::Look), Rest::Parked);
         assert!(idle.park(0, u64::MAX));
         assert_eq!(idle.get_up(0), Token::Look);
         assert_eq!((idle.sleeping.load(Relaxed), idle.any_parked()), (0, false));

@@ -74,7 +74,7 @@ use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
-pub use queue::{Place, Rank, TaskId};
+pub use queue::{Position, Rank, TaskId};
 pub use ready::Watch;
 pub use stop::{Stop, Surroundings};
 pub use sys::now_ns;
@@ -202,16 +202,16 @@ impl Sched {
     /// Adds a fresh task at the end of a worker's queue. A pinned one stays there. Wakes nobody: follow with `nudge`, or with
     /// `wake_worker` if the queue is another worker's.
     pub fn push(&self, worker: usize, t: TaskId, pinned: bool) {
-        self.push_at(worker, t, pinned, Place { rank: Rank::Fresh, first: false });
+        self.push_at(worker, t, pinned, Position { rank: Rank::Fresh, first: false });
     }
 
     /// Adds a fresh task at the front.
     pub fn push_front(&self, worker: usize, t: TaskId, pinned: bool) {
-        self.push_at(worker, t, pinned, Place { rank: Rank::Fresh, first: true });
+        self.push_at(worker, t, pinned, Position { rank: Rank::Fresh, first: true });
     }
 
     /// Adds a task of either rank.
-    pub fn push_at(&self, worker: usize, t: TaskId, pinned: bool, place: Place) {
+    pub fn push_at(&self, worker: usize, t: TaskId, pinned: bool, place: Position) {
         self.queues.push(self.slot(worker), t, pinned, place);
     }
 
@@ -284,7 +284,7 @@ impl Sched {
 
     /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
     pub fn wake_worker(&self, w: usize) {
-        if self.idle.wake(w, Token::Look) == idle::Place::Polling {
+        if self.idle.wake(w, Token::Look) == idle::Rest::Polling {
             self.ready.kernel().ring();
         }
     }
@@ -450,7 +450,7 @@ impl Sched {
             self.ready.kernel().ring();
         } else {
             while let Some(w) = self.idle.pick_parked() {
-                if self.idle.wake(w, Token::Look) == idle::Place::Parked {
+                if self.idle.wake(w, Token::Look) == idle::Rest::Parked {
                     break;
                 }
             }

@@ -38,7 +38,7 @@ pub enum Rank {
 
 /// Where a task joins a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Position {
     /// In which of the lists.
     pub rank: Rank,
     /// Before the others of its rank, not behind them.
@@ -165,7 +165,7 @@ impl Queues {
     }
 
     /// Adds an entry.
-    pub fn push(&self, worker: usize, task: TaskId, pinned: bool, place: Place) {
+    pub fn push(&self, worker: usize, task: TaskId, pinned: bool, place: Position) {
         let Some(q) = self.list.get(worker) else { return };
         let entry = Entry { task, age: self.age.load(Relaxed), pinned, rank: place.rank };
         let mut e = lock(&q.entries);
@@ -365,13 +365,13 @@ mod tests {
     use super::Rank::*;
     use super::*;
 
-    const BACK: Place = Place { rank: Fresh, first: false };
-    const FRONT: Place = Place { rank: Fresh, first: true };
-    const SPENT: Place = Place { rank: Spent, first: false };
-    const SPENT_FIRST: Place = Place { rank: Spent, first: true };
+    const BACK: Position = Position { rank: Fresh, first: false };
+    const FRONT: Position = Position { rank: Fresh, first: true };
+    const SPENT: Position = Position { rank: Spent, first: false };
+    const SPENT_FIRST: Position = Position { rank: Spent, first: true };
 
     /// Queues of so many workers, with entries (pinned or not) in the first one's.
-    fn filled(workers: usize, entries: &[(TaskId, bool, Place)]) -> Queues {
+    fn filled(workers: usize, entries: &[(TaskId, bool, Position)]) -> Queues {
         let q = Queues::new(workers, None);
         entries.iter().for_each(|&(task, pinned, place)| q.push(0, task, pinned, place));
         q

@@ -13,7 +13,7 @@
 //! with, nor to drop the allocator's locks it may hold.
 //!
 //! The state's lock is held only for these changes; nothing is taken under it but the heap's list of readers
-//! ([`Surroundings::reader_begins`]). What was written before a worker stood still, left or detached is seen by who stops the
+//! ([`Surroundings::reader_begins`]). What was written before a worker was stopped, left or detached is seen by who stops the
 //! others, and what that one writes by all who go on: the lock orders both.
 //!
 //! `tests/loom_stop.rs` runs this file in every interleaving, and once more without each rule that a [`kept`] names.
@@ -26,9 +26,9 @@ pub trait Surroundings {
     fn poll_all(&self);
     /// Threads that get a core at once.
     fn cores(&self) -> usize;
-    /// The calling worker stands still as long as `stays` says, and may help who stopped it. It may come back sooner.
+    /// The calling worker is stopped as long as `stays` says, and may help who stopped it. It may come back sooner.
     fn help(&self, stays: &dyn Fn() -> bool);
-    /// Others wait for the workers to stand still, or do so no more.
+    /// Others wait for the workers to be stopped, or do so no more.
     fn hurry(&self, on: bool);
     /// Somebody reads cells beside the stops from now on; the number goes to [`reader_ends`](Self::reader_ends).
     fn reader_begins(&self) -> u64;
@@ -152,7 +152,7 @@ impl Stop {
 
     // --- workers ----------------------------------------------------------------------------------
 
-    /// An active worker does what was asked, at a safepoint: it stands still while another stops the world. Whether it runs in parallel mode from here on.
+    /// An active worker does what was asked, at a safepoint: it is stopped while another stops the world. Whether it runs in parallel mode from here on.
     #[cold]
     pub fn pass(&self, o: &impl Surroundings) -> bool {
         let mut s = lock(&self.state);

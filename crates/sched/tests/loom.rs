@@ -24,11 +24,11 @@ mod queue;
 
 use idle::{Idle, Token};
 use loom::thread;
-use queue::{Look, Place, Queues, Rank, Steal};
+use queue::{Look, Position, Queues, Rank, Steal};
 use std::sync::Arc;
 use sync::BROKEN;
 
-const BACK: Place = Place { rank: Rank::Fresh, first: false };
+const BACK: Position = Position { rank: Rank::Fresh, first: false };
 
 struct Model {
     idle: Idle,

@@ -55,12 +55,12 @@ mod sync {
 mod queue;
 
 use loom::thread;
-use queue::{Place, Queues, Rank, Steal, TaskId};
+use queue::{Position, Queues, Rank, Steal, TaskId};
 use std::sync::Arc;
 use sync::BROKEN;
 
-const BACK: Place = Place { rank: Rank::Fresh, first: false };
-const FRONT: Place = Place { rank: Rank::Spent, first: true };
+const BACK: Position = Position { rank: Rank::Fresh, first: false };
+const FRONT: Position = Position { rank: Rank::Spent, first: true };
 
 fn check(broken: &'static str, f: impl Fn(&Arc<Queues>) + Send + Sync + 'static) {
     BROKEN.set(broken);

@@ -297,7 +297,7 @@ fn who_stands_goes_on(w: &Arc<World>) {
     other.join().unwrap();
 }
 
-/// Two stand still; who stopped them leaves before they go on.
+/// Two are stopped; who stopped them leaves before they go on.
 fn who_stopped_leaves(w: &Arc<World>) {
     let mut me = Worker::first(w);
     let others = [0, 1].map(|_| {

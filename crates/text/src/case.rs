@@ -6,7 +6,7 @@
 
 use crate::encoding::EncIndex;
 use crate::encoding::single;
-use kumi_room::Grow;
+use kumi_budget::Grow;
 use std::cmp::Ordering;
 
 /// What to do with letters.

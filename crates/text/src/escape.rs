@@ -4,7 +4,7 @@
 //! gives ASCII that `undump` turns back into the same bytes and encoding.
 
 use crate::encoding::{CharLen, Ctype, EncIndex};
-use kumi_room::Grow;
+use kumi_budget::Grow;
 
 /// The letter after the backslash of a short escape.
 fn short_escape(c: u32) -> Option<u8> {

@@ -4,7 +4,7 @@
 //! empty (`z-a` is an error).
 
 use crate::encoding::EncIndex;
-use kumi_room::Grow;
+use kumi_budget::Grow;
 
 /// A parsed set.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,8 +37,8 @@ impl Cx {
         }
         cx.verifies = crate::memory::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
         if let Some((max, bound)) = crate::memory::machine::limit() {
-            kumi_room::set_limit(max, bound);
-            kumi_room::set_group(crate::memory::machine::group_limit().unwrap_or(0));
+            kumi_budget::set_limit(max, bound);
+            kumi_budget::set_group(crate::memory::machine::group_limit().unwrap_or(0));
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);

@@ -110,7 +110,7 @@ pub use bind::{Batch, BindError, BindErrorKind, BindLimits, BindOptions, Binder,
 pub use error::{Error, ErrorKind, LimitKind, Position};
 pub use limits::Limits;
 pub use schema::row::RowView;
-pub use schema::{Card, Class, ClassId, Field, Kind, NameTest, OuterWhat, Place, Root, Schema, SchemaBuilder, SchemaError, Step};
+pub use schema::{Card, Class, ClassId, Field, FieldPath, Kind, NameTest, OuterWhat, Root, Schema, SchemaBuilder, SchemaError, Step};
 pub use tokenizer::event::{Attribute, Event, Name, Start};
 pub use tokenizer::lookahead::Lookahead;
 pub use tokenizer::{Options, Tokenizer};

@@ -3,7 +3,7 @@
 mod support;
 
 use kumi_xml::schema::parse_path;
-use kumi_xml::{Batch, BindErrorKind, BindLimits, BindOptions, Binder, Field, Limit, NameTest, Options, Place, Progress, Schema};
+use kumi_xml::{Batch, BindErrorKind, BindLimits, BindOptions, Binder, Field, FieldPath, Limit, NameTest, Options, Progress, Schema};
 use std::sync::Arc;
 use support::{bad, everyway, good, render, run, whole};
 
@@ -79,10 +79,11 @@ fn the_text_of_a_field_is_all_text_in_its_element() {
 
 #[test]
 fn own_text_and_content() {
-    let schema = rows("//p", &[Field::new("own").at(Place::Text), Field::new("all").at(Place::Content), Field::new("b").optional()]);
+    let schema =
+        rows("//p", &[Field::new("own").at(FieldPath::Text), Field::new("all").at(FieldPath::Content), Field::new("b").optional()]);
     let lines = good(&schema, "<d><p>x<b>y</b>z<i>w</i></p><p/><p>only</p></d>");
     assert_eq!(lines, ["Row#1@1:4 own=xz all=xyzw b=y", "Row#2@1:29 own= all=", "Row#3@1:33 own=only all=only"]);
-    let schema = rows("//p", &[Field::new("c").attribute("c"), Field::new("own").at(Place::Text).optional()]);
+    let schema = rows("//p", &[Field::new("c").attribute("c"), Field::new("own").at(FieldPath::Text).optional()]);
     let lines = good(&schema, "<d><p c='1'>x</p><p c='2'/><p c='3'></p><p c='4'>y</p></d>");
     assert_eq!(lines, ["Row#1@1:4 c=1 own=x", "Row#2@1:18 c=2", "Row#3@1:28 c=3", "Row#4@1:41 c=4 own=y"]);
 }
@@ -91,8 +92,8 @@ fn own_text_and_content() {
 fn the_text_of_a_streaming_element_comes_at_its_end() {
     let mut b = Schema::builder();
     let p = b.class("P");
-    b.field(p, Field::new("own").at(Place::Text));
-    b.field(p, Field::new("all").at(Place::Content).optional());
+    b.field(p, Field::new("own").at(FieldPath::Text));
+    b.field(p, Field::new("all").at(FieldPath::Content).optional());
     b.field(p, Field::new("links").element("a").many());
     b.root_document(p);
     let lines = good(&b.build().unwrap(), "<p>x<a>1</a>y<a>2</a></p>");
@@ -192,11 +193,11 @@ fn paths() {
 fn namespaces() {
     let mut b = Schema::builder();
     let row = b.class("Row");
-    b.field(row, Field::new("x").at(Place::Element(NameTest::namespaced("urn:x", "v"))).optional());
-    b.field(row, Field::new("none").at(Place::Element(NameTest::namespaced("", "v"))).optional());
+    b.field(row, Field::new("x").at(FieldPath::Element(NameTest::namespaced("urn:x", "v"))).optional());
+    b.field(row, Field::new("none").at(FieldPath::Element(NameTest::namespaced("", "v"))).optional());
     b.field(row, Field::new("other").element("v").optional());
     b.field(row, Field::new("id").attribute("id").optional());
-    b.field(row, Field::new("lang").at(Place::Attribute(NameTest::parse("xml:lang", &[]).unwrap())).optional());
+    b.field(row, Field::new("lang").at(FieldPath::Attribute(NameTest::parse("xml:lang", &[]).unwrap())).optional());
     b.root_path(parse_path("//p:row", &[("p", "urn:r")]).unwrap(), row);
     let schema = b.build().unwrap();
     let document = "<d xmlns:q='urn:r' xmlns:x='urn:x' xmlns:y='urn:y'>\
@@ -212,7 +213,7 @@ fn namespaces() {
 fn wildcards_take_what_nothing_else_takes() {
     let mut b = Schema::builder();
     let d = b.class("D");
-    b.field(d, Field::new("rest").at(Place::Element(NameTest::any())).many());
+    b.field(d, Field::new("rest").at(FieldPath::Element(NameTest::any())).many());
     b.field(d, Field::new("a"));
     b.root_document(d);
     assert_eq!(good(&b.build().unwrap(), "<d><x>1</x><a>2</a><y>3</y></d>"), ["(D#1@1:1", "  rest: 1", "  a: 2", "  rest: 3", ")"]);
@@ -220,7 +221,7 @@ fn wildcards_take_what_nothing_else_takes() {
 
 #[test]
 fn outer_values_are_those_of_the_nearest_enclosing_element() {
-    let outer = |path| Place::outer(path, &[]).unwrap();
+    let outer = |path| FieldPath::outer(path, &[]).unwrap();
     let schema = rows(
         "//t",
         &[
@@ -259,7 +260,7 @@ fn outer_values_reach_into_open_nodes() {
     let mut b = Schema::builder();
     let (order, item) = (b.class("Order"), b.class("Item"));
     b.field(order, Field::new("items").element("item").class(item).many());
-    b.field(item, Field::new("of").at(Place::outer("order/@id", &[]).unwrap()));
+    b.field(item, Field::new("of").at(FieldPath::outer("order/@id", &[]).unwrap()));
     b.field(item, Field::new("n"));
     b.root_path(parse_path("/orders/order", &[]).unwrap(), order);
     let lines = good(
@@ -432,9 +433,9 @@ fn classes_with_many_fields_find_them_by_name() {
     for i in 0..30 {
         b.field(d, Field::new(&format!("f{i}")).optional());
     }
-    b.field(d, Field::new("special").at(Place::Element(NameTest::namespaced("urn:x", "f7"))).optional());
-    b.field(d, Field::new("foreign").at(Place::Element(NameTest::parse("{urn:x}*", &[]).unwrap())).many());
-    b.field(d, Field::new("rest").at(Place::Element(NameTest::any())).many());
+    b.field(d, Field::new("special").at(FieldPath::Element(NameTest::namespaced("urn:x", "f7"))).optional());
+    b.field(d, Field::new("foreign").at(FieldPath::Element(NameTest::parse("{urn:x}*", &[]).unwrap())).many());
+    b.field(d, Field::new("rest").at(FieldPath::Element(NameTest::any())).many());
     b.root_document(d);
     let document = "<d xmlns:x='urn:x'><f29>a</f29><f7>b</f7><x:f7>c</x:f7><x:g>d</x:g><h>e</h><x:f8>f</x:f8><f0>g</f0></d>";
     let expected = ["(D#1@1:1", "  f29: a", "  f7: b", "  special: c", "  foreign: d", "  rest: e", "  f8: f", "  f0: g", ")"];

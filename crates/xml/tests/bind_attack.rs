@@ -3,7 +3,7 @@
 mod support;
 
 use kumi_xml::schema::parse_path;
-use kumi_xml::{BindError, BindErrorKind, BindLimits, BindOptions, ErrorKind, Field, Limit, LimitKind, Place, Schema};
+use kumi_xml::{BindError, BindErrorKind, BindLimits, BindOptions, ErrorKind, Field, FieldPath, Limit, LimitKind, Schema};
 use std::sync::Arc;
 use support::{Random, Run, run};
 
@@ -13,7 +13,7 @@ fn rows(fields: usize) -> Arc<Schema> {
     for i in 0..fields {
         b.field(row, Field::new(&format!("f{i}")).optional());
     }
-    b.field(row, Field::new("head").at(Place::outer("t/head", &[]).unwrap()).optional());
+    b.field(row, Field::new("head").at(FieldPath::outer("t/head", &[]).unwrap()).optional());
     b.root_path(parse_path("//r", &[]).unwrap(), row);
     b.build().unwrap()
 }
@@ -46,8 +46,8 @@ fn nodes_within_nodes() {
     let mut b = Schema::builder();
     let a = b.class("A");
     b.field(a, Field::new("id").attribute("id").optional());
-    b.field(a, Field::new("text").at(Place::Text).optional());
-    b.field(a, Field::new("of").at(Place::outer("a/@id", &[]).unwrap()).optional());
+    b.field(a, Field::new("text").at(FieldPath::Text).optional());
+    b.field(a, Field::new("of").at(FieldPath::outer("a/@id", &[]).unwrap()).optional());
     b.field(a, Field::new("as").element("a").class(a).many());
     b.root_document(a);
     let schema = b.build().unwrap();
@@ -119,7 +119,7 @@ fn attributes_of_one_local_name() {
 fn headers_in_headers() {
     let mut b = Schema::builder();
     let row = b.class("Row");
-    b.field(row, Field::new("date").at(Place::outer("feed/header/date", &[]).unwrap()).optional());
+    b.field(row, Field::new("date").at(FieldPath::outer("feed/header/date", &[]).unwrap()).optional());
     b.root_path(parse_path("//r", &[]).unwrap(), row);
     let schema = b.build().unwrap();
     let count = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
@@ -135,8 +135,8 @@ fn headers_in_headers() {
 fn long_outer_values_in_one_another() {
     let mut b = Schema::builder();
     let row = b.class("Row");
-    b.field(row, Field::new("name").at(Place::outer("g/@name", &[]).unwrap()));
-    b.field(row, Field::new("date").at(Place::outer("g/head/@date", &[]).unwrap()).optional());
+    b.field(row, Field::new("name").at(FieldPath::outer("g/@name", &[]).unwrap()));
+    b.field(row, Field::new("date").at(FieldPath::outer("g/head/@date", &[]).unwrap()).optional());
     b.root_path(parse_path("//r", &[]).unwrap(), row);
     let schema = b.build().unwrap();
     let large = "x".repeat(1 << 20);

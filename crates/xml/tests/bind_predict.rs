@@ -3,7 +3,7 @@
 mod support;
 
 use kumi_xml::schema::parse_path;
-use kumi_xml::{BindOptions, Field, Limit, Place, Schema};
+use kumi_xml::{BindOptions, Field, FieldPath, Limit, Schema};
 use std::sync::Arc;
 use support::{Random, run};
 
@@ -16,7 +16,7 @@ fn flat() -> Arc<Schema> {
     b.field(row, Field::new("id").attribute("id").optional());
     b.field(row, Field::new("d").optional());
     b.field(row, Field::new("e").optional());
-    b.field(row, Field::new("head").at(Place::outer("t/head", &[]).unwrap()).optional());
+    b.field(row, Field::new("head").at(FieldPath::outer("t/head", &[]).unwrap()).optional());
     b.root_path(parse_path("//r", &[]).unwrap(), row);
     b.build().unwrap()
 }
@@ -30,7 +30,7 @@ fn nested() -> Arc<Schema> {
     b.field(r, Field::new("a").many());
     b.field(r, Field::new("ss").element("c").class(s).many());
     b.field(r, Field::new("s").element("d").class(s).optional());
-    b.field(s, Field::new("text").at(Place::Text));
+    b.field(s, Field::new("text").at(FieldPath::Text));
     b.field(s, Field::new("x").attribute("x").optional());
     b.root_document(t);
     b.build().unwrap()

@@ -1,7 +1,7 @@
 //! Schemas that can't be bound are refused, with the reason.
 
 use kumi_xml::schema::parse_path;
-use kumi_xml::{ClassId, Field, NameTest, OuterWhat, Place, Schema, SchemaBuilder};
+use kumi_xml::{ClassId, Field, FieldPath, NameTest, OuterWhat, Schema, SchemaBuilder};
 
 fn refused(build: impl FnOnce(&mut SchemaBuilder, ClassId)) -> String {
     let mut b = Schema::builder();
@@ -36,8 +36,8 @@ fn ambiguous_classes() {
     );
     assert_eq!(
         refused(|b, c| {
-            b.field(c, Field::new("a").at(Place::Text));
-            b.field(c, Field::new("b").at(Place::Text));
+            b.field(c, Field::new("a").at(FieldPath::Text));
+            b.field(c, Field::new("b").at(FieldPath::Text));
         }),
         "C, field 'b': another field has the element's text already"
     );
@@ -49,7 +49,7 @@ fn impossible_fields() {
     assert_eq!(refused(|b, c| b.field(c, Field::new("a").attribute("a").many())), format!("C, field 'a': {list}"));
     assert_eq!(refused(|b, c| b.field(c, Field::new("a").class(c).attribute("a"))), "C, field 'a': only an element can be of a class");
     assert_eq!(refused(|b, c| b.field(c, Field::new("a").class(ClassId(9)))), "C, field 'a': it is of an unknown class");
-    let outer = Place::Outer { element: NameTest::local("x"), what: OuterWhat::Path { children: vec![], attribute: None } };
+    let outer = FieldPath::Outer { element: NameTest::local("x"), what: OuterWhat::Path { children: vec![], attribute: None } };
     assert_eq!(
         refused(|b, c| b.field(c, Field::new("a").at(outer))),
         "C, field 'a': an outer value is an attribute or a child of the enclosing element"
@@ -82,7 +82,7 @@ fn names_and_paths() {
     assert_eq!(parse_path("/{urn:a/b}c//d", &[]).unwrap().len(), 2);
     assert!(parse_path(&"/a".repeat(64), &[]).is_err());
     for path in ["a", "a/@b/c", "", "/a", "a/"] {
-        assert!(Place::outer(path, &[]).is_err(), "{path:?}");
+        assert!(FieldPath::outer(path, &[]).is_err(), "{path:?}");
     }
 }
 

@@ -221,7 +221,7 @@ fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if !cx.task_lives(id) {
             return Ok(Value::NIL);
         }
-        // Another worker may run it: its frames stand still while the world does.
+        // Another worker may run it: nobody runs its frames while the world is stopped.
         if let Some(e) = cx.stop_world(|cx| cx.capture_task(id)) {
             return cx.location_rows(&e, 0, usize::MAX);
         }

@@ -39,7 +39,7 @@ fn pending(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn rows(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     loop {
         let Some(t) = cx.thread_root(a[0]) else { return Ok(Value::NIL) };
-        // Its frames stand still while the world does.
+        // Nobody runs its frames while the world is stopped.
         let e = cx.stop_world(|cx| {
             let id = cx.active_of(t).id();
             cx.capture_task(id)

@@ -23,7 +23,7 @@ pub fn register(cx: &mut Cx) {
         object::TABLE,
         ivars::TABLE,
         object::copy::TABLE,
-        object::guard::TABLE,
+        object::recursion::TABLE,
         module::class::TABLE,
         module::TABLE,
         module::methods::TABLE,

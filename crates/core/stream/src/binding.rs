@@ -4,7 +4,7 @@ use crate::doc::Shared;
 use crate::{leaf, payload};
 use kumi_vm::*;
 use kumi_xml::schema::parse_path;
-use kumi_xml::{Card, ClassId, Field, NameTest, Place, Root, Schema};
+use kumi_xml::{Card, ClassId, Field, FieldPath, NameTest, Root, Schema};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::*};
 
@@ -148,11 +148,11 @@ fn build(cx: &mut Cx, a: &[Value]) -> Result<Result<Binding, String>, Exit> {
             let [field, place, test, class, card] = parts[..] else { return Err(cx.arg_error("a field is five values")) };
             let (field, test) = (cx.text(field), cx.text(test));
             let place = match place.as_fix().unwrap_or(0) {
-                0 => NameTest::parse(&test, &[]).map(Place::Element),
-                1 => NameTest::parse(&test, &[]).map(Place::Attribute),
-                2 => Ok(Place::Text),
-                3 => Ok(Place::Content),
-                _ => Place::outer(&test, &[]),
+                0 => NameTest::parse(&test, &[]).map(FieldPath::Element),
+                1 => NameTest::parse(&test, &[]).map(FieldPath::Attribute),
+                2 => Ok(FieldPath::Text),
+                3 => Ok(FieldPath::Content),
+                _ => FieldPath::outer(&test, &[]),
             };
             let place = match place {
                 Ok(place) => place,
@@ -205,7 +205,7 @@ fn ways(schema: &Schema) -> Vec<String> {
     while let Some(id) = queue.pop_front() {
         let above = ways[id.index()].replace("[]", "");
         for f in &classes[id.index()].fields {
-            let (kumi_xml::Kind::Class(nested), Place::Element(test)) = (f.kind, &f.place) else { continue };
+            let (kumi_xml::Kind::Class(nested), FieldPath::Element(test)) = (f.kind, &f.place) else { continue };
             if ways[nested.index()].is_empty() {
                 ways[nested.index()] = format!("{above}/{}{}", name(test), if f.card == Card::Many { "[]" } else { "" });
                 queue.push_back(nested);

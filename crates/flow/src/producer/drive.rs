@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use kumi_xml::{Batch, Item, Limit};
 
-use super::{Producer, Ready, SPARE, State};
+use super::{FilledBatch, Producer, SPARE, State};
 use crate::failure::Failure;
 use crate::fill::{FILL_MOST, Filled, Work, patient};
 use crate::fork;
@@ -239,7 +239,7 @@ impl Producer {
             None
         } else {
             if !batch.is_empty() {
-                state.queue.push_back(Ready { batch, at: 0 });
+                state.queue.push_back(FilledBatch { batch, at: 0 });
             } else if state.spare.len() < SPARE {
                 state.spare.push(batch);
             }

@@ -16,7 +16,7 @@
 
 use crate::cells::hash::Entry;
 use crate::{Value, lockfree::deferred};
-use kumi_room::{ask, asking, refuse};
+use kumi_budget::{ask, asking, refuse};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
@@ -81,7 +81,7 @@ impl Table {
         // SAFETY: the size is not zero. Zeroes are empty index slots; what is above `len` is never read.
         let take = || unsafe { if bits == 0 { alloc(l) } else { alloc_zeroed(l) } } as *mut Table;
         ask(l.size());
-        let p = if l.size() < kumi_room::LARGE { take() } else { asking(take) };
+        let p = if l.size() < kumi_budget::LARGE { take() } else { asking(take) };
         if p.is_null() {
             refuse();
         }

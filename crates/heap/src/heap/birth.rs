@@ -6,10 +6,10 @@
 
 use super::{Heap, Rule};
 use crate::Value;
+use crate::alloc_site::BirthPlace;
 use crate::cells::header::{Gc, Header, flag};
 use crate::cells::trace::{Visitor, trace_cell, trace_fields};
 use crate::nursery::LEAVE;
-use crate::site::Place;
 use crate::space::block::MAX_CELL;
 use crate::space::{IN, OUTSIDE};
 use std::sync::atomic::Ordering::*;
@@ -38,8 +38,8 @@ impl Heap {
     /// They get `OUT` alone and are noted in `born`, whatever `p` is: were they `SHARED` already, a publication
     /// would stop at them before what they hold is published.
     #[inline]
-    pub fn begin_place(&mut self, p: Place) {
-        if self.rule != Rule::Off && p != Place::Nursery {
+    pub fn begin_place(&mut self, p: BirthPlace) {
+        if self.rule != Rule::Off && p != BirthPlace::Nursery {
             self.sites.place = p;
             (self.birth, self.place, self.attend) = (flag::OUT, OUTSIDE, true);
         }
@@ -48,8 +48,8 @@ impl Heap {
     /// cell, without a barrier: what they hold now gets their flags.
     #[inline]
     pub fn end_place(&mut self) {
-        if self.sites.place != Place::Nursery {
-            let shared = self.suspend_place() == Place::Shared || self.rule == Rule::Paper;
+        if self.sites.place != BirthPlace::Nursery {
+            let shared = self.suspend_place() == BirthPlace::Shared || self.rule == Rule::Paper;
             match self.sites.born[..] {
                 [] => {}
                 // The commonest: one cell, which has its flags, and holds what has them, too, or no cell at all.
@@ -64,7 +64,7 @@ impl Heap {
     /// Cells are born in the nursery until the place that is given back begins anew. What was born there remains to be
     /// looked at when it ends.
     #[inline]
-    pub(crate) fn suspend_place(&mut self) -> Place {
+    pub(crate) fn suspend_place(&mut self) -> BirthPlace {
         (self.birth, self.place, self.attend) = (0, IN, self.rule == Rule::Paper || self.nursery.stress() != 0);
         std::mem::take(&mut self.sites.place)
     }
@@ -72,7 +72,7 @@ impl Heap {
     #[inline]
     pub fn end_place_empty(&mut self) {
         let place = self.sites.place;
-        if place == Place::Out && self.rule == Rule::Closure && self.sites.born.len() == 1 && !self.sites.table.profiles() {
+        if place == BirthPlace::Out && self.rule == Rule::Closure && self.sites.born.len() == 1 && !self.sites.table.profiles() {
             self.sites.born.clear();
             self.confined_born();
         }
@@ -119,7 +119,7 @@ impl Heap {
                 }
             }
         }
-        if self.sites.place != Place::Nursery && filled_later {
+        if self.sites.place != BirthPlace::Nursery && filled_later {
             // All it will hold is looked at when this place ends.
             self.sites.born.push(v);
             return;

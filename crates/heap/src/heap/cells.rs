@@ -15,7 +15,7 @@ use crate::{ClassData, ClassObj, HashData, HashObj, Instance, RaceVec, Role, See
 use kumi_num::BigInt;
 
 /// What holds so many bytes is made before its cell is: memory may be refused, and a cell must not be left half made.
-const MUCH: usize = kumi_room::LARGE / 4;
+const MUCH: usize = kumi_budget::LARGE / 4;
 
 impl Heap {
     /// A plain object with `slots` inline variables.

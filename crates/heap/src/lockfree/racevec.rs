@@ -35,7 +35,7 @@ pub use seen::{Iter as SeenIter, Seen};
 
 use super::deferred;
 use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
-use kumi_room::{ask, asking, refuse};
+use kumi_budget::{ask, asking, refuse};
 use order::{LOOK, PUBLISH};
 use std::alloc::{Layout, alloc, realloc};
 use std::cell::UnsafeCell;
@@ -289,7 +289,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     fn make(cap: usize) -> *mut Head {
         let l = Self::layout(cap);
         // SAFETY: the size is not zero.
-        let p = if l.size() < kumi_room::LARGE { unsafe { alloc(l) } } else { Self::ask_for(l) } as *mut Head;
+        let p = if l.size() < kumi_budget::LARGE { unsafe { alloc(l) } } else { Self::ask_for(l) } as *mut Head;
         if p.is_null() {
             refuse();
         }

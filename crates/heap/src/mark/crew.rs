@@ -1,6 +1,6 @@
 //! The threads that help a collection to mark.
 //!
-//! Those that stand still at the stop lend themselves: they are awake, each on a core. Where there are too few
+//! Those that are stopped lend themselves: they are awake, each on a core. Where there are too few
 //! of them the crew has threads, which are started by the first job that wants them, wait for jobs in between, and end
 //! when the crew is closed.
 //!

@@ -83,7 +83,7 @@ impl Helpers {
     pub fn run(&self, long: bool, job: &(dyn Fn() + Sync), own: impl FnOnce()) {
         Crew::run(self.crew(), self.threads() - 1, self.called(long), job, own);
     }
-    /// The calling thread, which stands still at a stop, helps as long as `stays` says: see [`Crew::lend`].
+    /// The calling thread, which is stopped, helps as long as `stays` says: see [`Crew::lend`].
     pub fn lend(&self, stays: impl Fn() -> bool) {
         let most = self.threads() - 1;
         if most > 0 {

@@ -89,12 +89,12 @@ impl Block {
         let layout = Layout::from_size_align(bytes, BLOCK).ok()?;
         // SAFETY: the size is not zero.
         let take = || unsafe { alloc(layout) };
-        let p = if bytes < kumi_room::LARGE { take() } else { kumi_room::asking(take) } as *mut Block;
+        let p = if bytes < kumi_budget::LARGE { take() } else { kumi_budget::asking(take) } as *mut Block;
         if p.is_null() {
             return None;
         }
-        if bytes < kumi_room::LARGE {
-            kumi_room::block_came(bytes);
+        if bytes < kumi_budget::LARGE {
+            kumi_budget::block_came(bytes);
         }
         // SAFETY: fresh memory of at least a Block's size.
         unsafe {
@@ -131,8 +131,8 @@ impl Block {
         // SAFETY: made by `make` with the same layout.
         unsafe {
             let bytes = (*p).bytes;
-            if bytes < kumi_room::LARGE {
-                kumi_room::block_went(bytes);
+            if bytes < kumi_budget::LARGE {
+                kumi_budget::block_went(bytes);
             }
             dealloc(p as *mut u8, Layout::from_size_align_unchecked(bytes, BLOCK));
         }

@@ -307,7 +307,7 @@ impl Heap {
             self.shared.request_gc();
             self.poll.store(true, Relaxed);
         }
-        if kumi_room::is_pressed() {
+        if kumi_budget::is_pressed() {
             self.request_full();
         }
         let due = self.lists.pace.saturating_mul((need / PIECE).max(1) as usize);
@@ -388,7 +388,7 @@ impl Heap {
     pub(crate) fn take_block(&mut self) -> *mut Block {
         let b = lock(&self.shared.spare).pop();
         let b = b.unwrap_or_else(|| {
-            let Some(b) = Block::new() else { kumi_room::last_words() };
+            let Some(b) = Block::new() else { kumi_budget::last_words() };
             self.shared.heap_bytes.fetch_add(BLOCK, Relaxed);
             b
         });
@@ -523,7 +523,7 @@ impl Heap {
         p as *mut u8
     }
     fn raw_large(&mut self, bytes: usize) -> *mut u8 {
-        let Some(b) = Block::large(bytes) else { kumi_room::refuse() };
+        let Some(b) = Block::large(bytes) else { kumi_budget::refuse() };
         self.lists.young_large.push(b);
         // SAFETY: just made, one cell.
         unsafe {

@@ -67,7 +67,7 @@ struct Seen {
     from: u32,
 }
 
-struct Place {
+struct BlockOwner {
     /// Index of the heap.
     heap: u32,
     nursery: bool,
@@ -76,7 +76,7 @@ struct Place {
 }
 
 struct Verifier<'a> {
-    blocks: FxHashMap<u64, Place>,
+    blocks: FxHashMap<u64, BlockOwner>,
     seen: FxHashMap<u64, Seen>,
     todo: Vec<u64>,
     moment: Moment,
@@ -176,7 +176,7 @@ impl Verifier<'_> {
     /// Notes where the cells of a block start.
     fn add_block(&mut self, b: *mut Block, heap: u32, nursery: bool) {
         let base = b as u64;
-        let mut place = Place { heap, nursery, starts: None };
+        let mut place = BlockOwner { heap, nursery, starts: None };
         // SAFETY: a live block that was sealed: its memory can be read, whatever stands there.
         unsafe {
             if (*b).state == State::Large {
@@ -213,7 +213,7 @@ impl Verifier<'_> {
     }
 
     /// The place of the cell at `at`; an error says what is there instead.
-    fn locate(&self, at: u64) -> Result<&Place, &'static str> {
+    fn locate(&self, at: u64) -> Result<&BlockOwner, &'static str> {
         let base = at & !(BLOCK as u64 - 1);
         let p = self.blocks.get(&base).ok_or("no block of this runtime")?;
         let off = (at - base) as usize;

@@ -102,7 +102,7 @@ pub struct Collection {
     pub freed_cells: u64,
     /// From request to resume.
     pub pause_ns: u64,
-    /// From request until all workers stood still.
+    /// From request until all workers were stopped.
     pub to_safepoint_ns: u64,
     /// Of the pause, marking; 0 for collections of nurseries.
     pub mark_ns: u64,

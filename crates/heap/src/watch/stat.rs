@@ -233,7 +233,7 @@ pub struct Stats {
     pub young: Pauses,
     /// Full collections.
     pub full: Pauses,
-    /// From the request of a node collection until the last worker stood still.
+    /// From the request of a node collection until the last worker was stopped.
     pub to_safepoint: Histogram,
     /// Cells freed, as known at the last stop; and what nursery collections had freed by then.
     freed_cells: AtomicU64,
@@ -331,7 +331,7 @@ impl Stats {
             ..Collection::default()
         };
     }
-    /// After the world goes on: when the stop was requested, when all stood still, when they were let go, all as
+    /// After the world goes on: when the stop was requested, when all were stopped, when they were let go, all as
     /// [`now_ns`](Self::now_ns). Counts the collection and writes its line.
     pub fn resumed(&self, worker: usize, requested: u64, stopped: u64, resumed: u64) {
         let c = {

@@ -3,7 +3,7 @@
 //! Invariant: decoders accept any bytes; what they can't read they leave out, as CRuby
 //! does, or report with its message.
 
-use kumi_room::Grow;
+use kumi_budget::Grow;
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

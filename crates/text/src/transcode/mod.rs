@@ -12,7 +12,7 @@ pub use scrub::{next_bad, scrub};
 
 use crate::encoding::EncIndex;
 use codec::{Codec, Decoded, codec};
-use kumi_room::Grow;
+use kumi_budget::Grow;
 
 /// What newlines become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -520,12 +520,12 @@ fn unicode(src: &[u8], source: EncIndex, destination: EncIndex) -> Option<Vec<u8
     let text: std::borrow::Cow<'_, str> = match source {
         E::UTF_8 => simdutf8::basic::from_utf8(src).ok()?.into(),
         E::ISO_8859_1 => {
-            kumi_room::ask(src.len() * 2);
+            kumi_budget::ask(src.len() * 2);
             src.iter().map(|b| *b as char).collect::<String>().into()
         }
         E::UTF_16LE | E::UTF_16BE if src.len().is_multiple_of(2) => {
             let unit = |p: &[u8]| if source == E::UTF_16LE { u16::from_le_bytes([p[0], p[1]]) } else { u16::from_be_bytes([p[0], p[1]]) };
-            kumi_room::ask(src.len() * 3 / 2);
+            kumi_budget::ask(src.len() * 3 / 2);
             let chars: Result<String, _> = char::decode_utf16(src.chunks_exact(2).map(unit)).collect();
             chars.ok()?.into()
         }

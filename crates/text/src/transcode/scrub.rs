@@ -5,7 +5,7 @@
 
 use super::codec::invalid_prefix;
 use crate::encoding::{EncIndex, Precise};
-use kumi_room::Grow;
+use kumi_budget::Grow;
 use std::ops::Range;
 
 /// The first bad run at or after `from`.

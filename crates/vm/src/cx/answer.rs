@@ -88,7 +88,7 @@ impl Cx {
     /// Even then there is none: NoMemoryError.
     #[inline]
     pub fn check_size(&mut self, bytes: usize) -> Result<(), Exit> {
-        if bytes < kumi_room::LARGE { Ok(()) } else { self.check_large(bytes) }
+        if bytes < kumi_budget::LARGE { Ok(()) } else { self.check_large(bytes) }
     }
     /// SystemCallError of an errno (`Errno::ENOENT`), `detail` as in "No such file or directory @ rb_sysopen - x".
     pub fn errno_error(&mut self, errno: i32, detail: &str) -> Exit {

@@ -92,7 +92,7 @@ pub struct Cx {
     pub(crate) recent: Vec<u64>,
     /// What it knows of enabled TracePoints.
     pub(crate) trace: crate::trace::View,
-    /// A native waits for a collection that makes room: see `room`.
+    /// A native waits for a collection that makes room: see `budget`.
     pub(crate) room_wanted: bool,
     /// What was in use after the last such collection.
     pub(crate) room_used: usize,

@@ -277,7 +277,7 @@ pub(crate) fn trace_call(c: &Call, m: &mut Marker) {
 }
 
 /// A call on its way to its callee.
-pub(crate) struct Ready {
+pub(crate) struct ResolvedCall {
     pub recv: Value,
     pub args: Args,
     pub kw: Value,
@@ -291,9 +291,9 @@ pub(crate) struct Ready {
     pub flags: u64,
 }
 
-impl Ready {
-    pub fn new(recv: Value, args: Args, dst: usize, flags: u64) -> Ready {
-        Ready { recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, own: Value::NIL, dst, flags }
+impl ResolvedCall {
+    pub fn new(recv: Value, args: Args, dst: usize, flags: u64) -> ResolvedCall {
+        ResolvedCall { recv, args, kw: Value::UNDEF, kw_own: false, block: Value::NIL, own: Value::NIL, dst, flags }
     }
 }
 

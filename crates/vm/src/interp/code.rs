@@ -41,7 +41,7 @@ impl Cx {
             at += if i.op().cached() { 2 } else { 1 };
         }
         let policy = self.heap.site_book().policy;
-        if policy.mode != SiteMode::None {
+        if policy.mode != AllocSiteMode::None {
             q.place_births(policy.fields);
             if policy.stress != 0 {
                 q.place_by_chance(policy.stress);

@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::binder::Strict;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::tasks::frame::Fp;
 use crate::world::method::{Body, Indexed, Method};
@@ -188,7 +188,7 @@ impl Cx {
             let t = if scope.is_undef() { self.lexical_modules(fp.cref()).first().copied().unwrap_or(self.k.object).val() } else { scope };
             !self.builtin(t, sym::CONST_ADDED)
         };
-        let r = Ready::new(class.val(), Args::new(), dst, 0);
+        let r = ResolvedCall::new(class.val(), Args::new(), dst, 0);
         if inherited || added {
             // The hooks run first, then the body: a helper makes both calls.
             let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);

@@ -321,7 +321,7 @@ impl Cx {
         let max = self.stack_sizes.max(!self.task.is_root());
         if need > self.task.stack.capacity() && !self.task.stack.grow(need, max, &self.stack_sizes) {
             // Some hundred bytes were refused: as for any other allocation, there is no way on.
-            kumi_room::last_words();
+            kumi_budget::last_words();
         }
         self.stack_end = self.task.stack.end_ptr();
         let fp: Fp = self.frame_at(HEADER as usize);

@@ -1,4 +1,4 @@
-//! Bodies of the instructions that make a value: the loop runs them as they stand, and `sites` where what they make is to be
+//! Bodies of the instructions that make a value: the loop runs them as they stand, and `alloc_sites` where what they make is to be
 //! born elsewhere.
 //!
 //! **Invariant.** `cx.pc` and `cx.fp` are saved, for making a cell charges the heap. None of them comes to a safepoint.

@@ -7,6 +7,7 @@
 //! **Invariant.** A slow path is a function of [`Cx`](crate::Cx) that finds the running frame and the next instruction in
 //! `cx.fp` and `cx.pc`, leaves there where the loop goes on, and returns a [`Outcome`]. None of them runs the loop again.
 
+mod alloc_sites;
 mod binder;
 mod call;
 mod code;
@@ -23,7 +24,6 @@ mod ops;
 mod procs;
 mod reader;
 mod run;
-mod sites;
 mod unwind;
 
 use crate::Cx;

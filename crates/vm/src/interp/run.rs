@@ -243,7 +243,7 @@ impl Cx {
                 poll!();
             };
         }
-        // A value's making, written once for the loop and for `sites`.
+        // A value's making, written once for the loop and for `alloc_sites`.
         macro_rules! make {
             ($i:ident, $op:expr) => {
                 leaf!($i.a(), make(cx, fp, $op, $i))
@@ -255,7 +255,7 @@ impl Cx {
             let i = Insn(unsafe { (*pc).load(Relaxed) });
             pc = unsafe { pc.add(1) };
             if cfg!(debug_assertions) {
-                cx.pc = crate::interp::sites::UNSAVED;
+                cx.pc = crate::interp::alloc_sites::UNSAVED;
             }
             if TRACED {
                 save!();

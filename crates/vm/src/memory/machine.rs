@@ -3,7 +3,7 @@
 
 use kumi_sched::{ControlGroup, control_groups};
 
-/// The heap's limit in bytes, and the bound above it (see `kumi_room`); `None` when nothing is known.
+/// The heap's limit in bytes, and the bound above it (see `kumi_budget`); `None` when nothing is known.
 pub(crate) fn limit() -> Option<(usize, usize)> {
     // Whoever goes beyond the group's limit is killed, and not all memory is the heap's: a quarter is left for the rest, and half of
     // that at any time.
@@ -38,7 +38,7 @@ fn parse_limit(t: &str) -> Option<usize> {
 /// What `ulimit -v` leaves beside all that is mapped by now, less a half: blocks, buffers that are being replaced
 /// and threads' stacks need room too.
 fn address_space() -> Option<usize> {
-    let all = kumi_room::address_space_limit()?;
+    let all = kumi_budget::address_space_limit()?;
     let mapped = std::fs::read_to_string("/proc/self/statm").ok().and_then(|t| t.split_whitespace().next()?.parse::<usize>().ok());
     // SAFETY: asks for a number.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);

@@ -9,7 +9,7 @@
 use crate::Cx;
 use crate::cx::runtime::lock;
 use kumi_bytecode::ISeq;
-use kumi_heap::{Birth, Fates, Heap, SiteKey, Strategy, Value, memory_of, show_bytes};
+use kumi_heap::{AllocSiteKey, Birth, Fates, Heap, Strategy, Value, memory_of, show_bytes};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Codes {
         (pc < q.code.len()).then(|| (&**q, q.line_at(pc as u32)))
     }
     /// The line of a site.
-    fn place(&self, site: SiteKey) -> Place {
+    fn place(&self, site: AllocSiteKey) -> Place {
         let named = |at: u64| self.find(at).map(|(q, line)| (q.path.to_string(), line, label(q)));
         let (mut place, mut via) = (named(site.at), String::new());
         if site.caller != 0 {
@@ -127,7 +127,7 @@ impl Cx {
     /// The profile so far.
     pub fn alloc_profile(&mut self) -> AllocProfile {
         let mut sites: HashMap<(u64, u64), AllocLine> = HashMap::new();
-        let entry = |k: SiteKey| (k.at, k.caller);
+        let entry = |k: AllocSiteKey| (k.at, k.caller);
         while self
             .stop_world(|cx| {
                 cx.heaps(|h| {
@@ -157,7 +157,7 @@ impl Cx {
         let codes = Codes::new(&lock(&self.codes));
         let mut by_line: HashMap<Place, AllocLine> = HashMap::new();
         for ((at, caller), s) in sites {
-            let (path, line, method, via) = codes.place(SiteKey { at, caller, of: 0 });
+            let (path, line, method, via) = codes.place(AllocSiteKey { at, caller, of: 0 });
             let e = by_line.entry((path.clone(), line, method.clone(), via.clone())).or_insert_with(|| AllocLine {
                 path,
                 line,
@@ -215,7 +215,7 @@ impl Cx {
         let codes = Codes::new(&lock(&self.codes));
         let mut by_line: HashMap<Place, (f64, f64)> = HashMap::new();
         for ((at, caller), (objects, bytes)) in sites {
-            let e = by_line.entry(codes.place(SiteKey { at, caller, of: 0 })).or_default();
+            let e = by_line.entry(codes.place(AllocSiteKey { at, caller, of: 0 })).or_default();
             e.0 += objects;
             e.1 += bytes;
         }

@@ -20,7 +20,7 @@ use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
-    /// Calls `f` with every live cell of the runtime, while the world stands still. Not under a guard: other
+    /// Calls `f` with every live cell of the runtime, while the world is stopped. Not under a guard: other
     /// workers must come to their safepoints. Values it is shown may be another thread's alone: they must not be kept.
     pub fn each_cell(&mut self, mut f: impl FnMut(Value)) {
         while self.stop_world(|cx| cx.walk_heaps(&mut f)).is_none() {}

@@ -22,7 +22,7 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, bytes: usize) -> Result<(), Exit> {
-        let nothing_came = kumi_room::used() <= self.room_used.saturating_add(kumi_room::LARGE);
+        let nothing_came = kumi_budget::used() <= self.room_used.saturating_add(kumi_budget::LARGE);
         let in_vain = self.room_asked > 0 && (self.room_asked >= MOST || nothing_came);
         if in_vain || self.heap.shared().disabled() || bytes >= self.heap.shared().max() {
             return Err(self.no_memory("failed to allocate memory"));
@@ -62,22 +62,22 @@ impl Cx {
             heaps.iter_mut().for_each(|h| h.sweep_all());
         });
         self.give_back_here();
-        if kumi_room::restore() {
-            kumi_room::take_pressed();
+        if kumi_budget::restore() {
+            kumi_budget::take_pressed();
         }
-        self.room_used = kumi_room::used();
+        self.room_used = kumi_budget::used();
     }
     /// At a safepoint, after a collection: is there too little memory to go on with?
     #[inline]
     pub(crate) fn is_short(&mut self) -> bool {
-        self.heap.over_limit() | (kumi_room::is_tight() && self.was_tight())
+        self.heap.over_limit() | (kumi_budget::is_tight() && self.was_tight())
     }
     /// A part of the reserve is gone, or libraries have taken what the system had.
     #[cold]
     fn was_tight(&mut self) -> bool {
-        kumi_room::take_pressed();
+        kumi_budget::take_pressed();
         self.collect_hard();
         // The allocator may keep addresses that it has freed: then little lives, and there is room in them.
-        (!kumi_room::restore() || kumi_room::is_tight()) && !kumi_room::is_half_free()
+        (!kumi_budget::restore() || kumi_budget::is_tight()) && !kumi_budget::is_half_free()
     }
 }

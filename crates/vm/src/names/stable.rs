@@ -25,7 +25,7 @@ impl<T> StableVec<T> {
     /// Room for `rows` rows of address space: halved until the system grants it, and a 32nd at most of what
     /// `ulimit -v` allows.
     pub fn new(rows: usize) -> StableVec<T> {
-        let most = kumi_room::address_space_limit().map_or(usize::MAX, |n| n / 32);
+        let most = kumi_budget::address_space_limit().map_or(usize::MAX, |n| n / 32);
         let mut rows = rows.max(1024);
         while rows > 1024 && rows.saturating_mul(std::mem::size_of::<T>()) > most {
             rows /= 2;
@@ -47,7 +47,7 @@ impl<T> StableVec<T> {
                 return StableVec { base: p as *mut T, rows, len: AtomicUsize::new(0), grow: Mutex::new(()) };
             }
             if rows <= 1024 {
-                kumi_room::last_words();
+                kumi_budget::last_words();
             }
             rows /= 2;
         }

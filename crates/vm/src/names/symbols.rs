@@ -153,7 +153,7 @@ impl SymTab {
             return Some(s);
         }
         if !pin && ids.of.len() == ids.of.capacity() {
-            kumi_room::ask(2 * ids.of.len() * size_of::<(Box<[u8]>, Sym)>());
+            kumi_budget::ask(2 * ids.of.len() * size_of::<(Box<[u8]>, Sym)>());
         }
         let s = match ids.free.pop() {
             Some(s) => {

@@ -4,7 +4,7 @@
 //! native, and may therefore push frames.
 
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::interp::Missing;
 use crate::tasks::outcome::Outcome;
@@ -51,7 +51,7 @@ impl Cx {
         }
     }
     /// Runs a special body.
-    pub(crate) fn call_special(&mut self, s: Special, m: u32, mut r: Ready) -> Outcome {
+    pub(crate) fn call_special(&mut self, s: Special, m: u32, mut r: ResolvedCall) -> Outcome {
         match s {
             Special::Send | Special::PublicSend => {
                 let Some(first) = r.args.first().copied() else {
@@ -161,7 +161,7 @@ impl Cx {
         }
     }
     /// The call's keywords for later: what happens to the Hash that they came in is not theirs.
-    fn own_keywords(&mut self, r: &Ready) -> Value {
+    fn own_keywords(&mut self, r: &ResolvedCall) -> Value {
         match r.kw.as_hash() {
             Some(h) if !r.kw_own => self.hash_dup(h),
             _ => r.kw,
@@ -181,7 +181,7 @@ impl Cx {
         let m = self.find_method(self.k.array, sym::INITIALIZE);
         m != NO_METHOD && self.methods[m as usize].builtin
     }
-    fn convert_first(&mut self, m: u32, r: &Ready) -> Exit {
+    fn convert_first(&mut self, m: u32, r: &ResolvedCall) -> Exit {
         let a = self.array(&r.args);
         let kw = if r.kw.is_undef() { Value::NIL } else { r.kw };
         let mut x = self.call_helper("send_retry", &[Value::fix(m as i64), r.recv, a, kw]);
@@ -192,7 +192,7 @@ impl Cx {
         }
         x
     }
-    fn eval_special(&mut self, s: Special, m: u32, r: Ready) -> Outcome {
+    fn eval_special(&mut self, s: Special, m: u32, r: ResolvedCall) -> Outcome {
         let class_form = matches!(s, Special::ClassExec | Special::ClassEval);
         let eval = matches!(s, Special::InstanceEval | Special::ClassEval);
         if r.block.is_nil() {

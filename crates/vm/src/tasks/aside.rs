@@ -170,8 +170,8 @@ impl Cx {
 
 /// Does the work. A refusal of memory is caught here, and is its task's when that takes the result.
 fn outcome(work: Work, piece: &Piece) -> Outcome {
-    let _catcher = kumi_room::Catcher::new();
-    catch_unwind(AssertUnwindSafe(|| work(&piece.stop))).map_err(kumi_room::told)
+    let _catcher = kumi_budget::Catcher::new();
+    catch_unwind(AssertUnwindSafe(|| work(&piece.stop))).map_err(kumi_budget::told)
 }
 
 /// Hands the result over, or drops it where nobody wants it.

@@ -14,8 +14,8 @@ use crate::doors::Pending;
 use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
 use crate::tasks::task::State;
+use kumi_budget::Catcher;
 use kumi_heap::*;
-use kumi_room::Catcher;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -62,7 +62,7 @@ pub(crate) enum Fault {
 /// Does such work: what it gives, or what ended it.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     let _catcher = Catcher::new();
-    let of = |e: Box<dyn Any + Send>| if kumi_room::is_refusal(&*e) { Fault::NoRoom } else { Fault::Panic(last(&*e)) };
+    let of = |e: Box<dyn Any + Send>| if kumi_budget::is_refusal(&*e) { Fault::NoRoom } else { Fault::Panic(last(&*e)) };
     catch_unwind(AssertUnwindSafe(work)).map_err(of)
 }
 
@@ -100,8 +100,8 @@ impl Cx {
     #[inline(never)]
     fn panicked(&mut self, what: Box<dyn Any + Send>) -> Outcome {
         // Telling of it needs some memory.
-        let _told = kumi_room::Whole::new();
-        let fault = if kumi_room::is_refusal(&*what) { Fault::NoRoom } else { Fault::Panic(last(&*what)) };
+        let _told = kumi_budget::Whole::new();
+        let fault = if kumi_budget::is_refusal(&*what) { Fault::NoRoom } else { Fault::Panic(last(&*what)) };
         drop(what);
         self.heap.end_placed(Placed::Nothing);
         self.heap.end_place();
@@ -160,12 +160,12 @@ impl Cx {
 }
 
 /// While it lives a panic ends the process: what is half done must not be seen. Nothing is refused meanwhile.
-pub(crate) struct Whole(kumi_room::Whole);
+pub(crate) struct Whole(kumi_budget::Whole);
 
 impl Whole {
     #[inline]
     pub(crate) fn begin() -> Whole {
-        Whole(kumi_room::Whole::new())
+        Whole(kumi_budget::Whole::new())
     }
 }
 

@@ -1,6 +1,6 @@
 //! How slow paths of the loop end, and what they leave to it.
 
-use crate::doors::{Call, Ready};
+use crate::doors::{Call, ResolvedCall};
 use kumi_heap::Value;
 
 /// How a slow path ended.
@@ -30,7 +30,7 @@ pub(crate) enum Onward {
     /// Makes a call; the value goes to the register, as the flags say.
     Call(Box<(Call, usize, u64)>),
     /// Calls a method.
-    Dispatch(u32, Box<Ready>),
+    Dispatch(u32, Box<ResolvedCall>),
 }
 
 pub(crate) const KILL: u16 = 2;

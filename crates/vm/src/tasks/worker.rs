@@ -3,8 +3,8 @@
 //!
 //! **Invariant.** Who may do what beside whom is told in `kumi_sched`'s `stop.rs`; here is what workers do with it. A worker
 //! passes `Cx::stop_here` between bytecodes. An idle worker touches nothing of the runtime, a detached one (`detach.rs`)
-//! changes nothing of it: it reads what its work owns, and cells that are kept alive for it. One that stands still at a
-//! stop does nothing but what the collection gives it to mark. [`Cx::is_parallel`] is what the stop said last.
+//! changes nothing of it: it reads what its work owns, and cells that are kept alive for it. One that is stopped
+//! does nothing but what the collection gives it to mark. [`Cx::is_parallel`] is what the stop said last.
 //!
 //! What is kept until nobody reads it (`retire`) outlasts the stops during which somebody
 //! is detached who may have seen it.

@@ -12,7 +12,7 @@
 //! by a value or by unwinding, takes the entry. While the last entry is not open for re-entry, its task sends no events.
 
 use crate::doors::Call;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use kumi_bytecode::ISeq;
 use kumi_heap::{Marker, Value};
 use smallvec::SmallVec;
@@ -207,7 +207,7 @@ pub(crate) enum After {
     /// The instruction before which the event came.
     Instruction,
     /// The call of a method.
-    Dispatch(u32, Box<Ready>),
+    Dispatch(u32, Box<ResolvedCall>),
     /// Another call: call, register, flags.
     Call(Box<(Call, usize, u64)>),
     /// The delivery of a value.

@@ -111,23 +111,23 @@ pub struct Method {
     /// A lazy body's code and place, once it was called.
     pub forced: OnceLock<(Arc<ISeq>, Value)>,
     /// Which of its owner's places in an order it runs at.
-    pub place: Place,
+    pub place: MroPlace,
 }
 
 /// A module may stand in an order several times, and `super` goes on from the place where the method runs: the entry in its
 /// module runs at the first, a row of its own at each further one.
 #[derive(Default)]
-pub struct Place {
+pub struct MroPlace {
     /// How often the owner stands before this place.
     pub nth: u32,
     /// The row for the next place, once it was needed.
     pub(crate) next: OnceLock<u32>,
 }
 
-impl Clone for Place {
+impl Clone for MroPlace {
     /// Another definition has further rows of its own.
-    fn clone(&self) -> Place {
-        Place { nth: self.nth, next: OnceLock::new() }
+    fn clone(&self) -> MroPlace {
+        MroPlace { nth: self.nth, next: OnceLock::new() }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cx::runtime::{Runtime, lock};
 use crate::world::method::{Body, Method};
 use crate::{Cx, Exit, sym};
 use kumi_bytecode::ISeq;
-use kumi_heap::{Bits, Heap, Marker, Rows, SiteKey, Sym, SymMarks, Value, Visitor};
+use kumi_heap::{AllocSiteKey, Bits, Heap, Marker, Rows, Sym, SymMarks, Value, Visitor};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -291,7 +291,7 @@ impl Runtime {
             0 => false,
             i => at <= freed[i - 1].1,
         };
-        let dead = |k: &SiteKey| lies_in(k.at) || lies_in(k.caller);
+        let dead = |k: &AllocSiteKey| lies_in(k.at) || lies_in(k.caller);
         if let Some(h) = self.first_heap() {
             h.site_book().forget(&dead);
         }

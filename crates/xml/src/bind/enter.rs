@@ -8,7 +8,7 @@ use super::error::BindErrorKind;
 use super::frame::{Frame, NONE, Role, Value};
 use super::learn::Learning;
 use super::state::{Fault, Next, State};
-use crate::schema::{Card, Class, ClassId, Field, Kind, NameTest, Place, Root, Schema};
+use crate::schema::{Card, Class, ClassId, Field, FieldPath, Kind, NameTest, Root, Schema};
 use crate::tokenizer::event::Start;
 use std::collections::HashSet;
 
@@ -208,7 +208,7 @@ impl State {
             if !self.store.values[at].is_absent() {
                 // Without a namespace given, the one without a prefix is meant.
                 let field = &class.fields[slot as usize];
-                let vague = matches!(&field.place, Place::Attribute(NameTest { local: Some(_), namespace: None }));
+                let vague = matches!(&field.place, FieldPath::Attribute(NameTest { local: Some(_), namespace: None }));
                 *learning = None;
                 if !vague {
                     return fault(
@@ -250,7 +250,7 @@ fn is_declaration(raw: &str) -> bool {
 fn find(class: &Class, hint: u16, start: &Start<'_>) -> Option<u16> {
     let name = start.name();
     if !class.elements.qualified {
-        if let Some(Field { place: Place::Element(NameTest { local: Some(local), .. }), .. }) = class.fields.get(hint as usize) {
+        if let Some(Field { place: FieldPath::Element(NameTest { local: Some(local), .. }), .. }) = class.fields.get(hint as usize) {
             if **local == *name.local() {
                 return Some(hint);
             }

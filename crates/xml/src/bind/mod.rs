@@ -6,13 +6,13 @@
 //! longer than memory.
 //!
 //! ```
-//! use kumi_xml::{Batch, Binder, Field, Item, Limit, Options, Place, Progress, Schema, schema::parse_path};
+//! use kumi_xml::{Batch, Binder, Field, Item, Limit, Options, FieldPath, Progress, Schema, schema::parse_path};
 //!
 //! let mut schema = Schema::builder();
 //! let room = schema.class("Room");
 //! schema.field(room, Field::new("area"));
 //! schema.field(room, Field::new("name").attribute("name").optional());
-//! schema.field(room, Field::new("city").at(Place::outer("houses/@city", &[])?));
+//! schema.field(room, Field::new("city").at(FieldPath::outer("houses/@city", &[])?));
 //! schema.root_path(parse_path("/houses/house/room", &[])?, room);
 //!
 //! let mut binder = Binder::new(schema.build()?, Options::default());

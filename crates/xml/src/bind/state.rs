@@ -10,7 +10,7 @@ use super::outer::{Most, Outers};
 use super::predict::{Context, Parent};
 use crate::error::Position;
 use crate::schema::row::OPENED;
-use crate::schema::{Card, Class, ClassId, Field, NameTest, Place, Schema};
+use crate::schema::{Card, Class, ClassId, Field, FieldPath, NameTest, Schema};
 
 /// What to do after a start tag.
 pub(super) enum Next {
@@ -86,7 +86,7 @@ impl State {
             return Ok(());
         }
         let class = &schema.classes()[frame.class as usize];
-        self.complete(class, &frame, |place| matches!(place, Place::Attribute(_) | Place::Outer { .. }))?;
+        self.complete(class, &frame, |place| matches!(place, FieldPath::Attribute(_) | FieldPath::Outer { .. }))?;
         let row = self.store.pack_out(&frame, class.fields.len(), OPENED, out);
         self.store.arena.truncate(frame.arena as usize);
         out.items.push(Item::Open { class: ClassId(frame.class), slot: frame.slot, row });
@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Every field that must be there is.
-    fn complete(&self, class: &Class, frame: &Frame, which: impl Fn(&Place) -> bool) -> Result<(), Fault> {
+    fn complete(&self, class: &Class, frame: &Frame, which: impl Fn(&FieldPath) -> bool) -> Result<(), Fault> {
         if self.lenient {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl State {
             }
         }
         if !frame.pruned {
-            self.complete(class, frame, |place| matches!(place, Place::Element(_)))?;
+            self.complete(class, frame, |place| matches!(place, FieldPath::Element(_)))?;
         }
         self.store.drop_instance(frame);
         out.items.push(Item::Close);
@@ -285,8 +285,8 @@ impl State {
 fn missing(class: &Class, field: &Field) -> Fault {
     let name = |test: &NameTest| test.local.as_deref().unwrap_or("*").to_string();
     let below = match &field.place {
-        Place::Element(test) => format!("/{}", name(test)),
-        Place::Attribute(test) => format!("/@{}", name(test)),
+        FieldPath::Element(test) => format!("/{}", name(test)),
+        FieldPath::Attribute(test) => format!("/@{}", name(test)),
         _ => String::new(),
     };
     Fault { kind: BindErrorKind::MissingField { class: class.name.as_str().into(), field: field.name.as_str().into() }, below }

@@ -31,7 +31,7 @@ impl ClassId {
 
 /// Where a field's value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldPath {
     /// A child element. As text: all text in it, also that of elements below it (XPath's `string()`).
     Element(NameTest),
     /// An attribute of the element.
@@ -50,13 +50,13 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl FieldPath {
     /// Reads `region/@name`, `feed/title` or `feed/header/date`: the enclosing element, the children to go through,
     /// and last the element or attribute whose text is meant.
     ///
     /// # Errors
     /// It is no such path, or has a prefix that is not among `prefixes`.
-    pub fn outer(path: &str, prefixes: &[(&str, &str)]) -> Result<Place, SchemaError> {
+    pub fn outer(path: &str, prefixes: &[(&str, &str)]) -> Result<FieldPath, SchemaError> {
         let bad = || SchemaError(format!("'{path}' is no path to an outer value, such as 'region/@name' or 'feed/header/date'"));
         let mut steps = path.split('/').peekable();
         let element = NameTest::parse(steps.next().unwrap_or(""), prefixes)?;
@@ -71,7 +71,7 @@ impl Place {
         if children.is_empty() && attribute.is_none() {
             return Err(bad());
         }
-        Ok(Place::Outer { element, what: OuterWhat::Path { children, attribute } })
+        Ok(FieldPath::Outer { element, what: OuterWhat::Path { children, attribute } })
     }
 }
 
@@ -117,7 +117,7 @@ pub struct Field {
     /// What messages and readers call it.
     pub name: String,
     /// Where its values stand.
-    pub place: Place,
+    pub place: FieldPath,
     /// What they are.
     pub kind: Kind,
     /// How many there are.
@@ -127,21 +127,21 @@ pub struct Field {
 impl Field {
     /// The text of one child element of the same name.
     pub fn new(name: &str) -> Field {
-        Field { name: name.into(), place: Place::Element(NameTest::local(name)), kind: Kind::Text, card: Card::One }
+        Field { name: name.into(), place: FieldPath::Element(NameTest::local(name)), kind: Kind::Text, card: Card::One }
     }
 
     /// It stands in child elements of this name.
     pub fn element(self, name: &str) -> Field {
-        self.at(Place::Element(NameTest::local(name)))
+        self.at(FieldPath::Element(NameTest::local(name)))
     }
 
     /// It stands in the attribute of this name.
     pub fn attribute(self, name: &str) -> Field {
-        self.at(Place::Attribute(NameTest::local(name)))
+        self.at(FieldPath::Attribute(NameTest::local(name)))
     }
 
     /// It stands there.
-    pub fn at(mut self, place: Place) -> Field {
+    pub fn at(mut self, place: FieldPath) -> Field {
         self.place = place;
         self
     }
@@ -399,10 +399,10 @@ fn compile(
         }
         match field.kind {
             Kind::Class(class) if class.index() >= classes => return bad(field, "it is of an unknown class"),
-            Kind::Class(_) if !matches!(field.place, Place::Element(_)) => return bad(field, "only an element can be of a class"),
+            Kind::Class(_) if !matches!(field.place, FieldPath::Element(_)) => return bad(field, "only an element can be of a class"),
             _ => {}
         }
-        if field.card == Card::Many && !matches!(field.place, Place::Element(_)) {
+        if field.card == Card::Many && !matches!(field.place, FieldPath::Element(_)) {
             return bad(field, "only elements can form a list: an attribute, a text or an outer value stands once");
         }
         let claim = |table: &mut Vec<(NameTest, u16)>, test: &NameTest, what: &str| match table.iter().find(|(t, _)| t == test) {
@@ -415,13 +415,13 @@ fn compile(
             }
         };
         match &field.place {
-            Place::Element(test) => claim(&mut elements, test, "element")?,
-            Place::Attribute(test) => claim(&mut attributes, test, "attribute")?,
-            Place::Text if text.is_some() => return bad(field, "another field has the element's text already"),
-            Place::Text => text = Some(slot),
-            Place::Content if content.is_some() => return bad(field, "another field has all the element's text already"),
-            Place::Content => content = Some(slot),
-            Place::Outer { element, what } => {
+            FieldPath::Element(test) => claim(&mut elements, test, "element")?,
+            FieldPath::Attribute(test) => claim(&mut attributes, test, "attribute")?,
+            FieldPath::Text if text.is_some() => return bad(field, "another field has the element's text already"),
+            FieldPath::Text => text = Some(slot),
+            FieldPath::Content if content.is_some() => return bad(field, "another field has all the element's text already"),
+            FieldPath::Content => content = Some(slot),
+            FieldPath::Outer { element, what } => {
                 let (children, attribute) = match what {
                     OuterWhat::Attribute(a) => (Vec::new(), Some(a.clone())),
                     OuterWhat::Child(c) => (vec![c.clone()], None),

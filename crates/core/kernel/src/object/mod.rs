@@ -1,8 +1,8 @@
 //! Kernel's instance methods that every object has: class, identity, freezing, description.
 
 pub(crate) mod copy;
-pub(crate) mod guard;
 pub(crate) mod objspace;
+pub(crate) mod recursion;
 pub(crate) mod weak;
 
 use crate::basic::is_identity_eq;

@@ -280,7 +280,7 @@ fn fork(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     // While the world is stopped no other worker holds a lock of the runtime or of the allocator.
     let mut e = None;
     let forked = cx.fork_world(|| {
-        // SAFETY: the other OS threads stand still; the child goes on with a copy of this one.
+        // SAFETY: the other OS threads are stopped; the child goes on with a copy of this one.
         let p = io::result(unsafe { libc::fork() });
         if p == Ok(0) {
             crate::process::signal::after_fork();

@@ -4,7 +4,7 @@
 //! register, and the instruction is executed again: until then nothing of the call has happened.
 
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::tasks::frame::{Fp, literal_block};
 use crate::tasks::outcome::Outcome;
@@ -21,9 +21,9 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    pub(super) fn ready(self, recv: Value, dst: usize) -> Ready {
+    pub(super) fn ready(self, recv: Value, dst: usize) -> ResolvedCall {
         let Gathered { args, kw, kw_own, block } = self;
-        Ready { recv, args, kw, kw_own, block, own: Value::NIL, dst, flags: 0 }
+        ResolvedCall { recv, args, kw, kw_own, block, own: Value::NIL, dst, flags: 0 }
     }
 }
 
@@ -105,7 +105,7 @@ impl Cx {
                 // SAFETY: back to this very instruction.
                 // SAFETY: the instruction that runs ends before pc and has so many words.
                 self.pc = unsafe { self.pc.sub(insn_words) };
-                return Some(self.dispatch(m, Ready::new(v, Args::new(), at, 0)));
+                return Some(self.dispatch(m, ResolvedCall::new(v, Args::new(), at, 0)));
             }
         }
         // Run the conversion with the register as its destination, then this instruction again.
@@ -115,7 +115,7 @@ impl Cx {
         Some(self.do_call(Call::new(Target::Helper(name), self.k.helpers.val(), Args::from_slice(&[v])), at, 0))
     }
     /// ruby2_keywords: keywords arrive as a flagged hash in the rest array.
-    pub(super) fn flag_keywords(&mut self, r: &mut Ready) {
+    pub(super) fn flag_keywords(&mut self, r: &mut ResolvedCall) {
         if let Some(h) = r.kw.as_hash() {
             if h.h.len() > 0 {
                 let d = self.hash_dup(h);

@@ -6,7 +6,7 @@
 
 use super::Missing;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::interp::binder::Strict;
 use crate::tasks::frame::{ff, literal_parts};
@@ -33,7 +33,7 @@ impl Cx {
         {
             return f;
         }
-        let r = Ready { block: Value::NIL, ..self.gather(fp, s, i.b()).ready(Value::NIL, i.a()) };
+        let r = ResolvedCall { block: Value::NIL, ..self.gather(fp, s, i.b()).ready(Value::NIL, i.a()) };
         if blk.is_nil() {
             let e = self.make_exc(self.k.local_jump_error, "no block given (yield)");
             let reason = self.sym("noreason");
@@ -66,19 +66,19 @@ impl Cx {
             Ok(v) => self.deliver(v, i.a(), 0),
             Err(x) => {
                 let args = Args::from_slice(self.fp().slice(i.b() + 2, given));
-                let r = Ready::new(recv, args, i.a(), 0);
+                let r = ResolvedCall::new(recv, args, i.a(), 0);
                 self.native_exit_general(x, m, r)
             }
         })
     }
     /// Calls a block word. `self_val`: another self (instance_exec).
-    pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: Ready) -> Outcome {
+    pub(crate) fn call_block_word(&mut self, blk: Value, self_val: Option<Value>, r: ResolvedCall) -> Outcome {
         if blk.is_fix() {
             let (off, child) = literal_parts(blk);
             let home = self.frame_at(off);
             let q: *const ISeq = &*home.iseq().children[child];
             let (cref, env, outer) = (home.cref(), home.env(), home.block());
-            let r = Ready { recv: self_val.unwrap_or(home.r(0)), block: outer, ..r };
+            let r = ResolvedCall { recv: self_val.unwrap_or(home.r(0)), block: outer, ..r };
             // SAFETY: children live as long as their parent.
             let q = unsafe { &*q };
             return self.auto_splat(q, r, cref, env, Value::fix(off as i64), ff::BLOCK);
@@ -93,7 +93,7 @@ impl Cx {
             let flags = ff::BLOCK | if lambda { ff::LAMBDA } else { 0 };
             // A block given to a block's call is its own `&blk`; yields in it mean the home method's block.
             let own = r.block;
-            let mut r = Ready { recv: self_val.unwrap_or(p.self_val), block: p.block, ..r };
+            let mut r = ResolvedCall { recv: self_val.unwrap_or(p.self_val), block: p.block, ..r };
             r.own = self.block_value(own);
             if p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS != 0 {
                 self.flag_keywords(&mut r);
@@ -133,7 +133,7 @@ impl Cx {
         )
     }
     /// Enters a block that takes apart a single array-like argument.
-    fn auto_splat(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, flags: u64) -> Outcome {
+    fn auto_splat(&mut self, q: &ISeq, r: ResolvedCall, cref: Value, env: Value, parent: Value, flags: u64) -> Outcome {
         let p = &q.params;
         let min = (p.req + p.post) as usize;
         let max = min + p.opt_count() as usize;
@@ -157,7 +157,7 @@ impl Cx {
         self.push_code(q, r, cref, env, parent, Strict::No, flags)
     }
     /// to_ary of a user's object comes first: a helper converts and calls the block with the array.
-    fn auto_splat_helper(&mut self, b: Proto4<'_>, r: Ready) -> Outcome {
+    fn auto_splat_helper(&mut self, b: Proto4<'_>, r: ResolvedCall) -> Outcome {
         let mut hdr = Header::new(self.k.proc_class.val(), Kind::Proc);
         hdr.x.put(if b.flags & ff::LAMBDA != 0 { ProcObj::LAMBDA } else { 0 });
         let home = if b.parent.is_fix() { self.home_for(b.parent.fix_val() as usize, u32::MAX) } else { b.parent };
@@ -167,15 +167,15 @@ impl Cx {
         self.do_call(Call::new(Target::Helper(name), Value::NIL, Args::from_slice(&[p.val(), r.args[0]])), r.dst, r.flags)
     }
     /// Calls a closure whose one argument stays whole.
-    pub(super) fn call_plain(&mut self, prc: Value, r: Ready) -> Outcome {
+    pub(super) fn call_plain(&mut self, prc: Value, r: ResolvedCall) -> Outcome {
         let Some(p) = prc.as_proc().filter(|p| p.iseq != 0) else { return self.call_block_word(prc, None, r) };
         // SAFETY: a Proc's code is registered.
         let q = unsafe { &*(p.iseq as *const ISeq) };
-        let r = Ready { recv: p.self_val, block: p.block, ..r };
+        let r = ResolvedCall { recv: p.self_val, block: p.block, ..r };
         self.push_code(q, r, p.cref, p.env, p.home, Strict::No, ff::BLOCK)
     }
     /// A Proc without code: made from a Symbol or a Method.
-    fn call_foreign(&mut self, p: Gc<ProcObj>, r: Ready) -> Outcome {
+    fn call_foreign(&mut self, p: Gc<ProcObj>, r: ResolvedCall) -> Outcome {
         if let Some(mid) = p.self_val.as_sym() {
             // `&:name` where refinements are in force: they go first.
             let list = p.cref.cell::<CrefObj>().and_then(|c| c.refinements.as_array());
@@ -193,7 +193,7 @@ impl Cx {
         self.do_call(Call { kw: r.kw, kw_own: r.kw_own, block, ..Call::new(Target::Name(sym::CALL), p.self_val, r.args) }, r.dst, r.flags)
     }
     /// Calls a block with another self and place for definitions (instance_eval and friends).
-    pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: Ready) -> Outcome {
+    pub(super) fn call_proc_self(&mut self, prc: Value, definee: Value, eval: bool, r: ResolvedCall) -> Outcome {
         let (q, place, env, outer_block, home, lambda): (*const ISeq, _, _, _, _, _) = if prc.is_fix() {
             let (off, child) = literal_parts(prc);
             let f = self.frame_at(off);
@@ -236,7 +236,7 @@ impl Cx {
             }
         }
         let own = self.block_value(r.block);
-        let r = Ready { block: outer_block, own, ..r };
+        let r = ResolvedCall { block: outer_block, own, ..r };
         let flags = ff::BLOCK | if lambda { ff::LAMBDA } else { 0 };
         if lambda {
             return self.push_code(q, r, cref.val(), env, home, Strict::Yes, flags);
@@ -244,7 +244,7 @@ impl Cx {
         self.auto_splat(q, r, cref.val(), env, home, flags)
     }
     /// Body of a define_method method.
-    pub(super) fn call_bmethod(&mut self, prc: Value, cref: Value, r: Ready) -> Outcome {
+    pub(super) fn call_bmethod(&mut self, prc: Value, cref: Value, r: ResolvedCall) -> Outcome {
         let Some(p) = prc.as_proc() else { return self.call_block_word(prc, Some(r.recv), r) };
         if p.iseq == 0 {
             let mut r = r;
@@ -257,7 +257,7 @@ impl Cx {
         // SAFETY: a Proc's code is registered.
         let q = unsafe { &*(p.iseq as *const ISeq) };
         let own = self.block_value(r.block);
-        let r = Ready { block: p.block, own, ..r };
+        let r = ResolvedCall { block: p.block, own, ..r };
         self.push_code(q, r, cref, p.env, p.home, Strict::Yes, ff::BLOCK | ff::LAMBDA | ff::BMETHOD)
     }
 }

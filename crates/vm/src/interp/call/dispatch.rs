@@ -5,7 +5,7 @@
 
 use super::Missing;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::interp::binder::Strict;
 use crate::tasks::frame::ff;
@@ -24,7 +24,7 @@ const NESTED: u32 = 32;
 
 impl Cx {
     /// Calls method `m`.
-    pub(crate) fn dispatch(&mut self, m: u32, r: Ready) -> Outcome {
+    pub(crate) fn dispatch(&mut self, m: u32, r: ResolvedCall) -> Outcome {
         if self.nested >= NESTED {
             return self.then(Onward::Dispatch(m, Box::new(r)));
         }
@@ -34,7 +34,7 @@ impl Cx {
         f
     }
     #[inline]
-    fn dispatch_now(&mut self, m: u32, r: Ready) -> Outcome {
+    fn dispatch_now(&mut self, m: u32, r: ResolvedCall) -> Outcome {
         if self.trace.on {
             return match self.trace_dispatch(m, r) {
                 Ok(f) => f,
@@ -45,7 +45,7 @@ impl Cx {
     }
     /// The same without events.
     #[inline]
-    pub(crate) fn dispatch_untraced(&mut self, m: u32, mut r: Ready) -> Outcome {
+    pub(crate) fn dispatch_untraced(&mut self, m: u32, mut r: ResolvedCall) -> Outcome {
         let e = &self.methods[m as usize];
         if self.twins && e.native.is_some() && self.prefers_twin(m) {
             return self.dispatch_body(m, r);
@@ -57,7 +57,7 @@ impl Cx {
                 return self.dispatch_body(m, r);
             }
             let (min, max, g, twin) = (e.min as usize, e.max, e.guard, !matches!(e.body, Body::Native));
-            kumi_room::ask(r.args.len() * size_of::<Value>());
+            kumi_budget::ask(r.args.len() * size_of::<Value>());
             let mut nargs = r.args.clone();
             let mut keywords = false;
             if let Some(h) = r.kw.as_hash().filter(|h| h.h.len() > 0) {
@@ -96,7 +96,7 @@ impl Cx {
         self.methods[m as usize].has_twin() && !self.in_system()
     }
     /// The same call with its keywords as the last value, for what takes none.
-    fn keywords_last(&mut self, mut r: Ready) -> Ready {
+    fn keywords_last(&mut self, mut r: ResolvedCall) -> ResolvedCall {
         if let Some(h) = r.kw.as_hash().filter(|h| h.h.len() > 0) {
             let own = if r.kw_own { r.kw } else { self.hash_dup(h) };
             r.args.push(own);
@@ -105,7 +105,7 @@ impl Cx {
         r
     }
     /// Runs the body of `m`, whatever native stands before it.
-    pub(crate) fn dispatch_body(&mut self, m: u32, r: Ready) -> Outcome {
+    pub(crate) fn dispatch_body(&mut self, m: u32, r: ResolvedCall) -> Outcome {
         let e = &self.methods[m as usize];
         match &e.body {
             Body::Code(_) | Body::Lazy(_) => {
@@ -219,7 +219,16 @@ impl Cx {
     }
     /// Pushes a frame of `q` above the running one and binds its arguments.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn push_code(&mut self, q: &ISeq, r: Ready, cref: Value, env: Value, parent: Value, strict: Strict, flags: u64) -> Outcome {
+    pub(crate) fn push_code(
+        &mut self,
+        q: &ISeq,
+        r: ResolvedCall,
+        cref: Value,
+        env: Value,
+        parent: Value,
+        strict: Strict,
+        flags: u64,
+    ) -> Outcome {
         let fp = self.fp();
         let delta = fp.iseq().nregs as usize + HEADER as usize;
         let up = delta + q.nregs as usize;
@@ -285,7 +294,7 @@ impl Cx {
             }
             flags |= ff::DISCARD;
         }
-        let r = Ready { recv: c.recv, args: c.args, kw: c.kw, kw_own: c.kw_own, block: c.block, own: Value::NIL, dst, flags };
+        let r = ResolvedCall { recv: c.recv, args: c.args, kw: c.kw, kw_own: c.kw_own, block: c.block, own: Value::NIL, dst, flags };
         match c.target {
             Target::Name(mid) => {
                 let class = self.class_of(r.recv);
@@ -320,12 +329,12 @@ impl Cx {
                     let x = self.runtime_error(&format!("the prelude has no KumiSys.{n}"));
                     return self.leaf_exit_to(x, dst, flags);
                 }
-                self.dispatch(m, Ready { recv: h.val(), ..r })
+                self.dispatch(m, ResolvedCall { recv: h.val(), ..r })
             }
             Target::Code { iseq, cref, env, block } => {
                 // SAFETY: code addresses come from registered code.
                 let q = unsafe { &*(iseq as *const ISeq) };
-                let r = Ready { block, ..r };
+                let r = ResolvedCall { block, ..r };
                 self.push_code(q, r, cref, env, Value::NIL, Strict::Yes, 0)
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::Cx;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::tasks::frame::ff;
 use crate::tasks::outcome::Outcome;
@@ -32,11 +32,11 @@ impl Cx {
         let fp = self.fp();
         let argc = (i.x() & 0x7f) as usize;
         let args = Args::from_slice(fp.slice(i.b() + 1, argc));
-        let r = Ready { block, ..Ready::new(fp.r(i.b()), args, i.a(), 0) };
+        let r = ResolvedCall { block, ..ResolvedCall::new(fp.r(i.b()), args, i.a(), 0) };
         self.native_exit_general(x, m, r)
     }
     /// What a native asked for instead of returning a value.
-    pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: Ready) -> Outcome {
+    pub(crate) fn native_exit_general(&mut self, x: Exit, m: u32, r: ResolvedCall) -> Outcome {
         self.heap.end_place();
         match x {
             Exit::Raise => {

@@ -3,7 +3,7 @@
 //! **Invariant.** `Cx::missing` says why from here until the default one has made its message.
 
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::tasks::outcome::Outcome;
 use crate::{Cx, sym};
@@ -29,7 +29,7 @@ impl Missing {
 
 impl Cx {
     /// Nothing to run: method_missing, the user's or the default one.
-    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, mut r: Ready) -> Outcome {
+    pub(crate) fn method_missing(&mut self, mid: Sym, why: Missing, mut r: ResolvedCall) -> Outcome {
         let class = self.class_of(r.recv);
         let m = self.find_method(class, sym::METHOD_MISSING);
         self.missing = why;

@@ -5,7 +5,7 @@
 
 use super::Missing as NotFound;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::doors::*;
 use crate::tasks::frame::ff;
 use crate::tasks::outcome::Outcome;
@@ -146,7 +146,7 @@ impl Cx {
             let (m, cacheable) = self.lookup_in(fp, class, mid);
             let ok = m != NO_METHOD && (self.methods[m as usize].vis == Vis::Public || fp.r(0) == x && mid != sym::NEQ || mid == sym::EQQ);
             if !ok {
-                let ready = Ready::new(x, Args::from_slice(args), dst, flags);
+                let ready = ResolvedCall::new(x, Args::from_slice(args), dst, flags);
                 let why = if m == NO_METHOD { NotFound::None } else { NotFound::Private };
                 return self.method_missing(mid, why, ready);
             }
@@ -158,7 +158,7 @@ impl Cx {
         };
         let e = &self.methods[m as usize];
         if self.twins && !self.trace.on && e.native.is_some() && self.prefers_twin(m) {
-            return self.dispatch_body(m, Ready::new(x, Args::from_slice(args), dst, flags));
+            return self.dispatch_body(m, ResolvedCall::new(x, Args::from_slice(args), dst, flags));
         }
         let e = &self.methods[m as usize];
         if let Some(f) = e.native.filter(|_| !self.trace.on) {
@@ -168,13 +168,13 @@ impl Cx {
                 return match self.run_native(f, guard, x, args) {
                     Ok(v) => self.deliver(v, dst, flags),
                     Err(x2) => {
-                        let ready = Ready::new(x, Args::from_slice(args), dst, flags);
+                        let ready = ResolvedCall::new(x, Args::from_slice(args), dst, flags);
                         self.native_exit_general(x2, m, ready)
                     }
                 };
             }
         }
-        self.dispatch(m, Ready::new(x, Args::from_slice(args), dst, flags))
+        self.dispatch(m, ResolvedCall::new(x, Args::from_slice(args), dst, flags))
     }
     /// A fused compare-and-jump whose comparison is a method.
     #[cold]

@@ -5,7 +5,7 @@
 
 use crate::Cx;
 use crate::doors::NO_METHOD;
-use crate::doors::Ready;
+use crate::doors::ResolvedCall;
 use crate::tasks::frame::{Fp, ff};
 use crate::tasks::outcome::BREAKS;
 use crate::tasks::outcome::Outcome;
@@ -275,7 +275,7 @@ impl Cx {
     /// Method `m` is about to be called from the running frame. `None`: by the plain way, which is none of this module's.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_dispatch(&mut self, m: u32, r: Ready) -> Result<Outcome, Ready> {
+    pub(crate) fn trace_dispatch(&mut self, m: u32, r: ResolvedCall) -> Result<Outcome, ResolvedCall> {
         self.see_hooks();
         let told = std::mem::take(&mut self.trace.told);
         if self.in_system() || self.is_deaf() || !self.counts_as_built_in(m) {

@@ -11,7 +11,7 @@ use crate::tasks::outcome::Outcome;
 use crate::tasks::task::{Again, Next, Role, Stage, State, Takes, TaskPtr, Wait};
 use crate::trace::{After, ev};
 use kumi_heap::*;
-use kumi_sched::{Place, Rank};
+use kumi_sched::{Position, Rank};
 use std::sync::atomic::Ordering::*;
 
 impl Cx {
@@ -36,7 +36,7 @@ impl Cx {
         self.publish_stacks();
         let (id, pinned) = (self.task.id, self.task.pinned);
         self.leave_task();
-        self.sched().push_at(self.worker, id, pinned, Place { rank: Rank::Spent, first });
+        self.sched().push_at(self.worker, id, pinned, Position { rank: Rank::Spent, first });
     }
     /// Puts the running thread at the end of the queue; `first`: before the other spent ones.
     pub(super) fn preempt(&mut self, first: bool) -> Outcome {

@@ -11,7 +11,7 @@ use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
 use crate::tasks::task::{Next, Ticket, Wait, Watched};
 use kumi_heap::*;
-use kumi_sched::{Place, Rank, Watch};
+use kumi_sched::{Position, Rank, Watch};
 
 impl Cx {
     /// Names the wait that the running native is about to begin.
@@ -139,7 +139,7 @@ impl Cx {
             } else {
                 let (sched, w) = (self.sched(), self.worker);
                 let crowd = sched.has_ready(w);
-                sched.push_at(w, id, pinned, Place { rank: Rank::Spent, first: false });
+                sched.push_at(w, id, pinned, Position { rank: Rank::Spent, first: false });
                 if crowd {
                     sched.nudge(w);
                 }

@@ -266,7 +266,7 @@ impl Task {
     pub fn err(&self) -> Value {
         self.err
     }
-    /// Operations that are under way on objects, as `inspect`: see `KumiSys.guard`.
+    /// Operations that are under way on objects, as `inspect`: see `KumiSys.recursing`.
     pub fn guards(&mut self) -> &mut ThinVec<(u64, u64, u64)> {
         &mut self.guards
     }

@@ -5,7 +5,7 @@
 
 /// Which of the two optimizations are on (`KUMI_TLH_SITES`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SiteMode {
+pub enum AllocSiteMode {
     /// None of them.
     None,
     /// Only what the compiler is certain of.
@@ -16,9 +16,9 @@ pub enum SiteMode {
 
 /// How sites are decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SitePolicy {
+pub struct AllocSitePolicy {
     /// Which optimizations are on.
-    pub mode: SiteMode,
+    pub mode: AllocSiteMode,
     /// A site goes out when one in so many of its cells fails (`KUMI_TLH_RATIO`, 2 to 64; the paper has 4 to 16).
     pub ratio: u64,
     /// The rule that a store into any field marks what is stored (`KUMI_TLH=paper`): then the compiler is
@@ -32,28 +32,28 @@ pub struct SitePolicy {
     pub(super) first_trial: u64,
 }
 
-impl Default for SitePolicy {
+impl Default for AllocSitePolicy {
     fn default() -> Self {
-        SitePolicy { mode: SiteMode::History, ratio: 4, fields: false, stress: 0, enough: ENOUGH, first_trial: FIRST_TRIAL }
+        AllocSitePolicy { mode: AllocSiteMode::History, ratio: 4, fields: false, stress: 0, enough: ENOUGH, first_trial: FIRST_TRIAL }
     }
 }
 
-impl SitePolicy {
+impl AllocSitePolicy {
     /// As the environment says.
-    pub(crate) fn from_env() -> SitePolicy {
+    pub(crate) fn from_env() -> AllocSitePolicy {
         let mode = match std::env::var("KUMI_TLH_SITES").as_deref().map(str::trim) {
-            Ok("none") => SiteMode::None,
-            Ok("static") => SiteMode::Static,
-            _ => SiteMode::History,
+            Ok("none") => AllocSiteMode::None,
+            Ok("static") => AllocSiteMode::Static,
+            _ => AllocSiteMode::History,
         };
         let rule = std::env::var("KUMI_TLH").unwrap_or_default();
-        let mode = if rule.trim() == "off" { SiteMode::None } else { mode };
+        let mode = if rule.trim() == "off" { AllocSiteMode::None } else { mode };
         // Under stress sites move often.
         let seed = std::env::var("KUMI_TLH_STRESS").ok().map_or(0, |v| v.trim().parse::<u64>().unwrap_or(1).max(1));
         let stress = seed != 0;
         let ratio = std::env::var("KUMI_TLH_RATIO").ok().and_then(|v| v.trim().parse::<u64>().ok());
-        let usual = SitePolicy::default();
-        SitePolicy {
+        let usual = AllocSitePolicy::default();
+        AllocSitePolicy {
             mode,
             ratio: ratio.unwrap_or(usual.ratio).clamp(2, 64),
             fields: rule.trim() == "paper",

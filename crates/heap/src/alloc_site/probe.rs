@@ -1,9 +1,9 @@
 //! Where the loop is: the heap asks it for the site of the running instruction.
 //!
 //! Invariant: the heap knows nothing of frames or bytecode. It has a function of the loop's and what to call it with, which
-//! are sound to use for as long as it has them ([`SiteProbe::new`]).
+//! are sound to use for as long as it has them ([`AllocSiteProbe::new`]).
 
-use super::SiteKey;
+use super::AllocSiteKey;
 
 /// Whose call tells apart what library code allocates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,32 +18,32 @@ pub enum CalledBy {
 
 /// Tells the heap where the loop is: a function of the loop's and what it is called with.
 #[derive(Clone, Copy)]
-pub struct SiteProbe {
-    at: unsafe fn(*const (), CalledBy) -> SiteKey,
+pub struct AllocSiteProbe {
+    at: unsafe fn(*const (), CalledBy) -> AllocSiteKey,
     with: *const (),
 }
 
-impl Default for SiteProbe {
+impl Default for AllocSiteProbe {
     fn default() -> Self {
-        SiteProbe { at: nowhere, with: std::ptr::null() }
+        AllocSiteProbe { at: nowhere, with: std::ptr::null() }
     }
 }
 
 /// # Safety
 /// None: it looks at nothing.
-unsafe fn nowhere(_: *const (), _: CalledBy) -> SiteKey {
-    SiteKey::default()
+unsafe fn nowhere(_: *const (), _: CalledBy) -> AllocSiteKey {
+    AllocSiteKey::default()
 }
 
-impl SiteProbe {
+impl AllocSiteProbe {
     /// # Safety
     /// `at(with, _)` must be sound to call whenever the heap that gets this probe allocates, for as long as it has it.
-    pub unsafe fn new(at: unsafe fn(*const (), CalledBy) -> SiteKey, with: *const ()) -> SiteProbe {
-        SiteProbe { at, with }
+    pub unsafe fn new(at: unsafe fn(*const (), CalledBy) -> AllocSiteKey, with: *const ()) -> AllocSiteProbe {
+        AllocSiteProbe { at, with }
     }
     /// The site of the running instruction.
     #[inline]
-    pub(crate) fn key(&self) -> SiteKey {
+    pub(crate) fn key(&self) -> AllocSiteKey {
         // SAFETY: promised when the probe was made.
         unsafe { (self.at)(self.with, CalledBy::Anyone) }
     }
@@ -56,7 +56,7 @@ impl SiteProbe {
         }
     }
     /// The same, told apart by the call of the user's own code: asked seldom, for the way there may be longer.
-    pub(crate) fn users_key(&self) -> SiteKey {
+    pub(crate) fn users_key(&self) -> AllocSiteKey {
         // SAFETY: as above.
         unsafe { (self.at)(self.with, CalledBy::User) }
     }

@@ -6,7 +6,7 @@
 //! another trial comes; each trial that fails doubles that time.
 
 use super::policy::ENOUGH_IN_TRIAL;
-use super::{Fates, SiteKey, SiteMode, SitePolicy, SiteTable, Strategy};
+use super::{AllocSiteKey, AllocSiteMode, AllocSitePolicy, AllocSiteTable, Fates, Strategy};
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
@@ -16,9 +16,9 @@ pub const NODE_TICKS: u64 = 64;
 
 /// One site in a report.
 #[derive(Clone, Copy, Debug)]
-pub struct SiteReport {
+pub struct AllocSiteReport {
     /// Which site.
-    pub key: SiteKey,
+    pub key: AllocSiteKey,
     /// What became of its cells since the runtime began.
     pub fates: Fates,
     /// Born outside, cells and bytes: known when a profile was made.
@@ -47,23 +47,23 @@ pub(super) struct Entry {
 
 #[derive(Default)]
 pub(super) struct Inner {
-    sites: FxHashMap<SiteKey, Entry>,
+    sites: FxHashMap<AllocSiteKey, Entry>,
     /// Those that went out, for the search for new trials.
-    out: Vec<SiteKey>,
+    out: Vec<AllocSiteKey>,
     nursery: usize,
 }
 
 impl Inner {
-    pub(super) fn entry(&mut self, key: SiteKey) -> &mut Entry {
+    pub(super) fn entry(&mut self, key: AllocSiteKey) -> &mut Entry {
         self.sites.entry(key).or_default()
     }
     /// New counts of a site; its strategy when that changes by them.
-    pub(super) fn tell(&mut self, key: SiteKey, fresh: &Fates, policy: SitePolicy, now: u64) -> Option<Strategy> {
+    pub(super) fn tell(&mut self, key: AllocSiteKey, fresh: &Fates, policy: AllocSitePolicy, now: u64) -> Option<Strategy> {
         let e = self.sites.entry(key).or_default();
         e.total.add(fresh);
         e.recent.add(fresh);
         let all = e.recent.all();
-        if policy.mode != SiteMode::History || all < if e.trial { ENOUGH_IN_TRIAL.min(policy.enough) } else { policy.enough } as u64 {
+        if policy.mode != AllocSiteMode::History || all < if e.trial { ENOUGH_IN_TRIAL.min(policy.enough) } else { policy.enough } as u64 {
             return None;
         }
         let to = if e.recent.failed() * policy.ratio >= all { Strategy::Out } else { Strategy::Nursery };
@@ -94,10 +94,10 @@ impl Inner {
 }
 
 /// The sites of a runtime.
-pub struct SiteBook {
+pub struct AllocSiteBook {
     pub(super) inner: Mutex<Inner>,
     /// By what rules it decides.
-    pub policy: SitePolicy,
+    pub policy: AllocSitePolicy,
     /// Nursery collections so far, and node collections weighed.
     pub(super) clock: AtomicU64,
     /// Clock at which somebody looks for sites to try again.
@@ -108,16 +108,16 @@ pub struct SiteBook {
     epoch: AtomicU64,
 }
 
-impl Default for SiteBook {
+impl Default for AllocSiteBook {
     fn default() -> Self {
-        SiteBook::new(SitePolicy::from_env())
+        AllocSiteBook::new(AllocSitePolicy::from_env())
     }
 }
 
-impl SiteBook {
+impl AllocSiteBook {
     /// A book without sites.
-    pub(crate) fn new(policy: SitePolicy) -> SiteBook {
-        SiteBook {
+    pub(crate) fn new(policy: AllocSitePolicy) -> AllocSiteBook {
+        AllocSiteBook {
             inner: Mutex::default(),
             policy,
             clock: AtomicU64::new(0),
@@ -148,17 +148,17 @@ impl SiteBook {
         self.epoch.load(Acquire)
     }
     /// The sites that are out now.
-    pub(crate) fn sites_out(&self) -> Vec<SiteKey> {
+    pub(crate) fn sites_out(&self) -> Vec<AllocSiteKey> {
         crate::shared::lock(&self.inner).out.clone()
     }
     /// Sites whose time for another trial has come: they are no longer out. Mostly none, for the price of two loads.
     #[inline]
-    pub(crate) fn trials(&self, t: &mut SiteTable) -> Vec<SiteKey> {
+    pub(crate) fn trials(&self, t: &mut AllocSiteTable) -> Vec<AllocSiteKey> {
         let now = self.clock.load(Relaxed);
         if now < self.next_look.load(Relaxed) { Vec::new() } else { self.take_trials(t, now) }
     }
     #[cold]
-    fn take_trials(&self, t: &mut SiteTable, now: u64) -> Vec<SiteKey> {
+    fn take_trials(&self, t: &mut AllocSiteTable, now: u64) -> Vec<AllocSiteKey> {
         let mut b = crate::shared::lock(&self.inner);
         self.next_look.store(now.saturating_add(self.policy.first_trial / 4), Relaxed);
         let mut due = Vec::new();
@@ -183,7 +183,7 @@ impl SiteBook {
         due
     }
     /// Forgets the sites that are `dead`: their code was freed.
-    pub fn forget(&self, dead: &dyn Fn(&SiteKey) -> bool) {
+    pub fn forget(&self, dead: &dyn Fn(&AllocSiteKey) -> bool) {
         let mut b = crate::shared::lock(&self.inner);
         let Inner { sites, out, nursery } = &mut *b;
         let mut gone = 0;
@@ -203,11 +203,11 @@ impl SiteBook {
         crate::shared::lock(&self.inner).sites.len()
     }
     /// All sites, for a report; the workers' tables have been flushed.
-    pub fn report(&self) -> Vec<SiteReport> {
+    pub fn report(&self) -> Vec<AllocSiteReport> {
         let b = crate::shared::lock(&self.inner);
         b.sites
             .iter()
-            .map(|(k, e)| SiteReport { key: *k, fates: e.total, out: e.out, out_bytes: e.out_bytes, strategy: e.strategy })
+            .map(|(k, e)| AllocSiteReport { key: *k, fates: e.total, out: e.out, out_bytes: e.out_bytes, strategy: e.strategy })
             .collect()
     }
 }

@@ -3,14 +3,14 @@
 use super::policy::{ENOUGH_IN_TRIAL, FIRST_TRIAL};
 use super::*;
 
-fn key(at: u64) -> SiteKey {
-    SiteKey { at, ..SiteKey::default() }
+fn key(at: u64) -> AllocSiteKey {
+    AllocSiteKey { at, ..AllocSiteKey::default() }
 }
-fn policy(ratio: u64) -> SitePolicy {
-    SitePolicy { ratio, ..SitePolicy::default() }
+fn policy(ratio: u64) -> AllocSitePolicy {
+    AllocSitePolicy { ratio, ..AllocSitePolicy::default() }
 }
 /// `n` cells of a site, of which one in `fails` is published (0: none).
-fn live(t: &mut SiteTable, k: SiteKey, n: u32, fails: u32) {
+fn live(t: &mut AllocSiteTable, k: AllocSiteKey, n: u32, fails: u32) {
     for i in 0..n {
         let id = t.id(k);
         let f = if fails > 0 && i % fails == 0 { Fate::Published } else { Fate::Freed };
@@ -20,8 +20,8 @@ fn live(t: &mut SiteTable, k: SiteKey, n: u32, fails: u32) {
 
 #[test]
 fn a_site_is_decided_after_128_known_fates_by_its_ratio() {
-    let book = SiteBook::new(policy(8));
-    let mut t = SiteTable::new(book.policy);
+    let book = AllocSiteBook::new(policy(8));
+    let mut t = AllocSiteTable::new(book.policy);
     live(&mut t, key(8), 127, 4);
     assert!(!t.is_due() && t.settle(&book).is_empty());
     live(&mut t, key(8), 1, 4);
@@ -42,8 +42,8 @@ fn a_site_is_decided_after_128_known_fates_by_its_ratio() {
 #[test]
 fn thresholds_from_a_quarter_to_a_sixteenth() {
     for (ratio, out) in [(4, false), (8, true), (16, true)] {
-        let book = SiteBook::new(policy(ratio));
-        let mut t = SiteTable::new(book.policy);
+        let book = AllocSiteBook::new(policy(ratio));
+        let mut t = AllocSiteTable::new(book.policy);
         live(&mut t, key(8), 128, 8);
         assert_eq!(t.settle(&book).len(), out as usize, "1/{ratio}");
     }
@@ -51,8 +51,8 @@ fn thresholds_from_a_quarter_to_a_sixteenth() {
 
 #[test]
 fn a_site_that_went_out_is_tried_again_and_waits_longer_after_each_failure() {
-    let book = SiteBook::new(policy(8));
-    let mut t = SiteTable::new(book.policy);
+    let book = AllocSiteBook::new(policy(8));
+    let mut t = AllocSiteTable::new(book.policy);
     live(&mut t, key(8), 128, 1);
     assert_eq!(t.settle(&book).len(), 1);
     assert!(book.trials(&mut t).is_empty());
@@ -73,8 +73,8 @@ fn a_site_that_went_out_is_tried_again_and_waits_longer_after_each_failure() {
 
 #[test]
 fn workers_add_up_in_the_book() {
-    let book = SiteBook::new(policy(8));
-    let (mut a, mut b) = (SiteTable::new(book.policy), SiteTable::new(book.policy));
+    let book = AllocSiteBook::new(policy(8));
+    let (mut a, mut b) = (AllocSiteTable::new(book.policy), AllocSiteTable::new(book.policy));
     live(&mut a, key(8), 128, 2);
     live(&mut b, key(8), 128, 2);
     assert_eq!(a.settle(&book).len(), 1);
@@ -89,8 +89,8 @@ fn workers_add_up_in_the_book() {
 
 #[test]
 fn nurseries_record_while_there_is_something_to_learn() {
-    let mut t = SiteTable::new(policy(8));
-    let book = SiteBook::new(policy(8));
+    let mut t = AllocSiteTable::new(policy(8));
+    let book = AllocSiteBook::new(policy(8));
     assert!(t.begin_nursery());
     live(&mut t, key(8), 100, 0);
     assert!(t.begin_nursery());
@@ -107,7 +107,7 @@ fn nurseries_record_while_there_is_something_to_learn() {
         r
     });
     assert_eq!(records.count(), 1);
-    let mut none = SiteTable::new(SitePolicy { mode: SiteMode::Static, ..SitePolicy::default() });
+    let mut none = AllocSiteTable::new(AllocSitePolicy { mode: AllocSiteMode::Static, ..AllocSitePolicy::default() });
     assert!(!none.begin_nursery());
     none.set_profile(true);
     assert!(none.begin_nursery());
@@ -115,8 +115,8 @@ fn nurseries_record_while_there_is_something_to_learn() {
 
 #[test]
 fn callers_tell_sites_of_the_library_apart() {
-    let mut t = SiteTable::new(policy(8));
-    let (a, b) = (SiteKey { at: 8, caller: 80, of: 0 }, SiteKey { at: 8, caller: 88, of: 0 });
+    let mut t = AllocSiteTable::new(policy(8));
+    let (a, b) = (AllocSiteKey { at: 8, caller: 80, of: 0 }, AllocSiteKey { at: 8, caller: 88, of: 0 });
     assert_ne!(t.id(a), t.id(b));
     assert_eq!(t.id(a), t.id(a));
     t.fate(0, Fate::Freed, 16);

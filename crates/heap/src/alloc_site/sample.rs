@@ -8,11 +8,11 @@
 //!   `1 / sqrt(samples)` of their value. Pieces of the length of one cell make every cell a sample.
 //! - A sample is dropped before its cell's memory is used anew: by the collection that frees the cell.
 
+use crate::alloc_site::AllocSiteKey;
 use crate::cells::header::flag;
 use crate::cells::trace::cell_bytes;
 use crate::heap::Heap;
 use crate::shared::{HeapShared, lock};
-use crate::site::SiteKey;
 use crate::space::block::Block;
 use crate::{Header, Value};
 use rustc_hash::FxHashMap;
@@ -35,7 +35,7 @@ pub struct Sampled {
 #[derive(Clone, Copy, Debug)]
 pub struct Birth {
     /// The site that made it.
-    pub site: SiteKey,
+    pub site: AllocSiteKey,
     /// Bytes of cells that it stands for.
     pub weight: u64,
     /// Node collections there had been.
@@ -59,7 +59,7 @@ pub(crate) struct Sampler {
     mode: Mode,
     /// The mode to go back to when tracing ends.
     before: Mode,
-    sites: FxHashMap<SiteKey, Sampled>,
+    sites: FxHashMap<AllocSiteKey, Sampled>,
     /// Cells that were private when last looked at, by address.
     private: FxHashMap<u64, Birth>,
     dice: u64,
@@ -89,7 +89,7 @@ impl Sampler {
         (self.outside_limit, self.outside_seen) = (limit, now);
         limit.min(now.saturating_add(self.piece(0)))
     }
-    fn count(&mut self, site: SiteKey, bytes: u64) {
+    fn count(&mut self, site: AllocSiteKey, bytes: u64) {
         let e = self.sites.entry(site).or_default();
         e.bytes += bytes;
         e.samples += 1;
@@ -190,7 +190,7 @@ impl Heap {
     }
 
     /// The samples by site so far, at a stop.
-    pub fn take_samples(&mut self) -> Vec<(SiteKey, Sampled)> {
+    pub fn take_samples(&mut self) -> Vec<(AllocSiteKey, Sampled)> {
         self.sampler.as_mut().map_or_else(Vec::new, |s| s.sites.drain().collect())
     }
     /// Where a cell comes from, if this worker or nobody has it to itself and it is known.

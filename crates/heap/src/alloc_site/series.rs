@@ -2,20 +2,20 @@
 //!
 //! One instruction may make cells for several inputs at once: a join's reader makes the rows that its table keeps and
 //! those that are looked up and dropped. Who knows which is which makes them as a [`Series`], whose history is its own
-//! ([`SiteKey::of`](crate::SiteKey)); its key and its present strategy stand in it, so that a cell costs a comparison. And what is stored into
+//! ([`AllocSiteKey::of`](crate::AllocSiteKey)); its key and its present strategy stand in it, so that a cell costs a comparison. And what is stored into
 //! one known holder as soon as it is made has no history at all: it is born *beside* its holder, outside the nursery when that is there
 //! (colocation), for the store would take it out of the nursery anyway.
 //!
 //! Invariants: neither is nested, and no safepoint lies inside, as with [`Heap::begin_place`]. Instructions are never rewritten
 //! for a series, nor for what is born beside its holder.
 
+use crate::alloc_site::{AllocSiteKey, BirthPlace};
 use crate::cells::header::flag;
 use crate::cells::value::Value;
 use crate::heap::Heap;
-use crate::site::{Place, SiteKey};
 use std::sync::atomic::Ordering::*;
 
-/// [`SiteKey::of`] of what is born beside its holder: counted for profiles, never decided on.
+/// [`AllocSiteKey::of`] of what is born beside its holder: counted for profiles, never decided on.
 pub(crate) const HELD: u32 = u32::MAX;
 
 /// Who is born now.
@@ -36,7 +36,7 @@ pub(crate) enum Subject {
 pub struct Series {
     number: u32,
     /// Where the first of them was made; `of` is zero before.
-    key: SiteKey,
+    key: AllocSiteKey,
     /// The book's state that `out` was read from.
     epoch: u64,
     out: bool,
@@ -45,7 +45,7 @@ pub struct Series {
 impl Series {
     /// Numbers are taken modulo 2^30.
     pub fn new(number: u32) -> Series {
-        Series { number, key: SiteKey::default(), epoch: 0, out: false }
+        Series { number, key: AllocSiteKey::default(), epoch: 0, out: false }
     }
     /// What follows is another series, at the same place.
     pub fn renumber(&mut self, number: u32) {
@@ -61,7 +61,7 @@ impl Series {
     }
     /// Its site, once something of it was made.
     #[cfg(test)]
-    pub(crate) fn key(&self) -> Option<SiteKey> {
+    pub(crate) fn key(&self) -> Option<AllocSiteKey> {
         (self.key.of != 0).then_some(self.key)
     }
 }
@@ -75,7 +75,7 @@ pub enum Placed {
     /// Outside, where the instruction's are not.
     Out,
     /// In the nursery, where the instruction's are not: those are born there.
-    Nursery(Place),
+    Nursery(BirthPlace),
 }
 
 impl Heap {
@@ -93,7 +93,7 @@ impl Heap {
     #[inline(never)]
     fn look_up(&mut self, s: &mut Series, now: u64) {
         if s.key.of == 0 {
-            s.key = SiteKey { of: s.of(), ..self.sites.probe.users_key() };
+            s.key = AllocSiteKey { of: s.of(), ..self.sites.probe.users_key() };
         }
         s.epoch = now;
         s.out = self.site_is_out(&s.key);
@@ -107,9 +107,9 @@ impl Heap {
     #[inline]
     fn place_by(&mut self, subject: Subject, out: bool) -> Placed {
         self.sites.subject = subject;
-        match (self.sites.place != Place::Nursery, out) {
+        match (self.sites.place != BirthPlace::Nursery, out) {
             (false, true) => {
-                self.begin_place(Place::Out);
+                self.begin_place(BirthPlace::Out);
                 Placed::Out
             }
             (true, false) => Placed::Nursery(self.suspend_place()),
@@ -131,16 +131,16 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CalledBy, Gc, HeapConfig, Rule, SiteMode, SitePolicy, SiteProbe, StrObj};
+    use crate::{AllocSiteMode, AllocSitePolicy, AllocSiteProbe, CalledBy, Gc, HeapConfig, Rule, StrObj};
 
     /// The instruction that makes everything here.
-    unsafe fn one_instruction(_: *const (), by: CalledBy) -> SiteKey {
-        SiteKey { at: 0x1000, caller: if by == CalledBy::User { 0x2000 } else { 0 }, of: 0 }
+    unsafe fn one_instruction(_: *const (), by: CalledBy) -> AllocSiteKey {
+        AllocSiteKey { at: 0x1000, caller: if by == CalledBy::User { 0x2000 } else { 0 }, of: 0 }
     }
     fn heap(rule: Rule) -> Heap {
         let mut h = Heap::configured(HeapConfig { rule, ..HeapConfig::default() });
         // SAFETY: it looks at nothing.
-        h.set_probe(unsafe { SiteProbe::new(one_instruction, std::ptr::null()) });
+        h.set_probe(unsafe { AllocSiteProbe::new(one_instruction, std::ptr::null()) });
         h
     }
     fn text(h: &mut Heap) -> Gc<StrObj> {
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn series_of_one_instruction_have_histories_of_their_own() {
         let mut h = heap(Rule::Closure);
-        if h.site_book().policy.mode != SiteMode::History {
+        if h.site_book().policy.mode != AllocSiteMode::History {
             return;
         }
         let (mut kept, mut dropped) = (Series::new(1), Series::new(2));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_series_that_went_out_gets_another_trial() {
         let mut h = heap(Rule::Closure);
-        if h.site_book().policy != SitePolicy::default() {
+        if h.site_book().policy != AllocSitePolicy::default() {
             return;
         }
         let (mut kept, mut dropped) = (Series::new(1), Series::new(2));
@@ -258,7 +258,7 @@ mod tests {
     fn the_instructions_own_place_goes_on_behind_it() {
         let mut h = heap(Rule::Closure);
         let holder = h.array(Value::FALSE, &[]).val();
-        h.begin_place(Place::Out);
+        h.begin_place(BirthPlace::Out);
         let first = h.array(Value::FALSE, &[holder]);
         let was = h.begin_beside(holder);
         let v = text(&mut h).val();

@@ -8,7 +8,7 @@ use crate::{LARGE, ask, asking, refuse};
 /// nothing then.
 ///
 /// ```
-/// use kumi_room::Grow;
+/// use kumi_budget::Grow;
 ///
 /// let mut out = Vec::room(3);
 /// out.put(1);

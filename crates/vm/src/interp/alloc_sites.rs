@@ -34,16 +34,16 @@ const DEEP: usize = 24;
 /// # Safety
 /// `cx` is a live worker's context, asked by its own thread; its `fp` and `pc` are those of the running frame
 /// whenever they lie inside the running task's stack.
-unsafe fn probe(cx: *const (), by: CalledBy) -> SiteKey {
+unsafe fn probe(cx: *const (), by: CalledBy) -> AllocSiteKey {
     let cx = cx as *const Cx;
     // SAFETY: plain reads of fields that only this thread writes.
     let (fp, pc, task) = unsafe { ((&raw const (*cx).fp).read(), (&raw const (*cx).pc).read(), (&raw const (*cx).task).read()) };
     debug_assert!(pc != UNSAVED, "an instruction charges the heap and has not saved where it is");
     if fp <= task.stack.start_ptr() || fp >= task.stack.end_ptr() {
-        return SiteKey::default();
+        return AllocSiteKey::default();
     }
     match by {
-        CalledBy::Nobody => SiteKey::default(),
+        CalledBy::Nobody => AllocSiteKey::default(),
         CalledBy::Anyone => key_at(Fp(fp), pc as u64, |q| q.system),
         CalledBy::User => {
             // SAFETY: as above; of this field nobody has more than a reference.
@@ -56,8 +56,8 @@ unsafe fn probe(cx: *const (), by: CalledBy) -> SiteKey {
 /// The site of the instruction that `fp` runs, which ends at `pc` or one word later. Frames of code that is `passed` are
 /// those of whoever called it.
 #[inline(always)]
-fn key_at(fp: Fp, pc: u64, passed: impl Fn(&ISeq) -> bool) -> SiteKey {
-    let mut key = SiteKey { at: pc, caller: 0, of: 0 };
+fn key_at(fp: Fp, pc: u64, passed: impl Fn(&ISeq) -> bool) -> AllocSiteKey {
+    let mut key = AllocSiteKey { at: pc, caller: 0, of: 0 };
     let mut f = fp;
     for _ in 0..DEEP {
         if !passed(f.iseq()) {
@@ -77,7 +77,7 @@ impl Cx {
     pub(crate) fn tell_heap_where(&mut self) {
         let me = &raw const *self as *const ();
         // SAFETY: a worker's context is boxed, has its heap inside, and is used by one thread at a time.
-        let p = unsafe { SiteProbe::new(probe, me) };
+        let p = unsafe { AllocSiteProbe::new(probe, me) };
         self.heap.set_probe(p);
     }
 
@@ -91,7 +91,7 @@ impl Cx {
     }
     #[cold]
     #[inline(never)]
-    fn rewrite(&mut self, news: &SiteNews) {
+    fn rewrite(&mut self, news: &AllocSiteNews) {
         let redefined = self.ops_redefined.load(Relaxed);
         for k in &news.out {
             if let Some((q, at)) = self.code_around(k.at) {
@@ -128,16 +128,16 @@ impl Cx {
     }
 
     /// Where the running rewritten instruction's cells are to be born.
-    fn place_here(&mut self, fp: Fp) -> Place {
+    fn place_here(&mut self, fp: Fp) -> BirthPlace {
         let q = fp.iseq();
         if q.system {
             let key = key_at(fp, self.pc as u64, |q| q.system);
             let dice = self.heap.site_book().policy.stress != 0 && key.at & 0x100 != 0;
-            return if dice || self.heap.site_is_out(&key) { Place::Out } else { Place::Nursery };
+            return if dice || self.heap.site_is_out(&key) { BirthPlace::Out } else { BirthPlace::Nursery };
         }
         match q.birth(self.pc as u64, self.heap.site_book().policy.fields) {
-            Some(Stored::Shared) => Place::Shared,
-            _ => Place::Out,
+            Some(Stored::Shared) => BirthPlace::Shared,
+            _ => BirthPlace::Out,
         }
     }
 
@@ -150,7 +150,7 @@ impl Cx {
         let was = i.original();
         // The commonest, in one step.
         if was.op() == Op::Array
-            && p == Place::Out
+            && p == BirthPlace::Out
             && let Some(a) = self.heap.array_out(self.k.array.val(), fp.slice(was.b(), was.c()))
         {
             fp.set_r(was.a(), a.val());
@@ -199,7 +199,7 @@ impl Cx {
     pub(crate) fn send_out(&mut self, i: Insn, cache: &AtomicU64) -> Outcome {
         // Whatever the call's value is, the store's barrier shares it: its own cells only are born outside.
         let p = match self.place_here(self.fp()) {
-            Place::Shared => Place::Out,
+            BirthPlace::Shared => BirthPlace::Out,
             p => p,
         };
         self.heap.begin_place(p);

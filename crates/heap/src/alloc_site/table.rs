@@ -1,11 +1,11 @@
 //! One worker's sites: their ids, the fates of their cells that the book has not heard of, and which nurseries record.
 //!
 //! Invariant: only the worker itself touches its table. A count is in the table or in the book, never in both: it moves
-//! when the site is due ([`SiteTable::settle`]) or a report is made ([`SiteTable::flush`]).
+//! when the site is due ([`AllocSiteTable::settle`]) or a report is made ([`AllocSiteTable::flush`]).
 
 use super::policy::ENOUGH_IN_TRIAL;
-use super::{Fate, Fates, SiteBook, SiteKey, SiteMode, SitePolicy, Strategy};
-use crate::site::series::HELD;
+use super::{AllocSiteBook, AllocSiteKey, AllocSiteMode, AllocSitePolicy, Fate, Fates, Strategy};
+use crate::alloc_site::series::HELD;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::Ordering::*;
 
@@ -18,7 +18,7 @@ const FRONT: usize = 256;
 /// One site as its worker knows it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Local {
-    key: SiteKey,
+    key: AllocSiteKey,
     /// Not yet told the book.
     fresh: Fates,
     known: u32,
@@ -31,9 +31,9 @@ struct Local {
 }
 
 /// One worker's sites. Id 0 stands for no site.
-pub struct SiteTable {
-    ids: FxHashMap<SiteKey, u32>,
-    front: Box<[(SiteKey, u32)]>,
+pub struct AllocSiteTable {
+    ids: FxHashMap<AllocSiteKey, u32>,
+    front: Box<[(AllocSiteKey, u32)]>,
     sites: Vec<Local>,
     due: Vec<u32>,
     /// Cells recorded in the present nursery, and those of sites still undecided among them.
@@ -41,17 +41,17 @@ pub struct SiteTable {
     unsettled: u32,
     /// Nurseries until the next one that records.
     skip: u32,
-    policy: SitePolicy,
+    policy: AllocSitePolicy,
     /// Every nursery records and every birth outside is counted: a profile is being made.
     profile: bool,
 }
 
-impl SiteTable {
+impl AllocSiteTable {
     /// A table without sites.
-    pub(crate) fn new(policy: SitePolicy) -> SiteTable {
-        SiteTable {
+    pub(crate) fn new(policy: AllocSitePolicy) -> AllocSiteTable {
+        AllocSiteTable {
             ids: FxHashMap::default(),
-            front: vec![(SiteKey::default(), 0); FRONT].into(),
+            front: vec![(AllocSiteKey::default(), 0); FRONT].into(),
             sites: vec![Local::default()],
             due: Vec::new(),
             cells: 0,
@@ -75,7 +75,7 @@ impl SiteTable {
         if self.profile {
             return true;
         }
-        if self.policy.mode != SiteMode::History {
+        if self.policy.mode != AllocSiteMode::History {
             return false;
         }
         // What the last recording nursery saw says whether there is much to learn.
@@ -96,7 +96,7 @@ impl SiteTable {
     }
     /// The id of a site, for the record of a cell that it makes now in a recording nursery.
     #[inline]
-    pub(crate) fn id(&mut self, key: SiteKey) -> u32 {
+    pub(crate) fn id(&mut self, key: AllocSiteKey) -> u32 {
         self.cells += 1;
         let h = (key.at >> 3 ^ key.caller >> 2 ^ (key.of as u64).wrapping_mul(0x9E37_79B9) >> 24) as usize % FRONT;
         let f = self.front[h];
@@ -105,7 +105,7 @@ impl SiteTable {
         id
     }
     #[inline(never)]
-    fn find(&mut self, key: SiteKey, h: usize) -> u32 {
+    fn find(&mut self, key: AllocSiteKey, h: usize) -> u32 {
         let id = match self.ids.get(&key) {
             Some(&id) => id,
             None => {
@@ -137,7 +137,7 @@ impl SiteTable {
         }
     }
     /// A cell was born outside by the strategy of its site (counted while a profile is made).
-    pub(crate) fn born_out(&mut self, key: SiteKey, bytes: u32) {
+    pub(crate) fn born_out(&mut self, key: AllocSiteKey, bytes: u32) {
         let id = self.id(key) as usize;
         self.sites[id].out += 1;
         self.sites[id].out_bytes += bytes as u64;
@@ -148,7 +148,7 @@ impl SiteTable {
         !self.due.is_empty()
     }
     /// Tells the book what is due and gives what that decided anew.
-    pub(crate) fn settle(&mut self, book: &SiteBook) -> Vec<(SiteKey, Strategy)> {
+    pub(crate) fn settle(&mut self, book: &AllocSiteBook) -> Vec<(AllocSiteKey, Strategy)> {
         let mut out = Vec::new();
         if self.due.is_empty() {
             return out;
@@ -168,7 +168,7 @@ impl SiteTable {
         out
     }
     /// A site gets another trial: it is undecided again for this worker.
-    pub(super) fn try_again(&mut self, key: SiteKey) {
+    pub(super) fn try_again(&mut self, key: AllocSiteKey) {
         if let Some(&id) = self.ids.get(&key) {
             let s = &mut self.sites[id as usize];
             s.settled = false;
@@ -177,13 +177,13 @@ impl SiteTable {
         }
     }
     /// Forgets the sites that are `dead`. After a node collection, when no record names a site.
-    pub fn forget(&mut self, dead: &dyn Fn(&SiteKey) -> bool) {
+    pub fn forget(&mut self, dead: &dyn Fn(&AllocSiteKey) -> bool) {
         if self.profile || !self.sites.iter().any(|s| dead(&s.key)) {
             return;
         }
         let due: FxHashSet<u32> = std::mem::take(&mut self.due).into_iter().collect();
         self.ids = FxHashMap::default();
-        self.front.fill((SiteKey::default(), 0));
+        self.front.fill((AllocSiteKey::default(), 0));
         for (id, s) in std::mem::take(&mut self.sites).into_iter().enumerate() {
             if id != 0 && dead(&s.key) {
                 continue;
@@ -199,7 +199,7 @@ impl SiteTable {
         }
     }
     /// Tells the book everything, decided or not: for reports.
-    pub fn flush(&mut self, book: &SiteBook) {
+    pub fn flush(&mut self, book: &AllocSiteBook) {
         let mut b = crate::shared::lock(&book.inner);
         for s in self.sites.iter_mut().skip(1) {
             let e = b.entry(s.key);

@@ -14,7 +14,7 @@
 //! Memory is the process's: these counts are no runtime's state. Every function may be called from any thread.
 //!
 //! ```
-//! use kumi_room::{Catcher, NoRoom, ask, set_limit};
+//! use kumi_budget::{Catcher, NoRoom, ask, set_limit};
 //!
 //! set_limit(64 << 20, 80 << 20);
 //! let refused = std::panic::catch_unwind(|| {

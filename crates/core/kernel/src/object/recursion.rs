@@ -1,15 +1,15 @@
 //! Which objects an operation such as `inspect` or `==` is at work on, task by task,
 //! so that recursive structures end.
 //!
-//! Invariant: an entry lives while the prelude's `KumiSys.guard` block of its task runs;
+//! Invariant: an entry lives while the prelude's `KumiSys.recursing` block of its task runs;
 //! the values are held by that frame.
 
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
-    intrinsic("__guard_enter", 3, 3, enter).guard(Guard::None),
-    intrinsic("__guard_leave", 3, 3, leave).guard(Guard::None),
-    intrinsic("__guard_active", 3, 3, active).guard(Guard::None),
+    intrinsic("__recursion_enter", 3, 3, enter).guard(Guard::None),
+    intrinsic("__recursion_leave", 3, 3, leave).guard(Guard::None),
+    intrinsic("__recursion_active", 3, 3, active).guard(Guard::None),
 ];
 
 fn key(a: &[Value]) -> (u64, u64, u64) {
