@@ -43,6 +43,7 @@ class File < IO
     include Comparable
 
     def inspect
+      return "#<#{self.class}: uninitialized>" if __stat_unset(self)
       parts = %i[dev ino mode nlink uid gid rdev size blksize blocks atime mtime ctime].map do |m|
         v = __send__(m)
         s = case m

@@ -183,6 +183,9 @@ impl Cx {
         if group.is_heap() && group.frozen() {
             return Err(self.raise_msg(self.k.thread_error, "can't start a new thread (frozen ThreadGroup)"));
         }
+        if let Err(e) = self.begin_sched() {
+            return Err(self.raise_msg(self.k.thread_error, &format!("can't create Thread: {e}")));
+        }
         let task = self.new_thread_task(Call { kw, ..Call::of(block, args) }, v)?;
         if let Some(t) = self.heap.edit_data::<ThreadObj>(v) {
             t.group = group;

@@ -262,8 +262,12 @@ fn dir_read(cx: &mut Cx, r: Value, _: &[Value]) -> R {
     if d.names.is_none() {
         // Its place may have been moved by whoever had it before.
         let _ = fs::seek(Fd(d.fd), SeekFrom::Start(0));
-        let names = fcntl_dupfd_cloexec(Fd(d.fd), 3).map(|own| entries(own).map(|(name, _)| name).collect());
-        d.names = Some(names.unwrap_or_default());
+        // One of its own has a place of its own; a child of a fork has this one too.
+        let own = fs::openat(Fd(d.fd), c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        match own.or_else(|_| fcntl_dupfd_cloexec(Fd(d.fd), 3)) {
+            Ok(own) => d.names = Some(entries(own).map(|(name, _)| name).collect()),
+            Err(e) => return Err(io::fail_plain(cx, e, "dir_read")),
+        }
     }
     let name = d.names.as_ref().and_then(|v| v.get(d.pos)).cloned();
     match name {

@@ -173,11 +173,11 @@ questions! {
 }
 
 /// Time.at(seconds, nanoseconds, :nsec), by the class itself.
-fn time(cx: &mut Cx, sec: i64, nsec: u64) -> R {
+fn time(cx: &mut Cx, sec: i64, nsec: i64) -> R {
     let (at, unit) = (cx.intern("at"), cx.sym("nsec"));
     let t = cx.k.time.val();
     let s = cx.int(sec);
-    Err(cx.call(t, at, &[s, Value::fix(nsec as i64), unit]))
+    Err(cx.call(t, at, &[s, Value::fix(nsec), unit]))
 }
 fn birth(cx: &mut Cx, a: &[Value]) -> R {
     let (x, p) = match a[0].as_data::<Io>() {
@@ -191,7 +191,7 @@ fn birth(cx: &mut Cx, a: &[Value]) -> R {
     if x.stx_mask & StatxFlags::BTIME.bits() == 0 {
         return Err(cx.raise_msg(cx.k.not_implemented_error, "birthtime is unimplemented on this filesystem"));
     }
-    time(cx, x.stx_btime.tv_sec, x.stx_btime.tv_nsec as u64)
+    time(cx, x.stx_btime.tv_sec, i64::from(x.stx_btime.tv_nsec))
 }
 
 pub static TABLE: &[NativeDef] = &[
@@ -243,12 +243,13 @@ pub static TABLE: &[NativeDef] = &[
         Ok(r)
     }),
     private("File::Stat", "initialize_copy", 1, 1, |cx, r, a| {
-        let st = this(cx, a[0])?;
+        let Some(st) = a[0].as_data::<Held>().map(|s| s.0) else { return Err(cx.type_error("wrong argument class")) };
         if let Some(s) = cx.heap.edit_data::<Held>(r) {
-            s.0 = Some(st);
+            s.0 = st;
         }
         Ok(r)
     }),
+    intrinsic("__stat_unset", 1, 1, |_, _, a| Ok(Value::bool(a[0].as_data::<Held>().is_some_and(|s| s.0.is_none())))),
     intrinsic("__io_stat", 1, 1, |cx, _, a| {
         let st = fs::fstat(Fd(io::open(cx, a[0])?.fd)).map_err(|e| io::fail_plain(cx, e, ""))?;
         Ok(make(cx, st))
@@ -330,8 +331,10 @@ pub static TABLE: &[NativeDef] = &[
     n("File::Stat", "rdev_major", 0, 0, |cx, r, _| Ok(Value::fix(fs::major(this(cx, r)?.st_rdev) as i64))),
     n("File::Stat", "rdev_minor", 0, 0, |cx, r, _| Ok(Value::fix(fs::minor(this(cx, r)?.st_rdev) as i64))),
     n("File::Stat", "<=>", 1, 1, |cx, r, a| {
-        let Some(o) = a[0].as_data::<Held>().and_then(|s| s.0) else { return Ok(Value::NIL) };
-        let s = this(cx, r)?;
+        if a[0].as_data::<Held>().is_none() {
+            return Ok(Value::NIL);
+        }
+        let (s, o) = (this(cx, r)?, this(cx, a[0])?);
         let k = (s.st_mtime, s.st_mtime_nsec).cmp(&(o.st_mtime, o.st_mtime_nsec));
         Ok(Value::fix(k as i64))
     }),

@@ -19,7 +19,7 @@ impl AsFd for Fd {
     }
 }
 
-/// The error of the C library's call that failed last. Calls of `rustix` leave it alone, and say theirs.
+/// The error of the C library's call that failed last: asked at once, for any other call may change it.
 pub fn errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -27,7 +27,9 @@ pub static TABLE: &[NativeDef] = &[
         check(cx, getpgid(p).map(Pid::as_raw_pid))
     }),
     n("Process.", "setpgid", 2, 2, |cx, _, a| {
-        let (g, p) = (pid(cx, a, 1, Errno::INVAL)?, pid(cx, a, 0, Errno::SRCH)?);
+        // Of group 0 the kernel makes that of the process, and looks at the sign then.
+        let other = if cx.arg_c_int(a, 1)? == 0 { Errno::INVAL } else { Errno::SRCH };
+        let (g, p) = (pid(cx, a, 1, Errno::INVAL)?, pid(cx, a, 0, other)?);
         check(cx, setpgid(p, g).map(|()| 0))
     }),
     n("Process.", "setpgrp", 0, 0, |cx, _, _| check(cx, setpgid(None, None).map(|()| 0))),

@@ -100,8 +100,10 @@ extern "C" fn note(sig: libc::c_int) {
     }
     let fd = kumi_vm::worker::WAKE_FD.load(Acquire);
     if fd >= 0 {
-        // The system call itself: safe in a handler, and leaves errno alone.
+        let before = errno::errno();
         let _ = rustix::io::write(Fd(fd), &1u64.to_ne_bytes());
+        // What the program was at may ask for the error of its own call.
+        errno::set_errno(before);
     }
 }
 extern "C" fn nothing(_: libc::c_int) {}

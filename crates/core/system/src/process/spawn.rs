@@ -223,20 +223,20 @@ fn plan(cx: &mut Cx, a: &[Value]) -> Result<Plan, Exit> {
     Ok(plan)
 }
 
+/// Where sources of redirections stand meanwhile.
+const SPARE: i32 = 64;
+
 /// Everything between fork and exec. System calls only.
 fn prepare(p: &Plan, spare: &mut [(i32, i32)]) -> Result<(), Errno> {
     if let Some(g) = p.pgroup {
         setpgid(None, if g < 0 { return Err(Errno::INVAL) } else { Pid::from_raw(g) })?;
-    }
-    for (k, cur, max) in &p.limits {
-        super::limits(*k, Some(libc::rlimit { rlim_cur: *cur, rlim_max: *max }))?;
     }
     if let Some(m) = p.umask {
         umask(Mode::from_bits_retain(m));
     }
     // Sources first get out of the way of targets.
     for (to, (fd, src)) in spare.iter_mut().zip(&p.redirects) {
-        *to = (*fd, if *src < 0 { -1 } else { fcntl_dupfd_cloexec(Fd(*src), 64)?.into_raw_fd() });
+        *to = (*fd, if *src < 0 { -1 } else { fcntl_dupfd_cloexec(Fd(*src), SPARE)?.into_raw_fd() });
     }
     for (fd, src) in spare.iter() {
         if *src < 0 {
@@ -258,6 +258,10 @@ fn prepare(p: &Plan, spare: &mut [(i32, i32)]) -> Result<(), Errno> {
     if let Some(d) = &p.chdir {
         chdir(d)?;
     }
+    // The descriptors above may lie beyond what the program is to have.
+    for (k, cur, max) in &p.limits {
+        super::limits(*k, Some(libc::rlimit { rlim_cur: *cur, rlim_max: *max }))?;
+    }
     Ok(())
 }
 /// Becomes the program. Returns only when something failed. System calls only.
@@ -265,9 +269,16 @@ fn prepare(p: &Plan, spare: &mut [(i32, i32)]) -> Result<(), Errno> {
 /// # Safety
 /// Runs in a fresh child, or in a process that is about to be replaced.
 unsafe fn become_it(p: &Plan, x: &mut Arrays) -> Errno {
-    if let Err(e) = prepare(p, &mut x.spare) {
-        return e;
+    // SAFETY: the caller's promise.
+    let e = prepare(p, &mut x.spare).map_or_else(|e| e, |()| unsafe { execute(p, x) });
+    for (_, source) in x.spare.iter().filter(|s| s.1 >= SPARE) {
+        let _ = io::close(*source);
     }
+    e
+}
+/// # Safety
+/// As for [`become_it`].
+unsafe fn execute(p: &Plan, x: &Arrays) -> Errno {
     // SAFETY: all strings are terminated and alive; arrays end in null.
     unsafe {
         libc::execve(p.program.as_ptr(), x.argv.as_ptr(), x.envp.as_ptr());
@@ -314,6 +325,7 @@ fn spawn(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let forked = io::result(unsafe { libc::fork() });
     if forked == Ok(0) {
         crate::process::signal::before_exec(&held);
+        drop(r);
         let w = fcntl_dupfd_cloexec(&w, 200).unwrap_or(w);
         // SAFETY: this is the child; what it needs was prepared.
         unsafe {

@@ -38,13 +38,27 @@ const TICK_NS: u64 = 2_000_000;
 
 impl Cx {
     /// The scheduler, made when first needed.
+    ///
+    /// # Panics
+    /// When the system gives no readiness queue; who begins something asks [`begin_sched`](Self::begin_sched) first.
     pub fn sched(&self) -> &Sched {
-        self.sched_cell().get_or_init(|| {
+        if let Err(e) = self.begin_sched() {
+            panic!("the system gives no readiness queue: {e}");
+        }
+        self.sched_cell().wait()
+    }
+    /// Makes the scheduler, if there is none.
+    ///
+    /// # Errors
+    /// The system's: it has no descriptor left, as a rule.
+    pub(crate) fn begin_sched(&self) -> std::io::Result<()> {
+        if self.sched_cell().get().is_none() {
             let seed = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
-            let s = Sched::new(Config { workers: kumi_sched::default_workers(), seed });
+            let s = Sched::try_new(Config { workers: kumi_sched::default_workers(), seed })?;
             crate::tasks::worker::arm_signals(&s);
-            s
-        })
+            let _ = self.sched_cell().set(s);
+        }
+        Ok(())
     }
     /// A second thread exists: turns end by the clock.
     pub(crate) fn start_ticker(&mut self) {

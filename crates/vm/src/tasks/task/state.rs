@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum State {
-    /// Made, not begun: [`Stage::NotBegun`](super::Stage).
+    /// Made, not begun: `Stage::NotBegun`.
     New,
     /// Runs, or is queued to run.
     Ready,
@@ -15,11 +15,11 @@ pub enum State {
     Yielded,
     /// Task that was left by `Fiber#transfer`: it runs when control is transferred to it, or its thread has no other way to go on.
     Transferred,
-    /// Resumed a fiber and waits for it: [`Resumed`](super::Resumed).
+    /// Resumed a fiber and waits for it: `Resumed`.
     Resuming,
     /// Waits for a time, a descriptor or a wake-up: [`Wait`](super::Wait) says which native does.
     Waiting,
-    /// Over: [`Stage::Left`](super::Stage).
+    /// Over: `Stage::Left`.
     Done,
 }
 
