@@ -4,13 +4,14 @@
 module Open3
   VERSION = "0.2.1"
 
-  # What the functions share.
-  module Shared
+  class << self
+    private
+
     # The options behind the commands.
-    def self.options(cmds) = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
+    def __options(cmds) = cmds.last.is_a?(Hash) ? cmds.pop.dup : {}
 
     # Makes pipes, notes the child's ends in the options: those ends, and the others. The child reads from :in.
-    def self.pipes(opts, streams)
+    def __pipes(opts, streams)
       streams.map do |stream|
         r, w = IO.pipe
         w.sync = true if stream == :in
@@ -21,19 +22,18 @@ module Open3
     end
 
     # What the command wrote to its streams, and its status.
-    def self.capture(popen, cmd)
-      opts = options(cmd)
+    def __capture(popen, cmd)
+      opts = __options(cmd)
       stdin_data = opts.delete(:stdin_data)
       binmode = opts.delete(:binmode)
-      Open3.__send__(popen, *cmd, opts) do |i, *outs, t|
+      __send__(popen, *cmd, opts) do |i, *outs, t|
         [i, *outs].each(&:binmode) if binmode
         readers = outs.map { |o| Thread.new { o.read } }
-        Open3.__send__(:feed, i, stdin_data)
+        feed(i, stdin_data)
         [*readers.map(&:value), t.value]
       end
     end
   end
-  private_constant :Shared
 
   def popen3(*cmd, &block) = popen_run(cmd, [:in, :out, :err], &block)
   def popen2(*cmd, &block) = popen_run(cmd, [:in, :out], &block)
@@ -42,8 +42,8 @@ module Open3
 
   # Runs a command with a pipe to each of the streams.
   def popen_run(cmd, streams)
-    opts = Shared.options(cmd)
-    child_io, parent_io = Shared.pipes(opts, streams)
+    opts = Open3.__send__(:__options, cmd)
+    child_io, parent_io = Open3.__send__(:__pipes, opts, streams)
     pid = spawn(*cmd, opts)
     wait_thr = Process.detach(pid)
     child_io.each(&:close)
@@ -58,9 +58,9 @@ module Open3
   end
   module_function :popen_run
 
-  def capture3(*cmd) = Shared.capture(:popen3, cmd)
-  def capture2(*cmd) = Shared.capture(:popen2, cmd)
-  def capture2e(*cmd) = Shared.capture(:popen2e, cmd)
+  def capture3(*cmd) = Open3.__send__(:__capture, :popen3, cmd)
+  def capture2(*cmd) = Open3.__send__(:__capture, :popen2, cmd)
+  def capture2e(*cmd) = Open3.__send__(:__capture, :popen2e, cmd)
   module_function :capture3, :capture2, :capture2e
 
   # Writes what the command should read; it may stop reading early.
@@ -76,8 +76,8 @@ module Open3
 
   # Runs commands one after the other's output; `streams` of the first and the last have pipes.
   def pipeline_run(cmds, streams)
-    pipeline_opts = Shared.options(cmds)
-    child_io, parent_io = Shared.pipes(pipeline_opts, streams)
+    pipeline_opts = Open3.__send__(:__options, cmds)
+    child_io, parent_io = Open3.__send__(:__pipes, pipeline_opts, streams)
     threads = []
     input = nil
     last = cmds.size - 1

@@ -162,7 +162,7 @@ module KumiSys
       same = true
       until __undef?(x = __ary_item(a, i))
         y = __ary_at(b, i)
-        unless (__same(x, y) || (eql ? x.eql?(y) : x == y)) && __ary_len(a) == __ary_len(b)
+        unless (__same(x, y) || (eql ? x.eql?(y) : x == y)) && (eql || __ary_len(a) == __ary_len(b))
           same = false
           break
         end

@@ -378,7 +378,7 @@ module KumiSys
   def self.list(obj)
     return obj if __ary_plain(obj)
     out = __ary_new
-    obj.each { |*a| __ary_push(out, __pack(a)) }
+    obj.__send__(:each) { |*a| __ary_push(out, __pack(a)) }
     out
   end
 
@@ -391,9 +391,9 @@ module KumiSys
         i += 1
       end
     elsif single?(obj)
-      obj.each { |v| yield v }
+      obj.__send__(:each) { |v| yield v }
     else
-      obj.each { |*a| yield __pack(a) }
+      obj.__send__(:each) { |*a| yield __pack(a) }
     end
   end
 

@@ -237,7 +237,7 @@ module KumiSys
       return __ary_at(items, __undef?(at) ? extreme_at(keys, sign) : at)
     end
     if single?(obj) && (__block_literal || !__is_a(obj, Hash))
-      obj.each do |v|
+      obj.__send__(:each) do |v|
         k = yield v
         if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
           best = v
@@ -246,7 +246,7 @@ module KumiSys
       end
     else
       lax = __block_literal ? nil : lax(__block_proc)
-      obj.each do |*a|
+      obj.__send__(:each) do |*a|
         k = (lax || __ary_len(a) == 0 ? yield(*fit(lax, __rest(a))) : yield(__pack(a)))
         if __undef?(extreme) || cmp_int(k <=> extreme, k, extreme) == sign
           best = __pack(a)

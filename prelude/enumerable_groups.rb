@@ -77,7 +77,7 @@ module Enumerable
     Enumerator.new do |y|
       key = nil
       part = nil
-      source.each do |*a|
+      source.__send__(:each) do |*a|
         v = __pack(a)
         k = block.call(v)
         if __same(k, :_alone)
@@ -118,7 +118,7 @@ module Enumerable
     source = self
     Enumerator.new do |y|
       part = nil
-      source.each do |*a|
+      source.__send__(:each) do |*a|
         v = __pack(a)
         starts = block ? block.call(v) : pattern === v
         if part && starts
@@ -139,7 +139,7 @@ module Enumerable
     source = self
     Enumerator.new do |y|
       part = nil
-      source.each do |*a|
+      source.__send__(:each) do |*a|
         v = __pack(a)
         part ? __ary_push(part, v) : part = [v]
         if block ? block.call(v) : pattern === v
@@ -159,7 +159,7 @@ module KumiSys
     Enumerator.new do |y|
       part = nil
       last = nil
-      source.each do |*a|
+      source.__send__(:each) do |*a|
         v = __pack(a)
         if part
           if cut.call(last, v)

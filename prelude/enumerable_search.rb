@@ -115,19 +115,19 @@ module Enumerable
 end
 
 module KumiSys
-  # As array_any?, of what obj.each yields.
+  # As array_any?, of what obj.__send__(:each) yields.
   def self.any?(obj, pattern, wanted)
     plain = __undef?(pattern)
     if !plain || !block_given?
       warn("given block not used", uplevel: 0) if block_given?
-      obj.each do |*a|
+      obj.__send__(:each) do |*a|
         v = __pack(a)
         return true if (plain ? v : pattern === v) ? wanted : !wanted
       end
     elsif single?(obj)
-      wanted ? obj.each { |v| return true if yield v } : obj.each { |v| return true unless yield v }
+      wanted ? obj.__send__(:each) { |v| return true if yield v } : obj.__send__(:each) { |v| return true unless yield v }
     else
-      obj.each { |*a| return true if yield(*a) ? wanted : !wanted }
+      obj.__send__(:each) { |*a| return true if yield(*a) ? wanted : !wanted }
     end
     false
   end
@@ -136,7 +136,7 @@ module KumiSys
   def self.grep(obj, pattern, wanted)
     out = __ary_new
     given = block_given?
-    obj.each do |*a|
+    obj.__send__(:each) do |*a|
       v = __pack(a)
       if (given ? pattern === v : matches?(pattern, v)) ? wanted : !wanted
         v = yield v if given
@@ -161,14 +161,14 @@ module KumiSys
     out = __ary_new
     return out if n == 0
     if single?(obj)
-      obj.each do |v|
+      obj.__send__(:each) do |v|
         __ary_push(out, v)
         n -= 1
         return out if n == 0
       end
       return out
     end
-    obj.each do |*a|
+    obj.__send__(:each) do |*a|
       __ary_push(out, __pack(a))
       n -= 1
       return out if n == 0

@@ -408,13 +408,13 @@ module KumiSys
   # enum.each with a number, counted from i, behind each element.
   def self.counted(enum, i)
     if single_values?(__ivar_get(enum, :@__recv), __ivar_get(enum, :@__meth))
-      enum.each do |v|
+      enum.__send__(:each) do |v|
         k = i
         i += 1
         yield v, k
       end
     else
-      enum.each do |*vs|
+      enum.__send__(:each) do |*vs|
         k = i
         i += 1
         yield __pack(vs), k

@@ -12,7 +12,7 @@ class Enumerator
       @__size = size
       @__run = proc do |emit|
         y = Yielder.new(&emit)
-        source.each { |*vs| block.call(y, *vs) }
+        source.__send__(:each) { |*vs| block.call(y, *vs) }
       end
       self
     end
@@ -94,7 +94,7 @@ class Enumerator
       raise ArgumentError, "tried to call lazy reject without a block" unless block
       source = self
       KumiSys.lazy(self, :reject, []) do |emit|
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           v = __pack(vs)
           emit.call(v) unless block.call(v)
         end
@@ -105,7 +105,7 @@ class Enumerator
       raise ArgumentError, "tried to call lazy filter_map without a block" unless block
       source = self
       KumiSys.lazy(self, :filter_map, []) do |emit|
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           __ary_push(vs, nil) if __ary_len(vs) == 0
           v = block.call(*vs)
           emit.call(v) if v
@@ -125,7 +125,7 @@ class Enumerator
     def compact
       source = self
       KumiSys.lazy(self, :compact, []) do |emit|
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           v = __pack(vs)
           emit.call(v) unless __same(v, nil)
         end
@@ -143,7 +143,7 @@ class Enumerator
       KumiSys.lazy(self, :take, [n], n == 0 ? 0 : size) do |emit|
         left = n
         if left > 0
-          source.each do |*vs|
+          source.__send__(:each) do |*vs|
             left -= 1
             emit.call(__pack(vs))
             break if left == 0
@@ -156,7 +156,7 @@ class Enumerator
       raise ArgumentError, "tried to call lazy take_while without a block" unless block
       source = self
       KumiSys.lazy(self, :take_while, []) do |emit|
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           __ary_push(vs, nil) if __ary_len(vs) == 0
           break unless block.call(*vs)
           emit.call(__pack(vs))
@@ -174,7 +174,7 @@ class Enumerator
       end
       KumiSys.lazy(self, :drop, [n], size) do |emit|
         left = n
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           if left > 0
             left -= 1
           else
@@ -189,7 +189,7 @@ class Enumerator
       source = self
       KumiSys.lazy(self, :drop_while, []) do |emit|
         dropping = true
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           __ary_push(vs, nil) if __ary_len(vs) == 0
           dropping = false if dropping && !block.call(*vs)
           emit.call(__pack(vs)) unless dropping
@@ -201,7 +201,7 @@ class Enumerator
       source = self
       KumiSys.lazy(self, :uniq, []) do |emit|
         seen = {}
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           k = block ? block.call(__pack(vs)) : __pack(vs)
           unless seen.key?(k)
             seen[k] = true
@@ -230,7 +230,7 @@ class Enumerator
       KumiSys.lazy(self, :zip, others, proc { source.size }) do |emit|
         lists = others.map { |o| KumiSys.try_ary(o) || o.to_enum(:each) }
         n = 0
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           row = KumiSys.zip_row(__pack(vs), lists, n)
           n += 1
           emit.call(*row)
@@ -316,9 +316,9 @@ module KumiSys
     one = single?(source)
     lazy(source, name, [], proc { source.size }) do |emit|
       if one
-        source.each { |v| emit.call(block.call(v)) }
+        source.__send__(:each) { |v| emit.call(block.call(v)) }
       else
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           __ary_push(vs, nil) if __ary_len(vs) == 0
           emit.call(block.call(*vs))
         end
@@ -331,9 +331,9 @@ module KumiSys
     one = single?(source)
     lazy(source, name, []) do |emit|
       if one
-        source.each { |v| emit.call(v) if block.call(v) }
+        source.__send__(:each) { |v| emit.call(v) if block.call(v) }
       else
-        source.each do |*vs|
+        source.__send__(:each) do |*vs|
           v = __pack(vs)
           emit.call(v) if block.call(v)
         end
@@ -343,7 +343,7 @@ module KumiSys
 
   def self.lazy_grep(source, name, pattern, wanted, block)
     lazy(source, name, [pattern]) do |emit|
-      source.each do |*vs|
+      source.__send__(:each) do |*vs|
         v = __pack(vs)
         emit.call(block ? block.call(v) : v) if (pattern === v) ? wanted : !wanted
       end
@@ -352,7 +352,7 @@ module KumiSys
 
   def self.lazy_flat_map(source, name, block)
     lazy(source, name, []) do |emit|
-      source.each do |*vs|
+      source.__send__(:each) do |*vs|
         __ary_push(vs, nil) if __ary_len(vs) == 0
         r = block.call(*vs)
         if __is_a(r, Array)
@@ -371,7 +371,7 @@ module KumiSys
   def self.lazy_with_index(source, name, offset, args, block)
     lazy(source, name, args, proc { source.size }) do |emit|
       i = offset
-      source.each do |*vs|
+      source.__send__(:each) do |*vs|
         v = __pack(vs)
         k = i
         i += 1

@@ -413,9 +413,7 @@ class Module
       found = __const_find(mod, step, inherit, first)
       return nil if __same(found, nil)
       return __const_place(found[0], step, nil) if last
-      value = KumiSys.const_value(mod, step, inherit, first, false)
-      return nil unless __is_a(value, Module)
-      value
+      KumiSys.const_value(mod, step, inherit, first, false)
     end
     nil
   end

@@ -444,7 +444,7 @@ module KumiSys
   # Subsets by what the block makes of their elements.
   def self.set_classes(s)
     r = {}
-    s.each { |x| (r[yield(x)] ||= __class(s).new).add(x) }
+    s.__send__(:each) { |x| (r[yield(x)] ||= __class(s).new).add(x) }
     r
   end
 

@@ -6,26 +6,26 @@ class Date
       check_numeric(year, "year")
       check_numeric(month, "month")
       check_numeric(day, "day")
-      from_day(day, start) { |d| Calendar.valid_civil(year.to_i, month.to_i, d, start) }
+      __from_day(day, start) { |d| Calendar.valid_civil(year.to_i, month.to_i, d, start) }
     end
     alias new civil
 
     def jd(jd = 0, start = ITALY)
       check_numeric(jd, "jd")
-      from_day(jd, start) { |d| d }
+      __from_day(jd, start) { |d| d }
     end
 
     def ordinal(year = -4712, yday = 1, start = ITALY)
       check_numeric(year, "year")
       check_numeric(yday, "yday")
-      from_day(yday, start) { |d| Calendar.valid_ordinal(year.to_i, d, start) }
+      __from_day(yday, start) { |d| Calendar.valid_ordinal(year.to_i, d, start) }
     end
 
     def commercial(cwyear = -4712, cweek = 1, cwday = 1, start = ITALY)
       check_numeric(cwyear, "year")
       check_numeric(cweek, "cweek")
       check_numeric(cwday, "cwday")
-      from_day(cwday, start) { |d| Calendar.valid_commercial(cwyear.to_i, cweek.to_i, d, start) }
+      __from_day(cwday, start) { |d| Calendar.valid_commercial(cwyear.to_i, cweek.to_i, d, start) }
     end
 
     def today(start = ITALY)
@@ -75,7 +75,7 @@ class Date
     private
 
     # A date with a part of a day; the block makes a Julian day of the whole ones.
-    def from_day(day, start)
+    def __from_day(day, start)
       day, part = Calendar.split(day)
       jd = yield(day) or raise Error, "invalid date"
       from_parts(jd, 0, 0, start) + part

@@ -3,18 +3,8 @@
 # A socket of any family and kind, as near to the system as Ruby gets.
 class Socket
   class << self
-    def pair(domain = AF_UNIX, type = SOCK_STREAM, protocol = 0)
-      domain = Constants.__family(domain)
-      type = Constants.__socktype(type)
-      pair = [allocate, allocate]
-      __sock_pair(pair[0], pair[1], domain, type, Constants.__int(protocol))
-      pair.each { |s| s.__send__(:__made) }
-      return pair unless block_given?
-      begin
-        yield pair
-      ensure
-        pair.each { |s| s.close unless s.closed? }
-      end
+    def pair(domain = AF_UNIX, type = SOCK_STREAM, protocol = 0, &)
+      __pair(self, Constants.__family(domain), type, protocol, &)
     end
     alias socketpair pair
 
@@ -31,6 +21,7 @@ class Socket
         pair.each { |s| s.close unless s.closed? }
       end
     end
+    private :__pair
 
     # A connected TCP socket; with a block it is closed after it.
     def tcp(host, port, local_host = nil, local_port = nil, connect_timeout: nil, resolv_timeout: nil, open_timeout: nil,

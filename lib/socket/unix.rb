@@ -4,7 +4,7 @@
 class UNIXSocket < BasicSocket
   class << self
     def pair(type = Socket::SOCK_STREAM, protocol = 0)
-      Socket.__pair(self, Socket::AF_UNIX, type, protocol, &__block_proc)
+      Socket.__send__(:__pair, self, Socket::AF_UNIX, type, protocol, &__block_proc)
     end
     alias socketpair pair
   end

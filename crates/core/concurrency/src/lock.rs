@@ -93,13 +93,13 @@ pub(crate) fn held(v: Value) -> Option<&'static mut Held> {
     }
 }
 pub(crate) fn mutex(cx: &mut Cx, v: Value) -> Result<&'static mut Held, Exit> {
-    match held(v).filter(|_| v.as_data::<Mutex>().is_some()) {
+    match v.as_data::<Mutex>().is_some().then(|| held(v)).flatten() {
         Some(m) => Ok(m),
         None => Err(cx.type_error("wrong argument type (expected mutex)")),
     }
 }
 pub(crate) fn monitor(cx: &mut Cx, v: Value) -> Result<&'static mut Held, Exit> {
-    match held(v).filter(|_| v.as_data::<Monitor>().is_some()) {
+    match v.as_data::<Monitor>().is_some().then(|| held(v)).flatten() {
         Some(m) => Ok(m),
         None => Err(cx.type_error("wrong argument type (expected monitor)")),
     }

@@ -21,8 +21,7 @@ impl Payload for Table {
 struct Place(Option<Value>);
 
 impl Cx {
-    /// The table, made on first use.
-    /// The cell of the table.
+    /// The cell of the table, made on first use.
     fn fstrings(&mut self) -> Value {
         let there = self.state::<Place>().0;
         match there {

@@ -190,9 +190,9 @@ impl Cx {
         if let Some(t) = self.heap.edit_data::<ThreadObj>(v) {
             t.group = group;
             t.code = block.as_proc().map_or(0, |p| p.iseq);
+            t.id.store(task.id, Relaxed);
+            t.life.store(ALIVE, Release);
         }
-        t.id.store(task.id, Relaxed);
-        t.life.store(ALIVE, Release);
         self.heap.charge(task_bytes());
         let first = self.tasks.threads.fetch_add(1, Relaxed) == 0;
         self.sched().push(self.worker, task.id, false);

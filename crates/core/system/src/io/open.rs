@@ -480,6 +480,9 @@ fn pipe(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// __io_dup(copy, original)
 fn dup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if a[0] == a[1] {
+        return Ok(a[0]);
+    }
     let old = io::open(cx, a[1])?;
     crate::io::write::settle(cx, old)?;
     old.unread_to_fd();

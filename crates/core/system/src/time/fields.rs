@@ -19,7 +19,7 @@ struct Clock {
     beyond: Value,
 }
 
-fn clock(cx: &mut Cx, t: &mut TimeData) -> Result<Clock, Exit> {
+fn clock(cx: &mut Cx, t: &TimeData) -> Result<Clock, Exit> {
     let (local, nsec, beyond) = t.clock(cx)?;
     let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400) as u32);
     let (year, month, day) = civil::civil_from_days(days);
@@ -29,7 +29,7 @@ fn clock(cx: &mut Cx, t: &mut TimeData) -> Result<Clock, Exit> {
 macro_rules! fields {
     ($($name:ident $c:ident $e:expr),* $(,)?) => { $(
         fn $name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-            let t = receiver(cx, recv)?;
+            let t = receiver(cx, &recv)?;
             let $c = clock(cx, t)?;
             Ok(cx.int($e as i64))
         }
@@ -42,7 +42,7 @@ fields! {
 macro_rules! weekdays {
     ($($name:ident $day:literal),*) => { $(
         fn $name(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-            let t = receiver(cx, recv)?;
+            let t = receiver(cx, &recv)?;
             let c = clock(cx, t)?;
             Ok(Value::bool(civil::wday(c.days) == $day))
         }
@@ -51,32 +51,32 @@ macro_rules! weekdays {
 weekdays!(t_sunday 0, t_monday 1, t_tuesday 2, t_wednesday 3, t_thursday 4, t_friday 5, t_saturday 6);
 
 fn t_nsec(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(receiver(cx, recv)?.nsec as i64))
+    Ok(Value::fix(receiver(cx, &recv)?.nsec as i64))
 }
 fn t_usec(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::fix(receiver(cx, recv)?.nsec as i64 / 1000))
+    Ok(Value::fix(receiver(cx, &recv)?.nsec as i64 / 1000))
 }
 fn t_subsec(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, &recv)?.clone();
     subsec(cx, &t)
 }
 fn t_to_i(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let s = receiver(cx, recv)?.secs;
+    let s = receiver(cx, &recv)?.secs;
     Ok(cx.int128(s))
 }
 fn t_to_r(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, &recv)?.clone();
     let e = exact(cx, &t)?;
     Ok(if real::is_int(e) { real::rat_raw(cx, e, Value::fix(1)) } else { e })
 }
 fn t_to_f(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, &recv)?.clone();
     let e = exact(cx, &t)?;
     let f = real::num(cx, e).f64().unwrap_or(0.0);
     Ok(cx.float(f))
 }
 fn t_utc_offset(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     let whole = Value::fix(t.offset() as i64);
     match t.zone {
         Zone::Exact(_, part) => Ok(real::add(cx, whole, part)?.unwrap_or(whole)),
@@ -84,17 +84,17 @@ fn t_utc_offset(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
 }
 fn t_utc_p(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    Ok(Value::bool(matches!(receiver(cx, recv)?.zone, Zone::Utc)))
+    Ok(Value::bool(matches!(receiver(cx, &recv)?.zone, Zone::Utc)))
 }
 fn t_dst_p(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     if matches!(t.zone, Zone::Object(..)) {
         return Err(Exit::Miss);
     }
     Ok(Value::bool(t.local().is_some_and(|z| z.is_dst)))
 }
 fn t_zone(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     match &t.zone {
         Zone::Utc => Ok(cx.str_ascii("UTC")),
         Zone::Fixed(_) | Zone::Exact(..) => Ok(Value::NIL),
@@ -105,30 +105,32 @@ fn t_zone(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         }
     }
 }
+fn set_zone(cx: &mut Cx, v: Value, zone: Zone) {
+    if let Some(t) = cx.heap.edit_data::<TimeData>(v) {
+        t.zone = zone;
+    }
+}
 fn t_localtime(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !args.is_empty() {
         return Err(Exit::Miss);
     }
-    let t = receiver(cx, recv)?;
-    if !matches!(t.zone, Zone::Local(_)) {
+    if !matches!(receiver(cx, &recv)?.zone, Zone::Local(_)) {
         cx.check_frozen(recv)?;
-        t.zone = Zone::Local(None);
+        set_zone(cx, recv, Zone::Local(Default::default()));
     }
     // Looked up now: the environment may name another zone later.
-    t.offset();
+    receiver(cx, &recv)?.offset();
     Ok(recv)
 }
 fn t_gmtime(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?;
-    if matches!(t.zone, Zone::Utc) {
-        return Ok(recv);
+    if !matches!(receiver(cx, &recv)?.zone, Zone::Utc) {
+        cx.check_frozen(recv)?;
+        set_zone(cx, recv, Zone::Utc);
     }
-    cx.check_frozen(recv)?;
-    t.zone = Zone::Utc;
     Ok(recv)
 }
 fn t_getgm(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let mut t = receiver(cx, recv)?.clone();
+    let mut t = receiver(cx, &recv)?.clone();
     t.zone = Zone::Utc;
     let c = cx.real_class(recv);
     Ok(cx.data(c, t))
@@ -147,7 +149,7 @@ fn beyond_digits(cx: &mut Cx, beyond: Value) -> Vec<u8> {
     out
 }
 fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, Exit> {
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     let c = clock(cx, t)?;
     let beyond = beyond_digits(cx, c.beyond);
     // Text shows whole seconds of an offset, the nearest.
@@ -178,7 +180,7 @@ fn format(cx: &mut Cx, recv: Value, fmt: &[u8], zone: &[u8]) -> Result<Vec<u8>, 
         }
     }
 }
-fn zone_name(t: &mut TimeData) -> Option<String> {
+fn zone_name(t: &TimeData) -> Option<String> {
     match t.zone {
         Zone::Utc => Some("UTC".into()),
         Zone::Fixed(_) | Zone::Exact(..) => Some(String::new()),
@@ -192,7 +194,7 @@ fn t_strftime(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     if !enc.is_ascii_compatible() {
         return Err(cx.arg_error("format should have ASCII compatible encoding"));
     }
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     let Some(zone) = zone_name(t) else { return Err(Exit::Miss) };
     let out = format(cx, recv, fmt.bytes(), zone.as_bytes())?;
     Ok(cx.str_vec(out, enc))
@@ -206,7 +208,7 @@ fn x_strftime(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(cx.str_vec(out, enc))
 }
 fn is_utc(cx: &mut Cx, recv: Value) -> Result<bool, Exit> {
-    Ok(matches!(receiver(cx, recv)?.zone, Zone::Utc))
+    Ok(matches!(receiver(cx, &recv)?.zone, Zone::Utc))
 }
 fn t_to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let fmt: &[u8] = if is_utc(cx, recv)? { b"%Y-%m-%d %H:%M:%S UTC" } else { b"%Y-%m-%d %H:%M:%S %z" };
@@ -215,7 +217,7 @@ fn t_to_s(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn t_inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut out = format(cx, recv, b"%Y-%m-%d %H:%M:%S", b"")?;
-    let t = receiver(cx, recv)?;
+    let t = receiver(cx, &recv)?;
     let c = clock(cx, t)?;
     let t = TimeData { nsec: c.nsec, beyond: c.beyond, ..t.clone() };
     if t.beyond != Value::fix(0) {
@@ -230,7 +232,7 @@ fn t_inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let tail = format(cx, recv, tail, b"")?;
     out.extend_from_slice(&tail);
     // Unlike `%z`, with an offset's seconds.
-    let seconds = receiver(cx, recv)?.offset() % 60;
+    let seconds = receiver(cx, &recv)?.offset() % 60;
     if seconds != 0 {
         out.extend_from_slice(format!("{:02}", seconds.abs()).as_bytes());
     }

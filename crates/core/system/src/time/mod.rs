@@ -13,12 +13,13 @@ use kumi_text::civil;
 use kumi_text::timezone::{self, LocalZone};
 use kumi_vm::*;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// Whose clocks show the moment.
 #[derive(Clone)]
 pub enum Zone {
     /// The machine's; looked up when the fields are first asked for.
-    Local(Option<LocalZone>),
+    Local(OnceLock<LocalZone>),
     Utc,
     /// Seconds east of UTC.
     Fixed(i32),
@@ -58,15 +59,15 @@ impl Payload for TimeData {
 
 impl TimeData {
     /// Whole seconds east of UTC at this moment.
-    pub fn offset(&mut self) -> i32 {
-        match &mut self.zone {
-            Zone::Local(z) => z.get_or_insert_with(|| timezone::local_zone(self.secs)).offset,
+    pub fn offset(&self) -> i32 {
+        match &self.zone {
+            Zone::Local(z) => z.get_or_init(|| timezone::local_zone(self.secs)).offset,
             Zone::Utc => 0,
             Zone::Fixed(o) | Zone::Exact(o, _) | Zone::Object(o, _) => *o,
         }
     }
     /// The moment as the zone's clocks show it: seconds, nanoseconds and the rest.
-    pub fn clock(&mut self, cx: &mut Cx) -> Result<(i128, u32, Value), Exit> {
+    pub fn clock(&self, cx: &mut Cx) -> Result<(i128, u32, Value), Exit> {
         let here = (self.secs + self.offset() as i128, self.nsec, self.beyond);
         if let Zone::Exact(_, part) = self.zone {
             if let Some(part) = split(cx, part)? {
@@ -76,25 +77,21 @@ impl TimeData {
         Ok(here)
     }
     /// The local zone, when it is one.
-    pub fn local(&mut self) -> Option<&LocalZone> {
-        match &mut self.zone {
-            Zone::Local(z) => Some(z.get_or_insert_with(|| timezone::local_zone(self.secs))),
+    pub fn local(&self) -> Option<&LocalZone> {
+        match &self.zone {
+            Zone::Local(z) => Some(z.get_or_init(|| timezone::local_zone(self.secs))),
             _ => None,
         }
     }
 }
 
 /// The payload of a Time argument.
-pub fn time_of(v: Value) -> Option<&'static mut TimeData> {
-    // SAFETY: the cell's lock is held around what changes a Time, and what it shows is found anew at most.
-    unsafe { v.payload_mut::<TimeData>() }
+pub fn time_of(v: &Value) -> Option<&TimeData> {
+    v.as_data::<TimeData>()
 }
 /// The payload of the receiver; TypeError before `initialize`.
-pub fn receiver(cx: &mut Cx, v: Value) -> Result<&'static mut TimeData, Exit> {
-    match time_of(v) {
-        Some(t) if !t.unset => Ok(t),
-        _ => Err(cx.type_error("uninitialized Time")),
-    }
+pub fn receiver<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v TimeData, Exit> {
+    time_of(&v).filter(|t| !t.unset).ok_or_else(|| cx.type_error("uninitialized Time"))
 }
 
 // --- exact numbers -------------------------------------------------------------
@@ -176,12 +173,12 @@ pub fn order(cx: &mut Cx, a: &TimeData, b: &TimeData) -> Ordering {
 
 fn t_allocate(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let class = recv.as_class().unwrap_or(cx.k.time);
-    Ok(cx.data(class, TimeData { secs: 0, nsec: 0, beyond: Value::fix(0), zone: Zone::Local(None), unset: true }))
+    Ok(cx.data(class, TimeData { secs: 0, nsec: 0, beyond: Value::fix(0), zone: Zone::Local(OnceLock::new()), unset: true }))
 }
 /// The zone of prelude arguments: nil local, true UTC, an Integer offset, or `[offset, object]`.
 fn zone_arg(cx: &mut Cx, v: Value) -> Result<Zone, Exit> {
     Ok(match v {
-        Value::NIL => Zone::Local(None),
+        Value::NIL => Zone::Local(OnceLock::new()),
         Value::TRUE => Zone::Utc,
         _ => {
             if let Some(a) = v.as_array() {
@@ -207,12 +204,12 @@ fn zone_arg(cx: &mut Cx, v: Value) -> Result<Zone, Exit> {
     })
 }
 fn set(cx: &mut Cx, v: Value, data: TimeData) -> R {
-    match time_of(v) {
+    cx.heap.before_store(v, data.beyond);
+    if let Zone::Object(_, o) | Zone::Exact(_, o) = data.zone {
+        cx.heap.before_store(v, o);
+    }
+    match cx.heap.edit_data::<TimeData>(v) {
         Some(t) => {
-            cx.heap.before_store(v, data.beyond);
-            if let Zone::Object(_, o) | Zone::Exact(_, o) = data.zone {
-                cx.heap.before_store(v, o);
-            }
             *t = data;
             Ok(v)
         }
@@ -271,20 +268,20 @@ fn x_civil(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             at = sum(cx, at, minus)?;
         }
     }
-    let mut t = TimeData { secs: at.0, nsec: at.1, beyond: at.2, zone, unset: false };
+    let t = TimeData { secs: at.0, nsec: at.1, beyond: at.2, zone, unset: false };
     // Looked up now: the environment may name another zone later.
     t.offset();
     set(cx, args[0], t)
 }
 /// `__time_zone(time, zone)`: the same moment under other clocks.
 fn x_zone(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut t = receiver(cx, args[0])?.clone();
+    let mut t = receiver(cx, &args[0])?.clone();
     t.zone = zone_arg(cx, args[1])?;
     set(cx, args[0], t)
 }
 /// `__time_copy(to, from)`
 fn x_copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let t = receiver(cx, args[1])?.clone();
+    let t = receiver(cx, &args[1])?.clone();
     set(cx, args[0], t)
 }
 /// `__time_offset_text(str)`: the offset a String names, true for UTC, nil for none; raises when out of range.
@@ -299,7 +296,7 @@ fn x_offset_text(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 /// `__time_zone_of(time)`: what `zone_arg` reads.
 fn x_zone_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let t = receiver(cx, args[0])?;
+    let t = receiver(cx, &args[0])?;
     Ok(match t.zone {
         Zone::Local(_) => Value::NIL,
         Zone::Utc => Value::TRUE,
@@ -312,10 +309,10 @@ fn x_zone_of(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 // --- arithmetic and order -------------------------------------------------------------
 
 fn moved(cx: &mut Cx, recv: Value, by: (i128, u32, Value)) -> R {
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, &recv)?.clone();
     let (secs, nsec, beyond) = sum(cx, (t.secs, t.nsec, t.beyond), by)?;
     let zone = match t.zone {
-        Zone::Local(_) => Zone::Local(None),
+        Zone::Local(_) => Zone::Local(OnceLock::new()),
         // Another moment may have another offset: the twin asks the object.
         Zone::Object(..) => return Err(Exit::Miss),
         z => z,
@@ -325,13 +322,13 @@ fn moved(cx: &mut Cx, recv: Value, by: (i128, u32, Value)) -> R {
 fn t_add(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     match split(cx, args[0])? {
         Some(by) => moved(cx, recv, by),
-        None if time_of(args[0]).is_some() => Err(cx.type_error("time + time?")),
+        None if time_of(&args[0]).is_some() => Err(cx.type_error("time + time?")),
         None => Err(Exit::Miss),
     }
 }
 fn t_sub(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    if let Some(o) = time_of(args[0]) {
-        let t = receiver(cx, recv)?;
+    if let Some(o) = time_of(&args[0]) {
+        let t = receiver(cx, &recv)?;
         if t.beyond == Value::fix(0) && o.beyond == Value::fix(0) {
             let nanos = t.secs.saturating_sub(o.secs).saturating_mul(BILLION as i128) + t.nsec as i128 - o.nsec as i128;
             let f = BigInt::from_i128(nanos).fdiv(&BigInt::from_i64(BILLION));
@@ -350,19 +347,19 @@ fn t_sub(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
 }
 fn t_cmp(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let Some(o) = time_of(args[0]) else { return Err(Exit::Miss) };
-    let t = receiver(cx, recv)?.clone();
+    let Some(o) = time_of(&args[0]) else { return Err(Exit::Miss) };
+    let t = receiver(cx, &recv)?.clone();
     let o = o.clone();
     Ok(Value::fix(order(cx, &t, &o) as i64))
 }
 macro_rules! relation {
     ($($name:ident $f:ident),*) => { $(
         fn $name(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-            let Some(o) = time_of(args[0]) else { return Err(Exit::Miss) };
+            let Some(o) = time_of(&args[0]) else { return Err(Exit::Miss) };
             if !cx.builtin(recv, sym::CMP) {
                 return Err(Exit::Miss);
             }
-            let t = receiver(cx, recv)?.clone();
+            let t = receiver(cx, &recv)?.clone();
             let o = o.clone();
             Ok(Value::bool(order(cx, &t, &o).$f()))
         }
@@ -371,13 +368,13 @@ macro_rules! relation {
 relation!(t_lt is_lt, t_le is_le, t_gt is_gt, t_ge is_ge, t_eq is_eq);
 
 fn t_eql(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let Some(o) = time_of(args[0]) else { return Ok(Value::FALSE) };
-    let t = receiver(cx, recv)?.clone();
+    let Some(o) = time_of(&args[0]) else { return Ok(Value::FALSE) };
+    let t = receiver(cx, &recv)?.clone();
     let o = o.clone();
     Ok(Value::bool(order(cx, &t, &o).is_eq()))
 }
 fn t_hash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let t = receiver(cx, recv)?.clone();
+    let t = receiver(cx, &recv)?.clone();
     let mut h = cx.hash_start(7, 3);
     for part in [t.secs as u64, (t.secs >> 64) as u64, t.nsec as u64] {
         h = cx.hash_step(h, part);
