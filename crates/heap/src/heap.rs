@@ -169,7 +169,7 @@ impl Heap {
     }
     /// Tells the calling thread, which is to run with this heap, whether others run beside it (*parallel mode*; who decides it
     /// is the crate `sched`, in `stop.rs`). All who have the heap ask [`is_parallel`](Self::is_parallel); what knows only a cell asks the
-    /// thread ([`deferred::parallel`]). In parallel mode what is replaced is kept until the next collection.
+    /// thread (`deferred::parallel`). In parallel mode what is replaced is kept until the next collection.
     ///
     /// Must be called anew when the heap goes to another thread, and with `false` by the thread before.
     pub fn set_parallel(&mut self, on: bool) {

@@ -20,7 +20,7 @@ impl Cx {
     pub fn has_due_interrupt(&self, waiting: bool) -> bool {
         self.root.first().is_some_and(|f| f.interrupts.has_mail()) && self.due_interrupt(self.root, waiting).is_some()
     }
-    /// What the running thread's `Thread.handle_interrupt` holds back: see [`Interrupts::masks`](crate::tasks::task::Interrupts).
+    /// What the running thread's `Thread.handle_interrupt` holds back: see `Interrupts::masks`.
     pub fn masks(&self) -> Value {
         self.root.first().map_or(Value::NIL, |f| f.interrupts.masks)
     }

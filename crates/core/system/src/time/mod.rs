@@ -91,7 +91,7 @@ pub fn time_of(v: &Value) -> Option<&TimeData> {
 }
 /// The payload of the receiver; TypeError before `initialize`.
 pub fn receiver<'v>(cx: &mut Cx, v: &'v Value) -> Result<&'v TimeData, Exit> {
-    time_of(&v).filter(|t| !t.unset).ok_or_else(|| cx.type_error("uninitialized Time"))
+    time_of(v).filter(|t| !t.unset).ok_or_else(|| cx.type_error("uninitialized Time"))
 }
 
 // --- exact numbers -------------------------------------------------------------

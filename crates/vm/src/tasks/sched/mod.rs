@@ -40,7 +40,7 @@ impl Cx {
     /// The scheduler, made when first needed.
     ///
     /// # Panics
-    /// When the system gives no readiness queue; who begins something asks [`begin_sched`](Self::begin_sched) first.
+    /// When the system gives no readiness queue; who begins something asks `begin_sched` first.
     pub fn sched(&self) -> &Sched {
         if let Err(e) = self.begin_sched() {
             panic!("the system gives no readiness queue: {e}");

@@ -2,26 +2,26 @@
 //!
 //! **Invariant.** Frames, registers, blocks and handlers of a task live in its
 //! stack and nowhere else. Every slot below the top of the running frame is a valid
-//! [`Value`]: frame-header words that are addresses or offsets carry the fixnum tag.
+//! `Value`: frame-header words that are addresses or offsets carry the fixnum tag.
 //! So the roots of a task are one slice. Nothing outside the stack holds an address
 //! into it: frames, blocks and Home cells use slot numbers.
 //!
 //! Who may touch a task: the worker that runs it (or, for a suspended fiber, its
-//! thread's worker); others only what stands in [`Beside`] and in [`First`], as told there,
+//! thread's worker); others only what stands in `Beside` and in `First`, as told there,
 //! and what changes under the table's lock while it waits. At a stop, everybody.
 //!
 //! What means something only at times stands in an enum that says when:
 //!
 //! | question | type |
 //! |---|---|
-//! | what is it? | [`Role`]: a thread's first task or a fiber, with what only such a one has |
-//! | what does it do? | [`State`], which all workers may look at |
-//! | has it begun, has it ended? | [`Stage`], with what it starts with, or what it came to |
-//! | what does it wait for? | [`Wait`], with what the waiting native must know |
-//! | what comes first when it runs again? | [`Next`]; a value that it is resumed with goes where [`Takes`] says |
-//! | which fiber did it resume? | [`Resumed`] |
+//! | what is it? | `Role`: a thread's first task or a fiber, with what only such a one has |
+//! | what does it do? | `State`, which all workers may look at |
+//! | has it begun, has it ended? | `Stage`, with what it starts with, or what it came to |
+//! | what does it wait for? | `Wait`, with what the waiting native must know |
+//! | what comes first when it runs again? | `Next`; a value that it is resumed with goes where `Takes` says |
+//! | which fiber did it resume? | `Resumed` |
 //!
-//! A new kind of wait is a variant of [`Wait`], a new kind of task one of [`Role`]; the compiler names the places that care.
+//! A new kind of wait is a variant of `Wait`, a new kind of task one of `Role`; the compiler names the places that care.
 
 mod role;
 mod state;
