@@ -47,7 +47,7 @@ fn lines_of_no_length_are_refused() {
 #[test]
 fn a_session_takes_its_lines_from_a_file() {
     let file = std::env::temp_dir().join(format!("kumi-irb-{}.rb", std::process::id()));
-    std::fs::write(&file, "x = 20\ndef twice(n)\n  n * 2\nend\ntwice(x) + ARGV.size\ngets\nraise 'kept going'\n:last\n").unwrap();
+    std::fs::write(&file, "x = 20\ndef twice(n)\n  n * 2\nend\ntwice(x) + ARGV.size\n$stdin.gets\nraise 'kept going'\n:last\n").unwrap();
     let (out, err) = kumi(&["irb", file.to_str().unwrap(), "a", "b"], "typed\n");
     for value in ["=> 20\n", "=> :twice\n", "=> 42\n", "=> \"typed\\n\"\n", "=> :last\n"] {
         assert!(out.contains(value), "{value}{out}{err}");
