@@ -391,7 +391,8 @@ pub fn io_error(cx: &mut Cx, msg: &str) -> Exit {
 pub fn fail(cx: &mut Cx, e: Errno, func: &str, path: &[u8]) -> Exit {
     cx.io_done();
     let f = cx.str(func);
-    let p = cx.str_enc(path, EncIndex::UTF_8);
+    let enc = if std::str::from_utf8(path).is_ok() { EncIndex::UTF_8 } else { EncIndex::BINARY };
+    let p = cx.str_enc(path, enc);
     cx.call_helper("raise_errno_at", &[Value::fix(e.raw_os_error() as i64), p, f])
 }
 /// SystemCallError with a plain detail.
