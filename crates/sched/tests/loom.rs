@@ -60,16 +60,20 @@ impl Model {
     }
 }
 
-/// A push and a nudge wake a worker that is about to sleep, or the worker finds the entry itself.
-fn nudge(broken: &'static str) {
+/// A push and a nudge wake a worker that is about to sleep, or the worker finds the entry itself; also one that was woken for
+/// nothing before, for a nudge relies on nobody who sleeps.
+fn nudge(broken: &'static str, in_vain: bool) {
     BROKEN.set(broken);
-    check(2, |m| {
+    check(2, move |m| {
         let worker = m.clone();
         let worker = thread::spawn(move || {
             while worker.queues.steal(0, Steal::Any).is_none() {
                 worker.rest(0);
             }
         });
+        if in_vain {
+            m.nudge(1);
+        }
         m.queues.push(1, 7, false, BACK);
         m.nudge(1);
         worker.join().unwrap();
@@ -77,28 +81,11 @@ fn nudge(broken: &'static str) {
 }
 #[test]
 fn a_nudge_is_not_lost() {
-    nudge("");
-}
-
-/// The same when the worker was woken for nothing before: a nudge relies on nobody who sleeps.
-fn in_vain(broken: &'static str) {
-    BROKEN.set(broken);
-    check(2, |m| {
-        let worker = m.clone();
-        let worker = thread::spawn(move || {
-            while worker.queues.steal(0, Steal::Any).is_none() {
-                worker.rest(0);
-            }
-        });
-        m.nudge(1);
-        m.queues.push(1, 7, false, BACK);
-        m.nudge(1);
-        worker.join().unwrap();
-    });
+    nudge("", false);
 }
 #[test]
 fn a_nudge_after_one_in_vain_is_not_lost() {
-    in_vain("");
+    nudge("", true);
 }
 
 /// While one searches, a nudge does nothing; whoever ends the search wakes the sleeper on its behalf.
@@ -197,17 +184,17 @@ fn a_token_is_not_lost() {
 #[test]
 #[should_panic]
 fn without_the_lock_a_look_misses_what_is_pushed() {
-    nudge("a look is under the locks");
+    nudge("a look is under the locks", false);
 }
 #[test]
 #[should_panic]
 fn a_sleeper_nobody_counts_is_not_woken() {
-    nudge("who lies down is counted");
+    nudge("who lies down is counted", false);
 }
 #[test]
 #[should_panic]
 fn a_sleeper_that_is_counted_as_searching_is_not_woken() {
-    in_vain("who lies down searches no more");
+    nudge("who lies down searches no more", true);
 }
 #[test]
 #[should_panic]
