@@ -1,0 +1,268 @@
+//! Keys: their names, their counters, what stands under them, and which are forgotten.
+//!
+//! **Invariant.** A key's counters never go back. A key is forgotten only when nothing stands, waits or watches there, and its
+//! counters are kept in the floor from which new keys count; so an index never comes twice under one name.
+
+use super::queue::Queue;
+use super::timers::Timer;
+use super::{KeyId, Manager, New, RequestId, Wake, WatchId};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::num::NonZeroUsize;
+
+/// So many keys without anything under them are kept before the manager looks which it can forget.
+const IDLE_KEYS: usize = 1 << 16;
+
+pub(super) struct Key<V> {
+    pub name: Box<[u8]>,
+    pub queue: Queue<V>,
+    /// The last index given out.
+    pub last: u64,
+    next_place: u64,
+    /// Requests that wait here and take nothing anywhere.
+    pub peekers: Line,
+    /// Requests that wait here and take something somewhere.
+    pub takers: Line,
+    /// How many segments are under a lease.
+    pub leased: usize,
+    pub beside: Option<Box<Beside<V>>>,
+}
+
+/// Requests that wait, the oldest first.
+#[derive(Default)]
+pub(super) struct Line(VecDeque<(u64, RequestId)>);
+
+impl Line {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    pub fn get(&self, at: usize) -> Option<RequestId> {
+        self.0.get(at).map(|x| x.1)
+    }
+    pub fn iter(&self) -> impl Iterator<Item = RequestId> {
+        self.0.iter().map(|x| x.1)
+    }
+    pub fn pop(&mut self) -> Option<RequestId> {
+        self.0.pop_front().map(|x| x.1)
+    }
+    pub fn join(&mut self, age: u64, id: RequestId) {
+        match self.0.back() {
+            Some((last, _)) if *last > age => {
+                let at = self.0.partition_point(|x| x.0 < age);
+                self.0.insert(at, (age, id));
+            }
+            _ => self.0.push_back((age, id)),
+        }
+    }
+    pub fn remove(&mut self, at: usize) {
+        self.0.remove(at);
+    }
+    pub fn leave(&mut self, age: u64) {
+        if let Ok(at) = self.0.binary_search_by_key(&age, |x| x.0) {
+            self.0.remove(at);
+            if self.0.is_empty() {
+                self.0.shrink_to(4);
+            }
+        }
+    }
+}
+
+/// What few keys have.
+pub(super) struct Beside<V> {
+    /// By the place they will have.
+    pub delayed: BTreeMap<u64, (Timer, New<V>)>,
+    /// Most segments that a `put` may bring it to.
+    pub limit: Option<NonZeroUsize>,
+    /// Who waits for room.
+    pub putters: Line,
+    pub watches: Vec<WatchId>,
+}
+
+/// How a key stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyStats {
+    /// Segments in the queue.
+    pub segments: usize,
+    /// Segments that enter later.
+    pub delayed: usize,
+    /// Segments under a lease.
+    pub leased: usize,
+    /// Requests that wait here for a segment. One that waits for several keys counts at one of them.
+    pub waiting: usize,
+    /// Puts that wait for room.
+    pub waiting_puts: usize,
+    /// The last index given out; 0: none yet.
+    pub last_index: u64,
+    /// The limit of its queue.
+    pub limit: Option<NonZeroUsize>,
+}
+
+impl<V> Key<V> {
+    fn new(name: &[u8], floor: u64) -> Key<V> {
+        Key {
+            name: name.into(),
+            queue: Queue::default(),
+            last: floor,
+            next_place: 0,
+            peekers: Line::default(),
+            takers: Line::default(),
+            leased: 0,
+            beside: None,
+        }
+    }
+    pub fn beside(&mut self) -> &mut Beside<V> {
+        let none = || Beside { delayed: BTreeMap::new(), limit: None, putters: Line::default(), watches: Vec::new() };
+        self.beside.get_or_insert_with(|| Box::new(none()))
+    }
+    pub fn place(&mut self) -> u64 {
+        self.next_place += 1;
+        self.next_place
+    }
+    pub fn index(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.beside.as_ref().is_some_and(|b| b.is_full(self.queue.len()))
+    }
+    #[inline]
+    pub fn is_waited_for(&self) -> bool {
+        !self.peekers.is_empty() || !self.takers.is_empty()
+    }
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.beside.as_ref().is_some_and(|b| !b.watches.is_empty())
+    }
+    /// The oldest that waits for room, if there is room.
+    pub fn next_with_room(&mut self) -> Option<RequestId> {
+        let b = self.beside.as_mut()?;
+        if b.is_full(self.queue.len()) { None } else { b.putters.pop() }
+    }
+    fn is_idle(&self) -> bool {
+        let none = |b: &Beside<V>| b.delayed.is_empty() && b.limit.is_none() && b.putters.is_empty() && b.watches.is_empty();
+        self.queue.is_empty() && !self.is_waited_for() && self.leased == 0 && self.beside.as_deref().is_none_or(none)
+    }
+}
+
+impl<V> Beside<V> {
+    fn is_full(&self, standing: usize) -> bool {
+        self.limit.is_some_and(|n| standing + self.delayed.len() >= n.get())
+    }
+}
+
+/// Keys by their names.
+pub(super) struct Names {
+    map: HashMap<Box<[u8]>, KeyId, foldhash::quality::SeedableRandomState>,
+    /// Indexes of new keys begin above.
+    floor: u64,
+    look_at: usize,
+}
+
+impl Names {
+    pub fn new(seed: u64) -> Names {
+        let state = foldhash::quality::SeedableRandomState::with_seed(seed, foldhash::SharedSeed::global_fixed());
+        Names { map: HashMap::with_hasher(state), floor: 0, look_at: IDLE_KEYS }
+    }
+}
+
+impl<V: Clone, W> Manager<V, W> {
+    /// The key of this name, made when it is not known.
+    #[inline]
+    pub fn key(&mut self, name: &[u8]) -> KeyId {
+        match self.names.map.get(name) {
+            Some(k) => *k,
+            None => self.new_key(name),
+        }
+    }
+    /// The key of this name, if anything was ever done with it that is not forgotten.
+    pub fn find_key(&self, name: &[u8]) -> Option<KeyId> {
+        self.names.map.get(name).copied()
+    }
+    #[cold]
+    fn new_key(&mut self, name: &[u8]) -> KeyId {
+        if self.keys.len() >= self.names.look_at {
+            self.forget_idle();
+        }
+        let id = self.keys.insert(Key::new(name, self.names.floor));
+        self.names.map.insert(name.into(), id);
+        id
+    }
+    fn forget_idle(&mut self) {
+        let (names, floor) = (&mut self.names.map, &mut self.names.floor);
+        self.keys.retain(|_, k| {
+            let idle = k.is_idle();
+            if idle {
+                names.remove(&k.name);
+                *floor = (*floor).max(k.last);
+            }
+            !idle
+        });
+        self.names.look_at = IDLE_KEYS.max(self.keys.len() * 2);
+    }
+    /// Is the key still known?
+    #[inline]
+    pub fn knows(&self, key: KeyId) -> bool {
+        self.keys.contains_key(key)
+    }
+    /// Its name; nothing when it is forgotten.
+    pub fn name(&self, key: KeyId) -> Option<&[u8]> {
+        self.keys.get(key).map(|k| &*k.name)
+    }
+    /// How many keys are known, those without anything under them too.
+    pub fn known_keys(&self) -> usize {
+        self.keys.len()
+    }
+    /// The names that begin with `prefix` and have segments, in order: at most `most` of them above `after`.
+    pub fn names(&self, prefix: &[u8], after: Option<&[u8]>, most: usize) -> Vec<&[u8]> {
+        let there = |k: &Key<V>| !k.queue.is_empty() && k.name.starts_with(prefix) && after.is_none_or(|a| &*k.name > a);
+        let mut all: Vec<&[u8]> = self.keys.values().filter(|k| there(k)).map(|k| &*k.name).collect();
+        if all.len() > most {
+            all.select_nth_unstable(most);
+            all.truncate(most);
+        }
+        all.sort_unstable();
+        all
+    }
+    /// How the key stands.
+    pub fn stats(&self, key: KeyId) -> KeyStats {
+        let Some(k) = self.keys.get(key) else { return KeyStats::default() };
+        KeyStats {
+            segments: k.queue.len(),
+            delayed: k.beside.as_ref().map_or(0, |b| b.delayed.len()),
+            leased: k.leased,
+            waiting: k.peekers.len() + k.takers.len(),
+            waiting_puts: k.beside.as_ref().map_or(0, |b| b.putters.len()),
+            last_index: k.last,
+            limit: k.beside.as_ref().and_then(|b| b.limit),
+        }
+    }
+    /// How many segments stand in the key's queue.
+    #[inline]
+    pub fn len(&self, key: KeyId) -> usize {
+        self.keys.get(key).map_or(0, |k| k.queue.len())
+    }
+    /// The most segments to which a `put` may bring the queue, delayed ones among them; `None`: any number. More may stand
+    /// there already, and outputs of a commit go in all the same.
+    pub fn set_limit(&mut self, now: super::Time, key: KeyId, limit: Option<NonZeroUsize>, wake: &mut impl Wake<W>) {
+        if let Some(k) = self.keys.get_mut(key) {
+            if limit.is_some() || k.beside.is_some() {
+                k.beside().limit = limit;
+            }
+            self.unsettled.push(key);
+            self.settle(now, wake);
+        }
+    }
+    /// What the tables take, values apart: an estimate in bytes.
+    pub fn bytes(&self) -> usize {
+        let queues: usize = self.keys.values().map(|k| k.name.len() * 2 + k.queue.bytes()).sum();
+        let keys = self.keys.capacity() * (size_of::<Key<V>>() + 8) + self.names.map.capacity() * 32;
+        queues
+            + keys
+            + self.requests.capacity() * (size_of::<super::Request<V, W>>() + 8)
+            + self.leases.capacity() * size_of::<super::Lease<V>>()
+    }
+}

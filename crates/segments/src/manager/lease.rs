@@ -1,0 +1,156 @@
+//! Segments that somebody took and has not committed.
+//!
+//! **Invariant.** A leased segment keeps its place, its index and the time of its end, and is in no queue. A commit does all of
+//! its parts or, where one of its leases is over, none: what is late changes nothing.
+
+use super::queue::Entry;
+use super::timers::{Due, Timer};
+use super::{KeyId, LeaseId, Manager, New, Time, Wake, What, watch};
+use crate::planted::{Bug, planted};
+
+pub(super) struct Lease<V> {
+    pub key: KeyId,
+    pub entry: Entry<V>,
+    lapses: Option<Timer>,
+    holder: u32,
+}
+
+/// A segment that a commit puts.
+#[derive(Clone, Debug)]
+pub struct Output<V> {
+    /// Under which key.
+    pub key: KeyId,
+    /// Does it replace the head, as `update` does?
+    pub update: bool,
+    /// The segment.
+    pub new: New<V>,
+}
+
+/// A lease was over when its holder came back: somebody else may have its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fenced {
+    /// The first of the leases that are over.
+    pub lease: LeaseId,
+}
+
+impl<V: Clone, W> Manager<V, W> {
+    pub(super) fn lease(&mut self, now: Time, key: KeyId, entry: Entry<V>, hold: super::Hold) -> LeaseId {
+        let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0 });
+        if let (super::Hold::For(long), Some(l)) = (hold, self.leases.get_mut(id)) {
+            l.lapses = Some(self.timers.set(now.saturating_add(long), Due::Lapses(id)));
+        }
+        if let Some(k) = self.keys.get_mut(key) {
+            k.leased += 1;
+        }
+        id
+    }
+    pub(super) fn end_lease(&mut self, id: LeaseId) -> Option<Lease<V>> {
+        let l = self.leases.remove(id)?;
+        if let Some(t) = l.lapses {
+            self.timers.cancel(t);
+        }
+        if let Some(k) = self.keys.get_mut(l.key) {
+            k.leased = k.leased.saturating_sub(1);
+        }
+        Some(l)
+    }
+    /// Ends the leases, whose segments are gone for good, and puts the outputs, all in one step. Limits of queues do not hold
+    /// them up.
+    ///
+    /// # Errors
+    /// One of the leases is over: nothing was changed.
+    pub fn commit(
+        &mut self,
+        now: Time,
+        leases: &[LeaseId],
+        outputs: impl IntoIterator<Item = Output<V>>,
+        wake: &mut impl Wake<W>,
+    ) -> Result<(), Fenced> {
+        self.catch_up(now, wake);
+        if let Some(lease) = leases.iter().find(|l| !self.leases.contains_key(**l)) {
+            return Err(Fenced { lease: *lease });
+        }
+        for l in leases {
+            self.end_lease(*l);
+        }
+        for o in outputs {
+            if o.update {
+                self.replace(now, o.key, o.new);
+            } else {
+                self.enter(now, o.key, o.new);
+            }
+        }
+        self.settle(now, wake);
+        Ok(())
+    }
+    /// A segment comes back to its place. `left`: the value as its taker left it, which it may have changed.
+    ///
+    /// # Errors
+    /// The lease is over.
+    pub fn give_back(&mut self, now: Time, lease: LeaseId, left: Option<V>, wake: &mut impl Wake<W>) -> Result<(), Fenced> {
+        self.catch_up(now, wake);
+        let Some(l) = self.leases.get_mut(lease) else { return Err(Fenced { lease }) };
+        if let Some(v) = left {
+            l.entry.segment.value = v;
+            l.entry.segment.changed = true;
+        }
+        self.put_back(now, lease);
+        self.settle(now, wake);
+        Ok(())
+    }
+    /// The lease lapses so long after now, and not when it would have.
+    ///
+    /// # Errors
+    /// It is over already.
+    pub fn extend(&mut self, now: Time, lease: LeaseId, long: Time) -> Result<(), Fenced> {
+        let Some(l) = self.leases.get_mut(lease) else { return Err(Fenced { lease }) };
+        if l.lapses.is_some_and(|t| t.at() <= now) {
+            return Err(Fenced { lease });
+        }
+        if let Some(t) = l.lapses.take() {
+            self.timers.cancel(t);
+        }
+        l.lapses = Some(self.timers.set(now.saturating_add(long), Due::Lapses(lease)));
+        Ok(())
+    }
+    /// Is the lease on? One that is due lapses at the next [`tick`](Manager::tick).
+    pub fn holds(&self, lease: LeaseId) -> bool {
+        self.leases.contains_key(lease)
+    }
+    /// Names who holds a lease, for [`holder`](Self::holder).
+    pub fn set_holder(&mut self, lease: LeaseId, holder: u32) {
+        if let Some(l) = self.leases.get_mut(lease) {
+            l.holder = holder;
+        }
+    }
+    /// Who holds a lease that is on; 0: it was never said.
+    pub fn holder(&self, lease: LeaseId) -> Option<u32> {
+        self.leases.get(lease).map(|l| l.holder)
+    }
+    /// How many segments are under a lease.
+    pub fn leases(&self) -> usize {
+        self.leases.len()
+    }
+    pub(super) fn lapse(&mut self, now: Time, lease: LeaseId) {
+        self.put_back(now, lease);
+    }
+    /// Without settling.
+    pub(super) fn put_back(&mut self, now: Time, lease: LeaseId) {
+        let Some(Lease { key, mut entry, .. }) = self.end_lease(lease) else { return };
+        let Some(k) = self.keys.get_mut(key) else { return };
+        match entry.ends.as_ref().map(|t| t.at()) {
+            Some(at) if at <= now => {
+                watch::tell(&mut self.watches, k, What::Ended, &entry.segment);
+                return;
+            }
+            Some(at) => entry.ends = Some(Box::new(self.timers.set(at, Due::Ends(key, entry.place)))),
+            None => {}
+        }
+        if planted(Bug::PlaceLost) {
+            entry.place = k.place();
+        }
+        watch::tell(&mut self.watches, k, What::Back, &entry.segment);
+        k.queue.restore(entry);
+        self.unsettled.push(key);
+    }
+}

@@ -1,0 +1,385 @@
+//! Requests for segments, and those who wait.
+//!
+//! **Invariant.** A request that waits stands in one line of one key, where it lacks a segment. What it takes it takes in one
+//! step, with everything else that it wants. An answer that nobody has claimed keeps what was taken under leases, so that it
+//! comes back when its waiter leaves.
+
+use super::queue::Entry;
+use super::{KeyId, LeaseId, Manager, New, RequestId, Segment, Stored, Time, Wake, What, watch};
+use smallvec::SmallVec;
+
+/// Read or remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The segment stays. One that is owned is answered too: it is for the caller to refuse it.
+    Peek,
+    /// The segment leaves its queue.
+    Take,
+}
+
+/// One thing that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Under which key.
+    pub key: KeyId,
+    /// Peek or take.
+    pub kind: Kind,
+    /// The segment with the lowest index above this one, wherever it stands; `None`: the head.
+    pub after: Option<u64>,
+}
+
+/// What becomes of a segment that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// It is the taker's.
+    Never,
+    /// It is under a lease until the taker commits or gives it back.
+    Open,
+    /// As `Open`, and after so many nanoseconds it comes back by itself.
+    For(Time),
+}
+
+/// A segment that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer<V> {
+    /// The key under which it stood.
+    pub key: KeyId,
+    /// The segment.
+    pub segment: Segment<V>,
+    /// Of a segment that was taken to be held.
+    pub lease: Option<LeaseId>,
+}
+
+/// One for each input, in their order.
+pub type Answers<V> = SmallVec<[Answer<V>; 1]>;
+
+/// What comes of asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked<V> {
+    /// Everything was there.
+    Here(Answers<V>),
+    /// Something is not there: the waiter hears when it is answered.
+    Waits(RequestId),
+    /// Something is not there, and nobody waits.
+    Nothing,
+}
+
+/// What a request that waited has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed<V> {
+    /// What was asked for.
+    Answers(Answers<V>),
+    /// A put found room. `None`: it only waited for room.
+    Stored(Option<Stored>),
+}
+
+/// An index that this manager has not given out yet: it is of an earlier incarnation, or made up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The input's number.
+    pub input: usize,
+    /// The last index of its key.
+    pub last: u64,
+}
+
+pub(super) struct Request<V, W> {
+    pub waiter: W,
+    age: u64,
+    hold: Hold,
+    pub want: Want<V>,
+    /// Where it waits.
+    at: KeyId,
+    /// Where it stands in the list of the answered; `u32::MAX`: it waits.
+    answered: u32,
+}
+
+pub(super) enum Want<V> {
+    /// Segments; does it take any?
+    Inputs(SmallVec<[Input; 1]>, bool),
+    /// Room for a segment, or just room.
+    Room(Option<New<V>>),
+    /// It was answered.
+    Answers(SmallVec<[Got<V>; 1]>),
+    Stored(Option<Stored>),
+}
+
+/// An answer that nobody has claimed.
+pub(super) enum Got<V> {
+    Peeked(KeyId, Segment<V>),
+    Taken(LeaseId),
+}
+
+impl<V, W> Request<V, W> {
+    pub fn each_value(&self, f: &mut impl FnMut(&V)) {
+        if let Want::Answers(got) = &self.want {
+            for g in got {
+                if let Got::Peeked(_, s) = g {
+                    f(&s.value);
+                }
+            }
+        }
+    }
+}
+
+type Places = SmallVec<[usize; 1]>;
+
+impl<V: Clone, W> Manager<V, W> {
+    /// Asks for segments, of which there must be one at least: all of them at once, or none. With a waiter the request waits for
+    /// what is not there.
+    ///
+    /// # Errors
+    /// An index to look behind that was not given out yet.
+    #[inline]
+    pub fn get(&mut self, now: Time, inputs: &[Input], hold: Hold, waiter: Option<W>, wake: &mut impl Wake<W>) -> Result<Asked<V>, Stale> {
+        self.catch_up(now, wake);
+        self.check(inputs)?;
+        let missing = match self.choose(inputs) {
+            Ok(at) => {
+                let answers = self.collect(now, inputs, &at, hold);
+                self.settle(now, wake);
+                return Ok(Asked::Here(answers));
+            }
+            Err(missing) => missing,
+        };
+        let Some(waiter) = waiter else { return Ok(Asked::Nothing) };
+        let takes = inputs.iter().any(|i| i.kind == Kind::Take);
+        Ok(Asked::Waits(self.wait(waiter, hold, Want::Inputs(inputs.into(), takes), missing)))
+    }
+    /// A put that waits for room; `None`: it only waits for room. Who finds room at once is not to call it.
+    pub fn wait_for_room(&mut self, key: KeyId, new: Option<New<V>>, waiter: W) -> RequestId {
+        self.wait(waiter, Hold::Never, Want::Room(new), key)
+    }
+    /// Would a put find the key's queue full?
+    pub fn is_full(&self, key: KeyId) -> bool {
+        self.keys.get(key).is_some_and(|k| k.is_full())
+    }
+    fn check(&self, inputs: &[Input]) -> Result<(), Stale> {
+        for (input, i) in inputs.iter().enumerate() {
+            if let Some(after) = i.after {
+                let last = self.keys.get(i.key).map_or(0, |k| k.last);
+                if after > last {
+                    return Err(Stale { input, last });
+                }
+            }
+        }
+        Ok(())
+    }
+    /// Where each input's segment stands, or the key of one that is not there.
+    #[inline]
+    fn choose(&self, inputs: &[Input]) -> Result<Places, KeyId> {
+        if let [i] = inputs {
+            return self.find(i, &[]).map(|at| SmallVec::from_buf([at])).ok_or(i.key);
+        }
+        let mut chosen = Places::new();
+        for (n, i) in inputs.iter().enumerate() {
+            // Two takes under one key get two segments.
+            let others = inputs[..n].iter().zip(&chosen).filter(|(o, _)| o.key == i.key && o.kind == Kind::Take && i.kind == Kind::Take);
+            let but: Places = others.map(|x| *x.1).collect();
+            chosen.push(self.find(i, &but).ok_or(i.key)?);
+        }
+        Ok(chosen)
+    }
+    #[inline]
+    fn find(&self, i: &Input, but: &[usize]) -> Option<usize> {
+        let q = &self.keys.get(i.key)?.queue;
+        match i.after {
+            Some(after) => q.find_after(after, but),
+            None => (0..q.len()).find(|at| !but.contains(at)),
+        }
+    }
+    /// Answers an immediate request.
+    #[inline]
+    fn collect(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> Answers<V> {
+        if let ([Input { key, kind: Kind::Take, .. }], [at], Hold::Never) = (inputs, at, hold) {
+            return self.remove(*key, *at).map(|segment| Answer { key: *key, segment, lease: None }).into_iter().collect();
+        }
+        let got = self.grab(now, inputs, at, hold);
+        self.answers(got, hold)
+    }
+    /// Takes a segment away for good.
+    #[inline]
+    fn remove(&mut self, key: KeyId, at: usize) -> Option<Segment<V>> {
+        let e = self.pull(key, at)?;
+        Some(e.segment)
+    }
+    /// Takes an entry out of its queue; its time to end stands still.
+    #[inline]
+    fn pull(&mut self, key: KeyId, at: usize) -> Option<Entry<V>> {
+        let k = self.keys.get_mut(key)?;
+        let mut e = k.queue.remove(at)?;
+        if let Some(t) = &e.ends {
+            self.timers.cancel(**t);
+        }
+        e.segment.deliveries = e.segment.deliveries.saturating_add(1);
+        if k.beside.is_some() {
+            self.unsettled.push(key);
+            watch::tell(&mut self.watches, k, What::Taken, &e.segment);
+        }
+        Some(e)
+    }
+    fn grab(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> SmallVec<[Got<V>; 1]> {
+        let entry = |i: &Input, at: usize| self.keys.get(i.key)?.queue.get(at);
+        let places: SmallVec<[u64; 1]> = inputs.iter().zip(at).map(|(i, at)| entry(i, *at).map_or(0, |e| e.place)).collect();
+        let peeked = |(i, at): (&Input, &usize)| Some(entry(i, *at)?.segment.clone());
+        let peeked: SmallVec<[Option<Segment<V>>; 1]> =
+            inputs.iter().zip(at).map(|x| if x.0.kind == Kind::Peek { peeked(x) } else { None }).collect();
+        let mut got = SmallVec::new();
+        for ((i, place), peeked) in inputs.iter().zip(places).zip(peeked) {
+            match peeked {
+                Some(s) => got.push(Got::Peeked(i.key, s)),
+                None => {
+                    let at = self.keys.get(i.key).and_then(|k| k.queue.at_place(place));
+                    if let Some(e) = at.and_then(|at| self.pull(i.key, at)) {
+                        got.push(Got::Taken(self.lease(now, i.key, e, hold)));
+                    }
+                }
+            }
+        }
+        got
+    }
+    fn answers(&mut self, got: SmallVec<[Got<V>; 1]>, hold: Hold) -> Answers<V> {
+        let mut answers = Answers::new();
+        for g in got {
+            answers.extend(match g {
+                Got::Peeked(key, segment) => Some(Answer { key, segment, lease: None }),
+                Got::Taken(lease) if hold == Hold::Never => {
+                    self.end_lease(lease).map(|l| Answer { key: l.key, segment: l.entry.segment, lease: None })
+                }
+                Got::Taken(lease) => self.leases.get(lease).map(|l| {
+                    let segment = l.entry.segment.clone();
+                    Answer { key: l.key, segment, lease: Some(lease) }
+                }),
+            });
+        }
+        answers
+    }
+
+    fn wait(&mut self, waiter: W, hold: Hold, want: Want<V>, at: KeyId) -> RequestId {
+        self.next_age += 1;
+        let age = self.next_age;
+        let id = self.requests.insert(Request { waiter, age, hold, want, at, answered: u32::MAX });
+        self.join(id, at);
+        id
+    }
+    fn join(&mut self, id: RequestId, at: KeyId) {
+        let (Some(r), Some(k)) = (self.requests.get_mut(id), self.keys.get_mut(at)) else { return };
+        r.at = at;
+        match &r.want {
+            Want::Room(_) => k.beside().putters.join(r.age, id),
+            Want::Inputs(_, false) => k.peekers.join(r.age, id),
+            Want::Inputs(_, true) => k.takers.join(r.age, id),
+            Want::Answers(_) | Want::Stored(_) => {}
+        }
+    }
+    /// Answers those who wait under a key, peeks first, then takes from the oldest on.
+    pub(super) fn answer_waiting(&mut self, now: Time, key: KeyId, wake: &mut impl Wake<W>) {
+        for takes in [false, true] {
+            let mut at = 0;
+            while let Some(k) = self.keys.get(key) {
+                let line = if takes { &k.takers } else { &k.peekers };
+                let Some(id) = line.get(at) else { break };
+                if k.queue.is_empty() {
+                    return;
+                }
+                match self.try_answer(now, id, wake) {
+                    Some(missing) if missing == key => at += 1,
+                    moved => {
+                        if let Some(k) = self.keys.get_mut(key) {
+                            (if takes { &mut k.takers } else { &mut k.peekers }).remove(at);
+                        }
+                        if let Some(missing) = moved {
+                            self.join(id, missing);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    /// Answers a waiting request if everything is there; else says under which key something is not.
+    fn try_answer(&mut self, now: Time, id: RequestId, wake: &mut impl Wake<W>) -> Option<KeyId> {
+        let r = self.requests.get(id)?;
+        let Want::Inputs(inputs, _) = &r.want else { return None };
+        let at = match self.choose(inputs) {
+            Ok(at) => at,
+            Err(missing) => return Some(missing),
+        };
+        let (inputs, hold) = (inputs.clone(), r.hold);
+        let got = self.grab(now, &inputs, &at, hold);
+        self.answer(id, Want::Answers(got), wake);
+        None
+    }
+    pub(super) fn answer(&mut self, id: RequestId, with: Want<V>, wake: &mut impl Wake<W>) {
+        if let Some(r) = self.requests.get_mut(id) {
+            r.want = with;
+            r.answered = u32::try_from(self.answered.len()).unwrap_or(u32::MAX - 1);
+            self.answered.push(id);
+            wake.wake(&r.waiter);
+        }
+    }
+    /// What an answered request has come to. `None`: it waits still, or was claimed.
+    pub fn claim(&mut self, id: RequestId) -> Option<Claimed<V>> {
+        let r = self.requests.get(id)?;
+        if r.answered == u32::MAX {
+            return None;
+        }
+        let r = self.drop_request(id)?;
+        Some(match r.want {
+            Want::Answers(got) => Claimed::Answers(self.answers(got, r.hold)),
+            Want::Stored(s) => Claimed::Stored(s),
+            Want::Inputs(..) | Want::Room(_) => return None,
+        })
+    }
+    /// Was the request answered? `None`: there is no such request any more.
+    pub fn is_answered(&self, id: RequestId) -> Option<bool> {
+        self.requests.get(id).map(|r| r.answered != u32::MAX)
+    }
+    /// The waiter leaves. What was taken for it and not claimed comes back. A put that has found room meanwhile stays; the
+    /// result says so.
+    pub fn leave(&mut self, now: Time, id: RequestId, wake: &mut impl Wake<W>) -> Option<Stored> {
+        self.catch_up(now, wake);
+        let r = self.drop_request(id)?;
+        let mut stored = None;
+        match r.want {
+            Want::Answers(got) => {
+                for g in got {
+                    if let Got::Taken(lease) = g {
+                        if let Some(l) = self.leases.get_mut(lease) {
+                            // Nobody saw it.
+                            l.entry.segment.deliveries = l.entry.segment.deliveries.saturating_sub(1);
+                        }
+                        self.put_back(now, lease);
+                    }
+                }
+                self.settle(now, wake);
+            }
+            Want::Stored(s) => stored = s,
+            Want::Inputs(..) | Want::Room(_) => {}
+        }
+        stored
+    }
+    /// Takes a request out of the line or list in which it stands.
+    fn drop_request(&mut self, id: RequestId) -> Option<Request<V, W>> {
+        let r = self.requests.remove(id)?;
+        if r.answered != u32::MAX {
+            let at = r.answered as usize;
+            if at < self.answered.len() {
+                self.answered.swap_remove(at);
+            }
+            if let Some(moved) = self.answered.get(at).and_then(|id| self.requests.get_mut(*id)) {
+                moved.answered = r.answered;
+            }
+        } else if let Some(k) = self.keys.get_mut(r.at) {
+            match &r.want {
+                Want::Inputs(_, true) => k.takers.leave(r.age),
+                Want::Inputs(_, false) => k.peekers.leave(r.age),
+                Want::Room(_) => k.beside().putters.leave(r.age),
+                Want::Answers(_) | Want::Stored(_) => {}
+            }
+        }
+        Some(r)
+    }
+    /// How many requests wait or were not claimed.
+    pub fn requests(&self) -> usize {
+        self.requests.len()
+    }
+}

@@ -1,0 +1,61 @@
+//! Faults that tests plant, to show that the simulator finds them. Nothing is planted but where a thread asks for it in a debug or
+//! test build; elsewhere the question is a constant.
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// A call that comes again is done again.
+    NoDeduplication,
+    /// An answer is forgotten as soon as it was sent.
+    AnswerForgotten,
+    /// What was taken for a client that never heard of it does not come back.
+    NoLease,
+    /// A commit is done though one of its leases is over.
+    NoFence,
+    /// Outputs are put although the commit was refused.
+    OutputsAnyway,
+    /// A client of an earlier incarnation is served.
+    NoIncarnation,
+    /// A request that its client left goes on waiting.
+    LeaveIgnored,
+    /// A client does not repeat what was not answered.
+    NoRetry,
+    /// A segment that comes back goes to the end of its queue.
+    PlaceLost,
+    /// A put wakes nobody.
+    LostWake,
+    /// A lease is a hundred times as long as was said.
+    LeaseTooLong,
+    /// A client counts an answer as received before it has it.
+    EarlyReceipt,
+}
+
+#[cfg(debug_assertions)]
+mod on {
+    use super::Bug;
+    use std::cell::Cell;
+
+    thread_local!(static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) });
+
+    /// From now on this thread's machines have this fault.
+    pub fn plant(b: Option<Bug>) {
+        PLANTED.set(b);
+    }
+    pub(crate) fn planted(b: Bug) -> bool {
+        PLANTED.get() == Some(b)
+    }
+}
+
+#[cfg(not(debug_assertions))]
+mod on {
+    use super::Bug;
+
+    /// Nothing is planted in a release build.
+    pub fn plant(_: Option<Bug>) {}
+    pub(crate) const fn planted(_: Bug) -> bool {
+        false
+    }
+}
+
+pub use on::plant;
+pub(crate) use on::planted;

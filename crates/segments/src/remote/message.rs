@@ -1,0 +1,201 @@
+//! What a client and an owner say to each other. How it is written is the affair of `kumi-link`; values are whatever the two
+//! sides of a connection make of them.
+
+use crate::manager::{KeyStats, Kind, Time};
+
+/// A client's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromClient<V> {
+    /// The client's incarnation: grows whenever a node of this name starts.
+    pub incarnation: u64,
+    /// The owner's incarnation as the client knows it; 0: it does not know it yet.
+    pub owner: u64,
+    /// Calls whose answers the client has, since the last message.
+    pub got: Vec<u64>,
+    /// The rest.
+    pub body: Body<V>,
+}
+
+/// What a client's message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body<V> {
+    /// The client begins, begins again after a lost connection, or makes sure: calls up to `upto` that are not among
+    /// `outstanding` are done with.
+    Sync {
+        /// Rises with each of them; the welcome names it.
+        number: u64,
+        /// The last call's number.
+        upto: u64,
+        /// Calls without an answer.
+        outstanding: Vec<u64>,
+    },
+    /// A call.
+    Call(u64, Call<V>),
+    /// Nothing but what `got` says.
+    Receipts,
+}
+
+/// An owner's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromOwner<V> {
+    /// The owner's incarnation.
+    pub incarnation: u64,
+    /// The client's incarnation that it is for.
+    pub client: u64,
+    /// The owner's clock when it was sent, by which a client knows answers that were long on their way.
+    pub sent: Time,
+    /// The rest.
+    pub body: Reply<V>,
+}
+
+/// What an owner's message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply<V> {
+    /// To `Sync`, and to other messages of a client that the owner does not know.
+    Welcome {
+        /// The number of the `Sync`; `None`: the client is to send one.
+        sync: Option<u64>,
+        /// The owner has the client's session still.
+        known: bool,
+    },
+    /// A later incarnation of this client was here: this one is served no more.
+    Fenced,
+    /// To a call.
+    Answer(u64, Result<Done<V>, Refusal>),
+}
+
+/// What a client asks of an owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call<V> {
+    /// Put or update.
+    Put(Put<V>),
+    /// Peeks and takes, all in one step.
+    Get(Ask),
+    /// Ends leases and puts outputs, all or nothing.
+    Commit {
+        /// The leases.
+        leases: Vec<u64>,
+        /// What is put.
+        outputs: Vec<Store<V>>,
+    },
+    /// Gives a segment back, with the value as it was left if that may have changed.
+    GiveBack {
+        /// Its lease.
+        lease: u64,
+        /// The value.
+        left: Option<V>,
+    },
+    /// Leases last so long from now on.
+    Extend {
+        /// The leases.
+        leases: Vec<u64>,
+        /// Nanoseconds.
+        long: Time,
+    },
+    /// The client does not want the answer of an earlier call any more.
+    Leave(u64),
+    /// Names of keys.
+    Names {
+        /// They begin so.
+        prefix: Vec<u8>,
+        /// And are above this one.
+        after: Option<Vec<u8>>,
+        /// At most so many.
+        most: u32,
+    },
+    /// How a key stands.
+    Stats(Vec<u8>),
+    /// Limits a key's queue; 0: not at all.
+    Limit(Vec<u8>, u64),
+}
+
+/// A value and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store<V> {
+    /// The key.
+    pub key: Vec<u8>,
+    /// Update rather than put?
+    pub update: bool,
+    /// The value.
+    pub value: V,
+    /// Is it its taker's alone?
+    pub owned: bool,
+    /// It enters so much later, in nanoseconds.
+    pub delay: Option<Time>,
+    /// It ends so long after it entered, in nanoseconds.
+    pub ttl: Option<Time>,
+}
+
+/// A put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Put<V> {
+    /// What, and where.
+    pub store: Store<V>,
+    /// Does it wait for room?
+    pub wait: bool,
+}
+
+/// Peeks and takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Key, kind, index to look behind.
+    pub inputs: Vec<(Vec<u8>, Kind, Option<u64>)>,
+    /// A lease's length for what is taken; `None`: it is the client's as soon as it has it.
+    pub lease: Option<Time>,
+    /// Does it wait?
+    pub wait: bool,
+}
+
+/// A segment that a client gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteSegment<V> {
+    /// See [`Segment`](crate::Segment).
+    pub index: u64,
+    /// The value.
+    pub value: V,
+    /// See [`Segment`](crate::Segment).
+    pub owned: bool,
+    /// See [`Segment`](crate::Segment).
+    pub changed: bool,
+    /// See [`Segment`](crate::Segment).
+    pub deliveries: u32,
+    /// Of what was taken to be held.
+    pub lease: Option<u64>,
+}
+
+/// A call was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done<V> {
+    /// A put, with the index; `None`: it enters later.
+    Stored(Option<u64>),
+    /// A segment for each input.
+    Segments(Vec<RemoteSegment<V>>),
+    /// Something was not there, and nobody waits.
+    Nothing,
+    /// Commit, give back, extend, limit.
+    Ok,
+    /// The earlier call is left. A put that had found room says where.
+    Left(Option<u64>),
+    /// Names of keys.
+    Names(Vec<Vec<u8>>),
+    /// How a key stands.
+    Stats(KeyStats),
+}
+
+/// A call was not done, and has changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The key's queue is full.
+    Full,
+    /// One of the leases is over.
+    LeaseOver,
+    /// An index that was not given out yet.
+    Stale {
+        /// The key's last one.
+        last: u64,
+    },
+    /// The owner keeps no more for this client: keys, segments or waiting calls.
+    Quota,
+    /// The call makes no sense.
+    Bad,
+}

@@ -1,0 +1,14 @@
+//! One node's manager used from another.
+//!
+//! **Invariant.** A call is named by (client, incarnation, sequence). Its owner does it once and keeps the answer until it knows
+//! that the client has it. A segment that was taken is under a lease until then, so that what never arrives comes back. Messages
+//! may be lost, repeated and reordered.
+
+mod client;
+mod message;
+mod owner;
+mod spans;
+
+pub use client::{Client, ClientOptions, Failure, Outbox};
+pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
+pub use owner::{Both, Node, NodeOptions, Send, Waiter};
