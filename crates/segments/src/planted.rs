@@ -28,6 +28,12 @@ pub enum Bug {
     LeaseTooLong,
     /// A client counts an answer as received before it has it.
     EarlyReceipt,
+    /// A client uses a segment that was so long on its way that another may have it.
+    LateAnswerUsed,
+    /// A message of a client's earlier session is taken for one of the running session.
+    AnySession,
+    /// An owner that starts again numbers its leases as before.
+    LeaseNumbersAgain,
 }
 
 #[cfg(debug_assertions)]

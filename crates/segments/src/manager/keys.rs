@@ -12,6 +12,9 @@ use std::num::NonZeroUsize;
 /// So many keys without anything under them are kept before the manager looks which it can forget.
 const IDLE_KEYS: usize = 1 << 16;
 
+/// The last keys that were asked for by name are not forgotten, so many of them: who asks for several has them all.
+const LATEST: u64 = 1 << 12;
+
 pub(super) struct Key<V> {
     pub name: Box<[u8]>,
     pub queue: Queue<V>,
@@ -25,6 +28,8 @@ pub(super) struct Key<V> {
     /// How many segments are under a lease.
     pub leased: usize,
     pub beside: Option<Box<Beside<V>>>,
+    /// When it was last asked for by its name.
+    asked_for: u64,
 }
 
 /// Requests that wait, the oldest first.
@@ -111,6 +116,7 @@ impl<V> Key<V> {
             takers: Line::default(),
             leased: 0,
             beside: None,
+            asked_for: 0,
         }
     }
     pub fn beside(&mut self) -> &mut Beside<V> {
@@ -160,12 +166,14 @@ pub(super) struct Names {
     /// Indexes of new keys begin above.
     floor: u64,
     look_at: usize,
+    /// Counts how often a key was asked for.
+    asked: u64,
 }
 
 impl Names {
     pub fn new(seed: u64) -> Names {
         let state = foldhash::quality::SeedableRandomState::with_seed(seed, foldhash::SharedSeed::global_fixed());
-        Names { map: HashMap::with_hasher(state), floor: 0, look_at: IDLE_KEYS }
+        Names { map: HashMap::with_hasher(state), floor: 0, look_at: IDLE_KEYS, asked: 0 }
     }
 }
 
@@ -173,10 +181,20 @@ impl<V: Clone, W> Manager<V, W> {
     /// The key of this name, made when it is not known.
     #[inline]
     pub fn key(&mut self, name: &[u8]) -> KeyId {
-        match self.names.map.get(name) {
-            Some(k) => *k,
+        match self.touch(name) {
+            Some(k) => k,
             None => self.new_key(name),
         }
+    }
+    /// As [`find_key`](Self::find_key); the key is not forgotten soon.
+    #[inline]
+    pub(crate) fn touch(&mut self, name: &[u8]) -> Option<KeyId> {
+        let id = *self.names.map.get(name)?;
+        self.names.asked += 1;
+        if let Some(k) = self.keys.get_mut(id) {
+            k.asked_for = self.names.asked;
+        }
+        Some(id)
     }
     /// The key of this name, if anything was ever done with it that is not forgotten.
     pub fn find_key(&self, name: &[u8]) -> Option<KeyId> {
@@ -187,14 +205,17 @@ impl<V: Clone, W> Manager<V, W> {
         if self.keys.len() >= self.names.look_at {
             self.forget_idle();
         }
-        let id = self.keys.insert(Key::new(name, self.names.floor));
+        self.names.asked += 1;
+        let id = self.keys.insert(Key { asked_for: self.names.asked, ..Key::new(name, self.names.floor) });
         self.names.map.insert(name.into(), id);
         id
     }
-    fn forget_idle(&mut self) {
+    /// Forgets keys that are idle, but for the latest.
+    pub(crate) fn forget_idle(&mut self) {
+        let since = self.names.asked.saturating_sub(LATEST);
         let (names, floor) = (&mut self.names.map, &mut self.names.floor);
         self.keys.retain(|_, k| {
-            let idle = k.is_idle();
+            let idle = k.is_idle() && k.asked_for <= since;
             if idle {
                 names.remove(&k.name);
                 *floor = (*floor).max(k.last);

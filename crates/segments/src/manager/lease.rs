@@ -5,7 +5,7 @@
 
 use super::queue::Entry;
 use super::timers::{Due, Timer};
-use super::{KeyId, LeaseId, Manager, New, Time, Wake, What, watch};
+use super::{KeyId, LeaseId, Manager, New, RequestId, Time, Wake, What, watch};
 use crate::planted::{Bug, planted};
 
 pub(super) struct Lease<V> {
@@ -13,6 +13,8 @@ pub(super) struct Lease<V> {
     pub entry: Entry<V>,
     lapses: Option<Timer>,
     holder: u32,
+    /// The request that it answered; nobody may have claimed it yet.
+    pub asker: RequestId,
 }
 
 /// A segment that a commit puts.
@@ -35,7 +37,7 @@ pub struct Fenced {
 
 impl<V: Clone, W> Manager<V, W> {
     pub(super) fn lease(&mut self, now: Time, key: KeyId, entry: Entry<V>, hold: super::Hold) -> LeaseId {
-        let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0 });
+        let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0, asker: RequestId::default() });
         if let (super::Hold::For(long), Some(l)) = (hold, self.leases.get_mut(id)) {
             l.lapses = Some(self.timers.set(now.saturating_add(long), Due::Lapses(id)));
         }
@@ -132,6 +134,7 @@ impl<V: Clone, W> Manager<V, W> {
         self.leases.len()
     }
     pub(super) fn lapse(&mut self, now: Time, lease: LeaseId) {
+        self.note_lapse(lease);
         self.put_back(now, lease);
     }
     /// Without settling.
@@ -141,6 +144,7 @@ impl<V: Clone, W> Manager<V, W> {
         match entry.ends.as_ref().map(|t| t.at()) {
             Some(at) if at <= now => {
                 watch::tell(&mut self.watches, k, What::Ended, &entry.segment);
+                self.unsettled.push(key);
                 return;
             }
             Some(at) => entry.ends = Some(Box::new(self.timers.set(at, Due::Ends(key, entry.place)))),

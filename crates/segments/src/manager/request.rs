@@ -73,7 +73,8 @@ pub enum Claimed<V> {
     Stored(Option<Stored>),
 }
 
-/// An index that this manager has not given out yet: it is of an earlier incarnation, or made up.
+/// An index that this manager has not given out yet: it is of an earlier incarnation, or made up. Or a key that it has forgotten
+/// ([`Manager::knows`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// The input's number.
@@ -107,13 +108,15 @@ pub(super) enum Want<V> {
 pub(super) enum Got<V> {
     Peeked(KeyId, Segment<V>),
     Taken(LeaseId),
+    /// The lease was over before anybody claimed it: whoever does is late, and is told so when it commits.
+    Lapsed(KeyId, Segment<V>, LeaseId),
 }
 
 impl<V, W> Request<V, W> {
     pub fn each_value(&self, f: &mut impl FnMut(&V)) {
         if let Want::Answers(got) = &self.want {
             for g in got {
-                if let Got::Peeked(_, s) = g {
+                if let Got::Peeked(_, s) | Got::Lapsed(_, s, _) = g {
                     f(&s.value);
                 }
             }
@@ -128,7 +131,7 @@ impl<V: Clone, W> Manager<V, W> {
     /// what is not there.
     ///
     /// # Errors
-    /// An index to look behind that was not given out yet.
+    /// An index to look behind that was not given out yet, or a key that is forgotten.
     #[inline]
     pub fn get(&mut self, now: Time, inputs: &[Input], hold: Hold, waiter: Option<W>, wake: &mut impl Wake<W>) -> Result<Asked<V>, Stale> {
         self.catch_up(now, wake);
@@ -145,7 +148,8 @@ impl<V: Clone, W> Manager<V, W> {
         let takes = inputs.iter().any(|i| i.kind == Kind::Take);
         Ok(Asked::Waits(self.wait(waiter, hold, Want::Inputs(inputs.into(), takes), missing)))
     }
-    /// A put that waits for room; `None`: it only waits for room. Who finds room at once is not to call it.
+    /// A put that waits for room; `None`: it only waits for room. The key is to be known and full: who finds room at once is not to
+    /// call it.
     pub fn wait_for_room(&mut self, key: KeyId, new: Option<New<V>>, waiter: W) -> RequestId {
         self.wait(waiter, Hold::Never, Want::Room(new), key)
     }
@@ -155,11 +159,9 @@ impl<V: Clone, W> Manager<V, W> {
     }
     fn check(&self, inputs: &[Input]) -> Result<(), Stale> {
         for (input, i) in inputs.iter().enumerate() {
-            if let Some(after) = i.after {
-                let last = self.keys.get(i.key).map_or(0, |k| k.last);
-                if after > last {
-                    return Err(Stale { input, last });
-                }
+            let Some(k) = self.keys.get(i.key) else { return Err(Stale { input, last: 0 }) };
+            if i.after.is_some_and(|after| after > k.last) {
+                return Err(Stale { input, last: k.last });
             }
         }
         Ok(())
@@ -242,6 +244,7 @@ impl<V: Clone, W> Manager<V, W> {
         for g in got {
             answers.extend(match g {
                 Got::Peeked(key, segment) => Some(Answer { key, segment, lease: None }),
+                Got::Lapsed(key, segment, lease) => Some(Answer { key, segment, lease: Some(lease) }),
                 Got::Taken(lease) if hold == Hold::Never => {
                     self.end_lease(lease).map(|l| Answer { key: l.key, segment: l.entry.segment, lease: None })
                 }
@@ -305,8 +308,23 @@ impl<V: Clone, W> Manager<V, W> {
         };
         let (inputs, hold) = (inputs.clone(), r.hold);
         let got = self.grab(now, &inputs, &at, hold);
+        for g in &got {
+            if let (Got::Taken(l), Hold::For(_)) = (g, hold) {
+                self.leases.get_mut(*l).into_iter().for_each(|l| l.asker = id);
+            }
+        }
         self.answer(id, Want::Answers(got), wake);
         None
+    }
+    /// A lease lapses: an answer that nobody has claimed keeps what it was.
+    pub(super) fn note_lapse(&mut self, lease: LeaseId) {
+        let Some(l) = self.leases.get(lease) else { return };
+        if let Some(Request { want: Want::Answers(got), .. }) = self.requests.get_mut(l.asker) {
+            let lapsed = |g: &&mut Got<V>| matches!(g, Got::Taken(x) if *x == lease);
+            if let Some(g) = got.iter_mut().find(lapsed) {
+                *g = Got::Lapsed(l.key, l.entry.segment.clone(), lease);
+            }
+        }
     }
     pub(super) fn answer(&mut self, id: RequestId, with: Want<V>, wake: &mut impl Wake<W>) {
         if let Some(r) = self.requests.get_mut(id) {

@@ -2,15 +2,19 @@
 //!
 //! **Invariant.** Every call ends once, with the owner's answer or a [`Failure`]. Until then it is repeated: at once on a new
 //! connection, and now and then where [`ClientOptions::repeat`] says that messages get lost within one. A call that failed as
-//! `Unknown` may have been done; one that was refused was not.
+//! `Unknown` may have been done; one that was refused or timed out was not.
+//!
+//! A call keeps its number as long as the owner knows the session, and gets another in the next: a number names one doing. The
+//! owner counts as received what the client no longer lists. So a call that was handed out is dropped only with its answer, with
+//! the answer to the call that leaves it, or with its session.
 //!
 //! A client reaches its owner by messages that it hands to an [`Outbox`]. It renews the leases that it was given at a third of
 //! their length until they are ended.
 
 use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, Reply};
-use crate::manager::Time;
+use crate::manager::{Kind, Stored, Time};
 use crate::planted::{Bug, planted};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a client hands out: a message for its owner; the end of a call.
 pub trait Outbox<V, T> {
@@ -41,21 +45,37 @@ pub struct ClientOptions {
     pub repeat: Option<Time>,
     /// Received answers are confirmed after so long at the latest, where no other message does it.
     pub confirm: Time,
-    /// The owner's lease on what is on its way, see [`NodeOptions::lease`](super::NodeOptions::lease): an answer that was longer on
-    /// its way than half of it is not used, but asked for again.
+    /// The owner's lease on what is on its way, see [`NodeOptions::lease`](super::NodeOptions::lease): a segment that was longer on
+    /// its way than half of it is not used, but asked for again. So it is to be more than twice a round trip.
     pub lease: Time,
+    /// The owner's longest lease, see [`NodeOptions::longest_lease`](super::NodeOptions::longest_lease): longer ones are renewed
+    /// as if they were so long.
+    pub longest_lease: Time,
     /// The owner hears of the client so often at least.
     pub hello: Time,
     /// So long after its time was over a call that may have been done is given up.
     pub grace: Time,
+    /// Calls that may be open at a time; more are refused. At most the owner's [`NodeOptions::calls`](super::NodeOptions::calls).
+    pub calls: usize,
 }
 
 impl Default for ClientOptions {
     fn default() -> ClientOptions {
         const MS: Time = 1_000_000;
-        ClientOptions { repeat: None, confirm: 20 * MS, lease: 10_000 * MS, hello: 5_000 * MS, grace: 1_000 * MS }
+        ClientOptions {
+            repeat: None,
+            confirm: 20 * MS,
+            lease: 10_000 * MS,
+            longest_lease: 3_600_000 * MS,
+            hello: 5_000 * MS,
+            grace: 1_000 * MS,
+            calls: 1 << 16,
+        }
     }
 }
+
+/// Clocks of two nodes drift apart by less than one part in so many.
+const DRIFT: i128 = 1000;
 
 struct Pending<V, T> {
     call: Call<V>,
@@ -63,12 +83,20 @@ struct Pending<V, T> {
     token: Option<T>,
     deadline: Option<Time>,
     /// It was handed out in the running session.
-    sent: Option<Time>,
-    /// The call by which it is being left.
-    left: Option<u64>,
+    sent: Option<Sent>,
+    /// It is being left.
+    left: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Sent {
+    number: u64,
+    first: Time,
+    last: Time,
 }
 
 struct Held {
+    /// As it was asked for.
     long: Time,
     renew: Time,
     ends: Time,
@@ -80,21 +108,32 @@ pub struct Client<V, T> {
     options: ClientOptions,
     /// The owner's incarnation; 0: unknown.
     owner: u64,
+    /// 0: none.
+    session: u64,
     connected: bool,
     /// The owner has welcomed this connection.
     welcomed: bool,
     fenced: bool,
-    /// The number of the last `Sync`.
+    /// The number of the last `Sync`, and when it was sent.
     syncs: u64,
-    next: u64,
+    sync_at: Time,
+    /// The last names of a call and number in a session.
+    last_call: u64,
+    last_number: u64,
     calls: BTreeMap<u64, Pending<V, T>>,
+    /// Calls by their numbers in the session.
+    numbers: BTreeMap<u64, u64>,
+    deadlines: BTreeSet<(Time, u64)>,
     got: Vec<u64>,
+    /// Messages get lost: a `Sync` of this number or a later one is to be answered before the owner knows what was received.
+    unconfirmed: Option<u64>,
     confirm_at: Option<Time>,
     hello_at: Time,
     repeat_at: Option<Time>,
-    leases: HashMap<u64, Held>,
-    /// The least of (time of arrival - owner's clock) seen: offset of the clocks and the shortest way.
-    offset: Option<i128>,
+    leases: BTreeMap<u64, Held>,
+    renewals: BTreeSet<(Time, u64)>,
+    /// The greatest that is known to be no more than (this clock - the owner's), and when it was found.
+    apart: Option<(i128, Time)>,
 }
 
 impl<V: Clone, T> Client<V, T> {
@@ -104,18 +143,25 @@ impl<V: Clone, T> Client<V, T> {
             incarnation,
             options,
             owner: 0,
+            session: 0,
             connected: false,
             welcomed: false,
             fenced: false,
             syncs: 0,
-            next: 1,
+            sync_at: 0,
+            last_call: 0,
+            last_number: 0,
             calls: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
             got: Vec::new(),
+            unconfirmed: None,
             confirm_at: None,
             hello_at: 0,
             repeat_at: None,
-            leases: HashMap::new(),
-            offset: None,
+            leases: BTreeMap::new(),
+            renewals: BTreeSet::new(),
+            apart: None,
         }
     }
     /// A connection is there.
@@ -129,16 +175,27 @@ impl<V: Clone, T> Client<V, T> {
         self.connected = false;
         self.welcomed = false;
     }
-    /// The owner is gone for good: every call ends.
+    /// The owner is gone for good: every call ends. Should it come back, the client begins anew.
     pub fn gone(&mut self, out: &mut impl Outbox<V, T>) {
         self.disconnected();
+        self.session = 0;
+        self.end_all(Failure::Unknown, out);
+    }
+    fn end_all(&mut self, why: Failure, out: &mut impl Outbox<V, T>) {
+        self.forget_session();
         for (_, p) in std::mem::take(&mut self.calls) {
             if let Some(t) = p.token {
-                out.ended(t, Err(Failure::Unknown));
+                out.ended(t, Err(why));
             }
         }
+    }
+    fn forget_session(&mut self) {
+        self.numbers.clear();
+        self.deadlines.clear();
         self.leases.clear();
+        self.renewals.clear();
         self.got.clear();
+        (self.unconfirmed, self.confirm_at) = (None, None);
     }
     /// The owner's incarnation as far as it is known; 0: not yet.
     pub fn owner(&self) -> u64 {
@@ -148,73 +205,90 @@ impl<V: Clone, T> Client<V, T> {
     pub fn open_calls(&self) -> usize {
         self.calls.len()
     }
+    /// How many leases are renewed.
+    pub fn leases(&self) -> usize {
+        self.leases.len()
+    }
+    /// When a lease ends at the earliest, if nothing renews it. `None`: it is over, or was committed or given back.
+    pub fn lease_ends(&self, lease: u64) -> Option<Time> {
+        self.leases.get(&lease).map(|h| h.ends)
+    }
 
-    /// Makes a call. `deadline`: when it ends without an answer.
+    /// Makes a call. `deadline`: when it ends without an answer. The result names it for [`leave`](Self::leave).
     pub fn call(&mut self, now: Time, call: Call<V>, token: T, deadline: Option<Time>, out: &mut impl Outbox<V, T>) -> u64 {
+        if self.fenced {
+            out.ended(token, Err(Failure::Fenced));
+            return 0;
+        }
+        if self.calls.len() >= self.options.calls {
+            out.ended(token, Err(Failure::Refused(Refusal::Quota)));
+            return 0;
+        }
         self.make(now, call, Some(token), deadline, out)
     }
     fn make(&mut self, now: Time, call: Call<V>, token: Option<T>, deadline: Option<Time>, out: &mut impl Outbox<V, T>) -> u64 {
-        let n = self.next;
-        if self.fenced {
-            if let Some(t) = token {
-                out.ended(t, Err(Failure::Fenced));
-            }
-            return n;
+        match &call {
+            Call::Commit { leases, .. } => leases.iter().for_each(|l| self.end_lease(*l)),
+            Call::GiveBack { lease, .. } => self.end_lease(*lease),
+            _ => {}
         }
-        self.next += 1;
-        if let Call::Commit { leases, .. } = &call {
-            leases.iter().for_each(|l| {
-                self.leases.remove(l);
-            });
-        }
-        if let Call::GiveBack { lease, .. } = &call {
-            self.leases.remove(lease);
-        }
-        let mut p = Pending { call, token, deadline, sent: None, left: None };
+        self.last_call += 1;
+        let name = self.last_call;
+        self.deadlines.extend(deadline.map(|d| (d, name)));
+        self.calls.insert(name, Pending { call, token, deadline, sent: None, left: false });
         if self.welcomed {
-            p.sent = Some(now);
-            let body = Body::Call(n, p.call.clone());
-            self.send(body, out);
-            if planted(Bug::EarlyReceipt) && matches!(p.call, Call::Get(_)) {
-                self.got.push(n);
-            }
+            self.hand_out(now, name, out);
         }
-        self.calls.insert(n, p);
         self.plan_repeat(now);
-        n
+        name
+    }
+    fn end_lease(&mut self, lease: u64) {
+        if let Some(h) = self.leases.remove(&lease) {
+            self.renewals.remove(&(h.renew, lease));
+        }
+    }
+    fn remove(&mut self, name: u64) -> Option<Pending<V, T>> {
+        let p = self.calls.remove(&name)?;
+        if let Some(d) = p.deadline {
+            self.deadlines.remove(&(d, name));
+        }
+        if let Some(s) = p.sent {
+            self.numbers.remove(&s.number);
+        }
+        Some(p)
     }
     /// The asker does not want the answer any more; its token is not heard of again. What was taken for it comes back.
     pub fn leave(&mut self, now: Time, call: u64, out: &mut impl Outbox<V, T>) {
         let Some(p) = self.calls.get_mut(&call) else { return };
         p.token = None;
-        p.deadline = None;
+        if let Some(d) = p.deadline.take() {
+            self.deadlines.remove(&(d, call));
+        }
         if p.sent.is_none() {
-            self.calls.remove(&call);
-            return;
-        }
-        self.leave_call(now, call, None, out);
-    }
-    fn leave_call(&mut self, now: Time, call: u64, deadline: Option<Time>, out: &mut impl Outbox<V, T>) {
-        let by = self.make(now, Call::Leave(call), None, deadline, out);
-        if let Some(p) = self.calls.get_mut(&call) {
-            p.left = Some(by);
+            self.remove(call);
+        } else {
+            self.leave_call(now, call, out);
         }
     }
-    /// The length of the lease is kept by renewals until it is committed or given back.
-    pub fn lease_ends(&self, lease: u64) -> Option<Time> {
-        self.leases.get(&lease).map(|h| h.ends)
+    /// Leaves a call that was handed out.
+    fn leave_call(&mut self, now: Time, call: u64, out: &mut impl Outbox<V, T>) {
+        let Some(Pending { left: left @ false, sent: Some(s), .. }) = self.calls.get_mut(&call) else { return };
+        *left = true;
+        let number = s.number;
+        self.make(now, Call::Leave(number), None, None, out);
     }
 
     fn send(&mut self, body: Body<V>, out: &mut impl Outbox<V, T>) {
         let got = std::mem::take(&mut self.got);
         self.confirm_at = None;
-        out.send(FromClient { incarnation: self.incarnation, owner: self.owner, got, body });
+        out.send(FromClient { incarnation: self.incarnation, owner: self.owner, session: self.session, got, body });
     }
     fn sync(&mut self, now: Time, out: &mut impl Outbox<V, T>) {
-        let outstanding = self.calls.keys().copied().collect();
+        let outstanding = self.numbers.keys().copied().collect();
         self.hello_at = now.saturating_add(self.options.hello);
         self.syncs += 1;
-        self.send(Body::Sync { number: self.syncs, upto: self.next - 1, outstanding }, out);
+        self.sync_at = now;
+        self.send(Body::Sync { number: self.syncs, upto: self.last_number, outstanding }, out);
         self.plan_repeat(now);
     }
     fn plan_repeat(&mut self, now: Time) {
@@ -222,15 +296,32 @@ impl<V: Clone, T> Client<V, T> {
             self.repeat_at = Some(now.saturating_add(r));
         }
     }
-    fn send_all(&mut self, now: Time, out: &mut impl Outbox<V, T>) {
-        let mut bodies = Vec::new();
-        for (n, p) in &mut self.calls {
-            p.sent = Some(now);
-            bodies.push(Body::Call(*n, p.call.clone()));
+    /// Sends a call, under a number of its own from the first time on.
+    fn hand_out(&mut self, now: Time, name: u64, out: &mut impl Outbox<V, T>) {
+        let Some(p) = self.calls.get_mut(&name) else { return };
+        let number = match &mut p.sent {
+            Some(s) => {
+                s.last = now;
+                s.number
+            }
+            none => {
+                self.last_number += 1;
+                *none = Some(Sent { number: self.last_number, first: now, last: now });
+                self.numbers.insert(self.last_number, name);
+                self.last_number
+            }
+        };
+        let call = p.call.clone();
+        if planted(Bug::EarlyReceipt) && matches!(call, Call::Get(_)) {
+            self.got.push(number);
         }
-        for b in bodies {
-            self.send(b, out);
-        }
+        self.send(Body::Call(number, call), out);
+    }
+    /// Sends all calls that were not sent since then. One that is being left is asked about by the call that leaves it.
+    fn send_all(&mut self, now: Time, before: Time, out: &mut impl Outbox<V, T>) {
+        let due = |p: &Pending<V, T>| !p.left && p.sent.is_none_or(|s| s.last <= before);
+        let names: Vec<u64> = self.calls.iter().filter(|(_, p)| due(p)).map(|x| *x.0).collect();
+        names.into_iter().for_each(|n| self.hand_out(now, n, out));
     }
 
     /// A message of the owner.
@@ -238,144 +329,183 @@ impl<V: Clone, T> Client<V, T> {
         if m.client != self.incarnation || self.fenced || !self.connected {
             return;
         }
-        let offset = i128::from(now) - i128::from(m.sent);
-        let on_its_way = offset - self.offset.map_or(offset, |o| o.min(offset));
         match m.body {
             Reply::Fenced => {
                 self.fenced = true;
-                for (_, p) in std::mem::take(&mut self.calls) {
-                    if let Some(t) = p.token {
-                        out.ended(t, Err(Failure::Fenced));
-                    }
+                self.disconnected();
+                self.end_all(Failure::Fenced, out);
+            }
+            Reply::Welcome { sync: Some(n), session } if n == self.syncs && m.incarnation >= self.owner => {
+                self.welcome(now, session, m.incarnation, m.sent, out);
+            }
+            // While the answer to a `Sync` is awaited, another is of no use.
+            Reply::Welcome { sync: None, session } if m.incarnation >= self.owner && self.welcomed => {
+                if (m.incarnation, session) != (self.owner, self.session) {
+                    self.welcomed = false;
+                    self.sync(now, out);
                 }
             }
-            Reply::Welcome { sync, known } => self.welcome(now, sync, known, m.incarnation, offset, out),
-            Reply::Answer(n, result) if m.incarnation == self.owner => {
-                self.offset = Some(self.offset.map_or(offset, |o| o.min(offset)));
+            Reply::Answer(n, result) if m.incarnation == self.owner && self.welcomed => {
+                let on_its_way = self.apart(now).map_or(i128::MAX, |a| i128::from(now) - i128::from(m.sent) - a);
                 self.answered(now, n, result, on_its_way, out);
             }
-            Reply::Answer(..) => {}
+            Reply::Welcome { .. } | Reply::Answer(..) => {}
         }
     }
-    fn welcome(&mut self, now: Time, sync: Option<u64>, known: bool, owner: u64, offset: i128, out: &mut impl Outbox<V, T>) {
-        if owner < self.owner || sync.is_some_and(|n| n != self.syncs) {
-            return;
-        }
-        if owner != self.owner || !known {
-            if self.owner != 0 {
+    fn apart(&self, now: Time) -> Option<i128> {
+        self.apart.map(|(apart, at)| apart - i128::from(now.saturating_sub(at)) / DRIFT)
+    }
+    /// The answer to the last `Sync`.
+    fn welcome(&mut self, now: Time, session: u64, owner: u64, sent: Time, out: &mut impl Outbox<V, T>) {
+        if (owner, session) != (self.owner, self.session) {
+            if owner != self.owner {
+                self.apart = None;
+            }
+            if self.session != 0 {
                 self.lost(out);
             }
-            self.owner = owner;
-            self.offset = Some(offset);
+            (self.owner, self.session) = (owner, session);
         }
-        match sync {
-            Some(_) if !self.welcomed => {
-                self.welcomed = true;
-                self.send_all(now, out);
-            }
-            Some(_) => {}
-            None => {
-                self.welcomed = false;
-                self.sync(now, out);
-            }
+        // It was sent after the `Sync` was.
+        let apart = i128::from(self.sync_at) - i128::from(sent);
+        if self.apart(now).is_none_or(|a| a < apart) {
+            self.apart = Some((apart, now));
+        }
+        if self.unconfirmed.is_some_and(|n| n <= self.syncs) {
+            self.unconfirmed = None;
+        }
+        if !self.welcomed {
+            self.welcomed = true;
+            self.send_all(now, now, out);
         }
     }
-    /// The session is lost: what had been sent may have been done. Requests for segments are asked again.
+    /// The session is lost: what had been sent may have been done. What changes nothing, or nothing before it is received, is
+    /// asked for again.
     fn lost(&mut self, out: &mut impl Outbox<V, T>) {
-        self.leases.clear();
-        self.got.clear();
-        let calls = std::mem::take(&mut self.calls);
-        for (n, mut p) in calls {
-            let again = p.sent.is_none() || matches!(p.call, Call::Get(_) | Call::Names { .. } | Call::Stats(_) | Call::Limit(..));
-            if again && p.left.is_none() {
+        self.forget_session();
+        for (name, mut p) in std::mem::take(&mut self.calls) {
+            let harmless = matches!(p.call, Call::Get(_) | Call::Names { .. } | Call::Stats(_) | Call::Limit(..));
+            let of_session = p.left || matches!(p.call, Call::Leave(_) | Call::Extend { .. });
+            if !of_session && (p.sent.is_none() || harmless) {
                 p.sent = None;
-                self.calls.insert(n, p);
+                self.deadlines.extend(p.deadline.map(|d| (d, name)));
+                self.calls.insert(name, p);
             } else if let Some(t) = p.token {
                 out.ended(t, Err(Failure::Unknown));
             }
         }
     }
     fn answered(&mut self, now: Time, n: u64, result: Result<Done<V>, Refusal>, on_its_way: i128, out: &mut impl Outbox<V, T>) {
-        let Some(p) = self.calls.get(&n) else { return };
-        if p.left.is_some() && !matches!(p.call, Call::Put(_)) {
+        let Some(name) = self.numbers.get(&n).copied() else { return };
+        let Some(p) = self.calls.get_mut(&name) else { return };
+        if p.left && !matches!(p.call, Call::Put(_)) {
             // The call that leaves it is on its way: what this one took comes back by that.
             return;
         }
-        if on_its_way > i128::from(self.options.lease / 2) && matches!(result, Ok(Done::Segments(_))) {
-            // Its lease may be over.
-            return;
+        if let Call::Get(ask) = &p.call {
+            let takes = ask.lease.is_none() && ask.inputs.iter().any(|i| i.1 == Kind::Take);
+            let late = on_its_way > i128::from(self.options.lease / 2) && !planted(Bug::LateAnswerUsed);
+            match &result {
+                // What it took may have come back, or will before the owner hears that it was received.
+                Ok(Done::Segments(_)) if takes && late => return self.hand_out(now, name, out),
+                // What it took has come back.
+                Err(Refusal::LeaseOver) => {
+                    p.sent = None;
+                    self.numbers.remove(&n);
+                    self.received(now, n);
+                    return self.hand_out(now, name, out);
+                }
+                _ => {}
+            }
         }
-        let Some(p) = self.calls.remove(&n) else { return };
-        self.got.push(n);
-        self.confirm_at = Some(self.confirm_at.unwrap_or(now.saturating_add(self.options.confirm)));
+        let Some(p) = self.remove(name) else { return };
+        self.received(now, n);
         match (&p.call, &result) {
             (Call::Get(Ask { lease: Some(long), .. }), Ok(Done::Segments(segments))) => {
+                // They began when the answer was sent, or later.
+                let began = now.saturating_sub(u64::try_from(on_its_way).unwrap_or(now));
                 for l in segments.iter().filter_map(|s| s.lease) {
-                    let third = now.saturating_add(*long / 3);
-                    // It began when the answer was sent.
-                    let ends = now.saturating_sub(u64::try_from(on_its_way).unwrap_or(0)).saturating_add(*long);
-                    self.leases.insert(l, Held { long: *long, renew: third, ends });
+                    let renew = now.saturating_add(self.third(*long));
+                    let ends = began.saturating_add((*long).min(self.options.longest_lease));
+                    self.leases.insert(l, Held { long: *long, renew, ends });
+                    self.renewals.insert((renew, l));
                 }
             }
             (Call::Extend { leases, long }, Ok(_)) => {
+                let first = p.sent.map_or(now, |s| s.first);
                 for l in leases {
                     if let Some(h) = self.leases.get_mut(l) {
-                        h.ends = p.sent.unwrap_or(now).saturating_add(*long);
+                        h.ends = h.ends.max(first.saturating_add((*long).min(self.options.longest_lease)));
                     }
                 }
             }
-            (Call::Extend { leases, .. }, Err(_)) => leases.iter().for_each(|l| {
-                self.leases.remove(l);
-            }),
+            (Call::Extend { leases, .. }, Err(Refusal::LeaseOver)) => match leases[..] {
+                [l] => self.end_lease(l),
+                // Some are over, and the others go on: each is asked about by itself.
+                _ => leases.iter().for_each(|l| self.renew(now, &[*l], out)),
+            },
             (Call::Leave(earlier), _) => {
-                if let Some(left) = self.calls.remove(earlier) {
-                    self.got.push(*earlier);
-                    if let Some(t) = left.token {
-                        let at = match result {
-                            Ok(Done::Left(at)) => at,
-                            _ => None,
-                        };
-                        out.ended(t, at.map(|i| Done::Stored(Some(i))).ok_or(Failure::TimedOut));
-                    }
+                let left = self.numbers.get(earlier).copied().and_then(|name| self.remove(name));
+                if let Some(t) = left.and_then(|p| p.token) {
+                    let result = match result {
+                        Ok(Done::Left(Some(Stored::At(i)))) => Ok(Done::Stored(Some(i))),
+                        Ok(Done::Left(Some(Stored::Later))) => Ok(Done::Stored(None)),
+                        _ => Err(Failure::TimedOut),
+                    };
+                    out.ended(t, result);
                 }
                 return;
             }
             _ => {}
         }
-        if let Some(left) = p.left {
-            // It was done before it was left.
-            if let Some(l) = self.calls.get_mut(&left) {
-                l.token = None;
-            }
-        }
         if let Some(t) = p.token {
             out.ended(t, result.map_err(Failure::Refused));
         }
     }
+    /// The owner is to hear that an answer was received.
+    fn received(&mut self, now: Time, number: u64) {
+        self.got.push(number);
+        self.confirm_at = Some(self.confirm_at.unwrap_or(now.saturating_add(self.options.confirm)));
+        if self.options.repeat.is_some() {
+            self.unconfirmed = Some(self.syncs + 1);
+        }
+    }
+    fn third(&self, long: Time) -> Time {
+        (long.min(self.options.longest_lease) / 3).max(1)
+    }
+    /// Renews leases that were asked for with one length.
+    fn renew(&mut self, now: Time, leases: &[u64], out: &mut impl Outbox<V, T>) {
+        let Some(long) = leases.iter().find_map(|l| Some(self.leases.get(l)?.long)) else { return };
+        let over = now.saturating_add(long.min(self.options.longest_lease));
+        self.make(now, Call::Extend { leases: leases.to_vec(), long }, None, Some(over), out);
+    }
 
     /// When [`tick`](Self::tick) has something to do next.
     pub fn next_deadline(&self) -> Option<Time> {
-        let deadlines = self.calls.values().filter_map(|p| p.deadline).min();
-        let own = [self.confirm_at, self.repeat_at, self.connected.then_some(self.hello_at), deadlines];
-        own.into_iter().flatten().chain(self.leases.values().map(|h| h.renew)).min()
+        let messages = [self.confirm_at, self.repeat_at, Some(self.hello_at)];
+        let messages = messages.into_iter().flatten().filter(|_| self.connected);
+        let sets = [&self.deadlines, &self.renewals].into_iter().filter_map(|s| s.first().map(|x| x.0));
+        messages.chain(sets).min()
     }
     /// Does what is due: calls whose time is over end, leases are renewed, receipts sent, calls repeated.
     pub fn tick(&mut self, now: Time, out: &mut impl Outbox<V, T>) {
-        let over: Vec<u64> = self.calls.iter().filter(|(_, p)| p.deadline.is_some_and(|d| d <= now)).map(|x| *x.0).collect();
-        for n in over {
-            self.time_over(now, n, out);
+        while let Some((_, name)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.deadlines.pop_first();
+            self.time_over(now, name, out);
         }
-        let mut renew: HashMap<Time, Vec<u64>> = HashMap::new();
-        for (l, h) in &mut self.leases {
-            if h.renew <= now {
-                h.renew = now.saturating_add((h.long / 3).max(1));
-                renew.entry(h.long).or_default().push(*l);
+        let mut due: BTreeMap<Time, Vec<u64>> = BTreeMap::new();
+        while let Some((_, l)) = self.renewals.first().copied().filter(|(at, _)| *at <= now) {
+            self.renewals.pop_first();
+            let Some(long) = self.leases.get(&l).map(|h| h.long) else { continue };
+            let renew = now.saturating_add(self.third(long));
+            if let Some(h) = self.leases.get_mut(&l) {
+                h.renew = renew;
             }
+            self.renewals.insert((renew, l));
+            due.entry(long).or_default().push(l);
         }
-        for (long, leases) in renew {
-            for some in leases.chunks(128) {
-                self.make(now, Call::Extend { leases: some.to_vec(), long }, None, Some(now.saturating_add(long)), out);
-            }
+        for leases in due.values() {
+            leases.chunks(128).for_each(|some| self.renew(now, some, out));
         }
         if !self.connected {
             self.confirm_at = None;
@@ -388,45 +518,59 @@ impl<V: Clone, T> Client<V, T> {
         if self.repeat_at.is_some_and(|at| at <= now) {
             self.repeat_at = None;
             if !planted(Bug::NoRetry) {
-                if self.welcomed { self.send_all(now, out) } else { self.sync(now, out) }
+                self.repeat(now, out);
             }
-            if !self.calls.is_empty() || !self.welcomed {
+            if !self.calls.is_empty() || !self.welcomed || self.unconfirmed.is_some() {
                 self.plan_repeat(now);
             }
         }
         if self.confirm_at.is_some_and(|at| at <= now) {
-            self.send(Body::Receipts, out);
+            if self.unconfirmed.is_some() { self.sync(now, out) } else { self.send(Body::Receipts, out) }
         }
     }
-    fn time_over(&mut self, now: Time, n: u64, out: &mut impl Outbox<V, T>) {
-        let Some(p) = self.calls.get_mut(&n) else { return };
+    fn repeat(&mut self, now: Time, out: &mut impl Outbox<V, T>) {
+        if !self.welcomed || self.unconfirmed.is_some() {
+            self.sync(now, out);
+        }
+        if self.welcomed {
+            let before = now.saturating_sub(self.options.repeat.unwrap_or(0));
+            self.send_all(now, before, out);
+        }
+    }
+    /// A call's deadline, which is no longer in the set, has come.
+    fn time_over(&mut self, now: Time, name: u64, out: &mut impl Outbox<V, T>) {
+        let Some(p) = self.calls.get_mut(&name) else { return };
         p.deadline = None;
-        if p.sent.is_none() {
-            if let Some(t) = self.calls.remove(&n).and_then(|p| p.token) {
+        let Some(sent) = p.sent else {
+            if let Some(t) = self.remove(name).and_then(|p| p.token) {
                 out.ended(t, Err(Failure::TimedOut));
             }
             return;
-        }
+        };
         match &p.call {
             // Nothing is lost when nobody takes the answer: leaving it brings back what it took.
             Call::Get(_) => {
                 if let Some(t) = p.token.take() {
                     out.ended(t, Err(Failure::TimedOut));
                 }
-                self.leave_call(now, n, None, out);
+                self.leave_call(now, name, out);
             }
             // It is asked whether the put was done.
-            Call::Put(Put { wait: true, .. }) if p.left.is_none() => {
-                p.deadline = Some(now.saturating_add(self.options.grace));
-                self.leave_call(now, n, None, out);
+            Call::Put(Put { wait: true, .. }) if !p.left => {
+                let at = now.saturating_add(self.options.grace);
+                p.deadline = Some(at);
+                self.deadlines.insert((at, name));
+                self.leave_call(now, name, out);
             }
-            _ => {
+            call => {
+                // They take nothing: whether they were done is of no account.
+                let harmless = !p.left && matches!(call, Call::Extend { .. } | Call::Names { .. } | Call::Stats(_));
                 if let Some(t) = p.token.take() {
                     out.ended(t, Err(Failure::Unknown));
                 }
-                if p.left.is_none() && matches!(p.call, Call::Extend { .. } | Call::Names { .. } | Call::Stats(_)) {
-                    self.calls.remove(&n);
-                    self.got.push(n);
+                if harmless {
+                    self.remove(name);
+                    self.got.push(sent.number);
                 }
             }
         }

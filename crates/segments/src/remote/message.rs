@@ -1,7 +1,7 @@
 //! What a client and an owner say to each other. How it is written is the affair of `kumi-link`; values are whatever the two
 //! sides of a connection make of them.
 
-use crate::manager::{KeyStats, Kind, Time};
+use crate::manager::{KeyStats, Kind, Stored, Time};
 
 /// A client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct FromClient<V> {
     pub incarnation: u64,
     /// The owner's incarnation as the client knows it; 0: it does not know it yet.
     pub owner: u64,
+    /// The session that the owner has welcomed it to; 0: none yet.
+    pub session: u64,
     /// Calls whose answers the client has, since the last message.
     pub got: Vec<u64>,
     /// The rest.
@@ -55,8 +57,8 @@ pub enum Reply<V> {
     Welcome {
         /// The number of the `Sync`; `None`: the client is to send one.
         sync: Option<u64>,
-        /// The owner has the client's session still.
-        known: bool,
+        /// The client's session; 0: it has none. One that it does not know is new: what it said in another is lost.
+        session: u64,
     },
     /// A later incarnation of this client was here: this one is served no more.
     Fenced,
@@ -175,7 +177,7 @@ pub enum Done<V> {
     /// Commit, give back, extend, limit.
     Ok,
     /// The earlier call is left. A put that had found room says where.
-    Left(Option<u64>),
+    Left(Option<Stored>),
     /// Names of keys.
     Names(Vec<Vec<u8>>),
     /// How a key stands.
@@ -187,7 +189,7 @@ pub enum Done<V> {
 pub enum Refusal {
     /// The key's queue is full.
     Full,
-    /// One of the leases is over.
+    /// One of the leases is over. To `Get`: what was taken for it came back before the client had it; it is to ask anew.
     LeaseOver,
     /// An index that was not given out yet.
     Stale {

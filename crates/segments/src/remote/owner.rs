@@ -2,17 +2,21 @@
 //!
 //! **Invariant.** A call of a client's session is in one of three states: unknown, waiting or answered, or done with. It is done
 //! once; a call that is done with is never done again. What an answer has taken for the client stands under a lease until the
-//! client has the answer, or until it was held on purpose.
+//! client has the answer, or until it was held on purpose. A lease that is over before that ends the call with it, as refused:
+//! one number never stands for two takes, of which the client might confirm the one that it has not seen.
 //!
-//! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed.
+//! A session is one incarnation's, and ends when the client begins another; messages of an earlier one change nothing.
+//!
+//! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed. The size of values
+//! is not known here: who hands messages in bounds that.
 
 use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
 use super::spans::Spans;
-use crate::manager::{Answer, Asked, Claimed, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake};
+use crate::manager::{Answer, Answers, Asked, Claimed, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake};
 use crate::planted::{Bug, planted};
 use slotmap::{Key, KeyData};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// How a node serves.
@@ -24,7 +28,9 @@ pub struct NodeOptions {
     pub session: Time,
     /// The longest lease that a client gets.
     pub longest_lease: Time,
-    /// Calls of one client that wait or whose answers it has not confirmed.
+    /// Clients that are served at a time; more hear nothing.
+    pub clients: usize,
+    /// Calls of one client that wait or whose answers it has not confirmed. More are refused, and from twice as many on not heard.
     pub calls: usize,
     /// Keys of which there may be so many before clients are refused new ones.
     pub keys: usize,
@@ -41,6 +47,7 @@ impl Default for NodeOptions {
             lease: 10 * SECOND,
             session: 30 * SECOND,
             longest_lease: 3600 * SECOND,
+            clients: 4096,
             calls: 1 << 16,
             keys: 1 << 20,
             key_bytes: 1024,
@@ -48,6 +55,9 @@ impl Default for NodeOptions {
         }
     }
 }
+
+/// Of so many clients without a session it is known which incarnation was the last.
+const FENCES: usize = 1 << 16;
 
 /// Who waits at a node's manager.
 #[derive(Clone, Debug)]
@@ -63,40 +73,60 @@ pub struct Node<V, W> {
     manager: Manager<V, Waiter<W>>,
     incarnation: u64,
     options: NodeOptions,
-    /// By the client's name. Their numbers begin with 1 and are not used again.
-    sessions: HashMap<Box<[u8]>, Session<V>>,
-    names: HashMap<u32, Box<[u8]>>,
+    /// What tells the numbers of this incarnation's leases from those of others.
+    mask: u64,
+    /// By the client's name.
+    sessions: BTreeMap<Box<[u8]>, Session<V>>,
+    /// Clients by the numbers of their sessions, which begin with 1.
+    names: BTreeMap<u32, Box<[u8]>>,
     last_session: u32,
+    /// The last incarnations of clients that have no session.
+    fences: BTreeMap<Box<[u8]>, u64>,
     /// Calls that were answered in the course of a change.
     answered: Vec<(u32, u64)>,
+    /// How often a key was refused.
+    refused_keys: usize,
 }
 
 struct Session<V> {
     number: u32,
     incarnation: u64,
     heard: Time,
-    /// It began anew, so the client's earlier calls are not known.
-    calls: HashMap<u64, State<V>>,
+    /// The number of its last `Sync`.
+    sync: u64,
+    calls: BTreeMap<u64, State<V>>,
+    /// Calls that are done with.
     over: Spans,
 }
 
 enum State<V> {
-    /// Does it hold what it takes under a lease of its own?
-    Waiting(RequestId, bool),
-    /// The answer, kept until the client has it. The leases end then.
-    Answered(Result<Done<V>, Refusal>, SmallVec<[LeaseId; 1]>),
+    Waiting(RequestId, Terms),
+    /// The answer, kept until the client has it. The leases end then, unless it holds them.
+    Answered(Result<Done<V>, Refusal>, SmallVec<[LeaseId; 1]>, Terms),
 }
+
+/// On which terms a client takes.
+#[derive(Clone, Copy)]
+struct Terms {
+    /// Does it hold what it takes under a lease of its own?
+    holds: bool,
+    /// The leases' length.
+    long: Time,
+}
+
+const NO_TERMS: Terms = Terms { holds: false, long: 0 };
+
+/// Hears who of a node's own waiters is answered.
+type Woken<'a, W> = &'a mut dyn FnMut(&W);
 
 /// Wakes a node's own waiters, and keeps in mind the clients' calls.
 pub struct Both<'a, F>(F, &'a mut Vec<(u32, u64)>);
 
 impl<W, F: FnMut(&W)> Wake<Waiter<W>> for Both<'_, F> {
     fn wake(&mut self, waiter: &Waiter<W>) {
-        if planted(Bug::LostWake) && self.1.len() % 3 == 2 {
-            return;
-        }
         match waiter {
             Waiter::Local(w) => (self.0)(w),
+            Waiter::Remote(_, call) if planted(Bug::LostWake) && call % 4 == 3 => {}
             Waiter::Remote(session, call) => self.1.push((*session, *call)),
         }
     }
@@ -108,8 +138,18 @@ pub type Send<'a, V> = &'a mut dyn FnMut(&[u8], FromOwner<V>);
 impl<V: Clone, W> Node<V, W> {
     /// `seed`: see [`Manager::new`]. `incarnation`: greater than that of any node of this name before, and not 0.
     pub fn new(seed: u64, incarnation: u64, options: NodeOptions) -> Node<V, W> {
-        let (sessions, names) = (HashMap::new(), HashMap::new());
-        Node { manager: Manager::new(seed), incarnation, options, sessions, names, last_session: 0, answered: Vec::new() }
+        Node {
+            manager: Manager::new(seed),
+            incarnation,
+            options,
+            mask: if planted(Bug::LeaseNumbersAgain) { 0 } else { incarnation.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) },
+            sessions: BTreeMap::new(),
+            names: BTreeMap::new(),
+            last_session: 0,
+            fences: BTreeMap::new(),
+            answered: Vec::new(),
+            refused_keys: 0,
+        }
     }
     /// The node's incarnation.
     pub fn incarnation(&self) -> u64 {
@@ -132,15 +172,15 @@ impl<V: Clone, W> Node<V, W> {
     }
     /// Sends the answers of calls that waited.
     pub fn flush(&mut self, now: Time, send: Send<V>) {
-        while let Some((number, call)) = self.answered.pop() {
+        for (number, call) in self.answered.drain(..) {
             let Some(name) = self.names.get(&number) else { continue };
             let Some(s) = self.sessions.get_mut(name) else { continue };
-            let Some(State::Waiting(id, holds)) = s.calls.get(&call) else { continue };
-            let holds = *holds;
+            let Some(State::Waiting(id, terms)) = s.calls.get(&call) else { continue };
+            let terms = *terms;
             let Some(claimed) = self.manager.claim(*id) else { continue };
             let state = match claimed {
-                Claimed::Answers(answers) => answer(&mut self.manager, number, answers, holds),
-                Claimed::Stored(s) => State::Answered(Ok(Done::Stored(index(s.unwrap_or(Stored::Later)))), SmallVec::new()),
+                Claimed::Answers(answers) => answer(&mut self.manager, number, answers, terms, self.mask),
+                Claimed::Stored(s) => answered(Done::Stored(index(s.unwrap_or(Stored::Later)))),
             };
             reply(self.incarnation, now, name, s, call, &state, send);
             s.calls.insert(call, state);
@@ -152,114 +192,172 @@ impl<V: Clone, W> Node<V, W> {
         self.manager.next_deadline().into_iter().chain(sessions).min()
     }
     /// Does what is due.
-    pub fn tick(&mut self, now: Time, wake: impl FnMut(&W), send: Send<V>) {
-        self.with(wake, |m, w| m.tick(now, w));
+    pub fn tick(&mut self, now: Time, mut wake: impl FnMut(&W), send: Send<V>) {
+        self.with(&mut wake, |m, w| m.tick(now, w));
         let long = self.options.session;
         let over: Vec<Box<[u8]>> =
             self.sessions.iter().filter(|(_, s)| s.heard.saturating_add(long) <= now).map(|(n, _)| n.clone()).collect();
         for name in over {
-            self.end_session(now, &name);
+            self.end_session(now, &name, &mut wake);
         }
         self.flush(now, send);
     }
     /// The client is gone for good: what it waits for and has not received comes back at once.
-    pub fn gone(&mut self, now: Time, client: &[u8], send: Send<V>) {
-        self.end_session(now, client);
+    pub fn gone(&mut self, now: Time, client: &[u8], mut wake: impl FnMut(&W), send: Send<V>) {
+        self.end_session(now, client, &mut wake);
         self.flush(now, send);
     }
-    fn end_session(&mut self, now: Time, client: &[u8]) {
-        let Some(s) = self.sessions.remove(client) else { return };
+    fn end_session(&mut self, now: Time, client: &[u8], wake: Woken<W>) {
+        let Some((name, s)) = self.sessions.remove_entry(client) else { return };
         self.names.remove(&s.number);
-        let wake = &mut Both(|_: &W| {}, &mut self.answered);
+        if self.fences.len() < FENCES {
+            self.fences.insert(name, s.incarnation);
+        }
+        let wake = &mut Both(wake, &mut self.answered);
         for state in s.calls.into_values() {
             drop_call(&mut self.manager, now, state, wake);
         }
     }
 
-    /// A message of the client of this name.
-    pub fn receive(&mut self, now: Time, client: &[u8], m: FromClient<V>, send: Send<V>) {
-        let to = |body| FromOwner { incarnation: self.incarnation, client: m.incarnation, sent: now, body };
-        let (mut known, mut earlier) = (false, false);
-        if let Some(s) = self.sessions.get(client) {
-            if m.incarnation < s.incarnation && !planted(Bug::NoIncarnation) {
-                return send(client, to(Reply::Fenced));
-            }
-            known = m.incarnation <= s.incarnation;
-            earlier = !known;
-        }
-        let knows_us = m.owner == self.incarnation;
-        let sync = if let Body::Sync { number, .. } = m.body { Some(number) } else { None };
-        if sync.is_none() && !(known && knows_us) {
-            return send(client, to(Reply::Welcome { sync, known: false }));
-        }
-        let welcome = to(Reply::Welcome { sync, known: known && knows_us });
-        if earlier {
-            self.end_session(now, client);
-        }
-        if !self.sessions.contains_key(client) {
-            self.last_session += 1;
-            let number = self.last_session;
-            self.names.insert(number, client.into());
-            let s = Session { number, incarnation: m.incarnation, heard: now, calls: HashMap::new(), over: Spans::default() };
-            self.sessions.insert(client.into(), s);
-        }
-        let Some(s) = self.sessions.get_mut(client) else { return };
-        s.heard = now;
-        let wake = &mut Both(|_: &W| {}, &mut self.answered);
-        for call in m.got {
-            s.over.add(call, call.saturating_add(1));
-            if let Some(state) = s.calls.remove(&call) {
-                received(&mut self.manager, now, state, wake);
-            }
-        }
-        match m.body {
-            Body::Receipts => {}
-            Body::Sync { upto, mut outstanding, .. } => {
-                outstanding.sort_unstable();
-                let mut from = 0;
-                for call in outstanding.iter().copied().filter(|c| *c <= upto) {
-                    s.over.add(from, call);
-                    from = call.saturating_add(1);
+    /// A message of the client of this name. `wake` hears of the node's own waiters.
+    pub fn receive(&mut self, now: Time, client: &[u8], m: FromClient<V>, mut wake: impl FnMut(&W), send: Send<V>) {
+        if self.admit(now, client, &m, &mut wake, send) {
+            self.receipts(now, client, &m.got, &mut wake);
+            match m.body {
+                Body::Receipts => {}
+                Body::Sync { number, upto, outstanding } => {
+                    self.sync(now, client, upto, outstanding, &mut wake);
+                    self.welcome(now, client, number, send);
                 }
-                s.over.add(from, upto.saturating_add(1));
-                let done: Vec<u64> = s.calls.keys().copied().filter(|c| s.over.has(*c)).collect();
-                for call in done {
-                    if let Some(state) = s.calls.remove(&call) {
-                        received(&mut self.manager, now, state, wake);
-                    }
-                }
-                send(client, welcome);
+                Body::Call(number, call) => self.call(now, client, number, call, &mut wake, send),
             }
-            Body::Call(number, call) => self.call(now, client, number, call, send),
         }
         self.flush(now, send);
     }
-    fn call(&mut self, now: Time, client: &[u8], number: u64, call: Call<V>, send: Send<V>) {
+    /// Is the message of the client's session? A `Sync` begins one.
+    fn admit(&mut self, now: Time, client: &[u8], m: &FromClient<V>, wake: Woken<W>, send: Send<V>) -> bool {
+        let to = |body| FromOwner { incarnation: self.incarnation, client: m.incarnation, sent: now, body };
+        let session = self.sessions.get(client);
+        let last = session.map(|s| s.incarnation).or_else(|| self.fences.get(client).copied());
+        if last.is_some_and(|i| m.incarnation < i) && !planted(Bug::NoIncarnation) {
+            send(client, to(Reply::Fenced));
+            return false;
+        }
+        let session = session.filter(|s| s.incarnation == m.incarnation);
+        let knows = |s: &Session<V>| m.owner == self.incarnation && m.session == u64::from(s.number);
+        let here = session.is_some_and(knows) || planted(Bug::AnySession) && session.is_some() && m.owner == self.incarnation;
+        match &m.body {
+            Body::Sync { outstanding, .. } if outstanding.len() > self.options.calls.saturating_mul(2) => return false,
+            Body::Sync { number, .. } => match session {
+                // It is late, or comes again.
+                Some(s) if *number < s.sync => return false,
+                Some(s) if *number == s.sync => {
+                    self.welcome(now, client, *number, send);
+                    return false;
+                }
+                _ if here => {}
+                _ => {
+                    self.end_session(now, client, wake);
+                    if !self.begin_session(client, m.incarnation) {
+                        return false;
+                    }
+                }
+            },
+            _ if here => {}
+            _ => {
+                let session = session.map_or(0, |s| u64::from(s.number));
+                send(client, to(Reply::Welcome { sync: None, session }));
+                return false;
+            }
+        }
+        if let Some(s) = self.sessions.get_mut(client) {
+            s.heard = now;
+            if let Body::Sync { number, .. } = m.body {
+                s.sync = number;
+            }
+        }
+        true
+    }
+    fn begin_session(&mut self, client: &[u8], incarnation: u64) -> bool {
+        if self.sessions.len() >= self.options.clients {
+            return false;
+        }
+        let mut number = self.last_session.wrapping_add(1);
+        while number == 0 || self.names.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
+        self.last_session = number;
+        self.fences.remove(client);
+        self.names.insert(number, client.into());
+        let s = Session { number, incarnation, heard: 0, sync: 0, calls: BTreeMap::new(), over: Spans::default() };
+        self.sessions.insert(client.into(), s);
+        true
+    }
+    fn welcome(&self, now: Time, client: &[u8], sync: u64, send: Send<V>) {
+        let Some(s) = self.sessions.get(client) else { return };
+        let body = Reply::Welcome { sync: Some(sync), session: u64::from(s.number) };
+        send(client, FromOwner { incarnation: self.incarnation, client: s.incarnation, sent: now, body });
+    }
+    /// The client has these answers. Numbers of calls that are not known are made up, or were heard of before.
+    fn receipts(&mut self, now: Time, client: &[u8], got: &[u64], wake: Woken<W>) {
         let Some(s) = self.sessions.get_mut(client) else { return };
-        if s.over.has(number) && !planted(Bug::NoDeduplication) {
+        for call in got {
+            if let Some(state) = s.calls.remove(call) {
+                s.over.add(*call, call.saturating_add(1));
+                received(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
+            }
+        }
+    }
+    /// All calls up to `upto` are done with but the outstanding ones.
+    fn sync(&mut self, now: Time, client: &[u8], upto: u64, mut outstanding: Vec<u64>, wake: Woken<W>) {
+        let Some(s) = self.sessions.get_mut(client) else { return };
+        outstanding.sort_unstable();
+        let mut from = 0;
+        for call in outstanding.into_iter().filter(|c| *c <= upto) {
+            s.over.add(from, call);
+            from = call.saturating_add(1);
+        }
+        s.over.add(from, upto.saturating_add(1));
+        let done: Vec<u64> = s.calls.keys().copied().filter(|c| s.over.has(*c)).collect();
+        for call in done {
+            if let Some(state) = s.calls.remove(&call) {
+                received(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
+            }
+        }
+    }
+    fn call(&mut self, now: Time, client: &[u8], number: u64, call: Call<V>, wake: Woken<W>, send: Send<V>) {
+        let Some(s) = self.sessions.get_mut(client) else { return };
+        let again = planted(Bug::NoDeduplication);
+        if s.over.has(number) && !again {
             return;
         }
         match s.calls.get(&number) {
-            Some(State::Waiting(..)) if !planted(Bug::NoDeduplication) => return,
-            Some(State::Answered(_, leases)) if !planted(Bug::NoDeduplication) => {
-                if leases.iter().all(|l| self.manager.holds(*l)) {
-                    if let Some(state) = s.calls.get(&number) {
-                        reply(self.incarnation, now, client, s, number, state, send);
+            Some(State::Waiting(..)) if !again => return,
+            Some(State::Answered(_, leases, terms)) if !again => {
+                // The time that the client has to receive it begins anew.
+                let held = |m: &mut Manager<V, Waiter<W>>, l: &LeaseId| m.extend(now, *l, terms.long).is_ok();
+                if !leases.iter().all(|l| held(&mut self.manager, l)) {
+                    // What it had taken came back before the client heard of it.
+                    if let Some(state) = s.calls.insert(number, refused(Refusal::LeaseOver)) {
+                        drop_call(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
                     }
-                    return;
                 }
-                // What it had taken came back before the client heard of it: the call is done once more.
-                if let Some(state) = s.calls.remove(&number) {
-                    drop_call(&mut self.manager, now, state, &mut Both(|_: &W| {}, &mut self.answered));
+                if let Some(state) = s.calls.get(&number) {
+                    reply(self.incarnation, now, client, s, number, state, send);
                 }
+                return;
             }
             _ => {}
         }
-        let Some(s) = self.sessions.get_mut(client) else { return };
-        let room = s.calls.len() < self.options.calls && s.over.len() < self.options.calls;
+        let (open, most) = (s.calls.len().max(s.over.len()), self.options.calls);
+        if open >= most.saturating_mul(2) {
+            return;
+        }
+        // What makes room is always done.
+        let frees = matches!(call, Call::Leave(_) | Call::GiveBack { .. } | Call::Commit { .. });
         let session = s.number;
-        let state = match room {
-            true => self.perform(now, client, session, number, call),
+        let state = match open < most || frees {
+            true => self.perform(now, client, session, number, call, wake),
             false => refused(Refusal::Quota),
         };
         let Some(s) = self.sessions.get_mut(client) else { return };
@@ -271,68 +369,77 @@ impl<V: Clone, W> Node<V, W> {
     }
     /// The key of this name, if it may be used by a client.
     fn key(&mut self, name: &[u8]) -> Option<KeyId> {
-        let known = self.manager.find_key(name);
-        known.or_else(|| {
-            let room = name.len() <= self.options.key_bytes && self.manager.known_keys() < self.options.keys;
-            room.then(|| self.manager.key(name))
-        })
+        let fits = |node: &Self| name.len() <= node.options.key_bytes && node.manager.known_keys() < node.options.keys;
+        if let Some(key) = self.manager.touch(name) {
+            return Some(key);
+        }
+        if !fits(self) {
+            self.refused_keys += 1;
+            if self.refused_keys % 4096 == 1 {
+                self.manager.forget_idle();
+            }
+        }
+        fits(self).then(|| self.manager.key(name))
     }
-    fn perform(&mut self, now: Time, client: &[u8], session: u32, number: u64, call: Call<V>) -> State<V> {
+    fn perform(&mut self, now: Time, client: &[u8], session: u32, number: u64, call: Call<V>, wake: Woken<W>) -> State<V> {
         match call {
-            Call::Put(p) => self.put(now, session, number, p),
-            Call::Get(ask) => self.ask(now, session, number, ask),
-            Call::Commit { leases, outputs } => self.commit(now, session, &leases, outputs),
+            Call::Put(p) => self.put(now, session, number, p, wake),
+            Call::Get(ask) => self.ask(now, session, number, ask, wake),
+            Call::Commit { leases, outputs } => self.commit(now, session, &leases, outputs, wake),
             Call::GiveBack { lease, left } => {
                 let (lease, mine) = self.held_by(session, lease);
-                let wake = &mut Both(|_: &W| {}, &mut self.answered);
+                let wake = &mut Both(wake, &mut self.answered);
                 match mine && self.manager.give_back(now, lease, left, wake).is_ok() {
-                    true => State::Answered(Ok(Done::Ok), SmallVec::new()),
+                    true => answered(Done::Ok),
                     false => refused(Refusal::LeaseOver),
                 }
             }
             Call::Extend { leases, long } => {
+                if leases.len() > self.options.parts {
+                    return refused(Refusal::Bad);
+                }
                 let long = long.min(self.options.longest_lease);
                 let mut all = true;
-                for l in leases.into_iter().take(self.options.parts) {
+                for l in leases {
                     let (lease, mine) = self.held_by(session, l);
                     all &= mine && self.manager.extend(now, lease, long).is_ok();
                 }
-                if all { State::Answered(Ok(Done::Ok), SmallVec::new()) } else { refused(Refusal::LeaseOver) }
+                if all { answered(Done::Ok) } else { refused(Refusal::LeaseOver) }
             }
-            Call::Leave(earlier) => self.leave(now, client, earlier),
+            Call::Leave(earlier) => self.leave(now, client, earlier, wake),
             Call::Names { prefix, after, most } => {
                 let most = (most as usize).min(10_000);
                 let names = self.manager.names(&prefix, after.as_deref(), most).into_iter().map(<[u8]>::to_vec).collect();
-                State::Answered(Ok(Done::Names(names)), SmallVec::new())
+                answered(Done::Names(names))
             }
             Call::Stats(name) => {
                 let stats = self.manager.find_key(&name).map(|k| self.manager.stats(k)).unwrap_or_default();
-                State::Answered(Ok(Done::Stats(stats)), SmallVec::new())
+                answered(Done::Stats(stats))
             }
             Call::Limit(name, limit) => {
                 let Some(key) = self.key(&name) else { return refused(Refusal::Quota) };
                 let limit = NonZeroUsize::new(usize::try_from(limit).unwrap_or(usize::MAX));
-                self.manager.set_limit(now, key, limit, &mut Both(|_: &W| {}, &mut self.answered));
-                State::Answered(Ok(Done::Ok), SmallVec::new())
+                self.manager.set_limit(now, key, limit, &mut Both(wake, &mut self.answered));
+                answered(Done::Ok)
             }
         }
     }
-    fn put(&mut self, now: Time, session: u32, number: u64, p: Put<V>) -> State<V> {
+    fn put(&mut self, now: Time, session: u32, number: u64, p: Put<V>, wake: Woken<W>) -> State<V> {
         let Some(key) = self.key(&p.store.key) else { return refused(Refusal::Quota) };
         let update = p.store.update;
         let new = new(now, p.store);
-        let wake = &mut Both(|_: &W| {}, &mut self.answered);
+        let wake = &mut Both(wake, &mut self.answered);
         if update {
             let stored = self.manager.update(now, key, new, wake);
-            return State::Answered(Ok(Done::Stored(stored)), SmallVec::new());
+            return answered(Done::Stored(stored));
         }
         match self.manager.put(now, key, new, wake) {
-            Ok(s) => State::Answered(Ok(Done::Stored(index(s))), SmallVec::new()),
-            Err(new) if p.wait => State::Waiting(self.manager.wait_for_room(key, Some(new), Waiter::Remote(session, number)), false),
+            Ok(s) => answered(Done::Stored(index(s))),
+            Err(new) if p.wait => State::Waiting(self.manager.wait_for_room(key, Some(new), Waiter::Remote(session, number)), NO_TERMS),
             Err(_) => refused(Refusal::Full),
         }
     }
-    fn ask(&mut self, now: Time, session: u32, number: u64, ask: Ask) -> State<V> {
+    fn ask(&mut self, now: Time, session: u32, number: u64, ask: Ask, wake: Woken<W>) -> State<V> {
         if ask.inputs.is_empty() || ask.inputs.len() > self.options.parts {
             return refused(Refusal::Bad);
         }
@@ -345,16 +452,17 @@ impl<V: Clone, W> Node<V, W> {
         let long = if planted(Bug::LeaseTooLong) { long.saturating_mul(100) } else { long };
         // What is the client's at once is under a lease until it has it.
         let hold = if planted(Bug::NoLease) && ask.lease.is_none() { Hold::Never } else { Hold::For(long) };
+        let terms = Terms { holds: ask.lease.is_some(), long };
         let waiter = ask.wait.then_some(Waiter::Remote(session, number));
-        let wake = &mut Both(|_: &W| {}, &mut self.answered);
+        let wake = &mut Both(wake, &mut self.answered);
         match self.manager.get(now, &inputs, hold, waiter, wake) {
-            Ok(Asked::Here(answers)) => answer(&mut self.manager, session, answers, ask.lease.is_some()),
-            Ok(Asked::Waits(id)) => State::Waiting(id, ask.lease.is_some()),
-            Ok(Asked::Nothing) => State::Answered(Ok(Done::Nothing), SmallVec::new()),
+            Ok(Asked::Here(answers)) => answer(&mut self.manager, session, answers, terms, self.mask),
+            Ok(Asked::Waits(id)) => State::Waiting(id, terms),
+            Ok(Asked::Nothing) => answered(Done::Nothing),
             Err(stale) => refused(Refusal::Stale { last: stale.last }),
         }
     }
-    fn commit(&mut self, now: Time, session: u32, leases: &[u64], outputs: Vec<Store<V>>) -> State<V> {
+    fn commit(&mut self, now: Time, session: u32, leases: &[u64], outputs: Vec<Store<V>>, wake: Woken<W>) -> State<V> {
         if leases.len() > self.options.parts || outputs.len() > self.options.parts {
             return refused(Refusal::Bad);
         }
@@ -376,29 +484,29 @@ impl<V: Clone, W> Node<V, W> {
             let Some(key) = self.key(&o.key) else { return refused(Refusal::Quota) };
             puts.push(Output { key, update: o.update, new: new(now, o) });
         }
-        let done = self.manager.commit(now, &held, puts, &mut Both(|_: &W| {}, &mut self.answered));
+        let done = self.manager.commit(now, &held, puts, &mut Both(wake, &mut self.answered));
         match done.is_ok() && (all || !planted(Bug::OutputsAnyway)) {
-            true => State::Answered(Ok(Done::Ok), SmallVec::new()),
+            true => answered(Done::Ok),
             false => refused(Refusal::LeaseOver),
         }
     }
-    fn leave(&mut self, now: Time, client: &[u8], earlier: u64) -> State<V> {
+    fn leave(&mut self, now: Time, client: &[u8], earlier: u64, wake: Woken<W>) -> State<V> {
         let mut stored = None;
         if let Some(s) = self.sessions.get_mut(client) {
             s.over.add(earlier, earlier.saturating_add(1));
             match s.calls.remove(&earlier) {
-                Some(State::Answered(Ok(Done::Stored(at)), _)) => stored = at,
+                Some(State::Answered(Ok(Done::Stored(at)), ..)) => stored = Some(at.map_or(Stored::Later, Stored::At)),
                 Some(_) if planted(Bug::LeaveIgnored) => {}
                 Some(state) => {
-                    stored = drop_call(&mut self.manager, now, state, &mut Both(|_: &W| {}, &mut self.answered)).and_then(index);
+                    stored = drop_call(&mut self.manager, now, state, &mut Both(wake, &mut self.answered));
                 }
                 None => {}
             }
         }
-        State::Answered(Ok(Done::Left(stored)), SmallVec::new())
+        answered(Done::Left(stored))
     }
     fn held_by(&self, session: u32, lease: u64) -> (LeaseId, bool) {
-        let lease = LeaseId::from(KeyData::from_ffi(lease));
+        let lease = LeaseId::from(KeyData::from_ffi(lease ^ self.mask));
         (lease, self.manager.holder(lease) == Some(session))
     }
     /// How many clients have a session.
@@ -412,7 +520,10 @@ impl<V: Clone, W> Node<V, W> {
 }
 
 fn refused<V>(r: Refusal) -> State<V> {
-    State::Answered(Err(r), SmallVec::new())
+    State::Answered(Err(r), SmallVec::new(), NO_TERMS)
+}
+fn answered<V>(done: Done<V>) -> State<V> {
+    State::Answered(Ok(done), SmallVec::new(), NO_TERMS)
 }
 fn index(s: Stored) -> Option<u64> {
     match s {
@@ -423,10 +534,14 @@ fn index(s: Stored) -> Option<u64> {
 fn new<V>(now: Time, s: Store<V>) -> New<V> {
     New { value: s.value, owned: s.owned, not_before: s.delay.map(|d| now.saturating_add(d)), ttl: s.ttl }
 }
-/// What was taken, for the client; does it hold it under a lease of its own?
-fn answer<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, session: u32, answers: crate::manager::Answers<V>, holds: bool) -> State<V> {
+/// What was taken, for the client.
+fn answer<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, session: u32, answers: Answers<V>, terms: Terms, mask: u64) -> State<V> {
     let mut leases = SmallVec::new();
     let mut segments = Vec::with_capacity(answers.len());
+    if answers.iter().any(|a| a.lease.is_some_and(|l| !m.holds(l))) {
+        // It was not claimed in time: what is left of it comes back with its lease.
+        return refused(Refusal::LeaseOver);
+    }
     for Answer { segment: s, lease, .. } in answers {
         if let Some(l) = lease {
             m.set_holder(l, session);
@@ -438,31 +553,28 @@ fn answer<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, session: u32, answers: cra
             owned: s.owned,
             changed: s.changed,
             deliveries: s.deliveries,
-            lease: lease.filter(|_| holds).map(|l| l.data().as_ffi()),
+            lease: lease.filter(|_| terms.holds).map(|l| l.data().as_ffi() ^ mask),
         });
     }
-    State::Answered(Ok(Done::Segments(segments)), leases)
+    State::Answered(Ok(Done::Segments(segments)), leases, terms)
 }
 /// The client has the answer: what was taken for good is its own, what it holds on purpose it goes on holding.
 fn received<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<V>, wake: &mut impl Wake<Waiter<W>>) {
     match state {
-        State::Answered(Ok(Done::Segments(segments)), leases) => {
-            if segments.iter().all(|s| s.lease.is_none()) {
-                for l in leases {
-                    // One that has lapsed meanwhile is gone to somebody else.
-                    let _ = m.commit(now, &[l], [], wake);
-                }
+        State::Answered(_, leases, terms) => {
+            for l in leases.into_iter().filter(|_| !terms.holds) {
+                // One that has lapsed meanwhile is gone to somebody else.
+                let _ = m.commit(now, &[l], [], wake);
             }
         }
         State::Waiting(id, _) => drop(m.leave(now, id, wake)),
-        State::Answered(..) => {}
     }
 }
 /// The client will not have the answer: what was taken for it comes back.
 fn drop_call<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<V>, wake: &mut impl Wake<Waiter<W>>) -> Option<Stored> {
     match state {
         State::Waiting(id, _) => return m.leave(now, id, wake),
-        State::Answered(_, leases) => {
+        State::Answered(_, leases, _) => {
             for l in leases {
                 let _ = m.give_back(now, l, None, wake);
             }
@@ -471,7 +583,7 @@ fn drop_call<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State
     None
 }
 fn reply<V: Clone>(incarnation: u64, now: Time, client: &[u8], s: &Session<V>, call: u64, state: &State<V>, send: Send<V>) {
-    if let State::Answered(r, _) = state {
+    if let State::Answered(r, ..) = state {
         let body = Reply::Answer(call, r.clone());
         send(client, FromOwner { incarnation, client: s.incarnation, sent: now, body });
     }
