@@ -262,6 +262,16 @@ fn who_breaks_the_rules_is_told() {
 }
 
 #[test]
+fn more_than_was_sent_can_not_be_granted() {
+    let (mut a, mut b) = joined(small(), small());
+    a.send_copy(1, 1, Lane::Small, b"not taken yet").unwrap();
+    pass(&mut a, &mut b).unwrap();
+    let grant = |bytes: u32| frame(2, OWN, 0, &[&[1, 0, 0, 0, 1][..], &bytes.to_be_bytes()].concat());
+    a.receive(&grant(10)).unwrap();
+    assert_eq!(a.receive(&grant(u32::MAX)), Err(WireError::GrantOverrun { stream: 1 }));
+}
+
+#[test]
 fn a_hello_that_can_not_be_is_refused() {
     let mut a = Connection::new(Role::Caller, Hello::new("east", 1), small()).unwrap();
     let good = sent(&mut a, usize::MAX);
@@ -314,7 +324,7 @@ fn trace_context_has_the_form_of_the_specification() {
 fn the_end_is_the_end() {
     let (mut a, mut b) = joined(small(), small());
     a.send_copy(1, 1, Lane::Small, b"decided on, so it goes").unwrap();
-    a.goodbye(code::OWN + 7, "é".repeat(600));
+    a.goodbye(code::OWN + 7, format!("x{}", "é".repeat(600)));
     assert_eq!(a.send_copy(1, 1, Lane::Small, b"x"), Err(SendError::Ended));
     let mut bytes = Vec::new();
     while a.has_output() {
@@ -324,6 +334,6 @@ fn the_end_is_the_end() {
     assert_eq!(&*b.next_message().unwrap().payload, b"decided on, so it goes");
     assert_eq!(b.send_copy(1, 1, Lane::Small, b"x"), Err(SendError::Ended));
     let Some(Ended::There(reason)) = b.ended() else { panic!() };
-    assert_eq!((reason.code, &reason.text), (1031, &"é".repeat(512)));
+    assert_eq!((reason.code, &reason.text), (1031, &format!("x{}", "é".repeat(511))));
     assert!(a.is_over() && b.is_over());
 }

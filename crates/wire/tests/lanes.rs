@@ -56,7 +56,10 @@ fn control_goes_before_small_and_small_before_bulk() {
     a.send(1, 1, Lane::Bulk, vec![0; 2000]).unwrap();
     a.send(1, 1, Lane::Small, vec![0; 1000]).unwrap();
     a.send(1, 1, Lane::Control, vec![0; 1000]).unwrap();
-    assert_eq!(order(&mut a, &mut b), [(Lane::Control, 1), (Lane::Small, 1), (Lane::Bulk, 1)]);
+    a.send_copy(2, 1, Lane::Small, &[0; 10]).unwrap();
+    a.send_copy(2, 1, Lane::Control, &[0; 10]).unwrap();
+    let expected = [(Lane::Control, 1), (Lane::Control, 2), (Lane::Small, 1), (Lane::Small, 2), (Lane::Bulk, 1)];
+    assert_eq!(order(&mut a, &mut b), expected);
 }
 
 #[test]
@@ -163,10 +166,41 @@ fn long_messages_wait_for_memory_in_turn() {
     let mut done = Vec::new();
     for _ in 0..20 {
         settle(&mut a, &mut b).unwrap();
-        assert!(b.buffered() <= small().buffered_max);
+        // The pool, and four windows.
+        assert!(b.buffered() <= (20 << 10) + 4 * small().window);
         done.extend(b.next_message().map(|m| (m.stream, m.payload.len())));
     }
     assert_eq!(done, (0..4).map(|s| (s, 16_000)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_paused_stream_does_not_stand_in_line_for_memory() {
+    let (mut a, mut b) = joined(Limits { buffered_max: 1 << 20, ..small() }, small());
+    for stream in 1..=3 {
+        a.send(stream, 1, Lane::Bulk, vec![0; 16_000]).unwrap();
+    }
+    settle(&mut a, &mut b).unwrap();
+    // 1 is there, 2 and 3 wait.
+    b.pause(2, Lane::Bulk);
+    let mut next = || {
+        let next = b.next_message().map(|m| m.stream);
+        settle(&mut a, &mut b).unwrap();
+        next
+    };
+    assert_eq!([next(), next(), next()], [Some(1), Some(3), None]);
+    b.resume(2, Lane::Bulk);
+    settle(&mut a, &mut b).unwrap();
+    assert_eq!(b.next_message().map(|m| m.stream), Some(2));
+}
+
+#[test]
+fn long_messages_that_wait_share_the_senders_pool() {
+    let (mut a, _) = joined(small(), small());
+    for stream in 0..8 {
+        a.send(stream, 1, Lane::Bulk, vec![0; 500]).unwrap();
+    }
+    let taken = (0..8).filter(|&stream| a.send(stream, 1, Lane::Bulk, vec![0; 16_000]).is_ok()).count();
+    assert_eq!(taken, 1);
 }
 
 #[test]

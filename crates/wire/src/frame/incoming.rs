@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const SLAB: usize = 64 << 10;
 /// So many buffers are held by messages that wait before these are copied out.
 const SLABS_MAX: usize = 16;
-/// Room for a long message before its bytes are there.
-const AT_ONCE: usize = 1 << 20;
 
 /// A message that came whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -303,13 +301,11 @@ impl Incoming {
             return Err(head.wrong("a first piece that does not fit its message"));
         }
         let cost = COST + head.length - payload.len() + total;
-        let mut buffer = Vec::with_capacity(total.min(AT_ONCE));
-        buffer.extend_from_slice(&payload);
         let stream = self.charge(key, COST + head.length)?;
         if stream.assembly.is_some() {
             return Err(under_way);
         }
-        stream.assembly = Some(Box::new(Assembly { kind: head.kind, trace, total, buffer, cost, admitted: false }));
+        stream.assembly = Some(Box::new(Assembly { kind: head.kind, trace, total, buffer: payload.to_vec(), cost, admitted: false }));
         self.bytes += payload.len();
         if !self.paused.contains(&key) {
             self.waiting.push_back(key);
@@ -331,6 +327,7 @@ impl Incoming {
                 }
                 self.pool += assembly.cost;
                 assembly.admitted = true;
+                assembly.buffer.reserve_exact(assembly.total - assembly.buffer.len());
                 let cost = assembly.cost;
                 stream.grant(key, cost, &mut self.due);
             }

@@ -17,7 +17,7 @@
 //!
 //! | own kind | payload |
 //! |---|---|
-//! | 1 `Hello` | oldest and newest version (u16), incarnation and features (u64); longest frame, longest message, streams, window (u32); name |
+//! | 1 `Hello` | oldest and newest version (u16), incarnation and features (u64); longest frame, longest message, streams, window (u32); name, after its length (u8) |
 //! | 2 `Grant` | for each: lane (u8), stream (u32), bytes (u32) |
 //! | 3 `Goodbye` | code (u16), text |
 //!

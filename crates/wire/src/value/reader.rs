@@ -5,6 +5,7 @@ use super::ext::{self, Big, Time};
 use super::names::Names;
 use super::scan::{Item, Scan, Tag};
 use crate::error::WireError;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// One step of a value. A container's values follow it, and no token ends it: it says how many they are.
@@ -96,7 +97,7 @@ pub struct Reader<'a> {
     names: Names<'a>,
     /// How many values are still to come in each open container; the first is the document, with its one value. A container whose last
     /// value is open, or was the last token, has none, and is closed by the next one.
-    open: Vec<usize>,
+    open: SmallVec<[usize; 8]>,
     /// Their sum, which the bytes that remain must be able to hold.
     pending: usize,
     items: usize,
@@ -115,7 +116,7 @@ impl<'a> Reader<'a> {
                 scan = first;
             }
         }
-        Ok(Reader { scan, limits: limits.clone(), names, open: vec![1], pending: 1, items: 0 })
+        Ok(Reader { scan, limits: limits.clone(), names, open: smallvec![1], pending: 1, items: 0 })
     }
 
     /// The names of the value's records.

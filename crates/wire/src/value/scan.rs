@@ -44,6 +44,7 @@ impl<'a> Scan<'a> {
         self.bytes.len() - self.at
     }
 
+    #[inline]
     fn take(&mut self, n: usize) -> Result<&'a [u8], WireError> {
         if n > self.left() {
             return Err(WireError::malformed("a value that is cut off", self.at));
@@ -53,12 +54,14 @@ impl<'a> Scan<'a> {
         Ok(taken)
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N)?);
         Ok(out)
     }
 
+    #[inline]
     fn byte(&mut self) -> Result<u8, WireError> {
         Ok(self.array::<1>()?[0])
     }
@@ -68,6 +71,7 @@ impl<'a> Scan<'a> {
     fn len32(&mut self) -> Result<usize, WireError> {
         Ok(u32::from_be_bytes(self.array()?) as usize)
     }
+    #[inline]
     fn ext(&mut self, n: usize) -> Result<Item<'a>, WireError> {
         let kind = self.byte()? as i8;
         Ok(Item::Ext(kind, self.take(n)?))

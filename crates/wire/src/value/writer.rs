@@ -171,42 +171,34 @@ impl<'a> Writer<'a> {
     }
 
     /// One value of another document, as [`Reader::skip`](super::Reader::skip) found it there, whose names are `names`. The bytes are
-    /// copied as they are, but for the numbers of the records' names.
+    /// copied as they are, but for the numbers of the records' names. After an error the value that is written is of no use.
     pub fn copy(&mut self, bytes: &[u8], names: &Names) -> Result<(), WireError> {
         let mut scan = Scan { bytes, at: 0 };
-        if names.len() == 0 {
-            scan.skip()?;
-        } else {
-            let (mut pending, mut copied) = (1usize, 0);
-            while pending > 0 {
-                let item = scan.next()?;
-                pending = pending - 1 + item.children();
-                if pending > scan.left() {
-                    return Err(WireError::malformed("a count that the bytes can't hold", scan.at));
-                }
-                if !matches!(item, Item::Array(1..)) {
-                    continue;
-                }
-                let before = scan.at;
-                if let Some(tag) = scan.tag()? {
-                    pending -= 1;
-                    if let Tag::Record(n) = tag {
-                        let shape = names.get(n as usize).ok_or(WireError::malformed("a record without names", before))?;
-                        let n = self.names.number(shape);
-                        self.out.extend_from_slice(&bytes[copied..before]);
-                        self.record_tag(n);
-                        copied = scan.at;
-                    }
-                }
+        let (mut pending, mut copied) = (1usize, 0);
+        while pending > 0 {
+            let item = scan.next()?;
+            pending = pending - 1 + item.children();
+            if pending > scan.left() {
+                return Err(WireError::malformed("a count that the bytes can't hold", scan.at));
             }
-            self.out.extend_from_slice(&bytes[copied..scan.at]);
+            if !matches!(item, Item::Array(1..)) {
+                continue;
+            }
+            let before = scan.at;
+            let Some(tag) = scan.tag()? else { continue };
+            pending -= 1;
+            if let Tag::Record(n) = tag {
+                let shape = names.get(n as usize).ok_or(WireError::malformed("a record without names", before))?;
+                let n = self.names.number(shape);
+                self.out.extend_from_slice(&bytes[copied..before]);
+                self.record_tag(n);
+                copied = scan.at;
+            }
         }
         if scan.left() > 0 {
             return Err(WireError::malformed("bytes after the value", scan.at));
         }
-        if names.len() == 0 {
-            self.out.extend_from_slice(bytes);
-        }
+        self.out.extend_from_slice(&bytes[copied..]);
         Ok(())
     }
 
