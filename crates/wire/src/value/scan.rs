@@ -77,7 +77,7 @@ impl<'a> Scan<'a> {
         Ok(Item::Ext(kind, self.take(n)?))
     }
 
-    /// The next item. A container's number of values is checked against the bytes that remain.
+    /// The next item. Whether the bytes that remain can hold a container's values, the caller checks, for all that are open.
     pub fn next(&mut self) -> Result<Item<'a>, WireError> {
         let start = self.at;
         let unsigned = |n: u64| i64::try_from(n).map_or(Item::UInt(n), Item::Int);
@@ -120,9 +120,6 @@ impl<'a> Scan<'a> {
             Marker::Map32 => Item::Map(self.len32()?),
             Marker::Reserved => return Err(WireError::malformed("a byte that begins no value", start)),
         };
-        if item.children() > self.left() {
-            return Err(WireError::malformed("a count that the bytes can't hold", start));
-        }
         Ok(item)
     }
 
