@@ -11,6 +11,7 @@ mod keys;
 mod lease;
 mod queue;
 mod request;
+mod standing;
 mod timers;
 mod watch;
 

@@ -157,7 +157,7 @@ impl<V: Clone, W> Manager<V, W> {
     pub fn is_full(&self, key: KeyId) -> bool {
         self.keys.get(key).is_some_and(|k| k.is_full())
     }
-    fn check(&self, inputs: &[Input]) -> Result<(), Stale> {
+    pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Stale> {
         for (input, i) in inputs.iter().enumerate() {
             let Some(k) = self.keys.get(i.key) else { return Err(Stale { input, last: 0 }) };
             if i.after.is_some_and(|after| after > k.last) {
@@ -168,7 +168,7 @@ impl<V: Clone, W> Manager<V, W> {
     }
     /// Where each input's segment stands, or the key of one that is not there.
     #[inline]
-    fn choose(&self, inputs: &[Input]) -> Result<Places, KeyId> {
+    pub(super) fn choose(&self, inputs: &[Input]) -> Result<Places, KeyId> {
         if let [i] = inputs {
             return self.find(i, &[]).map(|at| SmallVec::from_buf([at])).ok_or(i.key);
         }
@@ -219,7 +219,7 @@ impl<V: Clone, W> Manager<V, W> {
         }
         Some(e)
     }
-    fn grab(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> SmallVec<[Got<V>; 1]> {
+    pub(super) fn grab(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> SmallVec<[Got<V>; 1]> {
         let entry = |i: &Input, at: usize| self.keys.get(i.key)?.queue.get(at);
         let places: SmallVec<[u64; 1]> = inputs.iter().zip(at).map(|(i, at)| entry(i, *at).map_or(0, |e| e.place)).collect();
         let peeked = |(i, at): (&Input, &usize)| Some(entry(i, *at)?.segment.clone());
@@ -257,7 +257,7 @@ impl<V: Clone, W> Manager<V, W> {
         answers
     }
 
-    fn wait(&mut self, waiter: W, hold: Hold, want: Want<V>, at: KeyId) -> RequestId {
+    pub(super) fn wait(&mut self, waiter: W, hold: Hold, want: Want<V>, at: KeyId) -> RequestId {
         self.next_age += 1;
         let age = self.next_age;
         let id = self.requests.insert(Request { waiter, age, hold, want, at, answered: u32::MAX });

@@ -1,0 +1,38 @@
+//! Leaf natives of data segments and code segments, for lib/kumihimo/segments.rb.
+//!
+//! A node's manager (crate kumi-segments) stands outside the Ruby heap, behind one lock. On one node a segment is a pointer: a put
+//! stores the cell, a take hands it on.
+//!
+//! **Invariant.** Values are published, and the key's cell has seen them by the write barrier, before the manager's lock is taken.
+//! No cell is made while it is held: making one may sweep, and sweeping may drop what asks for the lock. Whoever is woken is woken
+//! after it was let go.
+//!
+//! What a key's queue holds is marked by the key's cell, so that a collection of young cells looks at changed keys only. Leased
+//! segments, answers on their way and code segments are roots.
+//!
+//! All natives are [`Guard::None`](kumi_vm::Guard::None).
+#![deny(missing_docs)]
+
+mod about;
+mod clock;
+mod keys;
+mod put;
+mod run;
+mod state;
+mod wait;
+mod watch;
+
+use kumi_vm::*;
+
+/// Registers this floor's natives.
+pub fn register(cx: &mut Cx) {
+    state::boot(cx);
+    for table in [about::TABLE, clock::TABLE, keys::TABLE, put::TABLE, run::TABLE, state::TABLE, wait::TABLE, watch::TABLE] {
+        cx.natives(table);
+    }
+}
+
+/// A row of a table: an intrinsic that locks nothing.
+const fn leaf(name: &'static str, args: u8, f: NativeFn) -> NativeDef {
+    intrinsic(name, args, args as i8, f).guard(Guard::None)
+}

@@ -1,0 +1,67 @@
+//! Puts and updates.
+
+use crate::keys::with_key;
+use crate::state::{Cell, made};
+use crate::{clock, leaf};
+use kumi_segments::{New, Stored, Time};
+use kumi_vm::*;
+
+pub static TABLE: &[NativeDef] =
+    &[leaf("__seg_put", 3, put), leaf("__seg_put_timed", 5, put_timed), leaf("__seg_limit", 2, limit), leaf("__seg_own", 1, own)];
+
+/// Bits that say how something is put.
+pub const OWNED: i64 = 1;
+pub const UPDATE: i64 = 2;
+
+/// What the arguments say of a put: value, bits, delay and time to live in nanoseconds (nil: none).
+pub fn new_of(value: Value, bits: i64, delay: Value, ttl: Value) -> New<Cell> {
+    let ns = |v: Value| v.as_fix().and_then(|n| Time::try_from(n).ok());
+    let not_before = ns(delay).map(|d| clock::now().saturating_add(d));
+    New { value: Cell(value), owned: bits & OWNED != 0, not_before, ttl: ns(ttl) }
+}
+
+/// `__seg_put(key, value, bits)`: the segment's index; nil: the queue is full.
+fn put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    store(cx, a[0], a[1], a[2], Value::NIL, Value::NIL)
+}
+/// `__seg_put_timed(key, value, bits, delay, ttl)`: the same; true: it enters later.
+fn put_timed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    store(cx, a[0], a[1], a[2], a[3], a[4])
+}
+#[inline]
+fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> R {
+    let made = made(cx)?;
+    let bits = bits.as_fix().unwrap_or(0);
+    let new = new_of(value, bits, delay, ttl);
+    let timed = new.not_before.is_some() || new.ttl.is_some();
+    let (stored, woken) = with_key(cx, made, key, value, |inner, id| {
+        let now = if timed { clock::now() } else { inner.now() };
+        inner.act(|m, w| match bits & UPDATE != 0 {
+            true => m.update(now, id, new, w).map(Stored::At),
+            false => m.put(now, id, new, w).ok(),
+        })
+    })?;
+    woken.wake(cx);
+    Ok(match stored {
+        Some(Stored::At(index)) => cx.uint(index),
+        Some(Stored::Later) => Value::TRUE,
+        None => Value::NIL,
+    })
+}
+/// `__seg_own(value)`
+fn own(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.heap.publish(a[0]);
+    Ok(a[0])
+}
+/// `__seg_limit(key, limit)`: 0: none.
+fn limit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let limit = cx.arg_i64(a, 1)?;
+    let limit = std::num::NonZeroUsize::new(usize::try_from(limit).unwrap_or(0));
+    let ((), woken) = with_key(cx, made, a[0], Value::NIL, |inner, id| {
+        let now = inner.now();
+        inner.act(|m, w| m.set_limit(now, id, limit, w))
+    })?;
+    woken.wake(cx);
+    Ok(Value::NIL)
+}

@@ -1,0 +1,503 @@
+//! Code segments: they wait for their inputs, are handed to runners, and commit.
+//!
+//! **Invariant.** A run is waiting, ready, or in the hands of a runner. What it took stands under open leases until it commits or
+//! is given up; its outputs are kept here until then. Before a runner gets a run there is a spare one, idle or coming: so a run
+//! that blocks holds up nobody, and whoever completes a run need not start a runner.
+
+use crate::keys::{Named, known, named};
+use crate::put::{UPDATE, new_of};
+use crate::state::{Cell, Local, Made, Woken, made};
+use crate::wait::{fail, kind, not_shared, stale};
+use crate::{clock, leaf};
+use kumi_segments::{Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
+use kumi_vm::*;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+pub static TABLE: &[NativeDef] = &[
+    leaf("__seg_plan", 4, plan),
+    leaf("__seg_start", 2, start),
+    leaf("__seg_next", 0, next),
+    leaf("__seg_input", 2, input),
+    leaf("__seg_output", 6, output),
+    leaf("__seg_take_over", 3, take_over),
+    leaf("__seg_commit", 1, commit),
+    leaf("__seg_give_up", 2, give_up),
+    leaf("__seg_cancel", 1, cancel),
+    leaf("__seg_runs", 0, counts),
+    leaf("__seg_runner_gone", 0, runner_gone),
+    leaf("__seg_settled", 0, settled),
+];
+
+/// How many idle runners are kept.
+const IDLE: usize = 8;
+
+/// The runs of a node.
+#[derive(Default)]
+pub struct Runs {
+    runs: Vec<Option<Box<Run>>>,
+    free: Vec<u32>,
+    ready: VecDeque<u32>,
+    idle: Vec<Waker>,
+    /// Runners that were started or woken and have not come for a run yet.
+    coming: usize,
+    /// Runners that have a run.
+    busy: usize,
+    /// Tasks that wait until nothing is ready or running.
+    settling: Vec<Waker>,
+}
+
+/// One code segment.
+struct Run {
+    /// The object.
+    object: Value,
+    /// The plan by which it was started.
+    plan: Value,
+    request: Option<RequestId>,
+    inputs: SmallVec<[Got; 1]>,
+    outputs: Vec<(Value, Output<Cell>)>,
+    /// A runner has it.
+    runs: bool,
+}
+
+/// What a run was given.
+struct Got {
+    index: u64,
+    value: Value,
+    lease: Option<LeaseId>,
+    owned: bool,
+    changed: bool,
+    deliveries: u32,
+}
+
+impl Runs {
+    /// The run of this number is complete: whom to wake.
+    pub fn is_ready(&mut self, run: u32) -> Option<Waker> {
+        self.runs.get(run as usize)?.as_ref()?;
+        self.ready.push_back(run);
+        self.wake_idle()
+    }
+    fn wake_idle(&mut self) -> Option<Waker> {
+        while let Some(w) = self.idle.pop() {
+            if !w.is_spent() {
+                self.coming += 1;
+                return Some(w);
+            }
+        }
+        None
+    }
+    fn add(&mut self, run: Box<Run>) -> u32 {
+        match self.free.pop() {
+            Some(i) => {
+                if let Some(slot) = self.runs.get_mut(i as usize) {
+                    *slot = Some(run);
+                }
+                i
+            }
+            None => {
+                self.runs.push(Some(run));
+                (self.runs.len() - 1) as u32
+            }
+        }
+    }
+    fn remove(&mut self, run: u32) -> Option<Box<Run>> {
+        let r = self.runs.get_mut(run as usize)?.take()?;
+        self.free.push(run);
+        Some(r)
+    }
+    fn get(&mut self, run: u32, object: Value) -> Option<&mut Run> {
+        self.runs.get_mut(run as usize)?.as_deref_mut().filter(|r| r.object == object)
+    }
+    /// Everything is a root: runs are few, or they wait.
+    pub fn each_value(&self, mut f: impl FnMut(Value)) {
+        for r in self.runs.iter().flatten() {
+            f(r.object);
+            f(r.plan);
+            r.inputs.iter().for_each(|g| f(g.value));
+            r.outputs.iter().for_each(|(key, o)| {
+                f(*key);
+                f(o.new.value.0);
+            });
+        }
+    }
+    /// The child of a fork has none of its parent's threads: what it runs is its own affair.
+    /// What its code segments had asked for.
+    pub fn forked(&mut self) -> Vec<RequestId> {
+        std::mem::take(self).runs.into_iter().flatten().filter_map(|r| r.request).collect()
+    }
+    /// The task does not wait for a run any more: did it?
+    fn leave_idle(&mut self, task: u64) -> bool {
+        let n = self.idle.len();
+        self.idle.retain(|w| w.ticket().task != task);
+        self.idle.len() < n
+    }
+    fn is_settled(&self) -> bool {
+        self.ready.is_empty() && self.busy == 0
+    }
+    fn wake_settling(&mut self, woken: &mut Woken) {
+        if self.is_settled() {
+            self.settling.drain(..).for_each(|w| woken.add(Some(w)));
+        }
+    }
+}
+
+/// How the objects of a class are started: inputs, and the instance variables that show their values.
+struct Plan {
+    inputs: SmallVec<[(Value, Kind, Option<u64>); 2]>,
+    names: SmallVec<[Sym; 2]>,
+}
+impl Payload for Plan {
+    fn trace(&self, m: &mut Marker) {
+        self.inputs.iter().for_each(|i| m.mark(i.0));
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+
+/// `__seg_plan(names, keys, kinds, afters)`
+fn plan(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let list = |i: usize| a[i].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    let (names, keys, kinds, afters) = (list(0), list(1), list(2), list(3));
+    let mut p = Plan { inputs: SmallVec::new(), names: SmallVec::new() };
+    for (i, key) in keys.iter().enumerate() {
+        let n = named(cx, made, *key)?;
+        let at = |l: &[Value]| l.get(i).copied().unwrap_or(Value::NIL);
+        p.inputs.push((n.cell, kind(at(&kinds)), at(&afters).as_fix().and_then(|x| u64::try_from(x).ok())));
+        if let Some(y) = at(&names).as_sym() {
+            p.names.push(y);
+        }
+    }
+    let cells: Vec<Value> = p.inputs.iter().map(|i| i.0).collect();
+    let v = cx.data(cx.k.object, p);
+    cx.heap.before_store_all(v, &cells);
+    Ok(v)
+}
+fn run_of(cx: &mut Cx, object: Value) -> u32 {
+    let y = run_name(cx);
+    cx.ivar_get(object, y).as_fix().and_then(|i| u32::try_from(i).ok()).unwrap_or(u32::MAX)
+}
+fn run_name(cx: &mut Cx) -> Sym {
+    cx.intern("@__run")
+}
+
+/// `__seg_start(object, plan)`: its run begins when its inputs are there.
+fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let (object, plan) = (a[0], a[1]);
+    let Some(p) = plan.as_data::<Plan>() else { return Err(cx.type_error("no plan of a code segment")) };
+    cx.heap.publish(object);
+    cx.heap.publish(plan);
+    let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
+    loop {
+        inputs.clear();
+        for (cell, kind, after) in &p.inputs {
+            let key = named(cx, made, *cell)?.id;
+            inputs.push(Input { key, kind: *kind, after: *after });
+        }
+        let mut inner = made.shared.lock();
+        if let Some(i) = inputs.iter().position(|i| !inner.node.manager().knows(i.key)) {
+            drop(inner);
+            // The manager has forgotten it.
+            known(cx, made, Named { id: inputs[i].key, cell: p.inputs[i].0 })?;
+            continue;
+        }
+        let run = Run { object, plan, request: None, inputs: SmallVec::new(), outputs: Vec::new(), runs: false };
+        let run = inner.runs.add(Box::new(run));
+        let mut woken = Woken::default();
+        if inputs.is_empty() {
+            let w = inner.runs.is_ready(run);
+            woken.add(w);
+        } else {
+            let now = inner.now();
+            let (stood, w) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, Waiter::Local(Local::Code(run)), w));
+            woken = w;
+            match stood {
+                Ok(id) => {
+                    if let Some(r) = inner.runs.get(run, object) {
+                        r.request = Some(id);
+                    }
+                }
+                Err(s) => {
+                    inner.runs.remove(run);
+                    drop(inner);
+                    woken.wake(cx);
+                    return Err(stale(cx, inputs.get(s.input).and_then(|i| i.after).unwrap_or(0), s));
+                }
+            }
+        }
+        let spare = inner.runs.coming > 0 || !inner.runs.idle.is_empty() || inner.runs.busy > 0;
+        if !spare {
+            inner.runs.coming += 1;
+        }
+        drop(inner);
+        woken.wake(cx);
+        let y = run_name(cx);
+        let _l = cx.lock_objects(object, &[]);
+        cx.ivar_set(object, y, Value::fix(i64::from(run)));
+        // True: the library starts the first runner.
+        return Ok(Value::bool(!spare));
+    }
+}
+
+/// `__seg_next()`: a code segment that is ready, its inputs set; true: another runner is to be started first; nil: the runner is
+/// not needed any more.
+fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let waker = cx.waker();
+    let mut inner = made.shared.lock();
+    let runs = &mut inner.runs;
+    if runs.leave_idle(waker.ticket().task) {
+        // Something else has ended its wait.
+        runs.coming += 1;
+    }
+    if runs.ready.is_empty() {
+        runs.coming = runs.coming.saturating_sub(1);
+        if runs.idle.len() < IDLE {
+            runs.idle.push(waker);
+            drop(inner);
+            return Err(cx.park(u64::MAX));
+        }
+        drop(inner);
+        cx.no_wait();
+        return Ok(Value::NIL);
+    }
+    if runs.coming <= 1 && runs.idle.is_empty() {
+        // This one came; nobody else does.
+        runs.coming += 1;
+        drop(inner);
+        cx.no_wait();
+        return Ok(Value::TRUE);
+    }
+    let Some(run) = runs.ready.pop_front() else { unreachable!("it was looked at under the lock") };
+    runs.coming = runs.coming.saturating_sub(1);
+    runs.busy += 1;
+    let request = runs.runs.get_mut(run as usize).and_then(|r| r.as_mut()).and_then(|r| {
+        r.runs = true;
+        r.request.take()
+    });
+    let claimed = request.and_then(|id| inner.act(|m, _| m.claim(id)).0);
+    let Some(r) = inner.runs.runs.get_mut(run as usize).and_then(|r| r.as_mut()) else { unreachable!("ready runs are there") };
+    if let Some(Claimed::Answers(answers)) = claimed {
+        for a in answers {
+            let s = a.segment;
+            let (owned, changed) = (s.owned, s.changed);
+            r.inputs.push(Got { index: s.index, value: s.value.0, lease: a.lease, owned, changed, deliveries: s.deliveries });
+        }
+    }
+    let (object, plan) = (r.object, r.plan);
+    let values: SmallVec<[Value; 4]> = r.inputs.iter().map(|g| g.value).collect();
+    let refused = r.inputs.iter().any(|g| g.owned && g.lease.is_none());
+    drop(inner);
+    cx.no_wait();
+    if let Some(p) = plan.as_data::<Plan>() {
+        let _l = cx.lock_objects(object, &[]);
+        for (y, v) in p.names.iter().zip(&values) {
+            cx.ivar_set(object, *y, if refused { Value::NIL } else { *v });
+        }
+        let y = run_name(cx);
+        cx.ivar_set(object, y, Value::fix(i64::from(run)));
+    }
+    Ok(object)
+}
+
+fn with_run<T>(cx: &mut Cx, made: &'static Made, object: Value, f: impl FnOnce(&mut Run) -> T) -> Result<T, Exit> {
+    let run = run_of(cx, object);
+    let mut inner = made.shared.lock();
+    match inner.runs.get(run, object).filter(|r| r.runs) {
+        Some(r) => Ok(f(r)),
+        None => {
+            drop(inner);
+            Err(fail(cx, "Kumihimo::Segments::NotRunning", "the code segment does not run"))
+        }
+    }
+}
+/// `__seg_input(object, i)`: [key, index, value, owned, changed, deliveries, taken]; nil: it has no such input.
+fn input(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let i = cx.arg_i64(a, 1)?;
+    let got = with_run(cx, made, a[0], |r| {
+        let g = usize::try_from(i).ok().and_then(|i| r.inputs.get(i))?;
+        Some((r.plan, g.index, g.value, g.owned, g.changed, g.deliveries, g.lease.is_some()))
+    })?;
+    let Some((plan, index, value, owned, changed, deliveries, taken)) = got else { return Ok(Value::NIL) };
+    if owned && !taken {
+        return Err(not_shared(cx));
+    }
+    let key = plan.as_data::<Plan>().and_then(|p| p.inputs.get(i as usize)).map_or(Value::NIL, |x| x.0);
+    let deliveries = Value::fix(i64::from(deliveries));
+    let parts = [key, cx.uint(index), value, Value::bool(owned), Value::bool(changed), deliveries, Value::bool(taken)];
+    Ok(cx.array(&parts))
+}
+/// `__seg_output(object, key, value, bits, delay, ttl)`: put when the run commits.
+fn output(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let key = named(cx, made, a[1])?;
+    cx.heap.publish(a[2]);
+    let bits = a[3].as_fix().unwrap_or(0);
+    let new = new_of(a[2], bits, a[4], a[5]);
+    with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
+    Ok(Value::NIL)
+}
+/// `__seg_take_over(object, i, value)`: the input's value is another object from now on, which comes back if the run fails.
+fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let i = cx.arg_i64(a, 1)?;
+    cx.heap.publish(a[2]);
+    with_run(cx, made, a[0], |r| {
+        if let Some(g) = usize::try_from(i).ok().and_then(|i| r.inputs.get_mut(i)) {
+            g.value = a[2];
+        }
+    })?;
+    Ok(Value::NIL)
+}
+/// Takes a run out of its runner's hands.
+fn end(cx: &mut Cx, made: &'static Made, object: Value) -> Option<Box<Run>> {
+    let run = run_of(cx, object);
+    let mut inner = made.shared.lock();
+    inner.runs.get(run, object).filter(|r| r.runs)?;
+    inner.runs.busy = inner.runs.busy.saturating_sub(1);
+    // It comes for the next one.
+    inner.runs.coming += 1;
+    inner.runs.remove(run)
+}
+/// `__seg_commit(object)`: its outputs appear, its inputs are gone, in one step.
+fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(run) = end(cx, made, a[0]) else { return Ok(Value::FALSE) };
+    let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
+    let mut outputs: SmallVec<[Output<Cell>; 2]> = SmallVec::new();
+    for (cell, mut o) in run.outputs {
+        cx.heap.before_store(cell, o.new.value.0);
+        if !made.shared.lock().node.manager().knows(o.key) {
+            o.key = known(cx, made, Named { id: o.key, cell })?.id;
+        }
+        outputs.push(o);
+    }
+    let mut woken = Woken::default();
+    {
+        let mut inner = made.shared.lock();
+        if !leases.is_empty() || !outputs.is_empty() {
+            let timed = outputs.iter().any(|o| o.new.ttl.is_some() || o.new.not_before.is_some());
+            let now = if timed { clock::now() } else { inner.now() };
+            let (done, w) = inner.act(|m, w| m.commit(now, &leases, outputs, w));
+            debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
+            woken = w;
+        }
+        inner.runs.wake_settling(&mut woken);
+    }
+    woken.wake(cx);
+    Ok(Value::TRUE)
+}
+/// `__seg_give_up(object, dead)`: nothing is put; what it took comes back. `dead`: a key to which it goes instead, nil: none.
+fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(run) = end(cx, made, a[0]) else { return Ok(Value::FALSE) };
+    let dead = match a[1].as_array() {
+        Some(l) => {
+            let l = l.seen().to_vec();
+            match (l.first(), l.get(1)) {
+                (Some(key), Some(value)) => Some((named(cx, made, *key)?, *value)),
+                _ => None,
+            }
+        }
+        None => None,
+    };
+    let mut woken = Woken::default();
+    if let Some((key, letter)) = dead {
+        cx.heap.before_store(key.cell, letter);
+        let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
+        let mut inner = made.shared.lock();
+        let now = inner.now();
+        let new = New::shared(Cell(letter));
+        let (done, w) = inner.act(|m, w| m.commit(now, &leases, [Output { key: key.id, update: false, new }], w));
+        debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
+        woken = w;
+        inner.runs.wake_settling(&mut woken);
+    } else {
+        give_back(cx, made, &run, &mut woken);
+    }
+    woken.wake(cx);
+    Ok(Value::TRUE)
+}
+fn give_back(cx: &mut Cx, made: &'static Made, run: &Run, woken: &mut Woken) {
+    let plan = run.plan.as_data::<Plan>();
+    for (i, g) in run.inputs.iter().enumerate() {
+        if let Some(cell) = plan.and_then(|p| p.inputs.get(i)).map(|x| x.0) {
+            cx.heap.before_store(cell, g.value);
+        }
+    }
+    let mut inner = made.shared.lock();
+    // The last first, so that takes that wait see the queue as it was.
+    for g in run.inputs.iter().rev() {
+        let Some(lease) = g.lease else { continue };
+        let now = inner.now();
+        let (_, w) = inner.act(|m, w| m.give_back(now, lease, g.owned.then_some(Cell(g.value)), w));
+        woken.join(w);
+    }
+    inner.runs.wake_settling(woken);
+}
+/// `__seg_cancel(object)`: it waits no more. False: it is running, or over.
+fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let run = run_of(cx, a[0]);
+    let mut woken = Woken::default();
+    {
+        let mut inner = made.shared.lock();
+        let Some(r) = inner.runs.get(run, a[0]).filter(|r| !r.runs) else { return Ok(Value::FALSE) };
+        let request = r.request;
+        inner.runs.ready.retain(|x| *x != run);
+        if let Some(id) = request {
+            let now = inner.now();
+            let (_, w) = inner.act(|m, w| m.leave(now, id, w));
+            woken = w;
+        }
+        inner.runs.remove(run);
+        inner.runs.wake_settling(&mut woken);
+    }
+    woken.wake(cx);
+    Ok(Value::TRUE)
+}
+/// `__seg_runs()`: [waiting, ready, running, idle runners]
+fn counts(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let (all, ready, busy, idle) = {
+        let inner = made.shared.lock();
+        let r = &inner.runs;
+        (r.runs.len() - r.free.len(), r.ready.len(), r.busy, r.idle.len())
+    };
+    let n = |n: usize| Value::fix(n as i64);
+    Ok(cx.array(&[n(all.saturating_sub(ready + busy)), n(ready), n(busy), n(idle)]))
+}
+/// `__seg_runner_gone()`: the running task is no runner any more, or one could not be started. True: another is needed.
+fn runner_gone(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let me = cx.task.id();
+    let mut inner = made.shared.lock();
+    let runs = &mut inner.runs;
+    if !runs.leave_idle(me) {
+        runs.coming = runs.coming.saturating_sub(1);
+    }
+    let needed = runs.coming == 0 && runs.idle.is_empty() && (!runs.ready.is_empty() || runs.busy > 0);
+    if needed {
+        runs.coming += 1;
+    }
+    Ok(Value::bool(needed))
+}
+/// `__seg_settled()`: waits until no code segment is ready or running.
+fn settled(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let waker = cx.waker();
+    {
+        let mut inner = made.shared.lock();
+        if !inner.runs.is_settled() {
+            inner.runs.settling.retain(|w| !w.is_spent());
+            inner.runs.settling.push(waker);
+            drop(inner);
+            return Err(cx.park(u64::MAX));
+        }
+    }
+    cx.no_wait();
+    Ok(Value::NIL)
+}

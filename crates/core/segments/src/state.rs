@@ -1,0 +1,193 @@
+//! The runtime's manager, and what the natives know beside it.
+//!
+//! **Invariant.** Everything behind [`Shared`]'s lock refers to published cells only. See the crate's for who marks what.
+
+use crate::run::Runs;
+use kumi_segments::{Both, KeyId, Manager, Node, NodeOptions, Time, Waiter};
+use kumi_vm::*;
+use parking_lot::{Mutex, MutexGuard};
+use slotmap::SecondaryMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+/// A segment's value on its own node.
+#[derive(Clone, Copy)]
+pub struct Cell(pub Value);
+
+/// Who waits on this node.
+#[derive(Clone)]
+pub enum Local {
+    /// A task, or several in turn.
+    Task(Arc<Bell>),
+    /// A code segment: its run's number.
+    Code(u32),
+}
+
+/// Whom to wake. Set by whoever is about to park, under the manager's lock.
+#[derive(Default)]
+pub struct Bell(Mutex<Option<Waker>>);
+
+impl Bell {
+    pub fn set(&self, w: Waker) {
+        *self.0.lock() = Some(w);
+    }
+    pub fn take(&self) -> Option<Waker> {
+        self.0.lock().take()
+    }
+}
+
+pub type Keeper = Manager<Cell, Waiter<Local>>;
+pub type Waking<'a, 'b> = Both<'a, &'b mut dyn FnMut(&Local)>;
+
+/// See the module.
+pub struct Inner {
+    pub node: Node<Cell, Local>,
+    /// The cell of each key, by which its values are marked.
+    pub anchors: SecondaryMap<KeyId, Value>,
+    pub runs: Runs,
+    pub clock: crate::clock::Clock,
+}
+
+/// The manager behind its lock. Cells that take part in marking hold it.
+pub struct Shared(Mutex<Inner>);
+// SAFETY: it refers to published cells only, which are kept alive as the crate says.
+unsafe impl Send for Shared {}
+// SAFETY: as above; everything is behind the lock.
+unsafe impl Sync for Shared {}
+
+/// Who is to be woken once the lock is let go.
+#[derive(Default)]
+#[must_use]
+pub struct Woken(SmallVec<[Waker; 2]>);
+
+impl Woken {
+    /// Wakes them, from a native.
+    #[inline]
+    pub fn wake(self, cx: &mut Cx) {
+        for w in self.0 {
+            if !w.is_spent() {
+                cx.wake(w.ticket());
+            }
+        }
+    }
+    /// Wakes them, from anywhere.
+    pub fn wake_outside(self) {
+        self.0.iter().for_each(Waker::wake);
+    }
+    pub fn add(&mut self, w: Option<Waker>) {
+        self.0.extend(w);
+    }
+    pub fn join(&mut self, other: Woken) {
+        self.0.extend(other.0);
+    }
+}
+
+impl Shared {
+    #[inline]
+    pub fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock()
+    }
+}
+
+impl Inner {
+    /// The time, where anything here depends on it.
+    #[inline]
+    pub fn now(&self) -> Time {
+        if self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
+    }
+    /// Changes the manager. Code segments that are complete become ready; tasks are woken by what comes back.
+    #[inline]
+    pub fn act<T>(&mut self, f: impl FnOnce(&mut Keeper, &mut Waking) -> T) -> (T, Woken) {
+        let mut woken = Woken::default();
+        let (node, runs) = (&mut self.node, &mut self.runs);
+        let mut ring = |w: &Local| match w {
+            Local::Task(bell) => woken.add(bell.take()),
+            Local::Code(run) => woken.add(runs.is_ready(*run)),
+        };
+        let done = node.with(&mut ring as &mut dyn FnMut(&Local), f);
+        if let Some(at) = self.node.manager().next_deadline() {
+            woken.add(self.clock.earlier(at));
+        }
+        (done, woken)
+    }
+}
+
+/// What the natives of one runtime share.
+#[derive(Default)]
+pub struct State {
+    made: OnceLock<Made>,
+}
+
+/// What the library handed over when it was loaded.
+pub struct Made {
+    pub shared: Arc<Shared>,
+    pub key_class: Gc<ClassObj>,
+    /// The object that marks the keys' cells.
+    pub root: Value,
+    /// Says that nothing is there.
+    pub none: Value,
+}
+// SAFETY: the cells are kept alive for the runtime's life, and classes are shared.
+unsafe impl Send for Made {}
+// SAFETY: as above.
+unsafe impl Sync for Made {}
+
+/// Marks the cells of keys.
+pub struct Root(Arc<Shared>);
+impl Payload for Root {
+    fn trace(&self, m: &mut Marker) {
+        for v in self.0.lock().anchors.values() {
+            m.mark(*v);
+        }
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+
+/// What is shared, once the library is loaded.
+#[inline]
+pub fn made(cx: &mut Cx) -> Result<&'static Made, Exit> {
+    match cx.shared_state::<State>().made.get() {
+        Some(m) => Ok(m),
+        None => Err(cx.runtime_error("kumihimo/segments is not loaded")),
+    }
+}
+
+/// `__seg_setup(class of keys, object)`: the library is being loaded; the object stands for nothing.
+fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let key_class = cx.arg_class(a, 0)?;
+    let seed = cx.hash_seed;
+    let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
+    let node = Node::new(seed, incarnation, NodeOptions::default());
+    let inner = Inner { node, anchors: SecondaryMap::new(), runs: Runs::default(), clock: Default::default() };
+    let shared = Arc::new(Shared(Mutex::new(inner)));
+    let root = cx.data(cx.k.object, Root(shared.clone()));
+    cx.keep(root);
+    cx.keep(a[1]);
+    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1] });
+    Ok(Value::NIL)
+}
+
+/// Marks what no key's cell marks, and begins anew in a fork's child.
+pub fn boot(cx: &mut Cx) {
+    cx.boot().tracers.push(|cx, m| {
+        if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
+            let inner = made.shared.lock();
+            inner.node.manager().each_loose_value(|v| m.mark(v.0));
+            inner.runs.each_value(|v| m.mark(v));
+        }
+    });
+    cx.boot().fork_hooks.push(|cx| {
+        if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
+            let mut inner = made.shared.lock();
+            for id in inner.runs.forked() {
+                let now = inner.now();
+                // Nobody of the child waits.
+                drop(inner.act(|m, w| m.leave(now, id, w)).1);
+            }
+        }
+    });
+}
+
+pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 2, setup)];

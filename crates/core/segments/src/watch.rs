@@ -1,0 +1,94 @@
+//! Watching a key.
+
+use crate::keys::with_key;
+use crate::leaf;
+use crate::state::{Bell, Local, Shared, made};
+use kumi_segments::{Waiter, WatchId, What};
+use kumi_vm::*;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+pub static TABLE: &[NativeDef] = &[leaf("__seg_watch", 2, watch), leaf("__seg_watch_next", 2, next), leaf("__seg_unwatch", 1, unwatch)];
+
+struct Watch {
+    shared: Arc<Shared>,
+    bell: Arc<Bell>,
+    id: Mutex<Option<WatchId>>,
+}
+impl Payload for Watch {
+    fn shares(&self) -> bool {
+        true
+    }
+}
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.get_mut().take() {
+            drop(self.shared.lock().act(|m, _| m.unwatch(id)).1);
+        }
+    }
+}
+
+/// `__seg_watch(key, most)`: keeps so many events at most.
+fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let most = usize::try_from(cx.arg_i64(a, 1)?).unwrap_or(1);
+    let v = cx.data(cx.k.object, Watch { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None) });
+    let id = with_key(cx, made, a[0], Value::NIL, |inner, key| inner.act(|m, _| m.watch(key, most)).0)?;
+    if let Some(w) = v.as_data::<Watch>() {
+        *w.id.lock() = id;
+    }
+    Ok(v)
+}
+/// `__seg_watch_next(watch, deadline)`: [what, index, value, missed]; the object that stands for nothing: none came in time; nil: the
+/// watch is over.
+fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(w) = a[0].as_data::<Watch>() else { return Ok(Value::NIL) };
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    let waker = cx.waker();
+    let event = {
+        let mut inner = made.shared.lock();
+        let Some(id) = *w.id.lock() else {
+            drop(inner);
+            cx.no_wait();
+            return Ok(Value::NIL);
+        };
+        let waiter = Waiter::Local(Local::Task(w.bell.clone()));
+        let (event, _) = inner.act(|m, _| m.next_event(id, Some(waiter)));
+        if event.is_none() {
+            w.bell.set(waker);
+        }
+        event
+    };
+    let Some(e) = event else {
+        if until != u64::MAX && now_ns() >= until {
+            cx.no_wait();
+            return Ok(made.none);
+        }
+        return Err(cx.park(until));
+    };
+    cx.no_wait();
+    let what = cx.sym(match e.what {
+        What::Put => "put",
+        What::Update => "update",
+        What::Taken => "take",
+        What::Back => "back",
+        What::Ended => "end",
+    });
+    let parts = [what, cx.uint(e.index), e.value.map_or(Value::NIL, |c| c.0), cx.uint(e.missed)];
+    Ok(cx.array(&parts))
+}
+/// `__seg_unwatch(watch)`
+fn unwatch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    if let Some(w) = a[0].as_data::<Watch>() {
+        let id = w.id.lock().take();
+        if let Some(id) = id {
+            drop(made.shared.lock().act(|m, _| m.unwatch(id)).1);
+        }
+        if let Some(waiting) = w.bell.take() {
+            cx.wake(waiting.ticket());
+        }
+    }
+    Ok(Value::NIL)
+}

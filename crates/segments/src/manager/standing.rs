@@ -1,0 +1,38 @@
+//! Requests of those who hold on to them, whether they are answered at once or later.
+
+use super::request::Want;
+use super::{Hold, Input, KeyId, Kind, Manager, New, RequestId, Stale, Time, Wake};
+use smallvec::SmallVec;
+
+impl<V: Clone, W> Manager<V, W> {
+    /// As [`get`](Self::get), but the answer stands until it is claimed even when everything is there at once: `wake` may hear of
+    /// the waiter before this returns.
+    ///
+    /// # Errors
+    /// An index to look behind that was not given out yet.
+    pub fn stand(&mut self, now: Time, inputs: &[Input], hold: Hold, waiter: W, wake: &mut impl Wake<W>) -> Result<RequestId, Stale> {
+        self.catch_up(now, wake);
+        self.check(inputs)?;
+        match self.choose(inputs) {
+            Ok(at) => {
+                let got = self.grab(now, inputs, &at, hold);
+                let id = self.wait(waiter, hold, Want::Answers(SmallVec::new()), KeyId::default());
+                self.answer(id, Want::Answers(got), wake);
+                self.settle(now, wake);
+                Ok(id)
+            }
+            Err(missing) => {
+                let takes = inputs.iter().any(|i| i.kind == Kind::Take);
+                Ok(self.wait(waiter, hold, Want::Inputs(inputs.into(), takes), missing))
+            }
+        }
+    }
+    /// A put that waits for room, or has it at once. `None`: it only waits for room.
+    pub fn stand_for_room(&mut self, now: Time, key: KeyId, new: Option<New<V>>, waiter: W, wake: &mut impl Wake<W>) -> RequestId {
+        self.catch_up(now, wake);
+        let id = self.wait_for_room(key, new, waiter);
+        self.unsettled.push(key);
+        self.settle(now, wake);
+        id
+    }
+}

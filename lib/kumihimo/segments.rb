@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+# Data segments under keys, and code segments that run when their data is there. docs/SEGMENTS.md is the guide.
+require "kumihimo/segments/errors"
+require "kumihimo/segments/segment"
+require "kumihimo/segments/value"
+require "kumihimo/segments/calls"
+require "kumihimo/segments/key"
+require "kumihimo/segments/manager"
+require "kumihimo/segments/watch"
+require "kumihimo/segments/runner"
+require "kumihimo/segments/code_segment"
+require "kumihimo/segments/repetition"
+
+module Kumihimo
+  module Segments
+    # What natives answer when nothing is there.
+    NOTHING = Object.new.freeze
+    private_constant :NOTHING
+
+    # Stands at the end of a key that was closed.
+    class EndOfKey
+      def inspect = "#<#{self.class}>"
+    end
+    END_OF_KEY = EndOfKey.new.freeze
+
+    __seg_setup(Key, NOTHING)
+    LOCAL = Manager.__send__(:new)
+    private_constant :LOCAL
+
+    class << self
+      # This node's data segment manager.
+      def local = LOCAL
+
+      # Runs the block, in a code segment, when all that it names is there; its values are the block's arguments, takes first. Inside,
+      # `put`, `update` and `flip` are those of the code segment. Gives the code segment.
+      #
+      #   Kumihimo::Segments.when(take: "order", peek: "rates") { |order, rates| put "bill", order.bill(rates) }
+      def when(take: [], peek: [], &block)
+        raise ArgumentError, "Segments.when needs a block" unless block
+        BlockSegment.new(Array(take), Array(peek), block).start
+      end
+
+      # Waits until no code segment is ready or running. Those that wait for inputs are not waited for.
+      def settle
+        __seg_settled
+        self
+      end
+
+      # Counts: code segments waiting, ready and running, idle runners; keys, requests, leases, bytes of tables.
+      def stat
+        waiting, ready, running, idle = __seg_runs
+        keys, requests, leases, bytes, = __seg_totals
+        { waiting:, ready:, running:, idle_runners: idle, keys:, requests:, leases:, bytes: }
+      end
+    end
+  end
+end

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    class Error < StandardError; end
+
+    # Nothing came in time.
+    class TimeoutError < Error; end
+
+    # An owned segment can be taken, not peeked at.
+    class NotShared < Error; end
+
+    # An index that this manager has not given out: of an earlier incarnation, or made up.
+    class StaleIndex < Error; end
+
+    # The code segment does not run: its inputs and outputs are there in `run` only.
+    class NotRunning < Error; end
+
+    # Somebody else may have the segment: the lease was over.
+    class LeaseOver < Error; end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    # Runs of a code segment one after another, or several at a time.
+    class Repetition
+      # How many runs have ended.
+      attr_reader :count
+
+      def initialize(parallel, enough, &make)
+        raise ArgumentError, "parallel: is a positive Integer" unless parallel.is_a?(Integer) && parallel.positive?
+        @make = make
+        @enough = enough
+        @lock = Mutex.new
+        @live = []
+        @over = Thread::Queue.new
+        @count = 0
+        parallel.times { start }
+      end
+
+      # No more runs are begun; those that wait for inputs wait no more.
+      def stop
+        waiting = @lock.synchronize do
+          @stopped = true
+          @live.dup
+        end
+        waiting.each(&:cancel)
+        @lock.synchronize { @over.close if @live.empty? }
+        self
+      end
+
+      # Waits until there are no more runs. Raises what ended it.
+      def join(timeout: nil)
+        if __same(@over.pop(timeout:), nil) && !@over.closed?
+          raise TimeoutError, "the repetition has not ended within #{timeout} s"
+        end
+        raise @error if @error
+        self
+      end
+
+      def stopped? = !!@stopped
+
+      def __over(segment)
+        ended = segment.__how
+        failed = ended == :failed && !segment.class.__dead_letters
+        enough = ended == :done && @enough && begin
+          @enough.call(segment)
+        rescue StandardError => e
+          @error ||= e
+          failed = true
+        end
+        again = @lock.synchronize do
+          @live.delete(segment)
+          @count += 1 unless ended == :cancelled
+          @error ||= segment.__error if failed
+          @stopped = true if enough || failed
+          @over.close if @stopped && @live.empty?
+          !@stopped
+        end
+        again ? start : stop_rest
+      end
+
+      private
+
+      def start
+        segment = @make.call
+        segment.__repeated(self)
+        @lock.synchronize do
+          return if @stopped
+          @live << segment
+        end
+        segment.start
+      end
+
+      def stop_rest
+        @lock.synchronize { @live.dup }.each(&:cancel)
+      end
+    end
+  end
+end

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    # A segment as it was read: its value, its index under its key, whether its taker may change it (`owned?`), whether it came
+    # back from a run that may have changed it (`changed?`), and how often it was taken.
+    class Segment
+      attr_reader :key, :index, :value, :deliveries
+
+      def initialize(key, index, value, owned, changed, deliveries)
+        @key = key
+        @index = index
+        @value = value
+        @owned = owned
+        @changed = changed
+        @deliveries = deliveries
+      end
+
+      def owned? = @owned
+      def shared? = !@owned
+      def changed? = @changed
+
+      def inspect = "#<#{self.class} #{@key}[#{@index}]#{" owned" if @owned} #{@value.inspect}>"
+    end
+  end
+end

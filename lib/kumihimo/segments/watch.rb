@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    # What happens under a key, from when the watch began, in order. An event has `what` (:put, :update, :take, :back, :end), the
+    # segment's `index`, the `value` of a shared segment that was put, and how many events were `missed` before it: a watch keeps
+    # so many as its limit says.
+    #
+    #   Kumihimo::Segments.local.watch("job").each { |event| puts event.index if event.what == :put }
+    class Watch
+      include Enumerable
+
+      Event = Data.define(:what, :index, :value, :missed)
+
+      private_class_method :new
+
+      def self.__open(key, limit)
+        raise ArgumentError, "a watch's limit is a positive Integer" unless limit.is_a?(Integer) && limit.positive?
+        new(__seg_watch(key, limit))
+      end
+
+      def initialize(core)
+        @core = core
+      end
+
+      # The next event; nil when the watch is closed.
+      def next(timeout: nil)
+        found = __seg_watch_next(@core, KumiSys.deadline(timeout))
+        return nil if __same(found, nil)
+        raise TimeoutError, "no event within #{timeout} s" if __same(found, NOTHING)
+        Event.new(*found)
+      end
+
+      def each
+        return to_enum(:each) unless block_given?
+        while (event = self.next)
+          yield event
+        end
+        self
+      end
+
+      def close
+        __seg_unwatch(@core)
+        nil
+      end
+    end
+  end
+end
