@@ -46,7 +46,9 @@ module Kumihimo
       end
 
       # A new one, started. Arguments are those of `initialize`.
-      def start(...) = new(...).start
+      def start(*arguments, **options, &block)
+        arguments.empty? && options.empty? && !block ? new.start : new(*arguments, **options, &block).start
+      end
 
       # One after another, or `parallel` at a time: each time a run ends a new one is started, until the block, which gets the code
       # segment that has just ended, says true, or a run raises and there are no dead letters. Gives the Repetition.
@@ -79,7 +81,7 @@ module Kumihimo
 
     # Gives an input its key, and the index after which to look, before the start.
     def set_key(name, key, index = nil, after: index)
-      raise Segments::Error, "the code segment is started: its keys stand" if @__run
+      raise Segments::Error, "the code segment is started: its keys stand" if @__started
       inputs = (@__own_inputs ||= self.class.__inputs.map(&:dup))
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
@@ -89,7 +91,8 @@ module Kumihimo
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
-      raise Segments::Error, "a code segment is started once: make another" if @__run
+      raise Segments::Error, "a code segment is started once: make another" if @__started
+      @__started = true
       plan = @__own_inputs ? self.class.__plan_of(@__own_inputs) : self.class.__plan
       Segments.__start_runner if __seg_start(self, plan)
       self
@@ -99,14 +102,15 @@ module Kumihimo
     # It waits no more. False when it runs already, or has ended.
     def cancel
       return false unless __seg_cancel(self)
-      __ended(:cancelled, nil)
+      @__ended = :cancelled
+      @__repetition&.__over(self)
       true
     end
 
     # Waits until its run has ended. Raises what the run has raised.
     def join(timeout: nil)
-      queue = __ending
-      if queue && __same(queue.pop(timeout:), nil) && !@__ended
+      raise Segments::Error, "the code segment is not started" unless @__started
+      unless __seg_join(self, KumiSys.deadline(timeout))
         raise Segments::TimeoutError, "the code segment has not ended within #{timeout} s"
       end
       raise @__error if @__error
@@ -154,20 +158,20 @@ module Kumihimo
     def __perform
       begin
         run
-        done = true
+        @__ended = :done
       rescue Exception => error
         __failed(error)
-        error = nil if error.is_a?(StandardError) || error.is_a?(ScriptError) || error.is_a?(NoMemoryError) || error.is_a?(SystemStackError)
-        raise error if error
+        # What is meant for the thread, ends the thread.
+        raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
       ensure
-        if done
+        if __same(@__ended, :done)
           __seg_commit(self)
-          __ended(:done, nil)
         elsif !@__ended
-          # The thread was killed.
+          # The thread is killed.
+          @__ended = :killed
           __seg_give_up(self, nil)
-          __ended(:killed, nil)
         end
+        @__repetition&.__over(self)
       end
     end
 
@@ -194,14 +198,15 @@ module Kumihimo
       key, most = self.class.__dead_letters
       names = self.class.__inputs
       tries = names.each_index.filter_map { |i| (found = __seg_input(self, i)) && found[6] ? found[5] : nil }.max || 1
+      @__error = error
+      @__ended = :failed
+      __report(error) unless @__quiet || key
       if key && tries >= most
         letter = Segments::Value.shared({ error: "#{error.class}: #{error.message}", tries: tries, inputs: __inputs_for_letter(names) })
         __seg_give_up(self, [key, letter])
       else
         __seg_give_up(self, nil)
       end
-      __report(error) unless @__quiet || key
-      __ended(:failed, error)
     end
 
     def __inputs_for_letter(names)
@@ -216,24 +221,6 @@ module Kumihimo
     def __report(error)
       warn "#{self.class} terminated with exception:\n#{error.full_message(highlight: $stderr.tty?)}"
     end
-
-    def __ended(how, error)
-      @__error = error
-      @__ended = how
-      # `join` makes it under the same lock.
-      queue = ENDING.synchronize { @__queue }
-      queue&.close
-      @__repetition&.__over(self)
-    end
-
-    # A queue that is closed at the end; nil: it is over.
-    def __ending
-      return nil if @__ended
-      ENDING.synchronize { @__ended ? nil : (@__queue ||= Thread::Queue.new) }
-    end
-
-    ENDING = Mutex.new
-    private_constant :ENDING
   end
 
   module Segments

@@ -17,6 +17,7 @@ mod about;
 mod clock;
 mod keys;
 mod put;
+mod quick;
 mod run;
 mod state;
 mod wait;

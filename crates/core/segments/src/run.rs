@@ -12,7 +12,9 @@ use crate::{clock, leaf};
 use kumi_segments::{Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
 use kumi_vm::*;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use rustc_hash::FxHasher;
+use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasherDefault;
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_plan", 4, plan),
@@ -24,6 +26,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_commit", 1, commit),
     leaf("__seg_give_up", 2, give_up),
     leaf("__seg_cancel", 1, cancel),
+    leaf("__seg_join", 2, join),
     leaf("__seg_runs", 0, counts),
     leaf("__seg_runner_gone", 0, runner_gone),
     leaf("__seg_settled", 0, settled),
@@ -37,6 +40,8 @@ const IDLE: usize = 8;
 pub struct Runs {
     runs: Vec<Option<Box<Run>>>,
     free: Vec<u32>,
+    /// The runs of objects, which are their bits: cells do not move.
+    by_object: HashMap<u64, u32, BuildHasherDefault<FxHasher>>,
     ready: VecDeque<u32>,
     idle: Vec<Waker>,
     /// Runners that were started or woken and have not come for a run yet.
@@ -58,6 +63,8 @@ struct Run {
     outputs: Vec<(Value, Output<Cell>)>,
     /// A runner has it.
     runs: bool,
+    /// Tasks that wait for its end.
+    joiners: Vec<Waker>,
 }
 
 /// What a run was given.
@@ -87,7 +94,8 @@ impl Runs {
         None
     }
     fn add(&mut self, run: Box<Run>) -> u32 {
-        match self.free.pop() {
+        let object = run.object.bits();
+        let i = match self.free.pop() {
             Some(i) => {
                 if let Some(slot) = self.runs.get_mut(i as usize) {
                     *slot = Some(run);
@@ -98,15 +106,20 @@ impl Runs {
                 self.runs.push(Some(run));
                 (self.runs.len() - 1) as u32
             }
-        }
+        };
+        self.by_object.insert(object, i);
+        i
     }
     fn remove(&mut self, run: u32) -> Option<Box<Run>> {
         let r = self.runs.get_mut(run as usize)?.take()?;
         self.free.push(run);
+        self.by_object.remove(&r.object.bits());
         Some(r)
     }
-    fn get(&mut self, run: u32, object: Value) -> Option<&mut Run> {
-        self.runs.get_mut(run as usize)?.as_deref_mut().filter(|r| r.object == object)
+    /// The run of an object.
+    fn of(&mut self, object: Value) -> Option<(u32, &mut Run)> {
+        let i = *self.by_object.get(&object.bits())?;
+        Some((i, self.runs.get_mut(i as usize)?.as_deref_mut()?))
     }
     /// Everything is a root: runs are few, or they wait.
     pub fn each_value(&self, mut f: impl FnMut(Value)) {
@@ -174,14 +187,6 @@ fn plan(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.before_store_all(v, &cells);
     Ok(v)
 }
-fn run_of(cx: &mut Cx, object: Value) -> u32 {
-    let y = run_name(cx);
-    cx.ivar_get(object, y).as_fix().and_then(|i| u32::try_from(i).ok()).unwrap_or(u32::MAX)
-}
-fn run_name(cx: &mut Cx) -> Sym {
-    cx.intern("@__run")
-}
-
 /// `__seg_start(object, plan)`: its run begins when its inputs are there.
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
@@ -203,7 +208,11 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             known(cx, made, Named { id: inputs[i].key, cell: p.inputs[i].0 })?;
             continue;
         }
-        let run = Run { object, plan, request: None, inputs: SmallVec::new(), outputs: Vec::new(), runs: false };
+        let run = Run { object, plan, request: None, inputs: SmallVec::new(), outputs: Vec::new(), runs: false, joiners: Vec::new() };
+        if inner.runs.of(object).is_some() {
+            drop(inner);
+            return Err(fail(cx, "Kumihimo::Segments::Error", "the code segment is started already"));
+        }
         let run = inner.runs.add(Box::new(run));
         let mut woken = Woken::default();
         if inputs.is_empty() {
@@ -215,7 +224,7 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             woken = w;
             match stood {
                 Ok(id) => {
-                    if let Some(r) = inner.runs.get(run, object) {
+                    if let Some((_, r)) = inner.runs.of(object) {
                         r.request = Some(id);
                     }
                 }
@@ -233,9 +242,6 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         drop(inner);
         woken.wake(cx);
-        let y = run_name(cx);
-        let _l = cx.lock_objects(object, &[]);
-        cx.ivar_set(object, y, Value::fix(i64::from(run)));
         // True: the library starts the first runner.
         return Ok(Value::bool(!spare));
     }
@@ -296,17 +302,14 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         for (y, v) in p.names.iter().zip(&values) {
             cx.ivar_set(object, *y, if refused { Value::NIL } else { *v });
         }
-        let y = run_name(cx);
-        cx.ivar_set(object, y, Value::fix(i64::from(run)));
     }
     Ok(object)
 }
 
 fn with_run<T>(cx: &mut Cx, made: &'static Made, object: Value, f: impl FnOnce(&mut Run) -> T) -> Result<T, Exit> {
-    let run = run_of(cx, object);
     let mut inner = made.shared.lock();
-    match inner.runs.get(run, object).filter(|r| r.runs) {
-        Some(r) => Ok(f(r)),
+    match inner.runs.of(object).filter(|r| r.1.runs) {
+        Some((_, r)) => Ok(f(r)),
         None => {
             drop(inner);
             Err(fail(cx, "Kumihimo::Segments::NotRunning", "the code segment does not run"))
@@ -353,10 +356,9 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 /// Takes a run out of its runner's hands.
-fn end(cx: &mut Cx, made: &'static Made, object: Value) -> Option<Box<Run>> {
-    let run = run_of(cx, object);
+fn end(made: &'static Made, object: Value) -> Option<Box<Run>> {
     let mut inner = made.shared.lock();
-    inner.runs.get(run, object).filter(|r| r.runs)?;
+    let run = inner.runs.of(object).filter(|r| r.1.runs)?.0;
     inner.runs.busy = inner.runs.busy.saturating_sub(1);
     // It comes for the next one.
     inner.runs.coming += 1;
@@ -365,7 +367,7 @@ fn end(cx: &mut Cx, made: &'static Made, object: Value) -> Option<Box<Run>> {
 /// `__seg_commit(object)`: its outputs appear, its inputs are gone, in one step.
 fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let Some(run) = end(cx, made, a[0]) else { return Ok(Value::FALSE) };
+    let Some(run) = end(made, a[0]) else { return Ok(Value::FALSE) };
     let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
     let mut outputs: SmallVec<[Output<Cell>; 2]> = SmallVec::new();
     for (cell, mut o) in run.outputs {
@@ -376,6 +378,7 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         outputs.push(o);
     }
     let mut woken = Woken::default();
+    run.joiners.into_iter().for_each(|w| woken.add(Some(w)));
     {
         let mut inner = made.shared.lock();
         if !leases.is_empty() || !outputs.is_empty() {
@@ -383,7 +386,7 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             let now = if timed { clock::now() } else { inner.now() };
             let (done, w) = inner.act(|m, w| m.commit(now, &leases, outputs, w));
             debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
-            woken = w;
+            woken.join(w);
         }
         inner.runs.wake_settling(&mut woken);
     }
@@ -393,7 +396,7 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_give_up(object, dead)`: nothing is put; what it took comes back. `dead`: a key to which it goes instead, nil: none.
 fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let Some(run) = end(cx, made, a[0]) else { return Ok(Value::FALSE) };
+    let Some(run) = end(made, a[0]) else { return Ok(Value::FALSE) };
     let dead = match a[1].as_array() {
         Some(l) => {
             let l = l.seen().to_vec();
@@ -405,6 +408,7 @@ fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => None,
     };
     let mut woken = Woken::default();
+    run.joiners.iter().for_each(|w| woken.add(Some(w.clone())));
     if let Some((key, letter)) = dead {
         cx.heap.before_store(key.cell, letter);
         let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
@@ -413,7 +417,7 @@ fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let new = New::shared(Cell(letter));
         let (done, w) = inner.act(|m, w| m.commit(now, &leases, [Output { key: key.id, update: false, new }], w));
         debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
-        woken = w;
+        woken.join(w);
         inner.runs.wake_settling(&mut woken);
     } else {
         give_back(cx, made, &run, &mut woken);
@@ -441,11 +445,10 @@ fn give_back(cx: &mut Cx, made: &'static Made, run: &Run, woken: &mut Woken) {
 /// `__seg_cancel(object)`: it waits no more. False: it is running, or over.
 fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let run = run_of(cx, a[0]);
     let mut woken = Woken::default();
     {
         let mut inner = made.shared.lock();
-        let Some(r) = inner.runs.get(run, a[0]).filter(|r| !r.runs) else { return Ok(Value::FALSE) };
+        let Some((run, r)) = inner.runs.of(a[0]).filter(|r| !r.1.runs) else { return Ok(Value::FALSE) };
         let request = r.request;
         inner.runs.ready.retain(|x| *x != run);
         if let Some(id) = request {
@@ -453,11 +456,39 @@ fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             let (_, w) = inner.act(|m, w| m.leave(now, id, w));
             woken = w;
         }
-        inner.runs.remove(run);
+        if let Some(r) = inner.runs.remove(run) {
+            r.joiners.into_iter().for_each(|w| woken.add(Some(w)));
+        }
         inner.runs.wake_settling(&mut woken);
     }
     woken.wake(cx);
     Ok(Value::TRUE)
+}
+/// `__seg_join(object, deadline)`: waits until its run is over. False: not in time.
+fn join(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    let waker = cx.waker();
+    let late = until != u64::MAX && now_ns() >= until;
+    let waits = {
+        let mut inner = made.shared.lock();
+        match inner.runs.of(a[0]) {
+            Some((_, r)) if !late => {
+                r.joiners.retain(|w| !w.is_spent());
+                r.joiners.push(waker);
+                None
+            }
+            Some(_) => Some(Value::FALSE),
+            None => Some(Value::TRUE),
+        }
+    };
+    match waits {
+        None => Err(cx.park(until)),
+        Some(v) => {
+            cx.no_wait();
+            Ok(v)
+        }
+    }
 }
 /// `__seg_runs()`: [waiting, ready, running, idle runners]
 fn counts(cx: &mut Cx, _: Value, _: &[Value]) -> R {

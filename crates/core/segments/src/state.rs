@@ -166,6 +166,7 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.keep(root);
     cx.keep(a[1]);
     let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1] });
+    crate::quick::front(cx);
     Ok(Value::NIL)
 }
 

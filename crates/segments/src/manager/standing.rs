@@ -1,8 +1,44 @@
 //! Requests of those who hold on to them, whether they are answered at once or later.
 
+use super::queue::Entry;
 use super::request::Want;
-use super::{Hold, Input, KeyId, Kind, Manager, New, RequestId, Stale, Time, Wake};
+use super::{Hold, Input, KeyId, Kind, Manager, New, RequestId, Segment, Stale, Time, Wake};
 use smallvec::SmallVec;
+
+/// What touches nothing but a key's queue. `None`: something waits, watches or counts time; the general calls do it then.
+impl<V: Clone, W> Manager<V, W> {
+    /// A put of a value that stands until it is taken: its index.
+    #[inline]
+    pub fn quick_put(&mut self, key: KeyId, value: V, owned: bool) -> Option<u64> {
+        let k = self.keys.get_mut(key)?;
+        if k.beside.is_some() || k.is_waited_for() || self.timers.next().is_some() {
+            return None;
+        }
+        let (place, index) = (k.place(), k.index());
+        let segment = Segment { index, value, owned, changed: false, deliveries: 0 };
+        k.queue.push(Entry { place, ends: None, segment });
+        Some(index)
+    }
+    /// The head, for good.
+    #[inline]
+    pub fn quick_take(&mut self, key: KeyId) -> Option<Segment<V>> {
+        let k = self.keys.get_mut(key)?;
+        if k.beside.is_some() || self.timers.next().is_some() {
+            return None;
+        }
+        let mut s = k.queue.remove(0)?.segment;
+        s.deliveries = s.deliveries.saturating_add(1);
+        Some(s)
+    }
+    /// The head, as it stands.
+    #[inline]
+    pub fn quick_peek(&self, key: KeyId) -> Option<&Segment<V>> {
+        if self.timers.next().is_some() {
+            return None;
+        }
+        Some(&self.keys.get(key)?.queue.get(0)?.segment)
+    }
+}
 
 impl<V: Clone, W> Manager<V, W> {
     /// As [`get`](Self::get), but the answer stands until it is claimed even when everything is there at once: `wake` may hear of
