@@ -18,7 +18,7 @@ const FLOORS: &[&[&str]] = &[
     &["core/kernel", "core/numeric", "core/collection", "core/concurrency"],
     &["core/string"],
     &["core/system", "core/library"],
-    &["core/net", "core/stream"],
+    &["core/net", "core/stream", "core/segments"],
     &["kumi"],
     &["spec"],
 ];

@@ -47,7 +47,12 @@ module Kumihimo
 
       # A new one, started. Arguments are those of `initialize`.
       def start(*arguments, **options, &block)
-        arguments.empty? && options.empty? && !block ? new.start : new(*arguments, **options, &block).start
+        new(*arguments, **options, &block).start
+      end
+
+      def __first_started(segment)
+        Segments.__start_runner
+        segment
       end
 
       # One after another, or `parallel` at a time: each time a run ends a new one is started, until the block, which gets the code
@@ -61,13 +66,13 @@ module Kumihimo
 
       # How objects are started whose keys the class names.
       def __plan
-        @plan ||= __plan_of(__inputs)
+        @plan ||= __plan_of(__inputs, self)
       end
 
-      def __plan_of(inputs)
+      def __plan_of(inputs, of = nil)
         missing = inputs.find { |i| __same(i.key, nil) }
         raise ArgumentError, "input :#{missing.name} has no key: give one by set_key" if missing
-        __seg_plan(inputs.map { |i| :"@#{i.name}" }, inputs.map(&:key), inputs.map(&:take), inputs.map(&:after))
+        __seg_plan(inputs.map { |i| :"@#{i.name}" }, inputs.map(&:key), inputs.map(&:take), inputs.map(&:after), of)
       end
     end
 
@@ -81,7 +86,7 @@ module Kumihimo
 
     # Gives an input its key, and the index after which to look, before the start.
     def set_key(name, key, index = nil, after: index)
-      raise Segments::Error, "the code segment is started: its keys stand" if @__started
+      raise Segments::Error, "the code segment is started: its keys stand" if __seg_lives(self)
       inputs = (@__own_inputs ||= self.class.__inputs.map(&:dup))
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
@@ -91,8 +96,7 @@ module Kumihimo
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
-      raise Segments::Error, "a code segment is started once: make another" if @__started
-      @__started = true
+      @__ended = @__error = nil if @__ended
       plan = @__own_inputs ? self.class.__plan_of(@__own_inputs) : self.class.__plan
       Segments.__start_runner if __seg_start(self, plan)
       self
@@ -109,7 +113,6 @@ module Kumihimo
 
     # Waits until its run has ended. Raises what the run has raised.
     def join(timeout: nil)
-      raise Segments::Error, "the code segment is not started" unless @__started
       unless __seg_join(self, KumiSys.deadline(timeout))
         raise Segments::TimeoutError, "the code segment has not ended within #{timeout} s"
       end
@@ -117,7 +120,8 @@ module Kumihimo
       self
     end
 
-    def ended? = !!@__ended
+    # Does it neither wait nor run?
+    def ended? = !__seg_lives(self)
 
     # An input with its key, index and value.
     def input(name)
@@ -145,9 +149,10 @@ module Kumihimo
       nil
     end
 
-    def inspect = "#<#{self.class}#{@__ended ? " #{@__ended}" : ""}>"
+    def inspect = "#<#{self.class}#{" #{@__ended}" if @__ended}>"
 
-    def __how = @__ended
+    # :done, :failed, :cancelled, :killed
+    def __how = @__ended || :done
     def __error = @__error
 
     def __repeated(repetition)
@@ -158,15 +163,13 @@ module Kumihimo
     def __perform
       begin
         run
-        @__ended = :done
+        done = __seg_commit(self)
       rescue Exception => error
         __failed(error)
         # What is meant for the thread, ends the thread.
         raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
       ensure
-        if __same(@__ended, :done)
-          __seg_commit(self)
-        elsif !@__ended
+        if !done && __seg_lives(self)
           # The thread is killed.
           @__ended = :killed
           __seg_give_up(self, nil)

@@ -11,6 +11,7 @@ static TABLE: &[(&str, &str, u8, NativeFn)] = &[
     ("Kumihimo::Segments::Manager", "put", 2, |cx, _, a| put(cx, a[0], a[1])),
     ("Kumihimo::Segments::Manager", "take", 1, |cx, _, a| take(cx, a[0])),
     ("Kumihimo::Segments::Manager", "peek", 1, |cx, _, a| peek(cx, a[0])),
+    ("Kumihimo::CodeSegment.", "start", 0, crate::run::start_of_class),
     ("Kumihimo::Segments::Key", "put", 1, |cx, key, a| put(cx, key, a[0])),
     ("Kumihimo::Segments::Key", "take", 0, |cx, key, _| take(cx, key)),
     ("Kumihimo::Segments::Key", "peek", 0, |cx, key, _| peek(cx, key)),
@@ -19,7 +20,9 @@ static TABLE: &[(&str, &str, u8, NativeFn)] = &[
 /// Puts the natives in front of the library's methods, which are defined by now.
 pub fn front(cx: &mut Cx) {
     for (class, name, args, f) in TABLE {
-        let Some(c) = cx.const_path(class).and_then(|v| v.as_class()) else { continue };
+        let (path, single) = class.strip_suffix('.').map_or((*class, false), |p| (p, true));
+        let Some(c) = cx.const_path(path).and_then(|v| v.as_class()) else { continue };
+        let c = if single { cx.singleton_class(c.val()).unwrap_or(c) } else { c };
         let name = cx.intern(name);
         let Some(i) = c.data.methods.get(&name).copied() else { continue };
         let m = method::Method { native: Some(*f), guard: Guard::None, min: *args, max: *args as i8, ..cx.method(i).settled() };
@@ -29,12 +32,7 @@ pub fn front(cx: &mut Cx) {
 
 /// Does something under a key at once, if the manager still knows it.
 #[inline]
-fn at_once<T>(
-    cx: &mut Cx,
-    key: Value,
-    value: Value,
-    f: impl FnOnce(&mut crate::state::Keeper, KeyId) -> Option<T>,
-) -> Result<T, Exit> {
+fn at_once<T>(cx: &mut Cx, key: Value, value: Value, f: impl FnOnce(&mut crate::state::Keeper, KeyId) -> Option<T>) -> Result<T, Exit> {
     if cx.native_keywords {
         return Err(Exit::Miss);
     }

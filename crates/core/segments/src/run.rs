@@ -9,15 +9,15 @@ use crate::put::{UPDATE, new_of};
 use crate::state::{Cell, Local, Made, Woken, made};
 use crate::wait::{fail, kind, not_shared, stale};
 use crate::{clock, leaf};
-use kumi_segments::{Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
+use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
 use kumi_vm::*;
-use smallvec::SmallVec;
 use rustc_hash::FxHasher;
+use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 pub static TABLE: &[NativeDef] = &[
-    leaf("__seg_plan", 4, plan),
+    leaf("__seg_plan", 5, plan),
     leaf("__seg_start", 2, start),
     leaf("__seg_next", 0, next),
     leaf("__seg_input", 2, input),
@@ -26,6 +26,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_commit", 1, commit),
     leaf("__seg_give_up", 2, give_up),
     leaf("__seg_cancel", 1, cancel),
+    leaf("__seg_lives", 1, lives),
     leaf("__seg_join", 2, join),
     leaf("__seg_runs", 0, counts),
     leaf("__seg_runner_gone", 0, runner_gone),
@@ -50,6 +51,8 @@ pub struct Runs {
     busy: usize,
     /// Tasks that wait until nothing is ready or running.
     settling: Vec<Waker>,
+    /// How classes start their objects, by their bits.
+    plans: HashMap<u64, Value, BuildHasherDefault<FxHasher>>,
 }
 
 /// One code segment.
@@ -75,6 +78,20 @@ struct Got {
     owned: bool,
     changed: bool,
     deliveries: u32,
+}
+
+impl Run {
+    fn new(object: Value, plan: Value) -> Run {
+        let (inputs, outputs, joiners) = (SmallVec::new(), Vec::new(), Vec::new());
+        Run { object, plan, request: None, inputs, outputs, runs: false, joiners }
+    }
+    fn given(&mut self, answers: impl Iterator<Item = Answer<Cell>>) {
+        for a in answers {
+            let s = a.segment;
+            let (owned, changed) = (s.owned, s.changed);
+            self.inputs.push(Got { index: s.index, value: s.value.0, lease: a.lease, owned, changed, deliveries: s.deliveries });
+        }
+    }
 }
 
 impl Runs {
@@ -123,6 +140,7 @@ impl Runs {
     }
     /// Everything is a root: runs are few, or they wait.
     pub fn each_value(&self, mut f: impl FnMut(Value)) {
+        self.plans.values().for_each(|p| f(*p));
         for r in self.runs.iter().flatten() {
             f(r.object);
             f(r.plan);
@@ -136,10 +154,15 @@ impl Runs {
     /// The child of a fork has none of its parent's threads: what it runs is its own affair.
     /// What its code segments had asked for.
     pub fn forked(&mut self) -> Vec<RequestId> {
-        std::mem::take(self).runs.into_iter().flatten().filter_map(|r| r.request).collect()
+        let plans = std::mem::take(&mut self.plans);
+        std::mem::replace(self, Runs { plans, ..Runs::default() }).runs.into_iter().flatten().filter_map(|r| r.request).collect()
     }
     /// The task does not wait for a run any more: did it?
+    #[inline]
     fn leave_idle(&mut self, task: u64) -> bool {
+        if self.idle.is_empty() {
+            return false;
+        }
         let n = self.idle.len();
         self.idle.retain(|w| w.ticket().task != task);
         self.idle.len() < n
@@ -156,11 +179,14 @@ impl Runs {
 
 /// How the objects of a class are started: inputs, and the instance variables that show their values.
 struct Plan {
+    /// Of a class; it lives as long as its plan does.
+    class: Value,
     inputs: SmallVec<[(Value, Kind, Option<u64>); 2]>,
     names: SmallVec<[Sym; 2]>,
 }
 impl Payload for Plan {
     fn trace(&self, m: &mut Marker) {
+        m.mark(self.class);
         self.inputs.iter().for_each(|i| m.mark(i.0));
     }
     fn shares(&self) -> bool {
@@ -168,12 +194,12 @@ impl Payload for Plan {
     }
 }
 
-/// `__seg_plan(names, keys, kinds, afters)`
+/// `__seg_plan(names, keys, kinds, afters, class)`: of a class, or of an object alone (nil).
 fn plan(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let list = |i: usize| a[i].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
     let (names, keys, kinds, afters) = (list(0), list(1), list(2), list(3));
-    let mut p = Plan { inputs: SmallVec::new(), names: SmallVec::new() };
+    let mut p = Plan { class: a[4], inputs: SmallVec::new(), names: SmallVec::new() };
     for (i, key) in keys.iter().enumerate() {
         let n = named(cx, made, *key)?;
         let at = |l: &[Value]| l.get(i).copied().unwrap_or(Value::NIL);
@@ -182,15 +208,36 @@ fn plan(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             p.names.push(y);
         }
     }
-    let cells: Vec<Value> = p.inputs.iter().map(|i| i.0).collect();
+    let mut cells: Vec<Value> = p.inputs.iter().map(|i| i.0).collect();
+    cells.push(a[4]);
     let v = cx.data(cx.k.object, p);
     cx.heap.before_store_all(v, &cells);
+    if a[4].is_heap() {
+        cx.heap.publish(v);
+        made.shared.lock().runs.plans.insert(a[4].bits(), v);
+    }
     Ok(v)
 }
-/// `__seg_start(object, plan)`: its run begins when its inputs are there.
+/// `CodeSegment.start` of a class whose plan is made and whose `new` calls nothing.
+pub fn start_of_class(cx: &mut Cx, class: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let plan = made.shared.lock().runs.plans.get(&class.bits()).copied();
+    let Some(plan) = plan else { return Err(Exit::Miss) };
+    let Some(object) = cx.new_plain(class) else { return Err(Exit::Miss) };
+    match begin(cx, made, object, plan)? {
+        false => Ok(object),
+        true => {
+            let first = cx.intern("__first_started");
+            Err(cx.call(class, first, &[object]))
+        }
+    }
+}
+/// `__seg_start(object, plan)`: its run begins when its inputs are there. True: the library starts the first runner.
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let (object, plan) = (a[0], a[1]);
+    Ok(Value::bool(begin(cx, made, a[0], a[1])?))
+}
+fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result<bool, Exit> {
     let Some(p) = plan.as_data::<Plan>() else { return Err(cx.type_error("no plan of a code segment")) };
     cx.heap.publish(object);
     cx.heap.publish(plan);
@@ -198,42 +245,53 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     loop {
         inputs.clear();
         for (cell, kind, after) in &p.inputs {
-            let key = named(cx, made, *cell)?.id;
-            inputs.push(Input { key, kind: *kind, after: *after });
+            inputs.push(Input { key: named(cx, made, *cell)?.id, kind: *kind, after: *after });
         }
         let mut inner = made.shared.lock();
+        if inner.runs.of(object).is_some() {
+            drop(inner);
+            return Err(fail(cx, "Kumihimo::Segments::Error", "the code segment is started already"));
+        }
         if let Some(i) = inputs.iter().position(|i| !inner.node.manager().knows(i.key)) {
             drop(inner);
             // The manager has forgotten it.
             known(cx, made, Named { id: inputs[i].key, cell: p.inputs[i].0 })?;
             continue;
         }
-        let run = Run { object, plan, request: None, inputs: SmallVec::new(), outputs: Vec::new(), runs: false, joiners: Vec::new() };
-        if inner.runs.of(object).is_some() {
-            drop(inner);
-            return Err(fail(cx, "Kumihimo::Segments::Error", "the code segment is started already"));
-        }
-        let run = inner.runs.add(Box::new(run));
         let mut woken = Woken::default();
-        if inputs.is_empty() {
-            let w = inner.runs.is_ready(run);
+        let mut run = Box::new(Run::new(object, plan));
+        let asked = match inputs.is_empty() {
+            true => Ok(None),
+            false => {
+                let now = inner.now();
+                // Where everything is there, nobody waits.
+                let (asked, w) = inner.act(|m, w| m.get(now, &inputs, Hold::Open, None, w));
+                woken = w;
+                asked.map(|a| if let Asked::Here(answers) = a { Some(answers) } else { None })
+            }
+        };
+        let complete = match asked {
+            Ok(answers) => {
+                let complete = answers.is_some() || inputs.is_empty();
+                run.given(answers.into_iter().flatten());
+                complete
+            }
+            Err(s) => {
+                drop(inner);
+                woken.wake(cx);
+                return Err(stale(cx, inputs.get(s.input).and_then(|i| i.after).unwrap_or(0), s));
+            }
+        };
+        let number = inner.runs.add(run);
+        if complete {
+            let w = inner.runs.is_ready(number);
             woken.add(w);
         } else {
             let now = inner.now();
-            let (stood, w) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, Waiter::Local(Local::Code(run)), w));
-            woken = w;
-            match stood {
-                Ok(id) => {
-                    if let Some((_, r)) = inner.runs.of(object) {
-                        r.request = Some(id);
-                    }
-                }
-                Err(s) => {
-                    inner.runs.remove(run);
-                    drop(inner);
-                    woken.wake(cx);
-                    return Err(stale(cx, inputs.get(s.input).and_then(|i| i.after).unwrap_or(0), s));
-                }
+            let (stood, w) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, Waiter::Local(Local::Code(number)), w));
+            woken.join(w);
+            if let (Ok(id), Some((_, r))) = (stood, inner.runs.of(object)) {
+                r.request = Some(id);
             }
         }
         let spare = inner.runs.coming > 0 || !inner.runs.idle.is_empty() || inner.runs.busy > 0;
@@ -242,8 +300,7 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         drop(inner);
         woken.wake(cx);
-        // True: the library starts the first runner.
-        return Ok(Value::bool(!spare));
+        return Ok(!spare);
     }
 }
 
@@ -251,32 +308,47 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// not needed any more.
 fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
-    let waker = cx.waker();
+    let me = cx.task.id();
     let mut inner = made.shared.lock();
-    let runs = &mut inner.runs;
-    if runs.leave_idle(waker.ticket().task) {
+    if inner.runs.leave_idle(me) {
         // Something else has ended its wait.
-        runs.coming += 1;
+        inner.runs.coming += 1;
     }
-    if runs.ready.is_empty() {
-        runs.coming = runs.coming.saturating_sub(1);
-        if runs.idle.len() < IDLE {
-            runs.idle.push(waker);
+    let mut named_wait = false;
+    if inner.runs.ready.is_empty() {
+        drop(inner);
+        let waker = cx.waker();
+        named_wait = true;
+        inner = made.shared.lock();
+        let runs = &mut inner.runs;
+        if runs.ready.is_empty() {
+            runs.coming = runs.coming.saturating_sub(1);
+            let kept = runs.idle.len() < IDLE;
+            if kept {
+                runs.idle.push(waker);
+            }
             drop(inner);
-            return Err(cx.park(u64::MAX));
+            if kept {
+                return Err(cx.park(u64::MAX));
+            }
+            cx.no_wait();
+            return Ok(Value::NIL);
         }
-        drop(inner);
-        cx.no_wait();
-        return Ok(Value::NIL);
     }
-    if runs.coming <= 1 && runs.idle.is_empty() {
+    let runs = &mut inner.runs;
+    let run = match runs.coming <= 1 && runs.idle.is_empty() {
         // This one came; nobody else does.
+        true => None,
+        false => runs.ready.pop_front(),
+    };
+    let Some(run) = run else {
         runs.coming += 1;
         drop(inner);
-        cx.no_wait();
+        if named_wait {
+            cx.no_wait();
+        }
         return Ok(Value::TRUE);
-    }
-    let Some(run) = runs.ready.pop_front() else { unreachable!("it was looked at under the lock") };
+    };
     runs.coming = runs.coming.saturating_sub(1);
     runs.busy += 1;
     let request = runs.runs.get_mut(run as usize).and_then(|r| r.as_mut()).and_then(|r| {
@@ -286,21 +358,20 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let claimed = request.and_then(|id| inner.act(|m, _| m.claim(id)).0);
     let Some(r) = inner.runs.runs.get_mut(run as usize).and_then(|r| r.as_mut()) else { unreachable!("ready runs are there") };
     if let Some(Claimed::Answers(answers)) = claimed {
-        for a in answers {
-            let s = a.segment;
-            let (owned, changed) = (s.owned, s.changed);
-            r.inputs.push(Got { index: s.index, value: s.value.0, lease: a.lease, owned, changed, deliveries: s.deliveries });
-        }
+        r.given(answers.into_iter());
     }
     let (object, plan) = (r.object, r.plan);
-    let values: SmallVec<[Value; 4]> = r.inputs.iter().map(|g| g.value).collect();
-    let refused = r.inputs.iter().any(|g| g.owned && g.lease.is_none());
+    let mut values: SmallVec<[Value; 4]> = SmallVec::new();
+    // What is owned and was not taken is not shown: who asks for it is told.
+    r.inputs.iter().for_each(|g| values.push(if g.owned && g.lease.is_none() { Value::NIL } else { g.value }));
     drop(inner);
-    cx.no_wait();
+    if named_wait {
+        cx.no_wait();
+    }
     if let Some(p) = plan.as_data::<Plan>() {
         let _l = cx.lock_objects(object, &[]);
         for (y, v) in p.names.iter().zip(&values) {
-            cx.ivar_set(object, *y, if refused { Value::NIL } else { *v });
+            cx.ivar_set(object, *y, *v);
         }
     }
     Ok(object)
@@ -463,6 +534,11 @@ fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     woken.wake(cx);
     Ok(Value::TRUE)
+}
+/// `__seg_lives(object)`: does it wait or run?
+fn lives(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    Ok(Value::bool(made.shared.lock().runs.of(a[0]).is_some()))
 }
 /// `__seg_join(object, deadline)`: waits until its run is over. False: not in time.
 fn join(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -74,8 +74,11 @@ impl Woken {
     pub fn wake_outside(self) {
         self.0.iter().for_each(Waker::wake);
     }
+    #[inline]
     pub fn add(&mut self, w: Option<Waker>) {
-        self.0.extend(w);
+        if let Some(w) = w {
+            self.0.push(w);
+        }
     }
     pub fn join(&mut self, other: Woken) {
         self.0.extend(other.0);

@@ -188,6 +188,18 @@ impl Cx {
         self.news[of_class as usize % NEWS] = NewEntry { class: of_class, meta: of_meta, init, argc: argc as u32 };
         Some((self.heap.object(c), init))
     }
+    /// An object of a class whose `new` without arguments calls no Ruby code. `None`: it does, or is not the built-in one.
+    pub fn new_plain(&mut self, class: Value) -> Option<Value> {
+        let meta = self.class_of(class);
+        let new = self.find_method(meta, sym::NEW);
+        if new == NO_METHOD || !self.methods[new as usize].builtin {
+            return None;
+        }
+        match self.new_fast(class, 0)? {
+            (v, NO_METHOD) => Some(v),
+            _ => None,
+        }
+    }
     /// The `initialize` that `new` of `c` enters by itself with so many arguments (`NO_METHOD`: none is called).
     fn find_init(&mut self, c: Gc<ClassObj>, meta: Gc<ClassObj>, argc: usize) -> Option<u32> {
         let init = self.find_method(c, sym::INITIALIZE);
