@@ -10,7 +10,7 @@ use crate::packet::MAX_PACKET;
 pub struct Config {
     /// How often one other member, each in its turn, is asked whether it lives.
     pub probe_period: Duration,
-    /// How long its answer may take before others ask on this node's behalf. Less than a third of the period.
+    /// How long its answer may take before others ask on this node's behalf. At most a third of the period.
     pub probe_rtt: Duration,
     /// How long a suspected member has for its refutation in a cluster of up to ten. It grows with the logarithm of the size.
     pub suspicion: Duration,
@@ -66,6 +66,24 @@ impl Config {
         }
     }
 
+    /// The same with no period so short that nothing else would be done.
+    pub(crate) fn sane(mut self) -> Config {
+        let least = Duration::from_millis(1);
+        self.probe_period = self.probe_period.max(3 * least);
+        self.probe_rtt = self.probe_rtt.clamp(least, self.probe_period / 3);
+        for period in [
+            &mut self.suspicion,
+            &mut self.hinted_suspicion,
+            &mut self.gossip_period,
+            &mut self.exchange_period,
+            &mut self.heal_period,
+            &mut self.forget_after,
+        ] {
+            *period = (*period).clamp(4 * least, Duration::from_secs(1 << 32));
+        }
+        self
+    }
+
     /// How long a suspected member has in a cluster of `members`.
     pub fn suspicion_of(&self, members: usize) -> Duration {
         // In hundredths, so that it is the same on all machines: the logarithm to base two over that of ten.
@@ -94,12 +112,21 @@ impl Config {
 
 /// Binary digits of a number of members: the size by which a cluster's patience is scaled.
 pub(crate) fn bits(members: usize) -> u32 {
-    (members as u32).checked_ilog2().map_or(0, |b| b + 1)
+    members.checked_ilog2().map_or(0, |b| b + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_period_is_nothing() {
+        let zero = Duration::ZERO;
+        let c = Config { probe_period: zero, probe_rtt: zero, gossip_period: zero, suspicion: Duration::MAX, ..Config::local() }.sane();
+        assert_eq!((c.probe_period.as_millis(), c.probe_rtt.as_millis(), c.gossip_period.as_millis()), (3, 1, 4));
+        assert!(c.suspicion_of(usize::MAX) > Duration::from_secs(1));
+        assert_eq!((Config::local().sane(), Config::lan().sane()), (Config::local(), Config::lan()));
+    }
 
     #[test]
     fn patience_grows_with_the_logarithm() {

@@ -46,10 +46,24 @@ pub struct Member(Arc<Parts>);
 
 struct Parts {
     name: Name,
+    key: Key,
     address: Arc<str>,
     incarnation: u64,
     /// Fields of a tag, two bytes of length, and as many bytes. Those that this version does not know ride along.
     extras: Box<[u8]>,
+}
+
+/// A name, filled up with zeros, which no name has. SWIM compares many of them, and gets each by value.
+#[derive(Clone, Copy, PartialEq)]
+#[doc(hidden)]
+pub struct Key([u8; MAX_NAME]);
+
+impl Key {
+    fn of(name: &str) -> Key {
+        let mut key = [0; MAX_NAME];
+        key[..name.len()].copy_from_slice(name.as_bytes());
+        Key(key)
+    }
 }
 
 /// Tag of the web address in the extras.
@@ -71,13 +85,13 @@ impl Member {
         if extras.len() > MAX_EXTRAS || !fields(extras).all(|f| f.is_some_and(|(tag, of)| fits(tag, of))) {
             return Err(BadMember::Extras);
         }
-        Ok(Member(Arc::new(Parts { name: name.into(), address: address.into(), incarnation, extras: extras.into() })))
+        Ok(Member(Arc::new(Parts { name: name.into(), key: Key::of(name), address: address.into(), incarnation, extras: extras.into() })))
     }
 
     /// Whoever listens at an address: only ever the receiver of an announcement.
     pub(crate) fn anyone(address: &str) -> Result<Member, BadMember> {
         check_address(address)?;
-        Ok(Member(Arc::new(Parts { name: "".into(), address: address.into(), incarnation: 0, extras: Box::default() })))
+        Ok(Member(Arc::new(Parts { name: "".into(), key: Key::of(""), address: address.into(), incarnation: 0, extras: Box::default() })))
     }
 
     pub(crate) fn is_anyone(&self) -> bool {
@@ -87,7 +101,7 @@ impl Member {
     /// The same node with another incarnation.
     pub(crate) fn reborn(&self, incarnation: u64) -> Member {
         let p = &self.0;
-        Member(Arc::new(Parts { name: p.name.clone(), address: p.address.clone(), incarnation, extras: p.extras.clone() }))
+        Member(Arc::new(Parts { name: p.name.clone(), key: p.key, address: p.address.clone(), incarnation, extras: p.extras.clone() }))
     }
 
     /// The same member with the address of its web page.
@@ -201,14 +215,14 @@ impl fmt::Debug for Member {
 }
 
 impl foca::Identity for Member {
-    type Addr = Name;
+    type Addr = Key;
 
     fn renew(&self) -> Option<Member> {
         self.0.incarnation.checked_add(1).map(|i| self.reborn(i))
     }
 
-    fn addr(&self) -> Name {
-        self.0.name.clone()
+    fn addr(&self) -> Key {
+        self.0.key
     }
 
     fn win_addr_conflict(&self, adversary: &Member) -> bool {

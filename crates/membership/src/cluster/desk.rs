@@ -5,7 +5,7 @@
 
 use super::clock::{Clock, Due};
 use crate::action::Action;
-use crate::member::Member;
+use crate::member::{Member, Name};
 use crate::packet::own_incarnation;
 use foca::{Notification, Runtime, Timer, TimerToken};
 use std::collections::VecDeque;
@@ -22,11 +22,13 @@ pub(super) struct Desk {
     pub(super) suspected: Vec<(Member, u16)>,
     /// SWIM's list may have changed since the table was made like it.
     pub(super) changed: bool,
+    /// Or what it says of these members only.
+    pub(super) touched: Vec<Name>,
 }
 
 impl Desk {
     pub(super) fn new(clock: Clock) -> Desk {
-        Desk { clock, out: VecDeque::new(), token: 0, incarnation: 0, suspected: Vec::new(), changed: false }
+        Desk { clock, out: VecDeque::new(), token: 0, incarnation: 0, suspected: Vec::new(), changed: false, touched: Vec::new() }
     }
 
     pub(super) fn send(&mut self, to: &Member, bytes: Vec<u8>) {

@@ -79,7 +79,10 @@ impl Membership {
             // SWIM takes none with an announcement.
             news.clear();
         }
-        self.desk.changed |= !news.is_empty() || self.table.get(src.name()).is_none_or(|k| !k.is_just(&header));
+        self.desk.touched.extend(news.iter().map(|n| n.id().name().clone()));
+        if !news.is_empty() || self.table.get(src.name()).is_none_or(|k| !k.is_just(&header)) {
+            self.desk.touched.push(src.name().clone());
+        }
         let before = self.me.clone();
         header.dst = self.foca.identity().clone();
         let bytes = (Packet::Swim { header, news }).encode().map_err(Reject::Malformed)?;

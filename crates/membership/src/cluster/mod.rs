@@ -7,6 +7,10 @@
 //! **Invariants.** A member that is down stays down in that life: it comes back as a later one. A later life is never replaced by an
 //! earlier one. A node takes its name from another only after that one is down. When [`Action::Conflict`] or [`Membership::leave`] ended
 //! it, it says nothing more.
+//!
+//! **What is trusted.** A member can lie about others: declare them down, or wear out their incarnations. Who may send packets at all is
+//! for the connection's certificates to say. Nobody, member or not, can make a node panic, keep more than its bounds, or send to an
+//! address that is neither a seed's, nor a member's, nor the sender's own.
 
 mod budget;
 mod clock;
@@ -31,6 +35,8 @@ use table::Table;
 const MAX_SEEDS: usize = 64;
 /// How many members that are down are tried again at once.
 const HEAL_AT_ONCE: usize = 2;
+/// Of how many members what is known is compared one by one; else of all.
+const TOUCHED: usize = 8;
 /// How often a suspected member is told so.
 const TELL: u8 = 3;
 
@@ -55,7 +61,8 @@ enum Phase {
 /// One node's part in a cluster: events in, [`Action`]s out.
 ///
 /// After each event the owner takes all actions by [`poll`](Membership::poll), and calls [`tick`](Membership::tick) when
-/// [`next_deadline`](Membership::next_deadline) has come. Times are nanoseconds of any clock.
+/// [`next_deadline`](Membership::next_deadline) has come. Times are nanoseconds of any clock; where that one may jump, the owner waits
+/// for as long as the deadline is away, and not for the clock to show it.
 pub struct Membership {
     foca: Foca<Member, Codec, Xoshiro256PlusPlus, NoCustomBroadcast>,
     me: Member,
@@ -79,6 +86,7 @@ pub struct Membership {
 impl Membership {
     /// A node that is alone. `seed` is for its random choices: the same events give the same actions.
     pub fn new(me: Member, config: Config, seed: u64, now: u64) -> Membership {
+        let config = config.sane();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let foca = Foca::new(me.clone(), config.foca(1), Xoshiro256PlusPlus::seed_from_u64(rng.random()), Codec);
         let desk = Desk::new(Clock::new(now, ns(config.probe_rtt)));
@@ -236,9 +244,11 @@ impl Membership {
             self.table.drop_challenges();
             self.reach_out();
         }
-        if std::mem::take(&mut self.desk.changed) {
+        let (touched, mut all) = (std::mem::take(&mut self.desk.touched), std::mem::take(&mut self.desk.changed));
+        all |= touched.len() > TOUCHED;
+        if all || !touched.is_empty() {
             let now = self.desk.clock.now();
-            for news in self.foca.iter_membership_state() {
+            for news in self.foca.iter_membership_state().filter(|n| all || touched.contains(n.id().name())) {
                 self.table.take_over(news, now, &mut self.desk.out);
             }
         }

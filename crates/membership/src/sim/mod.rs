@@ -219,6 +219,12 @@ fn clusters_agree_after_faults() {
 }
 
 #[test]
+fn a_thread_may_serve_it() {
+    fn moves<T: Send>() {}
+    moves::<crate::Membership>();
+}
+
+#[test]
 fn the_same_seed_gives_the_same_trace() {
     for seed in [3, 17, 40] {
         let (a, b) = (life(seed).map(|o| (o.trace, o.packets)), life(seed).map(|o| (o.trace, o.packets)));
