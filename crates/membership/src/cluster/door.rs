@@ -83,8 +83,12 @@ impl Membership {
         if !news.is_empty() || self.table.get(src.name()).is_none_or(|k| !k.is_just(&header)) {
             self.desk.touched.push(src.name().clone());
         }
-        let before = self.me.clone();
-        header.dst = self.foca.identity().clone();
+        let before = self.foca.identity().clone();
+        if before != self.me && undead {
+            // The news had this node begin its next life; the message was for the one before.
+            return Ok(());
+        }
+        header.dst = before.clone();
         let bytes = (Packet::Swim { header, news }).encode().map_err(Reject::Malformed)?;
         self.foca.handle_data(&bytes, &mut self.desk).map_err(|_| Reject::Senseless)?;
         if undead && *self.foca.identity() != before {
