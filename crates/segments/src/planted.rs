@@ -34,6 +34,30 @@ pub enum Bug {
     AnySession,
     /// An owner that starts again numbers its leases as before.
     LeaseNumbersAgain,
+    /// A take whose lease was over is done again under its number, so that a receipt may be for the wrong one.
+    OneNumberTwoTakes,
+    /// A client confirms once, and does not care whether that got lost.
+    ReceiptOnce,
+    /// A client does not renew what it holds.
+    NoRenewal,
+    /// What a client waits for goes on when its session ends.
+    SessionNeverEnds,
+    /// A put that waits for room does not hear that there is some.
+    RoomUnnoticed,
+    /// A lease is a nanosecond too long.
+    LeaseByOne,
+    /// Who looks behind an index does not see the next one.
+    AfterByOne,
+    /// A commit puts its first output only.
+    OutputsLost,
+    /// A queue takes one segment more than its limit.
+    LimitByOne,
+    /// The youngest taker is answered first.
+    YoungestFirst,
+    /// An update keeps the head's index.
+    UpdateKeepsIndex,
+    /// A segment that comes back has no time to end any more.
+    EndForgotten,
 }
 
 #[cfg(debug_assertions)]

@@ -6,6 +6,7 @@
 use super::queue::Queue;
 use super::timers::Timer;
 use super::{KeyId, Manager, New, RequestId, Wake, WatchId};
+use crate::planted::{Bug, planted};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::num::NonZeroUsize;
 
@@ -146,7 +147,7 @@ impl<V> Key<V> {
     /// The oldest that waits for room, if there is room.
     pub fn next_with_room(&mut self) -> Option<RequestId> {
         let b = self.beside.as_mut()?;
-        if b.is_full(self.queue.len()) { None } else { b.putters.pop() }
+        if b.is_full(self.queue.len()) || planted(Bug::RoomUnnoticed) { None } else { b.putters.pop() }
     }
     fn is_idle(&self) -> bool {
         let none = |b: &Beside<V>| b.delayed.is_empty() && b.limit.is_none() && b.putters.is_empty() && b.watches.is_empty();
@@ -156,7 +157,8 @@ impl<V> Key<V> {
 
 impl<V> Beside<V> {
     fn is_full(&self, standing: usize) -> bool {
-        self.limit.is_some_and(|n| standing + self.delayed.len() >= n.get())
+        let more = usize::from(planted(Bug::LimitByOne));
+        self.limit.is_some_and(|n| standing + self.delayed.len() >= n.get() + more)
     }
 }
 

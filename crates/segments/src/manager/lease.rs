@@ -39,7 +39,7 @@ impl<V: Clone, W> Manager<V, W> {
     pub(super) fn lease(&mut self, now: Time, key: KeyId, entry: Entry<V>, hold: super::Hold) -> LeaseId {
         let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0, asker: RequestId::default() });
         if let (super::Hold::For(long), Some(l)) = (hold, self.leases.get_mut(id)) {
-            l.lapses = Some(self.timers.set(now.saturating_add(long), Due::Lapses(id)));
+            l.lapses = Some(self.timers.set(now.saturating_add(long).saturating_add(planted(Bug::LeaseByOne).into()), Due::Lapses(id)));
         }
         if let Some(k) = self.keys.get_mut(key) {
             k.leased += 1;
@@ -75,7 +75,8 @@ impl<V: Clone, W> Manager<V, W> {
         for l in leases {
             self.end_lease(*l);
         }
-        for o in outputs {
+        let most = if planted(Bug::OutputsLost) { 1 } else { usize::MAX };
+        for o in outputs.into_iter().take(most) {
             if o.update {
                 self.replace(now, o.key, o.new);
             } else {
@@ -147,6 +148,7 @@ impl<V: Clone, W> Manager<V, W> {
                 self.unsettled.push(key);
                 return;
             }
+            Some(_) if planted(Bug::EndForgotten) => entry.ends = None,
             Some(at) => entry.ends = Some(Box::new(self.timers.set(at, Due::Ends(key, entry.place)))),
             None => {}
         }

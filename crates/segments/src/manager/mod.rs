@@ -20,6 +20,7 @@ pub use lease::{Fenced, Output};
 pub use request::{Answer, Answers, Asked, Claimed, Hold, Input, Kind, Stale};
 pub use watch::{Event, What};
 
+use crate::planted::{Bug, planted};
 use keys::{Key, Names};
 use lease::Lease;
 use queue::Entry;
@@ -189,7 +190,7 @@ impl<V: Clone, W> Manager<V, W> {
                 Stored::Later => None,
             };
         }
-        let index = k.index();
+        let index = if planted(Bug::UpdateKeepsIndex) { k.queue.get(0)?.segment.index } else { k.index() };
         let e = k.queue.head_mut()?;
         if let Some(t) = e.ends.take() {
             self.timers.cancel(*t);

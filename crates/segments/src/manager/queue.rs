@@ -6,6 +6,7 @@
 
 use super::Segment;
 use super::timers::Timer;
+use crate::planted::{Bug, planted};
 use std::collections::VecDeque;
 
 /// A segment at its place.
@@ -82,6 +83,7 @@ impl<V> Queue<V> {
     }
     /// The place in the queue of the segment with the lowest index above `after` that is not among `but`.
     pub fn find_after(&self, after: u64, but: &[usize]) -> Option<usize> {
+        let after = after + u64::from(planted(Bug::AfterByOne));
         let bent = self.entries.iter().take(self.bent).enumerate();
         let bent = bent
             .filter(|(i, e)| e.segment.index > after && !but.contains(i))

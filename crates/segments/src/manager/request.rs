@@ -6,6 +6,7 @@
 
 use super::queue::Entry;
 use super::{KeyId, LeaseId, Manager, New, RequestId, Segment, Stored, Time, Wake, What, watch};
+use crate::planted::{Bug, planted};
 use smallvec::SmallVec;
 
 /// Read or remove.
@@ -280,7 +281,8 @@ impl<V: Clone, W> Manager<V, W> {
             let mut at = 0;
             while let Some(k) = self.keys.get(key) {
                 let line = if takes { &k.takers } else { &k.peekers };
-                let Some(id) = line.get(at) else { break };
+                let from = if planted(Bug::YoungestFirst) { line.len().wrapping_sub(1 + at) } else { at };
+                let Some(id) = line.get(from) else { break };
                 if k.queue.is_empty() {
                     return;
                 }
@@ -288,7 +290,7 @@ impl<V: Clone, W> Manager<V, W> {
                     Some(missing) if missing == key => at += 1,
                     moved => {
                         if let Some(k) = self.keys.get_mut(key) {
-                            (if takes { &mut k.takers } else { &mut k.peekers }).remove(at);
+                            (if takes { &mut k.takers } else { &mut k.peekers }).remove(from);
                         }
                         if let Some(missing) = moved {
                             self.join(id, missing);

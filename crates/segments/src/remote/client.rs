@@ -364,7 +364,7 @@ impl<V: Clone, T> Client<V, T> {
             if self.session != 0 {
                 self.lost(out);
             }
-            (self.owner, self.session) = (owner, session);
+            (self.owner, self.session, self.welcomed) = (owner, session, false);
         }
         // It was sent after the `Sync` was.
         let apart = i128::from(self.sync_at) - i128::from(sent);
@@ -466,7 +466,7 @@ impl<V: Clone, T> Client<V, T> {
     fn received(&mut self, now: Time, number: u64) {
         self.got.push(number);
         self.confirm_at = Some(self.confirm_at.unwrap_or(now.saturating_add(self.options.confirm)));
-        if self.options.repeat.is_some() {
+        if self.options.repeat.is_some() && !planted(Bug::ReceiptOnce) {
             self.unconfirmed = Some(self.syncs + 1);
         }
     }
@@ -504,7 +504,7 @@ impl<V: Clone, T> Client<V, T> {
             self.renewals.insert((renew, l));
             due.entry(long).or_default().push(l);
         }
-        for leases in due.values() {
+        for leases in due.values().filter(|_| !planted(Bug::NoRenewal)) {
             leases.chunks(128).for_each(|some| self.renew(now, some, out));
         }
         if !self.connected {

@@ -214,7 +214,7 @@ impl<V: Clone, W> Node<V, W> {
             self.fences.insert(name, s.incarnation);
         }
         let wake = &mut Both(wake, &mut self.answered);
-        for state in s.calls.into_values() {
+        for state in s.calls.into_values().filter(|_| !planted(Bug::SessionNeverEnds)) {
             drop_call(&mut self.manager, now, state, wake);
         }
     }
@@ -336,6 +336,10 @@ impl<V: Clone, W> Node<V, W> {
             Some(State::Answered(_, leases, terms)) if !again => {
                 // The time that the client has to receive it begins anew.
                 let held = |m: &mut Manager<V, Waiter<W>>, l: &LeaseId| m.extend(now, *l, terms.long).is_ok();
+                if !leases.iter().all(|l| held(&mut self.manager, l)) && planted(Bug::OneNumberTwoTakes) {
+                    s.calls.remove(&number);
+                    return self.call(now, client, number, call, wake, send);
+                }
                 if !leases.iter().all(|l| held(&mut self.manager, l)) {
                     // What it had taken came back before the client heard of it.
                     if let Some(state) = s.calls.insert(number, refused(Refusal::LeaseOver)) {
