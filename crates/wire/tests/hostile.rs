@@ -224,7 +224,7 @@ fn damaged_sessions() {
 #[test]
 fn a_peer_that_only_sends() {
     rounds(300, |random| {
-        let kind = random.below(6);
+        let kind = random.below(7);
         let ((), held) = peak(|| {
             let (_, mut b) = joined(small(), small());
             let mut stream = 0u32;
@@ -232,7 +232,7 @@ fn a_peer_that_only_sends() {
                 stream = stream.wrapping_add(1);
                 let (flags, own, payload): (u8, u8, Vec<u8>) = match kind {
                     // Streams without end; empty messages; long ones that never end.
-                    0 => (1 | 4 | 8, 1, vec![0; 10]),
+                    0 | 5 => (1 | 4 | 8, 1, vec![0; 10]),
                     1 => (1 | 4 | 8, 1, vec![]),
                     2 => (2 | 4, 1, [&16_000u32.to_be_bytes()[..], &[0; 10]].concat()),
                     3 => (128, 2, [&[1][..], &stream.to_be_bytes(), &[0, 0, 0, 1]].concat()),
@@ -244,7 +244,7 @@ fn a_peer_that_only_sends() {
                 if b.receive(&[head, payload].concat()).is_err() {
                     break;
                 }
-                if random.below(2) == 0 {
+                if kind == 5 || random.below(2) == 0 {
                     b.next_message();
                 }
                 // Written to a socket that takes nothing.
@@ -254,6 +254,23 @@ fn a_peer_that_only_sends() {
         });
         assert!(held <= most(), "{held} of {}", most());
     });
+}
+
+/// Messages of two pieces that are through before memory is set aside for them, while others wait for it.
+#[test]
+fn who_waits_for_memory_is_in_line_once() {
+    let piece = |flags: u8, stream: u8, bytes: &[u8]| [&[0, 0, 0, bytes.len() as u8, 1, flags, 0, 0, 0, stream][..], bytes].concat();
+    let first = |stream, total: u32| piece(2 | 4, stream, &[&total.to_be_bytes()[..], &[0; 10]].concat());
+    let (_, mut b) = joined(small(), small());
+    b.receive(&[first(1, 16_000), first(2, 16_000)].concat()).unwrap();
+    let ((), held) = peak(|| {
+        for _ in 0..20_000 {
+            b.receive(&[first(3, 20), piece(2 | 8, 3, &[0; 10])].concat()).unwrap();
+            assert_eq!(taken(&mut b).len(), 1);
+            sent(&mut b, usize::MAX);
+        }
+    });
+    assert!(held < 128 << 10, "{held}");
 }
 
 /// One short message in each buffer, among pieces of long ones, and nobody takes any.

@@ -98,6 +98,11 @@ fn limits_hold() {
     assert!(Reader::new(&deep, &limits()).unwrap().skip().is_ok());
     let long = Tree::Str("x".repeat(100)).encode();
     assert_eq!(validate(&long, &Limits { string: 99, ..limits() }), Err(WireError::TooLong { what: "a string", length: 100, most: 99 }));
+    let class = |name: &str| Tree::Record(Kind::Data, name.into(), vec![("a".into(), Tree::Nil), ("b".into(), Tree::Nil)]);
+    let named = Tree::Array(vec![class("A"), class("B")]).encode();
+    assert!(validate(&named, &Limits { members: 4, shapes: 2, ..limits() }).is_ok());
+    assert!(validate(&named, &Limits { members: 3, ..limits() }).is_err());
+    assert!(validate(&named, &Limits { shapes: 1, ..limits() }).is_err());
     let many = Tree::Array(vec![Tree::Nil; 100]).encode();
     assert!(validate(&many, &Limits { items: 101, ..limits() }).is_ok());
     assert!(validate(&many, &Limits { items: 100, ..limits() }).is_err());
@@ -167,6 +172,9 @@ fn names_stand_once() {
     let one = record.encode().len();
     let many = Tree::Array(vec![record; 1000]).encode();
     assert!(many.len() < one + 1000 * 6, "{}", many.len());
+    let classes = (0..1000).map(|i| Tree::Record(Kind::Data, format!("C{}", i * 7 % 11), vec![])).collect();
+    let bytes = Tree::Array(classes).encode();
+    assert_eq!(Reader::new(&bytes, &limits()).unwrap().names().len(), 11);
 }
 
 #[test]
