@@ -58,6 +58,8 @@ pub enum Bug {
     UpdateKeepsIndex,
     /// A segment that comes back has no time to end any more.
     EndForgotten,
+    /// Whoever watches a key does not hear of a segment that ended under a lease.
+    NewsUntold,
 }
 
 #[cfg(debug_assertions)]

@@ -271,6 +271,7 @@ impl<V: Clone, W> Manager<V, W> {
     /// The most segments to which a `put` may bring the queue, delayed ones among them; `None`: any number. More may stand
     /// there already, and outputs of a commit go in all the same.
     pub fn set_limit(&mut self, now: super::Time, key: KeyId, limit: Option<NonZeroUsize>, wake: &mut impl Wake<W>) {
+        self.catch_up(now, wake);
         if let Some(k) = self.keys.get_mut(key) {
             if limit.is_some() || k.beside.is_some() {
                 k.beside().limit = limit;

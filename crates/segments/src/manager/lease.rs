@@ -145,7 +145,9 @@ impl<V: Clone, W> Manager<V, W> {
         match entry.ends.as_ref().map(|t| t.at()) {
             Some(at) if at <= now => {
                 watch::tell(&mut self.watches, k, What::Ended, &entry.segment);
-                self.unsettled.push(key);
+                if !planted(Bug::NewsUntold) {
+                    self.unsettled.push(key);
+                }
                 return;
             }
             Some(_) if planted(Bug::EndForgotten) => entry.ends = None,

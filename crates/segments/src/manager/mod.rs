@@ -213,7 +213,8 @@ impl<V: Clone, W> Manager<V, W> {
     pub fn next_deadline(&self) -> Option<Time> {
         self.timers.next()
     }
-    /// Does what is due: leases lapse, delayed segments enter, segments end. Every other call that takes the time does so too.
+    /// Does what is due: leases lapse, delayed segments enter, segments end. Every other call that takes the time and a
+    /// [`Wake`] does so too.
     pub fn tick(&mut self, now: Time, wake: &mut impl Wake<W>) {
         self.catch_up(now, wake);
     }

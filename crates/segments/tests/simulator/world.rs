@@ -505,13 +505,17 @@ impl World {
                 self.trouble(long, Trouble::At(name));
             }
             F::Crash(name, long) => {
-                self.end_proc(self.newest[name], long);
+                let p = self.newest[name];
+                if self.procs[p].live.is_none() || self.starts(name) {
+                    return;
+                }
+                self.end_proc(p, long);
                 self.push(self.now + long, Event::Start(name));
                 self.trouble(long, Trouble::At(name));
             }
             F::Double(name, long) => {
                 let p = self.newest[name];
-                if self.procs[p].live.is_none() {
+                if self.procs[p].live.is_none() || self.starts(name) {
                     return;
                 }
                 self.procs[p].paused = self.procs[p].paused.max(self.now + long);
@@ -552,6 +556,10 @@ impl World {
                 }
             }
         }
+    }
+    /// Is a node of this name about to start?
+    fn starts(&self, name: usize) -> bool {
+        self.queue.values().any(|e| matches!(e, Event::Start(n) if *n == name))
     }
     fn end_proc(&mut self, p: usize, long: u64) {
         if self.procs[p].live.take().is_none() {
