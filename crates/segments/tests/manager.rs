@@ -427,7 +427,8 @@ impl Run {
             }
             7..=10 => {
                 let inputs = self.some_inputs();
-                let asked: Vec<Input> = inputs.iter().map(|(k, kind, after)| Input { key: self.ids[*k], kind: *kind, after: *after }).collect();
+                let asked: Vec<Input> =
+                    inputs.iter().map(|(k, kind, after)| Input { key: self.ids[*k], kind: *kind, after: *after }).collect();
                 let hold = [Hold::Never, Hold::Open, Hold::For(self.long())][self.c.below(3) as usize];
                 let n = self.model.requests.len();
                 let waiter = self.c.percent(70).then_some(W::Request(n));
@@ -509,9 +510,13 @@ impl Run {
                 let all = leases.iter().all(|l| self.model.leases.contains_key(&l.0));
                 assert_eq!(done.is_ok(), all);
                 if all {
-                    leases.iter().for_each(|l| drop(self.model.leases.remove(&l.0)));
+                    self.model.leases.retain(|n, _| !leases.iter().any(|l| l.0 == *n));
                     for (k, update, v) in outputs {
-                        if update { self.model.update(now, k, v, None) } else { self.model.enter(now, k, v, None) };
+                        if update {
+                            self.model.update(now, k, v, None)
+                        } else {
+                            self.model.enter(now, k, v, None)
+                        };
                     }
                 }
             }

@@ -509,6 +509,13 @@ impl<V: Clone, W> Node<V, W> {
         }
         answered(Done::Left(stored))
     }
+    /// What the tables take, values apart: an estimate in bytes.
+    pub fn bytes(&self) -> usize {
+        let session = |s: &Session<V>| s.calls.len() * (size_of::<State<V>>() + 16) + s.over.len() * 32;
+        let sessions: usize = self.sessions.iter().map(|(name, s)| name.len() * 2 + size_of::<Session<V>>() + session(s)).sum();
+        let fences: usize = self.fences.keys().map(|name| name.len() + 24).sum();
+        self.manager.bytes() + sessions + fences + self.answered.capacity() * 16
+    }
     fn held_by(&self, session: u32, lease: u64) -> (LeaseId, bool) {
         let lease = LeaseId::from(KeyData::from_ffi(lease ^ self.mask));
         (lease, self.manager.holder(lease) == Some(session))
