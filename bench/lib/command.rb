@@ -6,8 +6,8 @@ require "json"
 module Bench
   EXPERIMENTS = {}
 
-  # An experiment: its name on the command line, and what it shows in one line.
-  def self.experiment(name, about, &body) = EXPERIMENTS[name] = [about, body]
+  # An experiment: its name on the command line, and what it shows in one line. One that is `long` runs only when it is named.
+  def self.experiment(name, about, long: false, &body) = EXPERIMENTS[name] = [about, body, long]
 
   class Command
     VALUES = { "reps" => :Integer, "out" => nil, "kumi" => nil, "json" => nil, "scale" => :Float }.freeze
@@ -66,7 +66,7 @@ module Bench
           names.concat(found)
         end
       end
-      names.empty? ? EXPERIMENTS.keys : names.uniq
+      names.empty? ? EXPERIMENTS.keys.reject { |n| EXPERIMENTS[n][2] } : names.uniq
     end
 
     def value(option, words) = words.shift || abort("#{@path}: #{option} wants a value")
@@ -82,7 +82,7 @@ module Bench
       words = { "out" => "DIR", "kumi" => "BIN" }.merge(@binaries.to_h { |b| [b, "BIN"] })
       options = @values.map { |name, kind| "[--#{name} #{words[name] || numbers[kind]}]" } + ["[--ruby BIN]..."]
       puts "usage: #{@path} [NAMES...] #{(@flags.map { |f| "[--#{f}]" } + options).join(" ")}"
-      puts "experiments (all without NAMES):"
+      puts "experiments (all without NAMES#{", but the last is run only when it is named" if EXPERIMENTS.values.any? { |e| e[2] }}):"
       EXPERIMENTS.each { |name, (about, _)| puts "  #{name.ljust(14)} #{about}" }
     end
 

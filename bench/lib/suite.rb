@@ -8,9 +8,9 @@ module Bench
   Runtime = Struct.new(:name, :kind, :command, :env)
 
   class Suite
-    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores
+    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores, :redis, :work
 
-    # `programs` is the folder of the programs; `peers` says what to look for beside CRuby: Go, BEAM, JRuby, cc (a C compiler).
+    # `programs` is the folder of the programs; `peers` says what to look for beside CRuby: Go, BEAM, JRuby, cc (a C compiler), Redis (its server).
     def initialize(options, report, programs:, peers:)
       @options = options
       @programs = programs
@@ -209,8 +209,10 @@ module Bench
       @peers << Runtime.new("BEAM", "erl", [erl], {}) if erl && tool("erlc") && wanted.include?("BEAM")
       @peers << Runtime.new("JRuby", "rb", [jruby], {}) if jruby && wanted.include?("JRuby")
       @cc = tool("cc") if wanted.include?("cc")
-      @absent << "cc (no futex, spin and echo client)" if wanted.include?("cc") && !@cc
-      @absent.concat(wanted - ["cc"] - @peers.map(&:name))
+      @redis = tool("redis-server") if wanted.include?("Redis")
+      @absent << "cc (no programs in C)" if wanted.include?("cc") && !@cc
+      @absent << "Redis" if wanted.include?("Redis") && !@redis
+      @absent.concat(wanted - %w[cc Redis] - @peers.map(&:name))
     end
 
     def find_rubies(named)
