@@ -1,6 +1,6 @@
 # Ractors: threads that share nothing but what can never change. Other objects are copied, or moved
-# away from their sender. What is shareable, and what a Ractor's code may not touch, is decided in
-# crates/vm/src/ractor.rs.
+# away from their sender. What is shareable is decided in crates/vm/src/tasks/share.rs, what a Ractor's code
+# may not touch in ractor.rs beside it.
 class Ractor
   class Error < StandardError
   end
@@ -154,7 +154,7 @@ class Ractor
   def self.make_shareable(object, copy: false)
     return object if __shareable(object)
     object = KumiSys.ractor_copy(object, {}.compare_by_identity, false) if copy
-    KumiSys.make_shareable(object, {}.compare_by_identity)
+    KumiSys.make_shareable(object)
   end
 
   def self.shareable_proc(**options, &block)
@@ -424,10 +424,7 @@ module KumiSys
       raise Ractor::Error, "can not move #{__class(x)} object." if move
       raise TypeError, "allocator undefined for #{__class(x)}"
     end
-    if move && __is_a(x, IO)
-      new = __move_out(x)
-      return done[x] = new unless __undef?(new)
-    end
+    return done[x] = __move_root(x) if move && __is_a(x, IO)
     frozen = __frozen(x)
     new = __copy(x)
     if __undef?(new)
@@ -466,31 +463,23 @@ module KumiSys
   end
 
   # Classes of the library whose objects stay open to change though they are frozen.
-  UNSHAREABLE = []
+  UNSHAREABLE = [Argf]
 
-  # Can freezing not make it shareable? What it holds lies outside (of IO, of lists of documents, ..), or is a state for one
-  # thread at a time.
-  def self.unshareable?(x)
-    return true if __held_outside(x)
-    return true if __is_a(x, Thread) || __is_a(x, IO) || __is_a(x, Method) || __is_a(x, UnboundMethod) || __is_a(x, Binding) ||
-                   __is_a(x, Fiber) || __is_a(x, ThreadGroup) || __is_a(x, Thread::Mutex) || __is_a(x, Thread::Queue) ||
-                   __is_a(x, Thread::ConditionVariable) || __is_a(x, Monitor) || __is_a(x, Enumerator) ||
-                   __is_a(x, Enumerator::Yielder) || __is_a(x, Enumerator::Generator) || __is_a(x, Argf)
-    UNSHAREABLE.any? { |klass| __is_a(x, klass) }
+  # Freezes an object and all it refers to, or raises and has frozen nothing. What is for Ruby to make shareable (Procs, and
+  # objects with a `freeze` of their own) comes first, then all is looked at anew.
+  def self.make_shareable(x)
+    while (own = __share(x))
+      own.each do |y|
+        next shareable_proc_in_place(y) if __is_a(y, Proc)
+        y.freeze
+        raise Ractor::Error, "#freeze does not freeze object correctly" unless __frozen(y)
+      end
+    end
+    x
   end
 
-  # Freezes an object and all it refers to.
-  def self.make_shareable(x, done)
-    return x if __shareable(x) || done.key?(x)
-    done[x] = true
-    if __is_a(x, Proc)
-      return shareable_proc_in_place(x)
-    end
-    raise Ractor::Error, "can not make shareable object for #{inspect(x)}" if unshareable?(x)
-    x.freeze
-    raise Ractor::Error, "#freeze does not freeze object correctly" unless __frozen(x)
-    __referred(x).each { |y| make_shareable(y, done) }
-    x
+  def self.raise_not_shareable(part)
+    raise Ractor::Error, "can not make shareable object for #{inspect(part)}"
   end
 
   # `self:` cannot be a parameter's name.

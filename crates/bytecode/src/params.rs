@@ -26,7 +26,7 @@ pub struct Params {
     /// `**` without a name: nil instead of an empty Hash, for it can only be passed on.
     pub kwrest_anonymous: bool,
     /// The library's rest parameter is only counted and passed on: its register is undef for no value, the value itself for
-    /// one, else an Array with [`flag::LIST`](kumi_heap::flag::LIST). One value that is such an Array is put into another.
+    /// one, else an Array with [`ArrayObj::is_list`](kumi_heap::ArrayObj::is_list). One value that is such an Array is put into another.
     pub passes: bool,
     /// `**nil`
     pub no_kw: bool,

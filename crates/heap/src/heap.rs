@@ -8,6 +8,8 @@
 
 mod birth;
 mod cells;
+mod moving;
+pub(crate) mod share;
 mod side;
 #[cfg(test)]
 mod tests;

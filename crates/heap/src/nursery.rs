@@ -314,13 +314,18 @@ impl Heap {
         // Until now only this worker could reach the cell: nobody else changes its flags.
         h.flags.store(old | need, Release);
         if old & flag::OUT == 0 {
-            let (n, o) = (cell_bytes(h), outside_bytes(v));
-            Counters::add(&self.counters.published_cells, 1);
-            Counters::add(&self.counters.allocated_cells, 1);
-            Counters::add(&self.counters.published_bytes, n as u64);
-            self.nursery.published_outside += o;
-            self.spend(n + o);
+            self.left(1, cell_bytes(h), outside_bytes(v));
         }
+    }
+
+    /// Accounts for so many private cells that left the nursery, their bytes, and those outside of them.
+    #[inline]
+    pub(crate) fn left(&mut self, cells: u64, bytes: usize, outside: usize) {
+        Counters::add(&self.counters.published_cells, cells);
+        Counters::add(&self.counters.allocated_cells, cells);
+        Counters::add(&self.counters.published_bytes, bytes as u64);
+        self.nursery.published_outside += outside;
+        self.spend(bytes + outside);
     }
 
     // --- filling --------------------------------------------------------------------

@@ -46,6 +46,13 @@ impl SideIvars {
             Vec::new()
         })
     }
+    /// The variables of `from` are those of `to`.
+    fn move_all(&mut self, from: u64, to: u64) {
+        if let Some(all) = self.map.remove(&from) {
+            self.fresh.push(to);
+            self.map.insert(to, all);
+        }
+    }
     /// Drops what belonged to cells that a node collection found dead.
     pub fn forget(&mut self, full: bool, alive: impl Fn(Value) -> bool) {
         if full {
@@ -315,6 +322,10 @@ impl HeapShared {
         true
     }
 
+    /// The side-table variables of `from` become those of `to`.
+    pub(crate) fn move_side_ivars(&self, from: Value, to: Value) {
+        self.ivars.write().unwrap_or_else(PoisonError::into_inner).move_all(from.bits(), to.bits());
+    }
     /// Shows the side-table variables of `v`.
     pub(crate) fn side_ivars_of(&self, v: Value, to: &mut dyn crate::Visitor) {
         let t = self.ivars.read().unwrap_or_else(PoisonError::into_inner);

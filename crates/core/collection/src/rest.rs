@@ -1,7 +1,7 @@
 //! Intrinsics of the prelude that read a rest parameter.
 //!
 //! **Invariant.** A rest parameter that is only counted and passed on (`Params::passes`) holds undef for no value, an Array with
-//! `flag::LIST` for several, and one value as it is, whatever that may be: an Array without the flag is that one value. The compiler
+//! `is_list` for several, and one value as it is, whatever that may be: an Array without the flag is that one value. The compiler
 //! calls `__rest_len`, `__rest_at`, `__rest_pack` and `__rest_list` where such a parameter is read by `__ary_len`, `__ary_at`, `__pack`
 //! and `__rest`, which are for any other rest parameter: an Array.
 

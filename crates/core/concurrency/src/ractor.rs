@@ -1,8 +1,8 @@
-//! What the prelude's Ractor asks of the runtime: what a block takes from around it, objects that are moved away, the
+//! What the prelude's Ractor asks of the runtime: what a block takes from around it, objects that are shared or moved away, the
 //! isolation of a task.
 
 use kumi_bytecode::{ISeq, Op, ScopeNames};
-use kumi_vm::ractor::SHAREABLE_PROC;
+use kumi_vm::share::Shared;
 use kumi_vm::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::*;
@@ -120,7 +120,7 @@ fn proc_share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.before_store(a[0], env);
     cx.heap.edit(p).env = env;
     cx.heap.edit(p).block = Value::NIL;
-    p.hdr.x.set(p.hdr.x.get() | SHAREABLE_PROC);
+    p.hdr.x.set(p.hdr.x.get() | ProcObj::SHAREABLE);
     if let Some(h) = a[0].header() {
         h.set(flag::FROZEN);
     }
@@ -131,7 +131,7 @@ fn proc_detach(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(p) = a[0].as_proc() else { return Ok(a[0]) };
     let env = copied_env(cx, p);
     let mut hdr = Header::new(cx.k.proc_class.val(), Kind::Proc);
-    hdr.x.put(p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS | SHAREABLE_PROC);
+    hdr.x.put(p.hdr.x.get() & ProcObj::RUBY2_KEYWORDS | ProcObj::SHAREABLE);
     if p.is_lambda() || a[2].truthy() {
         hdr.x.put(hdr.x.get() | ProcObj::LAMBDA);
     }
@@ -143,57 +143,21 @@ fn proc_detach(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     Ok(v)
 }
-/// `__move_out(object)`: a new object with the contents of the old one, whose methods all raise from now on.
-fn move_out(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let v = a[0];
-    let Some(moved) = cx.const_path("Ractor::MovedObject").and_then(|c| c.as_class()) else { return Ok(v) };
-    let class = cx.real_class(v);
-    let new = match v.kind() {
-        Some(Kind::Array) => {
-            let mut a = v.as_array().map(Held::new);
-            let n = cx.array_vec(a.map_or(Vec::new(), |a| a.seen().to_vec()));
-            if let Some(a) = &mut a {
-                a.vec().clear();
-            }
-            n
-        }
-        Some(Kind::Data) => {
-            let n = cx.data(class, MovedAway);
-            // The new cell may be known to more than the old one.
-            cx.heap.publish(v);
-            if let (Some(old), Some(new)) = (v.cell::<DataObj>(), n.cell::<DataObj>()) {
-                let gone = std::mem::replace(&mut cx.heap.edit(new).payload, Box::new(MovedAway));
-                let moved = std::mem::replace(&mut cx.heap.edit(old).payload, gone);
-                cx.heap.edit(new).payload = moved;
-            }
-            n
-        }
-        _ => return Ok(Value::UNDEF),
-    };
-    for (s, x) in cx.ivars(v) {
-        cx.ivar_set(new, s, x);
+/// `__share(object)`: makes it shareable, with all that it refers to: nil; or an Array of what must be made so first, in Ruby.
+fn share(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match cx.make_shareable(a[0])? {
+        Shared::Done => Ok(Value::NIL),
+        Shared::Own(list) => Ok(cx.array_vec(list)),
+        Shared::Refused(e) => Err(cx.call_helper("raise_not_shareable", &[e.part])),
     }
-    if let Some(h) = new.header_mut() {
-        h.set_class(class.val());
-    }
-    become_moved(v, moved);
-    Ok(new)
 }
 /// `__become_moved(object)`: all its methods raise from now on.
-fn become_moved_of(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(moved) = cx.const_path("Ractor::MovedObject").and_then(|c| c.as_class()) {
-        become_moved(a[0], moved);
+fn become_moved(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(h) = a[0].header_mut() {
+        h.set_class(cx.k.ractor_moved.val());
     }
     Ok(Value::NIL)
 }
-fn become_moved(v: Value, moved: Gc<ClassObj>) {
-    if let Some(h) = v.header_mut() {
-        h.set_class(moved.val());
-    }
-}
-/// Payload of an object that was moved.
-struct MovedAway;
-impl Payload for MovedAway {}
 
 /// `__isolate(thread, ractor)`: the running task belongs to a Ractor that is not the main one.
 fn isolate(cx: &mut Cx, _: Value, _: &[Value]) -> R {
@@ -219,26 +183,15 @@ fn current(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let v = cx.ivar_get(t, s);
     Ok(if v.is_undef() { Value::NIL } else { v })
 }
-/// `__referred(object)`: what it refers to, as an Array.
-fn referred(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut out = Vec::new();
-    if a[0].is_heap() {
-        cx.referred(a[0], &mut out);
-    }
-    out.retain(|v| !v.is_undef());
-    Ok(cx.array_vec(out))
-}
-
 pub(crate) static TABLE: &[NativeDef] = &[
-    intrinsic("__shareable", 1, 1, |cx, _, a| Ok(Value::bool(cx.shareable(a[0])))),
-    intrinsic("__referred", 1, 1, referred),
-    intrinsic("__held_outside", 1, 1, |cx, _, a| Ok(Value::bool(cx.held_outside(a[0])))),
+    intrinsic("__shareable", 1, 1, |cx, _, a| Ok(Value::bool(cx.shareable(a[0])))).guard(Guard::None),
+    intrinsic("__share", 1, 1, share).guard(Guard::None),
+    intrinsic("__move_root", 1, 1, |cx, _, a| cx.move_root(a[0])).guard(Guard::None),
     intrinsic("__proc_outer", 1, 1, proc_outer),
     intrinsic("__proc_outer_value", 2, 2, proc_outer_value),
     intrinsic("__proc_detach", 3, 3, proc_detach),
     intrinsic("__proc_share", 1, 1, proc_share),
-    intrinsic("__move_out", 1, 1, move_out),
-    intrinsic("__become_moved", 1, 1, become_moved_of),
+    intrinsic("__become_moved", 1, 1, become_moved),
     intrinsic("__isolate", 0, 0, isolate),
     intrinsic("__ractors_begin", 0, 0, begin),
     intrinsic("__current_ractor", 0, 0, current).guard(Guard::None),

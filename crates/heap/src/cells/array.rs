@@ -28,19 +28,23 @@ unsafe impl Layout for ArrayObj {
 }
 
 impl ArrayObj {
+    /// In `hdr.x`: it was made to hold the values of a rest parameter which is only passed on.
+    pub(crate) const LIST: u16 = 1;
     pub(crate) const BUFFER: usize = std::mem::offset_of!(ArrayObj, buf);
     pub(crate) fn new(class: Value, buf: ArrayBuf) -> ArrayObj {
         ArrayObj { hdr: Header::new(class, Kind::Array), buf }
     }
-    /// Makes an array with flags where `to` points.
+    /// Makes an array with flags and `hdr.x` where `to` points.
     ///
     /// # Safety
     /// A fresh cell.
     #[inline(always)]
-    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value], flags: u8) {
+    pub(crate) unsafe fn write(to: *mut ArrayObj, class: Value, elems: &[Value], flags: u8, x: u16) {
+        let mut hdr = Header::with(class, Kind::Array, flags);
+        hdr.x.put(x);
         // SAFETY: the caller's promise.
         unsafe {
-            (&raw mut (*to).hdr).write(Header::with(class, Kind::Array, flags));
+            (&raw mut (*to).hdr).write(hdr);
             RaceVec::write(&raw mut (*to).buf, elems);
         }
     }
@@ -80,7 +84,7 @@ impl ArrayObj {
     /// Was it made to hold several values of a rest parameter? Such a parameter may hold any other Array as its one value.
     #[inline(always)]
     pub fn is_list(&self) -> bool {
-        self.hdr.has(flag::LIST)
+        self.hdr.x.get() == Self::LIST
     }
     /// Element `i` at a look of its own.
     #[inline(always)]
@@ -96,10 +100,10 @@ impl ArrayObj {
     pub fn set(&mut self, i: usize, v: Value) -> bool {
         self.buf.set(i, v)
     }
-    /// The same beside others without the lock; `None`: it must be taken.
+    /// The same beside others without the lock; `None`: it must be taken, or the array was frozen meanwhile.
     #[inline(always)]
     pub fn set_unlocked(&self, i: usize, v: Value) -> Option<bool> {
-        self.buf.store_unlocked(i, v, || self.hdr.flags.load(Acquire) & flag::LOCK != 0)
+        self.buf.store_unlocked(i, v, || self.hdr.flags.load(Acquire) & (flag::LOCK | flag::FROZEN) != 0)
     }
     /// Appends. The caller runs the barrier, and has the lock where others may be.
     #[inline(always)]
@@ -168,6 +172,10 @@ impl Held {
     #[inline(always)]
     pub fn vec(&mut self) -> &mut ArrayBuf {
         &mut self.whole().buf
+    }
+    /// Takes the elements away with their buffer: see [`RaceVec::steal`].
+    pub(crate) fn steal(&mut self) -> ArrayBuf {
+        self.whole().buf.steal()
     }
     #[inline(always)]
     fn whole(&mut self) -> &mut ArrayObj {

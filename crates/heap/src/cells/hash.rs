@@ -46,6 +46,20 @@ unsafe impl Layout for HashObj {
     const KIND: Kind = Kind::Hash;
 }
 
+impl HashObj {
+    /// In `hdr.x`: it was made from keywords (ruby2_keywords).
+    const KEYWORDS: u16 = 1;
+    /// Was it made from keywords, so that they are keywords again where it is the last value of a splat?
+    #[inline]
+    pub fn is_keywords(&self) -> bool {
+        self.hdr.x.get() == Self::KEYWORDS
+    }
+    /// Says that it was.
+    pub fn set_keywords(&self) {
+        self.hdr.x.set(Self::KEYWORDS);
+    }
+}
+
 /// What a Hash gives for a key that it does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
@@ -311,6 +325,17 @@ impl HashData {
             h.table.replace(other.table);
         });
         self.changed();
+    }
+    /// Takes everything away, the table as it is: who has looked still sees it, who looks now sees no entry.
+    pub(crate) fn steal(&mut self) -> HashData {
+        let all = HashData::comparing(self.by_identity());
+        all.missing.set(self.missing());
+        self.moving(|h| {
+            all.table.replace_by(&h.table);
+            h.set_missing(Missing::NIL);
+        });
+        self.changed();
+        all
     }
     /// Positions from here on may hold what the last collection has not seen.
     pub(crate) fn unseen(&self) -> usize {

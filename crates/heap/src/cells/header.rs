@@ -90,10 +90,9 @@ pub mod flag {
     /// Not its worker's nursery collection's affair: born outside a nursery, retired or published.
     /// Only ever set, never cleared.
     pub const OUT: u8 = 64;
-    /// A Hash that was made from keywords (ruby2_keywords), or a String that is a chilled literal.
-    pub const KEYWORDS: u8 = 128;
-    /// An Array that was made to hold the values of a rest parameter which is only passed on (the same bit).
-    pub const LIST: u8 = 128;
+    /// Neither the cell nor anything that it reaches can ever change, so that Ractors may share it: all are frozen. Only ever
+    /// set, and only when all are (`heap/share.rs`).
+    pub const SHAREABLE: u8 = 128;
 }
 
 /// First two words of every cell.
@@ -104,7 +103,8 @@ pub struct Header {
     pub kind: Kind,
     /// Bits of [`flag`].
     pub flags: AtomicU8,
-    /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Others: free use.
+    /// Object: inline slot count. Record: fields. Str: encoding (low byte) and code range (high byte). Hash: 1, made from keywords.
+    /// Array: 1, a list. Others: free use.
     pub x: Half,
     /// Object: shape. Record: bytes of its row. Others: free use.
     pub aux: Word,

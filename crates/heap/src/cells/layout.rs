@@ -33,6 +33,9 @@ pub struct ObjectObj {
 }
 
 impl ObjectObj {
+    pub(crate) fn empty(hdr: Header) -> ObjectObj {
+        ObjectObj { hdr, ext: RaceVec::new(), slots: [] }
+    }
     /// Variable in slot `i` of the shape; undef when never set.
     #[inline(always)]
     pub fn slot(&self, i: u32) -> Value {
@@ -275,6 +278,8 @@ impl ProcObj {
     pub const FROM_SYMBOL: u16 = 4;
     /// ruby2_keywords
     pub const RUBY2_KEYWORDS: u16 = 8;
+    /// Bit of `hdr.x`: Ractors may share it; what it captured is its own and can never change.
+    pub const SHAREABLE: u16 = 16;
     /// Is [`ProcObj::LAMBDA`] set?
     pub fn is_lambda(&self) -> bool {
         self.hdr.x.get() & Self::LAMBDA != 0

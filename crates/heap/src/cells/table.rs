@@ -324,6 +324,10 @@ impl TableRef {
     }
     /// Takes over another's table.
     pub(crate) fn replace(&self, other: TableRef) {
+        self.replace_by(&other);
+    }
+    /// The same; the other one is left empty.
+    pub(crate) fn replace_by(&self, other: &TableRef) {
         self.release(other.0.swap(&raw const EMPTY as *mut Table, AcqRel));
     }
     /// Gives the memory back at once, whatever the mode.

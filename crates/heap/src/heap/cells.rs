@@ -81,11 +81,9 @@ impl Heap {
     /// See [`MUCH`].
     #[cold]
     #[inline(never)]
-    fn large_array(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
+    fn large_array(&mut self, class: Value, elems: &[Value], x: u16) -> Gc<ArrayObj> {
         let a = self.array_buf(class, ArrayBuf::from_slice(elems));
-        if flags != 0 {
-            a.hdr.set(flags);
-        }
+        a.hdr.x.set(x);
         a
     }
     /// The same, born outside the nursery in one step: one of more strings than a nursery holds, which a native makes before
@@ -125,24 +123,24 @@ impl Heap {
     /// An array of copies of `elems`.
     #[inline]
     pub fn array(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
-        self.array_flagged(class, elems, 0)
+        self.array_marked(class, elems, 0)
     }
     /// The values of a rest parameter that is only passed on.
     pub fn list(&mut self, class: Value, elems: &[Value]) -> Gc<ArrayObj> {
-        self.array_flagged(class, elems, flag::LIST)
+        self.array_marked(class, elems, ArrayObj::LIST)
     }
     #[inline(always)]
-    fn array_flagged(&mut self, class: Value, elems: &[Value], flags: u8) -> Gc<ArrayObj> {
+    fn array_marked(&mut self, class: Value, elems: &[Value], x: u16) -> Gc<ArrayObj> {
         if elems.len() > 3 {
             if elems.len() >= MUCH / 8 {
-                return self.large_array(class, elems, flags);
+                return self.large_array(class, elems, x);
             }
             self.charge(elems.len() * 8);
         }
         let p = self.raw(std::mem::size_of::<ArrayObj>(), self.place) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
         unsafe {
-            ArrayObj::write(p, class, elems, self.birth | flags);
+            ArrayObj::write(p, class, elems, self.birth, x);
         }
         self.born(Value::from_bits(p as u64));
         Gc::from_ptr(p)
@@ -161,7 +159,7 @@ impl Heap {
         let p = self.raw(std::mem::size_of::<ArrayObj>(), OUTSIDE) as *mut ArrayObj;
         // SAFETY: a fresh cell of that size.
         unsafe {
-            ArrayObj::write(p, class, elems, flag::OUT);
+            ArrayObj::write(p, class, elems, flag::OUT, 0);
         }
         for v in elems {
             self.raise_out(*v);

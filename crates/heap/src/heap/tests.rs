@@ -179,3 +179,95 @@ fn arrays_shift_without_moving_much() {
     assert_eq!(a.len(), 100);
     assert_eq!(a.get(0).unwrap(), Value::fix(900));
 }
+
+/// Walks from `v`, telling all classes to be plain but `refused`.
+fn shared(h: &mut Heap, v: Value, alone: bool, refused: Value) -> Result<(), super::share::Met> {
+    use super::share::{Met, Sharing, Way};
+    let mut walk = Sharing::new(v, alone);
+    loop {
+        match walk.run(h) {
+            Met::End => break,
+            Met::Breath => {}
+            Met::Class(x) if x.header().is_some_and(|h| h.class() == refused) => walk.tell(x, Way::REFUSED),
+            Met::Class(x) => walk.tell(x, Way::PLAIN),
+            met => return Err(met),
+        }
+    }
+    walk.finish(h);
+    Ok(())
+}
+fn flags(v: Value) -> u8 {
+    v.header().map_or(0, |h| h.flags.load(std::sync::atomic::Ordering::Relaxed))
+}
+
+#[test]
+fn a_graph_is_shared_as_a_whole_or_not_at_all() {
+    use super::share::Met;
+    use crate::flag::*;
+    let mut h = Heap::new();
+    // Any values that differ do for classes here.
+    let (class, bad) = (Value::fix(1), Value::fix(2));
+    let text = h.str(class, b"text", 0).val();
+    let inner = h.array(class, &[text, Value::fix(7), text]);
+    let part = h.str(bad, b"bad", 0).val();
+    let root = h.array(class, &[inner.val(), part, text]);
+    h.edit(inner).push(root.val());
+    let cells = [root.val(), inner.val(), text, part];
+    let before = cells.map(flags);
+    assert_eq!(shared(&mut h, root.val(), true, bad), Err(Met::Refused(part)));
+    assert_eq!(cells.map(flags), before);
+    h.edit(root).set(1, Value::NIL);
+    // A walk that is given up changes nothing either.
+    let mut walk = super::share::Sharing::new(root.val(), true);
+    assert_eq!(walk.run(&mut h), Met::Class(root.val()));
+    drop(walk);
+    assert_eq!(cells.map(flags), before);
+    assert_eq!(shared(&mut h, root.val(), false, bad), Ok(()));
+    assert!(cells[..3].iter().all(|c| flags(*c) & (FROZEN | SHAREABLE | SHARED | OUT) == FROZEN | SHAREABLE | SHARED | OUT));
+    assert_eq!(flags(part), before[3]);
+    // What others reach is left alone where they run, and has to be looked at where it is frozen.
+    let other = h.array(class, &[text]);
+    h.publish(other.val());
+    let outer = h.array(class, &[other.val()]).val();
+    assert_eq!(shared(&mut h, outer, false, bad), Err(Met::Contended));
+    other.hdr.set(FROZEN);
+    assert_eq!(shared(&mut h, outer, false, bad), Err(Met::Frozen(other.val())));
+    assert_eq!(flags(outer) & FROZEN, 0);
+    assert_eq!(shared(&mut h, outer, true, bad), Ok(()));
+}
+
+#[test]
+fn a_moved_cell_is_empty_and_its_buffer_another_s() {
+    for rule in [Rule::Closure, Rule::Off, Rule::Paper] {
+        for published in [false, true] {
+            let mut h = Heap::configured(HeapConfig { rule, ..HeapConfig::default() });
+            let gone = Value::FALSE;
+            for n in [0, 2, 3, 4, 1000] {
+                let held: Vec<Value> = (0..n).map(|_| h.str(Value::FALSE, b"x", 0).val()).collect();
+                let a = h.array(Value::FALSE, &held).val();
+                let s = h.str(Value::FALSE, &vec![b'x'; n], 3).val();
+                let mut t = HashData::comparing(true);
+                held.iter().enumerate().for_each(|(i, v)| t.push(i as u64, Value::fix(i as i64), *v));
+                t.set_missing(crate::Missing::Value(Value::TRUE));
+                let t = h.hash(Value::FALSE, t).val();
+                if published {
+                    [a, s, t].into_iter().for_each(|v| h.publish(v));
+                }
+                let [a2, s2, t2] = [a, s, t].map(|v| h.move_out(v, gone).unwrap());
+                assert_eq!(a2.as_array().unwrap().seen().to_vec(), held);
+                assert_eq!((s2.as_str().unwrap().bytes().len(), s2.as_str().unwrap().enc()), (n, 3));
+                let d = t2.as_hash().unwrap();
+                assert_eq!((d.h.len(), d.h.by_identity(), d.h.missing().either()), (n, true, Value::TRUE));
+                assert_eq!(d.h.iter().map(|e| e.val).collect::<Vec<_>>(), held);
+                assert!([a, s, t].iter().all(|v| v.frozen()) && ![a2, s2, t2].iter().any(|v| v.frozen()));
+                assert_eq!((a.as_array().unwrap().len(), s.as_str().unwrap().bytes().len(), t.as_hash().unwrap().h.len()), (0, 0, 0));
+                h.collect(&mut |m| [a2, s2, t2, a].into_iter().for_each(|v| m.mark(v)));
+                assert_eq!(a2.as_array().unwrap().seen().to_vec(), held);
+                let all = a2.as_array().unwrap();
+                h.before_store(a2, s2);
+                h.edit(all).push(s2);
+                assert_eq!(all.len(), n + 1);
+            }
+        }
+    }
+}

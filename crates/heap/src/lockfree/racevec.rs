@@ -464,6 +464,21 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.seen().to_vec()
     }
 
+    /// Takes the elements away, buffer and all. Who has looked still sees them where they are, who looks now sees none. So what takes
+    /// them over is known to others wherever this vector is: its changes wait for those readers, too.
+    ///
+    /// The caller holds the lock, has waited for stores without it ([`Self::settle`]), and never writes inline bytes here again.
+    pub(crate) fn steal(&mut self) -> Self {
+        let w = self.word.load(Relaxed);
+        let stolen = if Self::is_inline(w) {
+            Self::from_slice(self.own())
+        } else {
+            RaceVec { word: AtomicPtr::new(w), inline: UnsafeCell::new([const { MaybeUninit::zeroed() }; N]) }
+        };
+        self.word.store(inline_word(0), PUBLISH);
+        stolen
+    }
+
     // --- giving back ------------------------------------------------------------
 
     /// Gives the buffer back at once, whatever the mode.

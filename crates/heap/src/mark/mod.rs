@@ -17,7 +17,7 @@ mod helpers;
 mod share;
 
 use crate::cells::header::{Kind, flag};
-use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, refers, trace_fields};
+use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, prefetch, refers, trace_fields};
 use crate::lockfree::sync::{self, SPINS, spin};
 use crate::space::block::Block;
 use crate::{HashData, HashObj, ShapeId, Sym, Value};
@@ -126,18 +126,6 @@ unsafe fn set_mark<const MANY: bool>(cell: u64) -> bool {
             fresh
         }
     }
-}
-
-#[inline(always)]
-fn prefetch<T>(p: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(p as *const i8, _MM_HINT_T0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }
 
 impl<'h> Marking<'h> {

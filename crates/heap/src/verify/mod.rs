@@ -291,6 +291,9 @@ impl Verifier<'_> {
             } else if field == 0 && h.kind != Kind::Class {
                 self.fault(|w| say(w, "a class that is none"));
             }
+            if hf & flag::SHAREABLE != 0 && may_change(Value::from_bits(holder), field, v) {
+                self.fault(|w| say(w, "a shareable cell refers to one that may change"));
+            }
             if self.moment == Moment::BeforeYoung && !is_marked(v) {
                 let hv = Value::from_bits(holder);
                 // SAFETY: a live block.
@@ -378,6 +381,25 @@ unsafe fn size_at(at: u64) -> Option<u64> {
         cell_bytes(&*(at as *const Header)) as u64
     };
     (n > 0 && n.is_multiple_of(GRANULE as u64)).then_some(n)
+}
+
+/// Does an element of a shareable cell lack what it should have? Payloads and a record's decoded fields are their own affair.
+fn may_change(holder: Value, field: u32, v: Value) -> bool {
+    if field == 0 || !matches!(holder.kind(), Some(Kind::Array | Kind::Hash | Kind::Object | Kind::Struct | Kind::Range)) {
+        return false;
+    }
+    match v.kind() {
+        None | Some(Kind::Float | Kind::Big | Kind::Pair | Kind::Class | Kind::Proc) => false,
+        Some(_) if v.header().is_some_and(|h| h.has(flag::SHAREABLE)) => false,
+        Some(Kind::Object) => !is_ractor(v),
+        Some(_) => true,
+    }
+}
+
+/// Ractors and their ports are shared as they are.
+fn is_ractor(v: Value) -> bool {
+    let class = v.header().and_then(|h| h.class().cell::<ClassObj>());
+    class.is_some_and(|c| c.data.mro.iter().any(|c| matches!(class_name(c.val()).as_deref(), Some("Ractor" | "Ractor::Port"))))
 }
 
 /// Is it of a kind whose cells are born shared?

@@ -37,6 +37,7 @@ pub struct Cx {
     /// The serial that class Proc had when its `call` was last found to be the runtime's.
     pub(crate) proc_serial: u32,
     pub(crate) news: Box<[NewEntry; NEWS]>,
+    pub(crate) ways: crate::tasks::share::Ways,
     /// Details of the running native's [`Exit`].
     pub pending: Pending,
     /// The running native's last argument is its keywords: true only where a native is called with some.
@@ -137,6 +138,7 @@ impl Cx {
             cache: crate::world::empty_cache(),
             proc_serial: u32::MAX,
             news: Box::new([NewEntry::default(); NEWS]),
+            ways: Default::default(),
             pending: Pending::default(),
             native_keywords: false,
             fp: std::ptr::null_mut(),

@@ -1,7 +1,8 @@
 //! Stores into arrays that the loop does itself.
 //!
 //! **Invariant.** While others run, a store goes through the worker's gate (`heap/lockfree/gate.rs`), which whoever moves or removes
-//! elements waits for, or takes the lock. So it is never lost, and never done twice.
+//! elements waits for, or takes the lock. So it is never lost, and never done twice. An array that was frozen or moved away since the
+//! loop looked is left to the native, which raises.
 
 use crate::Cx;
 use kumi_heap::*;
@@ -26,7 +27,7 @@ fn push_beside_others(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
         return deferred::alone(|| cx.heap.edit(a).push_if_room(v));
     }
     let _l = a.val().locked();
-    cx.heap.edit(a).push_if_room(v)
+    !a.hdr.frozen() && cx.heap.edit(a).push_if_room(v)
 }
 /// As `store_at` while others run, without the lock where nobody holds it.
 #[inline(never)]
@@ -35,5 +36,5 @@ fn store_beside_others(cx: &mut Cx, a: Gc<ArrayObj>, n: usize, v: Value) -> bool
         return there;
     }
     let _l = a.val().locked();
-    cx.heap.edit(a).set(n, v)
+    !a.hdr.frozen() && cx.heap.edit(a).set(n, v)
 }

@@ -3,6 +3,7 @@
 //! - `task` is a thread's or fiber's computation; `thread`, `fiber`, `ractor` what the program's object knows of it.
 //! - `stack` is its memory; `frame` and `header` what lies in it; `outcome` how a slow path ends.
 //! - `sched`: which task runs; `worker`: on which OS threads; `waker`: waking from outside; `fault`: what ends by a panic.
+//! - `share`, `hand_over`: what threads give each other.
 //! - `interrupt`, `limit`, `lock_book`: what one task does to another.
 //! - `detach`, `aside`, `patience`: long natives. `outside`: what hangs on cells and is to end soon after them.
 
@@ -11,6 +12,7 @@ pub(crate) mod detach;
 pub mod fault;
 pub(crate) mod fiber;
 pub(crate) mod frame;
+mod hand_over;
 mod header;
 pub(crate) mod interrupt;
 pub(crate) mod limit;
@@ -18,8 +20,9 @@ pub(crate) mod lock_book;
 pub(crate) mod outcome;
 pub(crate) mod outside;
 pub(crate) mod patience;
-pub mod ractor;
+mod ractor;
 pub(crate) mod sched;
+pub mod share;
 pub mod stack;
 pub mod task;
 pub mod thread;

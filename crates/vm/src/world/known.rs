@@ -93,6 +93,7 @@ classes! {
     monitor "Monitor": object Data,
     ractor "Ractor": object Object,
     ractor_port "Ractor::Port": object Object,
+    ractor_moved "Ractor::MovedObject": basic_object Object,
     location "Thread::Backtrace::Location": object Object,
     thread_group "ThreadGroup": object Object,
     fiber "Fiber": object Data,

@@ -348,10 +348,9 @@ fn ruby2_keywords_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let d = (*h.h).clone();
     let class = cx.real_class(args[0]).val();
     cx.heap.charge(d.bytes());
-    let r = cx.heap.hash(class, d).val();
-    if let Some(hd) = r.header() {
-        hd.set(flag::KEYWORDS);
-    }
+    let h = cx.heap.hash(class, d);
+    h.set_keywords();
+    let r = h.val();
     for (name, v) in cx.ivars(args[0]) {
         cx.ivar_set(r, name, v);
     }
@@ -362,7 +361,7 @@ fn ruby2_keywords_hash_p(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         let t = cx.describe_type(args[0]);
         return Err(cx.type_error(&format!("wrong argument type {t} (expected Hash)")));
     }
-    Ok(Value::bool(args[0].header().is_some_and(|h| h.has(flag::KEYWORDS))))
+    Ok(Value::bool(args[0].as_hash().is_some_and(|h| h.is_keywords())))
 }
 
 fn itself(_: &mut Cx, recv: Value, _: &[Value]) -> R {

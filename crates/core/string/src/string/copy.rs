@@ -40,9 +40,6 @@ fn uplus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         let s = me(cx, recv)?;
         return Ok(copy(cx, s));
     }
-    if let Some(h) = recv.header() {
-        h.clear(flag::KEYWORDS);
-    }
     Ok(recv)
 }
 fn uminus(cx: &mut Cx, recv: Value, _: &[Value]) -> R {

@@ -61,7 +61,7 @@ impl Cx {
         // ruby2_keywords: a flagged hash at the end of a splat becomes keywords.
         if s.flags & site::SPLAT != 0 && kw.is_undef() {
             if let Some(h) = args.last().and_then(|v| v.as_hash()) {
-                if h.hdr.has(flag::KEYWORDS) {
+                if h.is_keywords() {
                     args.pop();
                     kw = self.hash_dup(h);
                 }
@@ -119,8 +119,8 @@ impl Cx {
         if let Some(h) = r.kw.as_hash() {
             if h.h.len() > 0 {
                 let d = self.hash_dup(h);
-                if let Some(hd) = d.header() {
-                    hd.set(flag::KEYWORDS);
+                if let Some(h) = d.as_hash() {
+                    h.set_keywords();
                 }
                 r.args.push(d);
                 r.kw = Value::UNDEF;
