@@ -286,7 +286,10 @@ impl Run {
     fn settle(&mut self) {
         while !self.model.ready().is_empty() {
             let at = self.woken.iter().position(|w| matches!(w, W::Request(_)));
-            let Some(at) = at else { panic!("{:?} could be answered, and wait", self.model.ready()) };
+            let Some(at) = at else {
+                let wishes: Vec<&Wish> = self.model.ready().iter().map(|n| &self.model.requests[*n].wish).collect();
+                panic!("{:?} could be answered, and wait: {wishes:?}", self.model.ready())
+            };
             let W::Request(n) = self.woken.remove(at) else { unreachable!() };
             self.model.answered(self.now, n);
         }

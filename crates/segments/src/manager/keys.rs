@@ -29,6 +29,8 @@ pub(super) struct Key<V> {
     /// How many segments are under a lease.
     pub leased: usize,
     pub beside: Option<Box<Beside<V>>>,
+    /// How many segments have arrived for those who wait here, that they were not tried with. Nobody else could be answered.
+    pub fresh: u32,
     /// When it was last asked for by its name.
     asked_for: u64,
 }
@@ -117,6 +119,7 @@ impl<V> Key<V> {
             takers: Line::default(),
             leased: 0,
             beside: None,
+            fresh: 0,
             asked_for: 0,
         }
     }
@@ -131,6 +134,13 @@ impl<V> Key<V> {
     pub fn index(&mut self) -> u64 {
         self.last += 1;
         self.last
+    }
+    /// A segment stands here that did not before.
+    #[inline]
+    pub fn arrives(&mut self) {
+        if self.is_waited_for() {
+            self.fresh = self.fresh.saturating_add(1);
+        }
     }
     #[inline]
     pub fn is_full(&self) -> bool {

@@ -159,6 +159,7 @@ impl<V: Clone, W> Manager<V, W> {
         }
         watch::tell(&mut self.watches, k, What::Back, &entry.segment);
         k.queue.restore(entry);
+        k.arrives();
         self.unsettled.push(key);
     }
 }

@@ -177,6 +177,7 @@ impl<V: Clone, W> Manager<V, W> {
             watch::tell(&mut self.watches, k, What::Put, &segment);
         }
         k.queue.push(Entry { place, ends, segment });
+        k.arrives();
         if k.is_waited_for() || k.is_watched() {
             self.unsettled.push(key);
         }
@@ -190,15 +191,16 @@ impl<V: Clone, W> Manager<V, W> {
                 Stored::Later => None,
             };
         }
-        let index = if planted(Bug::UpdateKeepsIndex) { k.queue.get(0)?.segment.index } else { k.index() };
+        let index = if planted(Bug::UpdateKeepsIndex) { k.queue.head()?.segment.index } else { k.index() };
         let e = k.queue.head_mut()?;
         if let Some(t) = e.ends.take() {
             self.timers.cancel(*t);
         }
         e.ends = new.ttl.map(|ttl| Box::new(self.timers.set(now.saturating_add(ttl), Due::Ends(key, e.place))));
         e.segment = Segment { index, value: new.value, owned: new.owned, changed: false, deliveries: 0 };
+        k.arrives();
         if k.is_watched() {
-            if let Some(s) = k.queue.get(0).map(|e| e.segment.clone()) {
+            if let Some(s) = k.queue.head().map(|e| e.segment.clone()) {
                 watch::tell(&mut self.watches, k, What::Update, &s);
             }
         }
@@ -237,7 +239,7 @@ impl<V: Clone, W> Manager<V, W> {
                 }
                 Due::Ends(key, place) => {
                     let Some(k) = self.keys.get_mut(key) else { continue };
-                    if let Some(e) = k.queue.at_place(place).and_then(|at| k.queue.remove(at)) {
+                    if let Some(e) = k.queue.remove(place) {
                         watch::tell(&mut self.watches, k, What::Ended, &e.segment);
                         self.unsettled.push(key);
                     }

@@ -114,6 +114,10 @@ pub(super) enum Got<V> {
 }
 
 impl<V, W> Request<V, W> {
+    fn only_takes(&self, key: KeyId) -> bool {
+        let Want::Inputs(inputs, _) = &self.want else { return false };
+        inputs.iter().all(|i| i.kind == Kind::Take || i.key != key)
+    }
     pub fn each_value(&self, f: &mut impl FnMut(&V)) {
         if let Want::Answers(got) = &self.want {
             for g in got {
@@ -125,7 +129,8 @@ impl<V, W> Request<V, W> {
     }
 }
 
-type Places = SmallVec<[usize; 1]>;
+/// Places of segments in the queues of their keys.
+type Places = SmallVec<[u64; 1]>;
 
 impl<V: Clone, W> Manager<V, W> {
     /// Asks for segments, of which there must be one at least: all of them at once, or none. With a waiter the request waits for
@@ -183,16 +188,17 @@ impl<V: Clone, W> Manager<V, W> {
         Ok(chosen)
     }
     #[inline]
-    fn find(&self, i: &Input, but: &[usize]) -> Option<usize> {
+    fn find(&self, i: &Input, but: &[u64]) -> Option<u64> {
         let q = &self.keys.get(i.key)?.queue;
         match i.after {
             Some(after) => q.find_after(after, but),
-            None => (0..q.len()).find(|at| !but.contains(at)),
+            None if but.is_empty() => q.head().map(|e| e.place),
+            None => q.iter().map(|e| e.place).find(|at| !but.contains(at)),
         }
     }
     /// Answers an immediate request.
     #[inline]
-    fn collect(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> Answers<V> {
+    fn collect(&mut self, now: Time, inputs: &[Input], at: &[u64], hold: Hold) -> Answers<V> {
         if let ([Input { key, kind: Kind::Take, .. }], [at], Hold::Never) = (inputs, at, hold) {
             return self.remove(*key, *at).map(|segment| Answer { key: *key, segment, lease: None }).into_iter().collect();
         }
@@ -201,13 +207,13 @@ impl<V: Clone, W> Manager<V, W> {
     }
     /// Takes a segment away for good.
     #[inline]
-    fn remove(&mut self, key: KeyId, at: usize) -> Option<Segment<V>> {
+    fn remove(&mut self, key: KeyId, at: u64) -> Option<Segment<V>> {
         let e = self.pull(key, at)?;
         Some(e.segment)
     }
     /// Takes an entry out of its queue; its time to end stands still.
     #[inline]
-    fn pull(&mut self, key: KeyId, at: usize) -> Option<Entry<V>> {
+    fn pull(&mut self, key: KeyId, at: u64) -> Option<Entry<V>> {
         let k = self.keys.get_mut(key)?;
         let mut e = k.queue.remove(at)?;
         if let Some(t) = &e.ends {
@@ -220,19 +226,19 @@ impl<V: Clone, W> Manager<V, W> {
         }
         Some(e)
     }
-    pub(super) fn grab(&mut self, now: Time, inputs: &[Input], at: &[usize], hold: Hold) -> SmallVec<[Got<V>; 1]> {
-        let entry = |i: &Input, at: usize| self.keys.get(i.key)?.queue.get(at);
-        let places: SmallVec<[u64; 1]> = inputs.iter().zip(at).map(|(i, at)| entry(i, *at).map_or(0, |e| e.place)).collect();
-        let peeked = |(i, at): (&Input, &usize)| Some(entry(i, *at)?.segment.clone());
-        let peeked: SmallVec<[Option<Segment<V>>; 1]> =
-            inputs.iter().zip(at).map(|x| if x.0.kind == Kind::Peek { peeked(x) } else { None }).collect();
+    pub(super) fn grab(&mut self, now: Time, inputs: &[Input], at: &[u64], hold: Hold) -> SmallVec<[Got<V>; 1]> {
+        // What is only read is read before anything is taken.
+        let peeked = |(i, at): (&Input, &u64)| match i.kind {
+            Kind::Peek => Some(self.keys.get(i.key)?.queue.at(*at)?.segment.clone()),
+            Kind::Take => None,
+        };
+        let peeked: SmallVec<[Option<Segment<V>>; 1]> = inputs.iter().zip(at).map(peeked).collect();
         let mut got = SmallVec::new();
-        for ((i, place), peeked) in inputs.iter().zip(places).zip(peeked) {
+        for ((i, at), peeked) in inputs.iter().zip(at).zip(peeked) {
             match peeked {
                 Some(s) => got.push(Got::Peeked(i.key, s)),
                 None => {
-                    let at = self.keys.get(i.key).and_then(|k| k.queue.at_place(place));
-                    if let Some(e) = at.and_then(|at| self.pull(i.key, at)) {
+                    if let Some(e) = self.pull(i.key, *at) {
                         got.push(Got::Taken(self.lease(now, i.key, e, hold)));
                     }
                 }
@@ -276,24 +282,31 @@ impl<V: Clone, W> Manager<V, W> {
         }
     }
     /// Answers those who wait under a key, peeks first, then takes from the oldest on.
+    ///
+    /// Whoever waits here could not be answered with what stood here before. So one that is answered and only takes here takes one
+    /// at least of the fresh segments, and without any nobody needs to be asked.
     pub(super) fn answer_waiting(&mut self, now: Time, key: KeyId, wake: &mut impl Wake<W>) {
+        let mut fresh = self.keys.get_mut(key).map_or(0, |k| std::mem::take(&mut k.fresh));
         for takes in [false, true] {
             let mut at = 0;
-            while let Some(k) = self.keys.get(key) {
+            while let Some(k) = self.keys.get(key).filter(|_| fresh > 0) {
                 let line = if takes { &k.takers } else { &k.peekers };
                 let from = if planted(Bug::YoungestFirst) { line.len().wrapping_sub(1 + at) } else { at };
                 let Some(id) = line.get(from) else { break };
                 if k.queue.is_empty() {
                     return;
                 }
+                let only_takes = takes && self.requests.get(id).is_some_and(|r| r.only_takes(key));
                 match self.try_answer(now, id, wake) {
                     Some(missing) if missing == key => at += 1,
                     moved => {
                         if let Some(k) = self.keys.get_mut(key) {
                             (if takes { &mut k.takers } else { &mut k.peekers }).remove(from);
                         }
-                        if let Some(missing) = moved {
-                            self.join(id, missing);
+                        match moved {
+                            Some(missing) => self.join(id, missing),
+                            None if only_takes => fresh -= 1,
+                            None => {}
                         }
                     }
                 }
@@ -310,13 +323,17 @@ impl<V: Clone, W> Manager<V, W> {
         };
         let (inputs, hold) = (inputs.clone(), r.hold);
         let got = self.grab(now, &inputs, &at, hold);
-        for g in &got {
+        self.note_asker(id, &got, hold);
+        self.answer(id, Want::Answers(got), wake);
+        None
+    }
+    /// Leases that may lapse before their request is claimed know it.
+    pub(super) fn note_asker(&mut self, id: RequestId, got: &[Got<V>], hold: Hold) {
+        for g in got {
             if let (Got::Taken(l), Hold::For(_)) = (g, hold) {
                 self.leases.get_mut(*l).into_iter().for_each(|l| l.asker = id);
             }
         }
-        self.answer(id, Want::Answers(got), wake);
-        None
     }
     /// A lease lapses: an answer that nobody has claimed keeps what it was.
     pub(super) fn note_lapse(&mut self, lease: LeaseId) {

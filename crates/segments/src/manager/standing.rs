@@ -26,7 +26,7 @@ impl<V: Clone, W> Manager<V, W> {
         if k.beside.is_some() || self.timers.next().is_some() {
             return None;
         }
-        let mut s = k.queue.remove(0)?.segment;
+        let mut s = k.queue.pop()?.segment;
         s.deliveries = s.deliveries.saturating_add(1);
         Some(s)
     }
@@ -36,7 +36,7 @@ impl<V: Clone, W> Manager<V, W> {
         if self.timers.next().is_some() {
             return None;
         }
-        Some(&self.keys.get(key)?.queue.get(0)?.segment)
+        Some(&self.keys.get(key)?.queue.head()?.segment)
     }
 }
 
@@ -53,6 +53,7 @@ impl<V: Clone, W> Manager<V, W> {
             Ok(at) => {
                 let got = self.grab(now, inputs, &at, hold);
                 let id = self.wait(waiter, hold, Want::Answers(SmallVec::new()), KeyId::default());
+                self.note_asker(id, &got, hold);
                 self.answer(id, Want::Answers(got), wake);
                 self.settle(now, wake);
                 Ok(id)

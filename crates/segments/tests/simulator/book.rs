@@ -3,7 +3,7 @@
 //! Values are distinct numbers, so that each segment is known wherever it turns up. An *incarnation* is a number that no other
 //! node of the run has.
 
-use crate::plan::{LEASE, MS};
+use crate::plan::LEASE;
 use kumi_segments::{Call, Done, Failure};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,7 +157,9 @@ impl Book {
         let before = value.taken.last().copied();
         value.taken.push(taken);
         if let Some(first) = before {
-            if first.how == How::Plain && self.was_cut_off(first) {
+            // Or was the second one's answer on its way when it was taken for dead?
+            let excused = |t: Taken| t.how == How::Plain && self.was_cut_off(t);
+            if excused(first) || excused(taken) {
                 self.doubles += 1;
             } else {
                 self.wrong(format!("value {v} was taken twice: {first:?}, {taken:?}"));
@@ -174,7 +176,7 @@ impl Book {
     }
     /// Could whoever has this segment not say so to its owner while the lease was on?
     fn was_cut_off(&self, t: Taken) -> bool {
-        let (from, to) = (t.at.saturating_sub(10 * MS), t.at + LEASE + LEASE / 10);
+        let (from, to) = (t.at.saturating_sub(LEASE / 2), t.at + LEASE + LEASE / 10);
         self.troubles.iter().any(|(a, b, what)| {
             let there = *what == Trouble::At(t.by) || *what == Trouble::At(t.owner) || *what == Trouble::From(t.by, t.owner);
             there && *a <= to && *b >= from
