@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["budget", "sched", "prelude", "xml", "wire", "membership"],
     &["num", "text", "source", "segments"],
-    &["heap", "regexp", "flow"],
+    &["heap", "regexp", "flow", "link"],
     &["bytecode"],
     &["compiler"],
     &["vm"],

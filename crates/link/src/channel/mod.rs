@@ -1,0 +1,478 @@
+//! One connection: its socket, TLS, frames, and what waits for them.
+//!
+//! Any thread sends. It takes the connection's lock, puts the message in line and writes to the socket itself, if nothing else waits
+//! there. Only the serving thread reads, and it alone closes.
+//!
+//! **Invariant.** Bytes that wait are somebody's to send: the socket is full (`blocked`: the serving thread hears when it has room), or
+//! the serving thread has been told (`dirty`), or whoever holds the lock sends them before it lets go.
+
+mod peer;
+mod tunnel;
+
+pub use peer::Peer;
+
+use crate::codec::Out;
+use crate::error::{SendError, Why, code};
+use bytes::Bytes;
+use kumi_wire::{Connection, Ended, Lane, Message, Payload, Reason, SendError as Refused};
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+use parking_lot::Mutex;
+use socket2::Socket;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, Read};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tunnel::Tunnel;
+
+/// Kinds of messages.
+pub mod kind {
+    /// [`kumi_segments::FromClient`].
+    pub const CLIENT: u8 = 1;
+    /// [`kumi_segments::FromOwner`].
+    pub const OWNER: u8 = 2;
+    /// A packet of `kumi-membership`.
+    pub const GOSSIP: u8 = 3;
+    /// The address under which the sender is reached.
+    pub const ADDRESS: u8 = 4;
+    /// The receiver is to say something.
+    pub const PING: u8 = 5;
+    /// It says something.
+    pub const PONG: u8 = 6;
+}
+
+/// Messages up to here go on the small lane.
+const SMALL: usize = 16 << 10;
+/// Streams of the bulk lane; each message takes the next one.
+const BULK_STREAMS: u32 = 64;
+/// So much is written at once before others get the lock.
+const TURN: usize = 256 << 10;
+/// Who sends so many messages in a row, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
+const ROW: u32 = 8;
+const SOON: Duration = Duration::from_micros(20);
+
+/// A connection.
+pub struct Channel {
+    /// Its name to the poll.
+    pub token: usize,
+    socket: Socket,
+    state: Mutex<State>,
+    /// Something other than gossip went or came since it was last asked.
+    pub used: AtomicBool,
+}
+
+struct State {
+    wire: Connection,
+    tls: Option<Box<Tunnel>>,
+    /// What the frames have no room for: small ones, large ones.
+    waiting: [VecDeque<Waiting>; 2],
+    waiting_bytes: usize,
+    blocked: bool,
+    dirty: bool,
+    /// It is to be closed, for this reason.
+    failed: Option<Why>,
+    closed: bool,
+    /// The stream of the next large message.
+    bulk: u32,
+    /// Messages sent soon after one another, and when the last of them was.
+    row: u32,
+    last: Option<Instant>,
+    /// So much waits that its host wants to hear when it is gone.
+    high: bool,
+}
+
+struct Waiting {
+    kind: u8,
+    payload: Payload,
+}
+
+/// Who writes what was just sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    /// Whoever sends it, if that is wise.
+    Sender,
+    /// The serving thread, which sends it itself, soon.
+    Server,
+}
+
+/// What is left to do after sending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// The serving thread is to write the rest: it is to be told.
+    Tell,
+}
+
+/// How far reading came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Came {
+    /// There may be more.
+    More,
+    /// There was no more.
+    All,
+    /// The peer has closed.
+    End,
+}
+
+/// How far writing came.
+#[derive(PartialEq, Eq)]
+enum Wrote {
+    All,
+    Blocked,
+    More,
+}
+
+impl Channel {
+    /// Over a socket that does not block, and is registered for reading. `blocked`: for writing, too, since it is not connected yet.
+    pub fn new(token: usize, socket: Socket, wire: Connection, tls: Option<rustls::Connection>, blocked: bool) -> Channel {
+        let state = State {
+            wire,
+            tls: tls.map(|t| Box::new(Tunnel::new(t))),
+            waiting: Default::default(),
+            waiting_bytes: 0,
+            blocked,
+            dirty: false,
+            failed: None,
+            closed: false,
+            bulk: 0,
+            row: 0,
+            last: None,
+            high: false,
+        };
+        Channel { token, socket, state: Mutex::new(state), used: AtomicBool::new(true) }
+    }
+
+    /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
+    pub fn send(&self, kind: u8, out: &mut Out, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
+        self.used.store(true, Ordering::Relaxed);
+        let len = out.len();
+        let mut s = self.state.lock();
+        s.check()?;
+        match out.whole() {
+            Some(bytes) if len <= SMALL => s.put_small(kind, bytes)?,
+            _ => {
+                let payload = out.payload();
+                if len <= SMALL { s.put(0, Waiting { kind, payload })? } else { s.put(1, Waiting { kind, payload })? }
+            }
+        }
+        let backlog = s.backlog();
+        if backlog > most {
+            s.fail(Why::Here(Reason { code: code::SLOW, text: format!("{backlog} bytes wait for it, where {most} may") }));
+            s.dirty = true;
+            return Err(SendError::Slow);
+        }
+        s.high |= backlog > most / 4;
+        Ok(s.go(&self.socket, self.token, writer, registry))
+    }
+
+    /// Sends a few bytes on the lane that goes first. They are lost where that is full.
+    pub fn control(&self, kind: u8, bytes: &[u8], registry: &Registry) -> Left {
+        let mut s = self.state.lock();
+        if s.check().is_err() || s.wire.send_copy(1, kind, Lane::Control, bytes).is_err() {
+            return Left::Nothing;
+        }
+        s.go(&self.socket, self.token, Writer::Server, registry)
+    }
+
+    /// Reads once, and hands out messages that are whole. `buffer` and `plain` are the serving thread's.
+    pub fn read(&self, buffer: &mut [u8], plain: &mut [u8], out: &mut Vec<Message>) -> Result<(Came, Left), Why> {
+        let n = loop {
+            match (&self.socket).read(buffer) {
+                Ok(n) => break n,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok((Came::All, Left::Nothing)),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Why::socket(&e)),
+            }
+        };
+        if n == 0 {
+            return Ok((Came::End, Left::Nothing));
+        }
+        let mut s = self.state.lock();
+        s.row = 0;
+        let got = match &mut s.tls {
+            None => s.wire.receive(&buffer[..n]).map_err(Why::Fault),
+            Some(_) => s.decrypt(&buffer[..n], plain),
+        };
+        while let Some(m) = s.wire.next_message() {
+            out.push(m);
+        }
+        let left = if s.has_output() && !s.blocked { s.tell() } else { Left::Nothing };
+        drop(s);
+        got.map(|()| (if n == buffer.len() { Came::More } else { Came::All }, left))
+    }
+
+    /// Writes what waits, up to a turn's measure; whether there is more that could go.
+    pub fn flush(&self, registry: &Registry) -> Result<bool, Why> {
+        let mut s = self.state.lock();
+        s.dirty = false;
+        if s.closed {
+            return Ok(false);
+        }
+        if let Some(why) = s.failed.clone() {
+            return Err(why);
+        }
+        match s.write(&self.socket, self.token, registry) {
+            Ok(Wrote::More) => {
+                s.dirty = true;
+                Ok(true)
+            }
+            Ok(_) => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Whether much that waited has gone since it was last asked.
+    pub fn has_drained(&self, most: usize) -> bool {
+        let mut s = self.state.lock();
+        let drained = s.high && s.backlog() < most / 8;
+        s.high &= !drained;
+        drained
+    }
+
+    /// The connection of a socket that was not connected yet.
+    pub fn finish_connect(&self) -> io::Result<bool> {
+        if let Some(e) = self.socket.take_error()? {
+            return Err(e);
+        }
+        match self.socket.peer_addr() {
+            Ok(_) => Ok(true),
+            Err(e) if e.raw_os_error() == Some(libc::ENOTCONN) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// What the peer said of itself.
+    pub fn hello(&self) -> Option<kumi_wire::Hello> {
+        self.state.lock().wire.peer().map(|p| p.hello.clone())
+    }
+
+    /// Whether the peer's certificate names it; without TLS nobody asks.
+    pub fn check_name(&self, name: &str) -> Result<(), String> {
+        self.state.lock().tls.as_ref().map_or(Ok(()), |t| t.check_name(name))
+    }
+
+    /// How the conversation ended, once it has.
+    pub fn ended(&self) -> Option<Why> {
+        self.state.lock().wire.ended().map(|e| match e {
+            Ended::Here(r) => Why::Here(r.clone()),
+            Ended::There(r) => Why::There(r.clone()),
+            Ended::Fault(e) => Why::Fault(e.clone()),
+        })
+    }
+
+    /// Says goodbye: it is in line then.
+    pub fn goodbye(&self, reason: &Reason) {
+        let mut s = self.state.lock();
+        s.waiting.iter_mut().for_each(VecDeque::clear);
+        s.waiting_bytes = 0;
+        s.wire.goodbye(reason.code, reason.text.clone());
+    }
+
+    /// Whether something waits to be written.
+    pub fn has_output(&self) -> bool {
+        let mut s = self.state.lock();
+        !s.closed && s.failed.is_none() && s.has_output()
+    }
+
+    /// Closes it; the last bytes are tried once.
+    pub fn close(&self, registry: &Registry) {
+        let mut s = self.state.lock();
+        if s.closed {
+            return;
+        }
+        if s.failed.is_none() && !s.blocked {
+            if let Some(tls) = &mut s.tls {
+                tls.close();
+            }
+            let _ = s.write(&self.socket, self.token, registry);
+        }
+        s.closed = true;
+        s.waiting.iter_mut().for_each(VecDeque::clear);
+        s.waiting_bytes = 0;
+        let _ = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd()));
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Bytes that wait.
+    pub fn backlog(&self) -> usize {
+        self.state.lock().backlog()
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<(), SendError> {
+        if self.closed || self.failed.is_some() || self.wire.ended().is_some() { Err(SendError::NotConnected) } else { Ok(()) }
+    }
+
+    fn fail(&mut self, why: Why) {
+        self.failed.get_or_insert(why);
+    }
+
+    fn tell(&mut self) -> Left {
+        if std::mem::replace(&mut self.dirty, true) { Left::Nothing } else { Left::Tell }
+    }
+
+    fn backlog(&self) -> usize {
+        self.waiting_bytes + self.wire.queued() + self.tls.as_ref().map_or(0, |t| t.queued())
+    }
+
+    fn has_output(&mut self) -> bool {
+        self.wire.has_output() || self.tls.as_ref().is_some_and(|t| t.has_output()) || self.waiting_bytes > 0 && self.refill()
+    }
+
+    fn put_small(&mut self, kind: u8, bytes: &[u8]) -> Result<(), SendError> {
+        if self.waiting[0].is_empty() {
+            match self.wire.send_copy(1, kind, Lane::Small, bytes) {
+                Err(Refused::Full | Refused::TooManyStreams) => {}
+                other => return told(other),
+            }
+        }
+        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into() });
+        Ok(())
+    }
+
+    fn put(&mut self, lane: usize, w: Waiting) -> Result<(), SendError> {
+        if self.waiting[lane].is_empty() {
+            match self.offer(lane, &w) {
+                Err(Refused::Full | Refused::TooManyStreams) => {}
+                other => return told(other),
+            }
+        }
+        self.wait(lane, w);
+        Ok(())
+    }
+
+    fn offer(&mut self, lane: usize, w: &Waiting) -> Result<(), Refused> {
+        if lane == 0 {
+            return self.wire.send(1, w.kind, Lane::Small, w.payload.clone());
+        }
+        self.bulk = self.bulk % BULK_STREAMS + 1;
+        self.wire.send(self.bulk, w.kind, Lane::Bulk, w.payload.clone())
+    }
+
+    fn wait(&mut self, lane: usize, w: Waiting) {
+        self.waiting_bytes += w.payload.len() + size_of::<Waiting>();
+        self.waiting[lane].push_back(w);
+    }
+
+    /// Puts what waits into the frames' line, as far as that has room; whether anything went there.
+    fn refill(&mut self) -> bool {
+        let mut any = false;
+        for lane in [0, 1] {
+            while let Some(w) = self.waiting[lane].pop_front() {
+                match self.offer(lane, &w) {
+                    Err(Refused::Full | Refused::TooManyStreams) => {
+                        self.waiting[lane].push_front(w);
+                        break;
+                    }
+                    _ => {
+                        any = true;
+                        self.waiting_bytes -= w.payload.len() + size_of::<Waiting>();
+                    }
+                }
+            }
+        }
+        any
+    }
+
+    /// A message was put in line: writes it, or leaves it to the serving thread.
+    fn go(&mut self, socket: &Socket, token: usize, writer: Writer, registry: &Registry) -> Left {
+        if self.blocked || self.dirty {
+            return Left::Nothing;
+        }
+        if writer == Writer::Server {
+            return self.tell();
+        }
+        let now = Instant::now();
+        self.row = if self.last.is_some_and(|at| now.duration_since(at) < SOON) { self.row + 1 } else { 0 };
+        self.last = Some(now);
+        if self.row > ROW {
+            return self.tell();
+        }
+        match self.write(socket, token, registry) {
+            Ok(Wrote::More) => self.tell(),
+            Ok(_) => Left::Nothing,
+            Err(why) => {
+                self.fail(why);
+                self.tell()
+            }
+        }
+    }
+
+    /// Writes until nothing is left, the socket is full, or others are to have a turn.
+    fn write(&mut self, socket: &Socket, token: usize, registry: &Registry) -> Result<Wrote, Why> {
+        let mut left = TURN;
+        loop {
+            if self.waiting_bytes > 0 {
+                self.refill();
+            }
+            let sent = match &mut self.tls {
+                None => {
+                    let mut slices = [IoSlice::new(&[]); 32];
+                    let n = self.wire.transmit(&mut slices);
+                    if n == 0 {
+                        break;
+                    }
+                    send(socket, &slices[..n])
+                }
+                Some(tls) => match tls.write(&mut self.wire, socket) {
+                    Ok(0) => break,
+                    other => other,
+                },
+            };
+            match sent {
+                Ok(n) => {
+                    if self.tls.is_none() {
+                        self.wire.advance(n);
+                    }
+                    left = left.saturating_sub(n);
+                    if left == 0 {
+                        return Ok(Wrote::More);
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    if !self.blocked {
+                        self.listen(socket, token, registry, Interest::READABLE | Interest::WRITABLE)?;
+                        self.blocked = true;
+                    }
+                    return Ok(Wrote::Blocked);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Why::socket(&e)),
+            }
+        }
+        if self.blocked {
+            self.blocked = false;
+            self.listen(socket, token, registry, Interest::READABLE)?;
+        }
+        Ok(Wrote::All)
+    }
+
+    fn listen(&self, socket: &Socket, token: usize, registry: &Registry, interest: Interest) -> Result<(), Why> {
+        registry.reregister(&mut SourceFd(&socket.as_raw_fd()), Token(token), interest).map_err(|e| Why::socket(&e))
+    }
+
+    fn decrypt(&mut self, bytes: &[u8], plain: &mut [u8]) -> Result<(), Why> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        let wire = &mut self.wire;
+        tls.read(bytes, plain, |bytes| wire.receive(bytes).map_err(Why::Fault))
+    }
+}
+
+fn told(r: Result<(), Refused>) -> Result<(), SendError> {
+    r.map_err(|e| match e {
+        Refused::TooLong { most } => SendError::TooLong { most },
+        _ => SendError::NotConnected,
+    })
+}
+
+/// Writes to a socket; a peer that is gone is an error, not a signal.
+fn send(socket: &Socket, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let flags = libc::MSG_NOSIGNAL;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let flags = 0;
+    socket.send_vectored_with_flags(slices, flags)
+}

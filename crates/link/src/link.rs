@@ -1,0 +1,213 @@
+//! The handle by which a node's connections are used.
+
+use crate::channel::{Channel, Left, Peer, Writer, kind};
+use crate::codec::{self, Out};
+use crate::error::{LinkError, SendError};
+use crate::options::Limits;
+use crate::tls::Tls;
+use bytes::Bytes;
+use kumi_membership::{Member, Name};
+use kumi_segments::{FromClient, FromOwner};
+use mio::{Registry, Waker};
+use parking_lot::{Mutex, RwLock};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+thread_local! {
+    /// Which link this thread serves; 0: none.
+    static SERVES: Cell<usize> = const { Cell::new(0) };
+    static SCRATCH: RefCell<Out> = RefCell::new(Out::default());
+}
+
+/// A node's connections: cheap to clone, used from any thread. It serves until [`stop`](Link::stop).
+#[derive(Clone)]
+pub struct Link {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What the handles and the serving thread share. Each lock is held for a few instructions.
+pub struct Shared {
+    pub me: Mutex<Member>,
+    /// By name, this node among them.
+    pub members: Mutex<Arc<[Member]>>,
+    pub peers: RwLock<HashMap<Name, Peer>>,
+    /// Connections that the serving thread is to write to.
+    pub dirty: Mutex<Vec<Arc<Channel>>>,
+    pub commands: Mutex<Vec<Command>>,
+    /// The serving thread sleeps, or is about to, and was not woken yet.
+    pub sleeping: AtomicBool,
+    pub waker: Waker,
+    pub registry: Registry,
+    pub tls: Mutex<Option<Tls>>,
+    pub limits: Limits,
+    pub stopping: AtomicBool,
+    pub thread: Mutex<Option<JoinHandle<()>>>,
+    /// Names that are being looked up.
+    pub lookups: AtomicUsize,
+    pub listening: Vec<String>,
+}
+
+/// What the serving thread is asked for.
+pub enum Command {
+    /// A connection to this node is wanted.
+    Connect(Peer),
+    /// A name was looked up.
+    Found(Arc<str>, std::io::Result<Vec<SocketAddr>>),
+}
+
+/// A message to another node.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// Of this node as a client.
+    FromClient(FromClient<Bytes>),
+    /// Of this node as an owner.
+    FromOwner(FromOwner<Bytes>),
+}
+
+impl From<FromClient<Bytes>> for Message {
+    fn from(m: FromClient<Bytes>) -> Self {
+        Message::FromClient(m)
+    }
+}
+
+impl From<FromOwner<Bytes>> for Message {
+    fn from(m: FromOwner<Bytes>) -> Self {
+        Message::FromOwner(m)
+    }
+}
+
+impl Link {
+    /// This node.
+    pub fn node(&self) -> Member {
+        self.shared.me.lock().clone()
+    }
+
+    /// All members of the cluster by name, this node among them.
+    pub fn members(&self) -> Arc<[Member]> {
+        self.shared.members.lock().clone()
+    }
+
+    /// Where it listens, with ports.
+    pub fn listening(&self) -> &[String] {
+        &self.shared.listening
+    }
+
+    /// A node by name: a member, or one that there is a connection to.
+    pub fn peer(&self, name: &str) -> Option<Peer> {
+        if let Some(peer) = self.shared.peers.read().get(name) {
+            return Some(peer.clone());
+        }
+        let found = self.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok();
+        (found && name != &**self.node().name()).then(|| self.shared.peer(name))
+    }
+
+    /// Has a connection made, if there is none. It is made again when it breaks, as long as that node is a member.
+    pub fn connect(&self, peer: &Peer) {
+        if peer.want(true) || !peer.is_connected() {
+            self.shared.command(Command::Connect(peer.clone()));
+        }
+    }
+
+    /// Sends a message. It does not wait: what the socket does not take is sent later, in order within its size's lane.
+    ///
+    /// A message that was taken arrives, or the connection ends, and [`Host::disconnected`](crate::Host::disconnected) is called.
+    ///
+    /// # Errors
+    /// Why it will not arrive.
+    pub fn send(&self, peer: &Peer, message: impl Into<Message>) -> Result<(), SendError> {
+        let Some(channel) = peer.channel() else {
+            if self.shared.stopping.load(Ordering::Relaxed) {
+                return Err(SendError::Stopped);
+            }
+            self.connect(peer);
+            return Err(SendError::NotConnected);
+        };
+        SCRATCH.with_borrow_mut(|out| {
+            out.clear();
+            let kind = match &message.into() {
+                Message::FromClient(m) => {
+                    codec::encode_client(m, out);
+                    kind::CLIENT
+                }
+                Message::FromOwner(m) => {
+                    codec::encode_owner(m, out);
+                    kind::OWNER
+                }
+            };
+            let here = SERVES.get() == Arc::as_ptr(&self.shared) as usize;
+            let writer = if here { Writer::Server } else { Writer::Sender };
+            let sent = channel.send(kind, out, writer, &self.shared.registry, self.shared.limits.backlog);
+            if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
+                self.shared.tell(&channel);
+            }
+            sent.map(|_| ())
+        })
+    }
+
+    /// New certificates: connections that are made from now on use them.
+    ///
+    /// # Errors
+    /// Why they can't be used; the old ones stay.
+    pub fn set_tls(&self, tls: Tls) -> Result<(), LinkError> {
+        let mut now = self.shared.tls.lock();
+        if now.is_none() {
+            return Err(LinkError::Options("a node that was started without TLS goes on without it".to_owned()));
+        }
+        tls.check_own(self.node().name())?;
+        *now = Some(tls);
+        Ok(())
+    }
+
+    /// The host's deadline is another: it is asked anew.
+    pub fn nudge(&self) {
+        self.shared.wake();
+    }
+
+    /// Says goodbye to all, closes everything, and waits until the thread has ended; called by the host itself, it does not wait.
+    pub fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        self.shared.wake();
+        if SERVES.get() == Arc::as_ptr(&self.shared) as usize {
+            return;
+        }
+        let thread = self.shared.thread.lock().take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// The node of this name, in the table.
+    pub fn peer(&self, name: &str) -> Peer {
+        let name: Name = name.into();
+        self.peers.write().entry(name.clone()).or_insert_with(|| Peer::new(name)).clone()
+    }
+
+    /// The serving thread is to write what waits there.
+    pub fn tell(&self, channel: &Arc<Channel>) {
+        self.dirty.lock().push(channel.clone());
+        self.wake();
+    }
+
+    pub fn command(&self, command: Command) {
+        self.commands.lock().push(command);
+        self.wake();
+    }
+
+    /// Wakes the serving thread, if it sleeps. What it is to find there was put there before.
+    pub fn wake(&self) {
+        if self.sleeping.swap(false, Ordering::SeqCst) {
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// The calling thread serves this link.
+    pub fn serve_here(&self) {
+        SERVES.set(std::ptr::from_ref(self) as usize);
+    }
+}

@@ -1,0 +1,244 @@
+//! Calling other nodes.
+//!
+//! **Invariant.** An address is called once at a time, and after a failure not before its wait is over, whoever asks. Each failure doubles the
+//! wait, up to a bound; a part of it is chance, so that those who lost a node together do not come back together.
+
+use super::accept::tune;
+use super::line::Phase;
+use super::{MS, Server};
+use crate::address::Address;
+use crate::channel::{Peer, kind};
+use crate::error::Why;
+use crate::link::Command;
+use kumi_segments::Time;
+use kumi_wire::Role;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Addresses that are called or waited for.
+const MOST: usize = 4096;
+/// Names that are looked up at once: each takes a thread.
+const LOOKUPS: usize = 8;
+/// Gossip that waits for a connection, and how long it is of use.
+const PACKETS: usize = 4;
+const FRESH: Time = 1000 * MS;
+/// The wait after a first failure.
+const FIRST: Time = 50 * MS;
+/// Failures are remembered so long.
+const REMEMBERED: Time = 60_000 * MS;
+
+#[derive(Default)]
+pub struct Dials(HashMap<Arc<str>, Dial>);
+
+struct Dial {
+    failures: u32,
+    state: State,
+    /// Addresses that were not tried yet.
+    others: Vec<SocketAddr>,
+    packets: VecDeque<(Time, Vec<u8>)>,
+    /// Somebody wants to talk to it: it is called again.
+    wanted: Option<Peer>,
+}
+
+enum State {
+    Waits(Time),
+    Runs,
+}
+
+impl Dials {
+    /// When [`Server::dial_due`] has something to do.
+    pub fn next(&self) -> Option<Time> {
+        self.0.values().filter_map(Dial::next).min()
+    }
+}
+
+impl Dial {
+    fn next(&self) -> Option<Time> {
+        match self.state {
+            State::Waits(until) if self.wanted.is_some() => Some(until),
+            State::Waits(until) => Some(until + REMEMBERED),
+            State::Runs => None,
+        }
+    }
+}
+
+impl Server {
+    /// A connection to a member is wanted.
+    pub(super) fn connect(&mut self, at: Time, peer: &Peer) {
+        if peer.is_connected() {
+            return;
+        }
+        let address = self.shared.members.lock().iter().find(|m| m.name() == peer.name()).map(|m| m.address().clone());
+        if let Some(address) = address {
+            self.dial(at, &address, Some(peer.clone()), None);
+        }
+    }
+
+    /// Calls an address, unless that runs or has to wait.
+    pub(super) fn dial(&mut self, at: Time, address: &Arc<str>, wanted: Option<Peer>, packet: Option<Vec<u8>>) {
+        let known = self.dials.0.contains_key(address);
+        if !known && self.dials.0.len() >= MOST || **address == **self.membership.me().address() {
+            return;
+        }
+        let new = || Dial { failures: 0, state: State::Waits(at), others: Vec::new(), packets: VecDeque::new(), wanted: None };
+        let dial = self.dials.0.entry(address.clone()).or_insert_with(new);
+        if wanted.is_some() {
+            dial.wanted = wanted;
+        }
+        match dial.state {
+            State::Waits(until) if until > at => return,
+            _ => {}
+        }
+        if let Some(packet) = packet {
+            if dial.packets.len() == PACKETS {
+                dial.packets.pop_front();
+            }
+            dial.packets.push_back((at, packet));
+        }
+        if let State::Waits(_) = dial.state {
+            dial.state = State::Runs;
+            self.begin(at, address);
+        }
+    }
+
+    fn begin(&mut self, at: Time, address: &Arc<str>) {
+        let parsed = match Address::parse(address) {
+            Ok(Address::Unix(path)) => {
+                let made = SockAddr::unix(&path).and_then(|a| self.call(at, &a, None, address));
+                return made.unwrap_or_else(|e| self.gave_up(at, address, &Why::socket(&e)));
+            }
+            Ok(tcp) => tcp,
+            Err(e) => return self.gave_up(at, address, &Why::Socket(io::ErrorKind::InvalidInput, e.to_string())),
+        };
+        if let Some(found) = parsed.literal() {
+            return self.found(at, address.clone(), Ok(found));
+        }
+        if self.shared.lookups.fetch_add(1, Ordering::Relaxed) >= LOOKUPS {
+            self.shared.lookups.fetch_sub(1, Ordering::Relaxed);
+            return self.gave_up(at, address, &Why::Socket(io::ErrorKind::WouldBlock, "too many names are being looked up".to_owned()));
+        }
+        let (shared, name) = (self.shared.clone(), address.clone());
+        let look = move || {
+            let found = parsed.resolve();
+            shared.lookups.fetch_sub(1, Ordering::Relaxed);
+            shared.command(Command::Found(name, found));
+        };
+        if let Err(e) = std::thread::Builder::new().name("kumi-link lookup".to_owned()).spawn(look) {
+            self.shared.lookups.fetch_sub(1, Ordering::Relaxed);
+            self.gave_up(at, address, &Why::socket(&e));
+        }
+    }
+
+    /// A name stands for these addresses.
+    pub(super) fn found(&mut self, at: Time, address: Arc<str>, found: io::Result<Vec<SocketAddr>>) {
+        let Some(dial) = self.dials.0.get_mut(&address) else { return };
+        match found {
+            Ok(mut found) if !found.is_empty() => {
+                found.truncate(8);
+                found.reverse();
+                dial.others = found;
+                self.next_address(at, &address, &Why::Closed);
+            }
+            Ok(_) => self.gave_up(at, &address, &Why::Socket(io::ErrorKind::NotFound, "the name has no address".to_owned())),
+            Err(e) => self.gave_up(at, &address, &Why::socket(&e)),
+        }
+    }
+
+    /// Tries the next address of a name; `why` the one before was none.
+    fn next_address(&mut self, at: Time, address: &Arc<str>, why: &Why) {
+        let mut why = why.clone();
+        while let Some(to) = self.dials.0.get_mut(address).and_then(|d| d.others.pop()) {
+            match self.call(at, &to.into(), Some(&to), address) {
+                Ok(()) => return,
+                Err(e) => why = Why::socket(&e),
+            }
+        }
+        self.gave_up(at, address, &why);
+    }
+
+    fn call(&mut self, at: Time, to: &SockAddr, tcp: Option<&SocketAddr>, address: &Arc<str>) -> io::Result<()> {
+        if self.lines.len() >= self.shared.limits.connections {
+            return Err(io::Error::other("there are as many connections as may be"));
+        }
+        let socket = Socket::new(to.domain(), Type::STREAM, None)?;
+        debug_assert!(tcp.is_some() || to.domain() == Domain::UNIX);
+        socket.set_nonblocking(true)?;
+        tune(&socket, tcp)?;
+        match socket.connect(to) {
+            Ok(()) => {}
+            Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => {}
+            Err(e) => return Err(e),
+        }
+        let refused = || io::Error::other("the connection could not be taken into service");
+        self.open(at, socket, Role::Caller, tcp.is_none(), Phase::Connecting, None, Some(address.clone())).map(drop).ok_or_else(refused)
+    }
+
+    /// The socket is connected: the handshake begins.
+    pub(super) fn made(&mut self, at: Time, token: usize) {
+        let Some(line) = self.lines.get_mut(&token) else { return };
+        line.phase = Phase::Shaking;
+        line.heard = at;
+        let channel = line.channel.clone();
+        match channel.flush(&self.shared.registry) {
+            Ok(more) => self.wrote(&channel, more),
+            Err(why) => self.close(at, token, why),
+        }
+    }
+
+    /// A connection to that address was not made, or did not get past its handshake.
+    pub(super) fn dial_failed(&mut self, at: Time, address: &Arc<str>, why: &Why) {
+        let more = self.dials.0.get(address).is_some_and(|d| !d.others.is_empty());
+        match why {
+            Why::Socket(..) if more => self.next_address(at, address, why),
+            _ => self.wait(at, address),
+        }
+    }
+
+    /// As that, where there is no connection to speak of.
+    fn gave_up(&mut self, at: Time, address: &Arc<str>, why: &Why) {
+        self.wait(at, address);
+        self.host.refused(address, why);
+    }
+
+    fn wait(&mut self, at: Time, address: &Arc<str>) {
+        let most = self.shared.limits.backoff.as_nanos() as Time;
+        let chance = self.random.next();
+        let Some(dial) = self.dials.0.get_mut(address) else { return };
+        let long = (FIRST << dial.failures.min(20)).clamp(2, most.max(2));
+        dial.failures = dial.failures.saturating_add(1);
+        dial.state = State::Waits(at + long / 2 + chance % (long / 2));
+        dial.packets.clear();
+        dial.others.clear();
+    }
+
+    /// It got past it: what waited for it goes.
+    pub(super) fn dial_done(&mut self, at: Time, token: usize, address: &Arc<str>) {
+        self.routes.insert(address.clone(), token);
+        let Some(dial) = self.dials.0.remove(address) else { return };
+        for (since, packet) in dial.packets {
+            if at.saturating_sub(since) < FRESH {
+                self.say(token, kind::GOSSIP, &packet);
+            }
+        }
+    }
+
+    /// Calls again who is wanted, and forgets old failures.
+    pub(super) fn dial_due(&mut self, at: Time) {
+        let due: Vec<Arc<str>> = self.dials.0.iter().filter(|(_, d)| d.next().is_some_and(|n| n <= at)).map(|d| d.0.clone()).collect();
+        for address in due {
+            let Some(dial) = self.dials.0.get_mut(&address) else { continue };
+            let Some(peer) = dial.wanted.take() else {
+                self.dials.0.remove(&address);
+                continue;
+            };
+            // It may be connected otherwise by now, or be gone.
+            if peer.is_wanted() && !peer.is_connected() && !self.shared.stopping.load(Ordering::Relaxed) {
+                self.connect(at, &peer);
+            }
+        }
+    }
+}

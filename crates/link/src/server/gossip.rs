@@ -1,0 +1,49 @@
+//! Membership over the connections: its packets go on their control lanes.
+
+use super::Server;
+use crate::channel::kind;
+use kumi_membership::Action;
+use kumi_segments::Time;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Server {
+    /// Does what membership wants done, and tells what it wants known.
+    pub(super) fn gossip(&mut self, at: Time) {
+        while let Some(action) = self.membership.poll() {
+            let changes = !matches!(action, Action::Send { .. } | Action::Rejected { .. } | Action::Conflict { .. });
+            if changes {
+                *self.shared.members.lock() = self.membership.members().into();
+            }
+            match action {
+                Action::Send { to, bytes } => self.pass_on(at, &to, bytes),
+                Action::Up(member) => {
+                    self.host.member_up(&member);
+                    self.confirmed(at, &member);
+                    let peer = self.shared.peers.read().get(member.name()).cloned();
+                    if let Some(peer) = peer.filter(|p| p.is_wanted()) {
+                        self.connect(at, &peer);
+                    }
+                }
+                Action::Suspect(member) => self.host.member_suspect(&member),
+                Action::Refuted(member) => self.host.member_refuted(&member),
+                Action::Down(member, why) => self.host.member_down(&member, why),
+                Action::Rejoined(me) => {
+                    *self.shared.me.lock() = me.clone();
+                    self.host.rejoined(&me);
+                }
+                Action::Conflict { holder, .. } => self.host.conflict(&holder),
+                Action::Rejected { from, reason } => self.host.gossip_refused(&from, &reason),
+            }
+        }
+    }
+
+    /// A packet for whoever is reached there. It may be lost.
+    fn pass_on(&mut self, at: Time, to: &Arc<str>, bytes: Vec<u8>) {
+        match self.routes.get(to) {
+            Some(token) => self.say(*token, kind::GOSSIP, &bytes),
+            None if self.shared.stopping.load(Ordering::Relaxed) => {}
+            None => self.dial(at, to, None, Some(bytes)),
+        }
+    }
+}

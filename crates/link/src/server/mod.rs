@@ -1,0 +1,456 @@
+//! The thread that serves: it waits for sockets, reads them, calls the host, and does what is due.
+//!
+//! **Invariant.** While the host is called no lock is held. What is told to this thread (`dirty`, `commands`) is looked at after it has said
+//! that it sleeps, and before it does.
+
+mod accept;
+mod dial;
+mod gossip;
+mod greet;
+mod line;
+mod sweep;
+
+use crate::address::Address;
+use crate::channel::{Came, Channel, Left, kind};
+use crate::clock::now;
+use crate::codec;
+use crate::error::{LinkError, Why};
+use crate::host::Host;
+use crate::link::{Command, Link, Shared};
+use crate::options::Options;
+use accept::{Listener, Sources};
+use dial::Dials;
+use kumi_membership::{Member, Membership};
+use kumi_segments::Time;
+use kumi_wire::{Hello, Lane, Message, Reason};
+use line::{Line, Phase};
+use mio::{Events, Poll, Token, Waker};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const WAKER: usize = 0;
+/// Listeners have the numbers below this, from 1 on.
+const LINES: usize = 1024;
+/// Read at once.
+const BUFFER: usize = 128 << 10;
+/// How often one connection is read before others have a turn.
+const READS: usize = 8;
+const MS: Time = 1_000_000;
+
+struct Server {
+    shared: Arc<Shared>,
+    host: Arc<dyn Host>,
+    poll: Poll,
+    hello: Hello,
+    listeners: Vec<Listener>,
+    lines: HashMap<usize, Line>,
+    last_token: usize,
+    sources: Sources,
+    membership: Membership,
+    dials: Dials,
+    /// Connections by the address that leads to them: the one that was called, and the one that the peer goes by.
+    routes: HashMap<Arc<str>, usize>,
+    /// The last incarnation of each name.
+    seen: HashMap<kumi_membership::Name, u64>,
+    /// Connections that may have more to read.
+    again: Vec<usize>,
+    buffer: Vec<u8>,
+    plain: Vec<u8>,
+    accept_at: Option<Time>,
+    sweep_at: Time,
+    random: Random,
+}
+
+/// Numbers nobody need guess: jitter.
+struct Random(u64);
+
+impl Random {
+    fn new() -> Random {
+        Random(std::hash::RandomState::new().build_hasher().finish() | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+impl Link {
+    /// Starts a node: listens, joins, and serves on a thread of its own.
+    ///
+    /// # Errors
+    /// What is wrong with the options, or what the system refused.
+    pub fn start(options: Options, host: Arc<dyn Host>) -> Result<Link, LinkError> {
+        let incarnation = match options.incarnation {
+            0 => SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64),
+            given => given,
+        };
+        if let Some(tls) = &options.tls {
+            tls.check_own(&options.name)?;
+        }
+        let poll = Poll::new().map_err(LinkError::System)?;
+        let registry = poll.registry().try_clone().map_err(LinkError::System)?;
+        let waker = Waker::new(poll.registry(), Token(WAKER)).map_err(LinkError::System)?;
+        let loopback = vec!["127.0.0.1:0".to_owned()];
+        let listen = if options.listen.is_empty() { &loopback } else { &options.listen };
+        // Closed again, and Unix sockets' files removed, if what follows fails.
+        let listeners = accept::listen(listen, options.tls.is_some() || options.insecure, &registry)?;
+        let listening: Vec<String> = listeners.iter().map(|l| l.address.to_string()).collect();
+        let address = match &options.advertise {
+            Some(given) => Address::parse(given)?.to_string(),
+            None => match listeners.first() {
+                Some(l) if !l.is_unspecified() => l.address.to_string(),
+                _ => {
+                    return Err(LinkError::Options(format!(
+                        "{} is no address to reach a node at: say which one is (advertise)",
+                        listening[0]
+                    )));
+                }
+            },
+        };
+        let mut me = Member::new(&options.name, &address, incarnation).map_err(LinkError::Member)?;
+        if let Some(web) = &options.about.0 {
+            me = me.with_web(web).map_err(LinkError::Member)?;
+        }
+        if let Some(cores) = options.about.1 {
+            me = me.with_cores(cores).map_err(LinkError::Member)?;
+        }
+        let mut random = Random::new();
+        let at = now();
+        let mut membership = Membership::new(me.clone(), options.membership.clone(), random.next(), at);
+        for seed in &options.join {
+            membership.join(at, &Address::parse(seed)?.to_string()).map_err(LinkError::Member)?;
+        }
+        let hello = Hello::new(options.name.clone(), incarnation);
+        kumi_wire::Connection::new(kumi_wire::Role::Caller, hello.clone(), options.limits.wire())
+            .map_err(|e| LinkError::Options(e.to_string()))?;
+        let shared = Arc::new(Shared {
+            me: parking_lot::Mutex::new(me.clone()),
+            members: parking_lot::Mutex::new(Arc::new([me])),
+            peers: Default::default(),
+            dirty: Default::default(),
+            commands: Default::default(),
+            sleeping: AtomicBool::new(false),
+            waker,
+            registry,
+            tls: parking_lot::Mutex::new(options.tls),
+            limits: options.limits,
+            stopping: AtomicBool::new(false),
+            thread: Default::default(),
+            lookups: AtomicUsize::new(0),
+            listening,
+        });
+        let mut server = Server {
+            shared: shared.clone(),
+            host,
+            poll,
+            hello,
+            listeners,
+            lines: HashMap::new(),
+            last_token: LINES,
+            sources: Sources::default(),
+            membership,
+            dials: Dials::default(),
+            routes: HashMap::new(),
+            seen: HashMap::new(),
+            again: Vec::new(),
+            buffer: vec![0; BUFFER],
+            plain: vec![0; if shared.tls.lock().is_some() { BUFFER } else { 0 }],
+            accept_at: None,
+            sweep_at: 0,
+            random,
+        };
+        let link = Link { shared };
+        let handle = link.clone();
+        let run = move || {
+            handle.shared.serve_here();
+            server.host.started(&handle);
+            drop(handle);
+            server.run();
+        };
+        let thread = std::thread::Builder::new().name(format!("kumi-link {}", options.name)).spawn(run).map_err(LinkError::System)?;
+        *link.shared.thread.lock() = Some(thread);
+        Ok(link)
+    }
+}
+
+impl Server {
+    fn run(&mut self) {
+        let mut events = Events::with_capacity(256);
+        self.gossip(now());
+        while !self.shared.stopping.load(Ordering::SeqCst) {
+            let timeout = self.timeout();
+            let waited = self.poll.poll(&mut events, timeout);
+            self.shared.sleeping.store(false, Ordering::SeqCst);
+            if let Err(e) = waited {
+                if e.kind() != std::io::ErrorKind::Interrupted {
+                    // Nothing is known that would bring this about; but it must not spin.
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                events.clear();
+            }
+            let at = now();
+            for token in std::mem::take(&mut self.again) {
+                self.ready(at, token, true, false, false);
+            }
+            for e in &events {
+                match e.token().0 {
+                    WAKER => {}
+                    listener if listener < LINES => self.accept(at, listener),
+                    token => self.ready(at, token, e.is_readable(), e.is_writable(), e.is_read_closed() || e.is_error()),
+                }
+            }
+            let commands = std::mem::take(&mut *self.shared.commands.lock());
+            for command in commands {
+                match command {
+                    Command::Connect(peer) => self.connect(at, &peer),
+                    Command::Found(address, found) => self.found(at, address, found),
+                }
+            }
+            self.flush(at);
+            self.due(at);
+            self.flush(at);
+        }
+        self.finish();
+    }
+
+    /// How long to sleep. From here on whoever tells this thread something wakes it.
+    fn timeout(&mut self) -> Option<Duration> {
+        self.shared.sleeping.store(true, Ordering::SeqCst);
+        let told = !self.shared.dirty.lock().is_empty() || !self.shared.commands.lock().is_empty();
+        if told || !self.again.is_empty() || self.shared.stopping.load(Ordering::SeqCst) {
+            self.shared.sleeping.store(false, Ordering::SeqCst);
+            return Some(Duration::ZERO);
+        }
+        let sweep = (!self.lines.is_empty()).then_some(self.sweep_at);
+        let times = [self.membership.next_deadline(), self.host.deadline(), self.dials.next(), self.accept_at, sweep];
+        let next = times.into_iter().flatten().min()?;
+        Some(Duration::from_nanos(next.saturating_sub(now())))
+    }
+
+    /// Does what is due.
+    fn due(&mut self, at: Time) {
+        if self.membership.next_deadline().is_some_and(|d| d <= at) {
+            self.membership.tick(at);
+            self.gossip(at);
+        }
+        if self.host.deadline().is_some_and(|d| d <= at) {
+            self.host.tick(at);
+        }
+        if self.dials.next().is_some_and(|d| d <= at) {
+            self.dial_due(at);
+        }
+        if self.accept_at.is_some_and(|d| d <= at) {
+            self.accept_at = None;
+            (0..self.listeners.len()).for_each(|l| self.accept(at, l + 1));
+        }
+        if self.sweep_at <= at {
+            self.sweep(at);
+        }
+    }
+
+    /// A connection can be read or written.
+    fn ready(&mut self, at: Time, token: usize, readable: bool, writable: bool, ends: bool) {
+        let Some(line) = self.lines.get(&token) else { return };
+        let channel = line.channel.clone();
+        if line.phase == Phase::Connecting {
+            match channel.finish_connect() {
+                Ok(true) => self.made(at, token),
+                Ok(false) if !ends => return,
+                Ok(false) => return self.close(at, token, Why::Closed),
+                Err(e) => return self.close(at, token, Why::socket(&e)),
+            }
+        }
+        if writable {
+            match channel.flush(&self.shared.registry) {
+                Ok(more) => self.wrote(&channel, more),
+                Err(why) => return self.close(at, token, why),
+            }
+        }
+        if readable || ends {
+            self.read(at, token, &channel, ends);
+        }
+    }
+
+    fn wrote(&mut self, channel: &Arc<Channel>, more: bool) {
+        if more {
+            self.shared.dirty.lock().push(channel.clone());
+        }
+        let peer = self.lines.get(&channel.token).and_then(|l| l.peer.clone());
+        if let Some(peer) = peer.filter(|_| channel.has_drained(self.shared.limits.backlog)) {
+            self.host.drained(&peer);
+        }
+    }
+
+    fn read(&mut self, at: Time, token: usize, channel: &Arc<Channel>, ends: bool) {
+        let mut batch = Vec::new();
+        for turn in 0..READS {
+            let came = channel.read(&mut self.buffer, &mut self.plain, &mut batch);
+            if let Some(line) = self.lines.get_mut(&token) {
+                line.heard = at;
+                line.deadline = None;
+            }
+            let broken = match &came {
+                Ok((_, left)) => {
+                    self.after(*left, channel);
+                    None
+                }
+                Err(why) => Some(why.clone()),
+            };
+            self.greet(at, token);
+            for message in batch.drain(..) {
+                self.take(at, token, message);
+            }
+            self.flush(at);
+            if let Some(why) = broken.or_else(|| channel.ended()) {
+                return self.close(at, token, why);
+            }
+            match came {
+                Ok((Came::End, _)) => return self.close(at, token, Why::Closed),
+                Ok((Came::More, _)) if turn + 1 < READS => {}
+                Ok((Came::More, _)) => self.again.push(token),
+                // After its last bytes there is still its end to be read.
+                _ if ends && turn + 1 < READS && self.lines.contains_key(&token) => {}
+                _ if ends && self.lines.contains_key(&token) => self.again.push(token),
+                _ => return,
+            }
+            if !self.lines.contains_key(&token) {
+                return;
+            }
+        }
+    }
+
+    fn after(&self, left: Left, channel: &Arc<Channel>) {
+        if left == Left::Tell {
+            self.shared.dirty.lock().push(channel.clone());
+        }
+    }
+
+    /// A message came.
+    fn take(&mut self, at: Time, token: usize, message: Message) {
+        let Some(line) = self.lines.get_mut(&token) else { return };
+        if message.lane == Lane::Control {
+            return self.control(at, token, &message);
+        }
+        if line.phase == Phase::Aside {
+            return self.hold(at, token, message);
+        }
+        let Some(peer) = line.peer.clone() else { return };
+        line.channel.used.store(true, Ordering::Relaxed);
+        let result = match message.kind {
+            kind::CLIENT => codec::decode_client(&message.payload).map(|m| self.host.from_client(&peer, m)),
+            kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner(&peer, m)),
+            _ => Err(kumi_wire::WireError::BadFrame { what: "a message of an unknown kind", kind: message.kind, stream: message.stream }),
+        };
+        if let Err(e) = result {
+            self.refuse(at, token, e.reason());
+        }
+    }
+
+    fn control(&mut self, at: Time, token: usize, message: &Message) {
+        match message.kind {
+            kind::GOSSIP => {
+                let from = self.lines.get(&token).map(|l| l.name().to_owned()).unwrap_or_default();
+                self.membership.receive(at, &from, &message.payload);
+                self.gossip(at);
+            }
+            kind::ADDRESS => self.introduced(at, token, &message.payload),
+            kind::PING => self.say(token, kind::PONG, &[]),
+            kind::PONG => {}
+            _ => {
+                // A later version's, for all that is known: what it would have us do does not matter to the rest.
+            }
+        }
+    }
+
+    fn say(&mut self, token: usize, kind: u8, bytes: &[u8]) {
+        if let Some(line) = self.lines.get(&token) {
+            let left = line.channel.control(kind, bytes, &self.shared.registry);
+            self.after(left, &line.channel);
+        }
+    }
+
+    /// Writes what this thread was told to write.
+    fn flush(&mut self, at: Time) {
+        let told = std::mem::take(&mut *self.shared.dirty.lock());
+        for channel in told {
+            match channel.flush(&self.shared.registry) {
+                Ok(more) => self.wrote(&channel, more),
+                Err(why) => self.close(at, channel.token, why),
+            }
+        }
+    }
+
+    /// Ends a connection, and says why.
+    fn refuse(&mut self, at: Time, token: usize, reason: Reason) {
+        if let Some(line) = self.lines.get(&token) {
+            line.channel.goodbye(&reason);
+            self.close(at, token, Why::Here(reason));
+        }
+    }
+
+    /// A connection is over.
+    fn close(&mut self, at: Time, token: usize, why: Why) {
+        let Some(line) = self.lines.remove(&token) else { return };
+        line.channel.close(&self.shared.registry);
+        self.routes.retain(|_, t| *t != token);
+        if line.phase < Phase::Aside {
+            self.sources.left(line.source);
+        }
+        if let Some(address) = &line.dialed {
+            if line.phase < Phase::Aside {
+                self.dial_failed(at, address, &why);
+            }
+        }
+        match line.peer.as_ref().filter(|_| line.phase == Phase::Open) {
+            Some(peer) => {
+                peer.set_channel(None, 0);
+                self.host.disconnected(peer, &why);
+                if !why.is_orderly() {
+                    self.membership.connection_lost(at, peer.name());
+                    self.gossip(at);
+                }
+                if !self.promote(at, peer) && peer.is_wanted() && !self.shared.stopping.load(Ordering::SeqCst) {
+                    self.connect(at, peer);
+                }
+            }
+            None => self.host.refused(&line.whom(), &why),
+        }
+    }
+
+    /// The end: goodbye to all.
+    fn finish(&mut self) {
+        let at = now();
+        self.membership.leave(at);
+        self.gossip(at);
+        let reason = Reason { code: kumi_wire::code::DONE, text: format!("node {} stops", self.hello.name) };
+        let channels: Vec<Arc<Channel>> = self.lines.values().map(|l| l.channel.clone()).collect();
+        for c in &channels {
+            let _ = c.flush(&self.shared.registry);
+            c.goodbye(&reason);
+        }
+        // Whoever reads has a moment for it.
+        for _ in 0..50 {
+            let mut more = false;
+            for c in &channels {
+                more |= c.flush(&self.shared.registry).is_ok() && c.has_output();
+            }
+            if !more {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(4));
+        }
+        let tokens: Vec<usize> = self.lines.keys().copied().collect();
+        for token in tokens {
+            self.close(at, token, Why::Here(reason.clone()));
+        }
+        self.listeners.clear();
+        self.shared.dirty.lock().clear();
+        self.shared.commands.lock().clear();
+    }
+}

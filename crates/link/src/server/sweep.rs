@@ -1,0 +1,64 @@
+//! What is due now and then: handshakes that take too long, peers that fall silent, connections that nobody needs.
+
+use super::line::Phase;
+use super::{MS, Server};
+use crate::channel::kind;
+use crate::error::{Why, code};
+use kumi_segments::Time;
+use kumi_wire::Reason;
+use std::sync::atomic::Ordering;
+
+/// How often.
+pub const EVERY: Time = 250 * MS;
+/// A connection that nobody used for so long may be closed.
+const IDLE: Time = 30_000 * MS;
+
+impl Server {
+    pub(super) fn sweep(&mut self, at: Time) {
+        self.sweep_at = at + EVERY;
+        let limits = &self.shared.limits;
+        let (handshake, silence) = (limits.handshake.as_nanos() as Time, limits.silence.as_nanos() as Time);
+        let idle = limits.idle;
+        let (mut late, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (&token, line) in &mut self.lines {
+            let since = at.saturating_sub(line.heard);
+            if line.phase < Phase::Aside {
+                if at.saturating_sub(line.since) > handshake {
+                    late.push(token);
+                }
+            } else if line.deadline.is_some_and(|d| d <= at) {
+                silent.push(token);
+            } else if since > silence && line.deadline.is_none() {
+                quiet.push(token);
+                line.deadline = Some(at + 2 * silence);
+            }
+            if line.channel.used.swap(false, Ordering::Relaxed) {
+                line.used = at;
+            } else if line.phase == Phase::Open && at.saturating_sub(line.used) > IDLE {
+                unused.push((line.used, token));
+            }
+        }
+        for token in late {
+            let text = "the handshake took too long".to_owned();
+            self.close(at, token, Why::Here(Reason { code: code::SILENT, text }));
+        }
+        for token in silent {
+            self.refuse(at, token, Reason { code: code::SILENT, text: "nothing came for too long".to_owned() });
+        }
+        for token in quiet {
+            self.say(token, kind::PING, &[]);
+        }
+        let over = self.lines.len().saturating_sub(idle);
+        if over > 0 {
+            unused.sort_unstable();
+            for (_, token) in unused.into_iter().take(over) {
+                if let Some(peer) = self.lines.get(&token).and_then(|l| l.peer.clone()) {
+                    peer.want(false);
+                }
+                self.refuse(at, token, Reason { code: kumi_wire::code::DONE, text: "nobody uses the connection".to_owned() });
+            }
+        }
+        // Those that nobody names any more.
+        self.shared.peers.write().retain(|_, p| !p.is_alone() || p.is_wanted() || p.is_connected());
+    }
+}

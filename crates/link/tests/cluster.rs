@@ -1,0 +1,287 @@
+//! Nodes in one process, over loopback: segments between them, and connections that end.
+
+mod common;
+
+use bytes::Bytes;
+use common::*;
+use kumi_link::Options;
+use kumi_segments::*;
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_segment_is_put_on_another_node_and_taken_from_it() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    east.members(2);
+    west.put("east", "n", "one");
+    west.put("east", "n", vec![2; 100_000]);
+    assert_eq!(west.take("east", "n"), "one");
+    assert_eq!(west.take("east", "n"), vec![2; 100_000]);
+    // The owner is a client of its client.
+    east.put("west", "back", "there");
+    assert_eq!(east.take("west", "back"), "there");
+    // Who waits is answered when it comes.
+    let waits = west.ask("east", get("later", Kind::Take, None, true), None);
+    assert!(waits.recv_timeout(Duration::from_millis(50)).is_err());
+    west.put("east", "later", "now");
+    let Ok(Done::Segments(got)) = waits.recv_timeout(Duration::from_secs(10)).unwrap() else { panic!() };
+    assert_eq!(got[0].value, "now");
+    // A wait that ends.
+    let over = west.ask("east", get("never", Kind::Take, None, true), Some(Duration::from_millis(50)));
+    assert_eq!(over.recv_timeout(Duration::from_secs(10)).unwrap(), Err(Failure::TimedOut));
+}
+
+#[test]
+fn leases_are_committed_and_lapse() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    let south = Node1::named("south", &[&east]);
+    west.members(3);
+    south.members(3);
+    west.put("east", "job", "a");
+    let Ok(Done::Segments(got)) = west.call("east", get("job", Kind::Take, Some(SECOND / 2), true)) else { panic!() };
+    let lease = got[0].lease.unwrap();
+    let store = Store { key: b"done".to_vec(), update: false, value: "A".into(), owned: false, delay: None, ttl: None };
+    assert_eq!(west.call("east", Call::Commit { leases: vec![lease], outputs: vec![store.clone()] }), Ok(Done::Ok));
+    assert_eq!(south.take("east", "done"), "A");
+    // A holder that is gone: what it held comes back.
+    west.put("east", "job", "b");
+    let Ok(Done::Segments(_)) = west.call("east", get("job", Kind::Take, Some(SECOND / 2), true)) else { panic!() };
+    drop(west);
+    assert_eq!(south.take("east", "job"), "b");
+}
+
+#[test]
+fn five_nodes_find_each_other_and_pass_a_segment_round() {
+    let _dog = watchdog(120);
+    let mut nodes = vec![Node1::named("n0", &[])];
+    for i in 1..5 {
+        let node = Node1::named(&format!("n{i}"), &[&nodes[i / 2]]);
+        nodes.push(node);
+    }
+    nodes.iter().for_each(|n| n.members(5));
+    nodes[0].put("n1", "ring", "x");
+    for round in 0..3 {
+        for i in 1..6 {
+            let (here, next) = (format!("n{}", i % 5), format!("n{}", (i + 1) % 5));
+            let someone = &nodes[(i + 2) % 5];
+            if **someone.link.node().name() == *here || **someone.link.node().name() == *next {
+                continue;
+            }
+            let value = someone.take(&here, "ring");
+            someone.put(&next, "ring", value);
+        }
+        let _ = round;
+    }
+    // One leaves, and says so.
+    let gone = nodes.pop().unwrap();
+    drop(gone);
+    nodes[0].host.expect("down n4 Left");
+    nodes.iter().for_each(|n| n.members(4));
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_connections_are_killed() {
+    let _dog = watchdog(120);
+    // Each is reached by a wire that is cut again and again.
+    let ports: Vec<u16> = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()).collect();
+    let at = |i: usize| format!("127.0.0.1:{}", ports[i]);
+    let cutters = [cutter::Cutter::before(&at(0)), cutter::Cutter::before(&at(1))];
+    let options = |i: usize, name: &str| Options {
+        listen: vec![at(i)],
+        advertise: Some(cutters[i].address.clone()),
+        join: vec![cutters[1 - i].address.clone()],
+        ..Options::new(name)
+    };
+    let (east, west) = (Node1::start(options(0, "east")), Node1::start(options(1, "west")));
+    west.members(2);
+    east.members(2);
+    let mut put = 0;
+    let mut cuts = 0;
+    let until = Instant::now() + Duration::from_secs(4);
+    while Instant::now() < until {
+        let asks: Vec<_> = (0..20)
+            .map(|i| west.ask("east", common::put("n", Bytes::from(format!("{}", put + i))), Some(Duration::from_secs(30))))
+            .collect();
+        if cuts < 10 && put % 60 == 0 {
+            cutters.iter().for_each(cutter::Cutter::cut);
+            cuts += 1;
+        }
+        for a in asks {
+            let done = a.recv_timeout(Duration::from_secs(20)).expect("an answer");
+            assert!(matches!(done, Ok(Done::Stored(Some(_)))), "{done:?}");
+        }
+        put += 20;
+    }
+    assert!(cuts > 2, "{cuts}");
+    let mut all: Vec<u64> = (0..put).map(|_| std::str::from_utf8(&west.take("east", "n")).unwrap().parse().unwrap()).collect();
+    all.sort_unstable();
+    assert!(all.iter().copied().eq(0..put), "each once");
+    assert_eq!(west.call("east", get("n", Kind::Take, None, false)), Ok(Done::Nothing));
+}
+
+#[test]
+fn a_large_value_does_not_keep_small_ones_waiting() {
+    let _dog = watchdog(120);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    let large = Bytes::from(vec![9; 64 << 20]);
+    west.put("east", "warm", "up");
+    let asked = west.ask("east", put("large", large.clone()), None);
+    let mut small = 0;
+    while asked.try_recv().is_err() {
+        west.put("east", "small", "s");
+        small += 1;
+    }
+    assert!(small >= 3, "only {small} small puts were done meanwhile");
+    assert_eq!(west.take("east", "large"), large);
+}
+
+#[test]
+fn two_that_call_each_other_at_once_keep_one_connection() {
+    let _dog = watchdog(120);
+    for round in 0..10 {
+        // Both have the other's address from the start.
+        let ports: Vec<u16> = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()).collect();
+        let at = |i: usize| format!("127.0.0.1:{}", ports[i]);
+        let options = |i: usize, name: &str| Options { listen: vec![at(i)], join: vec![at(1 - i)], ..Options::new(name) };
+        let (a, b) = (Node1::start(options(0, "a")), Node1::start(options(1, "b")));
+        a.members(2);
+        b.members(2);
+        let (x, y) = (a.ask("b", put("k", "1"), None), b.ask("a", put("k", "2"), None));
+        assert!(x.recv_timeout(Duration::from_secs(10)).unwrap().is_ok(), "round {round}");
+        assert!(y.recv_timeout(Duration::from_secs(10)).unwrap().is_ok());
+    }
+}
+
+#[test]
+fn a_later_life_replaces_an_earlier_one_which_is_refused() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let join = vec![east.address()];
+    let first = Node1::start(Options { incarnation: 1000, join: join.clone(), ..Options::new("west") });
+    first.members(2);
+    first.put("east", "n", "1");
+    drop(first);
+    east.host.expect("down west Left");
+    let second = Node1::start(Options { incarnation: 2000, join: join.clone(), ..Options::new("west") });
+    second.members(2);
+    second.put("east", "n", "2");
+    assert_eq!(east.link.peer("west").unwrap().incarnation(), 2000);
+    drop(second);
+    east.host.expect("down west");
+    let again = Node1::start(Options { incarnation: 1500, join, ..Options::new("west") });
+    let said = again.host.expect("later life");
+    assert!(said.contains("2000, not 1500"), "{said}");
+}
+
+#[test]
+fn a_second_node_of_one_name_hears_of_it_and_takes_nothing() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    west.put("east", "n", "1");
+    let other = Node1::named("west", &[&east]);
+    other.host.expect("conflict west");
+    // The first goes on as before.
+    west.put("east", "n", "2");
+    assert_eq!(west.take("east", "n"), "1");
+    assert_eq!(east.link.members().len(), 2);
+}
+
+#[test]
+fn unix_sockets_serve_and_stale_ones_are_replaced() {
+    let _dog = watchdog(60);
+    let dir = std::env::temp_dir().join(format!("kumi-link-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = |n: &str| format!("unix:{}", dir.join(n).display());
+    let options = |name: &str| Options { listen: vec![path(name)], ..Options::new(name) };
+    // Left behind by a node that was killed.
+    drop(std::os::unix::net::UnixListener::bind(dir.join("east")).unwrap());
+    let east = Node1::start(options("east"));
+    let west = Node1::start(Options { join: vec![path("east")], ..options("west") });
+    west.members(2);
+    west.put("east", "n", vec![1; 300_000]);
+    assert_eq!(west.take("east", "n").len(), 300_000);
+    let said = Node1::try_start(options("east")).err().unwrap().to_string();
+    assert!(said.contains("another node does"), "{said}");
+    std::fs::write(dir.join("file"), "mine").unwrap();
+    let said = Node1::try_start(options("file")).err().unwrap().to_string();
+    assert!(said.contains("no socket"), "{said}");
+    drop((east, west));
+    assert!(!dir.join("east").exists());
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn names_are_looked_up_and_ipv6_serves() {
+    let _dog = watchdog(60);
+    let east = Node1::start(Options { listen: vec!["[::1]:0".into()], ..Options::new("east") });
+    assert!(east.address().starts_with("[::1]:"));
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    let port = west.address().rsplit_once(':').unwrap().1.to_owned();
+    let south = Node1::start(Options { join: vec![format!("tcp://localhost:{port}")], ..Options::new("south") });
+    south.members(3);
+    south.put("east", "n", "x");
+}
+
+#[test]
+fn without_tls_a_node_listens_on_loopback_only() {
+    let said = Node1::try_start(Options { listen: vec!["0.0.0.0:0".into()], ..Options::new("east") }).err().unwrap().to_string();
+    assert!(said.contains("--insecure"), "{said}");
+    let told = Options { listen: vec!["0.0.0.0:0".into()], insecure: true, ..Options::new("east") };
+    let said = Node1::try_start(told.clone()).err().unwrap().to_string();
+    assert!(said.contains("advertise"), "{said}");
+    drop(Node1::start(Options { advertise: Some("127.0.0.1:7000".into()), ..told }));
+}
+
+mod cutter {
+    //! A proxy whose connections can be cut.
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::sync::{Arc, Mutex};
+
+    pub struct Cutter {
+        pub address: String,
+        streams: Arc<Mutex<Vec<TcpStream>>>,
+    }
+
+    impl Cutter {
+        pub fn before(address: &str) -> Cutter {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let to = address.to_owned();
+            let streams: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+            let (mine, here) = (streams.clone(), listener.local_addr().unwrap().to_string());
+            std::thread::spawn(move || {
+                for a in listener.incoming().flatten() {
+                    let Ok(b) = TcpStream::connect(&to) else { continue };
+                    mine.lock().unwrap().extend([a.try_clone().unwrap(), b.try_clone().unwrap()]);
+                    for (mut from, mut to) in [(a.try_clone().unwrap(), b.try_clone().unwrap()), (b, a)] {
+                        std::thread::spawn(move || {
+                            let mut buffer = [0; 4096];
+                            while let Ok(n @ 1..) = from.read(&mut buffer) {
+                                if to.write_all(&buffer[..n]).is_err() {
+                                    break;
+                                }
+                            }
+                            let _ = to.shutdown(Shutdown::Both);
+                        });
+                    }
+                }
+            });
+            Cutter { address: here, streams }
+        }
+
+        pub fn cut(&self) {
+            for s in self.streams.lock().unwrap().drain(..) {
+                let _ = s.shutdown(Shutdown::Both);
+            }
+        }
+    }
+}
