@@ -23,9 +23,9 @@ mod sync {
 
     /// Nothing: a yield would have the others go on first, so that what comes after a wait in vain would not be seen.
     pub fn spin() {}
-    pub fn spawn(f: impl FnOnce() + Send + 'static) -> bool {
-        loom::thread::spawn(f);
-        true
+    pub type Thread = loom::thread::JoinHandle<()>;
+    pub fn spawn(f: impl FnOnce() + Send + 'static) -> Option<Thread> {
+        Some(loom::thread::spawn(f))
     }
 }
 #[path = "../src/mark/crew.rs"]

@@ -20,6 +20,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::IsTerminal;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -88,7 +89,7 @@ pub fn incomplete(src: &str) -> bool {
 }
 
 struct Irb {
-    cx: Rc<RefCell<Box<Cx>>>,
+    cx: Rc<RefCell<ManuallyDrop<Box<Cx>>>>,
     colour: bool,
 }
 
@@ -200,7 +201,8 @@ fn history_file() -> Option<PathBuf> {
 
 /// The loop; the exit status.
 pub fn run(s: Settings) -> i32 {
-    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose.into(), ..Default::default() }) {
+    // As in `run.rs`.
+    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose.into(), ..Default::default() }).map(ManuallyDrop::new) {
         Ok(cx) => cx,
         Err(m) => {
             eprintln!("kumi: the prelude does not load: {m}");

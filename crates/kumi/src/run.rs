@@ -7,6 +7,7 @@ use kumi_compiler::Options as Compile;
 use kumi_heap::Value;
 use kumi_vm::{Cx, Exit};
 use std::io::Read;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 /// A program text and what its file says about how to run it.
@@ -55,7 +56,8 @@ pub fn run(mut s: Settings) -> i32 {
         Err(m) => return fail(&m),
     };
     let options = runtime_options(&s);
-    let mut cx = match assemble(options) {
+    // The process ends with its program: nothing is freed one by one.
+    let mut cx = match assemble(options).map(ManuallyDrop::new) {
         Ok(cx) => cx,
         Err(m) => {
             eprintln!("kumi: the prelude does not load: {m}");
@@ -91,7 +93,7 @@ pub fn run(mut s: Settings) -> i32 {
     c.main_script = true;
     c.loop_mode = s.loop_mode.clone();
     c.frozen_strings = s.frozen_strings == Some(true);
-    let compiled = match kumi_compiler::compile_full(&script.text, &c, &mut *cx) {
+    let compiled = match kumi_compiler::compile_full(&script.text, &c, &mut **cx) {
         Ok(x) => x,
         Err(e) => {
             // What required files printed comes first.
@@ -116,9 +118,7 @@ pub fn run(mut s: Settings) -> i32 {
     }
     kumi_vm::memory_limits::forget_startup();
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
-    let status = finish(&mut cx, &s, done.err());
-    cx.end();
-    status
+    finish(&mut cx, &s, done.err())
 }
 
 fn fail(message: &str) -> i32 {

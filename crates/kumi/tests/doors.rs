@@ -11,15 +11,14 @@ use std::time::Duration;
 
 /// Runs a program on a runtime of its own, with the natives of this file. What it gives, inspected.
 fn run(src: &str) -> String {
-    // Its workers go on: they are never dropped while their runtime lives.
-    let cx = Box::leak(kumi::assemble(kumi_vm::Options::default()).unwrap());
+    let mut cx = kumi::assemble(kumi_vm::Options::default()).unwrap();
     cx.natives(TABLE);
     let (object, name) = (cx.k.object, "Row");
     let row = cx.define_class(object, name, object);
     cx.heap.edit(row).data.instance = Instance::None;
     let program = cx.str(src);
     cx.set_global("$program", program);
-    match cx.eval_system(b"TOPLEVEL_BINDING.eval($program).inspect", "<internal:doors>", 1) {
+    let told = match cx.eval_system(b"TOPLEVEL_BINDING.eval($program).inspect", "<internal:doors>", 1) {
         Ok(v) => cx.text(v),
         Err(_) => {
             let e = cx.pending.exc;
@@ -27,7 +26,9 @@ fn run(src: &str) -> String {
             let told = cx.eval_system(b"$program.full_message(highlight: false)", "<internal:doors>", 1).unwrap_or(Value::NIL);
             panic!("{src}: {}", cx.text(told))
         }
-    }
+    };
+    cx.end();
+    told
 }
 
 /// Fields of rows here are texts with commas between; some words are orders.

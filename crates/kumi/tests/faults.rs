@@ -90,7 +90,7 @@ fn run(src: &str) -> String {
             }
         }));
     });
-    let cx = Box::leak(kumi::assemble(kumi_vm::Options::default()).unwrap());
+    let mut cx = kumi::assemble(kumi_vm::Options::default()).unwrap();
     cx.natives(TABLE);
     let dir = cx.str(kumi_vm::library::LIB_DIR);
     for (names, list) in [(["$:", "$LOAD_PATH"], vec![dir]), (["$\"", "$LOADED_FEATURES"], vec![])] {
@@ -99,7 +99,7 @@ fn run(src: &str) -> String {
     }
     let program = cx.str(src);
     cx.set_global("$program", program);
-    match cx.eval_system(b"TOPLEVEL_BINDING.eval($program, 'faults').inspect", "<internal:faults>", 1) {
+    let told = match cx.eval_system(b"TOPLEVEL_BINDING.eval($program, 'faults').inspect", "<internal:faults>", 1) {
         Ok(v) => cx.text(v),
         Err(_) => {
             let e = cx.pending.exc;
@@ -107,7 +107,9 @@ fn run(src: &str) -> String {
             let told = cx.eval_system(b"$program.full_message(highlight: false)", "<internal:faults>", 1).unwrap_or(Value::NIL);
             panic!("{src}: {}", cx.text(told))
         }
-    }
+    };
+    cx.end();
+    told
 }
 
 /// Calls that panic, each by another way.

@@ -47,7 +47,7 @@
 //! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
 //!
 //! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
-//! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `cores` by the `control_group`. Locks:
+//! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `threads`, `cores` by the `control_group`. Locks:
 //! each file has its own, all innermost: none is taken under another. This file's is `inbox`.
 
 #![deny(missing_docs)]
@@ -61,6 +61,7 @@ mod ready;
 mod stop;
 mod sync;
 mod sys;
+mod threads;
 mod ticker;
 mod timer;
 
@@ -69,6 +70,7 @@ use queue::{Look, Queues, Steal};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 
 pub use control_group::{ControlGroup, control_groups};
@@ -78,6 +80,7 @@ pub use queue::{Position, Rank, TaskId};
 pub use ready::Watch;
 pub use stop::{Stop, Surroundings};
 pub use sys::now_ns;
+pub use threads::Threads;
 
 /// How a scheduler is made.
 #[derive(Clone, Debug)]
@@ -115,8 +118,11 @@ pub enum Event {
 const NAP_NS: (u64, u64) = (50_000, 1_000_000);
 /// Timers handed over at once; the rest stays due.
 const TIMER_BATCH: usize = 1024;
+/// How long the end of a scheduler waits for jobs that are under way.
+const LAST_JOBS: Duration = Duration::from_secs(1);
 
-/// A scheduler. Share it as `Arc<Sched>`. Dropping it ends the ticker and the pool's idle threads; jobs that none has begun are lost.
+/// A scheduler. Share it as `Arc<Sched>`. Dropping it ends the ticker and the pool's idle threads, and waits for none of them
+/// ([`end`](Sched::end) does); jobs that none has begun are lost.
 pub struct Sched {
     config: Config,
     queues: Queues,
@@ -185,6 +191,14 @@ impl Sched {
         // First, so that a process at its limit of descriptors has room.
         self.ready.kernel().close();
         Self::new(self.config.clone())
+    }
+
+    /// The end: workers have left for good. Jobs that none has begun are dropped, and the ticker's and the pool's threads are waited for.
+    /// False: a job goes on (for more than a second); its thread ends with it, and nobody gets what comes of it. What is asked of the
+    /// scheduler from now on comes to nothing.
+    pub fn end(&self) -> bool {
+        self.ticker.end();
+        self.pool.end(LAST_JOBS)
     }
 
     /// How many workers.

@@ -1,15 +1,18 @@
 //! A pool of threads for calls that can only block: files, names, locks of other processes.
 //!
 //! Threads are made when a job finds none idle, up to a limit, and end after five idle seconds. A job that panics
-//! yields `Panicked`. Invariant: every job that was submitted is run exactly once and delivered, unless the pool closes.
+//! yields `Panicked`. Invariant: every job that was submitted is run exactly once and delivered, unless the pool closes. A closed
+//! pool begins none.
 //!
 //! Locks: `state`, innermost; no job runs under it.
 
 use crate::sync::{Condvar, Mutex, lock, wait_on};
+use crate::threads::Threads;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The result of a job that panicked: what it panicked with.
 pub struct Panicked(pub Box<dyn Any + Send>);
@@ -33,6 +36,7 @@ pub struct Pool {
     state: Mutex<State>,
     work: Condvar,
     limit: usize,
+    threads: Arc<Threads>,
 }
 
 /// At most so many threads: `KUMI_POOL`, else 64.
@@ -48,13 +52,17 @@ pub fn catching(job: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>) -> Box<dyn
 impl Pool {
     pub fn new(limit: usize) -> Arc<Pool> {
         let state = State { jobs: VecDeque::new(), threads: 0, idle: 0, closed: false };
-        Arc::new(Pool { state: Mutex::new(state), work: Condvar::new(), limit: limit.max(1) })
+        Arc::new(Pool { state: Mutex::new(state), work: Condvar::new(), limit: limit.max(1), threads: Threads::new() })
     }
 
-    /// Has a thread run the job. When the system gives no thread and there is none, the caller runs it.
+    /// Has a thread run the job, unless the pool is closed: then it is dropped. When the system gives no thread and there is none, the caller runs it.
     pub fn submit(self: &Arc<Pool>, job: Job) {
         let grow = {
             let mut s = lock(&self.state);
+            if s.closed {
+                drop(s);
+                return drop(job);
+            }
             s.jobs.push_back(job);
             let grow = s.jobs.len() > s.idle && s.threads < self.limit;
             s.threads += usize::from(grow);
@@ -65,7 +73,8 @@ impl Pool {
             return;
         }
         let pool = self.clone();
-        let made = std::thread::Builder::new().name("kumi-pool".into()).stack_size(STACK).spawn(move || pool.serve());
+        let thread = std::thread::Builder::new().name("kumi-pool".into()).stack_size(STACK);
+        let made = self.threads.spawn(thread, move || pool.serve());
         if made.is_err() {
             let alone = {
                 let mut s = lock(&self.state);
@@ -112,6 +121,12 @@ impl Pool {
         };
         drop(jobs);
         self.work.notify_all();
+    }
+
+    /// Closes it and waits for its threads, for so long at most. False: a job goes on, and its thread ends with it.
+    pub fn end(&self, limit: Duration) -> bool {
+        self.close();
+        self.threads.join_within(limit)
     }
 
     /// How many threads there may be.

@@ -47,6 +47,8 @@ pub struct Stop {
     stopping: AtomicBool,
     /// Something is asked of active workers.
     asked: AtomicBool,
+    /// All workers are to leave for good. Set once, under the state's lock.
+    ending: AtomicBool,
 }
 
 struct State {
@@ -85,6 +87,7 @@ impl Default for Stop {
             changes: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             asked: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
         }
     }
 }
@@ -175,7 +178,8 @@ impl Stop {
         if s.active == 1 && s.nobody_else() {
             s.parallel = false;
         }
-        self.asked.store(false, Release);
+        // Of a worker that is to leave it is asked until it does.
+        self.asked.store(self.ending.load(Relaxed) && kept("who ends it goes on asking"), Release);
         s.parallel
     }
     /// An idle worker becomes active. Whether it runs in parallel mode.
@@ -319,6 +323,22 @@ impl Stop {
         if kept("the end of a stop is told") {
             self.tell(&s);
         }
+    }
+
+    // --- the end ----------------------------------------------------------------------------------
+
+    /// Asks all workers to leave for good: whoever finds [`is_ending`](Self::is_ending) at its next safepoint [leaves](Self::leave) and
+    /// does not come back. So does the asking one, who then waits for their threads. Idle ones must be woken.
+    pub fn end_all(&self, o: &impl Surroundings) {
+        let s = lock(&self.state);
+        self.ending.store(true, Release);
+        self.ask(o);
+        self.tell(&s);
+    }
+    /// Is the runtime about to end?
+    #[inline]
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Acquire)
     }
 
     // --- forks ------------------------------------------------------------------------------------

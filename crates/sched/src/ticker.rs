@@ -6,6 +6,7 @@
 //! Locks: `asleep`, innermost; the callback runs outside it.
 
 use crate::sync::{AtomicBool, Condvar, Mutex, Ordering::SeqCst, lock, wait_on};
+use crate::threads::Threads;
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -17,6 +18,7 @@ pub struct Ticker {
     asleep: Mutex<bool>,
     sleeps: AtomicBool,
     change: Condvar,
+    threads: Arc<Threads>,
 }
 
 impl Ticker {
@@ -36,7 +38,7 @@ impl Ticker {
         }
         let me = self.clone();
         let thread = std::thread::Builder::new().name("kumi-ticker".into()).stack_size(256 << 10);
-        let made = thread.spawn(move || me.run(period_ns.clamp(100_000, 1_000_000_000), tick)).is_ok();
+        let made = self.threads.spawn(thread, move || me.run(period_ns.clamp(100_000, 1_000_000_000), tick)).is_ok();
         self.started.store(made, SeqCst);
         made
     }
@@ -86,6 +88,12 @@ impl Ticker {
     pub fn close(&self) {
         self.closed.store(true, SeqCst);
         self.stir();
+    }
+
+    /// Ends the thread and waits for it.
+    pub fn end(&self) {
+        self.close();
+        self.threads.join();
     }
 }
 

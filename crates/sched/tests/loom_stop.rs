@@ -439,6 +439,32 @@ fn two_forks(w: &Arc<World>) {
     other.join().unwrap();
 }
 
+/// The first ends the runtime: the others leave, whoever of them looks first, one of them from a stop of its own.
+fn an_end(w: &Arc<World>) {
+    let other = |stops: bool| {
+        start(w, move |mut me| {
+            if stops {
+                me.stop();
+            }
+            loop {
+                me.safepoint();
+                if me.w.stop.is_asked() && me.w.stop.is_ending() {
+                    break;
+                }
+                thread::yield_now();
+            }
+            me.leave();
+        })
+    };
+    let mut me = Worker::first(w);
+    let others = [other(true), other(false)];
+    me.safepoint();
+    w.stop.end_all(&**w);
+    me.leave();
+    others.into_iter().for_each(|o| o.join().unwrap());
+    w.shared.set(0);
+}
+
 macro_rules! hold {
     ($($name:ident: $model:ident $bound:expr;)*) => { $(
         #[test]
@@ -462,6 +488,7 @@ hold! {
     two_forks_wait_for_each_other: two_forks 2;
     a_nursery_retires_while_its_worker_stands_still: a_nursery 3;
     a_nursery_retires_while_its_worker_is_away: a_nursery_left_behind 3;
+    all_leave_when_the_runtime_ends: an_end 1;
 }
 macro_rules! fail {
     ($($name:ident: $model:ident $bound:expr, $rule:expr;)*) => { $(
@@ -492,4 +519,5 @@ fail! {
     untold_of_one_that_is_back_a_fork_waits_for_ever: a_fork_waits 3, "who is back tells a fork";
     a_stop_that_waits_for_nobody_retires_a_nursery_in_use: a_nursery 3, "a stop waits for who is active";
     back_during_a_stop_one_is_in_a_nursery_that_retires: a_nursery_left_behind 3, "nobody is back during a stop";
+    asked_once_of_the_end_a_worker_goes_on_for_ever: an_end 1, "who ends it goes on asking";
 }

@@ -32,10 +32,13 @@ pub fn spin() {
     std::hint::spin_loop();
 }
 
-/// Starts a thread; false when the system gives none.
-pub fn spawn(f: impl FnOnce() + Send + 'static) -> bool {
+/// A thread that somebody will wait for.
+pub type Thread = std::thread::JoinHandle<()>;
+
+/// Starts a thread; `None` when the system gives none.
+pub fn spawn(f: impl FnOnce() + Send + 'static) -> Option<Thread> {
     let t = std::thread::Builder::new().name("kumi-gc".into()).stack_size(1 << 20);
-    t.spawn(f).is_ok()
+    t.spawn(f).ok()
 }
 
 /// Rounds of spinning before the processor is given away.

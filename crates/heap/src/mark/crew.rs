@@ -2,13 +2,13 @@
 //!
 //! Those that are stopped lend themselves: they are awake, each on a core. Where there are too few
 //! of them the crew has threads, which are started by the first job that wants them, wait for jobs in between, and end
-//! when the crew is closed.
+//! when the crew is closed, which waits for them.
 //!
 //! Invariant: a job is borrowed from the caller of `run`, which does not return while a helper is in it, and takes it
 //! off the table before it looks: a helper that comes too late finds nothing. A helper touches the heap only inside a
 //! job, hence only while the world is stopped. A thread that is counted in `lent` takes an open job before it leaves.
 
-use super::sync::{Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::*, SPINS, kept, lock, spawn, spin, wait};
+use super::sync::{Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::*, SPINS, Thread, kept, lock, spawn, spin, wait};
 
 /// What the helpers run: borrowed from `run`'s caller (see the module).
 #[derive(Clone, Copy)]
@@ -20,6 +20,7 @@ unsafe impl Send for Job {}
 struct State {
     job: Option<Job>,
     threads: usize,
+    handles: Vec<Thread>,
     /// Threads of others that look for a job.
     lent: usize,
     closed: bool,
@@ -63,7 +64,7 @@ impl Drop for Over<'_> {
 
 impl Crew {
     pub fn new() -> Arc<Crew> {
-        let state = State { job: None, threads: 0, lent: 0, closed: false };
+        let state = State { job: None, threads: 0, handles: Vec::new(), lent: 0, closed: false };
         Arc::new(Crew {
             state: Mutex::new(state),
             open: AtomicUsize::new(0),
@@ -94,9 +95,12 @@ impl Crew {
         }
         for _ in 0..grow {
             let crew = this.clone();
-            if !spawn(move || crew.serve()) {
+            let made = spawn(move || crew.serve());
+            let mut s = lock(&this.state);
+            match made {
+                Some(handle) => s.handles.push(handle),
                 // The system gives no thread: those there are do the work.
-                lock(&this.state).threads -= 1;
+                None => s.threads -= 1,
             }
         }
         own();
@@ -166,11 +170,19 @@ impl Crew {
     pub fn lent(&self) -> usize {
         lock(&self.state).lent
     }
-    /// The threads end once they have nothing to do.
+    /// The threads end, and are waited for. No job is under way, and none comes any more.
     pub fn close(&self) {
-        lock(&self.state).closed = true;
+        let threads = {
+            let mut s = lock(&self.state);
+            s.closed = true;
+            std::mem::take(&mut s.handles)
+        };
         if kept("the end of the crew is told") {
             self.work.notify_all();
+        }
+        for t in threads {
+            // One that panicked has ended the process.
+            let _ = t.join();
         }
     }
 

@@ -23,6 +23,7 @@ use kumi_bytecode::ISeq;
 use kumi_heap::*;
 use kumi_sched::Sched;
 use kumi_sched::Stop;
+use kumi_sched::Threads;
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -98,6 +99,9 @@ pub struct Runtime {
     /// The other workers were started.
     pub(crate) started: AtomicBool,
     pub(crate) workers: StableVec<WorkerRef>,
+    /// Their threads, and what those leave.
+    pub(crate) threads: Arc<Threads>,
+    pub(crate) leavers: crate::tasks::Leavers,
     /// Around natives that touch state of the whole runtime.
     pub(crate) leaf: parking_lot::Mutex<()>,
     /// Around changes and slow readings of classes, methods and constants.
@@ -161,6 +165,8 @@ impl Runtime {
             hooks: Default::default(),
             started: AtomicBool::new(false),
             workers: StableVec::new(4096),
+            threads: Default::default(),
+            leavers: Default::default(),
             leaf: Default::default(),
             classes: Default::default(),
         }

@@ -56,6 +56,10 @@ impl Cx {
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();
         let stopped = self.stop_world(|cx| {
+            if cx.stop.is_ending() {
+                // The main thread is over, and what it held no root any more.
+                return None;
+            }
             let _whole = Whole::begin();
             let stopped = cx.heap.shared().stats.now_ns();
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
@@ -92,8 +96,9 @@ impl Cx {
                 cx.verify_heap(Moment::Marked, "after a node collection");
                 cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
             }
-            (stopped, was_full)
+            Some((stopped, was_full))
         });
+        let stopped = stopped.flatten();
         if let Some((stopped, full)) = stopped {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();

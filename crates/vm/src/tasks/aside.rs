@@ -16,6 +16,7 @@ use crate::doors::Work;
 use crate::tasks::task::Wait;
 use crate::tasks::waker::Waker;
 use kumi_heap::{Marker, Value};
+use kumi_sched::Threads;
 use std::any::{Any, TypeId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -72,18 +73,33 @@ impl std::fmt::Debug for Wanted {
     }
 }
 
-/// The pieces of a runtime that may still be read by somebody.
+/// The pieces of a runtime that may still be read by somebody, and the threads they are done on.
 #[derive(Default)]
-pub(crate) struct Pieces(Mutex<Vec<Arc<Piece>>>);
+pub(crate) struct Pieces {
+    list: Mutex<Vec<Arc<Piece>>>,
+    threads: Arc<Threads>,
+}
 
 impl Pieces {
     pub(crate) fn mark(&self, m: &mut Marker) {
-        for p in lock(&self.0).iter().filter(|p| p.is_of_use()) {
+        for p in lock(&self.list).iter().filter(|p| p.is_of_use()) {
             p.roots.iter().for_each(|v| m.mark(*v));
         }
     }
     fn sort_out(&self) {
-        lock(&self.0).retain(|p| p.is_of_use());
+        lock(&self.list).retain(|p| p.is_of_use());
+    }
+    /// Nobody wants any of the results.
+    pub(crate) fn call_off(&self) {
+        lock(&self.list).iter().for_each(|p| p.stop.store(true, Release));
+    }
+    /// Waits for the end of what is under way.
+    pub(crate) fn join(&self) {
+        self.threads.join();
+    }
+    /// The child of a fork has none of the threads; none of them was in a piece.
+    pub(crate) fn after_fork(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.threads));
     }
 }
 
@@ -103,7 +119,7 @@ impl Cx {
                     state: Mutex::default(),
                 };
                 let p = Arc::new(p);
-                lock(&self.aside.0).push(p.clone());
+                lock(&self.aside.list).push(p.clone());
                 self.task.wait = Wait::Aside(Wanted(p.clone()));
                 self.pending.aside = Some(work);
                 p
@@ -153,7 +169,8 @@ impl Cx {
         };
         // As `Builder::spawn` drops the work where the system gives no thread, it is handed over afterwards.
         let (give, take) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
-        let made = std::thread::Builder::new().name("kumi-aside".into()).stack_size(crate::tasks::worker::NATIVE_STACK).spawn(move || {
+        let thread = std::thread::Builder::new().name("kumi-aside".into()).stack_size(crate::tasks::worker::NATIVE_STACK);
+        let made = self.aside.threads.spawn(thread, move || {
             if let Ok(job) = take.recv() {
                 job();
             }

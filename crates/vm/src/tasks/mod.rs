@@ -2,13 +2,15 @@
 //!
 //! - `task` is a thread's or fiber's computation; `thread`, `fiber`, `ractor` what the program's object knows of it.
 //! - `stack` is its memory; `frame` and `header` what lies in it; `outcome` how a slow path ends.
-//! - `sched`: which task runs; `worker`: on which OS threads; `waker`: waking from outside; `fault`: what ends by a panic.
+//! - `sched`: which task runs; `worker`: on which OS threads; `end`: when they are over; `waker`: waking from outside; `fault`: what ends
+//!   by a panic.
 //! - `share`, `hand_over`: what threads give each other.
 //! - `interrupt`, `limit`, `lock_book`: what one task does to another.
 //! - `detach`, `aside`, `patience`: long natives. `outside`: what hangs on cells and is to end soon after them.
 
 pub(crate) mod aside;
 pub(crate) mod detach;
+mod end;
 pub mod fault;
 pub(crate) mod fiber;
 pub(crate) mod frame;
@@ -28,3 +30,5 @@ pub mod task;
 pub mod thread;
 pub(crate) mod waker;
 pub mod worker;
+
+pub(crate) use end::Leavers;

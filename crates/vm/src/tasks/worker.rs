@@ -51,7 +51,7 @@ pub(crate) struct WorkerRef {
     pub cx: *mut Cx,
     pub poll: *const AtomicBool,
 }
-// SAFETY: workers are never dropped while others run (`Cx::end`); `poll` is atomic, `cx` is followed only at a stop.
+// SAFETY: workers are never dropped while others run (`end.rs`); `poll` is atomic, `cx` is followed only at a stop.
 unsafe impl Send for WorkerRef {}
 // SAFETY: as above.
 unsafe impl Sync for WorkerRef {}
@@ -152,8 +152,12 @@ impl Cx {
             self.sched().ticker_on(true);
         }
     }
+    /// All workers are to leave at their next safepoint, this one by itself.
+    pub(crate) fn ask_to_leave(&mut self) {
+        self.with_stop(|stop, o| stop.end_all(o));
+    }
     /// This worker becomes idle.
-    fn become_idle(&mut self) {
+    pub(crate) fn become_idle(&mut self) {
         self.parallel_mode(false);
         self.with_stop(|stop, o| stop.leave(o));
     }
@@ -244,15 +248,12 @@ impl Cx {
         for w in 1..n {
             let (rt, heap, stress, verifies) = (rt.clone(), self.heap.sibling(), self.gc_stress, self.verifies);
             let main = std::thread::Builder::new().name(format!("kumi-{w}")).stack_size(NATIVE_STACK);
-            let made = main.spawn(move || {
+            let made = self.threads.spawn(main, move || {
                 let mut cx = Cx::worker(rt, heap, w);
                 cx.gc_stress = stress;
                 cx.verifies = verifies;
                 cx.register_first();
-                loop {
-                    // What comes first is another task to run.
-                    cx.run_from(crate::tasks::outcome::Outcome::Next);
-                }
+                cx.work();
             });
             if made.is_err() {
                 // The system gives no thread: those there are do the work.
@@ -270,13 +271,6 @@ impl Cx {
     pub(crate) fn register(&mut self) {
         let r = WorkerRef { cx: self, poll: &self.heap.poll };
         self.workers.push(r);
-    }
-    /// The end of the runtime's own program. Where there are other workers or a clock the memory stays: they look at it until the
-    /// process ends.
-    pub fn end(self: Box<Cx>) {
-        if self.workers_started() || self.sched_cell().get().is_some_and(|s| s.has_ticker()) {
-            std::mem::forget(self);
-        }
     }
     pub(crate) fn workers_started(&self) -> bool {
         self.started.load(Relaxed)
@@ -307,6 +301,9 @@ impl Cx {
         // SAFETY: the child of a fork has no other thread.
         let rt = unsafe { self.alone() };
         rt.stop = Stop::default();
+        // Neither those threads nor their locks' holders are there: the lists stay as they are.
+        std::mem::forget(std::mem::take(&mut rt.threads));
+        rt.aside.after_fork();
         rt.give_back.after_fork();
         rt.started = AtomicBool::new(false);
         rt.trim_armed = AtomicBool::new(false);

@@ -23,7 +23,12 @@ impl Cx {
         // In one step: what was asked for before the flag was set is seen below.
         self.heap.poll.swap(false, AcqRel);
         self.room_asked = 0;
-        self.stop_here();
+        if self.stop.is_asked() {
+            self.stop_here();
+            if self.is_called_off() {
+                return Outcome::Done;
+            }
+        }
         if self.trace.on != self.hooks.are_on() {
             // All else is looked at in the other loop.
             self.heap.poll.store(true, Relaxed);

@@ -137,7 +137,12 @@ impl Cx {
     pub(crate) fn run_next(&mut self) -> Outcome {
         let mut swept = false;
         loop {
-            self.stop_here();
+            if self.stop.is_asked() {
+                self.stop_here();
+                if self.is_called_off() {
+                    return Outcome::Done;
+                }
+            }
             let first = self.whose_turn();
             if let Some((id, rank)) = self.sched().pop_ranked(self.worker, first) {
                 if let Some(f) = self.run_task(id, rank) {
