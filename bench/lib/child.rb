@@ -45,7 +45,7 @@ module Bench
     def say(text)
       @in.write("#{text}\n")
       @in.flush
-    rescue SystemCallError
+    rescue SystemCallError, IOError
       raise Failed, why("ended early")
     end
 

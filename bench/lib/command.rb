@@ -99,7 +99,7 @@ module Bench
       cpu = File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1] || "unknown processor"
       report.say "# #{@title}: measured", ""
       report.say "#{Time.now.utc.strftime("%Y-%m-%d %H:%M UTC")}, #{suite.cores} x #{cpu}, Linux #{File.read("/proc/sys/kernel/osrelease").strip}."
-      report.say "Compared: #{[suite.kumi, suite.fixed, *suite.rubies, *suite.peers].compact.map(&:name).join(", ")}."
+      report.say "Compared: #{[suite.kumi, suite.fixed, *suite.rubies, *suite.peers].compact.map(&:name).concat(suite.servers).join(", ")}."
       report.say "Absent: #{suite.absent.join(", ")}." unless suite.absent.empty?
       report.say format(@method, reps: @options[:reps])
       report.data["machine"] = { cpu: cpu, cores: suite.cores, quick: @options[:quick], reps: @options[:reps] }

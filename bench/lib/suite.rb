@@ -8,7 +8,7 @@ module Bench
   Runtime = Struct.new(:name, :kind, :command, :env)
 
   class Suite
-    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores, :redis, :work
+    attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores, :redis, :servers, :work
 
     # `programs` is the folder of the programs; `peers` says what to look for beside CRuby: Go, BEAM, JRuby, cc (a C compiler), Redis (its server).
     def initialize(options, report, programs:, peers:)
@@ -210,6 +210,7 @@ module Bench
       @peers << Runtime.new("JRuby", "rb", [jruby], {}) if jruby && wanted.include?("JRuby")
       @cc = tool("cc") if wanted.include?("cc")
       @redis = tool("redis-server") if wanted.include?("Redis")
+      @servers = @redis ? ["Redis"] : []
       @absent << "cc (no programs in C)" if wanted.include?("cc") && !@cc
       @absent << "Redis" if wanted.include?("Redis") && !@redis
       @absent.concat(wanted - %w[cc Redis] - @peers.map(&:name))

@@ -1,0 +1,116 @@
+# A client of another node's segments. Says "ready" and obeys lines on standard input, each answered by a line of figures: nanoseconds,
+# the median, the 99th percentile and the mean of one operation in a closed loop:
+# put BYTES N, take BYTES N (fill BYTES N before, empty BYTES N after a put), peek BYTES N, peeks PREFIX N (each key once), beside MODE BYTES N (64 bytes beside transfers of BYTES: up, down).
+# flood BYTES N THREADS: N puts by so many threads; nanoseconds of one, as a whole. drown KEY THREADS: so many threads peek from now on.
+# usage: kumi node NAME --listen ADDR --join ADDR remote_client.rb OWNER
+require "kumihimo/segments"
+
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
+OTHER = Kumihimo::Segments[ARGV[0]]
+QUEUE = OTHER.key("q")
+
+# Each call by the clock.
+def timed(n)
+  times = Array.new(n, 0)
+  n.times do |i|
+    from = now
+    yield i
+    times[i] = now - from
+  end
+  mean = times.sum / n.to_f
+  times.sort!
+  [times[n / 2], times[n * 99 / 100], mean]
+end
+
+def payload(bytes) = ("x" * bytes).freeze
+
+def fill(bytes, n)
+  data = payload(bytes)
+  n.times { QUEUE.put(data) }
+  [n]
+end
+
+def empty(_, n)
+  n.times { QUEUE.take }
+  [n]
+end
+
+def put(bytes, n)
+  data = payload(bytes)
+  timed(n) { QUEUE.put(data) }
+end
+
+def peek(bytes, n)
+  QUEUE.put(payload(bytes))
+  timed(n) { QUEUE.peek }.tap { QUEUE.take }
+end
+
+def flood(bytes, n, threads)
+  data = Array.new(16) { |i| ((97 + i).chr * bytes).freeze }
+  each = n / threads
+  from = now
+  Array.new(threads) { Thread.new { each.times { |i| QUEUE.put(data[i & 15]) } } }.each(&:join)
+  [(now - from) / (each * threads).to_f]
+end
+
+# The transfer goes on all the while.
+def beside(mode, bytes, n)
+  big = OTHER.key("big")
+  data = payload(bytes)
+  big.update(data)
+  QUEUE.put(payload(64))
+  stop = false
+  count = 0
+  moving = Thread.new do
+    until stop
+      mode == "up" ? big.update(data) : big.peek
+      count += 1
+    end
+  end
+  sleep 0.05
+  from = now
+  figures = timed(n) { QUEUE.peek }
+  taken = now - from
+  stop = true
+  moving.join
+  QUEUE.take
+  [*figures, count * bytes * 1000.0 / taken]
+end
+
+# Threads that peek again and again, for a client that is to be stopped meanwhile.
+def drown(key, threads)
+  return [0] if @drowning
+  @drowning = Array.new(threads) do
+    Thread.new do
+      loop do
+        OTHER.peek(key)
+      rescue Kumihimo::Segments::Error
+        sleep 0.1
+      end
+    end
+  end
+  [threads]
+end
+
+puts "ready"
+$stdout.flush
+while (line = $stdin.gets)
+  word, *rest = line.split
+  begin
+    figures =
+      case word
+      when "fill", "empty", "put", "peek", "flood" then __send__(word, *rest.map { |w| Integer(w) })
+      when "take" then timed(Integer(rest[1])) { QUEUE.take }
+      when "peeks" then timed(Integer(rest[1])) { |i| OTHER.peek("#{rest[0]}.#{i}") }
+      when "drown" then drown(rest[0], Integer(rest[1]))
+      when "beside" then beside(rest[0], Integer(rest[1]), Integer(rest[2]))
+      else raise "no #{word}"
+      end
+    puts figures.join(" ")
+  rescue StandardError => e
+    puts "error #{e.class}: #{e.message.lines.first}"
+  end
+  $stdout.flush
+end
+exit!(0)
