@@ -41,11 +41,10 @@ module Bench
       %w[put take peek].map { |op| Turn.new("#{name} #{op}", client, [op, 64], n, [owner, client]) }
     end
 
-    def ring(suite, n)
-      cluster = Cluster.new(suite)
-      nodes = Array.new(2) { |i| cluster.node("n#{i}", "ring", 2, i.zero? ? "first" : "next", await: 2) }
+    def ring(suite, cluster, n, env: {}, name: "kumi")
+      nodes = Array.new(2) { |i| cluster.node("n#{i}", "ring", 2, i.zero? ? "first" : "next", await: 2, env: env) }
       nodes.each(&:ready)
-      [cluster, [["hop", "laps"], ["hop by code segments", "segments"]].map { |name, op| Turn.new("kumi #{name}", nodes[0], [op, 64], n, nodes) }]
+      [["hop", "laps"], ["hop by code segments", "segments"]].map { |what, op| Turn.new("#{name} #{what}", nodes[0], [op, 64], n, nodes) }
     end
 
     def beam(suite, cluster, n)
@@ -89,12 +88,15 @@ module Bench
       Loopback TCP, 64 bytes, a closed loop of one client; servers and clients of all are there all the time, and one after the other is asked, in #{rounds} rounds of #{Bench.figure(n)} (DRb and Rinda: a tenth).
       Microseconds by the client's clock: medians of the rounds' medians and 99th percentiles; ratios in pairs of one round to Erlang's send and receive (64 bytes there and back). Last, processor
       time of both processes, each operation. put is acknowledged; take is of a segment that is there. send, ok: 64 bytes there, `ok` back. A hop is half of a round through a ring of two; Erlang's
-      is half of its round trip. Redis keeps nothing on disk; its client is `programs/redis_client.c`.
+      is half of its round trip. kumi/1: owner and client with KUMI_WORKERS=1, else as many workers as cores. Redis keeps nothing on disk; its client is `programs/redis_client.c`.
     TEXT
     Cluster.open(suite) do |cluster|
-      beside = nil
+      others = []
+      more = -> { Cluster.new(suite).tap { |c| others << c } }
       turns = Remote.try(report, "kumi") { Remote.kumi(suite, cluster, n) }
-      turns += Remote.try(report, "kumi's ring") { beside, list = Remote.ring(suite, n); list }
+      turns += Remote.try(report, "kumi with one worker") { Remote.kumi(suite, more.(), n, env: ONE, name: "kumi/1") }
+      turns += Remote.try(report, "kumi's ring") { Remote.ring(suite, more.(), n) }
+      turns += Remote.try(report, "kumi's ring with one worker") { Remote.ring(suite, more.(), n, env: ONE, name: "kumi/1") }
       turns += Remote.try(report, "BEAM") { Remote.beam(suite, cluster, n) }
       turns += Remote.try(report, "Redis") { Remote.redis(suite, cluster, n) }
       turns += Remote.try(report, "DRb") { Remote.drb(suite, cluster, n) }
@@ -115,7 +117,7 @@ module Bench
       report.note("A hop over Erlang's (half of a round trip): #{format("%.2f", hops * 2)}x.") if hops
       report.data["remote"] = found.map { |name, v| { turn: name, ns: v } }
     ensure
-      beside&.close
+      others.each(&:close)
     end
   end
 
@@ -152,18 +154,27 @@ module Bench
     rounds = suite.quick ? 3 : 11
     bytes = 64 << 20
     report.section("Beside a transfer", <<~TEXT)
-      The client peeks at 64 bytes while a thread of the same process, over the same connection, moves 64 MB again and again: down (peek) or up (update); microseconds, and MB/s of the transfer. Idle: nothing
-      beside. The figures are medians of #{rounds} interleaved rounds; the ratio of 99th percentiles in pairs. With two cores client and owner have one each, and the transfer takes its part of both.
+      The client peeks at 64 bytes while a thread of the same process, over the same connection, moves 64 MB again and again: down (peek) or up (update); microseconds, and MB/s of the transfer. by-another: another client
+      moves them. Idle: nothing beside. The figures are medians of #{rounds} interleaved rounds; the ratio of 99th percentiles in pairs. With two cores client and owner have one each, and the transfer takes its part of both.
     TEXT
     Cluster.open(suite) do |cluster|
       _, client = Bench.pair(cluster)
-      modes = [["idle", ["peek", 64]], ["down", ["beside", "down", bytes]], ["up", ["beside", "up", bytes]]]
-      found = suite.rounds(modes, reps: rounds) { |(_, words), _| client.ask(*words, n) }.to_h { |(name, _), list| [name, list] }
+      other = cluster.node("other", "remote_client", Cluster::OWNER, await: 3).ready
+      modes = %w[idle down up down-by-another up-by-another]
+      found = suite.rounds(modes, reps: rounds) do |mode, _|
+        way, another = mode.split("-", 2)
+        next client.ask("peek", 64, n) if mode == "idle"
+        next client.ask("beside", way, bytes, n) unless another
+        # The other's transfers go on for as long as its own peeks take.
+        moving = Thread.new { other.ask("beside", way, bytes, n / 2) }
+        sleep 0.3
+        [*client.ask("peek", 64, n), moving.value[3]]
+      end
       rows = found.map do |name, list|
         next [name, list.grep(String).first] if list.any?(String)
         v = suite.medians(list)
         ratio = Bench.over(found, name, "idle", 1)
-        report.bound("99 % of a 64 B peek beside 64 MB #{name} over idle", ratio, 3, "x") unless name == "idle"
+        report.bound("99 % of a 64 B peek beside 64 MB #{name} over idle", ratio, 3, "x") unless name == "idle" || name.include?("-")
         [name, Bench.us(v[0]), Bench.us(v[1]), format("%.2fx", ratio), Bench.figure(v[3])]
       end
       report.table(["us", "50 %", "99 %", "99 % / idle", "MB/s beside"], rows)

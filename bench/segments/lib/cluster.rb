@@ -17,8 +17,10 @@ module Bench
     def ask(*words, timeout: 60)
       @child.say(words.join(" "))
       line = @child.line(timeout: timeout)
-      raise Child::Failed, "#{@name}: #{line}" if line.start_with?("error")
+      raise Child::Failed, line if line.start_with?("error")
       line.split.map(&:to_f)
+    rescue Child::Failed => e
+      raise Child::Failed, "#{@name}, #{words.join(" ")}: #{e.message}"
     end
 
     # Waits for the line that says that it is there.
