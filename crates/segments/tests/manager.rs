@@ -383,7 +383,28 @@ impl Run {
         let mut woken = std::mem::take(&mut self.woken);
         let wake = &mut |w: &W| woken.push(*w);
         match self.c.below(25) {
-            0..=5 => {
+            0 => {
+                // The quick ways, where they are open.
+                self.woken = woken;
+                let value = self.value();
+                if self.c.percent(40) {
+                    if let Some(index) = self.m.quick_put(id, value, false) {
+                        assert_eq!((index, self.model.due().len()), (self.model.enter(now, key, value, None), 0));
+                    }
+                } else {
+                    let due = self.model.due().is_empty();
+                    let peeked = self.m.quick_peek(id).cloned();
+                    let head = self.model.keys[key].queue.first().map(|s| s.s.clone());
+                    assert!(peeked.is_none() || (due && peeked == head));
+                    if let Some(s) = self.m.quick_take(id) {
+                        let Some(got) = self.model.take(now, &[(key, Kind::Take, None)], Hold::Never) else { panic!() };
+                        let Got::Taken(l, _, taken) = &got[0] else { panic!() };
+                        assert_eq!((&s, due), (taken, true));
+                        self.model.leases.remove(l);
+                    }
+                }
+            }
+            1..=5 => {
                 let value = self.value();
                 let ttl = self.c.percent(15).then(|| self.long());
                 let not_before = self.c.percent(15).then(|| (now + self.long()).saturating_sub(1000));
@@ -401,7 +422,12 @@ impl Run {
                         if self.c.percent(70) && not_before.is_none() {
                             let n = self.model.requests.len();
                             let just_room = self.c.percent(20);
-                            let r = self.m.wait_for_room(id, (!just_room).then_some(new), W::Request(n));
+                            let new = (!just_room).then_some(new);
+                            let woken = &mut self.woken;
+                            let r = match self.c.percent(50) {
+                                true => self.m.wait_for_room(id, new, W::Request(n)),
+                                false => self.m.stand_for_room(now, id, new, W::Request(n), &mut |w: &W| woken.push(*w)),
+                            };
                             let wish = Wish::Put(key, (!just_room).then_some((value, ttl)));
                             self.model.requests.push(Request { id: Some(r), wish, answer: None, stored: None, over: false });
                         }
@@ -434,6 +460,24 @@ impl Run {
                     inputs.iter().map(|(k, kind, after)| Input { key: self.ids[*k], kind: *kind, after: *after }).collect();
                 let hold = [Hold::Never, Hold::Open, Hold::For(self.long())][self.c.below(3) as usize];
                 let n = self.model.requests.len();
+                if self.c.percent(30) {
+                    // One that stands until it is claimed, answered or not.
+                    let id = self.m.stand(now, &asked, hold, W::Request(n), wake).expect("indexes were given out");
+                    self.woken = woken;
+                    if !self.catch_up() {
+                        return false;
+                    }
+                    let answer = self.model.take(now, &inputs, hold);
+                    if answer.is_some() {
+                        let at = self.woken.iter().position(|w| *w == W::Request(n)).expect("it is told");
+                        self.woken.remove(at);
+                    }
+                    let wish = Wish::Get(inputs, hold);
+                    self.model.requests.push(Request { id: Some(id), wish, answer, stored: None, over: false });
+                    self.settle();
+                    self.compare();
+                    return true;
+                }
                 let waiter = self.c.percent(70).then_some(W::Request(n));
                 let result = self.m.get(now, &asked, hold, waiter, wake);
                 self.woken = woken;
