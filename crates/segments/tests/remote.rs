@@ -504,6 +504,85 @@ fn hostile_clients_disturb_nobody() {
 }
 
 #[test]
+fn values_that_wait_for_room_are_weighed() {
+    let mut p = Pair::new();
+    p.node = Node::new(1, 1, NodeOptions { bytes: 100, ..NodeOptions::default() });
+    p.node.weigh(|v| *v as usize);
+    p.connect();
+    p.call(Call::Limit(b"k".to_vec(), 1)).unwrap();
+    p.call(put(b"k", 1)).unwrap();
+    let wait = |v| Call::Put(Put { store: store(b"k", v), wait: true });
+    let (first, name) = p.ask(wait(60), None);
+    p.carry();
+    assert_eq!(p.call(wait(41)), Err(Failure::Refused(Refusal::Quota)));
+    let (second, _) = p.ask(wait(40), None);
+    p.carry();
+    assert!(!p.out.ended.contains_key(&first) && !p.out.ended.contains_key(&second));
+    let now = p.local();
+    p.client.leave(now, name, &mut p.out);
+    p.carry();
+    let (third, _) = p.ask(wait(55), None);
+    p.carry();
+    for _ in 0..2 {
+        p.ask(take(b"k", None), None);
+        p.carry();
+    }
+    assert_eq!((&p.out.ended[&second], &p.out.ended[&third]), (&Ok(Done::Stored(Some(2))), &Ok(Done::Stored(Some(3)))));
+    assert!(!p.out.ended.contains_key(&first));
+}
+
+#[test]
+fn an_owner_that_makes_no_sense_ends_calls_all_the_same() {
+    for seed in 0..200 {
+        let mut c = Chance(seed);
+        let repeat = (seed % 2 == 0).then_some(50 * MS);
+        let mut client: Client<u64, u64> = Client::new(5, ClientOptions { calls: 64, repeat, ..ClientOptions::default() });
+        let (mut out, mut now, mut names, mut made) = (Out::default(), SECOND, Vec::new(), 0);
+        client.connected(now, &mut out);
+        for _ in 0..400 {
+            now += c.below(30 * MS);
+            let sync = out.sent.iter().rev().find_map(|m| if let Body::Sync { number, .. } = m.body { Some(number) } else { None });
+            out.sent.clear();
+            made += 1;
+            names.push(client.call(now, c.call(), made, (c.below(2) == 0).then(|| now + c.below(SECOND)), &mut out));
+            let segment = |c: &mut Chance| kumi_segments::RemoteSegment {
+                index: c.number(),
+                value: c.next(),
+                owned: false,
+                changed: false,
+                deliveries: 1,
+                lease: (c.below(2) == 0).then(|| c.number()),
+            };
+            let done = match c.below(8) {
+                0 | 1 => Done::Segments((0..c.below(4)).map(|_| segment(&mut c)).collect()),
+                2 => Done::Stored(Some(c.number())),
+                3 => Done::Left(None),
+                4 => Done::Nothing,
+                5 => Done::Names(Vec::new()),
+                _ => Done::Ok,
+            };
+            let refusal = [Refusal::LeaseOver, Refusal::Quota, Refusal::Bad, Refusal::Full][c.below(4) as usize];
+            let body = match c.below(12) {
+                0 => Reply::Welcome { sync: c.below(2).checked_sub(1).and(sync).or(Some(c.number())), session: c.number() },
+                1 => Reply::Welcome { sync, session: 1 + c.below(2) },
+                2 => Reply::Welcome { sync: None, session: c.number() },
+                _ => Reply::Answer(c.below(made + 2), if c.below(4) == 0 { Err(refusal) } else { Ok(done) }),
+            };
+            let incarnation = 1 + c.below(2) * c.below(2);
+            client.receive(now, FromOwner { incarnation, client: 5, sent: if c.below(5) == 0 { c.number() } else { now }, body }, &mut out);
+            client.tick(now, &mut out);
+            if c.below(10) == 0 {
+                let name = names[c.below(names.len() as u64) as usize];
+                client.leave(now, name, &mut out);
+            }
+            assert!(client.open_calls() <= 64 + 200 && out.sent.len() < 2000, "seed {seed}: {}", client.open_calls());
+        }
+        client.gone(&mut out);
+        assert_eq!((client.open_calls(), client.leases()), (0, 0));
+    }
+}
+
+#[test]
 fn numbers_that_were_never_used_take_no_room() {
     let mut p = Pair::new();
     let bytes = p.node.bytes();

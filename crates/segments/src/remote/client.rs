@@ -420,6 +420,13 @@ impl<V: Clone, T> Client<V, T> {
         }
         let Some(p) = self.remove(name) else { return };
         self.received(now, n);
+        if result.as_ref().is_ok_and(|done| !is_answer_to(done, &p.call)) {
+            // The owner makes no sense: nobody knows what it did.
+            if let Some(t) = p.token {
+                out.ended(t, Err(Failure::Unknown));
+            }
+            return;
+        }
         match (&p.call, &result) {
             (Call::Get(Ask { lease: Some(long), .. }), Ok(Done::Segments(segments))) => {
                 // They began when the answer was sent, or later.
@@ -450,7 +457,8 @@ impl<V: Clone, T> Client<V, T> {
                     let result = match result {
                         Ok(Done::Left(Some(Stored::At(i)))) => Ok(Done::Stored(Some(i))),
                         Ok(Done::Left(Some(Stored::Later))) => Ok(Done::Stored(None)),
-                        _ => Err(Failure::TimedOut),
+                        Ok(Done::Left(None)) => Err(Failure::TimedOut),
+                        _ => Err(Failure::Unknown),
                     };
                     out.ended(t, result);
                 }
@@ -574,5 +582,20 @@ impl<V: Clone, T> Client<V, T> {
                 }
             }
         }
+    }
+}
+
+/// Could an owner have done this call so?
+fn is_answer_to<V>(done: &Done<V>, call: &Call<V>) -> bool {
+    match call {
+        Call::Put(_) => matches!(done, Done::Stored(_)),
+        Call::Get(ask) => match done {
+            Done::Segments(segments) => segments.len() == ask.inputs.len(),
+            done => matches!(done, Done::Nothing),
+        },
+        Call::Commit { .. } | Call::GiveBack { .. } | Call::Extend { .. } | Call::Limit(..) => matches!(done, Done::Ok),
+        Call::Leave(_) => true,
+        Call::Names { .. } => matches!(done, Done::Names(_)),
+        Call::Stats(_) => matches!(done, Done::Stats(_)),
     }
 }

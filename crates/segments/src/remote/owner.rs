@@ -7,8 +7,8 @@
 //!
 //! A session is one incarnation's, and ends when the client begins another; messages of an earlier one change nothing.
 //!
-//! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed. The size of values
-//! is not known here: who hands messages in bounds that.
+//! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed. What stands in queues is
+//! bounded by their limits alone.
 
 use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
 use super::spans::Spans;
@@ -32,6 +32,8 @@ pub struct NodeOptions {
     pub clients: usize,
     /// Calls of one client that wait or whose answers it has not confirmed. More are refused, and from twice as many on not heard.
     pub calls: usize,
+    /// What the values of one client may weigh that wait for room ([`Node::weigh`]).
+    pub bytes: usize,
     /// Keys of which there may be so many before clients are refused new ones.
     pub keys: usize,
     /// The longest name of a key, in bytes.
@@ -49,6 +51,7 @@ impl Default for NodeOptions {
             longest_lease: 3600 * SECOND,
             clients: 4096,
             calls: 1 << 16,
+            bytes: 256 << 20,
             keys: 1 << 20,
             key_bytes: 1024,
             parts: 256,
@@ -86,6 +89,7 @@ pub struct Node<V, W> {
     answered: Vec<(u32, u64)>,
     /// How often a key was refused.
     refused_keys: usize,
+    weight: fn(&V) -> usize,
 }
 
 struct Session<V> {
@@ -95,6 +99,8 @@ struct Session<V> {
     /// The number of its last `Sync`.
     sync: u64,
     calls: BTreeMap<u64, State<V>>,
+    /// What its values that wait for room weigh.
+    bytes: usize,
     /// Calls that are done with.
     over: Spans,
 }
@@ -105,16 +111,39 @@ enum State<V> {
     Answered(Result<Done<V>, Refusal>, SmallVec<[LeaseId; 1]>, Terms),
 }
 
-/// On which terms a client takes.
+/// On which terms a client takes, or waits to put.
 #[derive(Clone, Copy)]
 struct Terms {
     /// Does it hold what it takes under a lease of its own?
     holds: bool,
     /// The leases' length.
     long: Time,
+    /// What the value weighs that waits for room.
+    bytes: usize,
 }
 
-const NO_TERMS: Terms = Terms { holds: false, long: 0 };
+const NO_TERMS: Terms = Terms { holds: false, long: 0, bytes: 0 };
+
+impl<V> Session<V> {
+    fn set(&mut self, call: u64, state: State<V>) -> Option<State<V>> {
+        if let State::Waiting(_, terms) = &state {
+            self.bytes += terms.bytes;
+        }
+        let before = self.calls.insert(call, state);
+        self.note_end(before.as_ref());
+        before
+    }
+    fn end(&mut self, call: &u64) -> Option<State<V>> {
+        let state = self.calls.remove(call);
+        self.note_end(state.as_ref());
+        state
+    }
+    fn note_end(&mut self, state: Option<&State<V>>) {
+        if let Some(State::Waiting(_, terms)) = state {
+            self.bytes = self.bytes.saturating_sub(terms.bytes);
+        }
+    }
+}
 
 /// Hears who of a node's own waiters is answered.
 type Woken<'a, W> = &'a mut dyn FnMut(&W);
@@ -149,7 +178,12 @@ impl<V: Clone, W> Node<V, W> {
             fences: BTreeMap::new(),
             answered: Vec::new(),
             refused_keys: 0,
+            weight: |_| size_of::<V>(),
         }
+    }
+    /// Values weigh so many bytes; without it, what the type itself takes.
+    pub fn weigh(&mut self, weight: fn(&V) -> usize) {
+        self.weight = weight;
     }
     /// The node's incarnation.
     pub fn incarnation(&self) -> u64 {
@@ -183,7 +217,7 @@ impl<V: Clone, W> Node<V, W> {
                 Claimed::Stored(s) => answered(Done::Stored(index(s.unwrap_or(Stored::Later)))),
             };
             reply(self.incarnation, now, name, s, call, &state, send);
-            s.calls.insert(call, state);
+            s.set(call, state);
         }
     }
     /// When [`tick`](Self::tick) has something to do next.
@@ -289,7 +323,7 @@ impl<V: Clone, W> Node<V, W> {
         self.last_session = number;
         self.fences.remove(client);
         self.names.insert(number, client.into());
-        let s = Session { number, incarnation, heard: 0, sync: 0, calls: BTreeMap::new(), over: Spans::default() };
+        let s = Session { number, incarnation, heard: 0, sync: 0, calls: BTreeMap::new(), bytes: 0, over: Spans::default() };
         self.sessions.insert(client.into(), s);
         true
     }
@@ -302,7 +336,7 @@ impl<V: Clone, W> Node<V, W> {
     fn receipts(&mut self, now: Time, client: &[u8], got: &[u64], wake: Woken<W>) {
         let Some(s) = self.sessions.get_mut(client) else { return };
         for call in got {
-            if let Some(state) = s.calls.remove(call) {
+            if let Some(state) = s.end(call) {
                 s.over.add(*call, call.saturating_add(1));
                 received(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
             }
@@ -320,7 +354,7 @@ impl<V: Clone, W> Node<V, W> {
         s.over.add(from, upto.saturating_add(1));
         let done: Vec<u64> = s.calls.keys().copied().filter(|c| s.over.has(*c)).collect();
         for call in done {
-            if let Some(state) = s.calls.remove(&call) {
+            if let Some(state) = s.end(&call) {
                 received(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
             }
         }
@@ -337,12 +371,12 @@ impl<V: Clone, W> Node<V, W> {
                 // The time that the client has to receive it begins anew.
                 let held = |m: &mut Manager<V, Waiter<W>>, l: &LeaseId| m.extend(now, *l, terms.long).is_ok();
                 if !leases.iter().all(|l| held(&mut self.manager, l)) && planted(Bug::OneNumberTwoTakes) {
-                    s.calls.remove(&number);
+                    s.end(&number);
                     return self.call(now, client, number, call, wake, send);
                 }
                 if !leases.iter().all(|l| held(&mut self.manager, l)) {
                     // What it had taken came back before the client heard of it.
-                    if let Some(state) = s.calls.insert(number, refused(Refusal::LeaseOver)) {
+                    if let Some(state) = s.set(number, refused(Refusal::LeaseOver)) {
                         drop_call(&mut self.manager, now, state, &mut Both(&mut *wake, &mut self.answered));
                     }
                 }
@@ -369,7 +403,7 @@ impl<V: Clone, W> Node<V, W> {
         if planted(Bug::AnswerForgotten) && matches!(state, State::Answered(..)) {
             return;
         }
-        s.calls.insert(number, state);
+        s.set(number, state);
     }
     /// The key of this name, if it may be used by a client.
     fn key(&mut self, name: &[u8]) -> Option<KeyId> {
@@ -439,7 +473,15 @@ impl<V: Clone, W> Node<V, W> {
         }
         match self.manager.put(now, key, new, wake) {
             Ok(s) => answered(Done::Stored(index(s))),
-            Err(new) if p.wait => State::Waiting(self.manager.wait_for_room(key, Some(new), Waiter::Remote(session, number)), NO_TERMS),
+            Err(new) if p.wait => {
+                let bytes = (self.weight)(&new.value);
+                let held = self.names.get(&session).and_then(|n| self.sessions.get(n)).map_or(0, |s| s.bytes);
+                if held.saturating_add(bytes) > self.options.bytes {
+                    return refused(Refusal::Quota);
+                }
+                let id = self.manager.wait_for_room(key, Some(new), Waiter::Remote(session, number));
+                State::Waiting(id, Terms { bytes, ..NO_TERMS })
+            }
             Err(_) => refused(Refusal::Full),
         }
     }
@@ -456,7 +498,7 @@ impl<V: Clone, W> Node<V, W> {
         let long = if planted(Bug::LeaseTooLong) { long.saturating_mul(100) } else { long };
         // What is the client's at once is under a lease until it has it.
         let hold = if planted(Bug::NoLease) && ask.lease.is_none() { Hold::Never } else { Hold::For(long) };
-        let terms = Terms { holds: ask.lease.is_some(), long };
+        let terms = Terms { holds: ask.lease.is_some(), long, bytes: 0 };
         let waiter = ask.wait.then_some(Waiter::Remote(session, number));
         let wake = &mut Both(wake, &mut self.answered);
         match self.manager.get(now, &inputs, hold, waiter, wake) {
@@ -498,7 +540,7 @@ impl<V: Clone, W> Node<V, W> {
         let mut stored = None;
         if let Some(s) = self.sessions.get_mut(client) {
             s.over.add(earlier, earlier.saturating_add(1));
-            match s.calls.remove(&earlier) {
+            match s.end(&earlier) {
                 Some(State::Answered(Ok(Done::Stored(at)), ..)) => stored = Some(at.map_or(Stored::Later, Stored::At)),
                 Some(_) if planted(Bug::LeaveIgnored) => {}
                 Some(state) => {
