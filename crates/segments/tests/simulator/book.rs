@@ -68,6 +68,8 @@ pub struct Op {
     pub committed: Option<u64>,
     /// A commit of leases that its maker holds, as far as it knows.
     pub honest: bool,
+    /// Updates that were acknowledged before it was made, by the owner's incarnation: the highest index.
+    pub updated: BTreeMap<u64, u64>,
 }
 
 /// Somebody stood still, or messages could not pass.
@@ -86,6 +88,8 @@ pub struct Book {
     acknowledged: BTreeMap<(usize, usize, usize, u64), u64>,
     /// The last index that the one taker of a key has taken.
     in_order: BTreeMap<(usize, u64), u64>,
+    /// The highest index of an update that was acknowledged, by the owner's incarnation.
+    pub updated: BTreeMap<u64, u64>,
     /// Indexes that a peeker has seen.
     pub peeked: BTreeMap<(usize, usize, u64), BTreeSet<u64>>,
     /// Segments that two takers had, since the first was cut off or stood still.
@@ -143,6 +147,10 @@ impl Book {
         let Some(index) = index else { return };
         self.seen(v, incarnation, index);
         let (key, o) = (self.values[v as usize - 1].key, &self.ops[op]);
+        if key == STATE {
+            let last = self.updated.entry(incarnation).or_insert(0);
+            *last = index.max(*last);
+        }
         let last = self.acknowledged.entry((o.proc, o.actor, key, incarnation)).or_insert(0);
         if index <= *last {
             let what = format!("value {v} has index {index}, and the put before it had {last}");

@@ -597,6 +597,8 @@ impl World {
             outputs.iter().for_each(|v| self.book.value(*v).output_of = Some(op));
         }
         let local = owner == self.procs[p].name;
+        let peeks_state = matches!(&call, Call::Get(a) if a.inputs[0].0 == KEYS[STATE]);
+        let updated = if peeks_state { self.book.updated.clone() } else { BTreeMap::new() };
         let c = call.clone();
         self.book.ops.push(Op {
             proc: p,
@@ -610,6 +612,7 @@ impl World {
             ended: None,
             committed: None,
             honest: false,
+            updated,
         });
         if self.tell {
             self.say(format!("proc {p} actor {actor} op {op} to {owner}: {c:?} {patience:?}"));
@@ -797,6 +800,10 @@ impl World {
                 }
                 for (s, (_, kind, after)) in all.iter().zip(&ask.inputs) {
                     self.book.seen(s.value, incarnation, s.index);
+                    let updated = self.book.ops[op].updated.get(&incarnation).copied().unwrap_or(0);
+                    if s.index < updated {
+                        self.book.wrong(format!("op {op}: index {} was replaced by {updated} before it was asked for", s.index));
+                    }
                     if after.is_some_and(|a| s.index <= a) {
                         self.book.wrong(format!("op {op}: index {} is not after {after:?}", s.index));
                     }
