@@ -11,6 +11,8 @@ require "kumihimo/segments/watch"
 require "kumihimo/segments/runner"
 require "kumihimo/segments/code_segment"
 require "kumihimo/segments/repetition"
+require "kumihimo/segments/remote"
+require "kumihimo/segments/apart"
 
 module Kumihimo
   module Segments

@@ -4,6 +4,8 @@ const SHORT: &str = "\
 Usage: kumi [options] [--] [FILE [arguments]]
        kumi irb [FILE]         run Ruby line by line: as it is typed, or as FILE has it
        kumi xml FILE           count, cut and convert XML (kumi xml --help)
+       kumi run --nodes N FILE run a program on N nodes of this machine (kumi run --help)
+       kumi node NAME [FILE]   run a program as a node of a cluster (kumi node --help)
 
   -e 'code'       run this text; may be given several times
   -c              check syntax only

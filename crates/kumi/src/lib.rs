@@ -3,6 +3,7 @@
 pub mod allocator;
 pub mod environment;
 pub mod help;
+pub mod node;
 pub mod options;
 pub mod repl;
 pub mod run;

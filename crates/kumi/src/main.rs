@@ -44,6 +44,19 @@ fn main() {
     if me != "ruby" && me != "irb" && argv.first().is_some_and(|a| a == "xml") {
         std::process::exit(kumi::xml::main(&argv[1..]));
     }
+    if me != "ruby" && me != "irb" {
+        match argv.first().map(String::as_str) {
+            Some("node") => match kumi::node::parse(&argv[1..]) {
+                kumi::node::Command::Program(rest) => argv = rest,
+                kumi::node::Command::Exit(status) => std::process::exit(status),
+            },
+            Some("run") => match kumi::node::cluster::main(&argv[1..]) {
+                kumi::node::cluster::Run::Alone(rest) => argv = rest,
+                kumi::node::cluster::Run::Done(status) => std::process::exit(status),
+            },
+            _ => {}
+        }
+    }
     let as_irb = me == "irb" || (me != "ruby" && argv.first().is_some_and(|a| a == "irb"));
     if as_irb && me != "irb" {
         argv.remove(0);

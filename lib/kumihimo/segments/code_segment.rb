@@ -16,19 +16,20 @@ module Kumihimo
   # and what it took comes back, or goes to the class's dead letters.
   class CodeSegment
     # An input as a class names it.
-    Input = Struct.new(:name, :key, :take, :after, :as)
+    Input = Struct.new(:name, :key, :take, :after, :as, :from)
     private_constant :Input
 
     class << self
       # Names an input: `take:` or `peek:` says under which key (nil: `set_key` does so at run time); `as:` is a class whose
-      # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass).
-      def input(name, take: NOT_GIVEN, peek: NOT_GIVEN, after: nil, as: nil)
+      # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass); `from:` is the node that has the
+      # key, where it is another.
+      def input(name, take: NOT_GIVEN, peek: NOT_GIVEN, after: nil, as: nil, from: nil)
         if __same(take, NOT_GIVEN) == __same(peek, NOT_GIVEN)
           raise ArgumentError, "input :#{name} is either take: or peek:"
         end
         raise ArgumentError, "input :#{name} is named twice" if __inputs.any? { |i| i.name == name }
         takes = !__same(take, NOT_GIVEN)
-        @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as)]
+        @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, from&.to_s)]
         @plan = nil
         variable = :"@#{name}"
         if as
@@ -64,6 +65,9 @@ module Kumihimo
       def __inputs = superclass.respond_to?(:__inputs) ? [*superclass.__inputs, *@inputs] : (@inputs || [])
       def __dead_letters = @dead_letters || (superclass.respond_to?(:__dead_letters) ? superclass.__dead_letters : nil)
 
+      # Are some of its inputs on other nodes?
+      def __away_inputs? = Segments.cluster? && __inputs.any? { |input| Segments.away?(input.from) }
+
       # How objects are started whose keys the class names.
       def __plan
         @plan ||= __plan_of(__inputs, self)
@@ -85,19 +89,26 @@ module Kumihimo
     end
 
     # Gives an input its key, and the index after which to look, before the start.
-    def set_key(name, key, index = nil, after: index)
+    def set_key(name, key, index = nil, after: index, from: NOT_GIVEN)
       raise Segments::Error, "the code segment is started: its keys stand" if __seg_lives(self)
       inputs = (@__own_inputs ||= self.class.__inputs.map(&:dup))
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
       input.after = after
+      input.from = from&.to_s unless __same(from, NOT_GIVEN)
       self
     end
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
       @__ended = @__error = nil if @__ended
-      plan = @__own_inputs ? self.class.__plan_of(@__own_inputs) : self.class.__plan
+      return __start_apart if __apart?
+      if @__own_inputs
+        @__plan = self.class.__plan_of(@__own_inputs)
+        # The plan has all that is needed: one that waits is small.
+        @__own_inputs = nil
+      end
+      plan = @__plan || self.class.__plan
       Segments.__start_runner if __seg_start(self, plan)
       self
     end
@@ -105,7 +116,7 @@ module Kumihimo
 
     # It waits no more. False when it runs already, or has ended.
     def cancel
-      return false unless __seg_cancel(self)
+      return false unless @__apart ? @__apart.cancel : __seg_cancel(self)
       @__ended = :cancelled
       @__repetition&.__over(self)
       true
@@ -113,7 +124,7 @@ module Kumihimo
 
     # Waits until its run has ended. Raises what the run has raised.
     def join(timeout: nil)
-      unless __seg_join(self, KumiSys.deadline(timeout))
+      unless @__apart ? @__apart.join(timeout) : __seg_join(self, KumiSys.deadline(timeout))
         raise Segments::TimeoutError, "the code segment has not ended within #{timeout} s"
       end
       raise @__error if @__error
@@ -121,35 +132,54 @@ module Kumihimo
     end
 
     # Does it neither wait nor run?
-    def ended? = !__seg_lives(self)
+    def ended? = @__apart ? !@__apart.lives? : !__seg_lives(self)
 
     # An input with its key, index and value.
     def input(name)
       at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      if @__apart
+        held = @__apart.held(at) || raise(Segments::NotRunning, "the code segment does not run")
+        return Segments::Segment.new(held.key, held.index, held.value, held.owned, held.changed, held.deliveries)
+      end
       key, index, value, owned, changed, deliveries = __seg_input(self, at)
       Segments::Segment.new(key.name, index, value, owned, changed, deliveries)
     end
 
     # Outputs. They appear when `run` returns.
-    def put(key, value, move: false, not_before: nil, ttl: nil) = __output(key, value, move, 0, not_before, ttl)
-    def update(key, value, move: false, ttl: nil) = __output(key, value, move, 2, nil, ttl)
+    # `on:` is the node to which it goes, where it is another.
+    def put(key, value, move: false, not_before: nil, ttl: nil, on: nil) = __output(key, value, move, 0, not_before, ttl, on)
+    def update(key, value, move: false, ttl: nil, on: nil) = __output(key, value, move, 2, nil, ttl, on)
 
     # Hands an input's object on, under its own key or another: nothing is copied. What was owned can be used no more by this run.
-    def flip(name, to: nil, update: false)
+    def flip(name, to: nil, update: false, on: NOT_GIVEN)
+      return __flip_apart(name, to, update, on) if @__apart || !__same(on, NOT_GIVEN)
       at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       key, _, value, owned, _, _, taken = __seg_input(self, at)
       if owned && taken
         value = Segments::Value.owned(value)
         __seg_take_over(self, at, value)
-        bits = 1
+        __seg_output(self, to || key, value, update ? 3 : 1, nil, nil)
       else
-        bits = 0
+        __seg_forward(self, at, to || key, update ? 2 : 0)
       end
-      __seg_output(self, to || key, value, update ? bits | 2 : bits, nil, nil)
       nil
     end
 
     def inspect = "#<#{self.class}#{" #{@__ended}" if @__ended}>"
+
+    # The run of one with inputs on other nodes, on a thread of its own.
+    def __perform_apart(apart)
+      self.class.__inputs.each_with_index { |input, at| instance_variable_set(:"@#{input.name}", apart.held(at).value) }
+      begin
+        run
+        apart.commit
+      rescue Exception => error
+        __failed_apart(apart, error)
+        raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
+      ensure
+        @__repetition&.__over(self)
+      end
+    end
 
     # :done, :failed, :cancelled, :killed
     def __how = @__ended || :done
@@ -160,9 +190,11 @@ module Kumihimo
       @__quiet = true
     end
 
-    def __perform
+    def __perform(broken = nil)
       begin
+        raise broken if broken
         run
+        __put_away if @__away
         done = __seg_commit(self)
       rescue Exception => error
         __failed(error)
@@ -180,7 +212,60 @@ module Kumihimo
 
     private
 
-    def __output(key, value, move, bits, not_before, ttl)
+    def __apart?
+      if (own = @__own_inputs)
+        own.any? { |input| Segments.away?(input.from) }
+      else
+        self.class.__away_inputs?
+      end
+    end
+
+    def __start_apart
+      inputs = @__own_inputs || self.class.__inputs
+      missing = inputs.find { |i| __same(i.key, nil) }
+      raise ArgumentError, "input :#{missing.name} has no key: give one by set_key" if missing
+      raise Segments::Error, "the code segment is started already" if @__apart&.lives?
+      inputs = inputs.map { |i| i.dup.tap { |input| input.from = nil unless Segments.away?(input.from) } }
+      @__apart = Segments.const_get(:Apart).new(self, inputs)
+      @__apart.start
+      self
+    end
+
+    def __flip_apart(name, to, update, on)
+      at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      segment = input(name)
+      node = __same(on, NOT_GIVEN) ? (@__apart && @__apart.held(at).node) : on
+      value = segment.value
+      bits = update ? 2 : 0
+      if segment.owned?
+        value = Segments::Value.owned(value)
+        @__apart ? @__apart.take_over(at, value) : __seg_take_over(self, at, value)
+        bits |= 1
+      end
+      __away(node, to || segment.key, value, bits, nil, nil)
+    end
+
+    # An output to another node, or of a run that has inputs there.
+    def __away(node, key, value, bits, delay, ttl)
+      node = nil unless Segments.away?(node)
+      if @__apart
+        @__apart.output(node, Segments.name_of(key), value, bits, delay, ttl)
+      elsif node
+        (@__away ||= []) << [node, Segments.name_of(key), value, bits, delay, ttl]
+      else
+        __seg_output(self, key, value, bits, delay, ttl)
+      end
+      nil
+    end
+
+    # What goes to other nodes goes before the inputs end.
+    def __put_away
+      away = @__away
+      @__away = nil
+      away.group_by(&:first).each { |node, outputs| Segments[node].__commit([], outputs.map { |_, *output| output }) }
+    end
+
+    def __output(key, value, move, bits, not_before, ttl, on)
       if move
         value = Segments::Value.owned(value)
         bits |= 1 unless __shareable(value)
@@ -193,6 +278,7 @@ module Kumihimo
         delay = Segments::Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
       end
+      return __away(on, key, value, bits, delay, ttl_ns) if @__apart || on
       __seg_output(self, key, value, bits, delay, ttl_ns)
       nil
     end
@@ -210,6 +296,20 @@ module Kumihimo
       else
         __seg_give_up(self, nil)
       end
+    end
+
+    def __failed_apart(apart, error)
+      key, most = self.class.__dead_letters
+      held = self.class.__inputs.each_index.map { |at| apart.held(at) }
+      tries = held.filter_map { |h| h.deliveries if h.lease }.max || 1
+      @__error = error
+      @__ended = :failed
+      __report(error) unless @__quiet || key
+      return apart.give_back unless key && tries >= most
+      inputs = self.class.__inputs.map(&:name).zip(held.map(&:value)).to_h
+      apart.dead_letter(key, Segments::Value.shared({ error: "#{error.class}: #{error.message}", tries:, inputs: }))
+    rescue Segments::Error
+      # The leases are over, or the node is gone: there is nothing to give back.
     end
 
     def __inputs_for_letter(names)
@@ -232,14 +332,14 @@ module Kumihimo
     # A block as a code segment.
     class BlockSegment < CodeSegment
       def initialize(takes, peeks, block)
-        @__own_inputs = [*takes.map { |key| [key, true] }, *peeks.map { |key| [key, false] }].each_with_index.map do |(key, take), i|
-          CodeSegment.const_get(:Input).new(:"i#{i}", key, take, nil, nil)
+        @__inputs = @__own_inputs = [*takes.map { |key| [key, true] }, *peeks.map { |key| [key, false] }].each_with_index.map do |(key, take), i|
+          CodeSegment.const_get(:Input).new(:"i#{i}", key, take, nil, nil, nil)
         end
         @__block = block
       end
 
       def run
-        values = @__own_inputs.map { |input| instance_variable_get(:"@#{input.name}") }
+        values = @__inputs.map { |input| instance_variable_get(:"@#{input.name}") }
         instance_exec(*values, &@__block)
       end
     end

@@ -16,6 +16,18 @@ module Kumihimo
     # The code segment does not run: its inputs and outputs are there in `run` only.
     class NotRunning < Error; end
 
+    # The program is no node, or the node is not there.
+    class NotConnected < Error; end
+
+    # A node can't listen or join as it was told.
+    class LinkError < Error; end
+
+    # A node was lost while it was asked: the call may have been done or not.
+    class NodeLost < Error; end
+
+    # The queue is full, or a node keeps no more for this one.
+    class Full < Error; end
+
     # Somebody else may have the segment: the lease was over.
     class LeaseOver < Error; end
   end

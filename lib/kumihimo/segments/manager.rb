@@ -28,6 +28,15 @@ module Kumihimo
       # Replaces the head, which gets a fresh highest index, or appends where there is none. Gives the index.
       def update(key, value, move: false, ttl: nil) = Calls.update(key, value, move, ttl)
 
+      # Puts each element of a list, in order, and gives how many there were.
+      def put_all(key, values) = self.key(key).from(values)
+
+      # Others may ask for the key: its segments are encoded when they are put. The first request from another node does this too.
+      def export(key)
+        __seg_export(key)
+        self
+      end
+
       # Waits for a segment and gives its value. after: the segment with the lowest index above that one; timeout: seconds.
       def peek(key, after: nil, timeout: nil)
         found = __seg_get(key, false, after)

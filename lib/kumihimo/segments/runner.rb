@@ -22,6 +22,9 @@ module Kumihimo
               # There is none to be had now: those there are go on.
               sleep 0.01
             end
+          elsif Array === segment
+            # An input that came from elsewhere can't be read.
+            segment[0].__perform(segment[1])
           else
             segment.__perform
           end

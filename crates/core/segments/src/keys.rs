@@ -8,22 +8,24 @@ use kumi_segments::KeyId;
 use kumi_vm::*;
 use slotmap::{Key as _, KeyData};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 pub static TABLE: &[NativeDef] = &[leaf("__seg_key", 1, key), leaf("__seg_key_name", 1, key_name)];
 
 /// The payload of a key.
 pub struct Key {
     shared: Arc<Shared>,
-    name: Box<[u8]>,
+    name: Arc<[u8]>,
     /// Its [`KeyId`]; another one when the manager had forgotten it.
     id: AtomicU64,
+    /// Others ask for its segments: they are encoded when they are put.
+    exported: AtomicBool,
 }
 
 impl Payload for Key {
     fn trace(&self, m: &mut Marker) {
         let id = KeyId::from(KeyData::from_ffi(self.id.load(Acquire)));
-        self.shared.lock().node.manager().each_value_under(id, |v| m.mark(v.0));
+        self.shared.lock().node.manager().each_value_under(id, |v| v.mark(|v| m.mark(v)));
     }
     fn bytes(&self) -> usize {
         64 + self.name.len()
@@ -41,6 +43,25 @@ impl Payload for Key {
 pub struct Named {
     pub id: KeyId,
     pub cell: Value,
+    pub exported: bool,
+}
+
+/// What marks the values under a key.
+pub struct Anchor {
+    pub cell: Value,
+}
+
+impl Anchor {
+    /// From now on segments are encoded when they are put. For any thread that has the manager's lock: an anchored cell lives.
+    pub fn export(&self) {
+        if let Some(k) = self.cell.as_data::<Key>() {
+            k.exported.store(true, Relaxed);
+        }
+    }
+    fn named(&self, id: KeyId) -> Named {
+        let exported = self.cell.as_data::<Key>().is_some_and(|k| k.exported.load(Relaxed));
+        Named { id, cell: self.cell, exported }
+    }
 }
 
 /// The key that an argument names: a key, a String or a Symbol. One that the manager has forgotten since is told by
@@ -48,7 +69,8 @@ pub struct Named {
 #[inline]
 pub fn named(cx: &mut Cx, made: &'static Made, v: Value) -> Result<Named, Exit> {
     if let Some(k) = v.as_data::<Key>() {
-        return Ok(Named { id: KeyId::from(KeyData::from_ffi(k.id.load(Acquire))), cell: v });
+        let id = KeyId::from(KeyData::from_ffi(k.id.load(Acquire)));
+        return Ok(Named { id, cell: v, exported: k.exported.load(Relaxed) });
     }
     let found = match (v.as_str(), v.as_sym()) {
         (Some(s), _) => find(made, s.bytes()),
@@ -93,7 +115,7 @@ pub fn known(cx: &mut Cx, made: &'static Made, n: Named) -> Result<Named, Exit> 
 fn find(made: &Made, name: &[u8]) -> Option<Named> {
     let inner = made.shared.lock();
     let id = inner.node.manager().find_key(name)?;
-    Some(Named { id, cell: *inner.anchors.get(id)? })
+    Some(inner.anchors.get(id)?.named(id))
 }
 #[cold]
 fn new_key(cx: &mut Cx, made: &'static Made, v: Value) -> Result<Named, Exit> {
@@ -110,7 +132,14 @@ fn new_key(cx: &mut Cx, made: &'static Made, v: Value) -> Result<Named, Exit> {
 /// Makes a key's cell the one that marks what stands there, unless another is.
 fn anchor(cx: &mut Cx, made: &'static Made, name: &[u8], cell: Option<Value>) -> Result<Named, Exit> {
     let cell = cell.unwrap_or_else(|| {
-        let key = Key { shared: made.shared.clone(), name: name.into(), id: AtomicU64::new(0) };
+        // One copy of the name for all who have it.
+        let shared = made.shared.clone();
+        let name = {
+            let mut inner = shared.lock();
+            let id = inner.act(|m, _| m.key(name)).0;
+            inner.node.manager().name(id).cloned().unwrap_or_else(|| name.into())
+        };
+        let key = Key { shared, name, id: AtomicU64::new(0), exported: AtomicBool::new(false) };
         let v = cx.data(made.key_class, key);
         if let Some(h) = v.header() {
             h.set(kumi_vm::flag::FROZEN);
@@ -121,7 +150,7 @@ fn anchor(cx: &mut Cx, made: &'static Made, name: &[u8], cell: Option<Value>) ->
     let mut inner = made.shared.lock();
     let (id, _) = inner.act(|m, _| m.key(name));
     if let Some(other) = inner.anchors.get(id) {
-        return Ok(Named { id, cell: *other });
+        return Ok(other.named(id));
     }
     if let Some(k) = cell.as_data::<Key>() {
         k.id.store(id.data().as_ffi(), Release);
@@ -130,8 +159,13 @@ fn anchor(cx: &mut Cx, made: &'static Made, name: &[u8], cell: Option<Value>) ->
         let crate::state::Inner { anchors, node, .. } = &mut *inner;
         anchors.retain(|k, _| node.manager().knows(k));
     }
-    inner.anchors.insert(id, cell);
-    Ok(Named { id, cell })
+    let anchor = Anchor { cell };
+    if inner.exports.contains(name) {
+        anchor.export();
+    }
+    let named = anchor.named(id);
+    inner.anchors.insert(id, anchor);
+    Ok(named)
 }
 
 /// `__seg_key(name)`

@@ -1,23 +1,30 @@
 //! Puts and updates.
 
-use crate::keys::with_key;
-use crate::state::{Cell, made};
+use crate::cell::Cell;
+use crate::keys::{named, with_key};
+use crate::state::{Made, made};
 use crate::{clock, leaf};
 use kumi_segments::{New, Stored, Time};
 use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] =
-    &[leaf("__seg_put", 3, put), leaf("__seg_put_timed", 5, put_timed), leaf("__seg_limit", 2, limit), leaf("__seg_own", 1, own)];
+    &[leaf("__seg_put", 3, put), leaf("__seg_put_timed", 5, put_timed), leaf("__seg_limit", 2, limit), leaf("__seg_own", 1, own), leaf("__seg_export", 1, export)];
 
 /// Bits that say how something is put.
 pub const OWNED: i64 = 1;
 pub const UPDATE: i64 = 2;
 
 /// What the arguments say of a put: value, bits, delay and time to live in nanoseconds (nil: none).
-pub fn new_of(value: Value, bits: i64, delay: Value, ttl: Value) -> New<Cell> {
+pub fn new_of(value: Cell, bits: i64, delay: Value, ttl: Value) -> New<Cell> {
     let ns = |v: Value| v.as_fix().and_then(|n| Time::try_from(n).ok());
     let not_before = ns(delay).map(|d| clock::now().saturating_add(d));
-    New { value: Cell(value), owned: bits & OWNED != 0, not_before, ttl: ns(ttl) }
+    New { value, owned: bits & OWNED != 0, not_before, ttl: ns(ttl) }
+}
+
+/// A value to be put under a key: with its encoding, where others ask for the key.
+pub fn cell_for(cx: &mut Cx, made: &'static Made, key: Value, value: Value) -> Result<Cell, Exit> {
+    let cell = Cell::of(value);
+    if named(cx, made, key)?.exported { cell.encode(cx) } else { Ok(cell) }
 }
 
 /// `__seg_put(key, value, bits)`: the segment's index; nil: the queue is full.
@@ -32,7 +39,8 @@ fn put_timed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> R {
     let made = made(cx)?;
     let bits = bits.as_fix().unwrap_or(0);
-    let new = new_of(value, bits, delay, ttl);
+    let cell = cell_for(cx, made, key, value)?;
+    let new = new_of(cell, bits, delay, ttl);
     let timed = new.not_before.is_some() || new.ttl.is_some();
     let (stored, woken) = with_key(cx, made, key, value, |inner, id| {
         let now = if timed { clock::now() } else { inner.now() };
@@ -48,10 +56,25 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
         None => Value::NIL,
     })
 }
-/// `__seg_own(value)`
+/// `__seg_export(key)`: what is put there is encoded at once.
+fn export(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let remote = made.remote.lock().clone();
+    with_key(cx, made, a[0], Value::NIL, |inner, key| {
+        let name = inner.node.manager().name(key).cloned();
+        if let Some(name) = name.filter(|n| inner.export(n)) {
+            if let Some(r) = remote {
+                r.encoder.add_key(&name);
+            }
+        }
+    })?;
+    Ok(Value::NIL)
+}
+/// `__seg_own(value)`: the same object under a new root, that nobody has; what is frozen comes back as it is.
 fn own(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    cx.heap.publish(a[0]);
-    Ok(a[0])
+    let v = cx.move_root(a[0])?;
+    cx.heap.publish(v);
+    Ok(v)
 }
 /// `__seg_limit(key, limit)`: 0: none.
 fn limit(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -1,7 +1,8 @@
 //! Natives in front of methods of the library: what most calls are, without a frame. Anything else is the method's affair.
 
+use crate::cell::Cell;
 use crate::keys::named;
-use crate::state::{Cell, made};
+use crate::state::made;
 use crate::wait::not_shared;
 use kumi_segments::{KeyId, Segment};
 use kumi_vm::*;
@@ -38,21 +39,24 @@ fn at_once<T>(cx: &mut Cx, key: Value, value: Value, f: impl FnOnce(&mut crate::
     }
     let made = made(cx)?;
     let n = named(cx, made, key)?;
+    if n.exported {
+        return Err(Exit::Miss);
+    }
     cx.heap.before_store(n.cell, value);
     made.shared.lock().node.with(|_| {}, |m, _| f(m, n.id)).ok_or(Exit::Miss)
 }
 fn put(cx: &mut Cx, key: Value, value: Value) -> R {
-    if !cx.shareable(value) {
+    if !cx.shareable(value) && !matches!(cx.make_shareable(value)?, share::Shared::Done) {
         return Err(Exit::Miss);
     }
-    let index = at_once(cx, key, value, |m, id| m.quick_put(id, Cell(value), false))?;
+    let index = at_once(cx, key, value, |m, id| m.quick_put(id, Cell::of(value), false))?;
     Ok(cx.uint(index))
 }
 fn take(cx: &mut Cx, key: Value) -> R {
-    let Segment { value, .. } = at_once(cx, key, Value::NIL, |m, id| m.quick_take(id))?;
-    Ok(value.0)
+    let Segment { value, owned, .. } = at_once(cx, key, Value::NIL, |m, id| m.quick_take(id))?;
+    value.hand_over(cx, owned)
 }
 fn peek(cx: &mut Cx, key: Value) -> R {
-    let (value, owned) = at_once(cx, key, Value::NIL, |m, id| m.quick_peek(id).map(|s| (s.value, s.owned)))?;
-    if owned { Err(not_shared(cx)) } else { Ok(value.0) }
+    let (value, owned) = at_once(cx, key, Value::NIL, |m, id| Some((m.quick_peek(id)?.value.value()?, m.quick_peek(id)?.owned)))?;
+    if owned { Err(not_shared(cx)) } else { Ok(value) }
 }

@@ -6,7 +6,8 @@
 
 use crate::keys::{Named, known, named};
 use crate::put::{UPDATE, new_of};
-use crate::state::{Cell, Local, Made, Woken, made};
+use crate::cell::Cell;
+use crate::state::{Local, Made, Woken, made};
 use crate::wait::{fail, kind, not_shared, stale};
 use crate::{clock, leaf};
 use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
@@ -22,6 +23,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_next", 0, next),
     leaf("__seg_input", 2, input),
     leaf("__seg_output", 6, output),
+    leaf("__seg_forward", 4, forward),
     leaf("__seg_take_over", 3, take_over),
     leaf("__seg_commit", 1, commit),
     leaf("__seg_give_up", 2, give_up),
@@ -73,7 +75,7 @@ struct Run {
 /// What a run was given.
 struct Got {
     index: u64,
-    value: Value,
+    value: Cell,
     lease: Option<LeaseId>,
     owned: bool,
     changed: bool,
@@ -89,7 +91,7 @@ impl Run {
         for a in answers {
             let s = a.segment;
             let (owned, changed) = (s.owned, s.changed);
-            self.inputs.push(Got { index: s.index, value: s.value.0, lease: a.lease, owned, changed, deliveries: s.deliveries });
+            self.inputs.push(Got { index: s.index, value: s.value, lease: a.lease, owned, changed, deliveries: s.deliveries });
         }
     }
 }
@@ -144,10 +146,10 @@ impl Runs {
         for r in self.runs.iter().flatten() {
             f(r.object);
             f(r.plan);
-            r.inputs.iter().for_each(|g| f(g.value));
+            r.inputs.iter().for_each(|g| g.value.mark(&mut f));
             r.outputs.iter().for_each(|(key, o)| {
                 f(*key);
-                f(o.new.value.0);
+                o.new.value.mark(&mut f);
             });
         }
     }
@@ -181,7 +183,7 @@ impl Runs {
 struct Plan {
     /// Of a class; it lives as long as its plan does.
     class: Value,
-    inputs: SmallVec<[(Value, Kind, Option<u64>); 2]>,
+    inputs: SmallVec<[(Value, Kind, Option<u64>); 1]>,
     names: SmallVec<[Sym; 2]>,
 }
 impl Payload for Plan {
@@ -255,7 +257,7 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
         if let Some(i) = inputs.iter().position(|i| !inner.node.manager().knows(i.key)) {
             drop(inner);
             // The manager has forgotten it.
-            known(cx, made, Named { id: inputs[i].key, cell: p.inputs[i].0 })?;
+            known(cx, made, Named { id: inputs[i].key, cell: p.inputs[i].0, exported: false })?;
             continue;
         }
         let mut woken = Woken::default();
@@ -362,11 +364,25 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     }
     let (object, plan) = (r.object, r.plan);
     let mut values: SmallVec<[Value; 4]> = SmallVec::new();
-    // What is owned and was not taken is not shown: who asks for it is told.
-    r.inputs.iter().for_each(|g| values.push(if g.owned && g.lease.is_none() { Value::NIL } else { g.value }));
+    let mut encoded = false;
+    for g in &r.inputs {
+        encoded |= g.value.value().is_none();
+        // What is owned and was not taken is not shown: who asks for it is told.
+        values.push(if g.owned && g.lease.is_none() { Value::NIL } else { g.value.value().unwrap_or(Value::NIL) });
+    }
     drop(inner);
     if named_wait {
         cx.no_wait();
+    }
+    if encoded {
+        if let Err(e) = decode_inputs(cx, made, object, &mut values) {
+            // Who runs it finds out.
+            let error = match e {
+                Exit::Raise => std::mem::replace(&mut cx.pending.exc, Value::NIL),
+                _ => cx.make_exc(cx.k.runtime_error, "a segment that came from another node can not be read"),
+            };
+            return Ok(cx.array(&[object, error]));
+        }
     }
     if let Some(p) = plan.as_data::<Plan>() {
         let _l = cx.lock_objects(object, &[]);
@@ -377,6 +393,27 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(object)
 }
 
+/// Makes the values of inputs that came from elsewhere.
+#[cold]
+fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [Value]) -> Result<(), Exit> {
+    let inputs = with_run(cx, made, object, |r| r.inputs.iter().map(|g| (g.value.clone(), g.owned, g.lease.is_some())).collect::<Vec<_>>())?;
+    for (i, (cell, owned, taken)) in inputs.into_iter().enumerate() {
+        if cell.value().is_some() || owned && !taken {
+            continue;
+        }
+        let v = cell.hand_over(cx, owned)?;
+        cx.heap.publish(v);
+        if let Some(place) = values.get_mut(i) {
+            *place = v;
+        }
+        with_run(cx, made, object, |r| {
+            if let (Some(g), Some(bytes)) = (r.inputs.get_mut(i), cell.bytes()) {
+                g.value = Cell::both(v, bytes.clone());
+            }
+        })?;
+    }
+    Ok(())
+}
 fn with_run<T>(cx: &mut Cx, made: &'static Made, object: Value, f: impl FnOnce(&mut Run) -> T) -> Result<T, Exit> {
     let mut inner = made.shared.lock();
     match inner.runs.of(object).filter(|r| r.1.runs) {
@@ -393,7 +430,7 @@ fn input(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let i = cx.arg_i64(a, 1)?;
     let got = with_run(cx, made, a[0], |r| {
         let g = usize::try_from(i).ok().and_then(|i| r.inputs.get(i))?;
-        Some((r.plan, g.index, g.value, g.owned, g.changed, g.deliveries, g.lease.is_some()))
+        Some((r.plan, g.index, g.value.value().unwrap_or(Value::NIL), g.owned, g.changed, g.deliveries, g.lease.is_some()))
     })?;
     let Some((plan, index, value, owned, changed, deliveries, taken)) = got else { return Ok(Value::NIL) };
     if owned && !taken {
@@ -410,7 +447,21 @@ fn output(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key = named(cx, made, a[1])?;
     cx.heap.publish(a[2]);
     let bits = a[3].as_fix().unwrap_or(0);
-    let new = new_of(a[2], bits, a[4], a[5]);
+    let cell = if key.exported { Cell::of(a[2]).encode(cx)? } else { Cell::of(a[2]) };
+    let new = new_of(cell, bits, a[4], a[5]);
+    with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
+    Ok(Value::NIL)
+}
+/// `__seg_forward(object, i, key, bits)`: an input's shared value is put as it came when the run commits.
+fn forward(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let i = cx.arg_i64(a, 1)?;
+    let key = named(cx, made, a[2])?;
+    let bits = a[3].as_fix().unwrap_or(0);
+    let cell = with_run(cx, made, a[0], |r| usize::try_from(i).ok().and_then(|i| r.inputs.get(i)).map(|g| g.value.clone()))?;
+    let Some(cell) = cell else { return Ok(Value::NIL) };
+    let cell = if key.exported { cell.encode(cx)? } else { cell };
+    let new = new_of(cell, bits, Value::NIL, Value::NIL);
     with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
     Ok(Value::NIL)
 }
@@ -421,7 +472,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.publish(a[2]);
     with_run(cx, made, a[0], |r| {
         if let Some(g) = usize::try_from(i).ok().and_then(|i| r.inputs.get_mut(i)) {
-            g.value = a[2];
+            g.value = Cell::of(a[2]);
         }
     })?;
     Ok(Value::NIL)
@@ -442,9 +493,9 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
     let mut outputs: SmallVec<[Output<Cell>; 2]> = SmallVec::new();
     for (cell, mut o) in run.outputs {
-        cx.heap.before_store(cell, o.new.value.0);
+        o.new.value.mark(|v| cx.heap.before_store(cell, v));
         if !made.shared.lock().node.manager().knows(o.key) {
-            o.key = known(cx, made, Named { id: o.key, cell })?.id;
+            o.key = known(cx, made, Named { id: o.key, cell, exported: false })?.id;
         }
         outputs.push(o);
     }
@@ -481,11 +532,12 @@ fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut woken = Woken::default();
     run.joiners.iter().for_each(|w| woken.add(Some(w.clone())));
     if let Some((key, letter)) = dead {
-        cx.heap.before_store(key.cell, letter);
+        let letter = if key.exported { Cell::of(letter).encode(cx)? } else { Cell::of(letter) };
+        letter.mark(|v| cx.heap.before_store(key.cell, v));
         let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
         let mut inner = made.shared.lock();
         let now = inner.now();
-        let new = New::shared(Cell(letter));
+        let new = New::shared(letter);
         let (done, w) = inner.act(|m, w| m.commit(now, &leases, [Output { key: key.id, update: false, new }], w));
         debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
         woken.join(w);
@@ -498,17 +550,24 @@ fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn give_back(cx: &mut Cx, made: &'static Made, run: &Run, woken: &mut Woken) {
     let plan = run.plan.as_data::<Plan>();
+    let mut left: SmallVec<[Option<Cell>; 2]> = SmallVec::new();
     for (i, g) in run.inputs.iter().enumerate() {
+        // The run may have changed what it owned: an encoding is of no use any more.
+        let mut value = g.value.value().filter(|_| g.owned).map(Cell::of);
         if let Some(cell) = plan.and_then(|p| p.inputs.get(i)).map(|x| x.0) {
-            cx.heap.before_store(cell, g.value);
+            g.value.mark(|v| cx.heap.before_store(cell, v));
+            if let (Some(v), Ok(Named { exported: true, .. })) = (&value, named(cx, made, cell)) {
+                value = v.encode(cx).ok().or(value);
+            }
         }
+        left.push(value);
     }
     let mut inner = made.shared.lock();
     // The last first, so that takes that wait see the queue as it was.
-    for g in run.inputs.iter().rev() {
+    for (g, left) in run.inputs.iter().zip(left).rev() {
         let Some(lease) = g.lease else { continue };
         let now = inner.now();
-        let (_, w) = inner.act(|m, w| m.give_back(now, lease, g.owned.then_some(Cell(g.value)), w));
+        let (_, w) = inner.act(|m, w| m.give_back(now, lease, left, w));
         woken.join(w);
     }
     inner.runs.wake_settling(woken);

@@ -2,17 +2,17 @@
 //!
 //! **Invariant.** Everything behind [`Shared`]'s lock refers to published cells only. See the crate's for who marks what.
 
+use crate::cell::Cell;
+use crate::keys::Anchor;
+use crate::remote::Remote;
 use crate::run::Runs;
-use kumi_segments::{Both, KeyId, Manager, Node, NodeOptions, Time, Waiter};
+use kumi_segments::{Both, FromOwner, KeyId, Manager, Node, NodeOptions, Time, Waiter};
 use kumi_vm::*;
 use parking_lot::{Mutex, MutexGuard};
 use slotmap::SecondaryMap;
 use smallvec::SmallVec;
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
-
-/// A segment's value on its own node.
-#[derive(Clone, Copy)]
-pub struct Cell(pub Value);
 
 /// Who waits on this node.
 #[derive(Clone)]
@@ -43,9 +43,13 @@ pub type Waking<'a, 'b> = Both<'a, &'b mut dyn FnMut(&Local)>;
 pub struct Inner {
     pub node: Node<Cell, Local>,
     /// The cell of each key, by which its values are marked.
-    pub anchors: SecondaryMap<KeyId, Value>,
+    pub anchors: SecondaryMap<KeyId, Anchor>,
+    /// Names of keys that others ask for.
+    pub exports: HashSet<Box<[u8]>>,
     pub runs: Runs,
     pub clock: crate::clock::Clock,
+    /// This node among others, if it is.
+    pub remote: Option<Arc<Remote>>,
 }
 
 /// The manager behind its lock. Cells that take part in marking hold it.
@@ -58,30 +62,54 @@ unsafe impl Sync for Shared {}
 /// Who is to be woken once the lock is let go.
 #[derive(Default)]
 #[must_use]
-pub struct Woken(SmallVec<[Waker; 2]>);
+pub struct Woken {
+    wakers: SmallVec<[Waker; 2]>,
+    /// Answers to clients, which are sent then.
+    away: Option<Box<Away>>,
+}
+
+struct Away {
+    remote: Arc<Remote>,
+    answers: Vec<(Box<[u8]>, FromOwner<Cell>)>,
+}
 
 impl Woken {
     /// Wakes them, from a native.
     #[inline]
     pub fn wake(self, cx: &mut Cx) {
-        for w in self.0 {
+        for w in self.wakers {
             if !w.is_spent() {
                 cx.wake(w.ticket());
+            }
+        }
+        if let Some(away) = self.away {
+            for (client, m) in away.answers {
+                if let Err(m) = away.remote.answer_at_once(&client, m) {
+                    crate::remote::encoder::send(cx, &away.remote, &client, m);
+                }
             }
         }
     }
     /// Wakes them, from anywhere.
     pub fn wake_outside(self) {
-        self.0.iter().for_each(Waker::wake);
+        self.wakers.iter().for_each(Waker::wake);
+        if let Some(away) = self.away {
+            away.remote.answer(away.answers);
+        }
     }
     #[inline]
     pub fn add(&mut self, w: Option<Waker>) {
         if let Some(w) = w {
-            self.0.push(w);
+            self.wakers.push(w);
         }
     }
     pub fn join(&mut self, other: Woken) {
-        self.0.extend(other.0);
+        self.wakers.extend(other.wakers);
+        match (&mut self.away, other.away) {
+            (Some(a), Some(b)) => a.answers.extend(b.answers),
+            (a @ None, b) => *a = b,
+            (Some(_), None) => {}
+        }
     }
 }
 
@@ -96,7 +124,8 @@ impl Inner {
     /// The time, where anything here depends on it.
     #[inline]
     pub fn now(&self) -> Time {
-        if self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
+        // What is given to others is under a lease, which counts from now.
+        if self.remote.is_some() || self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
     }
     /// Changes the manager. Code segments that are complete become ready; tasks are woken by what comes back.
     #[inline]
@@ -108,10 +137,50 @@ impl Inner {
             Local::Code(run) => woken.add(runs.is_ready(*run)),
         };
         let done = node.with(&mut ring as &mut dyn FnMut(&Local), f);
+        self.finish(&mut woken);
+        (done, woken)
+    }
+    /// The same with all of the node, for what comes from clients: `f` gets who wakes the node's own waiters.
+    pub fn act_remote(&mut self, f: impl FnOnce(&mut Node<Cell, Local>, &mut dyn FnMut(&Local))) -> Woken {
+        let mut woken = Woken::default();
+        let (node, runs) = (&mut self.node, &mut self.runs);
+        f(node, &mut |w| match w {
+            Local::Task(bell) => woken.add(bell.take()),
+            Local::Code(run) => woken.add(runs.is_ready(*run)),
+        });
+        self.finish(&mut woken);
+        woken
+    }
+    #[inline]
+    fn finish(&mut self, woken: &mut Woken) {
         if let Some(at) = self.node.manager().next_deadline() {
             woken.add(self.clock.earlier(at));
         }
-        (done, woken)
+        if self.node.has_answers() {
+            self.answer_clients(woken);
+        }
+    }
+    #[cold]
+    fn answer_clients(&mut self, woken: &mut Woken) {
+        let mut answers = Vec::new();
+        self.node.flush(crate::clock::now(), &mut |to, m| answers.push((to.into(), m)));
+        if let Some(remote) = &self.remote {
+            let away = Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { remote: remote.clone(), answers })) };
+            woken.join(away);
+        }
+    }
+    /// Others ask for this key: what is put there from now on is encoded at once.
+    /// False: it is so already.
+    pub fn export(&mut self, name: &[u8]) -> bool {
+        // Names from outside are bounded as keys are.
+        if self.exports.contains(name) || self.exports.len() >= NodeOptions::default().keys {
+            return false;
+        }
+        self.exports.insert(name.into());
+        if let Some(a) = self.node.manager().find_key(name).and_then(|k| self.anchors.get(k)) {
+            a.export();
+        }
+        true
     }
 }
 
@@ -129,6 +198,8 @@ pub struct Made {
     pub root: Value,
     /// Says that nothing is there.
     pub none: Value,
+    /// This node among others, if it is.
+    pub remote: Mutex<Option<Arc<Remote>>>,
 }
 // SAFETY: the cells are kept alive for the runtime's life, and classes are shared.
 unsafe impl Send for Made {}
@@ -140,7 +211,7 @@ pub struct Root(Arc<Shared>);
 impl Payload for Root {
     fn trace(&self, m: &mut Marker) {
         for v in self.0.lock().anchors.values() {
-            m.mark(*v);
+            m.mark(v.cell);
         }
     }
     fn shares(&self) -> bool {
@@ -163,12 +234,12 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let seed = cx.hash_seed;
     let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
     let node = Node::new(seed, incarnation, NodeOptions::default());
-    let inner = Inner { node, anchors: SecondaryMap::new(), runs: Runs::default(), clock: Default::default() };
+    let inner = Inner { node, anchors: SecondaryMap::new(), exports: HashSet::new(), remote: None, runs: Runs::default(), clock: Default::default() };
     let shared = Arc::new(Shared(Mutex::new(inner)));
     let root = cx.data(cx.k.object, Root(shared.clone()));
     cx.keep(root);
     cx.keep(a[1]);
-    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1] });
+    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1], remote: Mutex::default() });
     crate::quick::front(cx);
     Ok(Value::NIL)
 }
@@ -178,8 +249,11 @@ pub fn boot(cx: &mut Cx) {
     cx.boot().tracers.push(|cx, m| {
         if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
             let inner = made.shared.lock();
-            inner.node.manager().each_loose_value(|v| m.mark(v.0));
+            inner.node.manager().each_loose_value(|v| v.mark(|v| m.mark(v)));
             inner.runs.each_value(|v| m.mark(v));
+            if let Some(r) = &inner.remote {
+                r.each_value(|v| m.mark(v));
+            }
         }
     });
     cx.boot().fork_hooks.push(|cx| {

@@ -3,13 +3,15 @@
 //! **Invariant.** A request that waits is an object of Ruby's. Whoever is done with it, or drops it, leaves the line; what was
 //! taken for it and not handed over comes back then.
 
-use crate::keys::with_key;
-use crate::leaf;
-use crate::put::new_of;
-use crate::state::{Bell, Cell, Local, Made, Shared, made};
-use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, RequestId, Segment, Stale, Stored, Waiter};
+use crate::keys::{known, named, with_key};
+use crate::{clock, leaf};
+use crate::put::{UPDATE, cell_for, new_of};
+use crate::cell::Cell;
+use crate::state::{Bell, Local, Made, Shared, made};
+use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
 use kumi_vm::*;
 use parking_lot::Mutex;
+use slotmap::{Key as _, KeyData};
 use std::sync::Arc;
 
 pub static TABLE: &[NativeDef] = &[
@@ -17,6 +19,9 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_segment", 3, segment),
     leaf("__seg_ask", 4, ask),
     leaf("__seg_room", 5, room),
+    leaf("__seg_hold", 1, hold),
+    leaf("__seg_commit_held", 2, commit_held),
+    leaf("__seg_give_back_held", 2, give_back_held),
     leaf("__seg_wait", 2, wait),
     leaf("__seg_leave", 1, leave),
 ];
@@ -86,10 +91,11 @@ fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
     if peeked && s.owned {
         return Err(not_shared(cx));
     }
+    let value = s.value.hand_over(cx, s.owned)?;
     if !whole {
-        return Ok(s.value.0);
+        return Ok(value);
     }
-    let parts = [cx.uint(s.index), s.value.0, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries))];
+    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries))];
     Ok(cx.array(&parts))
 }
 /// `__seg_get(key, take, after)`: a value that is there, or the object that says that none is.
@@ -111,12 +117,26 @@ fn look(cx: &mut Cx, a: &[Value], whole: bool) -> R {
     woken.wake(cx);
     match asked {
         Ok(Asked::Here(answers)) => match answers.into_iter().next() {
+            Some(Answer { segment, .. }) if kind == Kind::Peek && segment.value.value().is_none() && !segment.owned => {
+                let decoded = decode_in_place(cx, made, a[0], segment)?;
+                handed(cx, decoded, true, whole)
+            }
             Some(Answer { segment, .. }) => handed(cx, segment, kind == Kind::Peek, whole),
             None => Ok(made.none),
         },
         Ok(_) => Ok(made.none),
         Err(s) => Err(stale(cx, after.unwrap_or(0), s)),
     }
+}
+/// The value of a segment that came from elsewhere is made once, however often it is peeked at.
+#[cold]
+fn decode_in_place(cx: &mut Cx, made: &'static Made, key: Value, s: Segment<Cell>) -> Result<Segment<Cell>, Exit> {
+    let v = s.value.hand_over(cx, false)?;
+    let Some(bytes) = s.value.bytes() else { return Ok(s) };
+    let both = Cell::both(v, bytes.clone());
+    let stays = both.clone();
+    with_key(cx, made, key, v, |inner, id| drop(inner.act(|m, _| m.exchange(id, s.index, stays)).1))?;
+    Ok(Segment { value: both, ..s })
 }
 /// `__seg_ask(key, take, after, whole)`: a request that waits, or is answered already. `__seg_wait` says what came of it.
 fn ask(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -152,7 +172,8 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let bell: Arc<Bell> = Arc::default();
     let waiter = Waiter::Local(Local::Task(bell.clone()));
     let v = request(cx, made, bell, false, false);
-    let new = a[2].as_fix().map(|bits| new_of(a[1], bits, a[3], a[4]));
+    let cell = cell_for(cx, made, a[0], a[1])?;
+    let new = a[2].as_fix().map(|bits| new_of(cell, bits, a[3], a[4]));
     let woken = with_key(cx, made, a[0], a[1], |inner, key| {
         let now = inner.now();
         let (id, woken) = inner.act(|m, w| m.stand_for_room(now, key, new, waiter, w));
@@ -163,6 +184,81 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     })?;
     woken.wake(cx);
     Ok(v)
+}
+/// `__seg_hold([[key, take, after], ..])`: a request for several segments in one step, held under leases. Its result is an Array of
+/// [index, value, owned, changed, deliveries, lease].
+fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let mut named_inputs = Vec::new();
+    for v in a[0].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+        let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+        named_inputs.push((named(cx, made, at(0))?, kind(at(1)), after(cx, at(2))?));
+    }
+    let bell: Arc<Bell> = Arc::default();
+    let waiter = Waiter::Local(Local::Task(bell.clone()));
+    let v = request(cx, made, bell, true, false);
+    let (stood, woken) = loop {
+        let mut inner = made.shared.lock();
+        if let Some(n) = named_inputs.iter_mut().find(|n| !inner.node.manager().knows(n.0.id)) {
+            drop(inner);
+            n.0 = known(cx, made, n.0)?;
+            continue;
+        }
+        let now = inner.now();
+        let inputs: Vec<Input> = named_inputs.iter().map(|(n, kind, after)| Input { key: n.id, kind: *kind, after: *after }).collect();
+        let (stood, woken) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, waiter, w));
+        if let (Ok(id), Some(r)) = (&stood, v.as_data::<Request>()) {
+            *r.id.lock() = Some(*id);
+        }
+        break (stood, woken);
+    };
+    woken.wake(cx);
+    match stood {
+        Ok(_) => Ok(v),
+        Err(s) => Err(stale(cx, named_inputs.get(s.input).and_then(|n| n.2).unwrap_or(0), s)),
+    }
+}
+fn lease_of(v: Value) -> Option<LeaseId> {
+    let n: u64 = std::str::from_utf8(v.as_str()?.bytes()).ok()?.parse().ok()?;
+    Some(LeaseId::from(KeyData::from_ffi(n)))
+}
+/// `__seg_commit_held(leases, [[key, value, bits, delay, ttl], ..])`: false: one of the leases is over.
+fn commit_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let list = |v: Value| v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    let Some(leases) = list(a[0]).into_iter().map(lease_of).collect::<Option<Vec<_>>>() else { return Ok(Value::FALSE) };
+    let mut outputs = Vec::new();
+    for v in list(a[1]) {
+        let parts = list(v);
+        let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+        let mut key = named(cx, made, at(0))?;
+        let cell = cell_for(cx, made, at(0), at(1))?;
+        cx.heap.before_store(key.cell, at(1));
+        if !made.shared.lock().node.manager().knows(key.id) {
+            key = known(cx, made, key)?;
+        }
+        let bits = at(2).as_fix().unwrap_or(0);
+        outputs.push(Output { key: key.id, update: bits & UPDATE != 0, new: new_of(cell, bits, at(3), at(4)) });
+    }
+    let (done, woken) = made.shared.lock().act(|m, w| m.commit(clock::now(), &leases, outputs, w));
+    woken.wake(cx);
+    Ok(Value::bool(done.is_ok()))
+}
+/// `__seg_give_back_held(lease, value)`: the object that stands for nothing: as it was.
+fn give_back_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(lease) = lease_of(a[0]) else { return Ok(Value::FALSE) };
+    let left = (a[1] != made.none).then(|| Cell::of(a[1]));
+    // It may come to stand in any queue of the manager's: the root marks it until its key's cell does.
+    cx.heap.publish(a[1]);
+    let key = made.shared.lock().node.manager().key_of(lease);
+    if let Some(anchor) = key.and_then(|k| made.shared.lock().anchors.get(k).map(|a| a.cell)) {
+        cx.heap.before_store(anchor, a[1]);
+    }
+    let (done, woken) = made.shared.lock().act(|m, w| m.give_back(clock::now(), lease, left, w));
+    woken.wake(cx);
+    Ok(Value::bool(done.is_ok()))
 }
 /// `__seg_wait(request, deadline)`: what the request comes to: a value, a segment, an index, true (it enters later, or there is
 /// room); or the object that says that nothing came in time. `deadline`: as the library's (nil: none).
@@ -196,6 +292,20 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(c) => {
             cx.no_wait();
             match c {
+                Claimed::Answers(answers) if answers.len() > 1 || answers.iter().any(|a| a.lease.is_some()) => {
+                    let mut all = Vec::new();
+                    for Answer { segment: s, lease, .. } in answers {
+                        let value = s.value.hand_over(cx, s.owned)?;
+                        let lease = match lease {
+                            Some(l) => cx.str(&l.data().as_ffi().to_string()),
+                            None => Value::NIL,
+                        };
+                        let (owned, changed) = (Value::bool(s.owned), Value::bool(s.changed));
+                        let parts = [cx.uint(s.index), value, owned, changed, Value::fix(i64::from(s.deliveries)), lease];
+                        all.push(cx.array(&parts));
+                    }
+                    Ok(cx.array_vec(all))
+                }
                 Claimed::Answers(answers) => match answers.into_iter().next() {
                     Some(Answer { segment, .. }) => handed(cx, segment, r.peeks, r.whole),
                     None => Ok(made.none),

@@ -75,7 +75,11 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         What::Back => "back",
         What::Ended => "end",
     });
-    let parts = [what, cx.uint(e.index), e.value.map_or(Value::NIL, |c| c.0), cx.uint(e.missed)];
+    let value = match &e.value {
+        Some(c) => c.hand_over(cx, false)?,
+        None => Value::NIL,
+    };
+    let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
     Ok(cx.array(&parts))
 }
 /// `__seg_unwatch(watch)`

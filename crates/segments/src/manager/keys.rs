@@ -9,6 +9,7 @@ use super::{KeyId, Manager, New, RequestId, Wake, WatchId};
 use crate::planted::{Bug, planted};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// So many keys without anything under them are kept before the manager looks which it can forget.
 const IDLE_KEYS: usize = 1 << 16;
@@ -17,7 +18,7 @@ const IDLE_KEYS: usize = 1 << 16;
 const LATEST: u64 = 1 << 12;
 
 pub(super) struct Key<V> {
-    pub name: Box<[u8]>,
+    pub name: Arc<[u8]>,
     pub queue: Queue<V>,
     /// The last index given out.
     pub last: u64,
@@ -109,9 +110,9 @@ pub struct KeyStats {
 }
 
 impl<V> Key<V> {
-    fn new(name: &[u8], floor: u64) -> Key<V> {
+    fn new(name: Arc<[u8]>, floor: u64) -> Key<V> {
         Key {
-            name: name.into(),
+            name,
             queue: Queue::default(),
             last: floor,
             next_place: 0,
@@ -174,7 +175,7 @@ impl<V> Beside<V> {
 
 /// Keys by their names.
 pub(super) struct Names {
-    map: HashMap<Box<[u8]>, KeyId, foldhash::quality::SeedableRandomState>,
+    map: HashMap<Arc<[u8]>, KeyId, foldhash::quality::SeedableRandomState>,
     /// Indexes of new keys begin above.
     floor: u64,
     look_at: usize,
@@ -218,8 +219,9 @@ impl<V: Clone, W> Manager<V, W> {
             self.forget_idle();
         }
         self.names.asked += 1;
-        let id = self.keys.insert(Key { asked_for: self.names.asked, ..Key::new(name, self.names.floor) });
-        self.names.map.insert(name.into(), id);
+        let name: Arc<[u8]> = name.into();
+        let id = self.keys.insert(Key { asked_for: self.names.asked, ..Key::new(name.clone(), self.names.floor) });
+        self.names.map.insert(name, id);
         id
     }
     /// Forgets keys that are idle, but for the latest.
@@ -242,8 +244,8 @@ impl<V: Clone, W> Manager<V, W> {
         self.keys.contains_key(key)
     }
     /// Its name; nothing when it is forgotten.
-    pub fn name(&self, key: KeyId) -> Option<&[u8]> {
-        self.keys.get(key).map(|k| &*k.name)
+    pub fn name(&self, key: KeyId) -> Option<&Arc<[u8]>> {
+        self.keys.get(key).map(|k| &k.name)
     }
     /// How many keys are known, those without anything under them too.
     pub fn known_keys(&self) -> usize {

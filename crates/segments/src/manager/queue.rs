@@ -126,6 +126,11 @@ impl<V> Queue<V> {
         let (run, i) = self.seek(place)?;
         self.run(run)?.get(i)
     }
+    /// The same, to be changed; its place and index must stay.
+    pub fn at_mut(&mut self, place: u64) -> Option<&mut Entry<V>> {
+        let (run, i) = self.seek(place)?;
+        self.run_mut(run)?.get_mut(i)
+    }
     /// Takes out the segment with this place.
     #[inline]
     pub fn remove(&mut self, place: u64) -> Option<Entry<V>> {

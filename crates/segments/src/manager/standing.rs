@@ -64,6 +64,28 @@ impl<V: Clone, W> Manager<V, W> {
             }
         }
     }
+    /// The segments that stand under a key, with their indexes, in their order.
+    pub fn each_segment(&self, key: KeyId, mut f: impl FnMut(u64, &V)) {
+        if let Some(k) = self.keys.get(key) {
+            k.queue.iter().for_each(|e| f(e.segment.index, &e.segment.value));
+        }
+    }
+    /// Puts another form of the same value in its place, if the segment with that index still stands there.
+    pub fn exchange(&mut self, key: KeyId, index: u64, value: V) -> bool {
+        let Some(k) = self.keys.get_mut(key) else { return false };
+        let place = index.checked_sub(1).and_then(|below| k.queue.find_after(below, &[]));
+        match place.and_then(|at| k.queue.at_mut(at)).filter(|e| e.segment.index == index) {
+            Some(e) => {
+                e.segment.value = value;
+                true
+            }
+            None => false,
+        }
+    }
+    /// The key of a leased segment.
+    pub fn key_of(&self, lease: super::LeaseId) -> Option<KeyId> {
+        self.leases.get(lease).map(|l| l.key)
+    }
     /// A put that waits for room, or has it at once. `None`: it only waits for room.
     pub fn stand_for_room(&mut self, now: Time, key: KeyId, new: Option<New<V>>, waiter: W, wake: &mut impl Wake<W>) -> RequestId {
         self.catch_up(now, wake);

@@ -5,6 +5,7 @@
 //! may be lost, repeated and reordered.
 
 mod client;
+mod map;
 mod message;
 mod owner;
 mod spans;

@@ -562,6 +562,17 @@ impl<V: Clone, W> Node<V, W> {
         let lease = LeaseId::from(KeyData::from_ffi(lease ^ self.mask));
         (lease, self.manager.holder(lease) == Some(session))
     }
+    /// An answer cannot be sent: its value can't travel. The client is refused, and what the call took comes back.
+    pub fn refuse(&mut self, now: Time, client: &[u8], call: u64, mut wake: impl FnMut(&W), send: Send<V>) {
+        let Some(state) = self.sessions.get_mut(client).and_then(|s| s.calls.remove(&call)) else { return };
+        drop_call(&mut self.manager, now, state, &mut Both(&mut wake, &mut self.answered));
+        let state = refused(Refusal::Bad);
+        if let Some(s) = self.sessions.get_mut(client) {
+            reply(self.incarnation, now, client, s, call, &state, send);
+            s.calls.insert(call, state);
+        }
+        self.flush(now, send);
+    }
     /// How many clients have a session.
     pub fn sessions(&self) -> usize {
         self.sessions.len()

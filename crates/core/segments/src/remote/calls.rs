@@ -1,0 +1,381 @@
+//! Calls of other nodes' managers, from Ruby.
+//!
+//! **Invariant.** A call's object holds it until Ruby has its result; dropped before, the call is left, and what was taken for it
+//! comes back.
+
+use super::{Call as Pending, Ended, Peer, Remote};
+use crate::cell::Cell;
+use crate::keys::name_value;
+use crate::leaf;
+use crate::put::{OWNED, UPDATE};
+use crate::state::made;
+use crate::wait::{fail, kind};
+use kumi_segments::{Ask, Call, Done, Failure, Put, Refusal, RemoteSegment, Store, Stored, Time};
+use kumi_vm::*;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+pub static TABLE: &[NativeDef] = &[
+    leaf("__seg_link", 8, link),
+    leaf("__seg_unlink", 0, unlink),
+    leaf("__seg_peer", 1, peer),
+    leaf("__seg_call_put", 7, call_put),
+    leaf("__seg_call_get", 4, call_get),
+    leaf("__seg_call_commit", 3, call_commit),
+    leaf("__seg_call_give_back", 3, call_give_back),
+    leaf("__seg_call_about", 3, call_about),
+    leaf("__seg_call_wait", 3, call_wait),
+    leaf("__seg_call_leave", 1, call_leave),
+    leaf("__seg_nodes", 0, nodes),
+    leaf("__seg_address", 0, address),
+    leaf("__seg_place", 2, place),
+    leaf("__seg_topology", 4, topology),
+    leaf("__seg_news", 0, super::member::next),
+    leaf("__seg_encoder", 0, super::encoder::run),
+];
+
+/// This node among others, if it is.
+pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
+    let found = made(cx)?.remote.lock().clone();
+    match found {
+        Some(r) => Ok(r),
+        None => {
+            let msg = "this program is no node of a cluster: start it by kumi node or kumi run --nodes, or call Kumihimo::Segments.listen";
+            Err(fail(cx, "Kumihimo::Segments::NotConnected", msg))
+        }
+    }
+}
+
+/// The payload of a node's proxy.
+struct PeerData(Arc<Remote>, Arc<Peer>);
+impl Payload for PeerData {
+    fn shares(&self) -> bool {
+        true
+    }
+    fn constant(&self) -> bool {
+        true
+    }
+}
+
+/// The payload of a call.
+struct CallData {
+    remote: Arc<Remote>,
+    peer: Arc<Peer>,
+    call: Arc<Pending>,
+    number: Mutex<Option<u64>>,
+}
+impl Payload for CallData {
+    fn trace(&self, m: &mut Marker) {
+        // Values of other nodes are bytes, made into cells only when they are handed over.
+        let _ = m;
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+impl Drop for CallData {
+    fn drop(&mut self) {
+        if let Some(n) = self.number.get_mut().take() {
+            self.remote.leave(&self.peer, n);
+        }
+    }
+}
+
+fn strings(cx: &mut Cx, v: Value) -> Result<Vec<String>, Exit> {
+    let list = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    let mut all = Vec::new();
+    for v in list {
+        let Some(s) = v.as_str() else { return Err(cx.type_error("a list of Strings is needed")) };
+        all.push(String::from_utf8_lossy(s.bytes()).into_owned());
+    }
+    Ok(all)
+}
+/// `__seg_link(name, listen, join, insecure, certificate, key, authority, public address)`: certificates are paths, or nil.
+fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let name = String::from_utf8_lossy(cx.arg_str(a, 0)?.bytes()).into_owned();
+    let (listen, join) = (strings(cx, a[1])?, strings(cx, a[2])?);
+    let path = |v: Value| v.as_str().map(|s| std::path::PathBuf::from(String::from_utf8_lossy(s.bytes()).into_owned()));
+    let tls = match (path(a[4]), path(a[5]), path(a[6])) {
+        (Some(certificate), Some(key), Some(authority)) => Some((certificate, key, authority)),
+        _ => None,
+    };
+    let public = a[7].as_str().map(|s| String::from_utf8_lossy(s.bytes()).into_owned());
+    if made.remote.lock().is_some() {
+        return Err(fail(cx, "Kumihimo::Segments::Error", "this program is a node already"));
+    }
+    let incarnation = made.shared.lock().node.incarnation();
+    let started = super::host::options(name, incarnation, listen, join, a[3].truthy(), tls, public)
+        .and_then(|options| Remote::start(&made.shared, options));
+    match started {
+        Ok(r) => {
+            made.shared.lock().remote = Some(r.clone());
+            *made.remote.lock() = Some(r);
+            Ok(Value::TRUE)
+        }
+        Err(e) => Err(fail(cx, "Kumihimo::Segments::LinkError", &e)),
+    }
+}
+/// `__seg_unlink()`: says goodbye.
+fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let made = made(cx)?;
+    let gone = made.remote.lock().take();
+    made.shared.lock().remote = None;
+    if let Some(l) = gone.as_ref().and_then(|r| r.link()) {
+        l.stop();
+    }
+    Ok(Value::bool(gone.is_some()))
+}
+/// `__seg_peer(name)`: the proxy of a node's manager; nil: this node itself.
+fn peer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let remote = remote(cx)?;
+    let name = String::from_utf8_lossy(cx.arg_str(a, 0)?.bytes()).into_owned();
+    if *name == *remote.name {
+        return Ok(Value::NIL);
+    }
+    let p = remote.peer(&name);
+    Ok(cx.data(cx.k.object, PeerData(remote, p)))
+}
+fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
+    match (v.as_str(), v.as_sym()) {
+        (Some(s), _) => Ok(s.bytes().to_vec()),
+        (_, Some(y)) => Ok(cx.syms.name(y).to_vec()),
+        _ => {
+            let found = cx.describe_type(v);
+            Err(cx.type_error(&format!("{found} is no key of another node: give a String or a Symbol")))
+        }
+    }
+}
+fn ns(v: Value) -> Option<Time> {
+    v.as_fix().and_then(|n| Time::try_from(n).ok())
+}
+fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
+    let key = name_of(cx, key)?;
+    let bits = bits.as_fix().unwrap_or(0);
+    let value = Cell::of(value).encode(cx)?;
+    Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
+}
+fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
+    let Some(PeerData(remote, peer)) = peer.as_data::<PeerData>() else { return Err(cx.type_error("no node")) };
+    if !remote.connect(&peer.name) {
+        let name = &peer.name;
+        let msg = format!("there is no node {name} now: Kumihimo::Segments.nodes names those that are there");
+        return Err(fail(cx, "Kumihimo::Segments::NotConnected", &msg));
+    }
+    let call: Arc<Pending> = Arc::default();
+    let data = CallData { remote: remote.clone(), peer: peer.clone(), call: call.clone(), number: Mutex::new(None) };
+    let v = cx.data(cx.k.object, data);
+    let n = remote.call(peer, what, &call);
+    if let Some(d) = v.as_data::<CallData>() {
+        *d.number.lock() = Some(n);
+    }
+    Ok(v)
+}
+/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait)`
+fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let store = store(cx, a[1], a[2], a[3], a[4], a[5])?;
+    begin(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }))
+}
+/// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil.
+fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut inputs = Vec::new();
+    for v in a[1].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+        let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+        inputs.push((name_of(cx, at(0))?, kind(at(1)), ns(at(2))));
+    }
+    begin(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }))
+}
+/// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
+fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut leases = Vec::new();
+    for v in a[1].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+        leases.push(lease_of(cx, v)?);
+    }
+    let mut outputs = Vec::new();
+    for v in a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+        let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+        outputs.push(store(cx, at(0), at(1), at(2), at(3), at(4))?);
+    }
+    begin(cx, a[0], Call::Commit { leases, outputs })
+}
+/// A lease's name, which is a String of Ruby's: it is a number of 64 bits.
+fn lease_of(cx: &mut Cx, v: Value) -> Result<u64, Exit> {
+    match v.as_str().and_then(|s| std::str::from_utf8(s.bytes()).ok()?.parse().ok()) {
+        Some(n) => Ok(n),
+        None => Err(cx.type_error("no lease")),
+    }
+}
+/// `__seg_call_give_back(peer, lease, value)`: undef: as it was.
+fn call_give_back(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let lease = lease_of(cx, a[1])?;
+    let none = made(cx)?.none;
+    let left = if a[2] == none { None } else { Some(Cell::of(a[2]).encode(cx)?) };
+    begin(cx, a[0], Call::GiveBack { lease, left })
+}
+/// `__seg_call_about(peer, what, argument)`: "names" of a prefix, "stats" of a key, or the limit of [key, limit].
+fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let what = cx.arg_str(a, 1)?.bytes().to_vec();
+    let call = match &*what {
+        b"names" => Call::Names { prefix: name_of(cx, a[2])?, after: None, most: 10_000 },
+        b"stats" => Call::Stats(name_of(cx, a[2])?),
+        _ => {
+            let parts = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+            let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+            Call::Limit(name_of(cx, at(0))?, ns(at(1)).unwrap_or(0))
+        }
+    };
+    begin(cx, a[0], call)
+}
+/// `__seg_call_wait(call, deadline, whole)`: what it comes to; the object that stands for nothing: it is not there, or not in time.
+/// Segments with leases, or where `whole` says so, are Arrays [index, value, owned, changed, deliveries, lease].
+fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let none = made(cx)?.none;
+    let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    if let Some(r) = d.call.take() {
+        return result(cx, d, r, a[2], none);
+    }
+    if d.number.lock().is_none() || until != u64::MAX && now_ns() >= until {
+        return Ok(none);
+    }
+    cx.from_outside();
+    let waker = cx.waker();
+    d.call.bell.set(waker);
+    match d.call.take() {
+        Some(r) => {
+            cx.no_wait();
+            result(cx, d, r, a[2], none)
+        }
+        None => Err(cx.park(until)),
+    }
+}
+fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
+    *d.number.lock() = None;
+    let node = &d.peer.name;
+    match r {
+        Ok(Done::Stored(Some(i))) => Ok(cx.uint(i)),
+        Ok(Done::Stored(None) | Done::Ok) => Ok(Value::TRUE),
+        Ok(Done::Nothing) => Ok(none),
+        Ok(Done::Left(Some(Stored::At(i)))) => Ok(cx.uint(i)),
+        Ok(Done::Left(_)) => Ok(Value::NIL),
+        Ok(Done::Names(names)) => {
+            let names: Vec<Value> = names.iter().map(|n| name_value(cx, n)).collect();
+            Ok(cx.array_vec(names))
+        }
+        Ok(Done::Stats(s)) => {
+            let n = |n: usize| Value::fix(n as i64);
+            let last = cx.uint(s.last_index);
+            let limit = s.limit.map_or(Value::NIL, |l| n(l.get()));
+            Ok(cx.array(&[n(s.segments), n(s.delayed), n(s.leased), n(s.waiting), n(s.waiting_puts), last, limit]))
+        }
+        Ok(Done::Segments(segments)) => {
+            let mut all = Vec::new();
+            for s in segments {
+                all.push(segment(cx, s, whole.truthy())?);
+            }
+            if whole.truthy() { Ok(cx.array_vec(all)) } else { Ok(all.first().copied().unwrap_or(Value::NIL)) }
+        }
+        Err(Failure::Refused(r)) => Err(refused(cx, r, node)),
+        Err(Failure::TimedOut) => Ok(none),
+        Err(Failure::Unknown) => {
+            let msg = format!("node {node} was lost: the call may have been done or not");
+            Err(fail(cx, "Kumihimo::Segments::NodeLost", &msg))
+        }
+        Err(Failure::Fenced) => {
+            let msg = format!("node {node} serves a later start of this node, and this one no more");
+            Err(fail(cx, "Kumihimo::Segments::NodeLost", &msg))
+        }
+    }
+}
+fn segment(cx: &mut Cx, s: RemoteSegment<Cell>, whole: bool) -> R {
+    let value = s.value.hand_over(cx, s.owned)?;
+    if !whole {
+        return Ok(value);
+    }
+    let lease = match s.lease {
+        Some(l) => cx.str(&l.to_string()),
+        None => Value::NIL,
+    };
+    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries)), lease];
+    Ok(cx.array(&parts))
+}
+fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
+    match r {
+        Refusal::Full => fail(cx, "Kumihimo::Segments::Full", &format!("the queue is full on node {node}")),
+        Refusal::LeaseOver => {
+            let msg = format!("the lease was over on node {node}: somebody else may have the segment");
+            fail(cx, "Kumihimo::Segments::LeaseOver", &msg)
+        }
+        Refusal::Stale { last } => {
+            let msg = format!("that index was not given out by node {node}: the last one of this key is {last}. It may be of an earlier incarnation");
+            fail(cx, "Kumihimo::Segments::StaleIndex", &msg)
+        }
+        Refusal::Quota => fail(cx, "Kumihimo::Segments::Full", &format!("node {node} keeps no more for this one")),
+        Refusal::Bad => {
+            let msg = format!("node {node} refused the call: it makes no sense there, or the value can not travel");
+            fail(cx, "Kumihimo::Segments::Error", &msg)
+        }
+    }
+}
+/// `__seg_call_leave(call)`: its answer is not wanted any more.
+fn call_leave(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(d) = a[0].as_data::<CallData>() {
+        let n = d.number.lock().take();
+        if let Some(n) = n {
+            d.remote.leave(&d.peer, n);
+        }
+    }
+    Ok(Value::NIL)
+}
+/// `__seg_nodes()`: the names of all members, this node's first.
+fn nodes(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let remote = remote(cx)?;
+    let mut names = vec![cx.str(&remote.name)];
+    let members = remote.link().map(|l| l.members());
+    let mut others: Vec<&str> = members.iter().flat_map(|m| m.iter()).map(|m| &**m.name()).collect();
+    others.sort_unstable();
+    for n in others.into_iter().filter(|n| **n != *remote.name) {
+        names.push(cx.str(n));
+    }
+    Ok(cx.array_vec(names))
+}
+/// `__seg_address()`: where others reach this node.
+fn address(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let remote = remote(cx)?;
+    let address = remote.link().and_then(|l| l.listening().first().cloned()).unwrap_or_default();
+    Ok(cx.str(&address))
+}
+/// `__seg_place(key, names)`: whose key it is.
+fn place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let key = name_of(cx, a[0])?;
+    let names = strings(cx, a[1])?;
+    match kumi_membership::place(&key, names.iter().map(String::as_str)) {
+        Some(n) => Ok(cx.str(n)),
+        None => Ok(Value::NIL),
+    }
+}
+/// `__seg_topology(kind, arity, names, me)`: [[link, node], ..]
+fn topology(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    use kumi_membership::Topology;
+    let kind = cx.arg_str(a, 0)?.bytes().to_vec();
+    let arity = u16::try_from(cx.arg_i64(a, 1)?).unwrap_or(2);
+    let names = strings(cx, a[2])?;
+    let me = String::from_utf8_lossy(cx.arg_str(a, 3)?.bytes()).into_owned();
+    let topology = match &*kind {
+        b"ring" => Topology::Ring,
+        b"line" => Topology::Line,
+        b"star" => Topology::Star(None),
+        b"tree" => Topology::Tree(arity),
+        _ => Topology::Mesh,
+    };
+    let names: Vec<kumi_membership::Name> = names.iter().map(|n| n.as_str().into()).collect();
+    let links = topology.links(&names, &me);
+    let mut all = Vec::new();
+    for link in links.iter() {
+        let pair = [cx.str(&link.label), cx.str(&link.to)];
+        all.push(cx.array(&pair));
+    }
+    Ok(cx.array_vec(all))
+}

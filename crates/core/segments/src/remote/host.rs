@@ -1,0 +1,133 @@
+//! What comes from other nodes, on the link's thread.
+//!
+//! **Invariant.** No cell is made or read here but for its address. Bytes are checked before they are stored.
+
+use super::Remote;
+use super::member::Change;
+use crate::cell::Cell;
+use crate::clock;
+use kumi_link::{Host, Link, Options, Peer, Tls, Why};
+use kumi_membership::{Member, Why as Gone};
+use kumi_segments::{Body, FromClient, FromOwner, Time};
+use kumi_wire::Bytes;
+use std::path::PathBuf;
+use std::sync::Weak;
+
+/// The node as the link knows it.
+pub struct Serving(pub Weak<Remote>);
+
+/// Bytes of another node as a value: they are one whole value of ours.
+fn checked(b: Bytes) -> Result<Cell, String> {
+    match kumi_wire::validate(&b, &Default::default()) {
+        Ok(_) => Ok(Cell::encoded(b)),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+impl Host for Serving {
+    fn started(&self, link: &Link) {
+        if let Some(remote) = self.0.upgrade() {
+            let _ = remote.link.set(link.clone());
+        }
+    }
+    fn from_client(&self, peer: &Peer, m: FromClient<Bytes>) {
+        let Some(remote) = self.0.upgrade() else { return };
+        let Ok(m) = m.try_map(checked) else { return };
+        let mut replies = Vec::new();
+        let woken = {
+            let mut inner = remote.shared.lock();
+            if let Body::Call(_, call) = &m.body {
+                call.keys(|k| {
+                    if inner.export(k) {
+                        remote.encoder.add_key(k);
+                    }
+                });
+            }
+            let now = clock::now();
+            inner.act_remote(|node, ring| {
+                node.receive(now, peer.name().as_bytes(), m, ring, &mut |to, m| replies.push((to.into(), m)));
+            })
+        };
+        woken.wake_outside();
+        remote.answer(replies);
+    }
+    fn from_owner(&self, peer: &Peer, m: FromOwner<Bytes>) {
+        let Some(remote) = self.0.upgrade() else { return };
+        let Ok(m) = m.try_map(checked) else { return };
+        let p = remote.peer(peer.name());
+        remote.with(&p, |c, out| c.receive(clock::now(), m, out));
+    }
+    fn connected(&self, peer: &Peer) {
+        let Some(remote) = self.0.upgrade() else { return };
+        let p = remote.peer(peer.name());
+        remote.with(&p, |c, out| c.connected(clock::now(), out));
+    }
+    fn disconnected(&self, peer: &Peer, _: &Why) {
+        let Some(remote) = self.0.upgrade() else { return };
+        let p = remote.peer(peer.name());
+        remote.with(&p, |c, _| c.disconnected());
+    }
+    fn member_up(&self, member: &Member) {
+        if let Some(remote) = self.0.upgrade() {
+            remote.reach(member.name());
+            remote.news.add(Change::Join, member.name());
+        }
+    }
+    fn member_down(&self, member: &Member, _: Gone) {
+        let name: &str = member.name();
+        let Some(remote) = self.0.upgrade() else { return };
+        let p = remote.peer(name);
+        remote.with(&p, |c, out| c.gone(out));
+        let mut replies = Vec::new();
+        let woken = {
+            let mut inner = remote.shared.lock();
+            inner.act_remote(|node, ring| {
+                node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| replies.push((to.into(), m)));
+            })
+        };
+        woken.wake_outside();
+        remote.answer(replies);
+        remote.news.add(Change::Leave, name);
+    }
+    fn conflict(&self, holder: &Member) {
+        if let Some(remote) = self.0.upgrade() {
+            remote.news.add(Change::Conflict, holder.name());
+        }
+    }
+    fn deadline(&self) -> Option<Time> {
+        let remote = self.0.upgrade()?;
+        let node = remote.shared.lock().node.next_deadline();
+        let peers = remote.all().into_iter().filter_map(|p| p.client.lock().next_deadline()).min();
+        node.into_iter().chain(peers).min()
+    }
+    fn tick(&self, now: Time) {
+        let Some(remote) = self.0.upgrade() else { return };
+        for p in remote.all() {
+            remote.with(&p, |c, out| c.tick(now, out));
+        }
+        let mut replies = Vec::new();
+        let woken = {
+            let mut inner = remote.shared.lock();
+            inner.act_remote(|node, ring| node.tick(now, ring, &mut |to, m| replies.push((to.into(), m))))
+        };
+        woken.wake_outside();
+        remote.answer(replies);
+    }
+}
+
+/// What the library said, for the link.
+pub fn options(
+    name: String,
+    incarnation: u64,
+    listen: Vec<String>,
+    join: Vec<String>,
+    insecure: bool,
+    tls: Option<(PathBuf, PathBuf, PathBuf)>,
+    advertise: Option<String>,
+) -> Result<Options, String> {
+    let tls = match tls {
+        Some((certificate, key, authority)) => Some(Tls::from_files(&certificate, &key, &authority).map_err(|e| e.to_string())?),
+        None => None,
+    };
+    Ok(Options { incarnation, listen, join, insecure, tls, advertise, ..Options::new(name) })
+}

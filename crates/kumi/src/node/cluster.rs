@@ -1,0 +1,245 @@
+//! `kumi run --nodes N FILE`: N processes of one program on this machine, with one terminal.
+//!
+//! **Invariant.** The children's lines come out whole, each behind its node's name. However this process ends by a signal or by itself,
+//! the children are told to end and are waited for; the folder of their sockets is gone then.
+
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicI32, Ordering::*};
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+Usage: kumi run [--nodes N] FILE [arguments]
+       kumi run [--nodes N] -e 'code' [arguments]
+
+Runs a program; with --nodes on N nodes of this machine, each a process of its own, named node1 to nodeN, that know each
+other (Kumihimo::Segments.nodes). Their output has the node's name in front. One Ctrl-C ends them all. The status is that
+of the first node that failed, else 0; when one fails, the others are ended.
+
+  -n, --nodes N   how many nodes
+  -h, --help      this page
+";
+
+/// A signal that came, to be handed on.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn note(signal: libc::c_int) {
+    SIGNAL.store(signal, Release);
+}
+
+/// What to do.
+pub enum Run {
+    /// As `kumi FILE` does.
+    Alone(Vec<String>),
+    /// It was done: exit with this status.
+    Done(i32),
+}
+
+/// `kumi run ...`
+pub fn main(args: &[String]) -> Run {
+    let mut nodes = None;
+    let mut rest = args.iter();
+    let mut program: Vec<String> = Vec::new();
+    while let Some(a) = rest.next() {
+        let (switch, joined) = match a.split_once('=') {
+            Some((s, v)) if s.starts_with("--") => (s, Some(v.to_string())),
+            _ => (a.as_str(), None),
+        };
+        match switch {
+            "-h" | "--help" => {
+                print!("{HELP}");
+                return Run::Done(0);
+            }
+            "-n" | "--nodes" => {
+                let n = joined.or_else(|| rest.next().cloned()).unwrap_or_default();
+                match n.parse::<usize>() {
+                    Ok(n @ 1..=256) => nodes = Some(n),
+                    _ => return wrong(&format!("--nodes needs a number from 1 to 256, not {n:?}")),
+                }
+            }
+            _ => {
+                program.push(a.clone());
+                program.extend(rest.by_ref().cloned());
+            }
+        }
+    }
+    if program.is_empty() {
+        return wrong("a program is needed: kumi run --nodes N FILE");
+    }
+    match nodes {
+        None => Run::Alone(program),
+        Some(n) => Run::Done(start(n, &program).unwrap_or_else(|e| {
+            eprintln!("kumi run: {e}");
+            1
+        })),
+    }
+}
+
+fn wrong(m: &str) -> Run {
+    eprintln!("kumi run: {m}\nkumi run --help tells more.");
+    Run::Done(2)
+}
+
+/// The folder of the nodes' sockets.
+struct Sockets(PathBuf);
+
+impl Sockets {
+    fn make() -> std::io::Result<Sockets> {
+        // Names of sockets are short: the system's own folder, not a deep one.
+        for n in 0..1000 {
+            let p = std::env::temp_dir().join(format!("kumi-{}-{n}", std::process::id()));
+            match std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&p) {
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                done => return done.map(|()| Sockets(p)),
+            }
+        }
+        Err(std::io::Error::other("no folder for the nodes' sockets"))
+    }
+    fn of(&self, node: usize) -> String {
+        format!("unix:{}", self.0.join(format!("{node}.sock")).display())
+    }
+}
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
+    let sockets = Sockets::make()?;
+    let me = std::env::current_exe()?;
+    let handler = note as extern "C" fn(libc::c_int);
+    for s in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler stores a number, nothing else.
+        unsafe { libc::signal(s, handler as libc::sighandler_t) };
+    }
+    let mut children: Vec<(Child, Option<i32>)> = Vec::new();
+    let mut printers = Vec::new();
+    for n in 1..=nodes {
+        match spawn(&me, &sockets, n, nodes, program) {
+            Ok(mut child) => {
+                let prefix = prefix(n, nodes);
+                if let Some(out) = child.stdout.take() {
+                    let p = (prefix.clone(), std::io::stdout().is_terminal());
+                    printers.push(std::thread::spawn(move || copy(BufReader::new(out), &label(&p.0, n, p.1), false)));
+                }
+                if let Some(err) = child.stderr.take() {
+                    let p = (prefix, std::io::stderr().is_terminal());
+                    printers.push(std::thread::spawn(move || copy(BufReader::new(err), &label(&p.0, n, p.1), true)));
+                }
+                children.push((child, None));
+            }
+            Err(e) => {
+                end(&mut children, libc::SIGTERM);
+                return Err(e);
+            }
+        }
+    }
+    let status = watch(&mut children);
+    for p in printers {
+        let _ = p.join();
+    }
+    Ok(status)
+}
+
+fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, program: &[String]) -> std::io::Result<Child> {
+    let mut c = Command::new(me);
+    c.args(["node", &format!("node{n}"), "--listen", &sockets.of(n), "--await", &nodes.to_string()]);
+    for other in (1..=nodes).filter(|o| *o != n).take(3) {
+        c.args(["--join", &sockets.of(other)]);
+    }
+    c.args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The terminal's input is the first node's.
+    c.stdin(if n == 1 { Stdio::inherit() } else { Stdio::null() });
+    c.spawn()
+}
+
+/// Names of one width.
+fn prefix(n: usize, nodes: usize) -> String {
+    let width = format!("node{nodes}").len();
+    format!("{:<width$} | ", format!("node{n}"))
+}
+/// With a colour for each node on a terminal.
+fn label(prefix: &str, n: usize, colour: bool) -> String {
+    const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
+    if colour { format!("\x1b[{}m{prefix}\x1b[0m", COLOURS[(n - 1) % COLOURS.len()]) } else { prefix.to_string() }
+}
+
+/// Copies lines. One that is not whole at the end gets its end.
+fn copy(mut from: impl BufRead, label: &str, to_stderr: bool) {
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+        if line.last() != Some(&b'\n') {
+            line.push(b'\n');
+        }
+        let whole = [label.as_bytes(), &line].concat();
+        let done = if to_stderr { std::io::stderr().lock().write_all(&whole) } else { flushed(&whole) };
+        if done.is_err() {
+            // Nobody reads: the child finds out when its pipe is closed.
+            return;
+        }
+        line.clear();
+    }
+}
+fn flushed(line: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(line)?;
+    out.flush()
+}
+
+fn watch(children: &mut [(Child, Option<i32>)]) -> i32 {
+    let mut failed = None;
+    let mut ending: Option<Instant> = None;
+    loop {
+        for (child, status) in children.iter_mut().filter(|c| c.1.is_none()) {
+            if let Ok(Some(s)) = child.try_wait() {
+                let code = s.code().unwrap_or_else(|| 128 + std::os::unix::process::ExitStatusExt::signal(&s).unwrap_or(0));
+                *status = Some(code);
+                if code != 0 {
+                    failed.get_or_insert(code);
+                }
+            }
+        }
+        if children.iter().all(|c| c.1.is_some()) {
+            return failed.unwrap_or(0);
+        }
+        let signal = SIGNAL.swap(0, AcqRel);
+        if signal != 0 {
+            // A terminal's Ctrl-C has reached them all already; sent again it would cut short what they do at their end.
+            if signal != libc::SIGINT || !std::io::stdin().is_terminal() {
+                tell(children, signal);
+            }
+            failed.get_or_insert(128 + signal);
+        }
+        if failed.is_some() {
+            match ending {
+                None => {
+                    if signal == 0 {
+                        tell(children, libc::SIGTERM);
+                    }
+                    ending = Some(Instant::now());
+                }
+                Some(since) if since.elapsed() > Duration::from_secs(10) => end(children, libc::SIGKILL),
+                Some(_) => {}
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+fn tell(children: &[(Child, Option<i32>)], signal: i32) {
+    for (child, status) in children {
+        if status.is_none() {
+            // SAFETY: the child was not waited for, so the number is still its own.
+            unsafe { libc::kill(child.id() as i32, signal) };
+        }
+    }
+}
+fn end(children: &mut [(Child, Option<i32>)], signal: i32) {
+    tell(children, signal);
+    for (child, status) in children {
+        if status.is_none() {
+            *status = child.wait().ok().map(|s| s.code().unwrap_or(128 + signal));
+        }
+    }
+}

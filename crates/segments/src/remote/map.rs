@@ -1,0 +1,90 @@
+//! Messages of one kind of value as those of another: a connection carries bytes, a node keeps what it likes.
+
+use super::message::{Body, Call, Done, FromClient, FromOwner, Put, RemoteSegment, Reply, Store};
+
+impl<V> FromClient<V> {
+    /// The same message with each value made another.
+    ///
+    /// # Errors
+    /// The first that `f` gives.
+    pub fn try_map<U, E>(self, mut f: impl FnMut(V) -> Result<U, E>) -> Result<FromClient<U>, E> {
+        let body = match self.body {
+            Body::Sync { number, upto, outstanding } => Body::Sync { number, upto, outstanding },
+            Body::Call(n, call) => Body::Call(n, call.try_map(&mut f)?),
+            Body::Receipts => Body::Receipts,
+        };
+        Ok(FromClient { incarnation: self.incarnation, owner: self.owner, session: self.session, got: self.got, body })
+    }
+}
+
+impl<V> Call<V> {
+    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Call<U>, E> {
+        Ok(match self {
+            Call::Put(p) => Call::Put(Put { store: p.store.try_map(f)?, wait: p.wait }),
+            Call::Get(ask) => Call::Get(ask),
+            Call::Commit { leases, outputs } => {
+                Call::Commit { leases, outputs: outputs.into_iter().map(|o| o.try_map(f)).collect::<Result<_, E>>()? }
+            }
+            Call::GiveBack { lease, left } => Call::GiveBack { lease, left: left.map(&mut *f).transpose()? },
+            Call::Extend { leases, long } => Call::Extend { leases, long },
+            Call::Leave(n) => Call::Leave(n),
+            Call::Names { prefix, after, most } => Call::Names { prefix, after, most },
+            Call::Stats(k) => Call::Stats(k),
+            Call::Limit(k, n) => Call::Limit(k, n),
+        })
+    }
+    /// The keys that the call names.
+    pub fn keys(&self, mut f: impl FnMut(&[u8])) {
+        match self {
+            Call::Put(p) => f(&p.store.key),
+            Call::Get(ask) => ask.inputs.iter().for_each(|i| f(&i.0)),
+            Call::Commit { outputs, .. } => outputs.iter().for_each(|o| f(&o.key)),
+            Call::Stats(k) | Call::Limit(k, _) => f(k),
+            Call::GiveBack { .. } | Call::Extend { .. } | Call::Leave(_) | Call::Names { .. } => {}
+        }
+    }
+}
+
+impl<V> Store<V> {
+    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Store<U>, E> {
+        let Store { key, update, value, owned, delay, ttl } = self;
+        Ok(Store { key, update, value: f(value)?, owned, delay, ttl })
+    }
+}
+
+impl<V> FromOwner<V> {
+    /// The same message with each value made another.
+    ///
+    /// # Errors
+    /// The first that `f` gives.
+    pub fn try_map<U, E>(self, mut f: impl FnMut(V) -> Result<U, E>) -> Result<FromOwner<U>, E> {
+        let body = match self.body {
+            Reply::Answer(n, Ok(done)) => Reply::Answer(n, Ok(done.try_map(&mut f)?)),
+            Reply::Answer(n, Err(r)) => Reply::Answer(n, Err(r)),
+            Reply::Fenced => Reply::Fenced,
+            Reply::Welcome { sync, session } => Reply::Welcome { sync, session },
+        };
+        Ok(FromOwner { incarnation: self.incarnation, client: self.client, sent: self.sent, body })
+    }
+}
+
+impl<V> Done<V> {
+    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Done<U>, E> {
+        Ok(match self {
+            Done::Segments(l) => Done::Segments(l.into_iter().map(|s| s.try_map(f)).collect::<Result<_, E>>()?),
+            Done::Stored(i) => Done::Stored(i),
+            Done::Nothing => Done::Nothing,
+            Done::Ok => Done::Ok,
+            Done::Left(i) => Done::Left(i),
+            Done::Names(n) => Done::Names(n),
+            Done::Stats(s) => Done::Stats(s),
+        })
+    }
+}
+
+impl<V> RemoteSegment<V> {
+    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<RemoteSegment<U>, E> {
+        let RemoteSegment { index, value, owned, changed, deliveries, lease } = self;
+        Ok(RemoteSegment { index, value: f(value)?, owned, changed, deliveries, lease })
+    }
+}

@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    # The run of a code segment some of whose inputs are on other nodes. It has a thread from its start on.
+    #
+    # The inputs of one node are taken in one step, under a lease that the library renews. Nodes are asked in the order of their
+    # names. Where another node's are not there within RESERVE seconds, what was taken comes back meanwhile: so a code segment of {A, B}
+    # and one of {B, A} never wait for each other.
+    class Apart
+      # Seconds.
+      RESERVE = 1.0
+      LEASE = 10.0
+
+      # What it was given.
+      Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :lease)
+
+      def initialize(segment, inputs)
+        @segment = segment
+        @inputs = inputs
+        @outputs = []
+        @by_node = inputs.each_with_index.group_by { |(input, _)| input.from || HERE }.sort_by { |node, _| node.to_s }
+        @lock = Mutex.new
+      end
+
+      HERE = nil
+
+      def start
+        @thread = Thread.new { work }
+        @thread.report_on_exception = false
+        @thread.name = "segments' run"
+        self
+      end
+
+      def lives? = @thread.alive?
+      def running? = @held && @held.size == @inputs.size
+
+      # False when it runs already.
+      def cancel
+        @lock.synchronize do
+          return false if @runs
+          @cancelled = true
+        end
+        @thread.kill
+        @thread.join
+        true
+      end
+
+      def join(timeout) = timeout ? @thread.join(timeout) : @thread.join
+
+      def held(at) = @held && @held[at]
+
+      def output(node, key, value, bits, delay, ttl) = @outputs << [node, key, value, bits, delay, ttl]
+
+      # An owned input's value goes on under a new root; what comes back if the run fails is that one.
+      def take_over(at, value)
+        @held[at].value = value
+      end
+
+      private
+
+      def work
+        acquire
+        @lock.synchronize { @runs = true }
+        begin
+          @segment.__perform_apart(self)
+        ensure
+          give_back unless @done
+        end
+      end
+
+      public
+
+      # Outputs to other nodes first, then each input's node with the end of its leases.
+      def commit
+        puts = @outputs.group_by(&:first)
+        leases = @held.compact.group_by(&:node)
+        (puts.keys - leases.keys).each { |node| commit_at(node, [], puts[node]) }
+        leases.each { |node, held| commit_at(node, held.filter_map(&:lease), puts[node] || []) }
+        @done = true
+      end
+
+      def dead_letter(key, letter)
+        @outputs = [[HERE, key, letter, 0, nil, nil]]
+        commit
+      end
+
+      def give_back
+        @done = true
+        give_back_held(@held, true)
+      end
+
+      private
+
+      def acquire
+        loop do
+          @held = Array.new(@inputs.size)
+          missing = @by_node.find { |node, inputs| !take(node, inputs, @held.any? ? RESERVE : nil) }
+          return unless missing
+          give_back_held(@held, false)
+          # Nothing is held while it is waited for.
+          found = Array.new(@inputs.size)
+          @held, kept = found, @held
+          take(*missing, nil)
+          give_back_held(found, false)
+          @held = kept
+          sleep rand * 0.01
+        end
+      end
+
+      def take(node, inputs, timeout)
+        asked = inputs.map { |input, _| [input.key, input.take, input.after] }
+        segments = __same(node, HERE) ? Local.lease(asked, timeout) : Segments[node].__lease(asked, LEASE, timeout)
+        return false unless segments
+        inputs.zip(segments) do |(input, at), (index, value, owned, changed, deliveries, lease)|
+          @held[at] = Held.new(node, Segments.name_of(input.key), index, value, owned, changed, deliveries, lease)
+        end
+        true
+      end
+
+      def commit_at(node, leases, outputs)
+        outputs = outputs.map { |_, *output| output }
+        __same(node, HERE) ? Local.commit(leases, outputs) : Segments[node].__commit(leases, outputs)
+      end
+
+      # Owned values come back as they were left.
+      def give_back_held(held, left)
+        held&.each do |h|
+          next unless h&.lease
+          value = left && h.owned ? h.value : NOTHING
+          __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments[h.node].__give_back(h.lease, value)
+        rescue LeaseOver, NodeLost
+          # Then it has come back by itself, or is gone with its node.
+        end
+      end
+
+      # The same calls of this node's own manager.
+      module Local
+        def self.lease(inputs, timeout)
+          request = __seg_hold(inputs)
+          begin
+            found = __seg_wait(request, __same(timeout, nil) ? nil : KumiSys.deadline(timeout))
+          ensure
+            __seg_leave(request)
+          end
+          __same(found, NOTHING) ? nil : found
+        end
+
+        def self.commit(leases, outputs)
+          Clock.start if outputs.any? { |output| output[3] || output[4] }
+          __seg_commit_held(leases, outputs) || raise(LeaseOver, "the lease was over: somebody else may have the segment")
+        end
+
+        def self.give_back(lease, value)
+          __seg_give_back_held(lease, value)
+        end
+      end
+    end
+    private_constant :Apart
+  end
+end

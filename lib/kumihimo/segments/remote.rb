@@ -1,0 +1,322 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    class << self
+      # The manager of a node by its name: this node's own, or the proxy of another's, with the same calls.
+      def [](name)
+        name = name.to_s
+        return local if cluster? && name == node
+        (@managers ||= {})[name] ||= RemoteManager.__send__(:new, name)
+      end
+
+      # Makes this program a node. `listen:` and `join:` are addresses, or lists of them: "127.0.0.1:7000", "unix:/run/east.sock".
+      # certificate:, key:, authority: are paths of PEM files: then nodes prove to each other who they are. Without them a node
+      # listens on loopback and Unix sockets only, unless `insecure: true` says otherwise. public: the address that others are told.
+      def listen(name, listen: [], join: [], certificate: nil, key: nil, authority: nil, insecure: false, public: nil)
+        given = [certificate, key, authority].compact.size
+        raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
+        __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
+        @node = name.to_s.dup.freeze
+        @managers = {}
+        Thread.new { loop { __seg_encoder } }.name = "segments' encoder"
+        Thread.new { Members.watch }.name = "segments' members"
+        self
+      end
+
+      # Says goodbye to the others.
+      def leave
+        @node = nil
+        __seg_unlink
+      end
+
+      # Is this program a node?
+      def cluster? = !__same(@node, nil)
+
+      # Does the name stand for another node?
+      def away?(name) = !__same(name, nil) && name.to_s != @node
+
+      # This node's name; nil where the program is no node.
+      def node = @node
+
+      # Where others reach this node.
+      def address = __seg_address
+
+      # The names of all members, this node's first.
+      def nodes = __seg_nodes
+
+      # Waits until there are so many members.
+      def wait_for_nodes(count, timeout: 30)
+        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + timeout
+        until (all = nodes).size >= count
+          if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+            raise TimeoutError, "#{all.size} of #{count} nodes within #{timeout} s: #{all.join(", ")}"
+          end
+          sleep 0.01
+        end
+        all
+      end
+
+      # The block is called with the name of each node that joins, or leaves, from now on.
+      def on_join(&block) = Members.add(:join, block)
+      def on_leave(&block) = Members.add(:leave, block)
+
+      # Keys spread over members: each has its node by rendezvous hashing. `nodes:` are names, or a prefix of names.
+      def group(name, nodes: nil) = Group.new(name, nodes)
+    end
+
+    # What is told of members.
+    module Members
+      @blocks = { join: [], leave: [] }
+
+      def self.add(change, block)
+        raise ArgumentError, "a block is needed" unless block
+        @blocks[change] += [block]
+        Segments
+      end
+
+      def self.watch
+        loop do
+          change, name = __seg_news
+          if change == :conflict
+            warn "kumi: another node is called #{name}: this one is out of the cluster. Give each node a name of its own."
+            next
+          end
+          @blocks[change].each do |block|
+            block.call(name)
+          rescue StandardError => error
+            warn "#{error.full_message(highlight: $stderr.tty?)}"
+          end
+        end
+      end
+    end
+    private_constant :Members
+
+    # The proxy of another node's manager. Values are encoded and travel; what is taken is a copy. Every call may also raise NodeLost:
+    # then it may have been done or not.
+    class RemoteManager
+      private_class_method :new
+
+      attr_reader :node
+
+      def initialize(node)
+        @node = node
+        @peer = __seg_peer(node)
+      end
+
+      def key(name) = RemoteKey.new(self, name)
+
+      def put(key, value, move: false, timeout: nil, not_before: nil, ttl: nil)
+        index = __put(key, value, move ? 1 : 0, timeout, not_before, ttl, true)
+        raise TimeoutError, "no room under #{key.inspect} on node #{@node} within #{timeout} s" if __same(index, NOTHING)
+        index == true ? nil : index
+      end
+
+      def put?(key, value, move: false, not_before: nil, ttl: nil)
+        index = __put(key, value, move ? 1 : 0, nil, not_before, ttl, false)
+        index == true ? nil : index
+      rescue Full
+        false
+      end
+
+      def update(key, value, move: false, ttl: nil) = __put(key, value, move ? 3 : 2, nil, nil, ttl, true)
+
+      # Puts each element of a list, in order, and gives how many there were. Up to WINDOW of them are under way at a time, so it is
+      # much quicker than a put each. Waits where the queue is full.
+      def put_all(key, values)
+        under_way = []
+        count = 0
+        values.each do |value|
+          under_way << __seg_call_put(@peer, key, value, 0, nil, nil, true)
+          count += 1
+          __ended(under_way.shift, nil, false) if under_way.size >= WINDOW
+        end
+        __ended(under_way.shift, nil, false) until under_way.empty?
+        count
+      ensure
+        under_way&.each { |call| __seg_call_leave(call) }
+      end
+
+      WINDOW = 512
+      private_constant :WINDOW
+
+      def peek(key, after: nil, timeout: nil) = __get(key, false, after, timeout, false)
+      def take(key, after: nil, timeout: nil) = __get(key, true, after, timeout, false)
+
+      def peek?(key, default = nil, after: nil) = __look(key, false, after, default)
+      def take?(key, default = nil, after: nil) = __look(key, true, after, default)
+
+      def peek_segment(key, after: nil, timeout: nil) = __get(key, false, after, timeout, true)
+      def take_segment(key, after: nil, timeout: nil) = __get(key, true, after, timeout, true)
+
+      def keys(prefix = "") = __about("names", prefix)
+      def size(key) = __about("stats", key)[0]
+
+      def limit(key, most)
+        raise ArgumentError, "a limit is a positive Integer or nil" unless most.nil? || (most.is_a?(Integer) && most.positive?)
+        __about("limit", [key, most || 0])
+        self
+      end
+
+      def stat(key)
+        segments, delayed, leased, waiting, waiting_puts, last_index, limit = __about("stats", key)
+        { segments:, delayed:, leased:, waiting:, waiting_puts:, last_index:, limit: }
+      end
+
+      def inspect = "#<#{self.class} #{@node}>"
+
+      # Takes and peeks of one code segment, [[key, take, after], ..], under a lease of so many seconds. Segments in their order.
+      def __lease(inputs, lease, timeout)
+        found = __ended(__seg_call_get(@peer, inputs, (lease * 1_000_000_000).to_i, true), timeout, true)
+        __same(found, NOTHING) ? nil : found
+      end
+
+      def __commit(leases, outputs) = __ended(__seg_call_commit(@peer, leases, outputs), nil, false)
+
+      def __give_back(lease, value = NOTHING) = __ended(__seg_call_give_back(@peer, lease, value), nil, false)
+
+      private
+
+      def __put(key, value, bits, timeout, not_before, ttl, wait)
+        delay = Calls.delay_of(not_before) unless __same(not_before, nil)
+        ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
+        __ended(__seg_call_put(@peer, key, value, bits, delay, ttl, wait), timeout, false)
+      end
+
+      def __get(key, take, after, timeout, whole)
+        found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, true), timeout, whole)
+        raise TimeoutError, "no segment under #{key.inspect} on node #{@node} within #{timeout} s" if __same(found, NOTHING)
+        whole ? Calls.segment(key, found[0].first(5)) : found
+      end
+
+      def __look(key, take, after, default)
+        found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, false), nil, false)
+        __same(found, NOTHING) ? default : found
+      end
+
+      def __about(what, argument) = __ended(__seg_call_about(@peer, what, argument), nil, false)
+
+      # Waits for the end of a call; leaves it if the wait ends otherwise.
+      def __ended(call, timeout, whole)
+        deadline = __same(timeout, nil) ? nil : KumiSys.deadline(timeout)
+        begin
+          __seg_call_wait(call, deadline, whole)
+        ensure
+          __seg_call_leave(call)
+        end
+      end
+    end
+
+    # A key of another node's manager.
+    class RemoteKey
+      attr_reader :name
+
+      def initialize(manager, name)
+        @manager = manager
+        @name = name.to_s.dup.freeze
+      end
+
+      def put(value, **options) = @manager.put(@name, value, **options)
+      def put?(value, **options) = @manager.put?(@name, value, **options)
+      def update(value, **options) = @manager.update(@name, value, **options)
+      def peek(**options) = @manager.peek(@name, **options)
+      def take(**options) = @manager.take(@name, **options)
+      def peek?(default = nil, **options) = @manager.peek?(@name, default, **options)
+      def take?(default = nil, **options) = @manager.take?(@name, default, **options)
+      def peek_segment(**options) = @manager.peek_segment(@name, **options)
+      def take_segment(**options) = @manager.take_segment(@name, **options)
+      def size = @manager.size(@name)
+      def stat = @manager.stat(@name)
+
+      def limit(most)
+        @manager.limit(@name, most)
+        self
+      end
+
+      include Enumerable
+
+      # See Key#from.
+      def from(list) = @manager.put_all(@name, list)
+
+      def close
+        put(END_OF_KEY)
+        self
+      end
+
+      def each
+        return to_enum(:each) unless block_given?
+        loop do
+          value = take
+          if value.is_a?(EndOfKey)
+            put(value)
+            return self
+          end
+          yield value
+        end
+      end
+
+      def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.node}>"
+    end
+
+    # Keys spread over nodes. The calls are a manager's; a key goes to its node's.
+    class Group
+      attr_reader :name
+
+      def initialize(name, nodes)
+        @name = name
+        @nodes = nodes
+      end
+
+      # Members that keep the group's keys now.
+      def members
+        case @nodes
+        when nil then Segments.nodes.sort
+        when String then Segments.nodes.select { |node| node.start_with?(@nodes) }.sort
+        else (@nodes & Segments.nodes).sort
+        end
+      end
+
+      # The name of the node that has a key.
+      def node_of(key)
+        members = self.members
+        raise NotConnected, "no member of the group #{@name} is there" if members.empty?
+        __seg_place(key, members)
+      end
+
+      def manager_of(key) = Segments[node_of(key)]
+
+      %i[put put? update peek take peek? take? peek_segment take_segment size stat limit].each do |call|
+        define_method(call) { |key, *arguments, **options| manager_of(key).public_send(call, key, *arguments, **options) }
+      end
+
+      def key(name) = manager_of(name).key(name)
+      def keys(prefix = "") = members.flat_map { |node| Segments[node].keys(prefix) }.sort
+      def inspect = "#<#{self.class} #{@name}>"
+    end
+  end
+
+  # Named neighbours: `Kumihimo.topology.right` in a ring, which is the default; `Kumihimo.topology(:tree).parent`. kinds: :ring,
+  # :line, :star, :tree, :mesh.
+  def self.topology(kind = :ring, nodes: nil, arity: 2)
+    raise ArgumentError, "a topology is :ring, :line, :star, :tree or :mesh" unless %i[ring line star tree mesh].include?(kind)
+    Segments::Neighbours.new(__seg_topology(kind.to_s, arity, nodes || Segments.nodes, Segments.node || ""))
+  end
+
+  module Segments
+    # This node's neighbours. `right` and the like give a node's name (nil: there is none), `neighbours` all of them.
+    class Neighbours
+      def initialize(links)
+        @links = links
+      end
+
+      def [](link) = @links.find { |name, _| name == link.to_s }&.last
+      def all(link) = @links.select { |name, _| name == link.to_s }.map(&:last)
+      def neighbours = @links.map(&:last).uniq
+      def to_h = @links.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
+
+      %i[right left parent center].each { |link| define_method(link) { self[link] } }
+      def children = @links.reject { |name, _| name == "parent" }.map(&:last)
+      def inspect = "#<#{self.class} #{to_h.map { |link, nodes| "#{link}: #{nodes.join(", ")}" }.join("; ")}>"
+    end
+  end
+end
