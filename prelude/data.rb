@@ -68,6 +68,9 @@ class Data
     h = KumiSys.struct_to_h(self)
     KumiSys.hash_update(h, kw)
     obj = __class(self).allocate
+    # Members of a newer version, which came with it from another node, go on with it.
+    more = __ivar_get(self, :@__more)
+    __ivar_set(obj, :@__more, more) unless __undef?(more)
     obj.__send__(:initialize, **h)
     obj.freeze
   end

@@ -4,6 +4,8 @@
 require "kumihimo/segments/errors"
 require "kumihimo/segments/segment"
 require "kumihimo/segments/value"
+require "kumihimo/segments/record"
+require "kumihimo/segments/encoding"
 require "kumihimo/segments/calls"
 require "kumihimo/segments/key"
 require "kumihimo/segments/manager"

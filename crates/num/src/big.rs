@@ -499,6 +499,18 @@ impl BigInt {
         Some(out)
     }
 
+    /// The magnitude's bytes, highest first, without leading zeros.
+    pub fn magnitude_bytes(&self) -> Vec<u8> {
+        kumi_budget::ask(self.byte_len());
+        self.0.clone().into_parts().1.to_be_bytes().into()
+    }
+
+    /// The number of that magnitude, highest byte first, below zero or not.
+    pub fn from_magnitude(negative: bool, bytes: &[u8]) -> BigInt {
+        kumi_budget::ask(bytes.len());
+        BigInt(IBig::from_parts(if negative { DSign::Negative } else { DSign::Positive }, UBig::from_be_bytes(bytes)))
+    }
+
     /// Bytes of the magnitude (`Integer#size` of a bignum).
     pub fn byte_len(&self) -> usize {
         self.magnitude_bits().div_ceil(8) as usize

@@ -63,6 +63,9 @@ fn values() -> Vec<Tree> {
         Tree::Range(pair(Tree::Str("a".into()), Tree::Str("f".into())), true),
         Tree::Rational(pair(Tree::Int(-1), Tree::Int(3))),
         Tree::Complex(pair(Tree::Int(0), Tree::Float(1.5))),
+        Tree::Default(pair(Tree::Int(0), Tree::Map(vec![]))),
+        Tree::ByIdentity(Box::new(Tree::Set(vec![Tree::Str("a".into()), Tree::Str("a".into())]))),
+        Tree::FineTime(pair(Tree::Time(0, 1, None, None), Tree::Rational(pair(Tree::Int(1), Tree::Int(3))))),
         item(1, "apple"),
         Tree::Array(vec![
             item(1, "apple"),

@@ -68,6 +68,7 @@ fn a_tag_is_no_value() {
     assert!(refused(&[0x92, 0xC0, 0xD4, 16, 3]).starts_with("a tag where a value was expected"));
     assert!(refused(&[0x92, 0xD4, 16, 1, 0xC0]).starts_with("a tag with more or fewer values"));
     assert!(refused(&[0x91, 0xD4, 16, 9]).starts_with("an unknown tag"));
+    assert!(refused(&[0x93, 0xD4, 16, 7, 0xC0, 0xC0]).starts_with("a tag with more or fewer values"));
     assert!(refused(&[0x91, 0xD4, 17, 0]).starts_with("a record without names"));
     assert!(refused(&[0xC1]).starts_with("a byte that begins no value, at byte 0"));
 }

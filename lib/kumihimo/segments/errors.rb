@@ -28,6 +28,12 @@ module Kumihimo
     # The queue is full, or a node keeps no more for this one.
     class Full < Error; end
 
+    # A part of a value can't leave its node: the message says which, where in the value, and why.
+    class NotTransferable < Error; end
+
+    # Bytes from another node are no value, or more than is allowed.
+    class Malformed < Error; end
+
     # Somebody else may have the segment: the lease was over.
     class LeaseOver < Error; end
   end

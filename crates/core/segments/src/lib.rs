@@ -16,7 +16,7 @@
 mod about;
 mod cell;
 mod clock;
-mod encode;
+pub mod encode;
 mod keys;
 mod put;
 mod quick;
@@ -31,7 +31,7 @@ use kumi_vm::*;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     state::boot(cx);
-    for table in [about::TABLE, clock::TABLE, keys::TABLE, put::TABLE, remote::calls::TABLE, run::TABLE, state::TABLE, wait::TABLE, watch::TABLE] {
+    for table in [about::TABLE, clock::TABLE, encode::TABLE, keys::TABLE, put::TABLE, remote::calls::TABLE, run::TABLE, state::TABLE, wait::TABLE, watch::TABLE] {
         cx.natives(table);
     }
 }

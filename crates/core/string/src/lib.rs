@@ -12,6 +12,8 @@ mod string;
 mod symbol;
 mod text;
 
+pub use names::{intern_str, sym_enc};
+
 use kumi_vm::Cx;
 
 /// Registers this floor's natives.

@@ -17,6 +17,9 @@ pub const TAG_RANGE_EXCLUSIVE: u8 = 2;
 pub const TAG_SET: u8 = 3;
 pub const TAG_RATIONAL: u8 = 4;
 pub const TAG_COMPLEX: u8 = 5;
+pub const TAG_DEFAULT: u8 = 6;
+pub const TAG_IDENTITY: u8 = 7;
+pub const TAG_FINE_TIME: u8 = 8;
 
 /// An integer beyond 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -75,6 +75,18 @@ fn one<'a>(tree: &'a Tree, left: &mut Vec<Bit<'a>>, f: &mut fmt::Formatter<'_>) 
             rest(vec![Bit::Tree(&two.0), Bit::Text(" + "), Bit::Tree(&two.1), Bit::Text("i)")]);
             f.write_str("(")
         }
+        Tree::Default(two) => {
+            rest(vec![Bit::Tree(&two.1), Bit::Text(" else "), Bit::Tree(&two.0), Bit::Text(")")]);
+            f.write_str("(")
+        }
+        Tree::ByIdentity(one) => {
+            rest(vec![Bit::Tree(one), Bit::Text(" by identity)")]);
+            f.write_str("(")
+        }
+        Tree::FineTime(two) => {
+            rest(vec![Bit::Tree(&two.0), Bit::Text(" and "), Bit::Tree(&two.1), Bit::Text(" ns)")]);
+            f.write_str("(")
+        }
         Tree::Record(kind, class, members) => {
             rest(list(members.iter().map(|(name, value)| vec![Bit::Name(name), Bit::Text("="), Bit::Tree(value)]), ">"));
             let kind = match kind {

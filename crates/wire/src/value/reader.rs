@@ -50,6 +50,12 @@ pub enum Token<'a> {
     Rational,
     /// A complex number: real and imaginary part follow.
     Complex,
+    /// A hash with a default value: the value and the hash follow.
+    Default,
+    /// A hash or a set that compares keys by identity: it follows.
+    ByIdentity,
+    /// A time that is finer than nanoseconds: the time follows, and the part of a nanosecond beyond it.
+    FineTime,
     /// A record, by the number of its names ([`Reader::names`]): as many values follow as it has members.
     Record(usize),
     /// An extension that is not known here: its type and its bytes.
@@ -135,6 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next token; `None` after the last one, when nothing follows the value.
+    #[inline]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Token<'a>>, WireError> {
         if self.pending == 0 {
@@ -196,6 +203,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One value came.
+    #[inline]
     fn count(&mut self, at: usize) -> Result<(), WireError> {
         self.items += 1;
         if self.items > self.limits.items {
@@ -211,6 +219,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    #[inline]
     fn open(&mut self, n: usize, at: usize) -> Result<(), WireError> {
         self.pending += n;
         if self.pending > self.scan.left() {
@@ -225,6 +234,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    #[inline]
     fn short(&self, bytes: &'a [u8], at: usize) -> Result<&'a [u8], WireError> {
         if bytes.len() > self.limits.string {
             return Err(WireError::TooLong { what: "a string", length: bytes.len() as u64, most: self.limits.string as u64 });
@@ -233,8 +243,9 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    #[inline]
     fn text(&self, bytes: &'a [u8], at: usize) -> Result<&'a str, WireError> {
-        std::str::from_utf8(self.short(bytes, at)?).map_err(|_| WireError::malformed("a text that is no UTF-8", at))
+        simdutf8::basic::from_utf8(self.short(bytes, at)?).map_err(|_| WireError::malformed("a text that is no UTF-8", at))
     }
 
     fn ext(&self, kind: i8, bytes: &'a [u8], at: usize) -> Result<Token<'a>, WireError> {
@@ -249,6 +260,7 @@ impl<'a> Reader<'a> {
         })
     }
 
+    #[inline]
     fn tagged(&self, tag: Tag, n: usize, at: usize) -> Result<Token<'a>, WireError> {
         let token = match tag {
             Tag::Plain(ext::TAG_SET) => return Ok(Token::Set(n)),
@@ -256,6 +268,9 @@ impl<'a> Reader<'a> {
             Tag::Plain(ext::TAG_RANGE_EXCLUSIVE) => Token::Range { exclusive: true },
             Tag::Plain(ext::TAG_RATIONAL) => Token::Rational,
             Tag::Plain(ext::TAG_COMPLEX) => Token::Complex,
+            Tag::Plain(ext::TAG_DEFAULT) => Token::Default,
+            Tag::Plain(ext::TAG_IDENTITY) => Token::ByIdentity,
+            Tag::Plain(ext::TAG_FINE_TIME) => Token::FineTime,
             Tag::Plain(_) => return Err(WireError::malformed("an unknown tag", at)),
             Tag::Record(number) => {
                 let shape = self.names.get(number as usize).ok_or(WireError::malformed("a record without names", at))?;
@@ -265,6 +280,7 @@ impl<'a> Reader<'a> {
                 return Ok(Token::Record(number as usize));
             }
         };
-        if n == 2 { Ok(token) } else { Err(WireError::malformed("a tag with more or fewer values than it has parts", at)) }
+        let parts = if token == Token::ByIdentity { 1 } else { 2 };
+        if n == parts { Ok(token) } else { Err(WireError::malformed("a tag with more or fewer values than it has parts", at)) }
     }
 }

@@ -78,6 +78,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The next item. Whether the bytes that remain can hold a container's values, the caller checks, for all that are open.
+    #[inline]
     pub fn next(&mut self) -> Result<Item<'a>, WireError> {
         let start = self.at;
         let unsigned = |n: u64| i64::try_from(n).map_or(Item::UInt(n), Item::Int);
@@ -137,6 +138,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The tag of an array whose first element is next, if it has one.
+    #[inline]
     pub fn tag(&mut self) -> Result<Option<Tag>, WireError> {
         let start = self.at;
         let marker = self.bytes.get(start).map(|&b| Marker::from_u8(b));

@@ -49,6 +49,12 @@ pub enum Tree {
     Rational(Box<(Tree, Tree)>),
     /// Real and imaginary part.
     Complex(Box<(Tree, Tree)>),
+    /// A hash's default value, and the hash.
+    Default(Box<(Tree, Tree)>),
+    /// A hash or a set that compares keys by identity.
+    ByIdentity(Box<Tree>),
+    /// A time, and the part of a nanosecond beyond it.
+    FineTime(Box<(Tree, Tree)>),
     /// Kind, class, members.
     Record(Kind, String, Vec<(String, Tree)>),
     /// An extension that is not known here.
@@ -63,6 +69,9 @@ enum What {
     Range(bool),
     Rational,
     Complex,
+    Default,
+    ByIdentity,
+    FineTime,
     Record(usize),
 }
 
@@ -77,7 +86,10 @@ impl Tree {
             match tree {
                 Tree::Array(all) | Tree::Set(all) => left.extend(all.iter().rev()),
                 Tree::Map(pairs) => left.extend(pairs.iter().rev().flat_map(|(k, v)| [v, k])),
-                Tree::Range(two, _) | Tree::Rational(two) | Tree::Complex(two) => left.extend([&two.1, &two.0]),
+                Tree::Range(two, _) | Tree::Rational(two) | Tree::Complex(two) | Tree::Default(two) | Tree::FineTime(two) => {
+                    left.extend([&two.1, &two.0]);
+                }
+                Tree::ByIdentity(one) => left.push(one),
                 Tree::Record(_, _, members) => left.extend(members.iter().rev().map(|m| &m.1)),
                 _ => {}
             }
@@ -145,6 +157,9 @@ impl Tree {
             Tree::Range(_, exclusive) => out.range(*exclusive),
             Tree::Rational(_) => out.rational(),
             Tree::Complex(_) => out.complex(),
+            Tree::Default(_) => out.default(),
+            Tree::ByIdentity(_) => out.by_identity(),
+            Tree::FineTime(_) => out.fine_time(),
             Tree::Record(kind, class, members) => {
                 let members: Vec<&str> = members.iter().map(|m| &*m.0).collect();
                 out.record(Shape { kind: *kind, class, members: &members });
@@ -182,6 +197,9 @@ impl Tree {
             Token::Range { exclusive } => return Err((What::Range(exclusive), 2)),
             Token::Rational => return Err((What::Rational, 2)),
             Token::Complex => return Err((What::Complex, 2)),
+            Token::Default => return Err((What::Default, 2)),
+            Token::ByIdentity => return Err((What::ByIdentity, 1)),
+            Token::FineTime => return Err((What::FineTime, 2)),
             Token::Record(n) => return Err((What::Record(n), members(n))),
         })
     }
@@ -195,6 +213,9 @@ impl What {
             What::Range(exclusive) => Tree::Range(two(), exclusive),
             What::Rational => Tree::Rational(two()),
             What::Complex => Tree::Complex(two()),
+            What::Default => Tree::Default(two()),
+            What::FineTime => Tree::FineTime(two()),
+            What::ByIdentity => Tree::ByIdentity(Box::new(parts.next().unwrap_or(Tree::Nil))),
             What::Array => Tree::Array(parts.collect()),
             What::Set => Tree::Set(parts.collect()),
             What::Map => {

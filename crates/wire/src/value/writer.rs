@@ -5,6 +5,7 @@ use super::names::{Builder, Names, Shape};
 use super::scan::{Item, Scan, Tag};
 use crate::error::WireError;
 use rmp::encode as to;
+use std::collections::BTreeMap;
 
 /// Writes one value at the end of a buffer. It does not count: who begins an array of n writes n values.
 ///
@@ -59,19 +60,27 @@ impl<'a> Writer<'a> {
     }
 
     /// Bytes written so far, without names.
+    #[inline]
     pub fn written(&self) -> usize {
         self.out.len() - self.start
     }
+    /// Where it writes: for who makes room before something large.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
 
     /// nil.
+    #[inline]
     pub fn nil(&mut self) {
         sure(to::write_nil(self.out));
     }
     /// true or false.
+    #[inline]
     pub fn bool(&mut self, b: bool) {
         sure(to::write_bool(self.out, b));
     }
     /// An integer, in its shortest form.
+    #[inline]
     pub fn int(&mut self, n: i64) {
         sure(to::write_sint(self.out, n));
     }
@@ -80,14 +89,17 @@ impl<'a> Writer<'a> {
         sure(to::write_uint(self.out, n));
     }
     /// A float of 64 bits.
+    #[inline]
     pub fn float(&mut self, f: f64) {
         sure(to::write_f64(self.out, f));
     }
     /// A string in UTF-8. One whose bytes are no UTF-8 is [`encoded`](Writer::encoded) in `UTF-8`.
+    #[inline]
     pub fn str(&mut self, s: &str) {
         sure(to::write_str(self.out, s));
     }
     /// A binary string.
+    #[inline]
     pub fn bin(&mut self, bytes: &[u8]) {
         sure(to::write_bin(self.out, bytes));
     }
@@ -99,6 +111,7 @@ impl<'a> Writer<'a> {
         self.in_encoding(ext::STRING_IN, encoding, bytes);
     }
     /// A symbol.
+    #[inline]
     pub fn symbol(&mut self, name: &str) {
         self.ext(ext::SYMBOL, &[name.as_bytes()]);
     }
@@ -129,10 +142,12 @@ impl<'a> Writer<'a> {
         }
     }
     /// An array of `n`: that many values follow.
+    #[inline]
     pub fn array(&mut self, n: usize) {
         sure(to::write_array_len(self.out, len(n)));
     }
     /// A hash of `n` pairs: key, value, key, value follow.
+    #[inline]
     pub fn map(&mut self, n: usize) {
         sure(to::write_map_len(self.out, len(n)));
     }
@@ -152,11 +167,32 @@ impl<'a> Writer<'a> {
     pub fn complex(&mut self) {
         self.tagged(2, ext::TAG_COMPLEX);
     }
+    /// A hash with a default value: the value and the hash follow.
+    pub fn default(&mut self) {
+        self.tagged(2, ext::TAG_DEFAULT);
+    }
+    /// A hash or a set that compares keys by identity: it follows.
+    pub fn by_identity(&mut self) {
+        self.tagged(1, ext::TAG_IDENTITY);
+    }
+    /// A time that is finer than nanoseconds: the time follows, and the part of a nanosecond beyond it.
+    pub fn fine_time(&mut self) {
+        self.tagged(2, ext::TAG_FINE_TIME);
+    }
     /// A record: as many values follow as it has members.
     pub fn record(&mut self, shape: Shape) {
-        let n = self.names.number(shape);
-        self.array(shape.members.len() + 1);
-        self.record_tag(n);
+        let n = self.shape(shape);
+        self.record_of(n, shape.members.len());
+    }
+    /// The number of a shape, for [`record_of`](Writer::record_of): who writes many records of it asks once.
+    pub fn shape(&mut self, shape: Shape) -> u32 {
+        self.names.number(shape)
+    }
+    /// A record by the number of its shape and its count of members.
+    #[inline]
+    pub fn record_of(&mut self, shape: u32, members: usize) {
+        self.array(members + 1);
+        self.record_tag(shape);
     }
     /// An extension of a type that is not known here: as [`Token::Ext`](super::Token::Ext) gave it.
     ///
@@ -175,6 +211,8 @@ impl<'a> Writer<'a> {
     pub fn copy(&mut self, bytes: &[u8], names: &Names) -> Result<(), WireError> {
         let mut scan = Scan { bytes, at: 0 };
         let (mut pending, mut copied) = (1usize, 0);
+        // Many records of one shape, which may be large: its names are written once.
+        let mut numbers = BTreeMap::new();
         while pending > 0 {
             let item = scan.next()?;
             pending = pending - 1 + item.children();
@@ -188,8 +226,13 @@ impl<'a> Writer<'a> {
             let Some(tag) = scan.tag()? else { continue };
             pending -= 1;
             if let Tag::Record(n) = tag {
-                let shape = names.get(n as usize).ok_or(WireError::malformed("a record without names", before))?;
-                let n = self.names.number(shape);
+                let n = match numbers.get(&n) {
+                    Some(&n) => n,
+                    None => {
+                        let shape = names.get(n as usize).ok_or(WireError::malformed("a record without names", before))?;
+                        *numbers.entry(n).or_insert(self.names.number(shape))
+                    }
+                };
                 self.out.extend_from_slice(&bytes[copied..before]);
                 self.record_tag(n);
                 copied = scan.at;
@@ -217,6 +260,7 @@ impl<'a> Writer<'a> {
         self.ext(kind, &[&[n.expect("an encoding's name of 1 to 255 ASCII bytes")], encoding.as_bytes(), bytes]);
     }
 
+    #[inline]
     fn ext(&mut self, kind: i8, parts: &[&[u8]]) {
         sure(to::write_ext_meta(self.out, len(parts.iter().map(|p| p.len()).sum()), kind));
         for part in parts {

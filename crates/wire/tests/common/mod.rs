@@ -43,7 +43,7 @@ impl Random {
     pub fn tree(&mut self, depth: usize) -> Tree {
         const ENCODINGS: [&str; 3] = ["Shift_JIS", "UTF-16LE", "UTF-8"];
         let n = self.below(5);
-        match self.below(if depth > 0 { 22 } else { 14 }) {
+        match self.below(if depth > 0 { 25 } else { 14 }) {
             0 => Tree::Nil,
             1 => Tree::Bool(self.below(2) == 0),
             2 | 3 => {
@@ -72,6 +72,9 @@ impl Random {
             18 => Tree::Range(self.two(depth - 1), n == 0),
             19 => Tree::Rational(self.two(depth - 1)),
             20 => Tree::Complex(self.two(depth - 1)),
+            21 => Tree::Default(self.two(depth - 1)),
+            22 => Tree::ByIdentity(Box::new(self.tree(depth - 1))),
+            23 => Tree::FineTime(self.two(depth - 1)),
             _ => {
                 let kinds = [Kind::Struct, Kind::KeywordStruct, Kind::Data, Kind::Record, Kind::Object];
                 let members = (0..n).map(|i| (format!("m{i}"), self.tree(depth - 1))).collect();

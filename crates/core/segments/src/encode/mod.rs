@@ -1,0 +1,169 @@
+//! Ruby values to and from the bytes that travel between nodes (crate kumi-wire, `value`).
+//!
+//! | what | how it arrives |
+//! |---|---|
+//! | nil, true, false, Integer, Float | the same, every bit of a Float |
+//! | Rational, Complex, Range, Set | the same |
+//! | String, Symbol | with its encoding, also where the bytes are broken |
+//! | Time | the same moment, exactly; its offset, and the zone's name as `Marshal` keeps it |
+//! | Array, Hash | the same order; of a Hash the default value and `compare_by_identity` as well |
+//! | Struct, Data | an instance of the class of that name here; see [`shapes`] for members that differ |
+//! | the same, where no such class is here | a `Kumihimo::Segments::Record`, which goes out again as what it was |
+//! | a record of a stream (`Kumihimo::XTree`) | a `Kumihimo::Segments::Record`: it belongs to no document any more |
+//!
+//! Nothing else travels, and no part of it is left out silently: other objects, exceptions, procs (a Hash with one as well), instances of
+//! subclasses of String, Array, Hash, Set, Range and Time, objects with methods or instance variables of their own, values that hold
+//! themselves. `Kumihimo::Segments::NotTransferable` says which part, where, and why. `Marshal` would keep a subclass of Array; here a
+//! peer would then make instances whose invariants no `initialize` has set up. What is referred to twice arrives twice.
+//!
+//! **Invariant.** No Ruby code runs here. Where a value needs some, `__seg_encode` and `__seg_decode` have the library do it (fields of
+//! records that were never read; keys whose class has a `hash` of its own), and the functions below refuse. Encoding looks at each cell once, so that whatever other threads
+//! do to an owned value meanwhile, what is written is whole. Bytes from outside are hostile: they make no class load, no
+//! method run and no symbol without end, and memory in proportion to them at most. Nothing recurses. Either direction has changed nothing when it ends
+//! with an [`Exit`]: natives call it before they change anything.
+
+mod path;
+mod read;
+mod shapes;
+mod time;
+mod write;
+
+use kumi_vm::*;
+use kumi_wire::value::Limits;
+
+/// Containers in one another.
+const DEPTH: usize = 1 << 20;
+/// Bytes of one value.
+const MOST: usize = 1 << 30;
+/// Bytes of a Rational's numerator or denominator: beyond, to see that it is in lowest terms would take long.
+const PART: usize = 1 << 16;
+
+/// The hidden variable of a Struct or Data: members that its class does not know, encoded.
+const MORE: &str = "@__more";
+
+/// What is believed of bytes from outside. A value's tags count as containers.
+pub fn limits() -> Limits {
+    Limits { depth: 2 * DEPTH, string: MOST, items: MOST, shapes: 1 << 16, members: 1 << 20 }
+}
+
+/// How many names a peer may have made symbols of here.
+#[derive(Clone, Copy, Debug)]
+pub struct Symbols {
+    made: usize,
+    most: usize,
+}
+
+impl Symbols {
+    /// None so far.
+    pub fn bounded(most: usize) -> Symbols {
+        Symbols { made: 0, most }
+    }
+    /// How many it was.
+    pub fn made(&self) -> usize {
+        self.made
+    }
+}
+
+impl Default for Symbols {
+    /// What a peer may make: 16,384.
+    fn default() -> Symbols {
+        Symbols::bounded(1 << 14)
+    }
+}
+
+/// The bytes of a value.
+///
+/// # Errors
+/// `NotTransferable` where a part can't travel. [`Exit::Again`] when the native is called away.
+pub fn encode(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
+    match write::write(cx, v)? {
+        write::Written::Bytes(bytes) => Ok(bytes),
+        write::Written::Unread(_) => Err(not_transferable(cx, "a record of a stream whose fields were not read")),
+    }
+}
+
+/// The value of bytes that came from somewhere; with `freeze` deeply frozen.
+///
+/// # Errors
+/// `Malformed` for bytes that are no value. [`Exit::Again`] when the native is called away.
+pub fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
+    decode_from(cx, bytes, freeze, &mut Symbols::default())
+}
+
+/// The same, of a peer that has made symbols before.
+///
+/// # Errors
+/// As [`decode`], and `Malformed` where there would be more new symbols than it may make.
+pub fn decode_from(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> R {
+    let read = counted(cx, bytes, freeze, symbols)?;
+    if read.rehash.is_empty() { Ok(read.value) } else { Err(malformed(cx, "a Hash with keys whose class has a hash of its own")) }
+}
+
+/// Symbols count once, however often the native begins anew.
+fn counted(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> Result<read::Read, Exit> {
+    let mut now = *symbols;
+    let read = read::read(cx, bytes, freeze, &mut now);
+    if !matches!(read, Err(Exit::Again)) {
+        *symbols = now;
+    }
+    read
+}
+
+/// `__seg_encode(value)`: the bytes as a binary String. Records of streams that were not read are read first, by Ruby.
+fn native_encode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match write::write(cx, a[0])? {
+        write::Written::Bytes(bytes) => {
+            cx.check_size(bytes.len())?;
+            Ok(cx.str_vec(bytes, EncIndex::BINARY))
+        }
+        write::Written::Unread(records) => Err(library(cx, "__encode_read", a[0], records)),
+    }
+}
+
+/// `__seg_decode(bytes, freeze)`, or `__seg_decode(bytes, freeze, most)` with a bound for new symbols.
+fn native_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let bytes = cx.arg_str(a, 0)?.text();
+    let mut symbols = match a.get(2) {
+        Some(most) => Symbols::bounded(most.as_fix().map_or(0, |n| n.max(0) as usize)),
+        None => Symbols::default(),
+    };
+    let read = counted(cx, bytes.bytes(), a[1].truthy(), &mut symbols)?;
+    if read.rehash.is_empty() {
+        return Ok(read.value);
+    }
+    for hash in &read.rehash {
+        if let Some(h) = hash.header() {
+            h.clear(flag::FROZEN);
+        }
+    }
+    let name = if a[1].truthy() { "__decode_rehash_frozen" } else { "__decode_rehash" };
+    Err(library(cx, name, read.value, read.rehash))
+}
+
+/// Ends the native: the library does something to parts of a value.
+fn library(cx: &mut Cx, name: &'static str, v: Value, parts: Vec<Value>) -> Exit {
+    let segments = cx.const_path("Kumihimo::Segments").unwrap_or(Value::NIL);
+    let (parts, name) = (cx.array_vec(parts), cx.intern(name));
+    cx.call(segments, name, &[v, parts])
+}
+
+fn not_transferable(cx: &mut Cx, what: &str) -> Exit {
+    error(cx, "Kumihimo::Segments::NotTransferable", &format!("can not travel: {what}"))
+}
+fn malformed(cx: &mut Cx, what: &str) -> Exit {
+    error(cx, "Kumihimo::Segments::Malformed", &format!("bytes that are no value of a node: {what}"))
+}
+#[cold]
+fn error(cx: &mut Cx, class: &str, message: &str) -> Exit {
+    match cx.const_path(class).and_then(|c| c.as_class()) {
+        Some(class) => cx.raise_msg(class, message),
+        None => cx.runtime_error(message),
+    }
+}
+
+/// Natives.
+pub static TABLE: &[NativeDef] =
+    &[intrinsic("__seg_encode", 1, 1, native_encode).guard(Guard::None), intrinsic("__seg_decode", 2, 3, native_decode).guard(Guard::None)];
+
+#[cfg(test)]
+mod tests;

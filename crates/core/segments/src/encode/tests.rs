@@ -1,0 +1,119 @@
+//! What needs no library: plain values, depth, bytes of any kind.
+
+use super::*;
+
+fn trip(cx: &mut Cx, v: Value) -> Value {
+    let bytes = encode(cx, v).unwrap_or_else(|_| panic!("it travels"));
+    decode(cx, &bytes, false).unwrap_or_else(|_| panic!("it arrives"))
+}
+
+#[test]
+fn plain_values_come_back() {
+    let mut cx = Cx::new();
+    let text = cx.str("größer");
+    let bytes = cx.str_enc(&[0xFF, 0], EncIndex::BINARY);
+    let broken = cx.str_enc(&[0xFF], EncIndex::UTF_8);
+    let big = cx.int128(-(1 << 100));
+    let unsigned = cx.uint(u64::MAX);
+    let range = cx.range(Value::fix(1), Value::NIL, true);
+    let name = cx.sym("name");
+    let nan = cx.float(f64::NAN);
+    let key = cx.hash();
+    let hash = cx.hash();
+    let h = hash.as_hash().unwrap();
+    assert!(cx.hash_put_plain(h, name, text) && cx.hash_put_plain(h, Value::fix(7), key));
+    let all = [Value::NIL, Value::TRUE, Value::FALSE, Value::fix(-1), text, bytes, broken, big, unsigned, name, hash, range];
+    let array = cx.array(&all);
+    let back = trip(&mut cx, array);
+    assert_eq!(cx.plain_eql(array, back), Some(true));
+    let back = trip(&mut cx, nan);
+    assert!(back.as_float().unwrap().is_nan());
+    for (v, e) in [(text, EncIndex::UTF_8), (bytes, EncIndex::BINARY), (broken, EncIndex::UTF_8)] {
+        let back = trip(&mut cx, v);
+        assert_eq!(EncIndex::from_u8(back.as_str().unwrap().enc()), e);
+    }
+}
+
+#[test]
+fn a_million_arrays_in_one_another_come_back() {
+    let mut cx = Cx::new();
+    let mut v = cx.array(&[]);
+    for _ in 1..1_000_000 {
+        v = cx.array(&[v, Value::NIL]);
+    }
+    let bytes = encode(&mut cx, v).ok().unwrap();
+    let mut back = decode(&mut cx, &bytes, true).ok().unwrap();
+    let mut depth = 0;
+    while let Some(inner) = back.as_array().and_then(|a| a.get(0)) {
+        assert!(back.frozen());
+        back = inner;
+        depth += 1;
+    }
+    assert_eq!(depth, 999_999);
+}
+
+#[test]
+fn what_is_nested_too_deep_stays() {
+    let mut cx = Cx::new();
+    let mut v = cx.array(&[]);
+    for _ in 0..DEPTH + 10 {
+        v = cx.array(&[v]);
+    }
+    assert!(encode(&mut cx, v).is_err());
+}
+
+#[test]
+fn what_holds_itself_does_not_travel() {
+    let mut cx = Cx::new();
+    for depth in [0, 1, 10, 31, 32, 33, 100] {
+        let inner = cx.array(&[]);
+        let mut v = inner;
+        for _ in 0..depth {
+            v = cx.array(&[Value::NIL, v, inner]);
+        }
+        assert!(encode(&mut cx, v).is_ok());
+        let a = inner.as_array().unwrap();
+        cx.push(a, v);
+        assert!(encode(&mut cx, v).is_err(), "{depth}");
+    }
+}
+
+#[test]
+fn hostile_bytes_are_refused() {
+    let mut cx = Cx::new();
+    for bytes in [
+        &[][..],
+        &[0xC1],
+        &[0xDD, 0xFF, 0xFF, 0xFF, 0xFF],
+        // A rational number with nothing below the line, and one of strings.
+        &[0x93, 0xD4, 16, 4, 1, 0],
+        &[0x93, 0xD4, 16, 4, 0xA1, b'a', 1],
+        &[0x93, 0xD4, 16, 5, 0xC0, 1],
+        // A default of an array; an array by identity.
+        &[0x93, 0xD4, 16, 6, 0xC0, 0x90],
+        &[0x92, 0xD4, 16, 7, 0x90],
+        &[0x93, 0xD4, 16, 8, 0xC0, 0xC0],
+        &[0xD4, 100, 1],
+    ] {
+        assert!(decode(&mut cx, bytes, false).is_err(), "{bytes:?}");
+    }
+    let deep = vec![0x91; 3 << 20];
+    assert!(decode(&mut cx, &deep, false).is_err());
+}
+
+#[test]
+fn symbols_of_a_peer_are_counted() {
+    let mut cx = Cx::new();
+    let names: Vec<Value> = (0..10).map(|i| Value::sym(cx.sym_of(format!("a name of {i}").as_bytes()).ok().unwrap())).collect();
+    let known = cx.array(&names);
+    let bytes = encode(&mut cx, known).ok().unwrap();
+    let mut symbols = Symbols::bounded(3);
+    assert!(decode_from(&mut cx, &bytes, false, &mut symbols).is_ok());
+    assert_eq!(symbols.made(), 0);
+    // As another node wrote them.
+    let foreign: Vec<u8> = bytes.iter().map(|b| if *b == b'n' { b'N' } else { *b }).collect();
+    assert!(decode_from(&mut cx, &foreign, false, &mut symbols).is_err());
+    assert_eq!(symbols.made(), 3);
+    assert!(decode_from(&mut cx, &foreign[..1], false, &mut symbols).is_err());
+    assert!(decode_from(&mut cx, &bytes, false, &mut symbols).is_ok());
+}

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    class << self
+      # The bytes in which a value travels to another node, as a binary String. A part that can't travel raises NotTransferable.
+      #
+      # nil, booleans, numbers, strings, symbols, times, arrays, hashes, ranges and sets travel; instances of Struct and Data classes that
+      # have a name; records of streams. Nothing else does.
+      def encode(value) = __seg_encode(value)
+
+      # The value of such bytes; with `freeze` deeply frozen. They may come from anywhere: bytes that are no value, or that name
+      # more than `symbols` symbols which are new here, raise Malformed. An instance of a class that is not known here is a Record.
+      def decode(bytes, freeze: false, symbols: nil)
+        symbols ? __seg_decode(bytes, freeze, symbols) : __seg_decode(bytes, freeze)
+      end
+
+      # Called by `__seg_encode`: fields of records of streams that only Ruby can read.
+      def __encode_read(value, records)
+        records.each do |record|
+          record.class.fields.each do |field|
+            record.__send__(field.name)
+          rescue XTree::RemovedError
+            # It stays behind.
+          end
+        end
+        __seg_encode(value)
+      end
+
+      # Called by `__seg_decode`: hashes with keys that only Ruby can find.
+      def __decode_rehash(value, hashes)
+        hashes.each(&:rehash)
+        value
+      end
+
+      def __decode_rehash_frozen(value, hashes)
+        hashes.each { |hash| hash.rehash.freeze }
+        value
+      end
+    end
+  end
+end
