@@ -31,7 +31,18 @@ use kumi_vm::*;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     state::boot(cx);
-    for table in [about::TABLE, clock::TABLE, encode::TABLE, keys::TABLE, put::TABLE, remote::calls::TABLE, run::TABLE, state::TABLE, wait::TABLE, watch::TABLE] {
+    for table in [
+        about::TABLE,
+        clock::TABLE,
+        encode::TABLE,
+        keys::TABLE,
+        put::TABLE,
+        remote::calls::TABLE,
+        run::TABLE,
+        state::TABLE,
+        wait::TABLE,
+        watch::TABLE,
+    ] {
         cx.natives(table);
     }
 }

@@ -7,8 +7,13 @@ use crate::{clock, leaf};
 use kumi_segments::{New, Stored, Time};
 use kumi_vm::*;
 
-pub static TABLE: &[NativeDef] =
-    &[leaf("__seg_put", 3, put), leaf("__seg_put_timed", 5, put_timed), leaf("__seg_limit", 2, limit), leaf("__seg_own", 1, own), leaf("__seg_export", 1, export)];
+pub static TABLE: &[NativeDef] = &[
+    leaf("__seg_put", 3, put),
+    leaf("__seg_put_timed", 5, put_timed),
+    leaf("__seg_limit", 2, limit),
+    leaf("__seg_own", 1, own),
+    leaf("__seg_export", 1, export),
+];
 
 /// Bits that say how something is put.
 pub const OWNED: i64 = 1;
@@ -59,12 +64,11 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
 /// `__seg_export(key)`: what is put there is encoded at once.
 fn export(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let remote = made.remote.lock().clone();
     with_key(cx, made, a[0], Value::NIL, |inner, key| {
         let name = inner.node.manager().name(key).cloned();
         if let Some(name) = name.filter(|n| inner.export(n)) {
-            if let Some(r) = remote {
-                r.encoder.add_key(&name);
+            if let Some(c) = &inner.clients {
+                c.encode_key(&name);
             }
         }
     })?;

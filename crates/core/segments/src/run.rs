@@ -4,9 +4,9 @@
 //! is given up; its outputs are kept here until then. Before a runner gets a run there is a spare one, idle or coming: so a run
 //! that blocks holds up nobody, and whoever completes a run need not start a runner.
 
+use crate::cell::Cell;
 use crate::keys::{Named, known, named};
 use crate::put::{UPDATE, new_of};
-use crate::cell::Cell;
 use crate::state::{Local, Made, Woken, made};
 use crate::wait::{fail, kind, not_shared, stale};
 use crate::{clock, leaf};
@@ -396,7 +396,8 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 /// Makes the values of inputs that came from elsewhere.
 #[cold]
 fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [Value]) -> Result<(), Exit> {
-    let inputs = with_run(cx, made, object, |r| r.inputs.iter().map(|g| (g.value.clone(), g.owned, g.lease.is_some())).collect::<Vec<_>>())?;
+    let inputs =
+        with_run(cx, made, object, |r| r.inputs.iter().map(|g| (g.value.clone(), g.owned, g.lease.is_some())).collect::<Vec<_>>())?;
     for (i, (cell, owned, taken)) in inputs.into_iter().enumerate() {
         if cell.value().is_some() || owned && !taken {
             continue;

@@ -4,7 +4,6 @@
 
 use crate::cell::Cell;
 use crate::keys::Anchor;
-use crate::remote::Remote;
 use crate::run::Runs;
 use kumi_segments::{Both, FromOwner, KeyId, Manager, Node, NodeOptions, Time, Waiter};
 use kumi_vm::*;
@@ -48,8 +47,20 @@ pub struct Inner {
     pub exports: HashSet<Box<[u8]>>,
     pub runs: Runs,
     pub clock: crate::clock::Clock,
-    /// This node among others, if it is.
-    pub remote: Option<Arc<Remote>>,
+    /// Other nodes' calls of this one, where it is among others.
+    pub clients: Option<Arc<dyn Clients>>,
+}
+
+/// The other nodes, to whom answers go (`remote`).
+pub trait Clients: Send + Sync {
+    /// Sends answers, from any thread.
+    fn answer(&self, answers: Vec<(Box<[u8]>, FromOwner<Cell>)>);
+    /// Sends one from a native, which can encode it.
+    fn answer_from(&self, cx: &mut Cx, client: &[u8], m: FromOwner<Cell>);
+    /// What stands under this key is to be encoded.
+    fn encode_key(&self, name: &[u8]);
+    /// Values on their way.
+    fn each_value(&self, f: &mut dyn FnMut(Value));
 }
 
 /// The manager behind its lock. Cells that take part in marking hold it.
@@ -69,7 +80,7 @@ pub struct Woken {
 }
 
 struct Away {
-    remote: Arc<Remote>,
+    clients: Arc<dyn Clients>,
     answers: Vec<(Box<[u8]>, FromOwner<Cell>)>,
 }
 
@@ -84,9 +95,7 @@ impl Woken {
         }
         if let Some(away) = self.away {
             for (client, m) in away.answers {
-                if let Err(m) = away.remote.answer_at_once(&client, m) {
-                    crate::remote::encoder::send(cx, &away.remote, &client, m);
-                }
+                away.clients.answer_from(cx, &client, m);
             }
         }
     }
@@ -94,7 +103,7 @@ impl Woken {
     pub fn wake_outside(self) {
         self.wakers.iter().for_each(Waker::wake);
         if let Some(away) = self.away {
-            away.remote.answer(away.answers);
+            away.clients.answer(away.answers);
         }
     }
     #[inline]
@@ -125,7 +134,7 @@ impl Inner {
     #[inline]
     pub fn now(&self) -> Time {
         // What is given to others is under a lease, which counts from now.
-        if self.remote.is_some() || self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
+        if self.clients.is_some() || self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
     }
     /// Changes the manager. Code segments that are complete become ready; tasks are woken by what comes back.
     #[inline]
@@ -164,8 +173,8 @@ impl Inner {
     fn answer_clients(&mut self, woken: &mut Woken) {
         let mut answers = Vec::new();
         self.node.flush(crate::clock::now(), &mut |to, m| answers.push((to.into(), m)));
-        if let Some(remote) = &self.remote {
-            let away = Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { remote: remote.clone(), answers })) };
+        if let Some(clients) = &self.clients {
+            let away = Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { clients: clients.clone(), answers })) };
             woken.join(away);
         }
     }
@@ -198,8 +207,6 @@ pub struct Made {
     pub root: Value,
     /// Says that nothing is there.
     pub none: Value,
-    /// This node among others, if it is.
-    pub remote: Mutex<Option<Arc<Remote>>>,
 }
 // SAFETY: the cells are kept alive for the runtime's life, and classes are shared.
 unsafe impl Send for Made {}
@@ -234,12 +241,19 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let seed = cx.hash_seed;
     let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
     let node = Node::new(seed, incarnation, NodeOptions::default());
-    let inner = Inner { node, anchors: SecondaryMap::new(), exports: HashSet::new(), remote: None, runs: Runs::default(), clock: Default::default() };
+    let inner = Inner {
+        node,
+        anchors: SecondaryMap::new(),
+        exports: HashSet::new(),
+        clients: None,
+        runs: Runs::default(),
+        clock: Default::default(),
+    };
     let shared = Arc::new(Shared(Mutex::new(inner)));
     let root = cx.data(cx.k.object, Root(shared.clone()));
     cx.keep(root);
     cx.keep(a[1]);
-    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1], remote: Mutex::default() });
+    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1] });
     crate::quick::front(cx);
     Ok(Value::NIL)
 }
@@ -251,8 +265,8 @@ pub fn boot(cx: &mut Cx) {
             let inner = made.shared.lock();
             inner.node.manager().each_loose_value(|v| v.mark(|v| m.mark(v)));
             inner.runs.each_value(|v| m.mark(v));
-            if let Some(r) = &inner.remote {
-                r.each_value(|v| m.mark(v));
+            if let Some(c) = &inner.clients {
+                c.each_value(&mut |v| m.mark(v));
             }
         }
     });

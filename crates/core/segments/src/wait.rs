@@ -3,11 +3,11 @@
 //! **Invariant.** A request that waits is an object of Ruby's. Whoever is done with it, or drops it, leaves the line; what was
 //! taken for it and not handed over comes back then.
 
-use crate::keys::{known, named, with_key};
-use crate::{clock, leaf};
-use crate::put::{UPDATE, cell_for, new_of};
 use crate::cell::Cell;
+use crate::keys::{known, named, with_key};
+use crate::put::{UPDATE, cell_for, new_of};
 use crate::state::{Bell, Local, Made, Shared, made};
+use crate::{clock, leaf};
 use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
 use kumi_vm::*;
 use parking_lot::Mutex;

@@ -106,7 +106,7 @@ pub fn write(cx: &mut Cx, v: Value) -> Result<Written, Exit> {
 
 impl Encoder<'_> {
     fn all(&mut self, cx: &mut Cx, v: Value) -> Result<(), Exit> {
-        self.one(cx, v).or_else(|stop| Err(self.stopped(cx, v, stop)))?;
+        self.one(cx, v).map_err(|stop| self.stopped(cx, v, stop))?;
         while let Some(top) = self.open.last_mut() {
             if top.next == top.end {
                 self.close();
@@ -116,7 +116,7 @@ impl Encoder<'_> {
             top.next += 1;
             let second = top.what == What::Default && top.next == top.end;
             let done = if second { self.entries(v, Value::NIL) } else { self.one(cx, v) };
-            done.or_else(|stop| Err(self.stopped(cx, v, stop)))?;
+            done.map_err(|stop| self.stopped(cx, v, stop))?;
         }
         Ok(())
     }

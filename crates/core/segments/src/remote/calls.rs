@@ -3,7 +3,7 @@
 //! **Invariant.** A call's object holds it until Ruby has its result; dropped before, the call is left, and what was taken for it
 //! comes back.
 
-use super::{Call as Pending, Ended, Peer, Remote};
+use super::{Call as Pending, Ended, Here, Peer, Remote};
 use crate::cell::Cell;
 use crate::keys::name_value;
 use crate::leaf;
@@ -36,7 +36,7 @@ pub static TABLE: &[NativeDef] = &[
 
 /// This node among others, if it is.
 pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
-    let found = made(cx)?.remote.lock().clone();
+    let found = cx.shared_state::<Here>().0.lock().clone();
     match found {
         Some(r) => Ok(r),
         None => {
@@ -101,7 +101,8 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         _ => None,
     };
     let public = a[7].as_str().map(|s| String::from_utf8_lossy(s.bytes()).into_owned());
-    if made.remote.lock().is_some() {
+    let here = cx.shared_state::<Here>();
+    if here.0.lock().is_some() {
         return Err(fail(cx, "Kumihimo::Segments::Error", "this program is a node already"));
     }
     let incarnation = made.shared.lock().node.incarnation();
@@ -109,8 +110,8 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         .and_then(|options| Remote::start(&made.shared, options));
     match started {
         Ok(r) => {
-            made.shared.lock().remote = Some(r.clone());
-            *made.remote.lock() = Some(r);
+            made.shared.lock().clients = Some(r.clone());
+            *here.0.lock() = Some(r);
             Ok(Value::TRUE)
         }
         Err(e) => Err(fail(cx, "Kumihimo::Segments::LinkError", &e)),
@@ -119,8 +120,8 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_unlink()`: says goodbye.
 fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
-    let gone = made.remote.lock().take();
-    made.shared.lock().remote = None;
+    let gone = cx.shared_state::<Here>().0.lock().take();
+    made.shared.lock().clients = None;
     if let Some(l) = gone.as_ref().and_then(|r| r.link()) {
         l.stop();
     }
@@ -309,7 +310,9 @@ fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
             fail(cx, "Kumihimo::Segments::LeaseOver", &msg)
         }
         Refusal::Stale { last } => {
-            let msg = format!("that index was not given out by node {node}: the last one of this key is {last}. It may be of an earlier incarnation");
+            let msg = format!(
+                "that index was not given out by node {node}: the last one of this key is {last}. It may be of an earlier incarnation"
+            );
             fail(cx, "Kumihimo::Segments::StaleIndex", &msg)
         }
         Refusal::Quota => fail(cx, "Kumihimo::Segments::Full", &format!("node {node} keeps no more for this one")),

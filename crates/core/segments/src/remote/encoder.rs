@@ -42,7 +42,7 @@ impl Encoder {
 }
 
 /// Encodes and sends one answer. A value that can't travel is refused to whoever asked for it.
-pub fn send(cx: &mut Cx, remote: &Arc<Remote>, client: &[u8], m: FromOwner<Cell>) {
+pub fn send(cx: &mut Cx, remote: &Remote, client: &[u8], m: FromOwner<Cell>) {
     let encoded = m.clone().try_map(|c| c.encode(cx));
     match encoded {
         Ok(m) => drop(remote.answer_at_once(client, m)),

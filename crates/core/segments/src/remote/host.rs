@@ -6,6 +6,7 @@ use super::Remote;
 use super::member::Change;
 use crate::cell::Cell;
 use crate::clock;
+use crate::state::Clients;
 use kumi_link::{Host, Link, Options, Peer, Tls, Why};
 use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{Body, FromClient, FromOwner, Time};

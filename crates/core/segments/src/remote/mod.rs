@@ -13,7 +13,7 @@ pub mod member;
 
 use crate::cell::Cell;
 use crate::clock;
-use crate::state::{Bell, Shared};
+use crate::state::{Bell, Clients, Shared};
 use host::Serving;
 use kumi_link::{Link, Message};
 use kumi_segments::{Client, ClientOptions, Done, Failure, FromClient, FromOwner, Outbox};
@@ -159,14 +159,6 @@ impl Remote {
     pub fn leave(&self, peer: &Peer, number: u64) {
         self.with(peer, |c, out| c.leave(clock::now(), number, out));
     }
-    /// Sends answers to clients. Those whose values have no bytes yet go by the encoder.
-    pub fn answer(&self, replies: Vec<(Box<[u8]>, FromOwner<Cell>)>) {
-        for (client, m) in replies {
-            if let Err(m) = self.answer_at_once(&client, m) {
-                self.encoder.add(client, m);
-            }
-        }
-    }
     /// The message comes back where a value has no bytes.
     pub fn answer_at_once(&self, client: &[u8], m: FromOwner<Cell>) -> Result<(), FromOwner<Cell>> {
         let ready = m.clone().try_map(|c| c.bytes().map(|b| Bytes::clone(b)).ok_or(()));
@@ -186,8 +178,30 @@ impl Remote {
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
-    /// Values on their way to the encoder.
-    pub fn each_value(&self, f: impl FnMut(Value)) {
+}
+
+impl Clients for Remote {
+    /// Those whose values have no bytes yet go by the encoder.
+    fn answer(&self, answers: Vec<(Box<[u8]>, FromOwner<Cell>)>) {
+        for (client, m) in answers {
+            if let Err(m) = self.answer_at_once(&client, m) {
+                self.encoder.add(client, m);
+            }
+        }
+    }
+    fn answer_from(&self, cx: &mut Cx, client: &[u8], m: FromOwner<Cell>) {
+        if let Err(m) = self.answer_at_once(client, m) {
+            encoder::send(cx, self, client, m);
+        }
+    }
+    fn encode_key(&self, name: &[u8]) {
+        self.encoder.add_key(name);
+    }
+    fn each_value(&self, f: &mut dyn FnMut(Value)) {
         self.encoder.each_value(f);
     }
 }
+
+/// This node among others, if it is.
+#[derive(Default)]
+pub struct Here(pub Mutex<Option<Arc<Remote>>>);
