@@ -10,7 +10,7 @@
 //! What a key's queue holds is marked by the key's cell, so that a collection of young cells looks at changed keys only. Leased
 //! segments, answers on their way and code segments are roots.
 //!
-//! All natives are [`Guard::None`](kumi_vm::Guard::None).
+//! All natives are [`Guard::None`].
 #![deny(missing_docs)]
 
 mod about;

@@ -7,7 +7,7 @@
 //! | String, Symbol | with its encoding, also where the bytes are broken |
 //! | Time | the same moment, exactly; its offset, and the zone's name as `Marshal` keeps it |
 //! | Array, Hash | the same order; of a Hash the default value and `compare_by_identity` as well |
-//! | Struct, Data | an instance of the class of that name here; see [`shapes`] for members that differ |
+//! | Struct, Data | an instance of the class of that name here; see `shapes` for members that differ |
 //! | the same, where no such class is here | a `Kumihimo::Segments::Record`, which goes out again as what it was |
 //! | a record of a stream (`Kumihimo::XTree`) | a `Kumihimo::Segments::Record`: it belongs to no document any more |
 //!
