@@ -522,6 +522,12 @@ impl Sched {
         self.deliver([Event::Wake(t, seq)]);
     }
 
+    /// The same for a task that only this worker runs: no other is woken, who would have to wake it in turn.
+    pub fn wake_task_of(&self, worker: usize, t: TaskId, seq: u64) {
+        self.put([Event::Wake(t, seq)]);
+        self.wake_worker(worker);
+    }
+
     /// How many jobs are queued or running.
     pub fn jobs_running(&self) -> usize {
         self.jobs.load(SeqCst)

@@ -18,6 +18,8 @@ pub struct Waker(Arc<Inner>);
 struct Inner {
     sched: Weak<Sched>,
     ticket: Ticket,
+    /// The task stays on worker 0.
+    pinned: bool,
     rung: AtomicBool,
 }
 
@@ -28,7 +30,12 @@ impl Waker {
             return;
         }
         if let Some(s) = self.0.sched.upgrade() {
-            s.wake_task(self.0.ticket.task, self.0.ticket.seq);
+            let Ticket { task, seq } = self.0.ticket;
+            if self.0.pinned {
+                s.wake_task_of(0, task, seq);
+            } else {
+                s.wake_task(task, seq);
+            }
         }
     }
     /// Was it called? Then it is good for nothing any more.
@@ -84,7 +91,7 @@ impl Cx {
         };
         self.sched();
         let sched = self.sched_cell().get().map_or_else(Weak::new, Arc::downgrade);
-        Waker(Arc::new(Inner { sched, ticket, rung: AtomicBool::new(false) }))
+        Waker(Arc::new(Inner { sched, ticket, pinned: self.task.pinned, rung: AtomicBool::new(false) }))
     }
     /// The native that named its wait does not wait after all: tickets and wakers it made are void.
     pub fn no_wait(&mut self) {

@@ -17,8 +17,14 @@ use std::sync::Weak;
 /// The node as the link knows it.
 pub struct Serving(pub Weak<Remote>);
 
+/// Larger values are looked through by whoever takes them: this thread serves everybody.
+const CHECKED: usize = 64 << 10;
+
 /// Bytes of another node as a value: they are one whole value of ours.
 fn checked(b: Bytes) -> Result<Cell, String> {
+    if b.len() > CHECKED {
+        return Ok(Cell::encoded(b));
+    }
     match kumi_wire::validate(&b, &Default::default()) {
         Ok(_) => Ok(Cell::encoded(b)),
         Err(e) => Err(e.to_string()),
