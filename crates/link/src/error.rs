@@ -20,6 +20,8 @@ pub mod code {
     pub const BUSY: u16 = OWN + 4;
     /// Nothing came for too long.
     pub const SILENT: u16 = OWN + 5;
+    /// The connection for large messages ended, and this one with it.
+    pub const SECOND: u16 = OWN + 7;
     /// It called itself.
     pub const ITSELF: u16 = OWN + 6;
 }

@@ -1,6 +1,6 @@
 //! The handle by which a node's connections are used.
 
-use crate::channel::{Channel, Left, Peer, Writer, kind};
+use crate::channel::{Channel, Left, Peer, SMALL, Waiting, Way, Writer, kind};
 use crate::codec::{self, Out};
 use crate::error::{LinkError, SendError};
 use crate::options::Limits;
@@ -35,9 +35,9 @@ pub struct Shared {
     /// By name, this node among them.
     pub members: Mutex<Arc<[Member]>>,
     pub peers: RwLock<HashMap<Name, Peer>>,
-    /// Connections that the serving thread is to write to.
-    pub dirty: Mutex<Vec<Arc<Channel>>>,
-    pub commands: Mutex<Vec<Command>>,
+    pub told: Mutex<Told>,
+    /// Something is there. It may be late: the serving thread looks at `told` itself before it sleeps.
+    pub has_told: AtomicBool,
     /// The serving thread sleeps, or is about to, and was not woken yet.
     pub sleeping: AtomicBool,
     pub waker: Waker,
@@ -51,10 +51,20 @@ pub struct Shared {
     pub listening: Vec<String>,
 }
 
+/// What the serving thread was told.
+#[derive(Default)]
+pub struct Told {
+    /// Connections that it is to write to.
+    pub dirty: Vec<Arc<Channel>>,
+    pub commands: Vec<Command>,
+}
+
 /// What the serving thread is asked for.
 pub enum Command {
     /// A connection to this node is wanted.
     Connect(Peer),
+    /// A second one is, for large messages.
+    Bulk(Peer),
     /// A name was looked up.
     Found(Arc<str>, std::io::Result<Vec<SocketAddr>>),
 }
@@ -119,7 +129,7 @@ impl Link {
     /// # Errors
     /// Why it will not arrive.
     pub fn send(&self, peer: &Peer, message: impl Into<Message>) -> Result<(), SendError> {
-        let Some(channel) = peer.channel() else {
+        let Some(mut channel) = peer.channel() else {
             if self.shared.stopping.load(Ordering::Relaxed) {
                 return Err(SendError::Stopped);
             }
@@ -138,9 +148,23 @@ impl Link {
                     kind::OWNER
                 }
             };
-            let here = SERVES.get() == Arc::as_ptr(&self.shared) as usize;
-            let writer = if here { Writer::Server } else { Writer::Sender };
-            let sent = channel.send(kind, out, writer, &self.shared.registry, self.shared.limits.backlog);
+            let most = self.shared.limits.backlog;
+            if out.len() > SMALL {
+                if out.len() > self.shared.limits.longest() {
+                    return Err(SendError::TooLong { most: self.shared.limits.longest() });
+                }
+                match peer.way(channel, most, || Waiting { kind, payload: out.payload() }) {
+                    Way::Channel(way) => channel = way,
+                    Way::Waits(new) => {
+                        if new {
+                            self.shared.command(Command::Bulk(peer.clone()));
+                        }
+                        return Ok(());
+                    }
+                }
+            }
+            let writer = if self.shared.is_served_here() { Writer::Server } else { Writer::Sender };
+            let sent = channel.send(kind, out, writer, &self.shared.registry, most);
             if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
                 self.shared.tell(&channel);
             }
@@ -171,7 +195,7 @@ impl Link {
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         self.shared.wake();
-        if SERVES.get() == Arc::as_ptr(&self.shared) as usize {
+        if self.shared.is_served_here() {
             return;
         }
         let thread = self.shared.thread.lock().take();
@@ -190,12 +214,16 @@ impl Shared {
 
     /// The serving thread is to write what waits there.
     pub fn tell(&self, channel: &Arc<Channel>) {
-        self.dirty.lock().push(channel.clone());
-        self.wake();
+        self.told.lock().dirty.push(channel.clone());
+        self.has_told.store(true, Ordering::Release);
+        if !self.is_served_here() {
+            self.wake();
+        }
     }
 
     pub fn command(&self, command: Command) {
-        self.commands.lock().push(command);
+        self.told.lock().commands.push(command);
+        self.has_told.store(true, Ordering::Release);
         self.wake();
     }
 
@@ -204,6 +232,11 @@ impl Shared {
         if self.sleeping.swap(false, Ordering::SeqCst) {
             let _ = self.waker.wake();
         }
+    }
+
+    /// Whether the calling thread is the one that serves.
+    pub fn is_served_here(&self) -> bool {
+        SERVES.get() == std::ptr::from_ref(self) as usize
     }
 
     /// The calling thread serves this link.

@@ -87,10 +87,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The longest request: somewhat longer than the longest value.
+    pub(crate) fn longest(&self) -> usize {
+        self.message.clamp(64 << 10, 1 << 30) + (64 << 10)
+    }
+
     /// Those of a connection's frames.
     pub(crate) fn wire(&self) -> kumi_wire::Limits {
-        // A request of the longest value is somewhat longer than the value.
-        let message_max = self.message.clamp(64 << 10, 1 << 30) + (64 << 10);
+        let message_max = self.longest();
         let usual = kumi_wire::Limits::default();
         let windows = usual.streams_max * usual.window;
         kumi_wire::Limits { message_max, buffered_max: windows + 2 * message_max + usual.frame_max, ..usual }

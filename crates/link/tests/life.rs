@@ -20,7 +20,7 @@ fn a_thousand_starts_and_stops_leave_nothing() {
     let east = Node1::named("east", &[]);
     let run = |i: usize| {
         let west = Node1::named("west", &[&east]);
-        if i % 10 == 0 {
+        if i.is_multiple_of(10) {
             west.members(2);
             west.put("east", "n", "x");
             west.take("east", "n");

@@ -9,7 +9,7 @@
 mod peer;
 mod tunnel;
 
-pub use peer::Peer;
+pub use peer::{Peer, Way};
 
 use crate::codec::Out;
 use crate::error::{SendError, Why, code};
@@ -17,8 +17,8 @@ use bytes::Bytes;
 use kumi_wire::{Connection, Ended, Lane, Message, Payload, Reason, SendError as Refused};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
-use parking_lot::Mutex;
-use socket2::Socket;
+use parking_lot::{Mutex, MutexGuard};
+use socket2::{SockAddr, Socket};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read};
 use std::os::fd::AsRawFd;
@@ -43,11 +43,11 @@ pub mod kind {
 }
 
 /// Messages up to here go on the small lane.
-const SMALL: usize = 16 << 10;
+pub const SMALL: usize = 16 << 10;
 /// Streams of the bulk lane; each message takes the next one.
 const BULK_STREAMS: u32 = 64;
 /// So much is written at once before others get the lock.
-const TURN: usize = 256 << 10;
+const TURN: usize = 128 << 10;
 /// Who sends so many messages in a row, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
 const ROW: u32 = 8;
 const SOON: Duration = Duration::from_micros(20);
@@ -82,9 +82,10 @@ struct State {
     high: bool,
 }
 
-struct Waiting {
-    kind: u8,
-    payload: Payload,
+/// A message that waits for its turn.
+pub struct Waiting {
+    pub kind: u8,
+    pub payload: Payload,
 }
 
 /// Who writes what was just sent.
@@ -114,6 +115,15 @@ pub enum Came {
     All,
     /// The peer has closed.
     End,
+}
+
+/// What came of writing.
+#[derive(Clone, Copy)]
+pub struct Flushed {
+    /// There is more that the socket might take.
+    pub more: bool,
+    /// Much waited before, and has gone.
+    pub drained: bool,
 }
 
 /// How far writing came.
@@ -146,17 +156,27 @@ impl Channel {
 
     /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
     pub fn send(&self, kind: u8, out: &mut Out, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
-        self.used.store(true, Ordering::Relaxed);
-        let len = out.len();
+        match out.whole() {
+            Some(bytes) if bytes.len() <= SMALL => {
+                let mut s = self.state.lock();
+                s.check()?;
+                s.put_small(kind, bytes)?;
+                self.sent(s, writer, registry, most)
+            }
+            _ => self.send_payload(Waiting { kind, payload: out.payload() }, writer, registry, most),
+        }
+    }
+
+    /// As [`send`](Self::send).
+    pub fn send_payload(&self, w: Waiting, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
         let mut s = self.state.lock();
         s.check()?;
-        match out.whole() {
-            Some(bytes) if len <= SMALL => s.put_small(kind, bytes)?,
-            _ => {
-                let payload = out.payload();
-                if len <= SMALL { s.put(0, Waiting { kind, payload })? } else { s.put(1, Waiting { kind, payload })? }
-            }
-        }
+        s.put(usize::from(w.payload.len() > SMALL), w)?;
+        self.sent(s, writer, registry, most)
+    }
+
+    fn sent(&self, mut s: MutexGuard<'_, State>, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
+        self.used.store(true, Ordering::Relaxed);
         let backlog = s.backlog();
         if backlog > most {
             s.fail(Why::Here(Reason { code: code::SLOW, text: format!("{backlog} bytes wait for it, where {most} may") }));
@@ -177,6 +197,8 @@ impl Channel {
     }
 
     /// Reads once, and hands out messages that are whole. `buffer` and `plain` are the serving thread's.
+    ///
+    /// An error ends it, when those have been handled.
     pub fn read(&self, buffer: &mut [u8], plain: &mut [u8], out: &mut Vec<Message>) -> Result<(Came, Left), Why> {
         let n = loop {
             match (&self.socket).read(buffer) {
@@ -199,36 +221,28 @@ impl Channel {
             out.push(m);
         }
         let left = if s.has_output() && !s.blocked { s.tell() } else { Left::Nothing };
-        drop(s);
-        got.map(|()| (if n == buffer.len() { Came::More } else { Came::All }, left))
+        got?;
+        match s.wire.ended() {
+            Some(e) => Err(why(e)),
+            None => Ok((if n == buffer.len() { Came::More } else { Came::All }, left)),
+        }
     }
 
-    /// Writes what waits, up to a turn's measure; whether there is more that could go.
-    pub fn flush(&self, registry: &Registry) -> Result<bool, Why> {
+    /// Writes what waits, up to a turn's measure. `most`: bytes that may wait.
+    pub fn flush(&self, registry: &Registry, most: usize) -> Result<Flushed, Why> {
         let mut s = self.state.lock();
         s.dirty = false;
         if s.closed {
-            return Ok(false);
+            return Ok(Flushed { more: false, drained: false });
         }
         if let Some(why) = s.failed.clone() {
             return Err(why);
         }
-        match s.write(&self.socket, self.token, registry) {
-            Ok(Wrote::More) => {
-                s.dirty = true;
-                Ok(true)
-            }
-            Ok(_) => Ok(false),
-            Err(why) => Err(why),
-        }
-    }
-
-    /// Whether much that waited has gone since it was last asked.
-    pub fn has_drained(&self, most: usize) -> bool {
-        let mut s = self.state.lock();
+        let more = s.write(&self.socket, self.token, registry)? == Wrote::More;
+        s.dirty = more;
         let drained = s.high && s.backlog() < most / 8;
         s.high &= !drained;
-        drained
+        Ok(Flushed { more, drained })
     }
 
     /// The connection of a socket that was not connected yet.
@@ -243,6 +257,11 @@ impl Channel {
         }
     }
 
+    /// Whom the socket is connected to.
+    pub fn peer_addr(&self) -> io::Result<SockAddr> {
+        self.socket.peer_addr()
+    }
+
     /// What the peer said of itself.
     pub fn hello(&self) -> Option<kumi_wire::Hello> {
         self.state.lock().wire.peer().map(|p| p.hello.clone())
@@ -255,11 +274,7 @@ impl Channel {
 
     /// How the conversation ended, once it has.
     pub fn ended(&self) -> Option<Why> {
-        self.state.lock().wire.ended().map(|e| match e {
-            Ended::Here(r) => Why::Here(r.clone()),
-            Ended::There(r) => Why::There(r.clone()),
-            Ended::Fault(e) => Why::Fault(e.clone()),
-        })
+        self.state.lock().wire.ended().map(why)
     }
 
     /// Says goodbye: it is in line then.
@@ -461,6 +476,14 @@ impl State {
     }
 }
 
+fn why(e: &Ended) -> Why {
+    match e {
+        Ended::Here(r) => Why::Here(r.clone()),
+        Ended::There(r) => Why::There(r.clone()),
+        Ended::Fault(e) => Why::Fault(e.clone()),
+    }
+}
+
 fn told(r: Result<(), Refused>) -> Result<(), SendError> {
     r.map_err(|e| match e {
         Refused::TooLong { most } => SendError::TooLong { most },
@@ -474,5 +497,8 @@ fn send(socket: &Socket, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     let flags = libc::MSG_NOSIGNAL;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let flags = 0;
-    socket.send_vectored_with_flags(slices, flags)
+    match slices {
+        [one] => socket.send_with_flags(one, flags),
+        _ => socket.send_vectored_with_flags(slices, flags),
+    }
 }

@@ -1,6 +1,6 @@
 //! Another node, as its users name it.
 
-use super::Channel;
+use super::{Channel, Waiting};
 use kumi_membership::Name;
 use parking_lot::Mutex;
 use std::fmt;
@@ -16,14 +16,35 @@ struct Inner {
     /// Of the present connection, or of the last one; 0: there was none.
     incarnation: AtomicU64,
     channel: Mutex<Option<Arc<Channel>>>,
+    /// The connection for what is large: a small message never waits behind it, not in the system's buffers either.
+    bulk: Mutex<Bulk>,
     /// A connection to it is made again when it breaks.
     wanted: AtomicBool,
+}
+
+/// The connection of a node's large messages to a peer. It belongs to the connection of the small ones, and ends with it.
+enum Bulk {
+    /// None was wanted yet.
+    Not,
+    /// It is being made; what waits for it, and the bytes of that.
+    Made(Vec<Waiting>, usize),
+    Here(Arc<Channel>),
+    /// There is no way: large messages go with the small ones.
+    Never,
+}
+
+/// Which way a large message goes.
+pub enum Way {
+    /// On this connection; of a pair it is the second.
+    Channel(Arc<Channel>),
+    /// It waits for the second connection. Is that to be asked for?
+    Waits(bool),
 }
 
 impl Peer {
     pub(crate) fn new(name: Name) -> Peer {
         let (incarnation, channel, wanted) = (AtomicU64::new(0), Mutex::new(None), AtomicBool::new(false));
-        Peer(Arc::new(Inner { name, incarnation, channel, wanted }))
+        Peer(Arc::new(Inner { name, incarnation, channel, bulk: Mutex::new(Bulk::Not), wanted }))
     }
 
     /// Its name.
@@ -43,7 +64,13 @@ impl Peer {
 
     /// Bytes that wait to be sent to it. Who sends much should wait while this is high, for [`Host::drained`](crate::Host::drained).
     pub fn backlog(&self) -> usize {
-        self.channel().map_or(0, |c| c.backlog())
+        let main = self.channel().map_or(0, |c| c.backlog());
+        let (channel, bytes) = match &*self.0.bulk.lock() {
+            Bulk::Here(c) => (Some(c.clone()), 0),
+            Bulk::Made(_, bytes) => (None, *bytes),
+            Bulk::Not | Bulk::Never => (None, 0),
+        };
+        main + bytes + channel.map_or(0, |c| c.backlog())
     }
 
     pub(crate) fn channel(&self) -> Option<Arc<Channel>> {
@@ -52,10 +79,39 @@ impl Peer {
 
     pub(crate) fn set_channel(&self, channel: Option<Arc<Channel>>, incarnation: u64) {
         let mut slot = self.0.channel.lock();
+        *self.0.bulk.lock() = Bulk::Not;
         if channel.is_some() {
             self.0.incarnation.store(incarnation, Ordering::Release);
         }
         *slot = channel;
+    }
+
+    /// Which way a large message goes, if there is a connection at all (`main`). `most`: bytes that may wait for the second one.
+    pub(crate) fn way(&self, main: Arc<Channel>, most: usize, message: impl FnOnce() -> Waiting) -> Way {
+        let mut bulk = self.0.bulk.lock();
+        let new = matches!(*bulk, Bulk::Not);
+        if new {
+            *bulk = Bulk::Made(Vec::new(), 0);
+        }
+        match &mut *bulk {
+            Bulk::Made(waiting, bytes) if *bytes < most => {
+                let message = message();
+                *bytes += message.payload.len();
+                waiting.push(message);
+                Way::Waits(new)
+            }
+            Bulk::Here(channel) => Way::Channel(channel.clone()),
+            Bulk::Made(..) | Bulk::Not | Bulk::Never => Way::Channel(main),
+        }
+    }
+
+    /// The second connection is there, or will not be; what waits for it is to be sent.
+    pub(crate) fn set_bulk(&self, channel: Option<Arc<Channel>>) -> Vec<Waiting> {
+        let now = channel.map_or(Bulk::Never, Bulk::Here);
+        match std::mem::replace(&mut *self.0.bulk.lock(), now) {
+            Bulk::Made(waiting, _) => waiting,
+            _ => Vec::new(),
+        }
     }
 
     pub(crate) fn is_wanted(&self) -> bool {

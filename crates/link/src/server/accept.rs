@@ -6,10 +6,10 @@
 use super::line::{Line, Phase};
 use super::{MS, Server};
 use crate::address::Address;
-use crate::channel::Channel;
+use crate::channel::{Channel, Peer};
 use crate::error::LinkError;
 use kumi_segments::Time;
-use kumi_wire::{Connection, Role};
+use kumi_wire::{Connection, Hello, Role};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -25,11 +25,6 @@ use std::sync::Arc;
 const BACKLOG: i32 = 1024;
 /// Accepted in one turn.
 const TURN: usize = 64;
-/// What the system may hold of a connection within the machine: little, so that a small message does not wait there behind a large one.
-const LOCAL: usize = 256 << 10;
-/// What it may hold unsent of any other; what is on its way does not count.
-const UNSENT: u32 = 128 << 10;
-
 pub struct Listener {
     pub address: Address,
     socket: Socket,
@@ -84,8 +79,6 @@ fn tcp(text: &str, address: Address, open: bool) -> Result<Listener, LinkError> 
     if at.is_ipv6() {
         socket.set_only_v6(true).map_err(failed)?;
     }
-    // What it accepts inherits this.
-    tune(&socket, Some(&at)).map_err(failed)?;
     socket.bind(&at.into()).map_err(failed)?;
     socket.listen(BACKLOG).map_err(failed)?;
     let port = socket.local_addr().map_err(failed)?.as_socket().map_or(at.port(), |a| a.port());
@@ -109,7 +102,6 @@ fn unix(text: &str, path: PathBuf) -> Result<Listener, LinkError> {
     }
     let listener = Listener { address: Address::Unix(path.clone()), socket, ip: None, file: Some(path.clone()) };
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    tune(&listener.socket, None).map_err(failed)?;
     listener.socket.listen(BACKLOG).map_err(failed)?;
     Ok(listener)
 }
@@ -131,21 +123,6 @@ fn remove_stale(text: &str, path: &Path, at: &SockAddr) -> Result<(), LinkError>
 
 pub fn is_loopback(at: &SocketAddr) -> bool {
     at.ip().to_canonical().is_loopback()
-}
-
-/// `at`: the address that is listened at or called; `None`: a Unix socket.
-pub fn tune(socket: &Socket, at: Option<&SocketAddr>) -> io::Result<()> {
-    if at.is_none_or(is_loopback) {
-        socket.set_send_buffer_size(LOCAL)?;
-        socket.set_recv_buffer_size(LOCAL)?;
-    } else {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        socket.set_tcp_notsent_lowat(UNSENT)?;
-    }
-    if at.is_some() {
-        socket.set_tcp_nodelay(true)?;
-    }
-    Ok(())
 }
 
 /// Connections within their handshake, by who made them.
@@ -188,7 +165,7 @@ impl Server {
                         || of_source >= limits.handshakes_per_source;
                     // Nothing is said to it: it may be anybody, and many.
                     if !full && socket.set_nonblocking(true).is_ok() && (unix || socket.set_tcp_nodelay(true).is_ok()) {
-                        self.open(at, socket, Role::Listener, unix, Phase::Shaking, source, None);
+                        self.open(at, socket, Role::Listener, unix, Phase::Shaking, source, None, None);
                     }
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
@@ -214,6 +191,7 @@ impl Server {
         phase: Phase,
         source: Option<IpAddr>,
         dialed: Option<Arc<str>>,
+        second_of: Option<Peer>,
     ) -> Option<usize> {
         let tls = self.shared.tls.lock().clone().filter(|_| !unix);
         let tls = match (tls, role) {
@@ -221,7 +199,8 @@ impl Server {
             (Some(tls), Role::Caller) => Some(tls.call().ok()?),
             (None, _) => None,
         };
-        let wire = Connection::new(role, self.hello.clone(), self.shared.limits.wire()).ok()?;
+        let features = if second_of.is_some() { super::SECOND } else { 0 };
+        let wire = Connection::new(role, Hello { features, ..self.hello.clone() }, self.shared.limits.wire()).ok()?;
         self.last_token += 1;
         let token = self.last_token;
         let connecting = phase == Phase::Connecting;
@@ -240,6 +219,7 @@ impl Server {
             hello: None,
             peer: None,
             address: None,
+            second_of,
             held: Vec::new(),
         };
         self.lines.insert(token, line);

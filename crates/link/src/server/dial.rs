@@ -3,12 +3,11 @@
 //! **Invariant.** An address is called once at a time, and after a failure not before its wait is over, whoever asks. Each failure doubles the
 //! wait, up to a bound; a part of it is chance, so that those who lost a node together do not come back together.
 
-use super::accept::tune;
 use super::line::Phase;
 use super::{MS, Server};
 use crate::address::Address;
-use crate::channel::{Peer, kind};
-use crate::error::Why;
+use crate::channel::{Channel, Left, Peer, Writer, kind};
+use crate::error::{SendError, Why};
 use crate::link::Command;
 use kumi_segments::Time;
 use kumi_wire::Role;
@@ -108,7 +107,7 @@ impl Server {
     fn begin(&mut self, at: Time, address: &Arc<str>) {
         let parsed = match Address::parse(address) {
             Ok(Address::Unix(path)) => {
-                let made = SockAddr::unix(&path).and_then(|a| self.call(at, &a, None, address));
+                let made = SockAddr::unix(&path).and_then(|a| self.call(at, &a, address));
                 return made.unwrap_or_else(|e| self.gave_up(at, address, &Why::socket(&e)));
             }
             Ok(tcp) => tcp,
@@ -152,7 +151,7 @@ impl Server {
     fn next_address(&mut self, at: Time, address: &Arc<str>, why: &Why) {
         let mut why = why.clone();
         while let Some(to) = self.dials.0.get_mut(address).and_then(|d| d.others.pop()) {
-            match self.call(at, &to.into(), Some(&to), address) {
+            match self.call(at, &to.into(), address) {
                 Ok(()) => return,
                 Err(e) => why = Why::socket(&e),
             }
@@ -160,21 +159,57 @@ impl Server {
         self.gave_up(at, address, &why);
     }
 
-    fn call(&mut self, at: Time, to: &SockAddr, tcp: Option<&SocketAddr>, address: &Arc<str>) -> io::Result<()> {
+    fn call(&mut self, at: Time, to: &SockAddr, address: &Arc<str>) -> io::Result<()> {
+        self.call_for(at, to, Some(address.clone()), None)
+    }
+
+    fn call_for(&mut self, at: Time, to: &SockAddr, dialed: Option<Arc<str>>, second_of: Option<Peer>) -> io::Result<()> {
         if self.lines.len() >= self.shared.limits.connections {
             return Err(io::Error::other("there are as many connections as may be"));
         }
         let socket = Socket::new(to.domain(), Type::STREAM, None)?;
-        debug_assert!(tcp.is_some() || to.domain() == Domain::UNIX);
         socket.set_nonblocking(true)?;
-        tune(&socket, tcp)?;
+        let unix = to.domain() == Domain::UNIX;
+        if !unix {
+            socket.set_tcp_nodelay(true)?;
+        }
         match socket.connect(to) {
             Ok(()) => {}
             Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => {}
             Err(e) => return Err(e),
         }
         let refused = || io::Error::other("the connection could not be taken into service");
-        self.open(at, socket, Role::Caller, tcp.is_none(), Phase::Connecting, None, Some(address.clone())).map(drop).ok_or_else(refused)
+        let made = self.open(at, socket, Role::Caller, unix, Phase::Connecting, None, dialed, second_of);
+        made.map(drop).ok_or_else(refused)
+    }
+
+    /// A second connection to this peer is wanted: it goes where the first one leads, or where the peer says that it is.
+    pub(super) fn connect_second(&mut self, at: Time, peer: &Peer) {
+        let line = self.lines.values().find(|l| l.phase == Phase::Open && l.peer.as_ref() == Some(peer));
+        let to = line.and_then(|l| match (&l.dialed, &l.address) {
+            (Some(_), _) => l.channel.peer_addr().ok(),
+            (None, Some(address)) => match Address::parse(address).ok()? {
+                Address::Unix(path) => SockAddr::unix(path).ok(),
+                // A name would have to be looked up.
+                tcp => tcp.literal()?.first().map(|a| (*a).into()),
+            },
+            (None, None) => None,
+        });
+        if to.is_none_or(|to| self.call_for(at, &to, None, Some(peer.clone())).is_err()) {
+            self.settle_second(peer, None);
+        }
+    }
+
+    /// The second connection is there, or there is none: what waits for it goes.
+    pub(super) fn settle_second(&mut self, peer: &Peer, channel: Option<Arc<Channel>>) {
+        let waiting = peer.set_bulk(channel.clone());
+        let Some(way) = channel.or_else(|| peer.channel()) else { return };
+        for w in waiting {
+            let sent = way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog);
+            if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
+                self.shared.tell(&way);
+            }
+        }
     }
 
     /// The socket is connected: the handshake begins.
@@ -183,10 +218,7 @@ impl Server {
         line.phase = Phase::Shaking;
         line.heard = at;
         let channel = line.channel.clone();
-        match channel.flush(&self.shared.registry) {
-            Ok(more) => self.wrote(&channel, more),
-            Err(why) => self.close(at, token, why),
-        }
+        self.write(at, &channel);
     }
 
     /// A connection to that address was not made, or did not get past its handshake.

@@ -3,6 +3,8 @@
 //! **Invariant.** A peer has one connection in use. Of two with the same life of it the one is kept that the node with the lower name made; both
 //! sides know that. Of two lives the later one waits aside, its gossip heard, until the earlier one's connection has ended or the
 //! cluster has it that the later one is the member: so a node that takes another's name gets nothing of it.
+//!
+//! A node that has large messages for a peer makes a second connection for these, which ends with the first one, as that does with it.
 
 use super::line::Phase;
 use super::{MS, Server};
@@ -36,6 +38,12 @@ impl Server {
         let Some(line) = self.lines.get(&token) else { return };
         let (source, dialed) = (line.source, line.dialed.clone());
         self.sources.left(source);
+        if line.phase == Phase::Bulk {
+            if let (Some(peer), channel) = (line.second_of.clone(), line.channel.clone()) {
+                self.settle_second(&peer, Some(channel));
+            }
+            return;
+        }
         let address = self.membership.me().address().clone();
         self.say(token, kind::ADDRESS, address.as_bytes());
         if let Some(address) = dialed {
@@ -67,6 +75,10 @@ impl Server {
         }
         if let Some(last) = self.seen.get(name).filter(|&&last| hello.incarnation < last) {
             return refused(code::STALE, format!("a later life of node {name} is known: {last}, not {}", hello.incarnation));
+        }
+        let own = self.lines.get(&token).and_then(|l| l.second_of.clone());
+        if own.is_some() || hello.features & super::SECOND != 0 {
+            return self.admit_second(at, token, own, hello);
         }
         let other = self.lines.iter().find(|(_, l)| l.phase == Phase::Open && l.name() == name).map(|(t, l)| (*t, l.incarnation()));
         let own_call = self.lines.get(&token).is_some_and(|l| l.dialed.is_some());
@@ -100,6 +112,25 @@ impl Server {
         };
         if let Some(line) = self.lines.get_mut(&token) {
             line.phase = phase;
+        }
+        Ok(())
+    }
+
+    /// A second connection: `own`, or the peer's. There must be a first one.
+    fn admit_second(&mut self, at: Time, token: usize, own: Option<Peer>, hello: &Hello) -> Result<(), Reason> {
+        let first = |l: &super::Line| l.phase == Phase::Open && l.name() == hello.name && l.incarnation() == hello.incarnation;
+        let peer = self.lines.values().find(|l| first(l)).and_then(|l| l.peer.clone());
+        let Some(peer) = peer.filter(|p| own.as_ref().is_none_or(|o| o == p)) else {
+            return Err(Reason { code: code::DUPLICATE, text: "a second connection without a first one".to_owned() });
+        };
+        let before = |l: &super::Line| l.phase == Phase::Bulk && l.name() == hello.name && l.second_of.is_some() == own.is_some();
+        let before: Vec<usize> = self.lines.iter().filter(|(_, l)| before(l)).map(|x| *x.0).collect();
+        for token in before {
+            self.close(at, token, Why::Replaced);
+        }
+        if let Some(line) = self.lines.get_mut(&token) {
+            line.phase = Phase::Bulk;
+            line.peer = Some(peer);
         }
         Ok(())
     }

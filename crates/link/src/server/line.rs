@@ -17,6 +17,8 @@ pub enum Phase {
     Aside,
     /// In use.
     Open,
+    /// The second one of a peer that has one in use: for large messages of the node that made it.
+    Bulk,
 }
 
 pub struct Line {
@@ -38,6 +40,8 @@ pub struct Line {
     pub peer: Option<Peer>,
     /// Where it says it is reached.
     pub address: Option<Arc<str>>,
+    /// It was made as the second one of this peer.
+    pub second_of: Option<Peer>,
     /// Messages that came while it stood aside.
     pub held: Vec<Message>,
 }

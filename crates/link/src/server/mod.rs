@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::channel::{Came, Channel, Left, kind};
 use crate::clock::now;
 use crate::codec;
-use crate::error::{LinkError, Why};
+use crate::error::{LinkError, Why, code};
 use crate::host::Host;
 use crate::link::{Command, Link, Shared};
 use crate::options::Options;
@@ -25,7 +25,7 @@ use kumi_segments::Time;
 use kumi_wire::{Hello, Lane, Message, Reason};
 use line::{Line, Phase};
 use mio::{Events, Poll, Token, Waker};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -39,6 +39,8 @@ const BUFFER: usize = 128 << 10;
 /// How often one connection is read before others have a turn.
 const READS: usize = 8;
 const MS: Time = 1_000_000;
+/// A feature in `Hello`: the connection is the second one between these nodes, for large messages of the caller.
+const SECOND: u64 = 1;
 
 struct Server {
     shared: Arc<Shared>,
@@ -46,7 +48,7 @@ struct Server {
     poll: Poll,
     hello: Hello,
     listeners: Vec<Listener>,
-    lines: HashMap<usize, Line>,
+    lines: BTreeMap<usize, Line>,
     last_token: usize,
     sources: Sources,
     membership: Membership,
@@ -59,6 +61,10 @@ struct Server {
     again: Vec<usize>,
     buffer: Vec<u8>,
     plain: Vec<u8>,
+    /// Messages of one read; empty between reads.
+    batch: Vec<Message>,
+    /// What is written to just now; empty otherwise. It takes turns with the shared list.
+    flushing: Vec<Arc<Channel>>,
     accept_at: Option<Time>,
     sweep_at: Time,
     random: Random,
@@ -133,8 +139,8 @@ impl Link {
             me: parking_lot::Mutex::new(me.clone()),
             members: parking_lot::Mutex::new(Arc::new([me])),
             peers: Default::default(),
-            dirty: Default::default(),
-            commands: Default::default(),
+            told: Default::default(),
+            has_told: AtomicBool::new(false),
             sleeping: AtomicBool::new(false),
             waker,
             registry,
@@ -151,7 +157,7 @@ impl Link {
             poll,
             hello,
             listeners,
-            lines: HashMap::new(),
+            lines: BTreeMap::new(),
             last_token: LINES,
             sources: Sources::default(),
             membership,
@@ -161,6 +167,8 @@ impl Link {
             again: Vec::new(),
             buffer: vec![0; BUFFER],
             plain: vec![0; if shared.tls.lock().is_some() { BUFFER } else { 0 }],
+            batch: Vec::new(),
+            flushing: Vec::new(),
             accept_at: None,
             sweep_at: 0,
             random,
@@ -205,10 +213,12 @@ impl Server {
                     token => self.ready(at, token, e.is_readable(), e.is_writable(), e.is_read_closed() || e.is_error()),
                 }
             }
-            let commands = std::mem::take(&mut *self.shared.commands.lock());
+            let told = self.shared.has_told.load(Ordering::Acquire);
+            let commands = if told { std::mem::take(&mut self.shared.told.lock().commands) } else { Vec::new() };
             for command in commands {
                 match command {
                     Command::Connect(peer) => self.connect(at, &peer),
+                    Command::Bulk(peer) => self.connect_second(at, &peer),
                     Command::Found(address, found) => self.found(at, address, found),
                 }
             }
@@ -222,7 +232,10 @@ impl Server {
     /// How long to sleep. From here on whoever tells this thread something wakes it.
     fn timeout(&mut self) -> Option<Duration> {
         self.shared.sleeping.store(true, Ordering::SeqCst);
-        let told = !self.shared.dirty.lock().is_empty() || !self.shared.commands.lock().is_empty();
+        let told = {
+            let told = self.shared.told.lock();
+            !told.dirty.is_empty() || !told.commands.is_empty()
+        };
         if told || !self.again.is_empty() || self.shared.stopping.load(Ordering::SeqCst) {
             self.shared.sleeping.store(false, Ordering::SeqCst);
             return Some(Duration::ZERO);
@@ -267,67 +280,69 @@ impl Server {
             }
         }
         if writable {
-            match channel.flush(&self.shared.registry) {
-                Ok(more) => self.wrote(&channel, more),
-                Err(why) => return self.close(at, token, why),
-            }
+            self.write(at, &channel);
         }
         if readable || ends {
             self.read(at, token, &channel, ends);
         }
     }
 
-    fn wrote(&mut self, channel: &Arc<Channel>, more: bool) {
-        if more {
-            self.shared.dirty.lock().push(channel.clone());
-        }
-        let peer = self.lines.get(&channel.token).and_then(|l| l.peer.clone());
-        if let Some(peer) = peer.filter(|_| channel.has_drained(self.shared.limits.backlog)) {
-            self.host.drained(&peer);
+    fn write(&mut self, at: Time, channel: &Arc<Channel>) {
+        match channel.flush(&self.shared.registry, self.shared.limits.backlog) {
+            Ok(wrote) => {
+                if wrote.more {
+                    self.shared.tell(channel);
+                }
+                if wrote.drained {
+                    if let Some(peer) = self.lines.get(&channel.token).and_then(|l| l.peer.clone()) {
+                        self.host.drained(&peer);
+                    }
+                }
+            }
+            Err(why) => self.close(at, channel.token, why),
         }
     }
 
     fn read(&mut self, at: Time, token: usize, channel: &Arc<Channel>, ends: bool) {
-        let mut batch = Vec::new();
-        for turn in 0..READS {
+        let second = self.lines.get(&token).is_some_and(|l| l.phase == Phase::Bulk);
+        // Small messages are not kept waiting by large ones.
+        for _ in 0..if second { 1 } else { READS } {
+            let mut batch = std::mem::take(&mut self.batch);
             let came = channel.read(&mut self.buffer, &mut self.plain, &mut batch);
-            if let Some(line) = self.lines.get_mut(&token) {
-                line.heard = at;
-                line.deadline = None;
-            }
-            let broken = match &came {
-                Ok((_, left)) => {
-                    self.after(*left, channel);
-                    None
+            let shaking = match self.lines.get_mut(&token) {
+                Some(line) => {
+                    line.heard = at;
+                    line.deadline = None;
+                    line.phase == Phase::Shaking
                 }
-                Err(why) => Some(why.clone()),
+                None => return,
             };
-            self.greet(at, token);
+            if let Ok((_, left)) = &came {
+                self.after(*left, channel);
+            }
+            if shaking {
+                self.greet(at, token);
+            }
             for message in batch.drain(..) {
                 self.take(at, token, message);
             }
+            self.batch = batch;
             self.flush(at);
-            if let Some(why) = broken.or_else(|| channel.ended()) {
-                return self.close(at, token, why);
-            }
             match came {
+                Err(why) => return self.close(at, token, why),
                 Ok((Came::End, _)) => return self.close(at, token, Why::Closed),
-                Ok((Came::More, _)) if turn + 1 < READS => {}
-                Ok((Came::More, _)) => self.again.push(token),
                 // After its last bytes there is still its end to be read.
-                _ if ends && turn + 1 < READS && self.lines.contains_key(&token) => {}
-                _ if ends && self.lines.contains_key(&token) => self.again.push(token),
-                _ => return,
-            }
-            if !self.lines.contains_key(&token) {
-                return;
+                Ok((Came::All, _)) if !ends => return,
+                Ok(_) if !self.lines.contains_key(&token) => return,
+                Ok(_) => {}
             }
         }
+        self.again.push(token);
     }
 
     fn after(&self, left: Left, channel: &Arc<Channel>) {
         if left == Left::Tell {
-            self.shared.dirty.lock().push(channel.clone());
+            self.shared.tell(channel);
         }
     }
 
@@ -377,13 +392,20 @@ impl Server {
 
     /// Writes what this thread was told to write.
     fn flush(&mut self, at: Time) {
-        let told = std::mem::take(&mut *self.shared.dirty.lock());
-        for channel in told {
-            match channel.flush(&self.shared.registry) {
-                Ok(more) => self.wrote(&channel, more),
-                Err(why) => self.close(at, channel.token, why),
-            }
+        if !self.shared.has_told.load(Ordering::Acquire) {
+            return;
         }
+        let mut told = std::mem::take(&mut self.flushing);
+        {
+            let mut shared = self.shared.told.lock();
+            std::mem::swap(&mut shared.dirty, &mut told);
+            // What is told from here on is told after this.
+            self.shared.has_told.store(!shared.commands.is_empty(), Ordering::Release);
+        }
+        for channel in told.drain(..) {
+            self.write(at, &channel);
+        }
+        self.flushing = told;
     }
 
     /// Ends a connection, and says why.
@@ -407,9 +429,17 @@ impl Server {
                 self.dial_failed(at, address, &why);
             }
         }
+        if line.second_of.is_some() || line.phase == Phase::Bulk {
+            return self.second_closed(at, &line, &why);
+        }
         match line.peer.as_ref().filter(|_| line.phase == Phase::Open) {
             Some(peer) => {
                 peer.set_channel(None, 0);
+                let belongs = |l: &Line| l.second_of.as_ref().or(l.peer.as_ref()) == Some(peer);
+                let seconds: Vec<usize> = self.lines.iter().filter(|(_, l)| belongs(l)).map(|x| *x.0).collect();
+                for token in seconds {
+                    self.close(at, token, Why::Replaced);
+                }
                 self.host.disconnected(peer, &why);
                 if !why.is_orderly() {
                     self.membership.connection_lost(at, peer.name());
@@ -423,6 +453,20 @@ impl Server {
         }
     }
 
+    /// A second connection is over. What this node sent on it may be lost: the first one ends with it, and all is said again. One that was
+    /// not made leaves its messages to the first one. The peer's is the peer's affair.
+    fn second_closed(&mut self, at: Time, line: &Line, why: &Why) {
+        let Some(peer) = &line.second_of else { return };
+        if line.phase < Phase::Bulk {
+            return self.settle_second(peer, None);
+        }
+        let first = self.lines.iter().find(|(_, l)| l.phase == Phase::Open && l.peer.as_ref() == Some(peer)).map(|x| *x.0);
+        if let Some(first) = first.filter(|_| !why.is_orderly()) {
+            let text = format!("the connection for large messages has ended: {why}");
+            self.refuse(at, first, Reason { code: code::SECOND, text });
+        }
+    }
+
     /// The end: goodbye to all.
     fn finish(&mut self) {
         let at = now();
@@ -431,14 +475,14 @@ impl Server {
         let reason = Reason { code: kumi_wire::code::DONE, text: format!("node {} stops", self.hello.name) };
         let channels: Vec<Arc<Channel>> = self.lines.values().map(|l| l.channel.clone()).collect();
         for c in &channels {
-            let _ = c.flush(&self.shared.registry);
+            let _ = c.flush(&self.shared.registry, 0);
             c.goodbye(&reason);
         }
         // Whoever reads has a moment for it.
         for _ in 0..50 {
             let mut more = false;
             for c in &channels {
-                more |= c.flush(&self.shared.registry).is_ok() && c.has_output();
+                more |= c.flush(&self.shared.registry, 0).is_ok() && c.has_output();
             }
             if !more {
                 break;
@@ -450,7 +494,6 @@ impl Server {
             self.close(at, token, Why::Here(reason.clone()));
         }
         self.listeners.clear();
-        self.shared.dirty.lock().clear();
-        self.shared.commands.lock().clear();
+        *self.shared.told.lock() = Default::default();
     }
 }
