@@ -6,8 +6,11 @@
 //! One thread reads all sockets and calls the host. Any thread sends, and writes to the socket itself where nothing else waits. So a
 //! request and its answer cost a wake-up on each side, and nothing more.
 //!
-//! **Invariant.** Between two nodes one connection is used at a time. What is sent on it arrives, or it ends and the host is told: whoever
-//! needs an answer says so again on the next one. No byte from outside makes the thread panic, wait or hold more than [`Limits`] says.
+//! Messages above 16 KB go on a second connection, which their sender makes when it has the first of them. So a small message waits behind a
+//! large one in no buffer, the system's included.
+//!
+//! **Invariant.** Between two nodes one connection is used at a time, and the second ones belong to it. What is sent on it arrives, or it
+//! ends and the host is told: whoever needs an answer says so again on the next one. No byte from outside makes the thread panic, wait or hold more than [`Limits`] says.
 //!
 //! ```
 //! use bytes::Bytes;

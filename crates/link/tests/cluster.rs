@@ -195,6 +195,46 @@ fn a_second_node_of_one_name_hears_of_it_and_takes_nothing() {
 }
 
 #[test]
+fn who_is_sent_away_does_not_come_again_at_once() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let join = vec![east.address()];
+    drop(Node1::start(Options { incarnation: 2000, join: join.clone(), ..Options::new("west") }));
+    let late = Node1::start(Options { incarnation: 1000, join, ..Options::new("west") });
+    late.host.expect("later life");
+    std::thread::sleep(Duration::from_secs(2));
+    let tries = east.host.events.lock().unwrap().iter().filter(|e| e.starts_with("refused west")).count();
+    assert!((1..30).contains(&tries), "{tries} attempts in two seconds");
+}
+
+#[test]
+fn a_connection_for_large_messages_that_breaks_loses_nothing() {
+    let _dog = watchdog(120);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let at = format!("127.0.0.1:{port}");
+    let cutter = cutter::Cutter::before(&at);
+    let east = Node1::start(Options { listen: vec![at], advertise: Some(cutter.address.clone()), ..Options::new("east") });
+    // The lower name calls: all its connections go through the cutter.
+    let west = Node1::start(Options { join: vec![cutter.address.clone()], ..Options::new("a-west") });
+    west.members(2);
+    let value = |i: u32| Bytes::from([&i.to_be_bytes()[..], &vec![7; 1 << 20]].concat());
+    for round in 0..8 {
+        let asks: Vec<_> = (0..8).map(|i| west.ask("east", put("big", value(round * 8 + i)), None)).collect();
+        std::thread::sleep(Duration::from_millis(5));
+        cutter.cut_one();
+        for a in asks {
+            let done = a.recv_timeout(Duration::from_secs(20)).expect("an answer");
+            assert!(matches!(done, Ok(Done::Stored(Some(_)))), "{done:?}");
+        }
+    }
+    let mut all: Vec<u32> = (0..64).map(|_| u32::from_be_bytes(west.take("east", "big")[..4].try_into().unwrap())).collect();
+    all.sort_unstable();
+    assert!(all.into_iter().eq(0..64), "each once");
+    west.host.expect("disconnected east");
+    drop(east);
+}
+
+#[test]
 fn unix_sockets_serve_and_stale_ones_are_replaced() {
     let _dog = watchdog(60);
     let dir = std::env::temp_dir().join(format!("kumi-link-{}", std::process::id()));
@@ -276,6 +316,13 @@ mod cutter {
                 }
             });
             Cutter { address: here, streams }
+        }
+
+        /// The connection that was made last.
+        pub fn cut_one(&self) {
+            if let Some(s) = self.streams.lock().unwrap().pop() {
+                let _ = s.shutdown(Shutdown::Both);
+            }
         }
 
         pub fn cut(&self) {

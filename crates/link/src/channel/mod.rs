@@ -285,6 +285,13 @@ impl Channel {
         s.wire.goodbye(reason.code, reason.text.clone());
     }
 
+    /// The serving thread, once told, closes it for this reason.
+    pub fn fail(&self, why: Why) {
+        let mut s = self.state.lock();
+        s.fail(why);
+        s.dirty = true;
+    }
+
     /// Whether something waits to be written.
     pub fn has_output(&self) -> bool {
         let mut s = self.state.lock();
@@ -382,8 +389,12 @@ impl State {
                         self.waiting[lane].push_front(w);
                         break;
                     }
-                    _ => {
+                    sent => {
                         any = true;
+                        if let Err(e) = sent {
+                            // It was taken before it could be known.
+                            self.fail(Why::Here(Reason { code: kumi_wire::code::LIMIT, text: e.to_string() }));
+                        }
                         self.waiting_bytes -= w.payload.len() + size_of::<Waiting>();
                     }
                 }

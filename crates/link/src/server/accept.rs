@@ -216,6 +216,7 @@ impl Server {
             used: at,
             source,
             dialed,
+            failures: 0,
             hello: None,
             peer: None,
             address: None,

@@ -10,7 +10,7 @@ use crate::channel::{Channel, Left, Peer, Writer, kind};
 use crate::error::{SendError, Why};
 use crate::link::Command;
 use kumi_segments::Time;
-use kumi_wire::Role;
+use kumi_wire::{Reason, Role};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -205,9 +205,14 @@ impl Server {
         let waiting = peer.set_bulk(channel.clone());
         let Some(way) = channel.or_else(|| peer.channel()) else { return };
         for w in waiting {
-            let sent = way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog);
-            if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
-                self.shared.tell(&way);
+            match way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog) {
+                Ok(Left::Nothing) => {}
+                Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(&way),
+                // Its sender was told that it will arrive or the connection end.
+                Err(e) => {
+                    way.fail(Why::Here(Reason { code: kumi_wire::code::LIMIT, text: e.to_string() }));
+                    self.shared.tell(&way);
+                }
             }
         }
     }
@@ -247,10 +252,22 @@ impl Server {
         dial.others.clear();
     }
 
+    /// It got past it, but ended soon: that counts as a failure, so that who is sent away does not come again at once.
+    pub(super) fn ended_soon(&mut self, at: Time, address: &Arc<str>, failures: u32) {
+        if self.dials.0.len() < MOST {
+            let new = || Dial { failures, state: State::Runs, others: Vec::new(), packets: VecDeque::new(), wanted: None };
+            self.dials.0.entry(address.clone()).or_insert_with(new);
+            self.wait(at, address);
+        }
+    }
+
     /// It got past it: what waited for it goes.
     pub(super) fn dial_done(&mut self, at: Time, token: usize, address: &Arc<str>) {
         self.routes.insert(address.clone(), token);
         let Some(dial) = self.dials.0.remove(address) else { return };
+        if let Some(line) = self.lines.get_mut(&token) {
+            line.failures = dial.failures;
+        }
         for (since, packet) in dial.packets {
             if at.saturating_sub(since) < FRESH {
                 self.say(token, kind::GOSSIP, &packet);

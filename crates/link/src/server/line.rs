@@ -35,6 +35,8 @@ pub struct Line {
     pub source: Option<IpAddr>,
     /// The address that was called.
     pub dialed: Option<Arc<str>>,
+    /// How often that had failed before.
+    pub failures: u32,
     /// Who it says it is.
     pub hello: Option<kumi_wire::Hello>,
     pub peer: Option<Peer>,

@@ -39,6 +39,8 @@ const BUFFER: usize = 128 << 10;
 /// How often one connection is read before others have a turn.
 const READS: usize = 8;
 const MS: Time = 1_000_000;
+/// A connection that ended within so long was of no use.
+const SOON: Time = 1000 * MS;
 /// A feature in `Hello`: the connection is the second one between these nodes, for large messages of the caller.
 const SECOND: u64 = 1;
 
@@ -427,6 +429,8 @@ impl Server {
         if let Some(address) = &line.dialed {
             if line.phase < Phase::Aside {
                 self.dial_failed(at, address, &why);
+            } else if at.saturating_sub(line.since) < SOON {
+                self.ended_soon(at, address, line.failures);
             }
         }
         if line.second_of.is_some() || line.phase == Phase::Bulk {
