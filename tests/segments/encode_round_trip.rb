@@ -100,6 +100,9 @@ p versions[Version.new("a")], versions[Version.new("B")][0].include?(Version.new
 versions = trip({ Version.new("A") => { Version.new("d") => 1 } }, true)
 p versions[Version.new("a")][Version.new("D")], versions.frozen?, versions[Version.new("a")].frozen?
 
+times = trip({ Time.at(5) => 1, Time.at(1/3r) => { Time.at(6).utc => 2 } })
+p times[Time.at(5)], times[Time.at(1/3r)][Time.at(6)], trip(Set[Time.at(7)]).include?(Time.at(7)), times == { Time.at(5) => 1, Time.at(1/3r) => { Time.at(6) => 2 } }
+
 # What is referred to twice arrives twice.
 shared = ["s"]
 a, b = trip([shared, shared])

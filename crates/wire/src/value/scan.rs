@@ -40,6 +40,7 @@ pub struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
+    #[inline(always)]
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -54,14 +55,18 @@ impl<'a> Scan<'a> {
         Ok(taken)
     }
 
-    #[inline]
+    #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
-        let mut out = [0; N];
-        out.copy_from_slice(self.take(N)?);
-        Ok(out)
+        match self.bytes[self.at..].first_chunk() {
+            Some(all) => {
+                self.at += N;
+                Ok(*all)
+            }
+            None => Err(WireError::malformed("a value that is cut off", self.at)),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn byte(&mut self) -> Result<u8, WireError> {
         Ok(self.array::<1>()?[0])
     }

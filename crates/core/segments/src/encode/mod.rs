@@ -73,10 +73,12 @@ impl Default for Symbols {
 
 /// The bytes of a value.
 ///
+/// It is not called away: who has much to do uses the natives.
+///
 /// # Errors
-/// `NotTransferable` where a part can't travel. [`Exit::Again`] when the native is called away.
+/// `NotTransferable` where a part can't travel.
 pub fn encode(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
-    match write::write(cx, v)? {
+    match write::write(cx, v, None)? {
         write::Written::Bytes(bytes) => Ok(bytes),
         write::Written::Unread(_) => Err(not_transferable(cx, "a record of a stream whose fields were not read")),
     }
@@ -85,7 +87,7 @@ pub fn encode(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
 /// The value of bytes that came from somewhere; with `freeze` deeply frozen.
 ///
 /// # Errors
-/// `Malformed` for bytes that are no value. [`Exit::Again`] when the native is called away.
+/// `Malformed` for bytes that are no value.
 pub fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
     decode_from(cx, bytes, freeze, &mut Symbols::default())
 }
@@ -95,14 +97,14 @@ pub fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
 /// # Errors
 /// As [`decode`], and `Malformed` where there would be more new symbols than it may make.
 pub fn decode_from(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> R {
-    let read = counted(cx, bytes, freeze, symbols)?;
+    let read = counted(cx, bytes, freeze, symbols, None)?;
     if read.rehash.is_empty() { Ok(read.value) } else { Err(malformed(cx, "a Hash with keys whose class has a hash of its own")) }
 }
 
 /// Symbols count once, however often the native begins anew.
-fn counted(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> Result<read::Read, Exit> {
+fn counted(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols, patience: Option<Patience>) -> Result<read::Read, Exit> {
     let mut now = *symbols;
-    let read = read::read(cx, bytes, freeze, &mut now);
+    let read = read::read(cx, bytes, freeze, &mut now, patience);
     if !matches!(read, Err(Exit::Again)) {
         *symbols = now;
     }
@@ -111,7 +113,8 @@ fn counted(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> Re
 
 /// `__seg_encode(value)`: the bytes as a binary String. Records of streams that were not read are read first, by Ruby.
 fn native_encode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    match write::write(cx, a[0])? {
+    let patience = Some(cx.patience());
+    match write::write(cx, a[0], patience)? {
         write::Written::Bytes(bytes) => {
             cx.check_size(bytes.len())?;
             Ok(cx.str_vec(bytes, EncIndex::BINARY))
@@ -127,7 +130,8 @@ fn native_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(most) => Symbols::bounded(most.as_fix().map_or(0, |n| n.max(0) as usize)),
         None => Symbols::default(),
     };
-    let read = counted(cx, bytes.bytes(), a[1].truthy(), &mut symbols)?;
+    let patience = Some(cx.patience());
+    let read = counted(cx, bytes.bytes(), a[1].truthy(), &mut symbols, patience)?;
     if read.rehash.is_empty() {
         return Ok(read.value);
     }

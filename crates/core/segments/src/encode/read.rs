@@ -73,13 +73,12 @@ pub struct Read {
 }
 
 /// The value of `bytes`.
-pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> Result<Read, Exit> {
+pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols, mut patience: Option<Patience>) -> Result<Read, Exit> {
     let limits = super::limits();
     let reader = match Reader::new(bytes, &limits) {
         Ok(reader) => reader,
         Err(e) => return Err(wrong(cx, &e)),
     };
-    let mut patience = cx.patience();
     let mut decoder = Decoder {
         made: (0..reader.names().len()).map(|_| None).collect(),
         reader,
@@ -105,9 +104,11 @@ fn wrong(cx: &mut Cx, e: &WireError) -> Exit {
 }
 
 impl<'a> Decoder<'a, '_> {
-    fn all(&mut self, cx: &mut Cx, patience: &mut Patience) -> R {
+    fn all(&mut self, cx: &mut Cx, patience: &mut Option<Patience>) -> R {
         loop {
-            patience.step(cx)?;
+            if let Some(patience) = patience {
+                patience.step(cx)?;
+            }
             if let Some(top) = self.open.last_mut() {
                 if top.left == 0 {
                     let v = self.close(cx)?;
@@ -425,11 +426,22 @@ fn put(cx: &mut Cx, h: Gc<HashObj>, key: Value, v: Value) -> Result<bool, Exit> 
     match cx.hash_put(h, key, v) {
         Ok(()) => Ok(false),
         Err(Exit::Miss) => {
-            let anywhere = cx.identity_hash(key);
-            cx.hash_push(h, anywhere, key, v).map(|()| true)
+            let known = time_hash(cx, key);
+            let place = known.unwrap_or_else(|| cx.identity_hash(key));
+            cx.hash_push(h, place, key, v).map(|()| known.is_none())
         }
         Err(e) => Err(e),
     }
+}
+
+/// Where a Time belongs, unless a program has redefined its `hash`.
+fn time_hash(cx: &mut Cx, key: Value) -> Option<u64> {
+    if key.header()?.class() != cx.k.time.val() {
+        return None;
+    }
+    let i = cx.find_method(cx.k.time, sym::HASH);
+    let hash = if i == NO_METHOD { None } else { cx.method(i).native }?;
+    hash(cx, key, &[]).ok()?.as_fix().map(|n| kumi_vm::hash_key::spread(n as u64))
 }
 
 fn encoding(cx: &mut Cx, name: &str) -> Result<EncIndex, Exit> {

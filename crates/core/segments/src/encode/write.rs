@@ -51,7 +51,8 @@ struct Encoder<'a> {
     open: Vec<Open>,
     /// The open ones' bits, once they are [`FEW`].
     inside: FxHashSet<u64>,
-    patience: Patience,
+    /// `None`: it is not called away.
+    patience: Option<Patience>,
     /// By the bits of their cells.
     known: FxHashMap<u64, Known>,
     classes: Vec<Class>,
@@ -78,14 +79,14 @@ impl From<Exit> for Stop {
 }
 
 /// The bytes of `v`.
-pub fn write(cx: &mut Cx, v: Value) -> Result<Written, Exit> {
+pub fn write(cx: &mut Cx, v: Value, patience: Option<Patience>) -> Result<Written, Exit> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder {
         out: Writer::new(&mut bytes),
         values: Vec::new(),
         open: Vec::new(),
         inside: FxHashSet::default(),
-        patience: cx.patience(),
+        patience,
         known: FxHashMap::default(),
         classes: Vec::new(),
         last: (0, 0, 0, 0),
@@ -147,7 +148,9 @@ impl Encoder<'_> {
     /// Writes a value that has no parts and nothing special. False: it is another one, and nothing was written.
     #[inline(always)]
     fn plain(&mut self, cx: &mut Cx, v: Value) -> Result<bool, Stop> {
-        self.patience.step(cx)?;
+        if let Some(patience) = &mut self.patience {
+            patience.step(cx)?;
+        }
         if v.is_fix() {
             self.out.int(v.fix_val());
         } else if v.is_sym() {
