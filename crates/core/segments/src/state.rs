@@ -240,7 +240,8 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key_class = cx.arg_class(a, 0)?;
     let seed = cx.hash_seed;
     let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
-    let node = Node::new(seed, incarnation, NodeOptions::default());
+    let mut node = Node::new(seed, incarnation, NodeOptions::default());
+    node.weigh(|c: &Cell| size_of::<Cell>() + c.bytes().map_or(0, |b| b.len()));
     let inner = Inner {
         node,
         anchors: SecondaryMap::new(),
