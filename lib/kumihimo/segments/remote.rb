@@ -88,6 +88,8 @@ module Kumihimo
             warn "#{error.full_message(highlight: $stderr.tty?)}"
           end
         end
+      rescue NotConnected
+        # This node has left.
       end
     end
     private_constant :Members
