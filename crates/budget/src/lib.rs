@@ -11,7 +11,9 @@
 //! garbage in the way, which a native that runs cannot collect.
 //!
 //! Growing costs nothing for this: small growth is told to nobody, and a large piece costs more than to be counted.
-//! Memory is the process's: these counts are no runtime's state. Every function may be called from any thread.
+//! Memory is the process's, and its limits are what the machine gives. Each runtime has an [`Account`] with a limit of its own beside them: "in use",
+//! "limit" and "bound" are those of the account that the calling thread is charged to, the process's where there is none. Every function may
+//! be called from any thread.
 //!
 //! ```
 //! use kumi_budget::{Catcher, NoRoom, ask, set_limit};
@@ -26,35 +28,29 @@
 
 #![deny(missing_docs)]
 
+mod account;
 mod group;
 mod grow;
 mod reserve;
 
+pub use account::{Account, Charged};
 pub use group::{set_group, watch};
 pub use grow::Grow;
 pub use reserve::{hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
 
+use account::{PROCESS, current};
 use group::is_crowded;
 use reserve::system_has;
 
 use std::any::Any;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// From how many bytes on a piece of memory is counted, and may be refused.
 pub const LARGE: usize = 64 << 10;
 
 /// See [`is_beyond`].
 const MIDDLING: usize = 4 << 20;
-
-/// Bytes in large pieces.
-static PIECES: AtomicUsize = AtomicUsize::new(0);
-/// Bytes in blocks of cells.
-static BLOCKS: AtomicUsize = AtomicUsize::new(0);
-/// What else lives, as the last collection saw it.
-static REST: AtomicUsize = AtomicUsize::new(0);
-static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static BOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// What a refusal unwinds with: the payload of the panic.
 pub struct NoRoom;
@@ -69,56 +65,69 @@ thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets the limit (what may live) and the bound (what there may be at all), in bytes. A bound below the limit counts as the limit.
+/// Sets the process's limit (what may live) and bound (what there may be at all), in bytes. A bound below the limit counts as the limit.
 pub fn set_limit(limit: usize, bound: usize) {
-    LIMIT.store(limit, Relaxed);
-    BOUND.store(bound.max(limit), Relaxed);
+    PROCESS.limit.store(limit, Relaxed);
+    PROCESS.bound.store(bound.max(limit), Relaxed);
+}
+fn signed(bytes: usize) -> isize {
+    isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 /// A large piece of memory came (and went) from the allocator. For the process's allocator.
 #[inline]
 pub fn came(bytes: usize) {
-    PIECES.fetch_add(bytes, Relaxed);
+    account::pieces(signed(bytes));
 }
 /// See [`came`].
 #[inline]
 pub fn went(bytes: usize) {
-    PIECES.fetch_sub(bytes, Relaxed);
+    account::pieces(-signed(bytes));
 }
 /// A block of cells came, of so many bytes.
 pub fn block_came(bytes: usize) {
-    BLOCKS.fetch_add(bytes, Relaxed);
+    account::blocks(signed(bytes));
 }
 /// A block of cells went, of so many bytes.
 pub fn block_went(bytes: usize) {
-    BLOCKS.fetch_sub(bytes, Relaxed);
+    account::blocks(-signed(bytes));
+}
+/// A stack's pages grew from so many bytes to so many.
+pub fn stack_resized(from: usize, to: usize) {
+    account::stacks(signed(to) - signed(from));
+}
+/// Bytes in stacks that have pages of their own.
+pub fn in_stacks() -> usize {
+    current().in_stacks()
 }
 /// A collection found so many bytes alive: what is counted nowhere else is the rest.
 pub fn lives(bytes: usize) {
-    REST.store(bytes.saturating_sub(counted()), Relaxed);
-}
-fn counted() -> usize {
-    // Pieces of an allocator that does not count may be told as gone.
-    (PIECES.load(Relaxed) as isize).max(0) as usize + BLOCKS.load(Relaxed)
+    current().lives(bytes);
 }
 /// Bytes in use: what is counted, and what the last collection saw beside it.
 pub fn used() -> usize {
-    counted() + REST.load(Relaxed)
+    current().used()
 }
-/// Is there room for `bytes` more below the limit?
+/// Is there room for `bytes` more below the limit, and below the process's bound?
 pub fn fits(bytes: usize) -> bool {
-    bytes < LARGE || used().saturating_add(bytes) <= LIMIT.load(Relaxed) && system_has(bytes) && group::has(bytes)
+    let a = current();
+    bytes < LARGE
+        || a.used().saturating_add(bytes) <= a.limit.load(Relaxed) && is_within(bytes, &PROCESS) && system_has(bytes) && group::has(bytes)
 }
 /// Is less than half of the limit in use, by libraries too?
 pub fn is_half_free() -> bool {
-    used().max(group::resident()) < LIMIT.load(Relaxed) / 2
+    let a = current();
+    a.used() < a.limit.load(Relaxed) / 2 && group::resident() < PROCESS.limit.load(Relaxed) / 2
 }
-/// Do `bytes` more stay below the bound?
+fn is_within(bytes: usize, a: &Account) -> bool {
+    a.used().saturating_add(bytes) <= a.bound.load(Relaxed)
+}
+/// Do `bytes` more stay below the bounds?
 fn is_bounded(bytes: usize) -> bool {
-    used().saturating_add(bytes) <= BOUND.load(Relaxed)
+    is_within(bytes, current()) && is_within(bytes, &PROCESS)
 }
 /// Is more taken than may be, by what is refused nowhere (cells, small pieces)? Who makes many of them looks at times.
 pub fn is_over() -> bool {
-    is_pressed() || used() > BOUND.load(Relaxed) || is_crowded()
+    is_pressed() || !is_bounded(0) || is_crowded()
 }
 /// May this thread be refused memory just now?
 fn is_caught() -> bool {
@@ -209,7 +218,7 @@ pub fn asking<T>(f: impl FnOnce() -> T) -> T {
 /// Is a large piece beyond the bound? Then the process's allocator does not even try. What the runtime itself takes for its
 /// tables is seldom above 4 MB, and gets some more.
 pub fn is_beyond(bytes: usize) -> bool {
-    let more = if bytes < MIDDLING { MIDDLING + BOUND.load(Relaxed) / 16 } else { 0 };
+    let more = if bytes < MIDDLING { MIDDLING + current().bound.load(Relaxed) / 16 } else { 0 };
     !is_bounded(bytes.saturating_sub(more)) && may_refuse()
 }
 /// May the allocator answer with null to a large request? It notes that it does.

@@ -25,7 +25,6 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::failure::Failure;
 use crate::fill::{Pushed, Work};
-use crate::fork;
 use crate::list::List;
 use crate::policy::{Pacer, Policy, Speed};
 use crate::registry::{Registry, Shared};
@@ -161,7 +160,7 @@ impl State {
     }
 
     fn job_is_out(&self) -> bool {
-        self.job == fork::generation()
+        self.job == self.context.shared.gate.generation()
     }
 
     fn ticket(&self) -> Ticket {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use crate::fork::Gate;
 use crate::policy::admission::Admission;
 
 /// Where producers get the time from. Tests inject their own.
@@ -111,6 +112,7 @@ pub(crate) struct Shared {
     pub admission: Admission,
     pub counters: Counters,
     pub meter: Arc<Meter>,
+    pub gate: Gate,
 }
 
 impl Shared {
@@ -133,7 +135,6 @@ impl Registry {
 
     /// A registry with its own clock.
     pub fn with_clock(pool: Option<Pool>, clock: Clock) -> Registry {
-        crate::fork::watch();
         Registry {
             shared: Arc::new(Shared {
                 clock,
@@ -141,8 +142,23 @@ impl Registry {
                 admission: Admission::new(),
                 counters: Counters::default(),
                 meter: Arc::new(Meter::default()),
+                gate: Gate::default(),
             }),
         }
+    }
+
+    /// The process is about to fork: waits until no pool thread is inside a document of this registry; none begins until
+    /// [`after_fork`](Self::after_fork), or [`in_child`](Self::in_child) in the child. Without this a child may use no document.
+    pub fn before_fork(&self) {
+        self.shared.gate.before_fork();
+    }
+    /// In the parent: the process has forked, or could not.
+    pub fn after_fork(&self) {
+        self.shared.gate.after_fork();
+    }
+    /// In the child: it has no pool thread, and documents are as they were.
+    pub fn in_child(&self) {
+        self.shared.gate.in_child();
     }
 
     /// What was done and what is alive.

@@ -85,7 +85,7 @@ impl BlockingJob {
 
 impl Drop for BlockingJob {
     fn drop(&mut self) {
-        let _inside = crate::fork::enter();
+        let _inside = self.producer.shared.gate.enter();
         self.producer.job_done();
     }
 }

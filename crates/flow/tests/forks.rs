@@ -48,7 +48,14 @@ fn documents_are_at_rest_while_the_process_forks() {
             assert_eq!(next(&mut cursor).unwrap(), Some(i.to_string()));
         }
         // SAFETY: the child reads its document and ends, without returning to the test's other threads' affairs.
+        registry.before_fork();
+        // SAFETY: as above.
         let child = unsafe { libc::fork() };
+        if child == 0 {
+            registry.in_child()
+        } else {
+            registry.after_fork()
+        }
         let rest = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| all(&mut cursor) == numbers("", read..ROWS)));
         let right = matches!(rest, Ok(true));
         if child == 0 {

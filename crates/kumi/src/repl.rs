@@ -202,10 +202,11 @@ fn history_file() -> Option<PathBuf> {
 /// The loop; the exit status.
 pub fn run(s: Settings) -> i32 {
     // As in `run.rs`.
-    let mut cx = match assemble(kumi_vm::Options { verbose: s.verbose.into(), ..Default::default() }).map(ManuallyDrop::new) {
+    let mut cx = match assemble(kumi_vm::Options { signals: true, verbose: s.verbose.into(), ..Default::default() }).map(ManuallyDrop::new)
+    {
         Ok(cx) => cx,
         Err(m) => {
-            eprintln!("kumi: the prelude does not load: {m}");
+            eprintln!("kumi: the runtime does not start: {m}");
             return 70;
         }
     };

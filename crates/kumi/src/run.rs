@@ -25,6 +25,7 @@ struct Script {
 /// The runtime's own settings, as far as they are known before a program is read.
 fn runtime_options(s: &Settings) -> kumi_vm::Options {
     let mut o = kumi_vm::Options {
+        signals: true,
         verbose: s.verbose.into(),
         debug: s.debug.into(),
         frozen_strings: s.frozen_strings == Some(true),
@@ -60,7 +61,7 @@ pub fn run(mut s: Settings) -> i32 {
     let mut cx = match assemble(options).map(ManuallyDrop::new) {
         Ok(cx) => cx,
         Err(m) => {
-            eprintln!("kumi: the prelude does not load: {m}");
+            eprintln!("kumi: the runtime does not start: {m}");
             return 70;
         }
     };

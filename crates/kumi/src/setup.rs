@@ -56,19 +56,22 @@ fn give_back_by_hand(cx: &mut Cx) {
 /// A runtime with all built-in classes, before any program text.
 ///
 /// # Errors
-/// The prelude does not load: a message for the person who edits it.
+/// The prelude does not load: a message for the person who edits it. Or signals are asked for, which another runtime has.
 pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
-    let mut cx = Cx::new();
-    give_back_by_hand(&mut cx);
     let dir = crate::run::library_dir();
     let library = if dir == kumi_vm::library::LIB_DIR { String::new() } else { dir };
-    cx.boot().options = Options { library, ..options };
+    let signals = options.signals;
+    let mut cx = Cx::new(Options { library, ..options });
+    give_back_by_hand(&mut cx);
     kumi_core_kernel::register(&mut cx);
     kumi_core_concurrency::register(&mut cx);
     kumi_core_numeric::register(&mut cx);
     kumi_core_string::register(&mut cx);
     kumi_core_collection::register(&mut cx);
     kumi_core_system::register(&mut cx);
+    if signals && !cx.has_signals() {
+        return Err("another runtime of this process has its signals".into());
+    }
     kumi_core_library::register(&mut cx);
     kumi_core_net::register(&mut cx);
     kumi_core_stream::register(&mut cx);

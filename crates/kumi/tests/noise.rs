@@ -131,7 +131,7 @@ fn compile(cx: &mut Cx, src: &[u8]) {
 
 #[test]
 fn token_soups_compile_or_are_refused() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let mut d = Dice(0x9e37_79b9_7f4a_7c15);
     for _ in 0..20_000 {
         let n = 1 + d.below(40);
@@ -150,7 +150,7 @@ fn damaged_programs_compile_or_are_refused() {
         .map(|p| std::fs::read(p).unwrap())
         .collect();
     sources.sort();
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let mut d = Dice(0x2545_f491_4f6c_dd1d);
     for round in 0..40 {
         for s in &sources {
@@ -184,7 +184,7 @@ fn damaged_programs_compile_or_are_refused() {
 fn deep_nesting_is_refused_or_compiled() {
     // As deep as the command's own stack allows.
     let t = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
-        let mut cx = Cx::new();
+        let mut cx = Cx::new(Default::default());
         for (open, close) in [
             ("(", ")"),
             ("[", "]"),

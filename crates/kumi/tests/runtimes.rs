@@ -15,12 +15,22 @@ static LIVE: AtomicIsize = AtomicIsize::new(0);
 // SAFETY: the system's own promises.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
+        // As the command's does.
+        if l.size() >= kumi_budget::LARGE {
+            if kumi_budget::is_beyond(l.size()) {
+                return std::ptr::null_mut();
+            }
+            kumi_budget::came(l.size());
+        }
         LIVE.fetch_add(l.size() as isize, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(l) }
     }
     unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
         LIVE.fetch_sub(l.size() as isize, Relaxed);
+        if l.size() >= kumi_budget::LARGE {
+            kumi_budget::went(l.size());
+        }
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(p, l) }
     }
@@ -40,7 +50,10 @@ fn rounds(n: usize) -> usize {
 }
 
 fn runtime() -> Box<Cx> {
-    kumi::assemble(Options { warn_experimental: false.into(), ..Options::default() }).unwrap()
+    runtime_with(Options::default())
+}
+fn runtime_with(options: Options) -> Box<Cx> {
+    kumi::assemble(Options { warn_experimental: false.into(), ..options }).unwrap()
 }
 
 /// What a program gives, inspected.
@@ -317,4 +330,124 @@ fn runtimes_run_beside_each_other_and_end_when_they_like() {
     }
     let now = settled(before);
     assert_eq!((now.threads, now.descriptors), (before.threads, before.descriptors));
+}
+
+#[test]
+fn a_limit_is_one_runtimes_own() {
+    let _alone = alone();
+    let many = "$kept = 80.times.map { 'x' * 1_000_000 }; $kept.sum(&:size)";
+    let too_many = "begin; a = []; loop { a << 'x' * 1_000_000 }; rescue NoMemoryError; a = nil; GC.start; 'short'; end";
+    let mut large = runtime();
+    let mut small = runtime_with(Options { heap_max: Some(40 << 20), ..Options::default() });
+    assert_eq!(eval(&mut large, many), "80000000");
+    // What the other has is nothing to it.
+    assert_eq!(eval(&mut small, "$a = 15.times.map { 'x' * 1_000_000 }; GC.start; $a.size"), "15");
+    assert_eq!(eval(&mut small, too_many), "\"short\"");
+    assert_eq!(eval(&mut small, "Thread.new { 'y' * 4_000_000 }.value.size + $a.size"), "4000015");
+    // Its limit is nothing to the other.
+    assert_eq!(eval(&mut large, many), "80000000");
+    let beside = std::thread::spawn(move || {
+        let mut cx = runtime_with(Options { heap_max: Some(40 << 20), ..Options::default() });
+        (0..3).for_each(|_| assert_eq!(eval(&mut cx, too_many), "\"short\""));
+        cx.end();
+    });
+    (0..3).for_each(|_| assert_eq!(eval(&mut large, &format!("4.times.map {{ Thread.new {{ {many} }} }}.map(&:value).max")), "80000000"));
+    beside.join().unwrap();
+    small.end();
+    assert_eq!(eval(&mut large, many), "80000000");
+    large.end();
+}
+
+#[test]
+fn workers_are_as_many_as_is_asked_for() {
+    let _alone = alone();
+    let workers = || {
+        let name = |t: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(t.ok()?.path().join("comm")).ok();
+        let names: Vec<_> = std::fs::read_dir("/proc/self/task").unwrap().filter_map(name).collect();
+        names.iter().filter(|n| n.trim().strip_prefix("kumi-").is_some_and(|w| w.parse::<u32>().is_ok())).count()
+    };
+    let before = workers();
+    let mut all = [1, 4, 2].map(|n| runtime_with(Options { workers: Some(n), gc_threads: Some(n), ..Options::default() }));
+    for cx in &mut all {
+        assert_eq!(eval(cx, "4.times.map { |i| Thread.new { GC.start; i } }.sum(&:value)"), "6");
+    }
+    assert_eq!(workers() - before, 3 + 1);
+    let [one, four, two] = all;
+    four.end();
+    assert_eq!(workers() - before, 1);
+    drop((one, two));
+    assert_eq!(workers(), before);
+}
+
+#[test]
+fn signals_are_one_runtimes_at_a_time() {
+    let _alone = alone();
+    let action = || {
+        // SAFETY: zeroes are a value that may be written over.
+        unsafe {
+            let mut a: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGUSR1, std::ptr::null(), &mut a);
+            a.sa_sigaction
+        }
+    };
+    let before = action();
+    let asking = || Options { signals: true, ..Options::default() };
+    for _ in 0..3 {
+        let mut owner = runtime_with(asking());
+        assert!(kumi::assemble(asking()).err().unwrap().contains("signals"));
+        let other = std::thread::spawn(|| {
+            let mut cx = runtime();
+            let refused = eval(&mut cx, "[(trap('USR1') { } rescue [$!.class, $!.message]), trap('EXIT') { }, Thread.new { 1 }.value]");
+            assert_eq!(
+                refused,
+                "[[ArgumentError, \"can't trap SIGUSR1: the process's signals are not this runtime's (Options::signals)\"], nil, 1]"
+            );
+            eval(&mut cx, "Thread.new { sleep 0.01 }.join; $t = Thread.new { sleep }; sleep 0.2");
+            cx.end();
+        });
+        assert_eq!(
+            eval(
+                &mut owner,
+                "$got = 0; $q = Queue.new; trap('USR1') { $q << 7 if $got == 1; $got += 1 }; Process.kill('USR1', $$); Thread.pass until $got == 1; $got"
+            ),
+            "1"
+        );
+        other.join().unwrap();
+        // It sleeps, and is woken, though the other's scheduler was made after its own.
+        let kill = std::thread::spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            // SAFETY: touches no memory.
+            unsafe { libc::kill(libc::getpid(), libc::SIGUSR1) };
+        });
+        let from = Instant::now();
+        assert_eq!(eval(&mut owner, "Thread.new { }.join; $q.pop(timeout: 60)"), "7");
+        assert!(from.elapsed() < Duration::from_secs(30));
+        kill.join().unwrap();
+        owner.end();
+        assert_eq!(action(), before);
+    }
+}
+
+#[test]
+fn a_fork_takes_one_runtime_along() {
+    let _alone = alone();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            while !done.load(Relaxed) {
+                let mut cx = runtime();
+                eval(&mut cx, "Thread.new { loop { [1, 2].map(&:to_s) } }; Thread.new { loop { GC.start } }; sleep 0.02");
+                cx.end();
+            }
+        });
+        let mut cx = runtime();
+        let src = "Thread.new { loop { } }
+                   8.times.map { |i|
+                     pid = fork { Thread.new { GC.start; sleep 0.001 }.join; exit!(i) }
+                     Process.wait2(pid)[1].exitstatus
+                   }";
+        assert_eq!(eval(&mut cx, src), "[0, 1, 2, 3, 4, 5, 6, 7]");
+        cx.end();
+        done.store(true, Relaxed);
+    });
 }

@@ -5,13 +5,17 @@ use crate::cx::runtime::Runtime;
 use crate::doors::*;
 use crate::world::Known;
 use crate::world::method::{Body, Method};
+use kumi_budget::Account;
 use kumi_heap::*;
 use std::sync::Arc;
 
 impl Cx {
     /// A runtime with its classes, but without natives and prelude.
-    pub fn new() -> Box<Cx> {
-        let rt = Arc::new(Runtime::empty(random_seed()));
+    pub fn new(options: crate::Options) -> Box<Cx> {
+        let limits = crate::memory::machine::limit(options.heap_max);
+        let account = Account::new(limits.map_or(usize::MAX, |l| l.0), limits.map_or(usize::MAX, |l| l.1));
+        let _charged = account.charge();
+        let rt = Arc::new(Runtime::empty(random_seed(), options, account));
         let mut cx = Cx::worker(rt, Heap::configured(heap_config()), 0);
         cx.register();
         cx.first_task();
@@ -36,9 +40,14 @@ impl Cx {
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
         cx.verifies = crate::memory::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
-        if let Some((max, bound)) = crate::memory::machine::limit() {
+        if let Some(n) = cx.options.gc_threads {
+            cx.heap.shared().set_gc_threads(n);
+        }
+        if let Some((max, bound)) = crate::memory::machine::most() {
             kumi_budget::set_limit(max, bound);
             kumi_budget::set_group(crate::memory::machine::group_limit().unwrap_or(0));
+        }
+        if let Some((max, _)) = limits {
             cx.heap.shared().set_max(max);
             cx.stack_sizes.limit_memory(max);
             cx.boot().stack_sizes.limit_memory(max);

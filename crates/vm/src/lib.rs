@@ -43,6 +43,7 @@ pub use tasks::patience::Patience;
 pub use tasks::sched::now_ns;
 pub use tasks::task::Ticket;
 pub use tasks::waker::{Spawner, Waker};
-pub use tasks::{fault, share, task, thread, worker};
+pub use tasks::worker::Fork;
+pub use tasks::{fault, share, signals, task, thread, worker};
 pub use world::method_obj::{MethodObj, Param};
 pub use world::{Known, library, method};

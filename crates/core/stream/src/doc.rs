@@ -28,6 +28,16 @@ pub struct Shared {
     schemas: AtomicU32,
 }
 
+/// Documents are at rest while the process forks.
+pub fn around_fork(cx: &Cx, at: Fork) {
+    let Some(registry) = cx.state_seen::<Shared>().and_then(|s| s.registry.get()) else { return };
+    match at {
+        Fork::Before => registry.before_fork(),
+        Fork::InParent => registry.after_fork(),
+        Fork::InChild => registry.in_child(),
+    }
+}
+
 /// While sources are open the collector looks for parts that nobody reaches, also when the program only waits.
 struct Watch(Registry);
 

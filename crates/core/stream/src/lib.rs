@@ -24,6 +24,7 @@ use kumi_vm::*;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
+    cx.boot().around_fork.push(doc::around_fork);
     for table in [about::TABLE, binding::TABLE, decode::TABLE, doc::TABLE, list::TABLE, open::TABLE, push::TABLE, tree::TABLE, wait::TABLE]
     {
         cx.natives(table);

@@ -14,7 +14,6 @@ use kumi_xml::{Batch, Item, Limit};
 use super::{FilledBatch, Producer, SPARE, State};
 use crate::failure::Failure;
 use crate::fill::{FILL_MOST, Filled, Work, patient};
-use crate::fork;
 use crate::policy::admission::Candidate;
 use crate::policy::{AHEAD_BATCHES, Stop};
 use crate::wait::{BlockingJob, Poll, Ticket, Wait};
@@ -67,7 +66,7 @@ impl Producer {
     /// run by a pool thread; a registry's pool does so by itself.
     pub fn ahead(self: &Arc<Self>) {
         loop {
-            let _inside = fork::enter();
+            let _inside = self.shared.gate.enter();
             let mut state = self.lock();
             let wanted = state.end.is_none() && !state.busy && !state.job_is_out() && state.queue.len() < state.pacer.ahead();
             let Some((mut work, mut batch, limit)) = wanted.then(|| self.begin(&mut state)).flatten() else {
@@ -89,7 +88,7 @@ impl Producer {
 
     pub(super) fn spawn(&self) {
         let (Some(pool), Some(me)) = (&self.shared.pool, self.me.upgrade()) else { return };
-        let generation = fork::generation();
+        let generation = self.shared.gate.generation();
         if self.scheduled.swap(generation, Ordering::AcqRel) == generation {
             return;
         }
@@ -271,7 +270,7 @@ impl Producer {
         let step = match wait {
             Some(kumi_source::Wait::Job(job)) => match self.me.upgrade() {
                 Some(me) => {
-                    state.job = fork::generation();
+                    state.job = self.shared.gate.generation();
                     Step::Wait(Wait::Job(BlockingJob::new(job, me)), state.ticket())
                 }
                 None => Step::Progress,

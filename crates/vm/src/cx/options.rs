@@ -1,10 +1,26 @@
-//! What the command line sets, and `$VERBOSE` and its kin change.
+//! What is asked of a runtime by who makes it, and what `$VERBOSE` and its kin change.
 
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
-/// What the command line set, and `$VERBOSE` and its kin change.
+/// What is asked of a runtime by who makes it: the command by its switches, or a program that has several. `$VERBOSE` and its kin change
+/// some of it.
+///
+/// Runtimes of one process share no wake-up, limit or gate. What is the process's, and so common to all: the working directory, `ENV`, the
+/// umask, resource limits, the standard streams' descriptors; the allocator and what the machine, the control group and `ulimit -v`
+/// grant (that bounds all of them together, each may have a `heap_max` below it); the panic hook; children and their statuses;
+/// signals, which are one runtime's at a time (`signals`). A fork's child has the forking runtime alone. The others are not stopped for it:
+/// where they are at work the child had better exec or exit soon.
 #[derive(Debug)]
 pub struct Options {
+    /// Workers, which run threads in parallel; `None`: `KUMI_WORKERS`, else the cores.
+    pub workers: Option<usize>,
+    /// Threads that mark; `None`: `KUMI_GC_THREADS`, else the cores.
+    pub gc_threads: Option<usize>,
+    /// What may live, in bytes, before NoMemoryError; `None`: `KUMI_HEAP_MAX`, else what the machine gives.
+    pub heap_max: Option<usize>,
+    /// It gets the process's signals, until it ends; at most one runtime at a time. Without it signals do what the system does, and `trap`
+    /// raises, but for EXIT.
+    pub signals: bool,
     /// -w: nil, false, true as 0, 1, 2.
     pub verbose: AtomicU8,
     /// `$DEBUG`
@@ -36,6 +52,10 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            workers: None,
+            gc_threads: None,
+            heap_max: None,
+            signals: false,
             verbose: AtomicU8::new(1),
             debug: AtomicBool::new(false),
             library: String::new(),

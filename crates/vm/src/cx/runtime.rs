@@ -57,6 +57,8 @@ pub struct Runtime {
     pub(crate) bottom: OnceLock<Arc<ISeq>>,
     /// Signals that came in: what to call for them (set by the system floor).
     pub signal_hook: Option<fn(&mut crate::Cx) -> Option<Call>>,
+    /// Puts back what the system did for signals before this runtime had them.
+    pub signals_back: Option<fn(&mut crate::Cx)>,
     /// Did a signal come that was not taken yet?
     pub signal_waits: Option<fn() -> bool>,
     pub(crate) prelude: Prelude,
@@ -69,11 +71,15 @@ pub struct Runtime {
     /// Called when symbols have died, with a test whether one lives: tables by symbol forget the dead ones. World stopped.
     pub sym_sweepers: Vec<fn(&Runtime, &dyn Fn(Sym) -> bool)>,
     pub(crate) tables: crate::world::tables::Tables,
+    /// What native crates do around a fork, on the forking thread, while the world is stopped.
+    pub around_fork: Vec<fn(&crate::Cx, crate::Fork)>,
     /// What native crates make anew in the child of a fork, which has one thread and its parent's memory.
     pub fork_hooks: Vec<fn(&mut crate::Cx)>,
     pub main_object: Value,
     pub(crate) top_cref: Value,
     pub options: crate::Options,
+    /// What its memory is counted by, and limited.
+    pub(crate) account: Arc<kumi_budget::Account>,
     /// How large stacks are.
     pub(crate) stack_sizes: crate::tasks::stack::StackSizes,
     pub tasks: Arc<TaskTable>,
@@ -118,7 +124,7 @@ pub(crate) const EPOCHS: usize = 1 << 14;
 
 impl Runtime {
     /// Empty tables; `boot.rs` fills them.
-    pub(crate) fn empty(hash_seed: u64) -> Runtime {
+    pub(crate) fn empty(hash_seed: u64, options: crate::Options, account: Arc<kumi_budget::Account>) -> Runtime {
         let syms = SymTab::default();
         syms.intern(b"main");
         Runtime {
@@ -139,6 +145,7 @@ impl Runtime {
             booted: false,
             bottom: OnceLock::new(),
             signal_hook: None,
+            signals_back: None,
             signal_waits: None,
             prelude: Prelude::default(),
             roots: Mutex::default(),
@@ -146,11 +153,13 @@ impl Runtime {
             tracers: Vec::new(),
             sym_sweepers: Vec::new(),
             tables: Default::default(),
+            around_fork: Vec::new(),
             fork_hooks: Vec::new(),
             main_object: Value::NIL,
             top_cref: Value::NIL,
             stack_sizes: crate::tasks::stack::StackSizes::from_env(),
-            options: crate::Options::default(),
+            options,
+            account,
             tasks: Arc::default(),
             lock_book: Default::default(),
             limits: Default::default(),

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn plain_keys_are_found_again() {
-        let mut cx = Cx::new();
+        let mut cx = Cx::new(Default::default());
         let h = cx.hash().as_hash().expect("hash");
         for i in 0..100 {
             let s = cx.str(&format!("k{i}"));

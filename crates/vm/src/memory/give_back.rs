@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn comes_when_there_is_something_and_it_is_time() {
-        let mut cx = Cx::new();
+        let mut cx = Cx::new(Default::default());
         cx.give_back_with(give, Some(|| LARGE.load(Relaxed)));
         cx.freed(MUCH);
         assert!(cx.give_back.waits() && !cx.give_back_idle(), "it is not time");

@@ -2,19 +2,29 @@
 //! group or `ulimit -v` leaves of it, whichever is least.
 
 use kumi_sched::{ControlGroup, control_groups};
+use std::sync::OnceLock;
 
-/// The heap's limit in bytes, and the bound above it (see `kumi_budget`); `None` when nothing is known.
-pub(crate) fn limit() -> Option<(usize, usize)> {
+/// What the machine gives the process: a limit in bytes, and the bound above it (see `kumi_budget`); `None` when nothing is known. It is
+/// looked for once.
+pub(crate) fn most() -> Option<(usize, usize)> {
+    static MOST: OnceLock<Option<(usize, usize)>> = OnceLock::new();
+    *MOST.get_or_init(look)
+}
+/// The same for a runtime: `asked`, else `KUMI_HEAP_MAX`, else all of it.
+pub(crate) fn limit(asked: Option<usize>) -> Option<(usize, usize)> {
+    let most = most();
+    match asked.or_else(|| std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v))).filter(|&n| n > 0) {
+        Some(n) => Some((n, n.saturating_add(n / 2).min(most.map_or(usize::MAX, |m| m.1)))),
+        None => most,
+    }
+}
+fn look() -> Option<(usize, usize)> {
     // Whoever goes beyond the group's limit is killed, and not all memory is the heap's: a quarter is left for the rest, and half of
     // that at any time.
     let group = group_limit().map(|n| (n - n / 4, n - n / 8));
     let space = address_space().map(|n| (n, n + n / 2));
     let given = machine().map(|n| (n, n)).into_iter().chain(group).chain(space);
-    let most = given.reduce(|(a, b), (c, d)| (a.min(c), b.min(d)));
-    match std::env::var("KUMI_HEAP_MAX").ok().and_then(|v| parse_bytes(&v)).filter(|&n| n > 0) {
-        Some(n) => Some((n, n.saturating_add(n / 2).min(most.map_or(usize::MAX, |m| m.1)))),
-        None => most,
-    }
+    given.reduce(|(a, b), (c, d)| (a.min(c), b.min(d)))
 }
 
 /// Memory of this machine.
@@ -99,6 +109,7 @@ mod tests {
         assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
         assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
         assert_eq!(parse_limit("9223372036854771712"), None);
-        assert!(limit().is_none_or(|(n, bound)| n > 0 && bound >= n));
+        assert!(limit(None).is_none_or(|(n, bound)| n > 0 && bound >= n));
+        assert!(limit(Some(1 << 20)).is_some_and(|(n, bound)| n == 1 << 20 && bound >= n));
     }
 }

@@ -162,6 +162,7 @@ impl Cx {
         let job = move |rt: Arc<Runtime>, piece: Arc<Piece>| {
             let sent = sent;
             let Sent(work) = sent;
+            let _charged = rt.account.charge();
             let done = outcome(work, &piece);
             rt.reader_aside_ends(&heap, seen);
             end(&piece, done);

@@ -33,6 +33,7 @@ impl Cx {
     /// - No Ruby is run. Threads and fibers are dropped where they stand, without `ensure`; `at_exit` blocks and finalizers have run
     ///   before or never (`finish` of the command runs them).
     /// - Streams write what the other end takes at once, and descriptors that streams own are closed, but for the standard ones.
+    /// - Signals do again what they did before it had them; those that were not taken yet are forgotten.
     /// - All memory is given back. Wakers and spawners that others hold do nothing any more.
     ///
     /// It may be called on the thread that runs worker 0 (the one that made the runtime), outside of any program. Other runtimes of the
@@ -74,6 +75,7 @@ impl Cx {
         if let Some(s) = sched {
             s.end();
         }
+        self.give_up_signals();
         drop(std::mem::take(&mut *lock(&rt.leavers.0)));
     }
 }

@@ -75,7 +75,7 @@ impl Cx {
     pub(crate) fn run_from(&mut self, first: Outcome) {
         let (mut first, mut panic) = (Some(first), None);
         let mut again = false;
-        let _catcher = Catcher::new();
+        let (_catcher, _charged) = (Catcher::new(), self.account.charge());
         loop {
             let done = catch_unwind(AssertUnwindSafe(|| {
                 let f = match panic.take() {

@@ -2,7 +2,7 @@
 //!
 //! - `task` is a thread's or fiber's computation; `thread`, `fiber`, `ractor` what the program's object knows of it.
 //! - `stack` is its memory; `frame` and `header` what lies in it; `outcome` how a slow path ends.
-//! - `sched`: which task runs; `worker`: on which OS threads; `end`: when they are over; `waker`: waking from outside; `fault`: what ends
+//! - `sched`: which task runs; `worker`: on which OS threads; `end`: when they are over; `signals`: who hears of them; `waker`: waking from outside; `fault`: what ends
 //!   by a panic.
 //! - `share`, `hand_over`: what threads give each other.
 //! - `interrupt`, `limit`, `lock_book`: what one task does to another.
@@ -25,6 +25,7 @@ pub(crate) mod patience;
 mod ractor;
 pub(crate) mod sched;
 pub mod share;
+pub mod signals;
 pub mod stack;
 pub mod task;
 pub mod thread;

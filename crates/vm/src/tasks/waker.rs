@@ -62,7 +62,12 @@ impl Spawner {
     /// Has a thread of the pool do `work`, if a worker has nothing to do just now; else drops it and says false.
     pub fn spawn_on_idle(&self, work: Box<dyn FnOnce() + Send>) -> bool {
         let Some(rt) = self.0.upgrade() else { return false };
-        rt.sched.get().is_some_and(|s| idle(&rt, s) > 0 && s.spawn(work))
+        let account = rt.account.clone();
+        let work = move || {
+            let _charged = account.charge();
+            work();
+        };
+        rt.sched.get().is_some_and(|s| idle(&rt, s) > 0 && s.spawn(Box::new(work)))
     }
 }
 
@@ -108,11 +113,15 @@ impl Cx {
     /// Has a thread of the pool do `work`, which may block or compute. No task waits for it, and neither does the end of the
     /// process; a fork's child does not have it. False, and `work` is dropped: enough is under way.
     pub fn spawn_job(&mut self, work: impl FnOnce() + Send + 'static) -> bool {
-        self.sched().spawn(Box::new(work))
+        let account = self.account.clone();
+        self.sched().spawn(Box::new(move || {
+            let _charged = account.charge();
+            work();
+        }))
     }
     /// How many workers have nothing to do just now, so that a job of the pool would have a core. A hint.
     pub fn idle_workers(&self) -> usize {
-        let Some(s) = self.sched_cell().get() else { return kumi_sched::default_workers().saturating_sub(1) };
+        let Some(s) = self.sched_cell().get() else { return self.wanted_workers().saturating_sub(1) };
         idle(&self.runtime(), s)
     }
 }

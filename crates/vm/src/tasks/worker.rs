@@ -14,12 +14,23 @@ use crate::cx::runtime::Runtime;
 use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
 use kumi_heap::{HeapShared, Locked, Value};
-use kumi_sched::{Sched, Stop, Surroundings};
+use kumi_sched::{Stop, Surroundings};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::*};
+use std::sync::atomic::{AtomicBool, Ordering::*};
 
 /// Native stack of our own threads, workers and those of work aside: what parses and compiles stops at a depth that fits.
 pub(crate) const NATIVE_STACK: usize = 16 << 20;
+
+/// Where a fork is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fork {
+    /// It comes next.
+    Before,
+    /// It is over, or has failed.
+    InParent,
+    /// It is over, and no other thread is there.
+    InChild,
+}
 
 /// A runtime and its heap, as a stop needs them.
 struct Around<'a>(&'a Runtime, &'a HeapShared);
@@ -55,13 +66,6 @@ pub(crate) struct WorkerRef {
 unsafe impl Send for WorkerRef {}
 // SAFETY: as above.
 unsafe impl Sync for WorkerRef {}
-
-/// A descriptor whose writing wakes the sleeping worker, for signal handlers; -1: none.
-pub static WAKE_FD: AtomicI32 = AtomicI32::new(-1);
-
-pub(crate) fn arm_signals(s: &Sched) {
-    WAKE_FD.store(s.signal_fd(), Release);
-}
 
 impl Runtime {
     /// The end of what began with [`Cx::reader_aside_begins`], on whatever thread.
@@ -215,7 +219,10 @@ impl Cx {
             return None;
         }
         self.give_back.hold();
+        self.around_fork.iter().for_each(|g| g(self, Fork::Before));
         let pid = f();
+        let then = if pid == 0 { Fork::InChild } else { Fork::InParent };
+        self.around_fork.iter().for_each(|g| g(self, then));
         if pid != 0 {
             self.give_back.held();
             self.stop.end();
@@ -237,6 +244,10 @@ impl Cx {
         }
     }
 
+    /// How many workers there are to be.
+    pub(crate) fn wanted_workers(&self) -> usize {
+        self.options.workers.unwrap_or_else(kumi_sched::default_workers).max(1)
+    }
     /// Starts the other workers, once.
     pub(crate) fn start_workers(&mut self) {
         let n = self.sched().workers();
@@ -314,8 +325,11 @@ impl Cx {
         rt.tasks.sleepers.store(0, Relaxed);
         let limits = rt.limits.after_fork(keep);
         rt.tasks.main.store(root, Relaxed);
+        crate::tasks::signals::after_fork();
         if let Some(s) = sched {
-            arm_signals(&s);
+            // `alone` borrows all of it.
+            let owner = std::ptr::from_ref(rt);
+            crate::tasks::signals::arm(owner, &s);
             for (at, id) in limits {
                 s.timer(at, crate::tasks::limit::LIMIT, id);
             }

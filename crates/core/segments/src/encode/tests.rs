@@ -9,7 +9,7 @@ fn trip(cx: &mut Cx, v: Value) -> Value {
 
 #[test]
 fn plain_values_come_back() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let text = cx.str("größer");
     let bytes = cx.str_enc(&[0xFF, 0], EncIndex::BINARY);
     let broken = cx.str_enc(&[0xFF], EncIndex::UTF_8);
@@ -36,7 +36,7 @@ fn plain_values_come_back() {
 
 #[test]
 fn a_million_arrays_in_one_another_come_back() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let mut v = cx.array(&[]);
     for _ in 1..1_000_000 {
         v = cx.array(&[v, Value::NIL]);
@@ -54,7 +54,7 @@ fn a_million_arrays_in_one_another_come_back() {
 
 #[test]
 fn what_is_nested_too_deep_stays() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let mut v = cx.array(&[]);
     for _ in 0..DEPTH + 10 {
         v = cx.array(&[v]);
@@ -64,7 +64,7 @@ fn what_is_nested_too_deep_stays() {
 
 #[test]
 fn what_holds_itself_does_not_travel() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     for depth in [0, 1, 10, 31, 32, 33, 100] {
         let inner = cx.array(&[]);
         let mut v = inner;
@@ -80,7 +80,7 @@ fn what_holds_itself_does_not_travel() {
 
 #[test]
 fn hostile_bytes_are_refused() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     for bytes in [
         &[][..],
         &[0xC1],
@@ -103,7 +103,7 @@ fn hostile_bytes_are_refused() {
 
 #[test]
 fn symbols_of_a_peer_are_counted() {
-    let mut cx = Cx::new();
+    let mut cx = Cx::new(Default::default());
     let names: Vec<Value> = (0..10).map(|i| Value::sym(cx.sym_of(format!("a name of {i}").as_bytes()).ok().unwrap())).collect();
     let known = cx.array(&names);
     let bytes = encode(&mut cx, known).ok().unwrap();

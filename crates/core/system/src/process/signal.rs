@@ -1,17 +1,15 @@
 //! Signals: a handler that only takes note, and what runs at the next safepoint.
 //!
 //! The operating system knows one handler a process, so the notes are process-wide
-//! statics. The runtime that registered last receives them. A
-//! handler sets a bit and the poll flag; the loop then asks [`next`] what to call.
+//! statics, and one runtime has them (`kumi_vm::signals`). A
+//! handler sets a bit and rings for it; its loop then asks [`next`] what to call.
 
 use crate::io::{self, Errno, Fd};
 use kumi_vm::*;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU64, Ordering::*};
 
 /// Signals that came and were not yet taken, a bit each.
 static PENDING: AtomicU64 = AtomicU64::new(0);
-/// The poll flag of the runtime that receives signals.
-static POLL: AtomicPtr<AtomicBool> = AtomicPtr::new(std::ptr::null_mut());
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__signal_list", 0, 0, list).guard(Guard::None),
@@ -23,7 +21,7 @@ pub static TABLE: &[NativeDef] = &[
     .guard(Guard::None),
     intrinsic("__kill", 2, 2, kill).guard(Guard::None),
     intrinsic("__signal_poll", 0, 0, |cx, _, _| {
-        if PENDING.load(Acquire) == 0 {
+        if !cx.has_signals() || PENDING.load(Acquire) == 0 {
             return Ok(Value::NIL);
         }
         if cx.worker == 0 {
@@ -89,22 +87,18 @@ static NAMES: &[(&str, i32)] = &[
 #[derive(Default)]
 struct Traps {
     commands: Vec<Value>,
+    /// What the system did before this runtime set anything, by number.
+    before: Vec<(i32, libc::sighandler_t)>,
 }
 
 extern "C" fn note(sig: libc::c_int) {
     PENDING.fetch_or(1 << (sig as u64 & 63), AcqRel);
-    let p = POLL.load(Acquire);
-    if !p.is_null() {
-        // SAFETY: the flag lives in a runtime's heap, which its boot registered and its end takes back.
-        unsafe { (*p).store(true, Release) };
-    }
-    let fd = kumi_vm::worker::WAKE_FD.load(Acquire);
-    if fd >= 0 {
+    kumi_vm::signals::ring(|fd| {
         let before = errno::errno();
         let _ = rustix::io::write(Fd(fd), &1u64.to_ne_bytes());
         // What the program was at may ask for the error of its own call.
         errno::set_errno(before);
-    }
+    });
 }
 extern "C" fn nothing(_: libc::c_int) {}
 
@@ -131,24 +125,44 @@ fn handler() -> libc::sighandler_t {
 /// Signals whose default in Ruby is an exception.
 const RAISING: [i32; 7] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGALRM, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
 
-/// Makes this runtime the one that receives signals.
+/// Makes this runtime the one that receives signals, where it is to and no other does.
 pub fn boot(cx: &mut Cx) {
-    POLL.store(&cx.heap.poll as *const AtomicBool as *mut AtomicBool, Release);
-    cx.boot().signal_hook = Some(next);
-    cx.boot().signal_waits = Some(|| PENDING.load(Acquire) != 0);
     cx.boot().tracers.push(|cx, m| {
         if let Some(t) = cx.state_seen::<Traps>() {
             m.mark_all(&t.commands);
         }
     });
     cx.state::<Traps>().commands = vec![Value::NIL; 65];
+    if !cx.options.signals || !cx.claim_signals() {
+        return;
+    }
+    cx.boot().signal_hook = Some(next);
+    cx.boot().signal_waits = Some(|| PENDING.load(Acquire) != 0);
+    cx.boot().signals_back = Some(put_back);
     for s in RAISING {
         if current(s) == libc::SIG_DFL {
-            set(s, handler());
+            take(cx, s, handler());
         }
     }
     // Whoever started us may ignore it, and Rust's own start does; a handler is undone by exec, so that no child inherits that.
-    set(libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
+    take(cx, libc::SIGPIPE, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
+}
+/// `set`, with a note of what it replaces.
+fn take(cx: &mut Cx, sig: i32, handler: libc::sighandler_t) -> bool {
+    let was = current(sig);
+    let done = set(sig, handler);
+    let before = &mut cx.state::<Traps>().before;
+    if done && !before.iter().any(|(s, _)| *s == sig) {
+        before.push((sig, was));
+    }
+    done
+}
+/// The runtime ends: the system does again what it did before.
+fn put_back(cx: &mut Cx) {
+    for (sig, was) in std::mem::take(&mut cx.state::<Traps>().before) {
+        set(sig, was);
+    }
+    PENDING.store(0, Release);
 }
 /// No signal comes to this thread while it lives; then those that waited do. Dropped on another thread, it is that one's
 /// mask that becomes what this one's was.
@@ -272,7 +286,11 @@ fn trap(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             3 => handler(),
             _ => libc::SIG_DFL,
         };
-        if !set(n, h) {
+        if !cx.has_signals() {
+            let what = format!("can't trap SIG{}: the process's signals are not this runtime's (Options::signals)", name_of(n));
+            return Err(cx.arg_error(&what));
+        }
+        if !take(cx, n, h) {
             return Err(io::fail_plain(cx, Errno::INVAL, &format!("SIG{}", name_of(n))));
         }
     }

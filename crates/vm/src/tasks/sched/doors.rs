@@ -87,7 +87,11 @@ impl Cx {
             };
         }
         self.task.wait = Wait::Job(None);
-        self.pending.job = Some(Box::new(move || Box::new(caught(f)) as Box<dyn std::any::Any + Send>));
+        let account = self.account.clone();
+        self.pending.job = Some(Box::new(move || {
+            let _charged = account.charge();
+            Box::new(caught(f)) as Box<dyn std::any::Any + Send>
+        }));
         Err(Exit::Park)
     }
     /// Has the call that this native gave to the pool ended, so that `offload` will give its value?

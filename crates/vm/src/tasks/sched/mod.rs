@@ -54,8 +54,8 @@ impl Cx {
     pub(crate) fn begin_sched(&self) -> std::io::Result<()> {
         if self.sched_cell().get().is_none() {
             let seed = std::env::var("KUMI_SCHED_STRESS").ok().and_then(|v| v.trim().parse::<u64>().ok());
-            let s = Sched::try_new(Config { workers: kumi_sched::default_workers(), seed })?;
-            crate::tasks::worker::arm_signals(&s);
+            let s = Sched::try_new(Config { workers: self.wanted_workers(), seed })?;
+            self.arm_signals(&s);
             let _ = self.sched_cell().set(s);
         }
         Ok(())

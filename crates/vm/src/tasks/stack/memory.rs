@@ -7,7 +7,6 @@ use super::stress;
 use kumi_heap::Value;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// How a block was obtained, and so how it is given back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,9 +22,6 @@ const MAP_FROM: usize = 1 << 13;
 const WORD: usize = std::mem::size_of::<Value>();
 pub(super) const PAGE: usize = 4096;
 
-/// Bytes of all mapped stacks of this process. (Memory is the process's; it is no runtime's state.)
-static MAPPED: AtomicUsize = AtomicUsize::new(0);
-
 /// Bytes that `cap` slots occupy when mapped.
 fn pages(cap: usize) -> usize {
     (cap * WORD).next_multiple_of(PAGE)
@@ -37,15 +33,15 @@ fn layout(cap: usize) -> Layout {
     }
 }
 
-/// A new block of `cap` slots, not initialised. `budget`: bytes all mapped stacks may have. None: refused.
+/// A new block of `cap` slots, not initialised. `budget`: bytes all mapped stacks of the runtime may have. None: refused.
 pub(super) fn take(cap: usize, budget: usize) -> Option<(*mut Value, Kind)> {
     if cap >= MAP_FROM {
         let len = pages(cap);
-        if MAPPED.load(Relaxed) + len > budget {
+        if kumi_budget::in_stacks() + len > budget {
             return None;
         }
         if let Some(p) = map(len) {
-            MAPPED.fetch_add(len, Relaxed);
+            kumi_budget::stack_resized(0, len);
             return Some((p, Kind::Mapped));
         }
     }
@@ -80,7 +76,7 @@ pub(super) unsafe fn give(mem: *mut Value, cap: usize, kind: Kind) {
         Kind::Small => unsafe { dealloc(mem as *mut u8, layout(cap)) },
         Kind::Mapped => {
             let len = pages(cap);
-            MAPPED.fetch_sub(len, Relaxed);
+            kumi_budget::stack_resized(len, 0);
             // SAFETY: as the caller says.
             unsafe { libc::munmap(mem as *mut _, len) };
         }
@@ -97,7 +93,7 @@ pub(super) unsafe fn resize(mem: *mut Value, from: usize, kind: Kind, live: usiz
     #[cfg(all(target_os = "linux", not(feature = "copied-stacks")))]
     if kind == Kind::Mapped && to >= MAP_FROM {
         let (old, new) = (pages(from), pages(to));
-        if new > old && MAPPED.load(Relaxed) + (new - old) > budget {
+        if new > old && kumi_budget::in_stacks() + (new - old) > budget {
             return None;
         }
         // SAFETY: our own mapping.
@@ -105,8 +101,7 @@ pub(super) unsafe fn resize(mem: *mut Value, from: usize, kind: Kind, live: usiz
         if p == libc::MAP_FAILED {
             return None;
         }
-        MAPPED.fetch_add(new, Relaxed);
-        MAPPED.fetch_sub(old, Relaxed);
+        kumi_budget::stack_resized(old, new);
         return Some((p as *mut Value, Kind::Mapped));
     }
     let (new, new_kind) = take(to, budget)?;
