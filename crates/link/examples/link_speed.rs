@@ -3,7 +3,7 @@
 //! `cargo run --release -p kumi-link --example link_speed [seconds [trips]]`; with the second, round trips only.
 
 use bytes::Bytes;
-use kumi_link::{Host, Link, Options, Peer, Why};
+use kumi_link::{Host, Link, Options, Peer, Tls, Why};
 use kumi_segments::*;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -141,12 +141,26 @@ struct Pair {
     peer: Peer,
 }
 
-fn pair(listen: [String; 2]) -> Pair {
+/// Certificates of one authority for both.
+fn certificates() -> [Option<Tls>; 2] {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let ca = params.self_signed(&key).unwrap().pem();
+    let issuer = rcgen::Issuer::new(params, key);
+    ["east", "west"].map(|name| {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let cert = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+        Some(Tls::from_pem(cert.pem().as_bytes(), key.serialize_pem().as_bytes(), ca.as_bytes()).unwrap())
+    })
+}
+
+fn pair(listen: [String; 2], [t, u]: [Option<Tls>; 2]) -> Pair {
     let (owner, asker) = (Arc::new(Owner::default()), Arc::new(Asker::default()));
     let [l, m] = listen;
-    let east = Link::start(Options { listen: vec![l], ..Options::new("east") }, owner).unwrap();
+    let east = Link::start(Options { listen: vec![l], tls: t, ..Options::new("east") }, owner).unwrap();
     let join = vec![east.listening()[0].clone()];
-    let west = Link::start(Options { listen: vec![m], join, ..Options::new("west") }, asker.clone()).unwrap();
+    let west = Link::start(Options { listen: vec![m], join, tls: u, ..Options::new("west") }, asker.clone()).unwrap();
     while west.members().len() < 2 || !asker.up.load(Ordering::Acquire) {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -238,15 +252,19 @@ fn main() {
     let long = Duration::from_secs_f64(seconds);
     raw_echo(long);
     let tcp = || "127.0.0.1:0".to_owned();
-    let p = pair([tcp(), tcp()]);
+    let p = pair([tcp(), tcp()], [None, None]);
     measure("TCP", &p, long);
     raw_echo(long);
+    p.west.stop();
+    p.east.stop();
+    let p = pair([tcp(), tcp()], certificates());
+    measure("TLS", &p, long);
     p.west.stop();
     p.east.stop();
     let dir = std::env::temp_dir().join(format!("kumi-link-speed-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let unix = |n: &str| format!("unix:{}", dir.join(n).display());
-    let p = pair([unix("east"), unix("west")]);
+    let p = pair([unix("east"), unix("west")], [None, None]);
     measure("Unix", &p, long);
     p.west.stop();
     p.east.stop();

@@ -8,7 +8,7 @@ use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{FromClient, FromOwner, Time};
 
 /// Whoever serves what comes. All calls come from the link's thread, one at a time and in order, and none of the link's locks is held:
-/// a host may send, connect and look, and may stop the link. A call that takes long keeps all peers waiting.
+/// a host may send, connect and look, and may stop the link. A call that takes long keeps all peers waiting; one that panics ends the link.
 ///
 /// Messages that it sends while it is called go out when it returns.
 pub trait Host: Send + Sync {

@@ -191,7 +191,8 @@ impl Link {
         self.shared.wake();
     }
 
-    /// Says goodbye to all, closes everything, and waits until the thread has ended; called by the host itself, it does not wait.
+    /// Says goodbye to all, closes everything, and waits until the thread has ended; called by the host itself, it does not wait. The
+    /// caller holds no lock that the host's calls take.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         self.shared.wake();

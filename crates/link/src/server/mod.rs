@@ -189,6 +189,20 @@ impl Link {
     }
 }
 
+impl Drop for Server {
+    /// Nothing is left here unless the host has panicked: then nobody is kept waiting for a thread that is gone.
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        for line in self.lines.values() {
+            line.channel.close(&self.shared.registry);
+            if let Some(peer) = &line.peer {
+                peer.set_channel(None, 0);
+            }
+        }
+        *self.shared.told.lock() = Default::default();
+    }
+}
+
 impl Server {
     fn run(&mut self) {
         let mut events = Events::with_capacity(256);
@@ -498,6 +512,5 @@ impl Server {
             self.close(at, token, Why::Here(reason.clone()));
         }
         self.listeners.clear();
-        *self.shared.told.lock() = Default::default();
     }
 }
