@@ -199,7 +199,10 @@ fn who_is_sent_away_does_not_come_again_at_once() {
     let _dog = watchdog(60);
     let east = Node1::named("east", &[]);
     let join = vec![east.address()];
-    drop(Node1::start(Options { incarnation: 2000, join: join.clone(), ..Options::new("west") }));
+    let first = Node1::start(Options { incarnation: 2000, join: join.clone(), ..Options::new("west") });
+    first.members(2);
+    drop(first);
+    east.host.expect("down west");
     let late = Node1::start(Options { incarnation: 1000, join, ..Options::new("west") });
     late.host.expect("later life");
     std::thread::sleep(Duration::from_secs(2));

@@ -3,6 +3,7 @@
 //! **Invariant.** An address is called once at a time, and after a failure not before its wait is over, whoever asks. Each failure doubles the
 //! wait, up to a bound; a part of it is chance, so that those who lost a node together do not come back together.
 
+use super::accept::is_loopback;
 use super::line::Phase;
 use super::{MS, Server};
 use crate::address::Address;
@@ -25,6 +26,9 @@ const LOOKUPS: usize = 8;
 /// Gossip that waits for a connection, and how long it is of use.
 const PACKETS: usize = 4;
 const FRESH: Time = 1000 * MS;
+/// What the system may hold of large messages within the machine: it hands packets on in one line, that of small messages too. More
+/// makes nothing quicker.
+const LOCAL: usize = 64 << 10;
 /// The wait after a first failure.
 const FIRST: Time = 50 * MS;
 /// Failures are remembered so long.
@@ -172,6 +176,9 @@ impl Server {
         let unix = to.domain() == Domain::UNIX;
         if !unix {
             socket.set_tcp_nodelay(true)?;
+        }
+        if second_of.is_some() && to.as_socket().is_some_and(|a| is_loopback(&a)) {
+            socket.set_send_buffer_size(LOCAL)?;
         }
         match socket.connect(to) {
             Ok(()) => {}
