@@ -25,7 +25,11 @@ fn plain_values_come_back() {
     let all = [Value::NIL, Value::TRUE, Value::FALSE, Value::fix(-1), text, bytes, broken, big, unsigned, name, hash, range];
     let array = cx.array(&all);
     let back = trip(&mut cx, array);
-    assert_eq!(cx.plain_eql(array, back), Some(true));
+    // A runtime without its natives compares nothing but bytes.
+    assert_eq!(encode(&mut cx, array).ok(), encode(&mut cx, back).ok());
+    for (v, back) in array.as_array().unwrap().seen().iter().zip(back.as_array().unwrap().seen()) {
+        assert!(v.kind() == back.kind() && (v.is_heap() || v == back), "{v:?} {back:?}");
+    }
     let back = trip(&mut cx, nan);
     assert!(back.as_float().unwrap().is_nan());
     for (v, e) in [(text, EncIndex::UTF_8), (bytes, EncIndex::BINARY), (broken, EncIndex::UTF_8)] {
