@@ -180,6 +180,15 @@ impl Remote {
     }
 }
 
+impl Drop for Remote {
+    /// The end of its runtime: the others are told.
+    fn drop(&mut self) {
+        if let Some(l) = self.link.get() {
+            l.stop();
+        }
+    }
+}
+
 impl Clients for Remote {
     /// Those whose values have no bytes yet go by the encoder.
     fn answer(&self, answers: Vec<(Box<[u8]>, FromOwner<Cell>)>) {
