@@ -82,6 +82,15 @@ const CHECKS: &[Check] = &[
     ("--gc-log=all", &["--gc-log=all", "-e", CHURN], "", Has(" window ")),
     ("--profile=alloc", &["--profile=alloc", "-e", KEEPS], "", Has("kumi allocation profile")),
     ("--profile=heap", &["--profile=heap", "-e", KEEPS], "", Has("kumi heap profile")),
+    ("KUMI_NODE_LISTEN", &["KUMI_NODE_LISTEN=127.0.0.1:0", "node", "n", "-e", "puts Kumihimo::Segments.address"], "", Has("127.0.0.1:")),
+    ("KUMI_NODE_JOIN", &["KUMI_NODE_JOIN=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),
+    ("KUMI_NODE_PUBLIC", &["KUMI_NODE_PUBLIC=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),
+    ("KUMI_NODE_CERT", &["KUMI_NODE_CERT=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
+    ("KUMI_NODE_KEY", &["KUMI_NODE_KEY=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
+    ("KUMI_NODE_CA", &["KUMI_NODE_CA=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
+    ("KUMI_NODE_INSECURE", &["KUMI_NODE_INSECURE=1", "node", "n", "--listen", "0.0.0.0:0", "-e", "print 1"], "", Out("1")),
+    ("KUMI_NODE_AWAIT", &["KUMI_NODE_AWAIT=1", "node", "n", "-e", "print Kumihimo::Segments.nodes.size"], "", Out("1")),
+    ("KUMI_NODE_NAME", &["KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "print Kumihimo::Segments.node"], "", Out("n")),
     ("--profile-out", &["--profile=heap", "--profile-out", "profile.json", "-e", KEEPS], "", File("profile.json")),
     ("--profile-top", &["--profile=heap", "--profile-top", "1", "-e", KEEPS], "", Lacks("  Array\n")),
     ("RUBYOPT", &["RUBYOPT=-w", "-e", "p $VERBOSE"], "", Out("true\n")),
@@ -173,8 +182,9 @@ fn named(text: &str) -> BTreeSet<String> {
 fn everything_the_help_names_is_checked_and_does_something() {
     let dir = folder();
     let (help, _) = kumi(&dir, &["--help"], "");
-    // `kumi xml` has a help of its own.
-    let help: String = help.lines().filter(|l| !l.contains("kumi xml")).map(|l| format!("{l}\n")).collect();
+    // These have a help of their own.
+    let own = ["kumi xml", "kumi run", "kumi node"];
+    let help: String = help.lines().filter(|l| !own.iter().any(|o| l.contains(o))).map(|l| format!("{l}\n")).collect();
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/VARIABLES.md")).unwrap();
     let page = page.split("## Of tests and tools").next().unwrap();
     let rows: String =

@@ -47,6 +47,11 @@ pub fn register(cx: &mut Cx) {
     }
 }
 
+/// The elements of a list that the library hands over.
+fn list(v: Value) -> Vec<Value> {
+    v.as_array().map_or(Vec::new(), |l| l.seen().to_vec())
+}
+
 /// A row of a table: an intrinsic that locks nothing.
 const fn leaf(name: &'static str, args: u8, f: NativeFn) -> NativeDef {
     intrinsic(name, args, args as i8, f).guard(Guard::None)

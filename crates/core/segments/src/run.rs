@@ -199,7 +199,7 @@ impl Payload for Plan {
 /// `__seg_plan(names, keys, kinds, afters, class)`: of a class, or of an object alone (nil).
 fn plan(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let list = |i: usize| a[i].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    let list = |i: usize| crate::list(a[i]);
     let (names, keys, kinds, afters) = (list(0), list(1), list(2), list(3));
     let mut p = Plan { class: a[4], inputs: SmallVec::new(), names: SmallVec::new() };
     for (i, key) in keys.iter().enumerate() {

@@ -190,8 +190,8 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let mut named_inputs = Vec::new();
-    for v in a[0].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
-        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    for v in crate::list(a[0]) {
+        let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         named_inputs.push((named(cx, made, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
@@ -226,7 +226,7 @@ fn lease_of(v: Value) -> Option<LeaseId> {
 /// `__seg_commit_held(leases, [[key, value, bits, delay, ttl], ..])`: false: one of the leases is over.
 fn commit_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let list = |v: Value| v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    use crate::list;
     let Some(leases) = list(a[0]).into_iter().map(lease_of).collect::<Option<Vec<_>>>() else { return Ok(Value::FALSE) };
     let mut outputs = Vec::new();
     for v in list(a[1]) {

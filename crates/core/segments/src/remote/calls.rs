@@ -82,7 +82,7 @@ impl Drop for CallData {
 }
 
 fn strings(cx: &mut Cx, v: Value) -> Result<Vec<String>, Exit> {
-    let list = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    let list = crate::list(v);
     let mut all = Vec::new();
     for v in list {
         let Some(s) = v.as_str() else { return Err(cx.type_error("a list of Strings is needed")) };
@@ -180,8 +180,8 @@ fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil.
 fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut inputs = Vec::new();
-    for v in a[1].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
-        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    for v in crate::list(a[1]) {
+        let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         inputs.push((name_of(cx, at(0))?, kind(at(1)), ns(at(2))));
     }
@@ -190,12 +190,12 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
 fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut leases = Vec::new();
-    for v in a[1].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+    for v in crate::list(a[1]) {
         leases.push(lease_of(cx, v)?);
     }
     let mut outputs = Vec::new();
-    for v in a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
-        let parts = v.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+    for v in crate::list(a[2]) {
+        let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         outputs.push(store(cx, at(0), at(1), at(2), at(3), at(4))?);
     }
@@ -222,7 +222,7 @@ fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         b"names" => Call::Names { prefix: name_of(cx, a[2])?, after: None, most: 10_000 },
         b"stats" => Call::Stats(name_of(cx, a[2])?),
         _ => {
-            let parts = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+            let parts = crate::list(a[2]);
             let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
             Call::Limit(name_of(cx, at(0))?, ns(at(1)).unwrap_or(0))
         }
