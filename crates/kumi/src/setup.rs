@@ -82,7 +82,7 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     cx.set_const(object, name, binding);
     cx.embed_library(crate::LIBRARY);
     cx.embed_prelude(crate::PRELUDE);
-    cx.load_prelude()?;
+    cx.load_prelude().map_err(|e| format!("the prelude does not load: {e}"))?;
     kumi_core_kernel::share_module_functions(&mut cx);
     Ok(cx)
 }

@@ -88,7 +88,12 @@ const CHECKS: &[Check] = &[
     ("KUMI_NODE_CERT", &["KUMI_NODE_CERT=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
     ("KUMI_NODE_KEY", &["KUMI_NODE_KEY=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
     ("KUMI_NODE_CA", &["KUMI_NODE_CA=none.pem", "node", "n", "-e", "1"], "", Has("belong together")),
-    ("KUMI_NODE_INSECURE", &["KUMI_NODE_INSECURE=1", "node", "n", "--listen", "0.0.0.0:0", "-e", "print 1"], "", Out("1")),
+    (
+        "KUMI_NODE_INSECURE",
+        &["KUMI_NODE_INSECURE=1", "node", "n", "--listen", "0.0.0.0:0", "--public", "127.0.0.1:9", "-e", "print 1"],
+        "",
+        Out("1"),
+    ),
     ("KUMI_NODE_AWAIT", &["KUMI_NODE_AWAIT=1", "node", "n", "-e", "print Kumihimo::Segments.nodes.size"], "", Out("1")),
     ("KUMI_NODE_NAME", &["KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "print Kumihimo::Segments.node"], "", Out("n")),
     ("--profile-out", &["--profile=heap", "--profile-out", "profile.json", "-e", KEEPS], "", File("profile.json")),

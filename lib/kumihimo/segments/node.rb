@@ -16,7 +16,7 @@ module Kumihimo
                                 certificate: one["CERT"], key: one["KEY"], authority: one["CA"], insecure: !one["INSECURE"].nil?)
           Segments.wait_for_nodes(await.to_i, timeout: 60) if await
         rescue Segments::Error, ArgumentError => error
-          warn "kumi node: #{error.message}"
+          warn "kumi node: #{error.message.sub("(advertise)", "(--public)")}"
           exit! 1
         end
 
