@@ -29,6 +29,7 @@ module Kumihimo
     END_OF_KEY = EndOfKey.new.freeze
 
     __seg_setup(Key, NOTHING)
+    require "kumihimo/segments/stress" if ENV["KUMI_SEGMENT_STRESS"].to_i.positive?
     LOCAL = Manager.__send__(:new)
     private_constant :LOCAL
 

@@ -20,7 +20,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),
     // Crates to come.
-    ("docs/PAPERS.md", &["crates/segments", "crates/cluster"]),
+    ("docs/PAPERS.md", &["crates/cluster"]),
 ];
 
 /// All files and folders of the tree, from the root, without what builds leave.

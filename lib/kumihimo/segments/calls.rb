@@ -6,7 +6,9 @@ module Kumihimo
     module Calls
       OWNED = 1
       UPDATE = 2
-      private_constant :OWNED, :UPDATE
+      # A thousand years of nanoseconds would not fit into 61 bits; thirty do.
+      FOR_EVER = 30 * 366 * 86_400 * 1_000_000_000
+      private_constant :OWNED, :UPDATE, :FOR_EVER
 
       class << self
         def put(key, value, move, timeout, not_before, ttl)
@@ -45,9 +47,9 @@ module Kumihimo
         end
 
         def wait_for(key, take, after, timeout, whole)
-          request = __seg_ask(key, take, after, whole)
           deadline = KumiSys.deadline(timeout)
           begin
+            request = __seg_ask(key, take, after, whole)
             found = __seg_wait(request, deadline)
           ensure
             __seg_leave(request)
@@ -59,10 +61,11 @@ module Kumihimo
         def segment(key, parts) = Segment.new(Segments.name_of(key), *parts)
 
         def wait_for_room(key, value, bits, timeout, delay, ttl)
-          request = __seg_room(key, value, bits, delay, ttl)
+          deadline = KumiSys.deadline(timeout)
           found = NOTHING
           begin
-            found = __seg_wait(request, KumiSys.deadline(timeout))
+            request = __seg_room(key, value, bits, delay, ttl)
+            found = __seg_wait(request, deadline)
           ensure
             stored = __seg_leave(request)
             found = stored unless __same(stored, nil)
@@ -74,15 +77,17 @@ module Kumihimo
         # Nanoseconds of a number of seconds.
         def nanoseconds(seconds, what)
           return nil if __same(seconds, nil)
-          ns = (Float(seconds) * 1_000_000_000).round
-          raise ArgumentError, "#{what}: must not be negative" if ns.negative?
-          ns
+          raise TypeError, "#{what}: seconds are a number, not #{seconds.inspect}" unless seconds.is_a?(Numeric) && seconds.real?
+          seconds = seconds.to_f unless seconds.is_a?(Integer)
+          raise ArgumentError, "#{what}: seconds are a number from 0 on, not #{seconds}" unless seconds.finite? && seconds >= 0
+          # What does not fit into the clock's numbers is as good as for ever.
+          [(seconds * 1_000_000_000).round, FOR_EVER].min
         end
 
         # `not_before:` is a Time, or seconds from now.
         def delay_of(not_before)
           return nanoseconds(not_before, "not_before") unless not_before.is_a?(Time)
-          [((not_before - Time.now) * 1_000_000_000).round, 0].max
+          nanoseconds([not_before - Time.now, 0].max, "not_before")
         end
       end
     end
@@ -91,6 +96,19 @@ module Kumihimo
     module Clock
       LOCK = Mutex.new
       private_constant :LOCK
+
+      # The child of a fork has no thread of its parent's.
+      module OfFork
+        def _fork
+          pid = super
+          Clock.start if pid == 0 && Clock.started?
+          pid
+        end
+      end
+      Process.singleton_class.prepend(OfFork)
+      private_constant :OfFork
+
+      def self.started? = !!@thread
 
       def self.start
         return if @thread&.alive?

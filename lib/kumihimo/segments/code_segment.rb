@@ -24,17 +24,24 @@ module Kumihimo
       # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass); `from:` is the node that has the
       # key, where it is another.
       def input(name, take: NOT_GIVEN, peek: NOT_GIVEN, after: nil, as: nil, from: nil)
+        raise TypeError, "an input's name is a Symbol, not #{name.inspect}" unless name.is_a?(Symbol) || name.is_a?(String)
+        name = name.to_sym
         if __same(take, NOT_GIVEN) == __same(peek, NOT_GIVEN)
           raise ArgumentError, "input :#{name} is either take: or peek:"
         end
         raise ArgumentError, "input :#{name} is named twice" if __inputs.any? { |i| i.name == name }
+        raise ArgumentError, "input :#{name} would hide a method of #{CodeSegment}" if CodeSegment.method_defined?(name)
+        raise Segments::Error, "#{self} was started: its inputs stand" if __planned?
+        Segments.check_after(after)
         takes = !__same(take, NOT_GIVEN)
         @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, from&.to_s)]
-        @plan = nil
         variable = :"@#{name}"
         if as
           make = as.respond_to?(:from_segment) ? :from_segment : :new
-          define_method(name) { @__views ||= {}; @__views.fetch(name) { @__views[name] = as.public_send(make, instance_variable_get(variable)) } }
+          define_method(name) do
+            views = @__views || __note(:@__views, {})
+            views.fetch(name) { views[name] = as.public_send(make, instance_variable_get(variable)) }
+          end
         else
           attr_reader name
         end
@@ -43,7 +50,7 @@ module Kumihimo
       # Where the inputs of a run go that has raised `tries` times: a Hash of the `error`, the `tries`, and the `inputs` by name.
       def dead_letters(key, tries: 1)
         raise ArgumentError, "tries: is a positive Integer" unless tries.is_a?(Integer) && tries.positive?
-        @dead_letters = [key, tries]
+        @dead_letters = [Segments.local.key(key), tries]
       end
 
       # A new one, started. Arguments are those of `initialize`.
@@ -73,6 +80,8 @@ module Kumihimo
         @plan ||= __plan_of(__inputs, self)
       end
 
+      def __planned? = @plan || subclasses.any?(&:__planned?)
+
       def __plan_of(inputs, of = nil)
         missing = inputs.find { |i| __same(i.key, nil) }
         raise ArgumentError, "input :#{missing.name} has no key: give one by set_key" if missing
@@ -91,6 +100,7 @@ module Kumihimo
     # Gives an input its key, and the index after which to look, before the start.
     def set_key(name, key, index = nil, after: index, from: NOT_GIVEN)
       raise Segments::Error, "the code segment is started: its keys stand" if __seg_lives(self)
+      Segments.check_after(after)
       inputs = (@__own_inputs ||= self.class.__inputs.map(&:dup))
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
@@ -101,12 +111,12 @@ module Kumihimo
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
-      @__ended = @__error = nil if @__ended
+      __begin_anew if @__ended || @__views
       return __start_apart if __apart?
       if @__own_inputs
-        @__plan = self.class.__plan_of(@__own_inputs)
+        __note(:@__plan, self.class.__plan_of(@__own_inputs))
         # The plan has all that is needed: one that waits is small.
-        @__own_inputs = nil
+        __note(:@__own_inputs, nil)
       end
       plan = @__plan || self.class.__plan
       Segments.__start_runner if __seg_start(self, plan)
@@ -117,7 +127,7 @@ module Kumihimo
     # It waits no more. False when it runs already, or has ended.
     def cancel
       return false unless @__apart ? @__apart.cancel : __seg_cancel(self)
-      @__ended = :cancelled
+      __note(:@__ended, :cancelled)
       @__repetition&.__over(self)
       true
     end
@@ -136,7 +146,7 @@ module Kumihimo
 
     # An input with its key, index and value.
     def input(name)
-      at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      at = __place_of(name)
       if @__apart
         held = @__apart.held(at) || raise(Segments::NotRunning, "the code segment does not run")
         return Segments::Segment.new(held.key, held.index, held.value, held.owned, held.changed, held.deliveries)
@@ -153,7 +163,7 @@ module Kumihimo
     # Hands an input's object on, under its own key or another: nothing is copied. What was owned can be used no more by this run.
     def flip(name, to: nil, update: false, on: NOT_GIVEN)
       return __flip_apart(name, to, update, on) if @__apart || !__same(on, NOT_GIVEN)
-      at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      at = __place_of(name)
       key, _, value, owned, _, _, taken = __seg_input(self, at)
       if owned && taken
         value = Segments::Value.owned(value)
@@ -190,20 +200,23 @@ module Kumihimo
       @__quiet = true
     end
 
+    # False: the run is not this process's, which is a fork's child.
     def __perform(broken = nil)
       begin
         raise broken if broken
+        raise Segments::NotShared, "an input is owned: it can be taken, not peeked at" if @__refused
         run
         __put_away if @__away
         done = __seg_commit(self)
       rescue Exception => error
-        __failed(error)
+        done = __failed(error)
         # What is meant for the thread, ends the thread.
         raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
+        done
       ensure
         if !done && __seg_lives(self)
           # The thread is killed.
-          @__ended = :killed
+          __note(:@__ended, :killed)
           __seg_give_up(self, nil)
         end
         @__repetition&.__over(self)
@@ -211,6 +224,20 @@ module Kumihimo
     end
 
     private
+
+    # Sets what the library knows of the object, which may be frozen.
+    def __note(name, value)
+      __ivar_set(self, name, value)
+      value
+    end
+
+    def __begin_anew
+      %i[@__ended @__error @__refused @__views].each { |name| __note(name, nil) }
+    end
+
+    def __place_of(name)
+      self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+    end
 
     def __apart?
       if (own = @__own_inputs)
@@ -232,7 +259,7 @@ module Kumihimo
     end
 
     def __flip_apart(name, to, update, on)
-      at = self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      at = __place_of(name)
       segment = input(name)
       node = __same(on, NOT_GIVEN) ? (@__apart && @__apart.held(at).node) : on
       value = segment.value
@@ -286,28 +313,41 @@ module Kumihimo
     def __failed(error)
       key, most = self.class.__dead_letters
       names = self.class.__inputs
-      tries = names.each_index.filter_map { |i| (found = __seg_input(self, i)) && found[6] ? found[5] : nil }.max || 1
-      @__error = error
-      @__ended = :failed
-      __report(error) unless @__quiet || key
+      tries = names.each_index.filter_map { |i| names[i].take ? __deliveries(i) : nil }.max || 1
+      __ends_by(error, key)
       if key && tries >= most
-        letter = Segments::Value.shared({ error: "#{error.class}: #{error.message}", tries: tries, inputs: __inputs_for_letter(names) })
+        letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names) })
         __seg_give_up(self, [key, letter])
       else
         __seg_give_up(self, nil)
       end
+    rescue Segments::NotRunning
+      false
+    end
+
+    def __ends_by(error, key)
+      __note(:@__error, error)
+      __note(:@__ended, :failed)
+      __report(error) unless @__quiet || key || error.is_a?(SystemExit) || error.is_a?(SignalException)
+    end
+
+    # How often an input was taken. What can not be read was.
+    def __deliveries(at)
+      __seg_input(self, at)[5]
+    rescue Segments::NotRunning
+      raise
+    rescue StandardError
+      1
     end
 
     def __failed_apart(apart, error)
       key, most = self.class.__dead_letters
       held = self.class.__inputs.each_index.map { |at| apart.held(at) }
       tries = held.filter_map { |h| h.deliveries if h.lease }.max || 1
-      @__error = error
-      @__ended = :failed
-      __report(error) unless @__quiet || key
+      __ends_by(error, key)
       return apart.give_back unless key && tries >= most
       inputs = self.class.__inputs.map(&:name).zip(held.map(&:value)).to_h
-      apart.dead_letter(key, Segments::Value.shared({ error: "#{error.class}: #{error.message}", tries:, inputs: }))
+      apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs: }))
     rescue Segments::Error
       # The leases are over, or the node is gone: there is nothing to give back.
     end
@@ -317,17 +357,31 @@ module Kumihimo
         value = __seg_input(self, i)[2]
         [input.name, Ractor.make_shareable(value, copy: true)]
       rescue StandardError => e
-        [input.name, "#{input.name} can not be kept: #{e.message}"]
+        [input.name, "it can not be kept: #{e.message}"]
       end
     end
 
+    def __told(error)
+      "#{error.class}: #{error.message}"
+    rescue StandardError
+      "#{error.class}: its message can not be told"
+    end
+
+    # As of a thread: whatever `-W` says.
     def __report(error)
-      warn "#{self.class} terminated with exception:\n#{error.full_message(highlight: $stderr.tty?)}"
+      $stderr.write("#{self.class} terminated with exception:\n#{error.full_message(highlight: $stderr.tty?)}")
+    rescue StandardError
+      # It can not be told.
     end
   end
 
   module Segments
     def self.__start_runner = Runner.start
+
+    def self.check_after(index)
+      return if __same(index, nil) || (index.is_a?(Integer) && index >= 0)
+      raise TypeError, "after: is a segment's index, an Integer from 0 on, not #{index.inspect}"
+    end
 
     # A block as a code segment.
     class BlockSegment < CodeSegment
@@ -341,6 +395,14 @@ module Kumihimo
       def run
         values = @__inputs.map { |input| instance_variable_get(:"@#{input.name}") }
         instance_exec(*values, &@__block)
+      end
+
+      private
+
+      # Inputs are called as their keys.
+      def __place_of(name)
+        called = Segments.name_of(name).to_s
+        @__inputs.index { |i| Segments.name_of(i.key).to_s == called } || raise(ArgumentError, "the block has no input #{name.inspect}")
       end
     end
     private_constant :BlockSegment

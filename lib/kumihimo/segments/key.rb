@@ -76,6 +76,10 @@ module Kumihimo
         end
       end
 
+      # There is one of each name.
+      def dup = self
+      def clone(freeze: nil) = self
+
       def inspect = "#<#{self.class} #{name.inspect}>"
       def ==(other) = other.is_a?(Key) && other.name == name
       alias eql? ==

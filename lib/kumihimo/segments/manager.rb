@@ -76,7 +76,7 @@ module Kumihimo
       end
 
       # The names of keys that have segments, in order.
-      def keys(prefix = "") = __seg_names(prefix)
+      def keys(prefix = "") = __seg_names(prefix.is_a?(Symbol) ? prefix.name : prefix)
 
       # How many segments stand under a key.
       def size(key) = __seg_stats(key)[0]

@@ -15,7 +15,12 @@ module Kumihimo
         @live = []
         @over = Thread::Queue.new
         @count = 0
-        parallel.times { start }
+        begin
+          parallel.times { start }
+        rescue Exception
+          stop
+          raise
+        end
       end
 
       # No more runs are begun; those that wait for inputs wait no more.
@@ -57,7 +62,16 @@ module Kumihimo
           @over.close if @stopped && @live.empty?
           !@stopped
         end
-        again ? start : stop_rest
+        return stop_rest unless again || ended == :cancelled
+        start if again
+      rescue StandardError => e
+        # No other one can be made.
+        @lock.synchronize do
+          @error ||= e
+          @stopped = true
+          @over.close if @live.empty?
+        end
+        stop_rest
       end
 
       private
@@ -70,6 +84,11 @@ module Kumihimo
           @live << segment
         end
         segment.start
+        # Who has stopped it meanwhile could not cancel this one.
+        segment.cancel if @stopped
+      rescue StandardError
+        @lock.synchronize { @live.delete(segment) }
+        raise
       end
 
       def stop_rest

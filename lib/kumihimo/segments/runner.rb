@@ -25,8 +25,8 @@ module Kumihimo
           elsif Array === segment
             # An input that came from elsewhere can't be read.
             segment[0].__perform(segment[1])
-          else
-            segment.__perform
+          elsif __same(segment.__perform, false)
+            return
           end
         end
       ensure

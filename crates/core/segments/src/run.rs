@@ -154,10 +154,9 @@ impl Runs {
         }
     }
     /// The child of a fork has none of its parent's threads: what it runs is its own affair.
-    /// What its code segments had asked for.
-    pub fn forked(&mut self) -> Vec<RequestId> {
+    pub fn forked(&mut self) {
         let plans = std::mem::take(&mut self.plans);
-        std::mem::replace(self, Runs { plans, ..Runs::default() }).runs.into_iter().flatten().filter_map(|r| r.request).collect()
+        *self = Runs { plans, ..Runs::default() };
     }
     /// The task does not wait for a run any more: did it?
     #[inline]
@@ -190,6 +189,7 @@ impl Payload for Plan {
     fn trace(&self, m: &mut Marker) {
         m.mark(self.class);
         self.inputs.iter().for_each(|i| m.mark(i.0));
+        self.names.iter().for_each(|y| m.mark(Value::sym(*y)));
     }
     fn shares(&self) -> bool {
         true
@@ -365,10 +365,13 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let (object, plan) = (r.object, r.plan);
     let mut values: SmallVec<[Value; 4]> = SmallVec::new();
     let mut encoded = false;
+    let mut refused = false;
     for g in &r.inputs {
         encoded |= g.value.value().is_none();
-        // What is owned and was not taken is not shown: who asks for it is told.
-        values.push(if g.owned && g.lease.is_none() { Value::NIL } else { g.value.value().unwrap_or(Value::NIL) });
+        // What is owned and was not taken is not shown: the run is refused.
+        let hidden = g.owned && g.lease.is_none();
+        refused |= hidden;
+        values.push(if hidden { Value::NIL } else { g.value.value().unwrap_or(Value::NIL) });
     }
     drop(inner);
     if named_wait {
@@ -384,8 +387,12 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             return Ok(cx.array(&[object, error]));
         }
     }
+    let refused = if refused { Some(cx.intern("@__refused")) } else { None };
     if let Some(p) = plan.as_data::<Plan>() {
         let _l = cx.lock_objects(object, &[]);
+        if let Some(y) = refused {
+            cx.ivar_set(object, y, Value::TRUE);
+        }
         for (y, v) in p.names.iter().zip(&values) {
             cx.ivar_set(object, *y, *v);
         }
@@ -588,6 +595,12 @@ fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             woken = w;
         }
         if let Some(r) = inner.runs.remove(run) {
+            // It was ready: the last first, so that takes that wait see the queue as it was.
+            for lease in r.inputs.iter().rev().filter_map(|g| g.lease) {
+                let now = inner.now();
+                let (_, w) = inner.act(|m, w| m.undo(now, lease, w));
+                woken.join(w);
+            }
             r.joiners.into_iter().for_each(|w| woken.add(Some(w)));
         }
         inner.runs.wake_settling(&mut woken);

@@ -47,6 +47,8 @@ pub struct Inner {
     pub exports: HashSet<Box<[u8]>>,
     pub runs: Runs,
     pub clock: crate::clock::Clock,
+    /// A put with a time has waited for room: it may enter at any call from then on.
+    pub timed: bool,
     /// Other nodes' calls of this one, where it is among others.
     pub clients: Option<Arc<dyn Clients>>,
 }
@@ -134,7 +136,7 @@ impl Inner {
     #[inline]
     pub fn now(&self) -> Time {
         // What is given to others is under a lease, which counts from now.
-        if self.clients.is_some() || self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
+        if self.timed || self.clients.is_some() || self.node.manager().next_deadline().is_some() { crate::clock::now() } else { 0 }
     }
     /// Changes the manager. Code segments that are complete become ready; tasks are woken by what comes back.
     #[inline]
@@ -249,6 +251,7 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         clients: None,
         runs: Runs::default(),
         clock: Default::default(),
+        timed: false,
     };
     let shared = Arc::new(Shared(Mutex::new(inner)));
     let root = cx.data(cx.k.object, Root(shared.clone()));
@@ -274,11 +277,14 @@ pub fn boot(cx: &mut Cx) {
     cx.boot().fork_hooks.push(|cx| {
         if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
             let mut inner = made.shared.lock();
-            for id in inner.runs.forked() {
-                let now = inner.now();
-                // Nobody of the child waits.
-                drop(inner.act(|m, w| m.leave(now, id, w)).1);
-            }
+            inner.runs.forked();
+            // Nor is it a node: others talk to its parent.
+            inner.clients = None;
+            let now = inner.now();
+            // Nobody of the child waits, or holds anything.
+            drop(inner.act(|m, w| m.abandon(now, w)).1);
+            // Nor is there a clock's task.
+            inner.clock = Default::default();
         }
     });
 }

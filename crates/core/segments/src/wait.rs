@@ -174,7 +174,9 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let v = request(cx, made, bell, false, false);
     let cell = cell_for(cx, made, a[0], a[1])?;
     let new = a[2].as_fix().map(|bits| new_of(cell, bits, a[3], a[4]));
+    let timed = new.as_ref().is_some_and(|n| n.ttl.is_some() || n.not_before.is_some());
     let woken = with_key(cx, made, a[0], a[1], |inner, key| {
+        inner.timed |= timed;
         let now = inner.now();
         let (id, woken) = inner.act(|m, w| m.stand_for_room(now, key, new, waiter, w));
         if let Some(r) = v.as_data::<Request>() {

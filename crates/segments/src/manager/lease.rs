@@ -101,6 +101,34 @@ impl<V: Clone, W> Manager<V, W> {
         self.settle(now, wake);
         Ok(())
     }
+    /// A segment comes back to its place, and nobody has seen it.
+    ///
+    /// # Errors
+    /// The lease is over.
+    pub fn undo(&mut self, now: Time, lease: LeaseId, wake: &mut impl Wake<W>) -> Result<(), Fenced> {
+        self.catch_up(now, wake);
+        if !self.leases.contains_key(lease) {
+            return Err(Fenced { lease });
+        }
+        self.put_back_unseen(now, lease);
+        self.settle(now, wake);
+        Ok(())
+    }
+    /// Everybody is gone who waits or holds a segment: what they had comes back, an owned segment as one that may have changed.
+    pub fn abandon(&mut self, now: Time, wake: &mut impl Wake<W>) {
+        let requests: Vec<RequestId> = self.requests.keys().collect();
+        for id in requests {
+            self.leave(now, id, wake);
+        }
+        let leases: Vec<LeaseId> = self.leases.keys().collect();
+        for id in leases {
+            if let Some(l) = self.leases.get_mut(id) {
+                l.entry.segment.changed |= l.entry.segment.owned;
+            }
+            self.put_back(now, id);
+        }
+        self.settle(now, wake);
+    }
     /// The lease lapses so long after now, and not when it would have.
     ///
     /// # Errors
@@ -136,6 +164,13 @@ impl<V: Clone, W> Manager<V, W> {
     }
     pub(super) fn lapse(&mut self, now: Time, lease: LeaseId) {
         self.note_lapse(lease);
+        self.put_back(now, lease);
+    }
+    /// Without settling.
+    pub(super) fn put_back_unseen(&mut self, now: Time, lease: LeaseId) {
+        if let Some(l) = self.leases.get_mut(lease) {
+            l.entry.segment.deliveries = l.entry.segment.deliveries.saturating_sub(1);
+        }
         self.put_back(now, lease);
     }
     /// Without settling.

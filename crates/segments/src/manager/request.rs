@@ -380,11 +380,7 @@ impl<V: Clone, W> Manager<V, W> {
             Want::Answers(got) => {
                 for g in got {
                     if let Got::Taken(lease) = g {
-                        if let Some(l) = self.leases.get_mut(lease) {
-                            // Nobody saw it.
-                            l.entry.segment.deliveries = l.entry.segment.deliveries.saturating_sub(1);
-                        }
-                        self.put_back(now, lease);
+                        self.put_back_unseen(now, lease);
                     }
                 }
                 self.settle(now, wake);

@@ -1,0 +1,16 @@
+# The examples of docs/SEGMENTS.md give what stands beside them.
+guide = File.read(File.expand_path("../../docs/SEGMENTS.md", __dir__))
+context = TOPLEVEL_BINDING.dup
+count = 0
+$stderr = File.open(File::NULL, "w")
+guide.scan(/^```ruby\n(.*?)^```/m) do |(code)|
+  code.lines.slice_after { |l| l.include?("# =>") }.each do |lines|
+    text = lines.join
+    expected = text[/# => (.*)$/, 1]
+    value = context.eval(text)
+    next unless expected
+    count += 1
+    puts "#{text.strip}\n  gave #{value.inspect}" unless value.inspect == expected
+  end
+end
+puts "#{count} examples"
