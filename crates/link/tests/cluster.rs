@@ -84,6 +84,26 @@ fn five_nodes_find_each_other_and_pass_a_segment_round() {
 }
 
 #[test]
+fn a_node_that_stood_still_for_long_is_reached_again_by_another_connection() {
+    let _dog = watchdog(120);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    east.members(2);
+    west.put("east", "n", "one");
+    let still = east.host.still.lock().unwrap();
+    let waits = west.ask("east", put("n", "two"), None);
+    west.host.expect("down east Failed");
+    west.host.expect("disconnected east");
+    drop(still);
+    west.host.expect("connected east");
+    assert!(waits.recv_timeout(Duration::from_secs(20)).unwrap().is_ok());
+    west.members(2);
+    east.members(2);
+    east.put("west", "n", "back");
+}
+
+#[test]
 fn nothing_acknowledged_is_lost_when_connections_are_killed() {
     let _dog = watchdog(120);
     // Each is reached by a wire that is cut again and again.

@@ -1,9 +1,12 @@
 //! Membership over the connections: its packets go on their control lanes.
 
 use super::Server;
+use super::line::{Line, Phase};
 use crate::channel::kind;
-use kumi_membership::Action;
+use crate::error::code;
+use kumi_membership::{Action, Member, Why as Gone};
 use kumi_segments::Time;
+use kumi_wire::Reason;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,7 +30,12 @@ impl Server {
                 }
                 Action::Suspect(member) => self.host.member_suspect(&member),
                 Action::Refuted(member) => self.host.member_refuted(&member),
-                Action::Down(member, why) => self.host.member_down(&member, why),
+                Action::Down(member, why) => {
+                    self.host.member_down(&member, why);
+                    if why == Gone::Failed {
+                        self.give_up(at, &member);
+                    }
+                }
                 Action::Rejoined(me) => {
                     *self.shared.me.lock() = me.clone();
                     self.host.rejoined(&me);
@@ -35,6 +43,15 @@ impl Server {
                 Action::Conflict { holder, .. } => self.host.conflict(&holder),
                 Action::Rejected { from, reason } => self.host.gossip_refused(&from, &reason),
             }
+        }
+    }
+
+    /// The connection to a member that has failed ends, for it may only have stood still: then both begin anew on another one.
+    fn give_up(&mut self, at: Time, member: &Member) {
+        let to_it = |l: &Line| l.phase == Phase::Open && l.name() == &**member.name() && l.incarnation() <= member.incarnation();
+        if let Some(token) = self.lines.iter().find(|(_, l)| to_it(l)).map(|x| *x.0) {
+            let text = format!("node {} gave no sign for too long", member.name());
+            self.refuse(at, token, Reason { code: code::SILENT, text });
         }
     }
 

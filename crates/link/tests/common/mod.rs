@@ -19,6 +19,8 @@ pub struct Serving {
     pub link: OnceLock<Link>,
     pub events: Mutex<Vec<String>>,
     pub changed: Condvar,
+    /// While it is locked this node's thread stands still as soon as somebody asks for something.
+    pub still: Mutex<()>,
     incarnation: u64,
     options: ClientOptions,
 }
@@ -47,6 +49,7 @@ impl Serving {
             link: OnceLock::new(),
             events: Mutex::default(),
             changed: Condvar::new(),
+            still: Mutex::default(),
             incarnation,
             options: ClientOptions { lease, ..ClientOptions::default() },
         })
@@ -90,6 +93,7 @@ impl Host for Serving {
         let _ = self.link.set(link.clone());
     }
     fn from_client(&self, peer: &Peer, m: FromClient<Bytes>) {
+        drop(self.still.lock().unwrap());
         self.node.lock().unwrap().receive(now(), peer.name().as_bytes(), m, |_| {}, &mut |c, m| self.send(c, m));
     }
     fn from_owner(&self, peer: &Peer, m: FromOwner<Bytes>) {
