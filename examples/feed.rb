@@ -1,13 +1,17 @@
 # A feed that arrives slowly, worked on by several code segments, and in one line again.
 #
 # A small web server in a thread of this program makes and sends trades as XML. The document is cut into records, which are put under a
-# key with a limit. Three code segments at a time work on them. The results come out of order and are put in order again. When the work
-# stands still, so does the server: nothing piles up between them but what the system's socket holds.
+# key with a limit. Three code segments at a time work on them, on each node. The results come out of order and are put in order again.
+# When the work stands still, so does the server: nothing piles up between them but what the system's socket holds.
 #
 #   kumi examples/feed.rb [--trades N] [--rate MBPS]
+#   kumi run --nodes 2 examples/feed.rb [--trades N] [--rate MBPS]
 require "socket"
 require "kumihimo/segments"
 require "kumihimo/xml"
+
+NODES = Kumihimo::Segments.cluster? ? Kumihimo::Segments.nodes.sort : [nil]
+FIRST = NODES[0] # reads the feed and joins the results; nil: the program is on one node
 
 class Trade < Kumihimo::XTree
   field :number, Integer, attribute: true
@@ -19,12 +23,12 @@ end
 # Sends trades, no faster than the line.
 class Server
   SYMBOLS = %w[CORD SILK BOBN TASL].freeze
-  attr_reader :sent
+  attr_reader :sent, :worth
 
   def initialize(trades, rate)
     @trades = trades
     @rate = rate * 1e6 / 8
-    @sent = 0
+    @sent = @worth = 0
     @server = TCPServer.new("127.0.0.1", 0)
     @thread = Thread.new { serve }
   end
@@ -52,19 +56,22 @@ class Server
   end
 
   def trade(n)
-    "<trade number=\"#{n}\"><symbol>#{SYMBOLS[n * 7 % 4]}</symbol><price>#{n % 90 + 10}.#{n % 10}0</price><pieces>#{n % 7 + 1}</pieces>" \
+    price, pieces = "#{n % 90 + 10}.#{n % 10}0", n % 7 + 1
+    @worth += price.to_r * pieces
+    "<trade number=\"#{n}\"><symbol>#{SYMBOLS[n * 7 % 4]}</symbol><price>#{price}</price><pieces>#{pieces}</pieces>" \
       "<note>#{"nothing of note " * 20}</note></trade>\n"
   end
 end
 
-# One step of the work. As many run at a time as `repeat` is told.
+# One step of the work. As many run at a time as `repeat` is told, on each node. Its inputs and its output are on the first node.
 class Value < Kumihimo::CodeSegment
-  input :trade, take: "trades"
-  input :pause, peek: "go" # Without it all work stands still.
+  input :trade, take: "trades", from: FIRST
+  input :pause, peek: "go", from: FIRST # Without it all work stands still.
 
   def run
     sleep pause
-    put "values", [trade.number, trade.symbol, trade.price * trade.pieces]
+    trade => { number:, symbol:, price:, pieces: }
+    put "values", [number, symbol, price * pieces, Kumihimo::Segments.node], on: FIRST
   end
 end
 
@@ -80,11 +87,18 @@ end
 trades = options["--trades"]
 
 ds = Kumihimo::Segments.local
+work = Value.repeat(parallel: 3)
+if FIRST != Kumihimo::Segments.node
+  ds.take("over")
+  work.stop.join
+  Kumihimo::Segments[FIRST].put("ended", true)
+  exit
+end
+
 server = Server.new(trades, options["--rate"])
 began = clock
 queue = ds.key("trades").limit(100)
-feeder = Thread.new { queue.from(Kumihimo::XML.list(server.url, "/trades/trade", Trade)) }
-work = Value.repeat(parallel: 3)
+feeder = Thread.new { queue.from(Kumihimo::XML.each(server.url, "/trades/trade", Trade).lazy.map(&:to_h)) }
 
 # In order again: what comes early waits.
 results = Enumerator.new do |out|
@@ -100,12 +114,14 @@ end
 
 ds.put("go", 0.0001)
 totals = Hash.new(0)
+nodes = Hash.new(0)
 in_order = true
 last = 0
-results.each do |number, symbol, value|
+results.each do |number, symbol, value, node|
   in_order &&= number == last + 1
   last = number
   totals[symbol] += value
+  nodes[node] += 1
   if number == trades / 4
     ds.take("go")
     sleep 0.3
@@ -118,7 +134,11 @@ end
 seconds = clock - began
 
 puts "#{last} trades#{", in order" if in_order}; #{feeder.value} were read"
+puts "their sum is #{totals.values.sum == server.worth ? "that of what was sent" : "WRONG"}"
 totals.sort.each { |symbol, total| puts format("%s %12.2f", symbol, total) }
+puts "worked on by #{nodes.sort.map { |node, count| "#{node}: #{count}" }.join(", ")}" if FIRST
+NODES.drop(1).each { |node| Kumihimo::Segments[node].put("over", true) }
+NODES.drop(1).each { ds.take("ended") }
 work.stop.join
 server.join
 puts format("%.2f s for %.1f MB", seconds, server.sent / 1e6)

@@ -1,0 +1,38 @@
+//! The examples for several nodes do what they say.
+
+#[allow(dead_code)]
+mod common;
+use common::{finish, kumi};
+use std::path::Path;
+use std::time::Duration;
+
+/// What an example prints on so many nodes, without the names in front. Its figures are another machine's.
+fn on_nodes(nodes: u32, program: &str, args: &[&str]) -> Vec<String> {
+    let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "-W0"]);
+    c.arg(format!("examples/{program}.rb")).args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let end = finish(&mut c, b"", Duration::from_secs(120)).unwrap_or_else(|| panic!("examples/{program}.rb is still running"));
+    let out = String::from_utf8(end.out).unwrap();
+    assert!(end.status.success() && end.err.is_empty(), "examples/{program}.rb: {}\n{out}{}", end.status, end.err);
+    out.lines().map(|line| line.split_once(" | ").unwrap().1.to_string()).collect()
+}
+
+#[test]
+fn a_token_goes_round_a_ring_of_nodes() {
+    assert_eq!(on_nodes(4, "ring", &["1", "100"])[0], "400 hops round a ring of 4 on 4 nodes");
+    assert_eq!(on_nodes(2, "ring", &["3", "50"])[0], "300 hops round a ring of 6 on 2 nodes");
+}
+
+#[test]
+fn a_feed_is_worked_on_by_two_nodes() {
+    let lines = on_nodes(2, "feed", &["--trades", "1200"]);
+    assert!(lines[0].starts_with("the work stands still: "), "{lines:?}");
+    assert_eq!(lines[1..3], ["1200 trades, in order; 1200 were read", "their sum is that of what was sent"]);
+    let works = lines.iter().find_map(|line| line.strip_prefix("worked on by ")).unwrap_or_default();
+    assert!(works.contains("node1: ") && works.contains("node2: "), "{lines:?}");
+}
+
+#[test]
+fn an_aquarium_on_three_nodes_ends_by_itself() {
+    let lines = on_nodes(3, "aquarium", &["--seconds", "1"]);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+}
