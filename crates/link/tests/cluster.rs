@@ -94,8 +94,8 @@ fn a_node_that_stood_still_for_long_is_reached_again_by_another_connection() {
     let still = east.host.still.lock().unwrap();
     let waits = west.ask("east", put("n", "two"), None);
     west.host.expect("down east Failed");
-    west.host.expect("disconnected east");
     drop(still);
+    west.host.expect("disconnected east");
     west.host.expect("connected east");
     assert!(waits.recv_timeout(Duration::from_secs(20)).unwrap().is_ok());
     west.members(2);
