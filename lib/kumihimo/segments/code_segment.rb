@@ -34,6 +34,7 @@ module Kumihimo
         raise Segments::Error, "#{self} was started: its inputs stand" if __planned?
         Segments.check_after(after)
         takes = !__same(take, NOT_GIVEN)
+        @places = nil
         @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, from&.to_s)]
         variable = :"@#{name}"
         if as
@@ -70,6 +71,13 @@ module Kumihimo
       end
 
       def __inputs = superclass.respond_to?(:__inputs) ? [*superclass.__inputs, *@inputs] : (@inputs || [])
+
+      # The number of an input; asked for while objects run, when inputs stand.
+      def __place_of(name)
+        places = (@places ||= __inputs.each_with_index.to_h { |input, at| [input.name, at] }.freeze)
+        places[name] || raise(ArgumentError, "#{self} has no input :#{name}")
+      end
+
       def __dead_letters = @dead_letters || (superclass.respond_to?(:__dead_letters) ? superclass.__dead_letters : nil)
 
       # Are some of its inputs on other nodes?
@@ -236,7 +244,7 @@ module Kumihimo
     end
 
     def __place_of(name)
-      self.class.__inputs.index { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
+      self.class.__place_of(name)
     end
 
     def __apart?
