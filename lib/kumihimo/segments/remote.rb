@@ -129,7 +129,7 @@ module Kumihimo
         under_way = []
         count = 0
         values.each do |value|
-          under_way << __seg_call_put(@peer, key, value, 0, nil, nil, true)
+          under_way << __begin_put(key, value, 0, nil, nil, true)
           count += 1
           __ended(under_way.shift, nil, false) if under_way.size >= WINDOW
         end
@@ -182,7 +182,15 @@ module Kumihimo
       def __put(key, value, bits, timeout, not_before, ttl, wait)
         delay = Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
-        __ended(__seg_call_put(@peer, key, value, bits, delay, ttl, wait), timeout, false)
+        __ended(__begin_put(key, value, bits, delay, ttl, wait), timeout, false)
+      end
+
+      def __begin_put(key, value, bits, delay, ttl, wait)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
+      rescue NotTransferable
+        # Fields of records of streams that were not read yet: reading them is Ruby's. What can't travel raises again.
+        __seg_encode(value)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
       end
 
       def __get(key, take, after, timeout, whole)

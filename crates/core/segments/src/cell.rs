@@ -58,6 +58,14 @@ impl Cell {
             _ => Ok(self.value),
         }
     }
+    /// The same, as the last thing that a native does: Ruby may go on in its place.
+    #[inline]
+    pub fn hand_over_last(&self, cx: &mut Cx, owned: bool) -> R {
+        match (&self.bytes, self.value.is_undef()) {
+            (Some(b), true) => encode::decode_last(cx, b, !owned),
+            _ => Ok(self.value),
+        }
+    }
     /// The same with its encoding.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ fn put(cx: &mut Cx, key: Value, value: Value) -> R {
 }
 fn take(cx: &mut Cx, key: Value) -> R {
     let Segment { value, owned, .. } = at_once(cx, key, Value::NIL, |m, id| m.quick_take(id))?;
-    value.hand_over(cx, owned)
+    value.hand_over_last(cx, owned)
 }
 fn peek(cx: &mut Cx, key: Value) -> R {
     let (value, owned) = at_once(cx, key, Value::NIL, |m, id| Some((m.quick_peek(id)?.value.value()?, m.quick_peek(id)?.owned)))?;

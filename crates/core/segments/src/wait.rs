@@ -91,10 +91,10 @@ fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
     if peeked && s.owned {
         return Err(not_shared(cx));
     }
-    let value = s.value.hand_over(cx, s.owned)?;
     if !whole {
-        return Ok(value);
+        return s.value.hand_over_last(cx, s.owned);
     }
+    let value = s.value.hand_over(cx, s.owned)?;
     let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries))];
     Ok(cx.array(&parts))
 }

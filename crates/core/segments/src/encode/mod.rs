@@ -92,6 +92,15 @@ pub fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
     decode_from(cx, bytes, freeze, &mut Symbols::default())
 }
 
+/// The same, as the last thing that a native does: hashes that only Ruby can fill are filled by it.
+///
+/// # Errors
+/// As [`decode`]; or the call in the native's place.
+pub fn decode_last(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
+    let read = counted(cx, bytes, freeze, &mut Symbols::default(), None)?;
+    if read.rehash.is_empty() { Ok(read.value) } else { Err(rehash(cx, read, freeze)) }
+}
+
 /// The same, of a peer that has made symbols before.
 ///
 /// # Errors
@@ -135,13 +144,16 @@ fn native_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if read.rehash.is_empty() {
         return Ok(read.value);
     }
+    Err(rehash(cx, read, a[1].truthy()))
+}
+fn rehash(cx: &mut Cx, read: read::Read, freeze: bool) -> Exit {
     for hash in &read.rehash {
         if let Some(h) = hash.header() {
             h.clear(flag::FROZEN);
         }
     }
-    let name = if a[1].truthy() { "__decode_rehash_frozen" } else { "__decode_rehash" };
-    Err(library(cx, name, read.value, read.rehash))
+    let name = if freeze { "__decode_rehash_frozen" } else { "__decode_rehash" };
+    library(cx, name, read.value, read.rehash)
 }
 
 /// Ends the native: the library does something to parts of a value.

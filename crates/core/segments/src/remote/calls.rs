@@ -272,11 +272,17 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
             Ok(cx.array(&[n(s.segments), n(s.delayed), n(s.leased), n(s.waiting), n(s.waiting_puts), last, limit]))
         }
         Ok(Done::Segments(segments)) => {
+            if !whole.truthy() {
+                return match segments.first() {
+                    Some(s) => s.value.hand_over_last(cx, s.owned),
+                    None => Ok(Value::NIL),
+                };
+            }
             let mut all = Vec::new();
             for s in segments {
-                all.push(segment(cx, s, whole.truthy())?);
+                all.push(segment(cx, s)?);
             }
-            if whole.truthy() { Ok(cx.array_vec(all)) } else { Ok(all.first().copied().unwrap_or(Value::NIL)) }
+            Ok(cx.array_vec(all))
         }
         Err(Failure::Refused(r)) => Err(refused(cx, r, node)),
         Err(Failure::TimedOut) => Ok(none),
@@ -290,11 +296,8 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
         }
     }
 }
-fn segment(cx: &mut Cx, s: RemoteSegment<Cell>, whole: bool) -> R {
+fn segment(cx: &mut Cx, s: RemoteSegment<Cell>) -> R {
     let value = s.value.hand_over(cx, s.owned)?;
-    if !whole {
-        return Ok(value);
-    }
     let lease = match s.lease {
         Some(l) => cx.str(&l.to_string()),
         None => Value::NIL,
