@@ -19,7 +19,7 @@ fn named(text: &str) -> Vec<&str> {
 }
 
 /// Variables that are on or off: whatever is not 0 is on.
-const SWITCHES: &[&str] = &["KUMI_VERIFY", "KUMI_TWIN_STRESS"];
+const SWITCHES: &[&str] = &["KUMI_VERIFY", "KUMI_TWIN_STRESS", "KUMI_SEGMENT_STRESS"];
 
 #[test]
 fn every_variable_of_the_documents_tells_when_it_cannot_be_used() {

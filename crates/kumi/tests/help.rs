@@ -82,6 +82,16 @@ const CHECKS: &[Check] = &[
     ("--gc-log=all", &["--gc-log=all", "-e", CHURN], "", Has(" window ")),
     ("--profile=alloc", &["--profile=alloc", "-e", KEEPS], "", Has("kumi allocation profile")),
     ("--profile=heap", &["--profile=heap", "-e", KEEPS], "", Has("kumi heap profile")),
+    (
+        "KUMI_SEGMENT_STRESS",
+        &[
+            "KUMI_SEGMENT_STRESS=1",
+            "-e",
+            "require 'kumihimo/segments'; d, s = Kumihimo::Segments.local, [1].freeze; d.put(:k, s); p d.peek(:k).equal?(s)",
+        ],
+        "",
+        Out("false\n"),
+    ),
     ("KUMI_NODE_LISTEN", &["KUMI_NODE_LISTEN=127.0.0.1:0", "node", "n", "-e", "puts Kumihimo::Segments.address"], "", Has("127.0.0.1:")),
     ("KUMI_NODE_JOIN", &["KUMI_NODE_JOIN=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),
     ("KUMI_NODE_PUBLIC", &["KUMI_NODE_PUBLIC=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),
