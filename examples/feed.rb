@@ -89,9 +89,9 @@ trades = options["--trades"]
 ds = Kumihimo::Segments.local
 work = Value.repeat(parallel: 3)
 if FIRST != Kumihimo::Segments.node
-  ds.take("over")
+  Kumihimo::Segments[FIRST].peek("over")
   work.stop.join
-  Kumihimo::Segments[FIRST].put("ended", true)
+  Kumihimo::Segments.leave
   exit
 end
 
@@ -137,8 +137,9 @@ puts "#{last} trades#{", in order" if in_order}; #{feeder.value} were read"
 puts "their sum is #{totals.values.sum == server.worth ? "that of what was sent" : "WRONG"}"
 totals.sort.each { |symbol, total| puts format("%s %12.2f", symbol, total) }
 puts "worked on by #{nodes.sort.map { |node, count| "#{node}: #{count}" }.join(", ")}" if FIRST
-NODES.drop(1).each { |node| Kumihimo::Segments[node].put("over", true) }
-NODES.drop(1).each { ds.take("ended") }
+# The others leave first.
+ds.put("over", true)
+sleep 0.02 until NODES.size == 1 || Kumihimo::Segments.nodes.size == 1
 work.stop.join
 server.join
 puts format("%.2f s for %.1f MB", seconds, server.sent / 1e6)
