@@ -22,11 +22,11 @@ module Kumihimo
     NOTHING = Object.new.freeze
     private_constant :NOTHING
 
-    # Stands at the end of a key that was closed.
-    class EndOfKey
+    # Stands at the end of a key that was closed; it travels, as every Data does.
+    EndOfKey = Data.define do
       def inspect = "#<#{self.class}>"
     end
-    END_OF_KEY = EndOfKey.new.freeze
+    END_OF_KEY = EndOfKey.new
 
     __seg_setup(Key, NOTHING)
     require "kumihimo/segments/stress" if ENV["KUMI_SEGMENT_STRESS"].to_i.positive?

@@ -106,6 +106,7 @@ const CHECKS: &[Check] = &[
     ),
     ("KUMI_NODE_AWAIT", &["KUMI_NODE_AWAIT=1", "node", "n", "-e", "print Kumihimo::Segments.nodes.size"], "", Out("1")),
     ("KUMI_NODE_NAME", &["KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "print Kumihimo::Segments.node"], "", Out("n")),
+    ("KUMI_NODE_TOGETHER", &["KUMI_NODE_TOGETHER=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_TOGETHER')"], "", Out("false")),
     ("--profile-out", &["--profile=heap", "--profile-out", "profile.json", "-e", KEEPS], "", File("profile.json")),
     ("--profile-top", &["--profile=heap", "--profile-top", "1", "-e", KEEPS], "", Lacks("  Array\n")),
     ("RUBYOPT", &["RUBYOPT=-w", "-e", "p $VERBOSE"], "", Out("true\n")),

@@ -16,6 +16,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // A folder of ruby/spec.
     ("docs/COMPAT.md", &["core/tracepoint"]),
     // The reader's own.
+    ("docs/SEGMENTS.md", &["work.rb"]),
     ("docs/GUIDE.md", &["slow.rb", "sample.rb", "stands.rb"]),
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),

@@ -33,12 +33,11 @@ module Kumihimo
       end
 
       def lives? = @thread.alive?
-      def running? = @held && @held.size == @inputs.size
 
-      # False when it runs already.
+      # False when it runs already, or has ended.
       def cancel
         @lock.synchronize do
-          return false if @runs
+          return false if @runs || @cancelled || !lives?
           @cancelled = true
         end
         @thread.kill
@@ -60,23 +59,32 @@ module Kumihimo
       private
 
       def work
-        acquire
-        @lock.synchronize { @runs = true }
-        begin
-          @segment.__perform_apart(self)
-        ensure
-          give_back unless @done
-        end
+        @segment.__perform_apart(self)
+      ensure
+        # Also of one that was cancelled or killed.
+        give_back unless @done
       end
 
       public
 
-      # Outputs to other nodes first, then each input's node with the end of its leases.
+      # Waits for the inputs. From then on it can't be cancelled.
+      def acquire
+        reserve
+        Thread.exit unless @lock.synchronize { @runs = !@cancelled }
+      end
+
+      # Are all inputs there?
+      def complete? = !!@held&.all?
+
+      # Outputs to nodes that have no inputs first, then each input's node ends its leases and gets its outputs in one step. Where
+      # that is more than one step it is asked before whether all leases still last: a run that was too slow puts nothing.
       def commit
         puts = @outputs.group_by(&:first)
-        leases = @held.compact.group_by(&:node)
-        (puts.keys - leases.keys).each { |node| commit_at(node, [], puts[node]) }
-        leases.each { |node, held| commit_at(node, held.filter_map(&:lease), puts[node] || []) }
+        leases = @held.group_by(&:node).transform_values { |held| held.filter_map(&:lease) }
+        elsewhere = puts.keys - leases.keys
+        leases.each { |node, names| extend_at(node, names) } if !elsewhere.empty? || leases.size > 1
+        elsewhere.each { |node| commit_at(node, [], puts[node]) }
+        leases.each { |node, names| commit_at(node, names, puts[node] || []) }
         @done = true
       end
 
@@ -92,7 +100,7 @@ module Kumihimo
 
       private
 
-      def acquire
+      def reserve
         loop do
           @held = Array.new(@inputs.size)
           missing = @by_node.find { |node, inputs| !take(node, inputs, @held.any? ? RESERVE : nil) }
@@ -118,6 +126,11 @@ module Kumihimo
         true
       end
 
+      # This node's own leases have no end.
+      def extend_at(node, leases)
+        Segments[node].__extend(leases, LEASE) unless __same(node, HERE) || leases.empty?
+      end
+
       def commit_at(node, leases, outputs)
         outputs = outputs.map { |_, *output| output }
         __same(node, HERE) ? Local.commit(leases, outputs) : Segments[node].__commit(leases, outputs)
@@ -129,7 +142,7 @@ module Kumihimo
           next unless h&.lease
           value = left && h.owned ? h.value : NOTHING
           __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments[h.node].__give_back(h.lease, value)
-        rescue LeaseOver, NodeLost
+        rescue Segments::Error
           # Then it has come back by itself, or is gone with its node.
         end
       end

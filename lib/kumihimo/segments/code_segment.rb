@@ -81,7 +81,7 @@ module Kumihimo
       def __dead_letters = @dead_letters || (superclass.respond_to?(:__dead_letters) ? superclass.__dead_letters : nil)
 
       # Are some of its inputs on other nodes?
-      def __away_inputs? = Segments.cluster? && __inputs.any? { |input| Segments.away?(input.from) }
+      def __away_inputs? = __inputs.any? { |input| Segments.away?(input.from) }
 
       # How objects are started whose keys the class names.
       def __plan
@@ -187,16 +187,19 @@ module Kumihimo
 
     # The run of one with inputs on other nodes, on a thread of its own.
     def __perform_apart(apart)
+      apart.acquire
+      began = true
       self.class.__inputs.each_with_index { |input, at| instance_variable_set(:"@#{input.name}", apart.held(at).value) }
-      begin
-        run
-        apart.commit
-      rescue Exception => error
-        __failed_apart(apart, error)
-        raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
-      ensure
-        @__repetition&.__over(self)
-      end
+      run
+      commits = true
+      apart.commit
+      done = true
+    rescue Exception => error
+      __failed_apart(apart, error, commits)
+      raise error if error.is_a?(SystemExit) || error.is_a?(SignalException)
+    ensure
+      __note(:@__ended, :killed) if began && !done && !error
+      @__repetition&.__over(self) if began || error
     end
 
     # :done, :failed, :cancelled, :killed
@@ -348,12 +351,15 @@ module Kumihimo
       1
     end
 
-    def __failed_apart(apart, error)
+    # What the run did is no dead letter where its end was refused or got lost: somebody else may have the inputs.
+    def __failed_apart(apart, error, commits)
       key, most = self.class.__dead_letters
+      key = nil if commits || !apart.complete?
+      __ends_by(error, key)
+      return apart.give_back unless key
       held = self.class.__inputs.each_index.map { |at| apart.held(at) }
       tries = held.filter_map { |h| h.deliveries if h.lease }.max || 1
-      __ends_by(error, key)
-      return apart.give_back unless key && tries >= most
+      return apart.give_back if tries < most
       inputs = self.class.__inputs.map(&:name).zip(held.map(&:value)).to_h
       apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs: }))
     rescue Segments::Error

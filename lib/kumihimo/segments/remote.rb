@@ -19,22 +19,42 @@ module Kumihimo
         __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
         @node = name.to_s.dup.freeze
         @managers = {}
-        Thread.new { loop { __seg_encoder } }.name = "segments' encoder"
-        Thread.new { Members.watch }.name = "segments' members"
+        leave_at_exit
+        serve { loop { __seg_encoder } }.name = "segments' encoder"
+        serve { Members.watch }.name = "segments' members"
         self
       end
 
       # Says goodbye to the others.
       def leave
         @node = nil
+        @managers = {}
         __seg_unlink
       end
+
+      # A thread as long as this program is a node.
+      def serve
+        Thread.new do
+          yield
+        rescue NotConnected
+          # It has left.
+        end
+      end
+      private :serve
+
+      # A node that ends says goodbye, so that nobody has to find out. A forked child is no node.
+      def leave_at_exit
+        return if @leaves
+        @leaves = node = Process.pid
+        at_exit { leave if cluster? && Process.pid == node }
+      end
+      private :leave_at_exit
 
       # Is this program a node?
       def cluster? = !__same(@node, nil)
 
-      # Does the name stand for another node?
-      def away?(name) = !__same(name, nil) && name.to_s != @node
+      # Does the name stand for another node? To a program that is no node every name is its own.
+      def away?(name) = cluster? && !__same(name, nil) && name.to_s != @node
 
       # This node's name; nil where the program is no node.
       def node = @node
@@ -50,7 +70,9 @@ module Kumihimo
         deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + timeout
         until (all = nodes).size >= count
           if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-            raise TimeoutError, "#{all.size} of #{count} nodes within #{timeout} s: #{all.join(", ")}"
+            failed = __seg_refused
+            failed = failed.empty? ? "" : "; connections that failed: #{failed.join("; ")}"
+            raise TimeoutError, "#{all.size} of #{count} nodes within #{timeout} s: #{all.join(", ")}#{failed}"
           end
           sleep 0.01
         end
@@ -88,8 +110,6 @@ module Kumihimo
             warn "#{error.full_message(highlight: $stderr.tty?)}"
           end
         end
-      rescue NotConnected
-        # This node has left.
       end
     end
     private_constant :Members
@@ -107,6 +127,7 @@ module Kumihimo
       end
 
       def key(name) = RemoteKey.new(self, name)
+      alias [] key
 
       def put(key, value, move: false, timeout: nil, not_before: nil, ttl: nil)
         index = __put(key, value, move ? 1 : 0, timeout, not_before, ttl, true)
@@ -151,6 +172,16 @@ module Kumihimo
       def peek_segment(key, after: nil, timeout: nil) = __get(key, false, after, timeout, true)
       def take_segment(key, after: nil, timeout: nil) = __get(key, true, after, timeout, true)
 
+      # The first request for a key exports it.
+      def export(key)
+        size(key)
+        self
+      end
+
+      def watch(key, **)
+        raise Error, "#{key.inspect} is on node #{@node}: a key is watched by a program of its own node"
+      end
+
       def keys(prefix = "") = __about("names", prefix)
       def size(key) = __about("stats", key)[0]
 
@@ -175,6 +206,9 @@ module Kumihimo
 
       def __commit(leases, outputs) = __ended(__seg_call_commit(@peer, leases, outputs), nil, false)
 
+      # Leases last so many seconds from now on; LeaseOver where one of them is over.
+      def __extend(leases, seconds) = __ended(__seg_call_extend(@peer, leases, (seconds * 1_000_000_000).to_i), nil, false)
+
       def __give_back(lease, value = NOTHING) = __ended(__seg_call_give_back(@peer, lease, value), nil, false)
 
       private
@@ -182,7 +216,9 @@ module Kumihimo
       def __put(key, value, bits, timeout, not_before, ttl, wait)
         delay = Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
-        __ended(__begin_put(key, value, bits, delay, ttl, wait), timeout, false)
+        # The call itself ends in time: then nothing was put.
+        wait = KumiSys.deadline(timeout) unless __same(timeout, nil)
+        __ended(__begin_put(key, value, bits, delay, ttl, wait), nil, false)
       end
 
       def __begin_put(key, value, bits, delay, ttl, wait)
@@ -222,6 +258,7 @@ module Kumihimo
       attr_reader :name
 
       def initialize(manager, name)
+        raise TypeError, "#{name.inspect} is no key: give a String or a Symbol" unless name.is_a?(String) || name.is_a?(Symbol)
         @manager = manager
         @name = name.to_s.dup.freeze
       end

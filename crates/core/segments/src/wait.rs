@@ -55,7 +55,7 @@ impl Drop for Request {
 }
 
 /// An index to look behind.
-fn after(cx: &mut Cx, v: Value) -> Result<Option<u64>, Exit> {
+pub fn after(cx: &mut Cx, v: Value) -> Result<Option<u64>, Exit> {
     if v.is_nil() {
         return Ok(None);
     }

@@ -145,13 +145,26 @@ fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
 
 fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, program: &[String]) -> std::io::Result<Child> {
     let mut c = Command::new(me);
+    for variable in super::VARIABLES {
+        // What is meant for a node alone.
+        c.env_remove(variable);
+    }
     c.args(["node", &format!("node{n}"), "--listen", &sockets.of(n), "--await", &nodes.to_string()]);
     for other in (1..=nodes).filter(|o| *o != n).take(3) {
         c.args(["--join", &sockets.of(other)]);
     }
-    c.args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
+    c.env("KUMI_NODE_TOGETHER", "1").args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The terminal's input is the first node's.
     c.stdin(if n == 1 { Stdio::inherit() } else { Stdio::null() });
+    // If this process is killed, they end too.
+    #[cfg(target_os = "linux")]
+    // SAFETY: one call of the system between fork and exec.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(&mut c, || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
     c.spawn()
 }
 

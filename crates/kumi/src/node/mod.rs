@@ -31,6 +31,20 @@ Examples:
   kumi run --nodes 3 work.rb
 ";
 
+/// What a node is told by; the last one is of `kumi run --nodes`.
+const VARIABLES: [&str; 10] = [
+    "KUMI_NODE_NAME",
+    "KUMI_NODE_LISTEN",
+    "KUMI_NODE_PUBLIC",
+    "KUMI_NODE_JOIN",
+    "KUMI_NODE_AWAIT",
+    "KUMI_NODE_CERT",
+    "KUMI_NODE_KEY",
+    "KUMI_NODE_CA",
+    "KUMI_NODE_INSECURE",
+    "KUMI_NODE_TOGETHER",
+];
+
 /// What the command line leaves to be done.
 pub enum Command {
     /// The switches and arguments of the program, to be read as those of `kumi` itself.

@@ -9,8 +9,8 @@ use crate::keys::name_value;
 use crate::leaf;
 use crate::put::{OWNED, UPDATE};
 use crate::state::made;
-use crate::wait::{fail, kind};
-use kumi_segments::{Ask, Call, Done, Failure, Put, Refusal, RemoteSegment, Store, Stored, Time};
+use crate::wait::{after, fail, kind, not_shared};
+use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_call_get", 4, call_get),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 3, call_give_back),
+    leaf("__seg_call_extend", 3, call_extend),
     leaf("__seg_call_about", 3, call_about),
     leaf("__seg_call_wait", 3, call_wait),
     leaf("__seg_call_leave", 1, call_leave),
@@ -30,9 +31,16 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_address", 0, address),
     leaf("__seg_place", 2, place),
     leaf("__seg_topology", 4, topology),
+    leaf("__seg_refused", 0, refused_connections),
     leaf("__seg_news", 0, super::member::next),
     leaf("__seg_encoder", 0, super::encoder::run),
 ];
+
+/// The longest message, as `kumi_link::Limits` has it.
+const MESSAGE_BYTES: usize = 64 << 20;
+
+/// The longest name of a key, as `kumi_segments::NodeOptions` has it.
+const KEY_BYTES: usize = 1024;
 
 /// This node among others, if it is.
 pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
@@ -62,6 +70,8 @@ struct CallData {
     remote: Arc<Remote>,
     peer: Arc<Peer>,
     call: Arc<Pending>,
+    /// Which of the segments that it asks for are only looked at.
+    peeks: Box<[bool]>,
     number: Mutex<Option<u64>>,
 }
 impl Payload for CallData {
@@ -122,8 +132,10 @@ fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
     let gone = cx.shared_state::<Here>().0.lock().take();
     made.shared.lock().clients = None;
-    if let Some(l) = gone.as_ref().and_then(|r| r.link()) {
-        l.stop();
+    if let Some(r) = &gone {
+        r.confirm();
+        r.link().inspect(|l| l.stop());
+        r.end("this node has left the cluster".into());
     }
     Ok(Value::bool(gone.is_some()))
 }
@@ -137,15 +149,20 @@ fn peer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let p = remote.peer(&name);
     Ok(cx.data(cx.k.object, PeerData(remote, p)))
 }
+/// A key's name, which another node takes up to a length only.
 fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
-    match (v.as_str(), v.as_sym()) {
-        (Some(s), _) => Ok(s.bytes().to_vec()),
-        (_, Some(y)) => Ok(cx.syms.name(y).to_vec()),
+    let name = match (v.as_str(), v.as_sym()) {
+        (Some(s), _) => s.bytes().to_vec(),
+        (_, Some(y)) => cx.syms.name(y).to_vec(),
         _ => {
             let found = cx.describe_type(v);
-            Err(cx.type_error(&format!("{found} is no key of another node: give a String or a Symbol")))
+            return Err(cx.type_error(&format!("{found} is no key of another node: give a String or a Symbol")));
         }
+    };
+    if name.len() > KEY_BYTES {
+        return Err(cx.arg_error(&format!("a key of another node has at most {KEY_BYTES} bytes, not {}", name.len())));
     }
+    Ok(name)
 }
 fn ns(v: Value) -> Option<Time> {
     v.as_fix().and_then(|n| Time::try_from(n).ok())
@@ -154,28 +171,39 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
     let key = name_of(cx, key)?;
     let bits = bits.as_fix().unwrap_or(0);
     let value = Cell::of(value).encode(cx)?;
+    if value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES) {
+        let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
+        return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
+    }
     Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
 }
 fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
+    begin_until(cx, peer, what, None)
+}
+/// With an end: then it has been done, or has not and will not be.
+fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -> R {
     let Some(PeerData(remote, peer)) = peer.as_data::<PeerData>() else { return Err(cx.type_error("no node")) };
-    if !remote.connect(&peer.name) {
-        let name = &peer.name;
-        let msg = format!("there is no node {name} now: Kumihimo::Segments.nodes names those that are there");
-        return Err(fail(cx, "Kumihimo::Segments::NotConnected", &msg));
+    if let Err(why) = remote.reachable(&peer.name) {
+        return Err(fail(cx, "Kumihimo::Segments::NotConnected", &why));
     }
     let call: Arc<Pending> = Arc::default();
-    let data = CallData { remote: remote.clone(), peer: peer.clone(), call: call.clone(), number: Mutex::new(None) };
+    let peeks = match &what {
+        Call::Get(ask) => ask.inputs.iter().map(|i| i.1 == Kind::Peek).collect(),
+        _ => Box::default(),
+    };
+    let data = CallData { remote: remote.clone(), peer: peer.clone(), call: call.clone(), peeks, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
-    let n = remote.call(peer, what, &call);
+    let n = remote.call(peer, what, &call, until.map(|t| t.saturating_sub(now_ns())));
     if let Some(d) = v.as_data::<CallData>() {
         *d.number.lock() = Some(n);
     }
     Ok(v)
 }
-/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait)`
+/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait)`: wait for room: for ever, not at all, or until then.
 fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let store = store(cx, a[1], a[2], a[3], a[4], a[5])?;
-    begin(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }))
+    let until = a[6].as_fix().and_then(|t| u64::try_from(t).ok());
+    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until)
 }
 /// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil.
 fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -183,7 +211,7 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for v in crate::list(a[1]) {
         let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
-        inputs.push((name_of(cx, at(0))?, kind(at(1)), ns(at(2))));
+        inputs.push((name_of(cx, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
     begin(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }))
 }
@@ -198,6 +226,10 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         outputs.push(store(cx, at(0), at(1), at(2), at(3), at(4))?);
+    }
+    if outputs.iter().filter_map(|o| o.value.bytes()).map(|b| b.len()).sum::<usize>() > MESSAGE_BYTES {
+        let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
+        return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
     }
     begin(cx, a[0], Call::Commit { leases, outputs })
 }
@@ -214,6 +246,14 @@ fn call_give_back(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
     let left = if a[2] == none { None } else { Some(Cell::of(a[2]).encode(cx)?) };
     begin(cx, a[0], Call::GiveBack { lease, left })
+}
+/// `__seg_call_extend(peer, leases, nanoseconds)`: they last so long from now on, or the lease of one of them is over.
+fn call_extend(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let mut leases = Vec::new();
+    for v in a[1].as_array().map_or(Vec::new(), |l| l.seen().to_vec()) {
+        leases.push(lease_of(cx, v)?);
+    }
+    begin(cx, a[0], Call::Extend { leases, long: ns(a[2]).unwrap_or(0) })
 }
 /// `__seg_call_about(peer, what, argument)`: "names" of a prefix, "stats" of a key, or the limit of [key, limit].
 fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -272,6 +312,10 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
             Ok(cx.array(&[n(s.segments), n(s.delayed), n(s.leased), n(s.waiting), n(s.waiting_puts), last, limit]))
         }
         Ok(Done::Segments(segments)) => {
+            if segments.iter().zip(&d.peeks).any(|(s, peek)| *peek && s.owned) {
+                give_back(d, &segments);
+                return Err(not_shared(cx));
+            }
             if !whole.truthy() {
                 return match segments.first() {
                     Some(s) => s.value.hand_over_last(cx, s.owned),
@@ -279,8 +323,14 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
                 };
             }
             let mut all = Vec::new();
-            for s in segments {
-                all.push(segment(cx, s)?);
+            for s in &segments {
+                match segment(cx, s) {
+                    Ok(v) => all.push(v),
+                    Err(e) => {
+                        give_back(d, &segments);
+                        return Err(e);
+                    }
+                }
             }
             Ok(cx.array_vec(all))
         }
@@ -296,7 +346,13 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
         }
     }
 }
-fn segment(cx: &mut Cx, s: RemoteSegment<Cell>) -> R {
+/// Nobody gets what stands under a lease: it comes back.
+fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
+    for lease in segments.iter().filter_map(|s| s.lease) {
+        d.remote.call(&d.peer, Call::GiveBack { lease, left: None }, &Arc::default(), None);
+    }
+}
+fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>) -> R {
     let value = s.value.hand_over(cx, s.owned)?;
     let lease = match s.lease {
         Some(l) => cx.str(&l.to_string()),
@@ -334,6 +390,11 @@ fn call_leave(_: &mut Cx, _: Value, a: &[Value]) -> R {
         }
     }
     Ok(Value::NIL)
+}
+/// `__seg_refused()`: the connections to others that failed last, and why.
+fn refused_connections(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let all: Vec<Value> = remote(cx)?.refused().iter().map(|line| cx.str(line)).collect();
+    Ok(cx.array_vec(all))
 }
 /// `__seg_nodes()`: the names of all members, this node's first.
 fn nodes(cx: &mut Cx, _: Value, _: &[Value]) -> R {

@@ -41,13 +41,12 @@ impl Encoder {
     }
 }
 
-/// Encodes and sends one answer. A value that can't travel is refused to whoever asked for it.
+/// Encodes and sends one answer. A value that can't travel, or is too long for it, is refused to whoever asked for it.
 pub fn send(cx: &mut Cx, remote: &Remote, client: &[u8], m: FromOwner<Cell>) {
-    let encoded = m.clone().try_map(|c| c.encode(cx));
-    match encoded {
-        Ok(m) => drop(remote.answer_at_once(client, m)),
-        Err(_) => {
-            cx.pending.exc = Value::NIL;
+    let encoded = m.clone().try_map(|c| c.encode(cx)).map_err(|_| cx.pending.exc = Value::NIL);
+    match encoded.and_then(|m| remote.answer_at_once(client, m).map_err(|_| ())) {
+        Ok(()) => {}
+        Err(()) => {
             let kumi_segments::Reply::Answer(call, _) = m.body else { return };
             let mut replies = Vec::new();
             let woken = {

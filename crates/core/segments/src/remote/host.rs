@@ -70,34 +70,32 @@ impl Host for Serving {
         remote.with(&p, |c, out| c.connected(clock::now(), out));
     }
     fn disconnected(&self, peer: &Peer, _: &Why) {
-        let Some(remote) = self.0.upgrade() else { return };
-        let p = remote.peer(peer.name());
-        remote.with(&p, |c, _| c.disconnected());
+        if let Some(remote) = self.0.upgrade() {
+            remote.disconnected(peer.name());
+        }
+    }
+    fn refused(&self, with: &str, why: &Why) {
+        if let Some(remote) = self.0.upgrade().filter(|_| !why.is_orderly()) {
+            remote.refuse(with, &why.to_string());
+        }
     }
     fn member_up(&self, member: &Member) {
         if let Some(remote) = self.0.upgrade() {
-            remote.reach(member.name());
+            remote.came(member);
             remote.news.add(Change::Join, member.name());
         }
     }
-    fn member_down(&self, member: &Member, _: Gone) {
-        let name: &str = member.name();
+    fn member_down(&self, member: &Member, why: Gone) {
         let Some(remote) = self.0.upgrade() else { return };
-        let p = remote.peer(name);
-        remote.with(&p, |c, out| c.gone(out));
-        let mut replies = Vec::new();
-        let woken = {
-            let mut inner = remote.shared.lock();
-            inner.act_remote(|node, ring| {
-                node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| replies.push((to.into(), m)));
-            })
-        };
-        woken.wake_outside();
-        remote.answer(replies);
-        remote.news.add(Change::Leave, name);
+        // What it said before it went may be on its way still: then the end of its connection is the end.
+        if why != Gone::Left || !remote.is_connected(member.name()) {
+            remote.lost(member.name());
+        }
+        remote.news.add(Change::Leave, member.name());
     }
     fn conflict(&self, holder: &Member) {
         if let Some(remote) = self.0.upgrade() {
+            remote.end(format!("another node is called {}: this one is out of the cluster", remote.name));
             remote.news.add(Change::Conflict, holder.name());
         }
     }

@@ -15,12 +15,12 @@ use crate::cell::Cell;
 use crate::clock;
 use crate::state::{Bell, Clients, Shared};
 use host::Serving;
-use kumi_link::{Link, Message};
+use kumi_link::{Link, Message, SendError};
 use kumi_segments::{Client, ClientOptions, Done, Failure, FromClient, FromOwner, Outbox};
 use kumi_vm::*;
 use kumi_wire::Bytes;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 /// This node among others.
@@ -32,7 +32,16 @@ pub struct Remote {
     peers: Mutex<HashMap<Box<str>, Arc<Peer>>>,
     pub encoder: encoder::Encoder,
     pub news: member::News,
+    /// Connections that failed: with whom, and why; the last ones.
+    refused: Mutex<VecDeque<(Box<str>, Box<str>)>>,
+    /// The process whose thread serves the connections: a child of it is no node.
+    process: u32,
+    /// Why this node is in the cluster no more.
+    over: OnceLock<String>,
 }
+
+/// Of so many connections it is kept why they failed.
+const REFUSED: usize = 4;
 
 /// Another node's manager, as this one knows it.
 pub struct Peer {
@@ -97,6 +106,9 @@ impl Remote {
             peers: Mutex::default(),
             encoder: Default::default(),
             news: Default::default(),
+            refused: Mutex::default(),
+            process: std::process::id(),
+            over: OnceLock::new(),
         });
         let link = Link::start(options, Arc::new(Serving(Arc::downgrade(&remote)))).map_err(|e| e.to_string())?;
         let _ = remote.link.set(link);
@@ -125,27 +137,114 @@ impl Remote {
         }
         done
     }
-    /// Makes a call.
-    pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>) -> u64 {
-        self.connect(&peer.name);
-        self.with(peer, |c, out| c.call(clock::now(), what, call.clone(), None, out))
+    /// Makes a call, which ends after `long` nanoseconds.
+    pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
+        let deadline = long.map(|l| clock::now().saturating_add(l));
+        let number = self.with(peer, |c, out| c.call(clock::now(), what, call.clone(), deadline, out));
+        if !self.connect(&peer.name) || self.over.get().is_some() {
+            // It has gone meanwhile, and this call was not there yet to be told.
+            self.with(peer, |c, out| c.gone(out));
+        }
+        if long.is_some() {
+            self.link.get().inspect(|l| l.nudge());
+        }
+        number
     }
     /// Sees to it that there is a connection. False: no such member is known.
     pub fn connect(&self, name: &str) -> bool {
-        match self.link.get().and_then(|l| Some((l, l.peer(name)?))) {
-            Some((link, peer)) => {
-                if !peer.is_connected() {
-                    link.connect(&peer);
-                }
-                true
-            }
-            None => false,
+        let Some((link, peer)) = self.link.get().and_then(|l| Some((l, l.peer(name)?))) else { return false };
+        if peer.is_connected() {
+            return true;
+        }
+        // A peer is known for a while after it has gone.
+        let member = self.is_member(name);
+        if member {
+            link.connect(&peer);
+        }
+        member
+    }
+    fn is_member(&self, name: &str) -> bool {
+        self.link.get().is_some_and(|l| l.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok())
+    }
+    /// As [`connect`](Self::connect), or why a call of that node has no sense now.
+    pub fn reachable(&self, name: &str) -> Result<(), String> {
+        if let Some(why) = self.over.get() {
+            return Err(why.clone());
+        }
+        if std::process::id() != self.process {
+            return Err("a forked child is no node of the cluster: start one by kumi node".into());
+        }
+        if self.connect(name) {
+            return Ok(());
+        }
+        let mut why = format!("there is no node {name} now: Kumihimo::Segments.nodes names those that are there");
+        let refused = self.refused();
+        if !refused.is_empty() {
+            why.push_str(&format!("; connections that failed: {}", refused.join("; ")));
+        }
+        Err(why)
+    }
+    /// Connections that failed last, and why.
+    pub fn refused(&self) -> Vec<String> {
+        self.refused.lock().iter().map(|(with, why)| format!("{with}: {why}")).collect()
+    }
+    fn is_connected(&self, name: &str) -> bool {
+        self.link.get().and_then(|l| l.peer(name)).is_some_and(|p| p.is_connected())
+    }
+    /// A connection has ended. There will be none to who is no member any more.
+    fn disconnected(&self, name: &str) {
+        if !self.is_member(name) {
+            return self.lost(name);
+        }
+        let p = self.peer(name);
+        self.with(&p, |c, _| c.disconnected());
+    }
+    /// This life of a node is over, as an owner and as a client.
+    fn lost(&self, name: &str) {
+        let p = self.peer(name);
+        self.with(&p, |c, out| c.gone(out));
+        let mut replies = Vec::new();
+        let woken = {
+            let mut inner = self.shared.lock();
+            inner.act_remote(|node, ring| {
+                node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| replies.push((to.into(), m)));
+            })
+        };
+        woken.wake_outside();
+        self.answer(replies);
+    }
+    fn refuse(&self, with: &str, why: &str) {
+        let mut all = self.refused.lock();
+        all.retain(|r| *r.0 != *with);
+        if all.len() >= REFUSED {
+            all.pop_front();
+        }
+        all.push_back((with.into(), why.into()));
+    }
+    /// A member is there: what failed before is of no account.
+    fn came(&self, member: &kumi_membership::Member) {
+        self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
+        self.reach(member.name());
+    }
+    /// What was received is confirmed at once, and not with the next message: there will be none.
+    pub fn confirm(&self) {
+        let soon = clock::now().saturating_add(ClientOptions::default().confirm);
+        for p in self.all() {
+            self.with(&p, |c, out| c.tick(soon, out));
         }
     }
-    /// A message that can't be sent is lost: its call is repeated on the next connection.
-    fn send(&self, to: &str, m: impl Into<Message>) {
-        if let Some((link, peer)) = self.link.get().and_then(|l| Some((l, l.peer(to)?))) {
-            let _ = link.send(&peer, m);
+    /// This node is in the cluster no more: no call is answered from now on.
+    pub fn end(&self, why: String) {
+        let _ = self.over.set(why);
+        for p in self.all() {
+            self.with(&p, |c, out| c.gone(out));
+        }
+    }
+    /// A message that can't be sent is lost: its call is repeated on the next connection. False: it is too long to be ever sent.
+    fn send(&self, to: &str, m: impl Into<Message>) -> bool {
+        match self.link.get().and_then(|l| Some((l, l.peer(to)?))) {
+            Some((link, peer)) => !matches!(link.send(&peer, m), Err(SendError::TooLong { .. })),
+            None => true,
         }
     }
     /// The proxy of a node is to be reached again, if anybody waits for it.
@@ -159,14 +258,14 @@ impl Remote {
     pub fn leave(&self, peer: &Peer, number: u64) {
         self.with(peer, |c, out| c.leave(clock::now(), number, out));
     }
-    /// The message comes back where a value has no bytes.
+    /// The message comes back where a value has no bytes, or more than can be sent.
     pub fn answer_at_once(&self, client: &[u8], m: FromOwner<Cell>) -> Result<(), FromOwner<Cell>> {
         let ready = m.clone().try_map(|c| c.bytes().map(|b| Bytes::clone(b)).ok_or(()));
         match (ready, std::str::from_utf8(client)) {
-            (Ok(m), Ok(client)) => {
-                self.send(client, m);
-                Ok(())
-            }
+            (Ok(ready), Ok(client)) => match self.send(client, ready) {
+                true => Ok(()),
+                false => Err(m),
+            },
             (Ok(_), Err(_)) => Ok(()),
             (Err(()), _) => Err(m),
         }

@@ -1,0 +1,732 @@
+//! Nodes of a cluster as processes of their own: what one does to another's segments, and what faults do to both.
+//!
+//! A bound only tells an answer from a hang. What a test starts is killed when the test ends, however it does.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const HANG: Duration = Duration::from_secs(60);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/nodes")
+}
+
+/// `kumi` without what the environment of the tests would change, in a session of its own.
+fn kumi(args: &[&str]) -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+    c.args(args).current_dir(folder());
+    for name in ["RUBYOPT", "RUBYLIB", "KUMI_PRELUDE", "KUMI_LIB", "RUST_BACKTRACE"] {
+        c.env_remove(name);
+    }
+    // A hand-made run of these tests may use the library of the tree.
+    if let Some(lib) = std::env::var_os("KUMI_TEST_LIB") {
+        c.env("KUMI_LIB", lib);
+    }
+    // SAFETY: only calls that are allowed between fork and exec.
+    unsafe {
+        c.pre_exec(|| {
+            for s in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::signal(s, libc::SIG_DFL);
+            }
+            libc::setsid();
+            Ok(())
+        });
+    }
+    c
+}
+
+/// A process with its output by lines. All of its session ends with it.
+struct Running {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    errors: Arc<Mutex<String>>,
+    /// Ends with standard error.
+    errors_end: Receiver<()>,
+}
+
+impl Running {
+    fn start(c: &mut Command) -> Running {
+        let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (to, lines) = channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || out.lines().map_while(Result::ok).all(|l| to.send(l).is_ok()));
+        let errors = Arc::new(Mutex::new(String::new()));
+        let (mut err, kept) = (child.stderr.take().unwrap(), errors.clone());
+        let (at_end, errors_end) = channel::<()>();
+        std::thread::spawn(move || {
+            let _at_end = at_end;
+            let mut some = [0; 4096];
+            while let Ok(n @ 1..) = err.read(&mut some) {
+                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&some[..n]));
+            }
+        });
+        Running { input: child.stdin.take(), child, lines, errors, errors_end }
+    }
+    fn errors(&self) -> String {
+        self.errors.lock().unwrap().clone()
+    }
+    #[track_caller]
+    fn line(&mut self) -> String {
+        match self.lines.recv_timeout(HANG) {
+            Ok(l) => l,
+            Err(RecvTimeoutError::Timeout) => panic!("no line within {HANG:?}; standard error: {}", self.errors()),
+            Err(_) => panic!("it has ended; standard error: {}", self.errors()),
+        }
+    }
+    fn signal(&self, signal: i32) {
+        // SAFETY: touches no memory; the child was not waited for.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+    /// To all processes of its session that are in its group.
+    fn signal_group(&self, signal: i32) {
+        // SAFETY: touches no memory; the group is the child's own.
+        unsafe { libc::kill(-(self.child.id() as i32), signal) };
+    }
+    #[track_caller]
+    fn status(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(s) = self.child.try_wait().unwrap() {
+                return s;
+            }
+            assert!(start.elapsed() < HANG, "it does not end; standard error: {}", self.errors());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    /// What it printed and has not been read, its errors, and its status once it has ended.
+    #[track_caller]
+    fn end(mut self) -> (Vec<String>, String, Option<i32>) {
+        self.input = None;
+        let mut lines = Vec::new();
+        loop {
+            match self.lines.recv_timeout(HANG) {
+                Ok(l) => lines.push(l),
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {lines:?}; standard error: {}", self.errors()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = self.status();
+        let _ = self.errors_end.recv_timeout(HANG);
+        (lines, self.errors(), status.code())
+    }
+    fn say(&mut self, text: &str) {
+        let to = self.input.as_mut().unwrap();
+        to.write_all(text.as_bytes()).unwrap();
+        to.write_all(b"\n").unwrap();
+        to.flush().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.signal_group(libc::SIGKILL);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder of a test's own; short, since names of sockets are.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let n = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("kumi-nodes-{}-{n}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_string()
+    }
+    fn socket(&self, name: &str) -> String {
+        format!("unix:{}", self.at(&format!("{name}.sock")))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Nodes that do as they are told (tests/nodes/puppet.rb).
+struct Puppets(Folder);
+
+impl Puppets {
+    fn new() -> Puppets {
+        Puppets(Folder::new())
+    }
+    /// The first is called `first`; the others join by it.
+    fn start(&self, name: &str, first: &str) -> Running {
+        self.start_by(&self.0.socket(name), name, first)
+    }
+    fn start_by(&self, listen: &str, name: &str, first: &str) -> Running {
+        let mut c = kumi(&["node", name, "--listen", listen]);
+        if name != first {
+            c.args(["--join", &self.0.socket(first)]);
+        }
+        let mut node = Running::start(c.arg("puppet.rb"));
+        assert_eq!(node.line(), "ready", "{}", node.errors());
+        node
+    }
+    /// All there and known to each other.
+    fn of<const N: usize>(&self, names: [&str; N]) -> [Running; N] {
+        let mut all = names.map(|n| self.start(n, names[0]));
+        for node in &mut all {
+            node.is(&format!("S.wait_for_nodes({N}, timeout: 20).size"), &N.to_string());
+        }
+        all
+    }
+}
+
+impl Running {
+    /// What comes of an expression: the value as `inspect` shows it, or the error.
+    #[track_caller]
+    fn ask(&mut self, code: &str) -> String {
+        self.say(code);
+        self.answer()
+    }
+    /// The answer to what was said.
+    #[track_caller]
+    fn answer(&mut self) -> String {
+        loop {
+            let l = self.line();
+            if let Some(l) = l.strip_prefix("= ") {
+                return l.to_string();
+            }
+        }
+    }
+    #[track_caller]
+    fn is(&mut self, code: &str, want: &str) {
+        assert_eq!(self.ask(code), want, "{code}; standard error: {}", self.errors());
+    }
+    /// It starts like this: an error.
+    #[track_caller]
+    fn fails(&mut self, code: &str, with: &str) {
+        let a = self.ask(code);
+        assert!(a.starts_with(with), "{code}: {a}, not {with}; standard error: {}", self.errors());
+    }
+    /// It becomes this within the bound.
+    #[track_caller]
+    fn becomes(&mut self, code: &str, want: &str) {
+        let start = Instant::now();
+        loop {
+            let a = self.ask(code);
+            if a == want {
+                return;
+            }
+            assert!(start.elapsed() < HANG, "{code}: {a}, not {want}; standard error: {}", self.errors());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+// Programs.
+
+/// How many nodes a program wants: its first line says so.
+fn wanted(program: &Path) -> String {
+    let text = std::fs::read_to_string(program).unwrap();
+    text.lines().next().and_then(|l| l.strip_prefix("# nodes: ")).map_or(String::new(), str::to_string)
+}
+
+#[test]
+fn programs_over_nodes_print_what_stands_beside_them() {
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().path()).collect();
+    all.retain(|p| p.extension().is_some_and(|e| e == "rb") && !wanted(p).is_empty());
+    all.sort();
+    assert!(!all.is_empty());
+    for program in all {
+        let name = program.file_name().unwrap().to_str().unwrap();
+        let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", &wanted(&program), name])).end();
+        let want = std::fs::read_to_string(program.with_extension("out")).unwrap_or_default();
+        let out: String = out.iter().map(|l| l.strip_prefix("node1 | ").unwrap_or(l).to_string() + "\n").collect();
+        assert_eq!(out, want, "{name}; standard error: {err}");
+        assert_eq!((err.as_str(), status), ("", Some(0)), "{name}");
+    }
+}
+
+/// The programs of the guide's chapter as one, whose `# => value` are checked.
+fn chapter() -> Option<String> {
+    let text = std::fs::read_to_string(folder().join("../../docs/SEGMENTS.md")).ok()?;
+    let chapter = text.split("\n## Between nodes\n").nth(1)?.split("\n## ").next()?;
+    let mut program = "if Kumihimo::Segments.node == 'node2'; Kumihimo::Segments.local.take('end of the page'); exit; end\n".to_string();
+    let mut checks = 0;
+    for line in chapter.split("```ruby\n").skip(1).filter_map(|b| b.split("```").next()).flat_map(str::lines) {
+        match line.split_once(" # => ") {
+            Some((code, want)) => {
+                checks += 1;
+                program.push_str(&format!("found = ({code}).inspect; puts %q({line} is not) + \" #{{found}}\" if found != {want:?}\n"));
+            }
+            None => program.push_str(&format!("{line}\n")),
+        }
+    }
+    assert!(checks > 10);
+    Some(program + "S['node2'].put('end of the page', 1)\n")
+}
+
+#[test]
+fn the_guide_is_right() {
+    if let Some(program) = chapter() {
+        let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", &program])).end();
+        assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
+    }
+}
+
+// Faults.
+
+#[test]
+fn a_node_that_ends_says_goodbye_and_who_waits_for_it_hears_of_it() {
+    let puppets = Puppets::new();
+    let [mut east, west] = puppets.of(["east", "west"]);
+    east.is("$left = Queue.new; S.on_leave { |n| $left << n }; 1", "1");
+    east.is("$take = Thread.new { S['west'].take('never') rescue $!.class }; sleep 0.1; 1", "1");
+    let start = Instant::now();
+    let (_, err, status) = west.end();
+    assert_eq!((err.as_str(), status), ("", Some(0)));
+    east.is("$left.pop(timeout: 20)", "\"west\"");
+    east.is("$take.value", "Kumihimo::Segments::NodeLost");
+    east.is("S.nodes", "[\"east\"]");
+    east.fails("S['west'].put('x', 1)", "NotConnected: there is no node west now");
+    // Nobody had to find out.
+    assert!(start.elapsed() < HANG / 4);
+}
+
+#[test]
+fn what_a_killed_node_had_taken_comes_back_to_another_taker() {
+    let puppets = Puppets::new();
+    let [mut east, mut west, mut north] = puppets.of(["east", "west", "north"]);
+    east.is("S.local.put('job', 7)", "1");
+    west.is("class Job < Kumihimo::CodeSegment; input :job, take: 'job', from: 'east'; def run = (S['east'].put('has', job); sleep); end; Job.start.class", "Job");
+    east.is("S.local.take('has', timeout: 20)", "7");
+    east.is("S.local.stat('job').values_at(:segments, :leased)", "[0, 1]");
+    west.signal(libc::SIGKILL);
+    north.is("t = S['east'].take_segment('job', timeout: 30); [t.value, t.index, t.deliveries]", "[7, 1, 2]");
+    east.becomes("S.local.stat('job').values_at(:segments, :leased)", "[0, 0]");
+}
+
+#[test]
+fn a_run_that_was_stopped_past_its_lease_is_refused_and_its_outputs_do_not_appear() {
+    let puppets = Puppets::new();
+    let [mut east, mut west, mut north] = puppets.of(["east", "west", "north"]);
+    east.is("S.local.put('job', 7)", "1");
+    let code = "class Job < Kumihimo::CodeSegment; input :job, take: 'job', from: 'east'; \
+                def run = ($go = Queue.new; S['east'].put('has', job); $go.pop; put('out', job, on: 'east'); put('out', 1)); end; ($job = Job.start).class";
+    west.is(code, "Job");
+    east.is("S.local.take('has', timeout: 20)", "7");
+    west.signal(libc::SIGSTOP);
+    north.is("S['east'].take('job', timeout: 30)", "7");
+    west.signal(libc::SIGCONT);
+    west.is("$go << 1; 1", "1");
+    west.say("$job.join(timeout: 30)");
+    let a = west.answer();
+    assert!(a.starts_with("LeaseOver: ") || a.starts_with("NodeLost: ") || a.starts_with("NotConnected: "), "{a}");
+    west.becomes("S.nodes.sort", "[\"east\", \"north\", \"west\"]");
+    east.is("[S.local.peek?('out'), S.local.size('job')]", "[nil, 0]");
+    west.is("S.local.peek?('out')", "nil");
+    // It is a node as before.
+    west.becomes("S['east'].put('again', 1)", "1");
+}
+
+#[test]
+fn a_node_that_comes_back_under_its_name_begins_anew() {
+    let puppets = Puppets::new();
+    let [east, mut west] = puppets.of(["east", "west"]);
+    west.is("3.times { |i| S['east'].put('k', i) }", "3");
+    west.is("$e = S['east']; $key = $e.key('k'); $i = $key.peek_segment(after: 1).index", "2");
+    east.signal(libc::SIGKILL);
+    west.becomes("S.nodes", "[\"west\"]");
+    drop(east);
+    let mut east = puppets.start_by(&puppets.0.socket("east"), "east", "east");
+    east.is("S.local.put('k', :new)", "1");
+    drop(east);
+    let mut c = kumi(&["node", "east", "--listen", &puppets.0.socket("east"), "--join", &puppets.0.socket("west"), "puppet.rb"]);
+    let mut east = Running::start(&mut c);
+    assert_eq!(east.line(), "ready");
+    west.is("S.wait_for_nodes(2, timeout: 20)", "[\"west\", \"east\"]");
+    west.fails("$key.peek(after: $i)", "StaleIndex: that index was not given out by node east");
+    west.is("[$key.put(9), $e.take('k')]", "[1, 9]");
+}
+
+#[test]
+fn the_later_of_two_nodes_with_one_name_is_told() {
+    let puppets = Puppets::new();
+    let [mut east, mut west] = puppets.of(["east", "west"]);
+    let mut c = kumi(&["node", "west", "--listen", &puppets.0.socket("other"), "--join", &puppets.0.socket("east"), "puppet.rb"]);
+    let mut other = Running::start(&mut c);
+    assert_eq!(other.line(), "ready");
+    let start = Instant::now();
+    while !other.errors().contains("another node is called west") {
+        assert!(start.elapsed() < HANG, "{}", other.errors());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    other.fails("S['east'].put('x', 1)", "NotConnected: another node is called west");
+    west.is("S['east'].put('y', 2)", "1");
+    east.is("S['west'].put('y', 2)", "1");
+    east.is("S.nodes", "[\"east\", \"west\"]");
+    assert_eq!(west.errors(), "");
+}
+
+#[test]
+fn what_was_taken_at_the_very_end_stays_taken() {
+    let puppets = Puppets::new();
+    let mut east = puppets.start("east", "east");
+    for _ in 0..5 {
+        east.is("S.local.put('k', 1); S.local.put('k', 2); 0", "0");
+        let code = "p Kumihimo::Segments['east'].take('k', timeout: 20)";
+        let mut c = kumi(&["node", "west", "--join", &puppets.0.socket("east"), "--await", "2", "-e", code]);
+        let (out, err, _) = Running::start(&mut c).end();
+        assert_eq!(out, ["1"], "{err}");
+        east.becomes("S.nodes", "[\"east\"]");
+        east.is("[S.local.size('k'), S.local.take('k'), S.local.take?('k')]", "[1, 2, nil]");
+    }
+}
+
+#[test]
+fn calls_from_within_and_without_a_cluster_end() {
+    let puppets = Puppets::new();
+    let [mut east, west] = puppets.of(["east", "west"]);
+    // What waits ends when its node leaves.
+    east.is("$west = S['west']; $take = Thread.new { $west.take('never') rescue $!.class }; sleep 0.1; S.leave", "true");
+    east.is("$take.value", "Kumihimo::Segments::NodeLost");
+    east.fails("$west.put('x', 1)", "NotConnected: this node has left the cluster");
+    east.fails("S['west'].put('x', 1)", "NotConnected: this program is no node of a cluster");
+    east.is("S.node", "nil");
+    east.is("S.local.put('x', 1)", "1");
+    // A program that is none becomes one.
+    let again =
+        format!("S.listen('third', listen: '{}', join: '{}'); S.wait_for_nodes(2)", puppets.0.socket("third"), puppets.0.socket("west"));
+    east.is(&again, "[\"third\", \"west\"]");
+    east.is("S['west'].put('x', 5)", "1");
+    drop(west);
+    east.fails("S.wait_for_nodes(3, timeout: 0.1)", "TimeoutError: ");
+}
+
+#[test]
+fn a_forked_child_is_no_node_and_disturbs_none() {
+    let puppets = Puppets::new();
+    let [mut east, mut west] = puppets.of(["east", "west"]);
+    east.is(
+        "$r, $w = IO.pipe; Process.wait(fork { $w.puts((S['west'].put('x', 1) rescue $!.class)) }); $w.close; $r.read",
+        "\"Kumihimo::Segments::NotConnected\\n\"",
+    );
+    west.is("S.nodes", "[\"west\", \"east\"]");
+    east.is("S['west'].put('x', 1)", "1");
+}
+
+#[test]
+fn a_cancelled_code_segment_leaves_no_lease_behind() {
+    let puppets = Puppets::new();
+    let [mut east, mut west] = puppets.of(["east", "west"]);
+    east.is("class Two < Kumihimo::CodeSegment; input :a, take: 'a', from: 'west'; input :b, take: 'b', from: 'east'; def run = 1; end; S['west'].put('a', 1)", "1");
+    for _ in 0..5 {
+        east.is("t = Two.start; sleep 0.05; [t.cancel, t.ended?]", "[true, true]");
+        west.becomes("S.local.stat('a').values_at(:segments, :leased)", "[1, 0]");
+    }
+    // In the middle of the run it is not cancelled.
+    east.is("S.local.put('b', 2); t = Two.start; t.join(timeout: 20); [t.cancel, t.ended?]", "[false, true]");
+    west.is("S.local.stat('a').values_at(:segments, :leased)", "[0, 0]");
+}
+
+#[test]
+fn a_value_too_long_to_travel_is_refused_to_whoever_asks_for_it() {
+    let puppets = Puppets::new();
+    let [mut east, mut west] = puppets.of(["east", "west"]);
+    east.is("S.local.put('long', 'x' * (65 << 20)); S.local.put('short', 1)", "1");
+    west.fails("S['east'].take('long', timeout: 20)", "Error: node east refused the call");
+    west.is("S['east'].take('short', timeout: 20)", "1");
+    east.is("S.local.take('long').size", &(65 << 20).to_string());
+    // Nor what can't travel at all.
+    east.is("S.local.put('odd', proc {}, move: true) rescue 0; S.local.put('class', Class)", "1");
+    west.fails("S['east'].take('class', timeout: 20)", "Error: node east refused the call");
+    east.is("S.local.take('class')", "Class");
+}
+
+#[test]
+fn strangers_that_send_garbage_change_nothing_for_others() {
+    let puppets = Puppets::new();
+    let mut east = puppets.start_by("127.0.0.1:0", "east", "east");
+    let address = east.ask("S.address").trim_matches('"').to_string();
+    let mut c = kumi(&["node", "west", "--listen", "127.0.0.1:0", "--join", &address, "puppet.rb"]);
+    let mut west = Running::start(&mut c);
+    assert_eq!(west.line(), "ready");
+    west.is("S.wait_for_nodes(2).size", "2");
+    let mut kept = Vec::new();
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    for round in 0..40usize {
+        let Ok(mut stranger) = std::net::TcpStream::connect(&address) else { continue };
+        let _ = stranger.set_write_timeout(Some(Duration::from_millis(200)));
+        let bytes: Vec<u8> = (0..[0, 1, 7, 300, 70_000][round % 5])
+            .map(|_| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 56) as u8
+            })
+            .collect();
+        let _ = match round % 3 {
+            // A length that promises much, and nothing behind it.
+            0 => stranger.write_all(&[0xff, 0xff, 0xff, 0x7f]),
+            1 => stranger.write_all(b"GET / HTTP/1.1\r\nHost: east\r\n\r\n"),
+            _ => stranger.write_all(&bytes),
+        };
+        if round % 2 == 0 {
+            kept.push(stranger);
+        }
+        west.is("S['east'].put('k', 1); S['east'].take('k', timeout: 20)", "1");
+        east.is("S['west'].put('k', 2); S['west'].take('k', timeout: 20)", "2");
+    }
+    drop(kept);
+    west.is("S.nodes", "[\"west\", \"east\"]");
+    assert_eq!((east.errors(), west.errors()), (String::new(), String::new()));
+}
+
+// kumi run --nodes.
+
+#[test]
+fn lines_come_out_whole_behind_the_names_of_their_nodes() {
+    let code = "S = Kumihimo::Segments; 200.times { |i| puts \"#{S.node} says #{i} #{'x' * 300}\" }; $stderr.puts \"#{S.node} errs\"; print 'end without a line'";
+    let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "3", "-e", code])).end();
+    assert_eq!(status, Some(0), "{err}");
+    assert_eq!(out.len(), 3 * 201);
+    for node in ["node1", "node2", "node3"] {
+        let own: Vec<&str> = out.iter().filter_map(|l| l.strip_prefix(&format!("{node} | "))).collect();
+        let want: Vec<String> =
+            (0..200).map(|i| format!("{node} says {i} {}", "x".repeat(300))).chain(["end without a line".into()]).collect();
+        assert_eq!(own, want);
+        assert!(err.contains(&format!("{node} | {node} errs\n")), "{err}");
+    }
+}
+
+#[test]
+fn arguments_and_input_reach_the_nodes() {
+    let code = "S = Kumihimo::Segments; p [S.node, S.nodes.size, ARGV, $stdin.read]; system('env | grep KUMI_NODE')";
+    let mut run = Running::start(
+        kumi(&["run", "-n", "2", "-e", code, "a", "--nodes", "--help"])
+            .env("KUMI_NODE_PUBLIC", "nonsense")
+            .env("KUMI_NODE_CERT", "none.pem"),
+    );
+    run.say("hello");
+    let (mut out, err, status) = run.end();
+    out.sort();
+    let args = "[\"a\", \"--nodes\", \"--help\"]";
+    assert_eq!(out, [format!("node1 | [\"node1\", 2, {args}, \"hello\\n\"]"), format!("node2 | [\"node2\", 2, {args}, \"\"]")], "{err}");
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn the_first_that_fails_ends_the_others() {
+    let start = Instant::now();
+    let code = "S = Kumihimo::Segments; at_exit { puts 'ends'; $stdout.flush }; \
+                (2.times { S.local.take('ready', timeout: 30) }; exit 3) if S.node == 'node2'; S['node2'].put('ready', 1); sleep";
+    let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "3", "-e", code])).end();
+    assert_eq!(status, Some(3), "{err}");
+    assert_eq!(out.len(), 3, "{out:?}");
+    let (_, err, status) =
+        Running::start(&mut kumi(&["run", "--nodes", "2", "-e", "raise 'broken' if Kumihimo::Segments.node == 'node1'; sleep"])).end();
+    assert_eq!(status, Some(1));
+    assert!(err.contains("node1 | ") && err.contains("broken (RuntimeError)"), "{err}");
+    let code = "Process.kill(:KILL, $$) if Kumihimo::Segments.node == 'node2'; sleep";
+    let (_, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", code])).end();
+    assert_eq!(status, Some(137), "{err}");
+    assert!(start.elapsed() < HANG);
+}
+
+#[test]
+fn signals_end_all_nodes() {
+    for (signal, group, want) in [(libc::SIGINT, true, 130), (libc::SIGTERM, false, 143), (libc::SIGHUP, false, 129)] {
+        let code = "puts $$; $stdout.flush; begin; sleep; ensure; puts 'ensured'; $stdout.flush; end";
+        let mut run = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", code]));
+        let pids: Vec<i32> = (0..2).map(|_| run.line().split(" | ").nth(1).unwrap().parse().unwrap()).collect();
+        if group {
+            run.signal_group(signal)
+        } else {
+            run.signal(signal)
+        }
+        let (out, err, status) = run.end();
+        assert_eq!(status, Some(want), "{err}");
+        assert_eq!(out.len(), 2, "{signal}: {out:?}");
+        // SAFETY: asks whether there is such a process.
+        assert!(pids.iter().all(|p| unsafe { libc::kill(*p, 0) } != 0));
+    }
+}
+
+#[test]
+fn wrong_arguments_are_told_apart() {
+    let run = |args: &[&str]| Running::start(&mut kumi(args)).end();
+    for args in [
+        &["run"][..],
+        &["run", "--nodes"],
+        &["run", "--nodes", "2"],
+        &["run", "--nodes", "0", "x.rb"],
+        &["run", "--nodes=many", "x.rb"],
+        &["run", "-n", "257", "x.rb"],
+    ] {
+        let (out, err, status) = run(args);
+        assert_eq!((out.len(), status), (0, Some(2)), "{args:?}");
+        assert!(err.starts_with("kumi run: ") && err.ends_with("kumi run --help tells more.\n"), "{err}");
+    }
+    for args in [
+        &["node"][..],
+        &["node", "--listen"],
+        &["node", "--foo", "x"],
+        &["node", "x", "--await", "0"],
+        &["node", "--listen", "127.0.0.1:0"],
+    ] {
+        let (out, err, status) = run(args);
+        assert_eq!((out.len(), status), (0, Some(2)), "{args:?}");
+        assert!(err.starts_with("kumi node: ") && err.ends_with("kumi node --help tells more.\n"), "{err}");
+    }
+    for args in [&["run", "--help"][..], &["run", "-h"], &["node", "--help"], &["node", "x", "-h"]] {
+        let (out, err, status) = run(args);
+        assert_eq!((err.as_str(), status), ("", Some(0)), "{args:?}");
+        assert!(out[0].starts_with(&format!("Usage: kumi {}", args[0])), "{out:?}");
+    }
+    for (args, want) in [
+        (&["node", "x", "--listen", "nonsense", "-e", "1"][..], "nonsense: an address is host:port"),
+        (&["node", "x", "--listen", "127.0.0.1:99999", "-e", "1"], "a port is a number"),
+        (&["node", "x", "--listen", "0.0.0.0:0", "-e", "1"], "without TLS a node listens on loopback and Unix sockets only"),
+        (&["node", "x", "--insecure", "--listen", "0.0.0.0:0", "-e", "1"], "is no address to reach a node at: say which one is (--public)"),
+        (&["node", "a b", "-e", "1"], "a node's name is 1 to 64 bytes"),
+        (&["node", "", "-e", "1"], "a node's name is 1 to 64 bytes"),
+        (&["node", "x", "--cert", "a.pem", "-e", "1"], "--cert, --key and --ca belong together"),
+        (&["node", "x", "--cert", "a", "--key", "b", "--ca", "c", "-e", "1"], "No such file"),
+        (&["node", "x", "--listen", "unix:/nowhere/x.sock", "-e", "1"], "can't listen at unix:/nowhere/x.sock"),
+    ] {
+        let (out, err, status) = run(args);
+        assert_eq!((out.len(), status), (0, Some(1)), "{args:?}: {err}");
+        assert!(err.starts_with("kumi node: ") && err.contains(want) && err.lines().count() == 1, "{args:?}: {err}");
+    }
+    let (_, err, status) = run(&["run", "--nodes", "2", "nowhere.rb"]);
+    assert_eq!(status, Some(1));
+    assert!(err.contains("nowhere.rb (LoadError)"), "{err}");
+}
+
+// kumi node.
+
+#[test]
+fn a_node_without_a_program_serves_until_it_is_told_to_end() {
+    let folder = Folder::new();
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        let mut east = Running::start(&mut kumi(&["node", "east", "--listen", &folder.socket("east")]));
+        assert_eq!(east.line(), format!("node east serves at {}", folder.at("east.sock")));
+        let code = "p Kumihimo::Segments['east'].put('k', 5), Kumihimo::Segments['east'].take('k', timeout: 20)";
+        let (out, err, status) =
+            Running::start(&mut kumi(&["node", "west", "--join", &folder.socket("east"), "--await", "2", "-e", code])).end();
+        assert_eq!((out, err.as_str(), status), (vec!["1".to_string(), "5".to_string()], "", Some(0)));
+        east.signal(signal);
+        let (out, err, status) = east.end();
+        assert_eq!((out.len(), err.as_str(), status), (0, "", Some(0)), "{signal}");
+        assert!(!folder.0.join("east.sock").exists());
+    }
+}
+
+#[test]
+fn options_stand_in_the_environment_and_end_there() {
+    let folder = Folder::new();
+    let code = "p ENV.keys.grep(/KUMI_NODE/), Kumihimo::Segments.address; system('env | grep KUMI_NODE'); \
+                system(ARGV[0], '-e', 'require %q(kumihimo/segments); p Kumihimo::Segments.node')";
+    let mut c = kumi(&["node", "east", "-e", code, env!("CARGO_BIN_EXE_kumi")]);
+    let (out, err, status) = Running::start(c.env("KUMI_NODE_LISTEN", folder.socket("east"))).end();
+    assert_eq!(out, ["[]", &format!("{:?}", folder.at("east.sock")), "nil"], "{err}");
+    assert_eq!(status, Some(0));
+    // It waits for others in vain, and says who could not be reached.
+    let code = "S = Kumihimo::Segments; begin; S.wait_for_nodes(2, timeout: 0.5); rescue S::TimeoutError => e; puts e.message; end";
+    let mut c = kumi(&["node", "east", "-e", code]);
+    let (out, err, _) = Running::start(c.env("KUMI_NODE_JOIN", folder.socket("nobody"))).end();
+    assert!(
+        out[0].starts_with("1 of 2 nodes within 0.5 s: east; connections that failed: ") && out[0].contains("nobody.sock"),
+        "{out:?} {err}"
+    );
+}
+
+// TLS.
+
+/// Certificates by openssl, if it is there.
+struct Certificates(Folder);
+
+impl Certificates {
+    fn new() -> Option<Certificates> {
+        let c = Certificates(Folder::new());
+        (c.authority("ca") && c.authority("foreign")).then_some(c)
+    }
+    fn openssl(&self, words: &str) -> bool {
+        let c = Command::new("openssl").args(words.split(' ')).current_dir(&self.0.0).stdin(Stdio::null()).output();
+        c.is_ok_and(|o| o.status.success())
+    }
+    fn authority(&self, name: &str) -> bool {
+        self.openssl(&format!(
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name} -days 2"
+        ))
+    }
+    /// The files `file.pem`, `file.key` for a node.
+    fn node(&self, file: &str, name: &str, authority: &str, days: i32) {
+        std::fs::write(self.0.at("names"), format!("subjectAltName=DNS:{name}")).unwrap();
+        assert!(self.openssl(&format!(
+            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout {file}.key -out {file}.csr -subj /CN={name}"
+        )));
+        let sign = format!(
+            "x509 -req -in {file}.csr -CA {authority}.pem -CAkey {authority}.key -CAcreateserial -out {file}.pem -days {days} -extfile names"
+        );
+        assert!(self.openssl(&sign));
+    }
+    fn start(&self, name: &str, file: &str, authority: &str, join: Option<&str>) -> Running {
+        let (cert, key, ca) =
+            (self.0.at(&format!("{file}.pem")), self.0.at(&format!("{file}.key")), self.0.at(&format!("{authority}.pem")));
+        let mut c = kumi(&["node", name, "--listen", "127.0.0.1:0", "--cert", &cert, "--key", &key, "--ca", &ca]);
+        if let Some(join) = join {
+            c.args(["--join", join]);
+        }
+        Running::start(c.arg("puppet.rb"))
+    }
+}
+
+#[test]
+fn certificates_say_who_may_come() {
+    let Some(made) = Certificates::new() else {
+        eprintln!("skipped: there is no openssl that makes certificates");
+        return;
+    };
+    made.node("east", "east", "ca", 2);
+    made.node("west", "west", "ca", 2);
+    made.node("stranger", "west", "foreign", 2);
+    made.node("old", "west", "ca", -1);
+    let mut east = made.start("east", "east", "ca", None);
+    assert_eq!(east.line(), "ready");
+    let address = east.ask("S.address").trim_matches('"').to_string();
+    let mut west = made.start("west", "west", "ca", Some(&address));
+    assert_eq!(west.line(), "ready");
+    west.is("S.wait_for_nodes(2).sort", "[\"east\", \"west\"]");
+    west.is("S['east'].put('k', 'x' * 1_000_000); S['east'].take('k', timeout: 20).size", "1000000");
+    west.input = None;
+    east.becomes("S.nodes", "[\"east\"]");
+    // Of another authority, too old, and none at all: who calls is told.
+    for (file, ca, why) in [
+        ("stranger", "foreign", "is not of an authority that is trusted here"),
+        ("stranger", "ca", "is not of an authority that the peer trusts"),
+        ("old", "ca", "has expired"),
+    ] {
+        let mut other = made.start("west", file, ca, Some(&address));
+        assert_eq!(other.line(), "ready", "{file}: {}", other.errors());
+        let a = other.ask("S.wait_for_nodes(2, timeout: 1.5)");
+        assert!(a.starts_with("TimeoutError: ") && a.contains(why), "{file}: {a}");
+        let a = other.ask("S['east'].put('k', 1)");
+        assert!(a.starts_with("NotConnected: ") && a.contains(why), "{file}: {a}");
+    }
+    // A node's certificate names the node.
+    let other = made.start("north", "west", "ca", Some(&address));
+    let (out, err, status) = other.end();
+    assert!(out.is_empty() && status == Some(1) && err.contains("north"), "{out:?} {err}");
+    let mut plain = Running::start(&mut kumi(&["node", "west", "--join", &address, "puppet.rb"]));
+    assert_eq!(plain.line(), "ready");
+    plain.fails("S.wait_for_nodes(2, timeout: 1.5)", "TimeoutError: 1 of 2 nodes within 1.5 s: west; connections that failed: ");
+    east.is("S.nodes", "[\"east\"]");
+    east.is("S.local.size('k')", "0");
+    assert_eq!(east.errors(), "");
+}
