@@ -343,6 +343,7 @@ impl Cx {
     fn forget_found(&mut self, shapes: bool) {
         self.cache = crate::world::empty_cache();
         self.news.fill(Default::default());
+        self.ways = Default::default();
         if shapes {
             self.heap.shapes.forget();
         } else {
