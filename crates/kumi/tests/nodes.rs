@@ -276,7 +276,9 @@ fn chapter() -> Option<String> {
 #[test]
 fn the_guide_is_right() {
     if let Some(program) = chapter() {
-        let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", &program])).end();
+        let (mut out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", &program])).end();
+        // The page has a block for nodes that leave; at the end one does, and the other may hear of it.
+        out.retain(|line| !line.ends_with("node2 is gone"));
         assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
     }
 }
