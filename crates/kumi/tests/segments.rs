@@ -3,6 +3,7 @@
 //!
 //! In the slow modes programs that take a count of rounds from the environment do fewer.
 
+#[allow(dead_code)] // what other tests use
 mod common;
 use common::{Job, Modes, check, finish, kumi, programs, seed};
 use std::path::{Path, PathBuf};
