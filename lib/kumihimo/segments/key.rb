@@ -2,9 +2,34 @@
 
 module Kumihimo
   module Segments
+    # What is read until it is closed: a key, of this node or another.
+    module ReadToEnd
+      include Enumerable
+
+      # No more segments will be put: whoever reads the key by `each` comes to its end.
+      def close
+        put(END_OF_KEY)
+        self
+      end
+
+      # Takes each segment until the key is closed. Several may read one key; each segment goes to one of them.
+      def each
+        return to_enum(:each) unless block_given?
+        loop do
+          value = take
+          if value.is_a?(EndOfKey)
+            # The others come to it too.
+            put(value)
+            return self
+          end
+          yield value
+        end
+      end
+    end
+
     # A key of a manager, looked up once: the manager's calls without the key's name.
     class Key
-      include Enumerable
+      include ReadToEnd
 
       class << self
         undef_method :new
@@ -54,26 +79,6 @@ module Kumihimo
           count += 1
         end
         count
-      end
-
-      # No more segments will be put: whoever reads the key by `each` comes to its end.
-      def close
-        put(END_OF_KEY)
-        self
-      end
-
-      # Takes each segment until the key is closed. Several may read one key; each segment goes to one of them.
-      def each
-        return to_enum(:each) unless block_given?
-        loop do
-          value = take
-          if END_OF_KEY.equal?(value) || value.is_a?(EndOfKey)
-            # The others come to it too.
-            put(value)
-            return self
-          end
-          yield value
-        end
       end
 
       # There is one of each name.

@@ -255,6 +255,8 @@ module Kumihimo
 
     # A key of another node's manager.
     class RemoteKey
+      include ReadToEnd
+
       attr_reader :name
 
       def initialize(manager, name)
@@ -280,27 +282,8 @@ module Kumihimo
         self
       end
 
-      include Enumerable
-
       # See Key#from.
       def from(list) = @manager.put_all(@name, list)
-
-      def close
-        put(END_OF_KEY)
-        self
-      end
-
-      def each
-        return to_enum(:each) unless block_given?
-        loop do
-          value = take
-          if value.is_a?(EndOfKey)
-            put(value)
-            return self
-          end
-          yield value
-        end
-      end
 
       def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.node}>"
     end

@@ -11,9 +11,14 @@
 //! ran it touches it no more. States, wait numbers and wake flags that belong
 //! together change under the task table's lock.
 //!
-//! `safepoint` is where a running task may lose its worker, `switch` how it leaves and comes back, `slice` who is next and for how long,
-//! `wait` and `wake` the two ends of a wait, `idle` what a worker looks after that has nothing to run, `life` how tasks
-//! begin and end, `signal` how a handler gets the main thread, `doors` what natives may wait for.
+//! - `safepoint`: where a running task may lose its worker.
+//! - `switch`: how it leaves and comes back.
+//! - `slice`: who is next, and for how long.
+//! - `wait`, `wake`: the two ends of a wait.
+//! - `idle`: what a worker looks after that has nothing to run.
+//! - `life`: how tasks begin and end.
+//! - `signal`: how a handler gets the main thread.
+//! - `doors`: what natives may wait for.
 
 mod doors;
 mod idle;
