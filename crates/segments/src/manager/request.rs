@@ -159,10 +159,6 @@ impl<V: Clone, W> Manager<V, W> {
     pub fn wait_for_room(&mut self, key: KeyId, new: Option<New<V>>, waiter: W) -> RequestId {
         self.wait(waiter, Hold::Never, Want::Room(new), key)
     }
-    /// Would a put find the key's queue full?
-    pub fn is_full(&self, key: KeyId) -> bool {
-        self.keys.get(key).is_some_and(|k| k.is_full())
-    }
     pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Stale> {
         for (input, i) in inputs.iter().enumerate() {
             let Some(k) = self.keys.get(i.key) else { return Err(Stale { input, last: 0 }) };
@@ -365,10 +361,6 @@ impl<V: Clone, W> Manager<V, W> {
             Want::Stored(s) => Claimed::Stored(s),
             Want::Inputs(..) | Want::Room(_) => return None,
         })
-    }
-    /// Was the request answered? `None`: there is no such request any more.
-    pub fn is_answered(&self, id: RequestId) -> Option<bool> {
-        self.requests.get(id).map(|r| r.answered != u32::MAX)
     }
     /// The waiter leaves. What was taken for it and not claimed comes back. A put that has found room meanwhile stays; the
     /// result says so.

@@ -91,7 +91,6 @@ struct Pending<V, T> {
 #[derive(Clone, Copy)]
 struct Sent {
     number: u64,
-    first: Time,
     last: Time,
 }
 
@@ -99,7 +98,6 @@ struct Held {
     /// As it was asked for.
     long: Time,
     renew: Time,
-    ends: Time,
 }
 
 /// See the module. `T`: what names a call to whoever made it.
@@ -209,10 +207,6 @@ impl<V: Clone, T> Client<V, T> {
     pub fn leases(&self) -> usize {
         self.leases.len()
     }
-    /// When a lease ends at the earliest, if nothing renews it. `None`: it is over, or was committed or given back.
-    pub fn lease_ends(&self, lease: u64) -> Option<Time> {
-        self.leases.get(&lease).map(|h| h.ends)
-    }
 
     /// Makes a call. `deadline`: when it ends without an answer. The result names it for [`leave`](Self::leave).
     pub fn call(&mut self, now: Time, call: Call<V>, token: T, deadline: Option<Time>, out: &mut impl Outbox<V, T>) -> u64 {
@@ -306,7 +300,7 @@ impl<V: Clone, T> Client<V, T> {
             }
             none => {
                 self.last_number += 1;
-                *none = Some(Sent { number: self.last_number, first: now, last: now });
+                *none = Some(Sent { number: self.last_number, last: now });
                 self.numbers.insert(self.last_number, name);
                 self.last_number
             }
@@ -429,21 +423,10 @@ impl<V: Clone, T> Client<V, T> {
         }
         match (&p.call, &result) {
             (Call::Get(Ask { lease: Some(long), .. }), Ok(Done::Segments(segments))) => {
-                // They began when the answer was sent, or later.
-                let began = now.saturating_sub(u64::try_from(on_its_way).unwrap_or(now));
                 for l in segments.iter().filter_map(|s| s.lease) {
                     let renew = now.saturating_add(self.third(*long));
-                    let ends = began.saturating_add((*long).min(self.options.longest_lease));
-                    self.leases.insert(l, Held { long: *long, renew, ends });
+                    self.leases.insert(l, Held { long: *long, renew });
                     self.renewals.insert((renew, l));
-                }
-            }
-            (Call::Extend { leases, long }, Ok(_)) => {
-                let first = p.sent.map_or(now, |s| s.first);
-                for l in leases {
-                    if let Some(h) = self.leases.get_mut(l) {
-                        h.ends = h.ends.max(first.saturating_add((*long).min(self.options.longest_lease)));
-                    }
                 }
             }
             (Call::Extend { leases, .. }, Err(Refusal::LeaseOver)) => match leases[..] {
