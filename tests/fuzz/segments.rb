@@ -218,10 +218,13 @@ class Round
     S.settle
     @started.pop.cancel until @started.empty?
     S.settle
-    works.each { |k| Move.new(done, 19).set_key(:part, k).start.join while DS.size(k) > 0 }
+    # What enters later has entered: what enters after the last look would stay.
+    works.each do |k|
+      sleep 0.002 while DS.stat(k)[:delayed] > 0
+      Move.new(done, 19).set_key(:part, k).start.join while DS.size(k) > 0
+    end
     @book.wrong!("who waits: #{S.stat}") if S.stat[:waiting] > 0
-    # What enters later has entered.
-    sleep 0.002 while works.any? { |k| DS.stat(k)[:delayed] > 0 } || DS.stat(done)[:delayed] > 0
+    sleep 0.002 while DS.stat(done)[:delayed] > 0
     @over = true
     @threads.each(&:join)
     interrupts&.join
