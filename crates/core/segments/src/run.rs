@@ -66,10 +66,20 @@ struct Run {
     request: Option<RequestId>,
     inputs: SmallVec<[Got; 1]>,
     outputs: Vec<(Value, Output<Cell>)>,
-    /// A runner has it.
-    runs: bool,
+    stage: Stage,
     /// Tasks that wait for its end.
     joiners: Vec<Waker>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It waits for inputs, or is ready.
+    Waits,
+    /// A runner has it.
+    Runs,
+    /// What it did is about to appear, or what it took to come back. Until then nobody takes it for ended.
+    Ends,
 }
 
 /// What a run was given.
@@ -85,7 +95,7 @@ struct Got {
 impl Run {
     fn new(object: Value, plan: Value) -> Run {
         let (inputs, outputs, joiners) = (SmallVec::new(), Vec::new(), Vec::new());
-        Run { object, plan, request: None, inputs, outputs, runs: false, joiners }
+        Run { object, plan, request: None, inputs, outputs, stage: Stage::Waits, joiners }
     }
     fn given(&mut self, answers: impl Iterator<Item = Answer<Cell>>) {
         for a in answers {
@@ -170,6 +180,17 @@ impl Runs {
     }
     fn is_settled(&self) -> bool {
         self.ready.is_empty() && self.busy == 0
+    }
+    /// The run of this object has ended: what it did is there. Its runner comes for the next one.
+    fn over(&mut self, object: Value, woken: &mut Woken) {
+        if let Some(i) = self.of(object).map(|r| r.0) {
+            self.busy = self.busy.saturating_sub(1);
+            self.coming += 1;
+            for w in self.remove(i).into_iter().flat_map(|r| r.joiners) {
+                woken.add(Some(w));
+            }
+        }
+        self.wake_settling(woken);
     }
     fn wake_settling(&mut self, woken: &mut Woken) {
         if self.is_settled() {
@@ -354,7 +375,7 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     runs.coming = runs.coming.saturating_sub(1);
     runs.busy += 1;
     let request = runs.runs.get_mut(run as usize).and_then(|r| r.as_mut()).and_then(|r| {
-        r.runs = true;
+        r.stage = Stage::Runs;
         r.request.take()
     });
     let claimed = request.and_then(|id| inner.act(|m, _| m.claim(id)).0);
@@ -424,7 +445,7 @@ fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [
 }
 fn with_run<T>(cx: &mut Cx, made: &'static Made, object: Value, f: impl FnOnce(&mut Run) -> T) -> Result<T, Exit> {
     let mut inner = made.shared.lock();
-    match inner.runs.of(object).filter(|r| r.1.runs) {
+    match inner.runs.of(object).filter(|r| r.1.stage == Stage::Runs) {
         Some((_, r)) => Ok(f(r)),
         None => {
             drop(inner);
@@ -485,14 +506,19 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     })?;
     Ok(Value::NIL)
 }
-/// Takes a run out of its runner's hands.
-fn end(made: &'static Made, object: Value) -> Option<Box<Run>> {
+/// What a run that ends was given and puts.
+struct Work {
+    plan: Value,
+    inputs: SmallVec<[Got; 1]>,
+    outputs: Vec<(Value, Output<Cell>)>,
+}
+
+/// Takes a run's work out of its runner's hands; [`Runs::over`] follows, with what becomes of it.
+fn end(made: &'static Made, object: Value) -> Option<Work> {
     let mut inner = made.shared.lock();
-    let run = inner.runs.of(object).filter(|r| r.1.runs)?.0;
-    inner.runs.busy = inner.runs.busy.saturating_sub(1);
-    // It comes for the next one.
-    inner.runs.coming += 1;
-    inner.runs.remove(run)
+    let (_, r) = inner.runs.of(object).filter(|r| r.1.stage == Stage::Runs)?;
+    r.stage = Stage::Ends;
+    Some(Work { plan: r.plan, inputs: std::mem::take(&mut r.inputs), outputs: std::mem::take(&mut r.outputs) })
 }
 /// `__seg_commit(object)`: its outputs appear, its inputs are gone, in one step.
 fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -508,7 +534,6 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         outputs.push(o);
     }
     let mut woken = Woken::default();
-    run.joiners.into_iter().for_each(|w| woken.add(Some(w)));
     {
         let mut inner = made.shared.lock();
         if !leases.is_empty() || !outputs.is_empty() {
@@ -518,7 +543,7 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
             woken.join(w);
         }
-        inner.runs.wake_settling(&mut woken);
+        inner.runs.over(a[0], &mut woken);
     }
     woken.wake(cx);
     Ok(Value::TRUE)
@@ -526,21 +551,18 @@ fn commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_give_up(object, dead)`: nothing is put; what it took comes back. `dead`: a key to which it goes instead, nil: none.
 fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let Some(run) = end(made, a[0]) else { return Ok(Value::FALSE) };
-    let dead = match a[1].as_array() {
-        Some(l) => {
-            let l = l.seen().to_vec();
-            match (l.first(), l.get(1)) {
-                (Some(key), Some(value)) => Some((named(cx, made, *key)?, *value)),
-                _ => None,
-            }
+    // A letter that can't be written leaves the run as it is.
+    let dead = match crate::list(a[1])[..] {
+        [key, letter, ..] => {
+            let key = named(cx, made, key)?;
+            let letter = if key.exported { Cell::of(letter).encode(cx)? } else { Cell::of(letter) };
+            Some((key, letter))
         }
-        None => None,
+        _ => None,
     };
+    let Some(run) = end(made, a[0]) else { return Ok(Value::FALSE) };
     let mut woken = Woken::default();
-    run.joiners.iter().for_each(|w| woken.add(Some(w.clone())));
     if let Some((key, letter)) = dead {
-        let letter = if key.exported { Cell::of(letter).encode(cx)? } else { Cell::of(letter) };
         letter.mark(|v| cx.heap.before_store(key.cell, v));
         let leases: SmallVec<[LeaseId; 2]> = run.inputs.iter().filter_map(|g| g.lease).collect();
         let mut inner = made.shared.lock();
@@ -549,14 +571,14 @@ fn give_up(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let (done, w) = inner.act(|m, w| m.commit(now, &leases, [Output { key: key.id, update: false, new }], w));
         debug_assert!(done.is_ok(), "leases of one's own node do not lapse");
         woken.join(w);
-        inner.runs.wake_settling(&mut woken);
+        inner.runs.over(a[0], &mut woken);
     } else {
-        give_back(cx, made, &run, &mut woken);
+        give_back(cx, made, a[0], &run, &mut woken);
     }
     woken.wake(cx);
     Ok(Value::TRUE)
 }
-fn give_back(cx: &mut Cx, made: &'static Made, run: &Run, woken: &mut Woken) {
+fn give_back(cx: &mut Cx, made: &'static Made, object: Value, run: &Work, woken: &mut Woken) {
     let plan = run.plan.as_data::<Plan>();
     let mut left: SmallVec<[Option<Cell>; 2]> = SmallVec::new();
     for (i, g) in run.inputs.iter().enumerate() {
@@ -578,7 +600,7 @@ fn give_back(cx: &mut Cx, made: &'static Made, run: &Run, woken: &mut Woken) {
         let (_, w) = inner.act(|m, w| m.give_back(now, lease, left, w));
         woken.join(w);
     }
-    inner.runs.wake_settling(woken);
+    inner.runs.over(object, woken);
 }
 /// `__seg_cancel(object)`: it waits no more. False: it is running, or over.
 fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -586,7 +608,7 @@ fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut woken = Woken::default();
     {
         let mut inner = made.shared.lock();
-        let Some((run, r)) = inner.runs.of(a[0]).filter(|r| !r.1.runs) else { return Ok(Value::FALSE) };
+        let Some((run, r)) = inner.runs.of(a[0]).filter(|r| r.1.stage == Stage::Waits) else { return Ok(Value::FALSE) };
         let request = r.request;
         inner.runs.ready.retain(|x| *x != run);
         if let Some(id) = request {
