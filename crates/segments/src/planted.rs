@@ -28,6 +28,8 @@ pub enum Bug {
     LeaseTooLong,
     /// A client counts an answer as received before it has it.
     EarlyReceipt,
+    /// A client counts what its asker took as received before the asker uses it.
+    ReceiptBeforeUse,
     /// A client uses a segment that was so long on its way that another may have it.
     LateAnswerUsed,
     /// A message of a client's earlier session is taken for one of the running session.

@@ -41,6 +41,10 @@ struct Pair {
     back: Vec<FromOwner<u64>>,
     woken: Vec<u64>,
     tokens: u64,
+    /// Calls by their tokens.
+    names: BTreeMap<u64, u64>,
+    /// Askers use what they are given at once.
+    uses: bool,
 }
 
 impl Pair {
@@ -49,7 +53,18 @@ impl Pair {
     }
     fn of(options: ClientOptions, incarnation: u64) -> Pair {
         let (node, client) = (Node::new(1, incarnation, NodeOptions::default()), Client::new(7, options));
-        let mut p = Pair { now: SECOND, drift: 0, node, client, out: Out::default(), back: Vec::new(), woken: Vec::new(), tokens: 0 };
+        let mut p = Pair {
+            now: SECOND,
+            drift: 0,
+            node,
+            client,
+            out: Out::default(),
+            back: Vec::new(),
+            woken: Vec::new(),
+            tokens: 0,
+            names: BTreeMap::new(),
+            uses: true,
+        };
         p.connect();
         p
     }
@@ -79,6 +94,12 @@ impl Pair {
     fn to_client(&mut self, m: FromOwner<u64>) {
         let now = self.local();
         self.client.receive(now, m, &mut self.out);
+        let segments = |t: &u64| matches!(self.out.ended.get(t), Some(Ok(Done::Segments(_))));
+        let given: Vec<(u64, u64)> = self.names.iter().filter(|(t, _)| self.uses && segments(t)).map(|(t, n)| (*t, *n)).collect();
+        for (token, name) in given {
+            self.names.remove(&token);
+            assert!(self.client.used(now, name, token, &mut self.out));
+        }
     }
     fn carry(&mut self) {
         while !self.out.sent.is_empty() || !self.back.is_empty() {
@@ -103,7 +124,11 @@ impl Pair {
     fn ask(&mut self, call: Call<u64>, deadline: Option<u64>) -> (u64, u64) {
         self.tokens += 1;
         let now = self.local();
+        let takes = matches!(&call, Call::Get(a) if a.lease.is_none() && a.inputs.iter().any(|i| i.1 == Kind::Take));
         let name = self.client.call(now, call, self.tokens, deadline.map(|d| now + d), &mut self.out);
+        if takes {
+            self.names.insert(self.tokens, name);
+        }
         (self.tokens, name)
     }
     fn call(&mut self, call: Call<u64>) -> Result {
@@ -477,7 +502,7 @@ fn hostile_clients_disturb_nobody() {
                 let (a, b) = (token + 1, token + 2);
                 token += 2;
                 client.call(now, put(b"mine", a), a, None, &mut out);
-                client.call(now, take(b"mine", None), b, None, &mut out);
+                let name = client.call(now, take(b"mine", None), b, None, &mut out);
                 for _ in 0..6 {
                     let mut answers: Vec<FromOwner<u64>> = Vec::new();
                     for m in std::mem::take(&mut out.sent) {
@@ -490,6 +515,7 @@ fn hostile_clients_disturb_nobody() {
                     answers.into_iter().for_each(|m| client.receive(now, m, &mut out));
                 }
                 if client.owner() != 0 {
+                    assert!(client.used(now, name, b, &mut out), "seed {seed}");
                     assert!(matches!(&out.ended[&b], Ok(Done::Segments(s)) if s[0].value == a), "seed {seed}: {:?}", out.ended[&b]);
                 }
             }
@@ -501,6 +527,73 @@ fn hostile_clients_disturb_nobody() {
         node.tick(now, |_| {}, &mut |_, _| {});
         assert_eq!((node.sessions(), node.open_calls(), node.manager().requests()), (0, 0, 0));
     }
+}
+
+#[test]
+fn what_nobody_used_comes_back() {
+    let mut p = Pair::new();
+    p.uses = false;
+    p.call(put(b"k", 1)).unwrap();
+    let (token, name) = p.ask(take(b"k", None), None);
+    p.carry();
+    assert_eq!((p.values(token), p.len(b"k")), (vec![1], 0));
+    // The asker is killed before it looks.
+    let now = p.local();
+    p.client.leave(now, name, &mut p.out);
+    p.carry();
+    assert_eq!((p.len(b"k"), p.client.open_calls()), (1, 0));
+    // It was there all the time.
+    let (again, name) = p.ask(take(b"k", None), None);
+    p.carry();
+    assert_eq!(p.values(again), [1]);
+    let now = p.local();
+    assert!(p.client.used(now, name, again, &mut p.out));
+    p.pass(20 * SECOND);
+    assert_eq!((p.len(b"k"), p.client.open_calls(), p.node.open_calls()), (0, 0, 0));
+}
+
+#[test]
+fn what_is_looked_at_too_late_is_asked_for_again() {
+    let mut p = Pair::new();
+    p.uses = false;
+    p.call(put(b"k", 1)).unwrap();
+    let (token, name) = p.ask(take(b"k", None), None);
+    p.carry();
+    // The program stands still, and another takes what has come back.
+    p.now += 12 * SECOND;
+    p.node.tick(p.now, |_| {}, &mut |_, _| {});
+    assert_eq!(p.len(b"k"), 1);
+    p.call(put(b"k", 2)).unwrap();
+    let (other, second) = p.ask(take(b"k", None), None);
+    p.carry();
+    assert_eq!(p.values(other), [1]);
+    let now = p.local();
+    assert!(p.client.used(now, second, other, &mut p.out));
+    p.out.ended.remove(&token);
+    assert!(!p.client.used(now, name, token, &mut p.out));
+    p.carry();
+    assert_eq!(p.values(token), [2]);
+    let now = p.local();
+    assert!(p.client.used(now, name, token, &mut p.out));
+    p.pass(SECOND);
+    assert_eq!((p.len(b"k"), p.client.open_calls()), (0, 0));
+}
+
+#[test]
+fn what_was_given_by_a_lost_session_is_not_used() {
+    let mut p = Pair::new();
+    p.uses = false;
+    p.call(put(b"k", 1)).unwrap();
+    let (token, name) = p.ask(take(b"k", None), None);
+    p.carry();
+    p.out.ended.remove(&token);
+    // Each takes the other for gone.
+    let now = p.local();
+    p.node.gone(p.now, b"client", |_| {}, &mut |_, _| {});
+    p.client.gone(&mut p.out);
+    assert_eq!(p.len(b"k"), 1);
+    assert!(!p.client.used(now, name, token, &mut p.out));
+    assert_eq!(p.out.ended[&token], Err(Failure::Unknown));
 }
 
 #[test]

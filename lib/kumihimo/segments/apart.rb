@@ -2,7 +2,7 @@
 
 module Kumihimo
   module Segments
-    # The run of a code segment some of whose inputs are on other nodes. It has a thread from its start on.
+    # The run of a code segment some of whose inputs are on other nodes, or in stores. It has a thread from its start on.
     #
     # The inputs of one node are taken in one step, under a lease that the library renews. Nodes are asked in the order of their
     # names. Where another node's are not there within RESERVE seconds, what was taken comes back meanwhile: so a code segment of {A, B}
@@ -19,7 +19,7 @@ module Kumihimo
         @segment = segment
         @inputs = inputs
         @outputs = []
-        @by_node = inputs.each_with_index.group_by { |(input, _)| input.from || HERE }.sort_by { |node, _| node.to_s }
+        @by_node = inputs.each_with_index.group_by { |(input, _)| input.from || HERE }.sort_by { |node, _| node.is_a?(Proxy) ? node.where : node.to_s }
         @lock = Mutex.new
       end
 
@@ -118,7 +118,7 @@ module Kumihimo
 
       def take(node, inputs, timeout)
         asked = inputs.map { |input, _| [input.key, input.take, input.after] }
-        segments = __same(node, HERE) ? Local.lease(asked, timeout) : Segments[node].__lease(asked, LEASE, timeout)
+        segments = __same(node, HERE) ? Local.lease(asked, timeout) : Segments.manager_of(node).__lease(asked, LEASE, timeout)
         return false unless segments
         inputs.zip(segments) do |(input, at), (index, value, owned, changed, deliveries, lease)|
           @held[at] = Held.new(node, Segments.name_of(input.key), index, value, owned, changed, deliveries, lease)
@@ -128,12 +128,12 @@ module Kumihimo
 
       # This node's own leases have no end.
       def extend_at(node, leases)
-        Segments[node].__extend(leases, LEASE) unless __same(node, HERE) || leases.empty?
+        Segments.manager_of(node).__extend(leases, LEASE) unless __same(node, HERE) || leases.empty?
       end
 
       def commit_at(node, leases, outputs)
         outputs = outputs.map { |_, *output| output }
-        __same(node, HERE) ? Local.commit(leases, outputs) : Segments[node].__commit(leases, outputs)
+        __same(node, HERE) ? Local.commit(leases, outputs) : Segments.manager_of(node).__commit(leases, outputs)
       end
 
       # Owned values come back as they were left.
@@ -141,7 +141,7 @@ module Kumihimo
         held&.each do |h|
           next unless h&.lease
           value = left && h.owned ? h.value : NOTHING
-          __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments[h.node].__give_back(h.lease, value)
+          __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments.manager_of(h.node).__give_back(h.lease, value)
         rescue Segments::Error
           # Then it has come back by itself, or is gone with its node.
         end

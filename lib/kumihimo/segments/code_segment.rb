@@ -21,8 +21,8 @@ module Kumihimo
 
     class << self
       # Names an input: `take:` or `peek:` says under which key (nil: `set_key` does so at run time); `as:` is a class whose
-      # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass); `from:` is the node that has the
-      # key, where it is another.
+      # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass); `from:` is the node or the store that has
+      # the key, where it is another.
       def input(name, take: NOT_GIVEN, peek: NOT_GIVEN, after: nil, as: nil, from: nil)
         raise TypeError, "an input's name is a Symbol, not #{name.inspect}" unless name.is_a?(Symbol) || name.is_a?(String)
         name = name.to_sym
@@ -35,7 +35,7 @@ module Kumihimo
         Segments.check_after(after)
         takes = !__same(take, NOT_GIVEN)
         @places = nil
-        @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, from&.to_s)]
+        @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, Segments.owner_of(from))]
         variable = :"@#{name}"
         if as
           make = as.respond_to?(:from_segment) ? :from_segment : :new
@@ -113,7 +113,7 @@ module Kumihimo
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
       input.after = after
-      input.from = from&.to_s unless __same(from, NOT_GIVEN)
+      input.from = Segments.owner_of(from) unless __same(from, NOT_GIVEN)
       self
     end
 
@@ -164,7 +164,7 @@ module Kumihimo
     end
 
     # Outputs. They appear when `run` returns.
-    # `on:` is the node to which it goes, where it is another.
+    # `on:` is the node or the store to which it goes, where it is another.
     def put(key, value, move: false, not_before: nil, ttl: nil, on: nil) = __output(key, value, move, 0, not_before, ttl, on)
     def update(key, value, move: false, ttl: nil, on: nil) = __output(key, value, move, 2, nil, ttl, on)
 
@@ -285,6 +285,7 @@ module Kumihimo
 
     # An output to another node, or of a run that has inputs there.
     def __away(node, key, value, bits, delay, ttl)
+      node = Segments.owner_of(node)
       node = nil unless Segments.away?(node)
       if @__apart
         @__apart.output(node, Segments.name_of(key), value, bits, delay, ttl)
@@ -300,7 +301,7 @@ module Kumihimo
     def __put_away
       away = @__away
       @__away = nil
-      away.group_by(&:first).each { |node, outputs| Segments[node].__commit([], outputs.map { |_, *output| output }) }
+      away.group_by(&:first).each { |node, outputs| Segments.manager_of(node).__commit([], outputs.map { |_, *output| output }) }
     end
 
     def __output(key, value, move, bits, not_before, ttl, on)

@@ -31,6 +31,9 @@ module Kumihimo
     # A part of a value can't leave its node: the message says which, where in the value, and why.
     class NotTransferable < Error; end
 
+    # A store refuses a call or can't do it: nothing was done.
+    class StoreError < Error; end
+
     # Bytes from another node are no value, or more than is allowed.
     class Malformed < Error; end
 

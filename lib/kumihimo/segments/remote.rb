@@ -53,8 +53,24 @@ module Kumihimo
       # Is this program a node?
       def cluster? = !__same(@node, nil)
 
-      # Does the name stand for another node? To a program that is no node every name is its own.
-      def away?(name) = cluster? && !__same(name, nil) && name.to_s != @node
+      # Whose is what `from:` and `on:` name? nil: this node's own; a node's name; a store.
+      def owner_of(given)
+        case given
+        when nil, Manager then nil
+        when RemoteManager then given.node
+        when StoreManager then given
+        else given.to_s
+        end
+      end
+
+      # Is it another's? To a program that is no node every name is its own.
+      def away?(owner)
+        return false if __same(owner, nil)
+        owner.is_a?(StoreManager) || cluster? && owner != @node
+      end
+
+      # The manager of an owner.
+      def manager_of(owner) = owner.is_a?(StoreManager) ? owner : self[owner]
 
       # This node's name; nil where the program is no node.
       def node = @node
@@ -114,24 +130,17 @@ module Kumihimo
     end
     private_constant :Members
 
-    # The proxy of another node's manager. Values are encoded and travel; what is taken is a copy. Every call may also raise NodeLost:
-    # then it may have been done or not.
-    class RemoteManager
+    # The proxy of an owner that is not this node: another node, or a store. Values are encoded and travel; what is taken is a copy.
+    # Every call may also raise NodeLost: then it may have been done or not. See RemoteManager and StoreManager.
+    class Proxy
       private_class_method :new
-
-      attr_reader :node
-
-      def initialize(node)
-        @node = node
-        @peer = __seg_peer(node)
-      end
 
       def key(name) = RemoteKey.new(self, name)
       alias [] key
 
       def put(key, value, move: false, timeout: nil, not_before: nil, ttl: nil)
         index = __put(key, value, move ? 1 : 0, timeout, not_before, ttl, true)
-        raise TimeoutError, "no room under #{key.inspect} on node #{@node} within #{timeout} s" if __same(index, NOTHING)
+        raise TimeoutError, "no room under #{key.inspect} on #{where} within #{timeout} s" if __same(index, NOTHING)
         index == true ? nil : index
       end
 
@@ -178,10 +187,6 @@ module Kumihimo
         self
       end
 
-      def watch(key, **)
-        raise Error, "#{key.inspect} is on node #{@node}: a key is watched by a program of its own node"
-      end
-
       def keys(prefix = "") = __about("names", prefix)
       def size(key) = __about("stats", key)[0]
 
@@ -196,7 +201,7 @@ module Kumihimo
         { segments:, delayed:, leased:, waiting:, waiting_puts:, last_index:, limit: }
       end
 
-      def inspect = "#<#{self.class} #{@node}>"
+      def inspect = "#<#{self.class} #{where}>"
 
       # Takes and peeks of one code segment, [[key, take, after], ..], under a lease of so many seconds. Segments in their order.
       def __lease(inputs, lease, timeout)
@@ -231,7 +236,7 @@ module Kumihimo
 
       def __get(key, take, after, timeout, whole)
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, true), timeout, whole)
-        raise TimeoutError, "no segment under #{key.inspect} on node #{@node} within #{timeout} s" if __same(found, NOTHING)
+        raise TimeoutError, "no segment under #{key.inspect} on #{where} within #{timeout} s" if __same(found, NOTHING)
         whole ? Calls.segment(key, found[0].first(5)) : found
       end
 
@@ -253,7 +258,39 @@ module Kumihimo
       end
     end
 
-    # A key of another node's manager.
+    # The proxy of another node's manager.
+    class RemoteManager < Proxy
+      attr_reader :node
+
+      def initialize(node)
+        @node = node
+        @peer = __seg_peer(node)
+      end
+
+      def watch(key, **)
+        raise Error, "#{key.inspect} is on node #{@node}: a key is watched by a program of its own node"
+      end
+
+      def where = "node #{@node}"
+    end
+
+    # The proxy of a store: segments that outlive the program.
+    class StoreManager < Proxy
+      def initialize(peer)
+        @peer = peer
+      end
+
+      # What it was opened by, without passwords.
+      def where = __seg_engine_name(@peer)
+
+      # It serves no more; what was answered is safe. Calls that wait end with NotConnected.
+      def close
+        __seg_engine_close(@peer)
+        self
+      end
+    end
+
+    # A key of another owner's manager.
     class RemoteKey
       include ReadToEnd
 
@@ -285,7 +322,7 @@ module Kumihimo
       # See Key#from.
       def from(list) = @manager.put_all(@name, list)
 
-      def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.node}>"
+      def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.where}>"
     end
 
     # Keys spread over nodes. The calls are a manager's; a key goes to its node's.

@@ -8,6 +8,9 @@
 //! owner counts as received what the client no longer lists. So a call that was handed out is dropped only with its answer, with
 //! the answer to the call that leaves it, or with its session.
 //!
+//! What was taken without a lease counts as received when its asker says that it is used ([`Client::used`]), and not when it arrives:
+//! an asker that goes in between loses nothing.
+//!
 //! A client reaches its owner by messages that it hands to an [`Outbox`]. It renews the leases that it was given at a third of
 //! their length until they are ended.
 
@@ -86,6 +89,8 @@ struct Pending<V, T> {
     sent: Option<Sent>,
     /// It is being left.
     left: bool,
+    /// Its answer was given to the asker, who has not used it yet; when that answer was sent, by this clock.
+    given: Option<i128>,
 }
 
 #[derive(Clone, Copy)]
@@ -229,7 +234,7 @@ impl<V: Clone, T> Client<V, T> {
         self.last_call += 1;
         let name = self.last_call;
         self.deadlines.extend(deadline.map(|d| (d, name)));
-        self.calls.insert(name, Pending { call, token, deadline, sent: None, left: false });
+        self.calls.insert(name, Pending { call, token, deadline, sent: None, left: false, given: None });
         if self.welcomed {
             self.hand_out(now, name, out);
         }
@@ -262,6 +267,34 @@ impl<V: Clone, T> Client<V, T> {
             self.remove(call);
         } else {
             self.leave_call(now, call, out);
+        }
+    }
+    /// The asker uses what it took without a lease. False: it must not, for it has come back, or may have; the call goes on under
+    /// this token, and ends again.
+    pub fn used(&mut self, now: Time, call: u64, token: T, out: &mut impl Outbox<V, T>) -> bool {
+        let Some(p) = self.calls.get_mut(&call) else {
+            if planted(Bug::ReceiptBeforeUse) {
+                return true;
+            }
+            // It went with its owner.
+            out.ended(token, Err(if self.fenced { Failure::Fenced } else { Failure::Unknown }));
+            return false;
+        };
+        let Some(given) = p.given.take() else { return true };
+        let late = i128::from(now) - given > i128::from(self.options.lease / 2) && !planted(Bug::LateAnswerUsed);
+        match p.sent {
+            Some(sent) if !late => {
+                self.remove(call);
+                self.received(now, sent.number);
+                true
+            }
+            _ => {
+                p.token = Some(token);
+                if self.welcomed {
+                    self.hand_out(now, call, out);
+                }
+                false
+            }
         }
     }
     /// Leaves a call that was handed out.
@@ -313,7 +346,7 @@ impl<V: Clone, T> Client<V, T> {
     }
     /// Sends all calls that were not sent since then. One that is being left is asked about by the call that leaves it.
     fn send_all(&mut self, now: Time, before: Time, out: &mut impl Outbox<V, T>) {
-        let due = |p: &Pending<V, T>| !p.left && p.sent.is_none_or(|s| s.last <= before);
+        let due = |p: &Pending<V, T>| !p.left && p.given.is_none() && p.sent.is_none_or(|s| s.last <= before);
         let names: Vec<u64> = self.calls.iter().filter(|(_, p)| due(p)).map(|x| *x.0).collect();
         names.into_iter().for_each(|n| self.hand_out(now, n, out));
     }
@@ -392,6 +425,9 @@ impl<V: Clone, T> Client<V, T> {
     fn answered(&mut self, now: Time, n: u64, result: Result<Done<V>, Refusal>, on_its_way: i128, out: &mut impl Outbox<V, T>) {
         let Some(name) = self.numbers.get(&n).copied() else { return };
         let Some(p) = self.calls.get_mut(&name) else { return };
+        if p.given.is_some() {
+            return;
+        }
         if p.left && !matches!(p.call, Call::Put(_)) {
             // The call that leaves it is on its way: what this one took comes back by that.
             return;
@@ -402,6 +438,14 @@ impl<V: Clone, T> Client<V, T> {
             match &result {
                 // What it took may have come back, or will before the owner hears that it was received.
                 Ok(Done::Segments(_)) if takes && late => return self.hand_out(now, name, out),
+                Ok(Done::Segments(s)) if takes && s.len() == ask.inputs.len() && !planted(Bug::ReceiptBeforeUse) => {
+                    p.given = Some(i128::from(now) - on_its_way.clamp(0, i128::from(now)));
+                    if let Some(d) = p.deadline.take() {
+                        self.deadlines.remove(&(d, name));
+                    }
+                    let token = p.token.take();
+                    return token.into_iter().for_each(|t| out.ended(t, result.clone().map_err(Failure::Refused)));
+                }
                 // What it took has come back.
                 Err(Refusal::LeaseOver) => {
                     p.sent = None;

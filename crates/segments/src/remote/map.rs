@@ -18,7 +18,11 @@ impl<V> FromClient<V> {
 }
 
 impl<V> Call<V> {
-    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Call<U>, E> {
+    /// The same with each value made another.
+    ///
+    /// # Errors
+    /// The first that `f` gives.
+    pub fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Call<U>, E> {
         Ok(match self {
             Call::Put(p) => Call::Put(Put { store: p.store.try_map(f)?, wait: p.wait }),
             Call::Get(ask) => Call::Get(ask),
@@ -69,7 +73,11 @@ impl<V> FromOwner<V> {
 }
 
 impl<V> Done<V> {
-    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Done<U>, E> {
+    /// The same with each value made another.
+    ///
+    /// # Errors
+    /// The first that `f` gives.
+    pub fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Done<U>, E> {
         Ok(match self {
             Done::Segments(l) => Done::Segments(l.into_iter().map(|s| s.try_map(f)).collect::<Result<_, E>>()?),
             Done::Stored(i) => Done::Stored(i),

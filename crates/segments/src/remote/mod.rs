@@ -5,11 +5,13 @@
 //! may be lost, repeated and reordered.
 
 mod client;
+mod engine;
 mod map;
 mod message;
 mod owner;
 mod spans;
 
 pub use client::{Client, ClientOptions, Failure, Outbox};
+pub use engine::{End, Engine, Outcome, Trouble};
 pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
 pub use owner::{Both, Node, NodeOptions, Send, Waiter};

@@ -4,7 +4,7 @@
 //! node of the run has.
 
 use crate::plan::LEASE;
-use kumi_segments::{Call, Done, Failure};
+use kumi_segments::{Call, Done, Failure, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of how a value was put.
@@ -70,6 +70,18 @@ pub struct Op {
     pub honest: bool,
     /// Updates that were acknowledged before it was made, by the owner's incarnation: the highest index.
     pub updated: BTreeMap<u64, u64>,
+    /// What it was given, and does not use yet.
+    pub given: Option<Result<Done<u64>, Failure>>,
+}
+
+impl Op {
+    pub fn asks_for(&self, key: usize) -> bool {
+        matches!(&self.call, Call::Get(a) if a.inputs.iter().any(|i| i.0 == KEYS[key]))
+    }
+    /// Does it take something without a lease?
+    pub fn takes(&self) -> bool {
+        matches!(&self.call, Call::Get(a) if a.lease.is_none() && a.inputs.iter().any(|i| i.1 == Kind::Take))
+    }
 }
 
 /// Somebody stood still, or messages could not pass.

@@ -110,7 +110,7 @@ fn only_faults_let_two_takers_have_a_segment() {
 }
 
 /// Each of these is to be found, and is planted where it is asked for in the sources.
-const PLANTED: [Bug; 20] = [
+const PLANTED: [Bug; 21] = [
     Bug::NoDeduplication,
     Bug::AnswerForgotten,
     Bug::NoLease,
@@ -123,6 +123,7 @@ const PLANTED: [Bug; 20] = [
     Bug::LostWake,
     Bug::LeaseTooLong,
     Bug::EarlyReceipt,
+    Bug::ReceiptBeforeUse,
     Bug::LateAnswerUsed,
     Bug::AnySession,
     Bug::ReceiptOnce,

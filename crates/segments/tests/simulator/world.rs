@@ -40,6 +40,8 @@ enum Event {
     /// The time of a call at its own node is over.
     Over(usize),
     Claim(usize),
+    /// An asker uses what it was given.
+    Use(usize),
     Connect(usize, usize),
     Fault(usize),
     Start(usize),
@@ -284,7 +286,7 @@ impl World {
             Event::ToOwner { name, .. } => self.newest[*name],
             Event::ToClient { to, .. } => *to,
             Event::Timer(p) | Event::Step(p, _) | Event::Connect(p, _) => *p,
-            Event::Leave(op) | Event::Over(op) | Event::Claim(op) => self.book.ops[*op].proc,
+            Event::Leave(op) | Event::Over(op) | Event::Claim(op) | Event::Use(op) => self.book.ops[*op].proc,
             Event::Fault(_) | Event::Start(_) | Event::Drain | Event::End => return None,
         })
     }
@@ -355,6 +357,7 @@ impl World {
                 }
             }
             Event::Claim(op) => self.claim(op),
+            Event::Use(op) => self.use_given(op),
             Event::Connect(p, name) => self.connect(p, name),
             Event::Fault(i) => self.fault(self.plan.faults[i]),
             Event::Start(name) => self.start(name),

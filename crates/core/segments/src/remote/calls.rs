@@ -3,14 +3,14 @@
 //! **Invariant.** A call's object holds it until Ruby has its result; dropped before, the call is left, and what was taken for it
 //! comes back.
 
-use super::{Call as Pending, Ended, Here, Peer, Remote};
+use super::{Call as Pending, Ended, Here, Owner, Remote};
 use crate::cell::Cell;
 use crate::keys::name_value;
 use crate::leaf;
 use crate::put::{OWNED, UPDATE};
 use crate::state::made;
 use crate::wait::{after, fail, kind, not_shared};
-use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time};
+use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time, Trouble};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_link", 8, link),
     leaf("__seg_unlink", 0, unlink),
     leaf("__seg_peer", 1, peer),
+    leaf("__seg_engine_name", 1, engine_name),
+    leaf("__seg_engine_close", 1, engine_close),
     leaf("__seg_call_put", 7, call_put),
     leaf("__seg_call_get", 4, call_get),
     leaf("__seg_call_commit", 3, call_commit),
@@ -54,9 +56,9 @@ pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
     }
 }
 
-/// The payload of a node's proxy.
-struct PeerData(Arc<Remote>, Arc<Peer>);
-impl Payload for PeerData {
+/// The payload of an owner's proxy.
+struct OwnerData(Owner);
+impl Payload for OwnerData {
     fn shares(&self) -> bool {
         true
     }
@@ -67,16 +69,28 @@ impl Payload for PeerData {
 
 /// The payload of a call.
 struct CallData {
-    remote: Arc<Remote>,
-    peer: Arc<Peer>,
+    owner: Owner,
     call: Arc<Pending>,
     /// Which of the segments that it asks for are only looked at.
     peeks: Box<[bool]>,
+    /// It takes something without a lease.
+    takes: bool,
     number: Mutex<Option<u64>>,
+}
+impl CallData {
+    /// What it has come to, if it may be used.
+    fn ended(&self) -> Option<Ended> {
+        let r = self.call.take()?;
+        let used = match *self.number.lock() {
+            Some(n) if self.takes && matches!(r, Ok(Done::Segments(_))) => self.owner.used(n, &self.call),
+            _ => true,
+        };
+        used.then_some(r)
+    }
 }
 impl Payload for CallData {
     fn trace(&self, m: &mut Marker) {
-        // Values of other nodes are bytes, made into cells only when they are handed over.
+        // Values of other owners are bytes, made into cells only when they are handed over.
         let _ = m;
     }
     fn shares(&self) -> bool {
@@ -86,7 +100,7 @@ impl Payload for CallData {
 impl Drop for CallData {
     fn drop(&mut self) {
         if let Some(n) = self.number.get_mut().take() {
-            self.remote.leave(&self.peer, n);
+            self.owner.leave(n);
         }
     }
 }
@@ -147,7 +161,31 @@ fn peer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(Value::NIL);
     }
     let p = remote.peer(&name);
-    Ok(cx.data(cx.k.object, PeerData(remote, p)))
+    Ok(proxy(cx, Owner::Node(remote, p)))
+}
+/// What the library calls an owner by.
+pub fn proxy(cx: &mut Cx, owner: Owner) -> Value {
+    cx.data(cx.k.object, OwnerData(owner))
+}
+/// `__seg_engine_name(proxy)`
+fn engine_name(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match a[0].as_data::<OwnerData>() {
+        Some(OwnerData(Owner::Engine(e))) => Ok(cx.str(e.name())),
+        _ => Ok(Value::NIL),
+    }
+}
+/// `__seg_engine_close(proxy)`: waits until all that was answered is safe.
+fn engine_close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    struct Closed;
+    let Some(OwnerData(Owner::Engine(e))) = a[0].as_data::<OwnerData>() else { return Ok(Value::NIL) };
+    if cx.detached::<Closed>().is_some() {
+        return Ok(Value::NIL);
+    }
+    let e = e.clone();
+    Err(cx.detach(VERY_LONG, a[0], move |_| {
+        e.close();
+        Closed
+    }))
 }
 /// A key's name, which another node takes up to a length only.
 fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
@@ -182,8 +220,9 @@ fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
 }
 /// With an end: then it has been done, or has not and will not be.
 fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -> R {
-    let Some(PeerData(remote, peer)) = peer.as_data::<PeerData>() else { return Err(cx.type_error("no node")) };
-    if let Err(why) = remote.reachable(&peer.name) {
+    let Some(OwnerData(owner)) = peer.as_data::<OwnerData>() else { return Err(cx.type_error("no node")) };
+    let owner = owner.clone();
+    if let Err(why) = owner.reachable() {
         return Err(fail(cx, "Kumihimo::Segments::NotConnected", &why));
     }
     let call: Arc<Pending> = Arc::default();
@@ -191,9 +230,10 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -
         Call::Get(ask) => ask.inputs.iter().map(|i| i.1 == Kind::Peek).collect(),
         _ => Box::default(),
     };
-    let data = CallData { remote: remote.clone(), peer: peer.clone(), call: call.clone(), peeks, number: Mutex::new(None) };
+    let takes = matches!(&what, Call::Get(ask) if ask.lease.is_none() && ask.inputs.iter().any(|i| i.1 == Kind::Take));
+    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
-    let n = remote.call(peer, what, &call, until.map(|t| t.saturating_sub(now_ns())));
+    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())));
     if let Some(d) = v.as_data::<CallData>() {
         *d.number.lock() = Some(n);
     }
@@ -275,7 +315,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
     let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
     let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
-    if let Some(r) = d.call.take() {
+    if let Some(r) = d.ended() {
         return result(cx, d, r, a[2], none);
     }
     if d.number.lock().is_none() || until != u64::MAX && now_ns() >= until {
@@ -284,7 +324,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.from_outside();
     let waker = cx.waker();
     d.call.bell.set(waker);
-    match d.call.take() {
+    match d.ended() {
         Some(r) => {
             cx.no_wait();
             result(cx, d, r, a[2], none)
@@ -294,7 +334,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
     *d.number.lock() = None;
-    let node = &d.peer.name;
+    let node = &d.owner.to_string();
     match r {
         Ok(Done::Stored(Some(i))) => Ok(cx.uint(i)),
         Ok(Done::Stored(None) | Done::Ok) => Ok(Value::TRUE),
@@ -334,22 +374,30 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
             }
             Ok(cx.array_vec(all))
         }
-        Err(Failure::Refused(r)) => Err(refused(cx, r, node)),
-        Err(Failure::TimedOut) => Ok(none),
-        Err(Failure::Unknown) => {
-            let msg = format!("node {node} was lost: the call may have been done or not");
-            Err(fail(cx, "Kumihimo::Segments::NodeLost", &msg))
-        }
-        Err(Failure::Fenced) => {
-            let msg = format!("node {node} serves a later start of this node, and this one no more");
-            Err(fail(cx, "Kumihimo::Segments::NodeLost", &msg))
-        }
+        Err(Trouble::Failure(Failure::TimedOut)) => Ok(none),
+        Err(e) => Err(trouble(cx, e, node)),
     }
+}
+fn trouble(cx: &mut Cx, e: Trouble, node: &str) -> Exit {
+    let (class, msg) = match e {
+        Trouble::Failure(Failure::Refused(r)) => return refused(cx, r, node),
+        Trouble::Failure(Failure::TimedOut) => ("Kumihimo::Segments::TimeoutError", format!("{node} did not answer in time")),
+        Trouble::Failure(Failure::Unknown) => {
+            ("Kumihimo::Segments::NodeLost", format!("{node} was lost: the call may have been done or not"))
+        }
+        Trouble::Failure(Failure::Fenced) => {
+            ("Kumihimo::Segments::NodeLost", format!("{node} serves a later start of this node, and this one no more"))
+        }
+        Trouble::NotConnected(why) => ("Kumihimo::Segments::NotConnected", format!("{node} is not there: {why}")),
+        Trouble::Lost(why) => ("Kumihimo::Segments::NodeLost", format!("{node} was lost: {why}; the call may have been done or not")),
+        Trouble::Store(why) => ("Kumihimo::Segments::StoreError", format!("{node}: {why}")),
+    };
+    fail(cx, class, &msg)
 }
 /// Nobody gets what stands under a lease: it comes back.
 fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
     for lease in segments.iter().filter_map(|s| s.lease) {
-        d.remote.call(&d.peer, Call::GiveBack { lease, left: None }, &Arc::default(), None);
+        d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None);
     }
 }
 fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>) -> R {
@@ -363,20 +411,19 @@ fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>) -> R {
 }
 fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
     match r {
-        Refusal::Full => fail(cx, "Kumihimo::Segments::Full", &format!("the queue is full on node {node}")),
+        Refusal::Full => fail(cx, "Kumihimo::Segments::Full", &format!("the queue is full on {node}")),
         Refusal::LeaseOver => {
-            let msg = format!("the lease was over on node {node}: somebody else may have the segment");
+            let msg = format!("the lease was over on {node}: somebody else may have the segment");
             fail(cx, "Kumihimo::Segments::LeaseOver", &msg)
         }
         Refusal::Stale { last } => {
-            let msg = format!(
-                "that index was not given out by node {node}: the last one of this key is {last}. It may be of an earlier incarnation"
-            );
+            let msg =
+                format!("that index was not given out by {node}: the last one of this key is {last}. It may be of an earlier incarnation");
             fail(cx, "Kumihimo::Segments::StaleIndex", &msg)
         }
-        Refusal::Quota => fail(cx, "Kumihimo::Segments::Full", &format!("node {node} keeps no more for this one")),
+        Refusal::Quota => fail(cx, "Kumihimo::Segments::Full", &format!("{node} keeps no more for this one")),
         Refusal::Bad => {
-            let msg = format!("node {node} refused the call: it makes no sense there, or the value can not travel");
+            let msg = format!("{node} refused the call: it makes no sense there, or the value can not travel");
             fail(cx, "Kumihimo::Segments::Error", &msg)
         }
     }
@@ -386,7 +433,7 @@ fn call_leave(_: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(d) = a[0].as_data::<CallData>() {
         let n = d.number.lock().take();
         if let Some(n) = n {
-            d.remote.leave(&d.peer, n);
+            d.owner.leave(n);
         }
     }
     Ok(Value::NIL)

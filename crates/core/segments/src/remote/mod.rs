@@ -16,7 +16,7 @@ use crate::clock;
 use crate::state::{Bell, Clients, Shared};
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
-use kumi_segments::{Client, ClientOptions, Done, Failure, FromClient, FromOwner, Outbox};
+use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Trouble};
 use kumi_vm::*;
 use kumi_wire::Bytes;
 use parking_lot::Mutex;
@@ -50,7 +50,7 @@ pub struct Peer {
 }
 
 /// What a call has come to.
-pub type Ended = Result<Done<Cell>, Failure>;
+pub type Ended = Result<Done<Cell>, Trouble>;
 
 /// A call that Ruby waits for.
 #[derive(Default)]
@@ -86,8 +86,72 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
             self.remote.send(self.peer, m);
         }
     }
-    fn ended(&mut self, call: Arc<Call>, result: Ended) {
-        self.ended.push((call, result));
+    fn ended(&mut self, call: Arc<Call>, result: Result<Done<Cell>, Failure>) {
+        self.ended.push((call, result.map_err(Trouble::Failure)));
+    }
+}
+
+/// Who owns the keys of a manager that is not this node's: another node, or a store.
+#[derive(Clone)]
+pub enum Owner {
+    Node(Arc<Remote>, Arc<Peer>),
+    #[allow(dead_code, reason = "the stores are made in crates above")]
+    Engine(Arc<dyn Engine<Bytes>>),
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Owner::Node(_, p) => write!(f, "node {}", p.name),
+            Owner::Engine(e) => f.write_str(e.name()),
+        }
+    }
+}
+
+impl Owner {
+    /// Makes a call, which ends after `long` nanoseconds. Values were encoded before.
+    pub fn call(&self, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
+        match self {
+            Owner::Node(remote, peer) => remote.call(peer, what, call, long),
+            Owner::Engine(engine) => match what.try_map(&mut |c: Cell| c.bytes().map(|b| Bytes::clone(b)).ok_or(())) {
+                Ok(what) => {
+                    let call = call.clone();
+                    let end = Box::new(move |r: kumi_segments::Outcome<Bytes>| {
+                        let encoded = |done: Done<Bytes>| done.try_map(&mut |b| Ok(Cell::encoded(b)));
+                        call.end(r.and_then(encoded));
+                    });
+                    engine.call(what, long, end)
+                }
+                Err(()) => {
+                    call.end(Err(Failure::Refused(kumi_segments::Refusal::Bad).into()));
+                    0
+                }
+            },
+        }
+    }
+    /// Nobody waits for a call any more.
+    pub fn leave(&self, number: u64) {
+        match self {
+            Owner::Node(remote, peer) => remote.leave(peer, number),
+            Owner::Engine(engine) => engine.leave(number),
+        }
+    }
+    /// What a call took without a lease is used. False: it must not be, and the call goes on.
+    pub fn used(&self, number: u64, call: &Arc<Call>) -> bool {
+        match self {
+            Owner::Node(remote, peer) => remote.with(peer, |c, out| c.used(clock::now(), number, call.clone(), out)),
+            Owner::Engine(engine) => {
+                engine.used(number);
+                true
+            }
+        }
+    }
+    /// Or why a call has no sense now.
+    pub fn reachable(&self) -> Result<(), String> {
+        match self {
+            Owner::Node(remote, peer) => remote.reachable(&peer.name),
+            Owner::Engine(_) => Ok(()),
+        }
     }
 }
 

@@ -31,6 +31,7 @@ impl World {
             committed: None,
             honest: false,
             updated,
+            given: None,
         });
         if self.tell {
             self.say(format!("proc {p} actor {actor} op {op} to {owner}: {c:?} {patience:?}"));
@@ -178,6 +179,17 @@ impl World {
             self.book.stored(v, Status::Unknown);
         }
         self.push(self.now + MS, Event::Step(p, actor));
+    }
+    /// An asker uses what it took, if it is still there and has not gone.
+    pub(super) fn use_given(&mut self, op: usize) {
+        let o = &mut self.book.ops[op];
+        let (Some(result), false, Some(handle)) = (o.given.take(), o.left, o.handle) else { return };
+        let (p, owner) = (o.proc, o.owner);
+        let mut used = false;
+        self.at_client(p, owner, |c, now, out| used = c.used(now, handle, op as u64, out));
+        if used {
+            self.ended(op, result);
+        }
     }
     /// A call has ended.
     pub(super) fn ended(&mut self, op: usize, result: Result<Done<u64>, Failure>) {

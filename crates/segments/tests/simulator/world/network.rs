@@ -28,7 +28,15 @@ impl World {
             self.ask(p, name, m);
         }
         for (op, result) in ended {
-            self.ended(op, result);
+            if matches!(result, Ok(Done::Segments(_))) && self.book.ops[op].takes() {
+                self.book.ops[op].given = Some(result);
+                let at = self.now + self.think.below(3) * MS;
+                // Now and then the asker goes before it looks. What it was given regains its place, so not where order is checked.
+                let gone = self.think.below(16) == 0 && !self.book.ops[op].asks_for(FIFO);
+                self.push(at, if gone { Event::Leave(op) } else { Event::Use(op) });
+            } else {
+                self.ended(op, result);
+            }
         }
         self.plan_timer(p);
     }
