@@ -1,0 +1,271 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Jobs
+    # The workers of one process.
+    class Work
+      def initialize(queues, drain)
+        @names = queues && Array(queues).map(&:to_s)
+        @drain = drain
+        @stop = Thread::Queue.new
+        @lock = Mutex.new
+      end
+
+      def stop
+        @stop.close
+        self
+      end
+
+      def run
+        settings = queues
+        raise Error, "no class of jobs is there: define one before Kumihimo::Jobs.work" if settings.empty?
+        before = trap
+        threads = [*settings, *Jobs.schedules].map { |what| Thread.new { serve(what) } }
+        # With a limit, so that a program whose workers all wait is not taken for deadlocked.
+        @stop.pop(timeout: 60) until @stop.closed?
+        finish(threads)
+        self
+      ensure
+        before&.each { |signal, handler| Signal.trap(signal, handler || "DEFAULT") }
+      end
+
+      # What is due now, in this thread.
+      def drain
+        count = 0
+        loop do
+          done = [*Jobs.schedules, *queues].count { |what| what.worker.drain_one }
+          return count if done == 0
+          count += done
+        end
+      end
+
+      private
+
+      # The settings of each queue: those of its classes that ask for most.
+      def queues
+        Jobs.classes.group_by(&:queue_name).filter_map do |name, classes|
+          next if @names && !@names.include?(name)
+          settings = classes.map(&:queue)
+          Line.new(name, settings.map(&:parallel).max, settings.filter_map(&:limit).min)
+        end
+      end
+
+      def trap
+        return unless Thread.current == Thread.main
+        # A handler takes no lock.
+        %w[TERM INT].to_h { |signal| [signal, Signal.trap(signal) { Thread.new { stop } }] }
+      end
+
+      # Runs code segments until it is told to stop. A store that fails is asked again.
+      def serve(what)
+        what.begin_if_new
+        pause = 0.1
+        until @stop.closed?
+          repetition = what.worker.repeat(parallel: what.parallel)
+          @lock.synchronize { (@repetitions ||= []) << repetition }
+          repetition.stop if @stop.closed?
+          begin
+            repetition.join
+            pause = 0.1
+          rescue Segments::Error => error
+            warn "jobs: #{what}: #{error.message}; asked again in #{pause.round(1)} s"
+            @stop.pop(timeout: pause)
+            pause = [pause * 2, 10].min
+          ensure
+            @lock.synchronize { @repetitions.delete(repetition) }
+          end
+        end
+      rescue Segments::Error => error
+        warn "jobs: #{what}: #{error.message}; asked again in 1 s"
+        @stop.pop(timeout: 1)
+        retry unless @stop.closed?
+      end
+
+      def finish(threads)
+        @lock.synchronize { @repetitions.to_a.dup }.each(&:stop)
+        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + @drain
+        late = threads.reject { |thread| thread.join([deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC), 0].max) }
+        return if late.empty?
+        warn "jobs: some still ran after #{@drain} s: they come back"
+        late.each(&:kill)
+      end
+    end
+
+    # A queue of jobs as a process works on it.
+    class Line
+      attr_reader :name, :parallel, :limit
+
+      def initialize(name, parallel, limit)
+        @name = name
+        @parallel = parallel
+        @limit = limit
+      end
+
+      def key = QUEUE + @name
+      # Of another limit there are others.
+      def slots = "#{SLOTS}#{@limit}.#{@name}"
+
+      # The slots are there once for all processes: the first put of this key makes them.
+      def begin_if_new
+        return unless @limit
+        made = Jobs.store.put("#{slots} made", true)
+        return unless made == 1 || Jobs.store.stat(slots)[:last_index] == 0
+        @limit.times { |i| Jobs.store.put(slots, i) }
+      ensure
+        Jobs.store.take?("#{slots} made") if made
+      end
+
+      def worker
+        @worker ||= begin
+          line = self
+          Class.new(Run) do
+            input :entry, take: line.key, from: Jobs.store
+            input :slot, take: line.slots, from: Jobs.store if line.limit
+            define_method(:line) { line }
+          end
+        end
+      end
+
+      def to_s = "queue #{@name}"
+    end
+
+    # Without waiting: was there something to do?
+    module DrainOne
+      def drain_one
+        return false if Jobs.store.size(__inputs[0].key) == 0
+        segment = new.start
+        begin
+          segment.join(timeout: 1)
+        rescue Segments::TimeoutError
+          # Another has taken it, or it takes its time.
+          return false if segment.cancel
+          segment.join
+        end
+        true
+      end
+    end
+    private_constant :DrainOne
+
+    # Does one job. It fails only where the store does: a job that raises is put back for later, in the step that ends it.
+    class Run < CodeSegment
+      extend DrainOne
+
+      def run
+        job = Jobs.class_of(entry[:job])
+        job ? attempt(job) : bury("#{entry[:job]} is no class of jobs here", entry[:tries])
+        flip :slot if line.limit
+      end
+
+      private
+
+      def attempt(job)
+        died = input(:entry).deliveries - 1
+        return bury("its process ended #{died} times while it ran", entry[:tries]) if died >= job.queue.tries
+        job.new.perform(*entry[:arguments], **entry[:options])
+      rescue StandardError, NotImplementedError => error
+        failed(job, error)
+      end
+
+      def failed(job, error)
+        tries = entry[:tries] + 1
+        told = "#{error.class}: #{error.message}".scrub[0, 2000]
+        return bury(told, tries) if tries >= job.queue.tries
+        put line.key, entry.merge(tries:, error: told), not_before: job.__retry_in(tries, error), on: Jobs.store
+      end
+
+      def bury(error, tries)
+        put DEAD, entry.merge(error:, tries:, queue: line.name, at: Time.now), on: Jobs.store
+      end
+    end
+    private_constant :Run
+
+    # A line of a cron table. Its segment is due at its next time; whoever takes it puts the job and the next one in one step.
+    class Schedule
+      attr_reader :cron, :key
+
+      def initialize(cron, job, arguments, options)
+        @cron = cron
+        @job = job
+        @arguments = arguments
+        @options = options
+        @key = "#{CRON}#{job} #{cron} #{[arguments, options].inspect if arguments.any? || options.any?}".strip[0, 500].freeze
+      end
+
+      def parallel = 1
+      def job = Jobs.class_of(@job)
+      def entry = job.__entry(@arguments, @options)
+      def wait = [@cron.next_after(Time.now) - Time.now, 0].max
+
+      # The first put under the key's mark, of all processes and times, plants it.
+      def begin_if_new
+        made = Jobs.store.put("#{@key} made", true)
+        Jobs.store.put(@key, true, not_before: wait) if made == 1 || lost?
+      ensure
+        Jobs.store.take?("#{@key} made") if made
+      end
+
+      def worker
+        @worker ||= begin
+          schedule = self
+          Class.new(Tick) do
+            input :tick, take: schedule.key, from: Jobs.store
+            define_method(:schedule) { schedule }
+          end
+        end
+      end
+
+      def to_s = "cron #{@cron} #{@job}"
+
+      private
+
+      def lost?
+        stat = Jobs.store.stat(@key)
+        stat[:last_index] == 0 && stat[:delayed] == 0 && stat[:leased] == 0
+      end
+    end
+
+    # A line of a cron table is due.
+    class Tick < CodeSegment
+      extend DrainOne
+
+      def run
+        put QUEUE + schedule.job.queue_name, schedule.entry, on: Jobs.store
+        put schedule.key, true, not_before: schedule.wait, on: Jobs.store
+      end
+    end
+    private_constant :Tick
+
+    # A dead job is put back, or forgotten.
+    class Letter < CodeSegment
+      input :letter, take: nil
+
+      def self.handle(id, again)
+        dead = Jobs.dead(limit: Float::INFINITY).find { |job| job.id == id }
+        return false unless dead
+        segment = new(id, again)
+        segment.set_key(:letter, DEAD, dead.index - 1, from: Jobs.store).start
+        segment.join(timeout: 5)
+        segment.handled?
+      rescue Segments::TimeoutError
+        # Another has it.
+        segment.cancel
+        false
+      end
+
+      def initialize(id, again)
+        @id = id
+        @again = again
+      end
+
+      def handled? = !!@handled
+
+      def run
+        # It was another's meanwhile: this one stays.
+        return put(DEAD, letter, on: Jobs.store) unless letter[:id] == @id
+        put QUEUE + letter[:queue], letter.slice(:id, :job, :arguments, :options).merge(tries: 0, at: Time.now), on: Jobs.store if @again
+        @handled = true
+      end
+    end
+    private_constant :Letter, :Line, :Schedule, :Work
+  end
+end
