@@ -15,6 +15,7 @@ require "kumihimo/segments/code_segment"
 require "kumihimo/segments/repetition"
 require "kumihimo/segments/remote"
 require "kumihimo/segments/apart"
+require "kumihimo/segments/look"
 
 module Kumihimo
   module Segments

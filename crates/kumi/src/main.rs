@@ -54,6 +54,10 @@ fn main() {
                 kumi::node::cluster::Run::Alone(rest) => argv = rest,
                 kumi::node::cluster::Run::Done(status) => std::process::exit(status),
             },
+            Some("top") => {
+                let program = ["-W0", "-e", "require 'kumihimo/top'; exit Kumihimo::Top.main(ARGV)", "--"];
+                argv.splice(..1, program.map(String::from));
+            }
             _ => {}
         }
     }

@@ -6,42 +6,12 @@
 use libtest_mimic::{Arguments, Trial};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
-const HANG: Duration = Duration::from_secs(60);
-
-/// Asks again until there is an answer.
-fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(start.elapsed() < HANG, "it does not come to this: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// A folder of a test's own; short, since names of sockets are.
-struct Folder(PathBuf);
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("kumi-aquarium-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-    fn socket(&self, node: &str) -> String {
-        format!("unix:{}", self.0.join(node).display())
-    }
-}
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+#[path = "common/browser.rs"]
+mod browser;
+use browser::{Browser, Folder, HANG, until};
 
 /// A node with a tank. Killed with this.
 struct Tank {
@@ -123,87 +93,12 @@ fn tanks_serve_pages_and_hand_fish_on() {
     west.end();
 }
 
-/// A browser without a window, driven over pipes by the DevTools protocol: JSON with a NUL behind it.
-struct Browser {
-    child: Child,
-    to: ChildStdin,
-    from: Receiver<String>,
-    calls: u32,
-    _profile: Folder,
-}
-impl Browser {
-    fn find() -> Option<PathBuf> {
-        let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        names.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file())
-    }
-
-    fn start(program: &Path) -> Browser {
-        let profile = Folder::new("profile");
-        // Its pipes are descriptors 3 and 4.
-        let mut c = Command::new("sh");
-        c.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"]).arg(program);
-        c.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe"]);
-        c.arg(format!("--user-data-dir={}", profile.0.display()));
-        let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (send, from) = channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || out.split(0).map_while(Result::ok).all(|m| send.send(String::from_utf8_lossy(&m).into_owned()).is_ok()));
-        Browser { to: child.stdin.take().unwrap(), child, from, calls: 0, _profile: profile }
-    }
-
-    /// The answer, which is JSON.
-    fn call(&mut self, session: &str, method: &str, params: &str) -> String {
-        self.calls += 1;
-        let session = if session.is_empty() { String::new() } else { format!("\"sessionId\":\"{session}\",") };
-        write!(self.to, "{{\"id\":{},{session}\"method\":\"{method}\",\"params\":{{{params}}}}}\0", self.calls).unwrap();
-        let id = format!("{{\"id\":{},", self.calls);
-        loop {
-            // What does not begin with the number tells of something else.
-            let answer = self.from.recv_timeout(HANG).unwrap_or_else(|e| panic!("{method}: no answer of the browser: {e}"));
-            if answer.starts_with(&id) {
-                return answer;
-            }
-        }
-    }
-
-    /// Opens a page; gives its session.
-    fn open(&mut self, url: &str) -> String {
-        let target = member(&self.call("", "Target.createTarget", &format!("\"url\":\"{url}\"")), "targetId");
-        let page = member(&self.call("", "Target.attachToTarget", &format!("\"targetId\":\"{target}\",\"flatten\":true")), "sessionId");
-        until("the page is loaded", || (self.value(&page, "document.readyState + document.title") == "completeAquarium").then_some(()));
-        page
-    }
-
-    /// The String that an expression gives in a page. Neither has quotes.
-    fn value(&mut self, page: &str, expression: &str) -> String {
-        member(&self.call(page, "Runtime.evaluate", &format!("\"expression\":\"{expression}\"")), "value")
-    }
-}
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = write!(self.to, "{{\"id\":0,\"method\":\"Browser.close\"}}\0");
-        let start = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A String of an answer, by the name of its member.
-fn member(json: &str, name: &str) -> String {
-    let value = json.split_once(&format!("\"{name}\":\"")).and_then(|(_, rest)| rest.split_once('"'));
-    value.unwrap_or_else(|| panic!("no {name} in {json}")).0.to_string()
-}
-
 fn a_browser_draws_fish_that_swim_from_tank_to_tank(program: &Path) {
     let folder = Folder::new("pages");
     let east = Tank::start(&folder, "east", "west");
     let west = Tank::start(&folder, "west", "east");
     let mut browser = Browser::start(program);
-    let (here, there) = (browser.open(&east.url), browser.open(&west.url));
+    let (here, there) = (browser.open(&east.url, "Aquarium"), browser.open(&west.url, "Aquarium"));
 
     let labels = "['node', 'left', 'right'].map(id => document.getElementById(id).textContent).join()";
     until("the page of east names its neighbours", || (browser.value(&here, labels) == "east,west,west").then_some(()));

@@ -36,8 +36,8 @@ fn every_variable_of_the_documents_tells_when_it_cannot_be_used() {
             assert_eq!(under(name, "no such thing", &["-e", "print 1"]), ("1".into(), String::new()), "{name}");
             continue;
         }
-        // Only `kumi node` reads them, and tells of them (help.rs).
-        if name.starts_with("KUMI_NODE_") {
+        // Only `kumi node` and `kumi top` read them, and tell of them.
+        if name.starts_with("KUMI_NODE_") || name == "KUMI_TOP_TOKEN" {
             continue;
         }
         // Whatever is no level of the log is a file; one that cannot be written ends the program.

@@ -26,6 +26,8 @@ type Check = (&'static str, &'static [&'static str], &'static str, Shows);
 
 const DEEP: &str = "def f(n) = (@n = n; f(n + 1))\nbegin; f(0); rescue SystemStackError; p @n < 5000; end";
 const DEEP_FIBER: &str = "def f(n) = (@n = n; f(n + 1))\nFiber.new { begin; f(0); rescue SystemStackError; p @n < 5000; end }.resume";
+const LOOKS: &str = "require 'kumihimo/segments'; require 'kumihimo/top'; url = Kumihimo::Segments.web(token: '0123456789ab'); \
+                     Kumihimo::Top.main([url[/127[^\\/]*/], '--json'])";
 const KEEPS: &str = "$a = (0..9999).map { |i| \"a text that is long enough #{i}\" }\n$b = (0..9999).map { |i| [i, i] }";
 const CHURN: &str = "300_000.times { |i| [i, i.to_s] }\np GC.stat[:window_count]";
 
@@ -104,6 +106,7 @@ const CHECKS: &[Check] = &[
         "",
         Out("1"),
     ),
+    ("KUMI_TOP_TOKEN", &["KUMI_TOP_TOKEN=0123456789ab", "-W0", "-e", LOOKS], "", Has("\"node\": \"alone\"")),
     ("KUMI_NODE_AWAIT", &["KUMI_NODE_AWAIT=1", "node", "n", "-e", "print Kumihimo::Segments.nodes.size"], "", Out("1")),
     ("KUMI_NODE_NAME", &["KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "print Kumihimo::Segments.node"], "", Out("n")),
     ("KUMI_NODE_TOGETHER", &["KUMI_NODE_TOGETHER=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_TOGETHER')"], "", Out("false")),
@@ -199,7 +202,7 @@ fn everything_the_help_names_is_checked_and_does_something() {
     let dir = folder();
     let (help, _) = kumi(&dir, &["--help"], "");
     // These have a help of their own.
-    let own = ["kumi xml", "kumi run", "kumi node"];
+    let own = ["kumi xml", "kumi run", "kumi node", "kumi top"];
     let help: String = help.lines().filter(|l| !own.iter().any(|o| l.contains(o))).map(|l| format!("{l}\n")).collect();
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/VARIABLES.md")).unwrap();
     let page = page.split("## Of tests and tools").next().unwrap();

@@ -246,22 +246,26 @@ module Kumihimo
         segment.set_key(:letter, DEAD, dead.index - 1, from: Jobs.store).start
         segment.join(timeout: 5)
         segment.handled?
-      rescue Segments::TimeoutError
+      rescue Gone, Segments::TimeoutError
         # Another has it.
         segment.cancel
         false
       end
 
+      # Another one was found in its place: it comes back there.
+      class Gone < Segments::Error; end
+
       def initialize(id, again)
         @id = id
         @again = again
+        # Nothing is said of a run that ends by Gone.
+        @__quiet = true
       end
 
       def handled? = !!@handled
 
       def run
-        # It was another's meanwhile: this one stays.
-        return put(DEAD, letter, on: Jobs.store) unless letter[:id] == @id
+        raise Gone unless letter[:id] == @id
         put QUEUE + letter[:queue], letter.slice(:id, :job, :arguments, :options).merge(tries: 0, at: Time.now), on: Jobs.store if @again
         @handled = true
       end

@@ -88,10 +88,14 @@ module Kumihimo
         @done = true
       end
 
+      # It lasts as long as what it tells of: what came from a store goes to that store.
       def dead_letter(key, letter)
-        @outputs = [[HERE, key, letter, 0, nil, nil]]
+        @outputs = [[@held.map(&:node).find { |node| node.is_a?(StoreManager) } || HERE, key, letter, 0, nil, nil]]
         commit
       end
+
+      # How a dead letter calls an owner.
+      def name_of(node) = node.is_a?(String) ? [node] : []
 
       def give_back
         @done = true

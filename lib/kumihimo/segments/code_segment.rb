@@ -52,6 +52,7 @@ module Kumihimo
       def dead_letters(key, tries: 1)
         raise ArgumentError, "tries: is a positive Integer" unless tries.is_a?(Integer) && tries.positive?
         @dead_letters = [Segments.local.key(key), tries]
+        Segments.const_get(:Look).dead_letter_key(Segments.name_of(@dead_letters[0]))
       end
 
       # A new one, started. Arguments are those of `initialize`.
@@ -328,7 +329,7 @@ module Kumihimo
       tries = names.each_index.filter_map { |i| names[i].take ? __deliveries(i) : nil }.max || 1
       __ends_by(error, key)
       if key && tries >= most
-        letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names) })
+        letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names), keys: __keys_for_letter(names) })
         __seg_give_up(self, [key, letter])
       else
         __seg_give_up(self, nil)
@@ -361,8 +362,10 @@ module Kumihimo
       held = self.class.__inputs.each_index.map { |at| apart.held(at) }
       tries = held.filter_map { |h| h.deliveries if h.lease }.max || 1
       return apart.give_back if tries < most
-      inputs = self.class.__inputs.map(&:name).zip(held.map(&:value)).to_h
-      apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs: }))
+      names = self.class.__inputs.map(&:name)
+      keys = names.zip(held).filter_map { |name, h| [name, [h.key, *apart.name_of(h.node)]] if h.lease }.to_h
+      inputs = names.zip(held.map(&:value)).to_h
+      apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs:, keys: }))
     rescue Segments::Error
       # The leases are over, or the node is gone: there is nothing to give back.
     end
@@ -374,6 +377,11 @@ module Kumihimo
       rescue StandardError => e
         [input.name, "it can not be kept: #{e.message}"]
       end
+    end
+
+    # Of what was taken: where it is put back to.
+    def __keys_for_letter(inputs)
+      inputs.each_with_index.filter_map { |input, i| [input.name, [__seg_input(self, i)[0].name]] if input.take }.to_h
     end
 
     def __told(error)

@@ -18,6 +18,7 @@ module Kumihimo
         raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
         __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
         @node = name.to_s.dup.freeze
+        @left = false
         @managers = {}
         leave_at_exit
         serve { loop { __seg_encoder } }.name = "segments' encoder"
@@ -27,6 +28,7 @@ module Kumihimo
 
       # Says goodbye to the others.
       def leave
+        @left = true if cluster?
         @node = nil
         @managers = {}
         __seg_unlink

@@ -160,7 +160,19 @@ impl<V> Key<V> {
         let b = self.beside.as_mut()?;
         if b.is_full(self.queue.len()) || planted(Bug::RoomUnnoticed) { None } else { b.putters.pop() }
     }
-    fn is_idle(&self) -> bool {
+    pub fn stats(&self) -> KeyStats {
+        let beside = self.beside.as_deref();
+        KeyStats {
+            segments: self.queue.len(),
+            delayed: beside.map_or(0, |b| b.delayed.len()),
+            leased: self.leased,
+            waiting: self.peekers.len() + self.takers.len(),
+            waiting_puts: beside.map_or(0, |b| b.putters.len()),
+            last_index: self.last,
+            limit: beside.and_then(|b| b.limit),
+        }
+    }
+    pub fn is_idle(&self) -> bool {
         let none = |b: &Beside<V>| b.delayed.is_empty() && b.limit.is_none() && b.putters.is_empty() && b.watches.is_empty();
         self.queue.is_empty() && !self.is_waited_for() && self.leased == 0 && self.beside.as_deref().is_none_or(none)
     }
@@ -264,16 +276,7 @@ impl<V: Clone, W> Manager<V, W> {
     }
     /// How the key stands.
     pub fn stats(&self, key: KeyId) -> KeyStats {
-        let Some(k) = self.keys.get(key) else { return KeyStats::default() };
-        KeyStats {
-            segments: k.queue.len(),
-            delayed: k.beside.as_ref().map_or(0, |b| b.delayed.len()),
-            leased: k.leased,
-            waiting: k.peekers.len() + k.takers.len(),
-            waiting_puts: k.beside.as_ref().map_or(0, |b| b.putters.len()),
-            last_index: k.last,
-            limit: k.beside.as_ref().and_then(|b| b.limit),
-        }
+        self.keys.get(key).map_or_else(KeyStats::default, Key::stats)
     }
     /// How many segments stand in the key's queue.
     #[inline]

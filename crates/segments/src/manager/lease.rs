@@ -179,6 +179,7 @@ impl<V: Clone, W> Manager<V, W> {
         let Some(k) = self.keys.get_mut(key) else { return };
         match entry.ends.as_ref().map(|t| t.at()) {
             Some(at) if at <= now => {
+                self.counts.ended += 1;
                 watch::tell(&mut self.watches, k, What::Ended, &entry.segment);
                 if !planted(Bug::NewsUntold) {
                     self.unsettled.push(key);
@@ -193,6 +194,7 @@ impl<V: Clone, W> Manager<V, W> {
             entry.place = k.place();
         }
         watch::tell(&mut self.watches, k, What::Back, &entry.segment);
+        self.counts.back += 1;
         k.queue.restore(entry);
         k.arrives();
         self.unsettled.push(key);

@@ -12,12 +12,14 @@ mod lease;
 mod queue;
 mod request;
 mod standing;
+mod survey;
 mod timers;
 mod watch;
 
 pub use keys::KeyStats;
 pub use lease::{Fenced, Output};
 pub use request::{Answer, Answers, Asked, Claimed, Hold, Input, Kind, Stale};
+pub use survey::{Counts, Sum};
 pub use watch::{Event, What};
 
 use crate::planted::{Bug, planted};
@@ -118,6 +120,7 @@ pub struct Manager<V, W> {
     next_age: u64,
     /// Keys where something came or went that may answer somebody.
     unsettled: Vec<KeyId>,
+    counts: Counts,
 }
 
 impl<V: Clone, W> Manager<V, W> {
@@ -133,6 +136,7 @@ impl<V: Clone, W> Manager<V, W> {
             answered: Vec::new(),
             next_age: 0,
             unsettled: Vec::new(),
+            counts: Counts::default(),
         }
     }
 
@@ -170,6 +174,7 @@ impl<V: Clone, W> Manager<V, W> {
             k.beside().delayed.insert(place, (timer, new));
             return Stored::Later;
         }
+        self.counts.entered += 1;
         let (place, index) = (k.place(), k.index());
         let ends = new.ttl.map(|ttl| Box::new(self.timers.set(now.saturating_add(ttl), Due::Ends(key, place))));
         let segment = Segment { index, value: new.value, owned: new.owned, changed: false, deliveries: 0 };
@@ -191,6 +196,7 @@ impl<V: Clone, W> Manager<V, W> {
                 Stored::Later => None,
             };
         }
+        self.counts.replaced += 1;
         let index = if planted(Bug::UpdateKeepsIndex) { k.queue.head()?.segment.index } else { k.index() };
         let e = k.queue.head_mut()?;
         if let Some(t) = e.ends.take() {
@@ -240,6 +246,7 @@ impl<V: Clone, W> Manager<V, W> {
                 Due::Ends(key, place) => {
                     let Some(k) = self.keys.get_mut(key) else { continue };
                     if let Some(e) = k.queue.remove(place) {
+                        self.counts.ended += 1;
                         watch::tell(&mut self.watches, k, What::Ended, &e.segment);
                         self.unsettled.push(key);
                     }

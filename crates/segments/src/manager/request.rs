@@ -212,6 +212,7 @@ impl<V: Clone, W> Manager<V, W> {
     fn pull(&mut self, key: KeyId, at: u64) -> Option<Entry<V>> {
         let k = self.keys.get_mut(key)?;
         let mut e = k.queue.remove(at)?;
+        self.counts.taken += 1;
         if let Some(t) = &e.ends {
             self.timers.cancel(**t);
         }

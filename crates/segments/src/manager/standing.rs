@@ -14,6 +14,7 @@ impl<V: Clone, W> Manager<V, W> {
         if k.beside.is_some() || k.is_waited_for() || self.timers.next().is_some() {
             return None;
         }
+        self.counts.entered += 1;
         let (place, index) = (k.place(), k.index());
         let segment = Segment { index, value, owned, changed: false, deliveries: 0 };
         k.queue.push(Entry { place, ends: None, segment });
@@ -27,6 +28,7 @@ impl<V: Clone, W> Manager<V, W> {
             return None;
         }
         let mut s = k.queue.pop()?.segment;
+        self.counts.taken += 1;
         s.deliveries = s.deliveries.saturating_add(1);
         Some(s)
     }

@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Segments
+    # What a browser gets of a node's page.
+    module Assets
+      PAGEHTML = <<~'HTML'
+        <!doctype html>
+        <html lang="en">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>kumi</title>
+        <link rel="stylesheet" href="/page.css">
+        <header><h1 id="node">kumi</h1><span id="state">connecting</span></header>
+        <main>
+          <section class="figures">
+            <div><b id="segments">0</b>segments under <b id="keys">0</b> keys</div>
+            <div><b id="leased">0</b>leased, <b id="delayed">0</b> later</div>
+            <div><b id="waiting">0</b>requests wait, <b id="puts">0</b> puts</div>
+            <div><b id="running">0</b>code segments run, <b id="ready">0</b> ready, <b id="code">0</b> wait</div>
+            <div><b id="memory">0</b>MB, <b id="live">0</b> live</div>
+            <div><b id="full">0</b>full, <b id="young">0</b> young collections, longest <b id="longest">0</b> ms</div>
+          </section>
+          <section class="chart"><h2>A second: <i class="in">entered <b id="entered">0</b></i> <i class="out">taken <b id="taken">0</b></i></h2>
+            <svg id="rates" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="Segments that entered and were taken, each second of the last two minutes"></svg></section>
+          <section><h2>Dead letters</h2><div id="dead"></div></section>
+          <section><h2>Nodes</h2><div id="nodes"></div></section>
+          <section><h2>Keys</h2><input id="part" type="search" placeholder="part of a name" aria-label="part of a name"><div id="table"></div></section>
+        </main>
+        <script src="/page.js"></script>
+        </html>
+      HTML
+
+      PAGECSS = <<~'CSS'
+        :root { color-scheme: light dark; --in: #1a7f5a; --out: #b4541a; --line: #8884 }
+        @media (prefers-color-scheme: dark) { :root { --in: #5fd3a6; --out: #f0a06a } }
+        body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 70em; padding: 1em }
+        header { display: flex; align-items: baseline; gap: 1em } h1 { font-size: 1.6em; margin: 0 } h2 { font-size: 1.05em; margin: 1.5em 0 .5em }
+        #state { opacity: .7 } #state.lost { color: #c33; opacity: 1; font-weight: bold }
+        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(14em, 1fr)); gap: .5em 2em; margin-top: 1em }
+        .figures div { border-top: 1px solid var(--line); padding-top: .25em } .figures div > b:first-child { font-size: 1.5em; display: block }
+        i { font-style: normal; margin-left: 1em } .in { color: var(--in) } .out { color: var(--out) }
+        svg { width: 100%; height: 120px; border-bottom: 1px solid var(--line) } polyline { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke }
+        table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2em .75em .2em 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
+        .n { text-align: right; white-space: nowrap } button { margin-right: .5em } input { margin-bottom: .5em; padding: .25em .5em; width: 20em; max-width: 100% }
+      CSS
+
+      PAGEJS = <<~'JS'
+        "use strict";
+        const $ = id => document.getElementById(id);
+        const past = { entered: [], taken: [] };
+        let source, part = "";
+
+        function text(tag, content, cls) {
+          const e = document.createElement(tag);
+          e.textContent = content;
+          if (cls) e.className = cls;
+          return e;
+        }
+        // Rows of cells; numbers stand to the right. What was there is replaced only where it differs.
+        function table(where, heads, rows, none) {
+          const made = JSON.stringify([heads, rows.map(r => r.cells)]);
+          if (where.made === made) return;
+          where.made = made;
+          where.replaceChildren();
+          if (!rows.length) return where.append(text("p", none));
+          const t = document.createElement("table"), head = t.insertRow();
+          heads.forEach(h => head.append(text("th", h[0], h[1])));
+          rows.forEach(row => {
+            const r = t.insertRow();
+            row.cells.forEach((c, i) => r.append(text("td", c ?? "", heads[i][1])));
+            if (row.buttons) {
+              const td = r.insertCell();
+              row.buttons.forEach(b => td.append(b));
+            }
+          });
+          where.append(t);
+        }
+        const number = n => n == null ? "" : n.toLocaleString("en");
+        const some = n => n ? number(n) : "";
+        const mb = n => (n / 1048576).toFixed(n < 10485760 ? 1 : 0);
+
+        function button(what, path, letter) {
+          const b = text("button", what);
+          b.onclick = async () => {
+            b.disabled = true;
+            const answer = await fetch(path, { method: "POST", body: new URLSearchParams({ key: letter.key, index: letter.index }) });
+            if (!answer.ok) b.textContent = "it is gone";
+          };
+          return b;
+        }
+        function chart() {
+          const top = Math.max(1, ...past.entered, ...past.taken);
+          const line = (values, color) => {
+            const p = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
+            p.setAttribute("points", values.map((v, i) => `${600 - (values.length - 1 - i) * 5},${116 - v / top * 112}`).join(" "));
+            p.style.stroke = `var(--${color})`;
+            return p;
+          };
+          $("rates").replaceChildren(line(past.entered, "in"), line(past.taken, "out"));
+        }
+        function show(s) {
+          document.title = `${s.node} - kumi`;
+          $("node").textContent = s.node;
+          $("state").textContent = s.ready ? "ready" : "not ready";
+          $("state").className = "";
+          const set = { segments: s.sum.segments, keys: s.sum.keys, leased: s.sum.leased, delayed: s.sum.delayed, waiting: s.sum.waiting,
+            puts: s.sum.waiting_puts, running: s.code.running, ready: s.code.ready, code: s.code.waiting, full: s.gc.full, young: s.gc.young,
+            longest: s.gc.longest_ms, entered: s.rates.entered, taken: s.rates.taken };
+          for (const id in set) $(id).textContent = number(set[id]);
+          $("memory").textContent = mb(s.memory);
+          $("live").textContent = mb(s.gc.live);
+          for (const what of ["entered", "taken"]) {
+            past[what].push(s.rates[what]);
+            if (past[what].length > 121) past[what].shift();
+          }
+          chart();
+          table($("nodes"), [["node"], ["round trip", "n"]], s.nodes.map(n => ({ cells: [n.name, n.own ? "this one" : n.us == null ? "no answer" : `${number(n.us)} us`] })),
+            "This program is no node of a cluster.");
+          table($("table"), [["key"], ["segments", "n"], ["leased", "n"], ["later", "n"], ["wait", "n"], ["puts wait", "n"], ["last index", "n"], ["limit", "n"]],
+            s.keys.map(k => ({ cells: [k.key, ...[k.segments, k.leased, k.delayed, k.waiting, k.waiting_puts, k.last_index, k.limit].map(some)] })), "none");
+          table($("dead"), [["key"], ["error"], ["inputs"], ["tries", "n"], [""]].slice(0, s.dead.length ? 5 : 0),
+            s.dead.map(d => ({ cells: [d.key, d.error, d.inputs, number(d.tries)],
+              buttons: [...(d.returns ? [button("put back", "/put_back", d)] : []), button("forget", "/forget", d)] })), "none");
+        }
+        function listen() {
+          source?.close();
+          source = new EventSource(`/events?part=${encodeURIComponent(part)}`);
+          source.onmessage = e => show(JSON.parse(e.data));
+          source.onerror = () => { $("state").textContent = "no answer"; $("state").className = "lost"; };
+        }
+        let later;
+        $("part").oninput = e => { clearTimeout(later); later = setTimeout(() => { part = e.target.value; listen(); }, 300); };
+        listen();
+      JS
+    end
+    private_constant :Assets
+  end
+end
