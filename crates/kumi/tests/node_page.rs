@@ -123,6 +123,11 @@ fn who_has_the_token_sees_how_the_node_stands() {
     for line in ["kumi_dead_letters{key=\"dead\"} 3\n", "kumi_code_segments{state=\"waiting\"} 1\n", "# TYPE kumi_events_total counter\n"] {
         assert!(metrics.contains(line), "{metrics}");
     }
+    // The dashboard shows what is there.
+    let board = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/grafana.json")).unwrap();
+    let names = board.split(|c: char| !c.is_ascii_lowercase() && c != '_').filter(|w| w.starts_with("kumi_"));
+    let missing: Vec<&str> = names.filter(|n| !metrics.contains(&format!("# TYPE {n} "))).collect();
+    assert!(missing.is_empty() && board.matches("kumi_").count() > 10, "{missing:?}");
 
     assert!(node.post("/put_back", TOKEN, "key=dead&index=2").ends_with("true"));
     assert!(node.post("/put_back", TOKEN, "key=dead&index=2").ends_with("false"));
