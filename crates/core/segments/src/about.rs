@@ -43,7 +43,7 @@ fn totals(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array(&[n(keys), n(requests), n(leases), n(bytes), incarnation]))
 }
 /// Keys are looked at in pieces of so many, so that nobody waits long for the lock.
-const PIECE: usize = 2048;
+const PIECE: usize = 4096;
 
 /// `__seg_survey(part, most)`: [[keys, segments, delayed, leased, waiting, waiting puts], [entered, replaced, taken, back, ended],
 /// [[key, segments, delayed, leased, waiting, waiting puts, last index, limit], ..]]: sums over the keys whose names contain `part`, what
