@@ -94,6 +94,12 @@ const CHECKS: &[Check] = &[
         "",
         Out("false\n"),
     ),
+    (
+        "KUMI_SEGMENT_LEASE",
+        &["KUMI_SEGMENT_LEASE=3", "-e", "require 'kumihimo/segments'; p Kumihimo::Segments.const_get(:Apart)::LEASE"],
+        "",
+        Out("3\n"),
+    ),
     ("KUMI_NODE_LISTEN", &["KUMI_NODE_LISTEN=127.0.0.1:0", "node", "n", "-e", "puts Kumihimo::Segments.address"], "", Has("127.0.0.1:")),
     ("KUMI_NODE_JOIN", &["KUMI_NODE_JOIN=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),
     ("KUMI_NODE_PUBLIC", &["KUMI_NODE_PUBLIC=nonsense", "node", "n", "-e", "1"], "", Has("an address is")),

@@ -10,7 +10,7 @@ module Kumihimo
     class Apart
       # Seconds.
       RESERVE = 1.0
-      LEASE = 10.0
+      LEASE = __seg_lease
 
       # What it was given.
       Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :lease)

@@ -237,12 +237,23 @@ pub fn made(cx: &mut Cx) -> Result<&'static Made, Exit> {
     }
 }
 
+/// How long leases between nodes last: `KUMI_SEGMENT_LEASE`, else ten seconds. All nodes are to agree.
+pub fn lease() -> Time {
+    let said = std::env::var("KUMI_SEGMENT_LEASE").ok().and_then(|v| v.trim().parse::<u64>().ok());
+    said.map_or(10, |s| s.clamp(1, 3600)) * 1_000_000_000
+}
+
+/// `__seg_lease()`: the same, in seconds.
+fn lease_seconds(_: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::fix((lease() / 1_000_000_000) as i64))
+}
+
 /// `__seg_setup(class of keys, object)`: the library is being loaded; the object stands for nothing.
 fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key_class = cx.arg_class(a, 0)?;
     let seed = cx.hash_seed;
     let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
-    let mut node = Node::new(seed, incarnation, NodeOptions::default());
+    let mut node = Node::new(seed, incarnation, NodeOptions { lease: lease(), ..NodeOptions::default() });
     node.weigh(|c: &Cell| size_of::<Cell>() + c.bytes().map_or(0, |b| b.len()));
     let inner = Inner {
         node,
@@ -289,4 +300,4 @@ pub fn boot(cx: &mut Cx) {
     });
 }
 
-pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 2, setup)];
+pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 2, setup), crate::leaf("__seg_lease", 0, lease_seconds)];

@@ -13,7 +13,7 @@ pub mod member;
 
 use crate::cell::Cell;
 use crate::clock;
-use crate::state::{Bell, Clients, Shared};
+use crate::state::{Bell, Clients, Shared, lease};
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
 use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Trouble};
@@ -184,7 +184,7 @@ impl Remote {
         if let Some(p) = peers.get(name) {
             return p.clone();
         }
-        let client = Mutex::new(Client::new(self.incarnation, ClientOptions::default()));
+        let client = Mutex::new(Client::new(self.incarnation, ClientOptions { lease: lease(), ..ClientOptions::default() }));
         let p = Arc::new(Peer { name: name.into(), client });
         peers.insert(name.into(), p.clone());
         p
