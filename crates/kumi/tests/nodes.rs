@@ -339,6 +339,22 @@ fn a_run_that_was_stopped_past_its_lease_is_refused_and_its_outputs_do_not_appea
 }
 
 #[test]
+fn a_node_that_comes_back_before_anybody_took_it_for_gone_is_reached() {
+    let puppets = Puppets::new();
+    let [mut east, mut west] = puppets.of(["east", "west"]);
+    east.is("require 'timeout'; def reach = Timeout.timeout(15) { S['west'].put('k', 1) }; reach", "1");
+    for _ in 0..8 {
+        west.signal(libc::SIGKILL);
+        west.status();
+        west = puppets.start("west", "east");
+        // The earlier life's end may be heard of when the later one's connection is there.
+        east.say("2.times.map { sleep 0.3; reach rescue $!.class.name[/\\w+$/] }.last");
+        let a = east.answer();
+        assert!(["1", "2"].contains(&&*a), "{a}; standard error: {}", east.errors());
+    }
+}
+
+#[test]
 fn a_node_that_comes_back_under_its_name_begins_anew() {
     let puppets = Puppets::new();
     let [east, mut west] = puppets.of(["east", "west"]);

@@ -200,6 +200,10 @@ impl<V: Clone, T> Client<V, T> {
         self.got.clear();
         (self.unconfirmed, self.confirm_at) = (None, None);
     }
+    /// Has it heard of a connection that is there?
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
     /// The owner's incarnation as far as it is known; 0: not yet.
     pub fn owner(&self) -> u64 {
         self.owner

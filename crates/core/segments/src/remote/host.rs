@@ -87,8 +87,11 @@ impl Host for Serving {
     }
     fn member_down(&self, member: &Member, why: Gone) {
         let Some(remote) = self.0.upgrade() else { return };
-        // What it said before it went may be on its way still: then the end of its connection is the end.
-        if why != Gone::Left || !remote.is_connected(member.name()) {
+        // What it said before it went may be on its way still: then the end of its connection is the end. A later life's connection begins
+        // anew, with both sides.
+        let connection = remote.link().and_then(|l| l.peer(member.name())).filter(Peer::is_connected);
+        let later = connection.as_ref().is_some_and(|p| p.incarnation() > member.incarnation());
+        if !later && (why != Gone::Left || connection.is_none()) {
             remote.lost(member.name());
         }
         remote.news.add(Change::Leave, member.name());

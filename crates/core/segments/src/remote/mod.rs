@@ -218,6 +218,7 @@ impl Remote {
     pub fn connect(&self, name: &str) -> bool {
         let Some((link, peer)) = self.link.get().and_then(|l| Some((l, l.peer(name)?))) else { return false };
         if peer.is_connected() {
+            self.resume(name);
             return true;
         }
         // A peer is known for a while after it has gone.
@@ -226,6 +227,16 @@ impl Remote {
             link.connect(&peer);
         }
         member
+    }
+    /// The proxy goes on with a connection that is there: it was told that the node is gone, and then the node was there again, or a later
+    /// life of it.
+    fn resume(&self, name: &str) {
+        let p = self.peer(name);
+        self.with(&p, |c, out| {
+            if !c.is_connected() {
+                c.connected(clock::now(), out);
+            }
+        });
     }
     fn is_member(&self, name: &str) -> bool {
         self.link.get().is_some_and(|l| l.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok())
@@ -251,9 +262,6 @@ impl Remote {
     /// Connections that failed last, and why.
     pub fn refused(&self) -> Vec<String> {
         self.refused.lock().iter().map(|(with, why)| format!("{with}: {why}")).collect()
-    }
-    fn is_connected(&self, name: &str) -> bool {
-        self.link.get().and_then(|l| l.peer(name)).is_some_and(|p| p.is_connected())
     }
     /// A connection has ended. There will be none to who is no member any more.
     fn disconnected(&self, name: &str) {
