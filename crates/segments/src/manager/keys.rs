@@ -3,6 +3,7 @@
 //! **Invariant.** A key's counters never go back. A key is forgotten only when nothing stands, waits or watches there, and its
 //! counters are kept in the floor from which new keys count; so an index never comes twice under one name.
 
+use super::journal::{Journal, KeyCounts};
 use super::queue::Queue;
 use super::timers::Timer;
 use super::{KeyId, Manager, New, RequestId, Wake, WatchId};
@@ -128,6 +129,16 @@ impl<V> Key<V> {
         let none = || Beside { delayed: BTreeMap::new(), limit: None, putters: Line::default(), watches: Vec::new() };
         self.beside.get_or_insert_with(|| Box::new(none()))
     }
+    pub fn last_place(&self) -> u64 {
+        self.next_place
+    }
+    pub fn restore(&mut self, counts: &KeyCounts) {
+        self.last = counts.last_index;
+        self.next_place = counts.last_place;
+        if counts.limit.is_some() {
+            self.beside().limit = counts.limit;
+        }
+    }
     pub fn place(&mut self) -> u64 {
         self.next_place += 1;
         self.next_place
@@ -196,13 +207,16 @@ pub(super) struct Names {
 }
 
 impl Names {
+    pub fn raise_floor(&mut self, floor: u64) {
+        self.floor = self.floor.max(floor);
+    }
     pub fn new(seed: u64) -> Names {
         let state = foldhash::quality::SeedableRandomState::with_seed(seed, foldhash::SharedSeed::global_fixed());
         Names { map: HashMap::with_hasher(state), floor: 0, look_at: IDLE_KEYS, asked: 0 }
     }
 }
 
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// The key of this name, made when it is not known.
     #[inline]
     pub fn key(&mut self, name: &[u8]) -> KeyId {
@@ -237,14 +251,16 @@ impl<V: Clone, W> Manager<V, W> {
         id
     }
     /// Forgets keys that are idle, but for the latest.
-    pub(crate) fn forget_idle(&mut self) {
+    pub fn forget_idle(&mut self) {
         let since = self.names.asked.saturating_sub(LATEST);
         let (names, floor) = (&mut self.names.map, &mut self.names.floor);
-        self.keys.retain(|_, k| {
+        let journal = &mut self.journal;
+        self.keys.retain(|id, k| {
             let idle = k.is_idle() && k.asked_for <= since;
             if idle {
                 names.remove(&k.name);
                 *floor = (*floor).max(k.last);
+                journal.forgotten(id, *floor);
             }
             !idle
         });
@@ -290,6 +306,7 @@ impl<V: Clone, W> Manager<V, W> {
         if let Some(k) = self.keys.get_mut(key) {
             if limit.is_some() || k.beside.is_some() {
                 k.beside().limit = limit;
+                self.journal.limited(key);
             }
             self.unsettled.push(key);
             self.settle(now, wake);

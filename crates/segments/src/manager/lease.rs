@@ -3,6 +3,7 @@
 //! **Invariant.** A leased segment keeps its place, its index and the time of its end, and is in no queue. A commit does all of
 //! its parts or, where one of its leases is over, none: what is late changes nothing.
 
+use super::journal::Journal;
 use super::queue::Entry;
 use super::timers::{Due, Timer};
 use super::{KeyId, LeaseId, Manager, New, RequestId, Time, Wake, What, watch};
@@ -15,6 +16,8 @@ pub(super) struct Lease<V> {
     holder: u32,
     /// The request that it answered; nobody may have claimed it yet.
     pub asker: RequestId,
+    /// The journal was told that it is gone.
+    gone: bool,
 }
 
 /// A segment that a commit puts.
@@ -35,9 +38,10 @@ pub struct Fenced {
     pub lease: LeaseId,
 }
 
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     pub(super) fn lease(&mut self, now: Time, key: KeyId, entry: Entry<V>, hold: super::Hold) -> LeaseId {
-        let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0, asker: RequestId::default() });
+        self.journal.stands(key, entry.place, &entry.segment, entry.ends.as_ref().map(|t| t.at()));
+        let id = self.leases.insert(Lease { key, entry, lapses: None, holder: 0, asker: RequestId::default(), gone: false });
         if let (super::Hold::For(long), Some(l)) = (hold, self.leases.get_mut(id)) {
             l.lapses = Some(self.timers.set(now.saturating_add(long).saturating_add(planted(Bug::LeaseByOne).into()), Due::Lapses(id)));
         }
@@ -56,6 +60,39 @@ impl<V: Clone, W> Manager<V, W> {
         }
         Some(l)
     }
+    /// Ends a lease whose segment is gone for good.
+    pub(super) fn bury(&mut self, id: LeaseId) -> Option<Lease<V>> {
+        let l = self.end_lease(id)?;
+        if !l.gone {
+            self.journal.gone(l.key, l.entry.place);
+        }
+        Some(l)
+    }
+    /// The journal is told that a leased segment is gone, for its taker has it as good as for ever. The lease goes on, so that the segment
+    /// can come back; [`commit`](Self::commit) then says nothing more.
+    pub fn count_as_gone(&mut self, id: LeaseId) {
+        if let Some(l) = self.leases.get_mut(id).filter(|l| !l.gone) {
+            l.gone = true;
+            self.journal.gone(l.key, l.entry.place);
+        }
+    }
+    /// Takes the segment at this place of a key, as one that was leased before: it counts no further delivery.
+    pub fn lease_again(&mut self, now: Time, key: KeyId, place: super::Place) -> Option<LeaseId> {
+        let e = self.keys.get_mut(key)?.queue.remove(place.0)?;
+        if let Some(t) = &e.ends {
+            self.timers.cancel(**t);
+        }
+        Some(self.lease(now, key, e, super::Hold::Open))
+    }
+    /// A leased segment, and when its time is over.
+    pub fn leased(&self, lease: LeaseId) -> Option<(&super::Segment<V>, Option<Time>)> {
+        let e = &self.leases.get(lease)?.entry;
+        Some((&e.segment, e.ends.as_ref().map(|t| t.at())))
+    }
+    /// Where a leased segment has its place.
+    pub fn place_of(&self, lease: LeaseId) -> Option<super::Place> {
+        self.leases.get(lease).map(|l| super::Place(l.entry.place))
+    }
     /// Ends the leases, whose segments are gone for good, and puts the outputs, all in one step. Limits of queues do not hold
     /// them up.
     ///
@@ -73,7 +110,7 @@ impl<V: Clone, W> Manager<V, W> {
             return Err(Fenced { lease: *lease });
         }
         for l in leases {
-            self.end_lease(*l);
+            self.bury(*l);
         }
         let most = if planted(Bug::OutputsLost) { 1 } else { usize::MAX };
         for o in outputs.into_iter().take(most) {
@@ -181,6 +218,7 @@ impl<V: Clone, W> Manager<V, W> {
             Some(at) if at <= now => {
                 self.counts.ended += 1;
                 watch::tell(&mut self.watches, k, What::Ended, &entry.segment);
+                self.journal.gone(key, entry.place);
                 if !planted(Bug::NewsUntold) {
                     self.unsettled.push(key);
                 }
@@ -195,6 +233,7 @@ impl<V: Clone, W> Manager<V, W> {
         }
         watch::tell(&mut self.watches, k, What::Back, &entry.segment);
         self.counts.back += 1;
+        self.journal.stands(key, entry.place, &entry.segment, entry.ends.as_ref().map(|t| t.at()));
         k.queue.restore(entry);
         k.arrives();
         self.unsettled.push(key);

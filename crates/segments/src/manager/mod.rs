@@ -7,6 +7,7 @@
 //! Nothing here blocks, reads a clock or knows what a value is. Time is an argument, in nanoseconds of any clock that does not
 //! go back. Who is answered is told to a [`Wake`].
 
+mod journal;
 mod keys;
 mod lease;
 mod queue;
@@ -16,6 +17,7 @@ mod survey;
 mod timers;
 mod watch;
 
+pub use journal::{Journal, KeyCounts, Place};
 pub use keys::KeyStats;
 pub use lease::{Fenced, Output};
 pub use request::{Answer, Answers, Asked, Claimed, Hold, Input, Kind, Stale};
@@ -106,8 +108,9 @@ impl<W, F: FnMut(&W)> Wake<W> for F {
     }
 }
 
-/// See the module. `V`: values, cheap to clone. `W`: what names a waiter to whoever wakes it.
-pub struct Manager<V, W> {
+/// See the module. `V`: values, cheap to clone. `W`: what names a waiter to whoever wakes it. `J`: what is told of each change that is
+/// to outlive the manager; nothing, unless it is made by [`Manager::with_journal`].
+pub struct Manager<V, W, J = ()> {
     names: Names,
     keys: SlotMap<KeyId, Key<V>>,
     requests: SlotMap<RequestId, Request<V, W>>,
@@ -121,11 +124,19 @@ pub struct Manager<V, W> {
     /// Keys where something came or went that may answer somebody.
     unsettled: Vec<KeyId>,
     counts: Counts,
+    journal: J,
 }
 
 impl<V: Clone, W> Manager<V, W> {
     /// An empty manager. `seed`: a secret that the places of keys in tables start from, so that nobody can make them collide.
     pub fn new(seed: u64) -> Manager<V, W> {
+        Manager::with_journal(seed, ())
+    }
+}
+
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
+    /// As [`new`](Manager::new), with a journal that is told of each change.
+    pub fn with_journal(seed: u64, journal: J) -> Manager<V, W, J> {
         Manager {
             names: Names::new(seed),
             keys: SlotMap::with_key(),
@@ -137,6 +148,7 @@ impl<V: Clone, W> Manager<V, W> {
             next_age: 0,
             unsettled: Vec::new(),
             counts: Counts::default(),
+            journal,
         }
     }
 
@@ -171,6 +183,7 @@ impl<V: Clone, W> Manager<V, W> {
         if let Some(at) = new.not_before.filter(|at| *at > now) {
             let place = k.place();
             let timer = self.timers.set(at, Due::Enters(key, place));
+            self.journal.later(key, place, &new);
             k.beside().delayed.insert(place, (timer, new));
             return Stored::Later;
         }
@@ -181,6 +194,7 @@ impl<V: Clone, W> Manager<V, W> {
         if k.is_watched() {
             watch::tell(&mut self.watches, k, What::Put, &segment);
         }
+        self.journal.stands(key, place, &segment, ends.as_ref().map(|t| t.at()));
         k.queue.push(Entry { place, ends, segment });
         k.arrives();
         if k.is_waited_for() || k.is_watched() {
@@ -204,6 +218,7 @@ impl<V: Clone, W> Manager<V, W> {
         }
         e.ends = new.ttl.map(|ttl| Box::new(self.timers.set(now.saturating_add(ttl), Due::Ends(key, e.place))));
         e.segment = Segment { index, value: new.value, owned: new.owned, changed: false, deliveries: 0 };
+        self.journal.stands(key, e.place, &e.segment, e.ends.as_ref().map(|t| t.at()));
         k.arrives();
         if k.is_watched() {
             if let Some(s) = k.queue.head().map(|e| e.segment.clone()) {
@@ -240,6 +255,7 @@ impl<V: Clone, W> Manager<V, W> {
                 Due::Enters(key, place) => {
                     let new = self.keys.get_mut(key).and_then(|k| k.beside.as_mut()?.delayed.remove(&place));
                     if let Some((_, new)) = new {
+                        self.journal.gone(key, place);
                         self.enter(now, key, New { not_before: None, ..new });
                     }
                 }
@@ -247,6 +263,7 @@ impl<V: Clone, W> Manager<V, W> {
                     let Some(k) = self.keys.get_mut(key) else { continue };
                     if let Some(e) = k.queue.remove(place) {
                         self.counts.ended += 1;
+                        self.journal.gone(key, place);
                         watch::tell(&mut self.watches, k, What::Ended, &e.segment);
                         self.unsettled.push(key);
                     }

@@ -4,6 +4,7 @@
 //! step, with everything else that it wants. An answer that nobody has claimed keeps what was taken under leases, so that it
 //! comes back when its waiter leaves.
 
+use super::journal::Journal;
 use super::queue::Entry;
 use super::{KeyId, LeaseId, Manager, New, RequestId, Segment, Stored, Time, Wake, What, watch};
 use crate::planted::{Bug, planted};
@@ -132,7 +133,7 @@ impl<V, W> Request<V, W> {
 /// Places of segments in the queues of their keys.
 type Places = SmallVec<[u64; 1]>;
 
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// Asks for segments, of which there must be one at least: all of them at once, or none. With a waiter the request waits for
     /// what is not there.
     ///
@@ -205,6 +206,7 @@ impl<V: Clone, W> Manager<V, W> {
     #[inline]
     fn remove(&mut self, key: KeyId, at: u64) -> Option<Segment<V>> {
         let e = self.pull(key, at)?;
+        self.journal.gone(key, at);
         Some(e.segment)
     }
     /// Takes an entry out of its queue; its time to end stands still.
@@ -250,7 +252,7 @@ impl<V: Clone, W> Manager<V, W> {
                 Got::Peeked(key, segment) => Some(Answer { key, segment, lease: None }),
                 Got::Lapsed(key, segment, lease) => Some(Answer { key, segment, lease: Some(lease) }),
                 Got::Taken(lease) if hold == Hold::Never => {
-                    self.end_lease(lease).map(|l| Answer { key: l.key, segment: l.entry.segment, lease: None })
+                    self.bury(lease).map(|l| Answer { key: l.key, segment: l.entry.segment, lease: None })
                 }
                 Got::Taken(lease) => self.leases.get(lease).map(|l| {
                     let segment = l.entry.segment.clone();

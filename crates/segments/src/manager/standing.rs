@@ -1,12 +1,13 @@
 //! Requests of those who hold on to them, whether they are answered at once or later.
 
+use super::journal::Journal;
 use super::queue::Entry;
 use super::request::Want;
 use super::{Hold, Input, KeyId, Kind, Manager, New, RequestId, Segment, Stale, Time, Wake};
 use smallvec::SmallVec;
 
 /// What touches nothing but a key's queue. `None`: something waits, watches or counts time; the general calls do it then.
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// A put of a value that stands until it is taken: its index.
     #[inline]
     pub fn quick_put(&mut self, key: KeyId, value: V, owned: bool) -> Option<u64> {
@@ -17,6 +18,7 @@ impl<V: Clone, W> Manager<V, W> {
         self.counts.entered += 1;
         let (place, index) = (k.place(), k.index());
         let segment = Segment { index, value, owned, changed: false, deliveries: 0 };
+        self.journal.stands(key, place, &segment, None);
         k.queue.push(Entry { place, ends: None, segment });
         Some(index)
     }
@@ -27,7 +29,8 @@ impl<V: Clone, W> Manager<V, W> {
         if k.beside.is_some() || self.timers.next().is_some() {
             return None;
         }
-        let mut s = k.queue.pop()?.segment;
+        let Entry { place, segment: mut s, .. } = k.queue.pop()?;
+        self.journal.gone(key, place);
         self.counts.taken += 1;
         s.deliveries = s.deliveries.saturating_add(1);
         Some(s)
@@ -42,7 +45,7 @@ impl<V: Clone, W> Manager<V, W> {
     }
 }
 
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// As [`get`](Self::get), but the answer stands until it is claimed even when everything is there at once: `wake` may hear of
     /// the waiter before this returns.
     ///

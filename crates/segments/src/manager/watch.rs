@@ -3,6 +3,7 @@
 //! **Invariant.** A watch hears of everything that happens under its key after it began, in order, or is told how much it has
 //! missed: it keeps so many events as it was made for.
 
+use super::journal::Journal;
 use super::keys::Key;
 use super::{KeyId, Manager, Segment, Wake, WatchId};
 use slotmap::SlotMap;
@@ -66,7 +67,7 @@ pub(super) fn tell<V: Clone, W>(watches: &mut SlotMap<WatchId, Watch<V, W>>, k: 
     }
 }
 
-impl<V: Clone, W> Manager<V, W> {
+impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// Begins to watch a key; at most `most` events are kept for it.
     pub fn watch(&mut self, key: KeyId, most: usize) -> Option<WatchId> {
         let k = self.keys.get_mut(key)?;
