@@ -1,5 +1,8 @@
 # The examples of docs/SEGMENTS.md and docs/JOBS.md give what stands beside them.
 $stderr = File.open(File::NULL, "w")
+require "tmpdir"
+folder = Dir.mktmpdir
+Dir.chdir(folder)
 %w[SEGMENTS JOBS].each do |page|
   guide = File.read(File.expand_path("../../docs/#{page}.md", __dir__))
   # That chapter's are run by two nodes (tests/nodes).
@@ -18,3 +21,5 @@ $stderr = File.open(File::NULL, "w")
   end
   puts "#{page}: #{count} examples"
 end
+Dir.chdir("/")
+FileUtils.remove_entry(folder)

@@ -1,11 +1,11 @@
 //! The store as its callers have it.
 
-use crate::base::{Base, now};
-use crate::disk::{Disk, FileDisk};
 use crate::error::StoreError;
+use crate::file::base::{Base, now};
+use crate::file::disk::{Disk, FileDisk};
+use crate::file::value::Value;
 use crate::planted::Bug;
 use crate::server::Server;
-use crate::value::Value;
 use crate::watch::{News, Watch};
 use bytes::Bytes;
 use kumi_segments::{Call, Engine, Outcome, Time, Trouble};
@@ -81,13 +81,13 @@ pub enum Message {
 }
 
 impl Shared {
-    fn send(&self, m: Message) -> Result<(), (Message, Trouble)> {
+    fn send(&self, m: Message) -> Result<(), Box<(Message, Trouble)>> {
         if std::process::id() != self.process {
-            return Err((m, Trouble::NotConnected("a forked child has not the store that its parent has opened".into())));
+            return Err(Box::new((m, Trouble::NotConnected("a forked child has not the store that its parent has opened".into()))));
         }
         let mut inbox = self.inbox.lock();
         if let Some(why) = &inbox.over {
-            return Err((m, why.clone()));
+            return Err(Box::new((m, why.clone())));
         }
         inbox.calls += usize::from(matches!(m, Message::Call { .. }));
         let urgent = matches!(m, Message::Close);
@@ -185,8 +185,10 @@ impl Engine<Bytes> for Store {
         let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let until = within.map(|l| now().saturating_add(l));
         let Ok(call) = call.try_map(&mut |b| Ok::<_, ()>(Value::new(b))) else { return number };
-        if let Err((Message::Call { end, .. }, why)) = self.shared.send(Message::Call { number, call, until, end }) {
-            end(Err(why));
+        if let Err(back) = self.shared.send(Message::Call { number, call, until, end }) {
+            if let (Message::Call { end, .. }, why) = *back {
+                end(Err(why));
+            }
         }
         number
     }

@@ -27,20 +27,16 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod base;
-mod disk;
 mod error;
+mod file;
 mod handle;
-mod ledger;
 mod planted;
-mod row;
 mod serve;
 mod server;
-mod value;
 mod watch;
 
-pub use disk::{Disk, FileDisk};
 pub use error::StoreError;
+pub use file::disk::{Disk, FileDisk};
 pub use handle::{Store, StoreStats, store};
 #[doc(hidden)]
 pub use planted::Bug;

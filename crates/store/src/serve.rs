@@ -2,10 +2,10 @@
 //!
 //! **Invariant.** A call is answered once, or waits; what an answer took is under a lease of the manager until the caller has it.
 
-use crate::base::Waiter;
+use crate::file::base::Waiter;
+use crate::file::value::Value;
 use crate::handle::End;
 use crate::server::{Given, Open, Otherwise, Pending, Reply, Server};
-use crate::value::Value;
 use kumi_segments::{
     Answers, Ask, Asked, Call, Claimed, Done, Failure, Hold, Input, Kind, LeaseId, New, Output, Put, Refusal, RemoteSegment, Store, Stored,
     Time, Trouble,

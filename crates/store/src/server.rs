@@ -4,11 +4,11 @@
 //! the file, and whoever waited or held something before the group does so again: the group was never there, but for its
 //! calls, which fail. So no answer tells of what is not in the file.
 
-use crate::base::{Base, Machine, NotWritten, Waiter, large, now};
+use crate::file::base::{Base, Machine, NotWritten, Waiter, large, now};
+use crate::file::ledger::Ledger;
+use crate::file::value::{Large, Value};
 use crate::handle::{End, Message, Shared};
-use crate::ledger::Ledger;
 use crate::planted::Bug;
-use crate::value::{Large, Value};
 use crate::watch::News;
 use bytes::Bytes;
 use kumi_segments::{Call, Done, Event, Failure, LeaseId, Outcome, Place, RequestId, Segment, Time, Trouble, WatchId};
@@ -136,6 +136,9 @@ type Told = Vec<(Arc<News>, Vec<Event<Bytes>>)>;
 /// The longest that a group waits for others to come along.
 const LINGER: Duration = Duration::from_micros(500);
 
+/// The longest that it sleeps while something is to be done at a time, in nanoseconds.
+const LOOK: u64 = 10_000_000_000;
+
 impl Server {
     pub fn new(base: Base, machine: Machine, shared: Arc<Shared>) -> Server {
         Server {
@@ -191,7 +194,8 @@ impl Server {
             Some((until, _)) => first.into_iter().chain([*until]).min(),
             None => first.into_iter().chain(timers).min(),
         };
-        let due = due.map(|at| Instant::now() + Duration::from_nanos(at.saturating_sub(now()).min(1 << 60)));
+        // A machine that sleeps meanwhile is found out.
+        let due = due.map(|at| Instant::now() + Duration::from_nanos(at.saturating_sub(now()).min(LOOK)));
         let mut inbox = self.shared.inbox();
         while inbox.messages.is_empty() && due.is_none_or(|d| d > Instant::now()) {
             (inbox.asleep, inbox.enough) = (true, 1);
@@ -238,7 +242,9 @@ impl Server {
                 }
                 self.answer_woken();
             }
-            Message::Leave(number) if self.rest.is_some() => self.left.push(number),
+            Message::Leave(number) if self.rest.is_some() && matches!(self.calls.get(&number), Some(Open::Given(_))) => {
+                self.left.push(number);
+            }
             Message::Leave(number) => {
                 self.leave(number);
                 self.answer_woken();
@@ -322,13 +328,13 @@ impl Server {
         match written {
             Ok(()) if early => {}
             Ok(()) => self.answer(ready),
-            Err((NotWritten::Undone(why), Some(before))) => {
+            Err(NotWritten::Undone(why, before)) => {
                 // The longer it takes to find out, the rarer it is tried.
                 let pause = started.elapsed().clamp(Duration::from_millis(100), Duration::from_secs(5));
                 self.rest = Some((now().saturating_add(pause.as_nanos() as u64), why.clone()));
-                self.undo(before, &why);
+                self.undo(*before, &why);
             }
-            Err((NotWritten::Undone(why) | NotWritten::Lost(why), _)) => self.over = Some(why),
+            Err(NotWritten::Lost(why)) => self.over = Some(why),
         }
         self.group.calls = 0;
     }
@@ -474,8 +480,9 @@ impl Server {
             (r.end)(Err(why.clone()));
         }
         for open in std::mem::take(&mut self.calls).into_values() {
+            // It has changed nothing.
             if let Open::Waits(p, _) = open {
-                (p.end)(Err(why.clone()));
+                (p.end)(Err(after(&why)));
             }
         }
         for m in messages {

@@ -145,9 +145,13 @@ fn nothing_acknowledged_is_lost_with_the_power() {
 
 #[test]
 fn planted_faults_are_found() {
-    for (planted, lies) in
-        [(Some(Bug::NoSync), false), (Some(Bug::AnswerFirst), false), (Some(Bug::LateTake), false), (Some(Bug::TwoSteps), false), (None, true)]
-    {
+    for (planted, lies) in [
+        (Some(Bug::NoSync), false),
+        (Some(Bug::AnswerFirst), false),
+        (Some(Bug::LateTake), false),
+        (Some(Bug::TwoSteps), false),
+        (None, true),
+    ] {
         let found = (1000..1060).find_map(|seed| machine(seed, 4, planted, lies).err());
         assert!(found.is_some(), "{planted:?} {lies} was not found");
         println!("{planted:?} {lies}: {}", found.unwrap());

@@ -90,7 +90,8 @@ module Kumihimo
 
       # It lasts as long as what it tells of: what came from a store goes to that store.
       def dead_letter(key, letter)
-        @outputs = [[@held.map(&:node).find { |node| node.is_a?(StoreManager) } || HERE, key, letter, 0, nil, nil]]
+        store = @held.map(&:node).find { |node| node.is_a?(StoreManager) }
+        @outputs = [[store || HERE, store ? Segments.name_of(key) : key, letter, 0, nil, nil]]
         commit
       end
 

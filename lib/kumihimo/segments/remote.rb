@@ -324,6 +324,9 @@ module Kumihimo
       # See Key#from.
       def from(list) = @manager.put_all(@name, list)
 
+      # See Manager#watch.
+      def watch(limit: 1000) = @manager.watch(@name, limit:)
+
       def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.where}>"
     end
 

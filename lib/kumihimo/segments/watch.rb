@@ -19,13 +19,21 @@ module Kumihimo
         new(__seg_watch(key, limit))
       end
 
-      def initialize(core)
+      # Under a key of a store.
+      def self.__open_store(store, key, limit)
+        raise ArgumentError, "a watch's limit is a positive Integer" unless limit.is_a?(Integer) && limit.positive?
+        new(__seg_store_watch(store, key, limit), true)
+      end
+
+      def initialize(core, stored = false)
         @core = core
+        @stored = stored
       end
 
       # The next event; nil when the watch is closed.
       def next(timeout: nil)
-        found = __seg_watch_next(@core, KumiSys.deadline(timeout))
+        deadline = KumiSys.deadline(timeout)
+        found = @stored ? __seg_store_watch_next(@core, deadline) : __seg_watch_next(@core, deadline)
         return nil if __same(found, nil)
         raise TimeoutError, "no event within #{timeout} s" if __same(found, NOTHING)
         Event.new(*found)
@@ -40,7 +48,7 @@ module Kumihimo
       end
 
       def close
-        __seg_unwatch(@core)
+        @stored ? __seg_store_unwatch(@core) : __seg_unwatch(@core)
         nil
       end
     end

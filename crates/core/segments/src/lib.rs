@@ -38,6 +38,7 @@ pub fn register(cx: &mut Cx) {
         keys::TABLE,
         put::TABLE,
         remote::calls::TABLE,
+        remote::stores::TABLE,
         run::TABLE,
         state::TABLE,
         wait::TABLE,

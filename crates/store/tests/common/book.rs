@@ -32,7 +32,7 @@ pub const KEYS: [&str; 3] = ["a", "b", "in"];
 
 pub fn text(n: u64) -> String {
     // Some are large, some take a page.
-    let long = if n % 7 == 0 { 3000 } else { n as usize % 40 };
+    let long = if n.is_multiple_of(7) { 3000 } else { n as usize % 40 };
     format!("{n}:{}", "x".repeat(long))
 }
 pub fn number(s: &str) -> Result<u64, String> {
@@ -112,4 +112,3 @@ pub fn check(s: &Store, book: &mut Book) -> Result<(), String> {
     }
     Ok(())
 }
-

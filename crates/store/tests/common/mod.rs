@@ -153,7 +153,7 @@ impl Disk for Memory {
         let mut s = self.0.lock().unwrap();
         Memory::step(&mut s)?;
         s.syncs += 1;
-        if s.lies.is_none_or(|n| s.syncs % n != 0) {
+        if s.lies.is_none_or(|n| !s.syncs.is_multiple_of(n)) {
             let State { safe, since, .. } = &mut *s;
             for op in since.drain(..) {
                 match op {

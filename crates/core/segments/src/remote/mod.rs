@@ -10,6 +10,7 @@ pub mod calls;
 pub mod encoder;
 mod host;
 pub mod member;
+pub mod stores;
 
 use crate::cell::Cell;
 use crate::clock;
@@ -95,7 +96,6 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
 #[derive(Clone)]
 pub enum Owner {
     Node(Arc<Remote>, Arc<Peer>),
-    #[allow(dead_code, reason = "the stores are made in crates above")]
     Engine(Arc<dyn Engine<Bytes>>),
 }
 

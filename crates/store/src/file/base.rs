@@ -3,11 +3,11 @@
 //! **Invariant.** A transaction writes one group whole, and names its number. After a write that failed the database is opened again,
 //! and the number says whether that group is in it.
 
-use crate::disk::{Backend, Disk};
-use crate::ledger::{Change, Ledger};
+use super::disk::{Backend, Disk};
+use super::ledger::{Change, Ledger};
+use super::row::{self, Row};
+use super::value::{Large, Value};
 use crate::planted::Bug;
-use crate::row::{self, Row};
-use crate::value::{Large, Value};
 use bytes::Bytes;
 use kumi_segments::{KeyId, Manager, Place, Time, Trouble};
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
@@ -50,8 +50,8 @@ pub struct Base {
 
 /// Why a group is not in the file.
 pub enum NotWritten {
-    /// It is as if there had been no such group; the manager is to be made anew.
-    Undone(Trouble),
+    /// It is as if there had been no such group: here is the manager of before.
+    Undone(Trouble, Box<Machine>),
     /// The store is at its end.
     Lost(Trouble),
 }
@@ -111,13 +111,17 @@ impl Base {
     }
     fn open_again(&mut self) -> Result<Machine, String> {
         self.db = None;
+        *self.backend.0.failure.lock() = None;
         self.check_head()?;
         let backend = self.backend.clone();
         let opened = Base::caught(|| {
             let mut b = Database::builder();
             Ok(b.set_cache_size(CACHE).set_check_integrity_on_open(true).create_with_backend(backend)?)
         });
-        let db = opened.map_err(|e| self.error("the file is damaged, or no store of segments", &e))?;
+        let db = opened.map_err(|e| {
+            let system = self.backend.0.failure.lock().is_some();
+            self.error(if system { "the file can't be opened" } else { "the file is damaged, or no store of segments" }, &e)
+        })?;
         let machine = Base::caught(|| self.load(&db));
         match machine {
             Ok(Ok(m)) => {
@@ -236,8 +240,8 @@ impl Base {
         Base::caught(read).map_err(|e| Trouble::Store(self.error("a value can't be read", &e).into()))
     }
 
-    /// Writes a group: all or nothing, and safe when this returns. `Err(Undone)` comes with the manager of before.
-    pub fn write(&mut self, machine: &mut Machine) -> Result<(), (NotWritten, Option<Machine>)> {
+    /// Writes a group: all or nothing, and safe when this returns.
+    pub fn write(&mut self, machine: &mut Machine) -> Result<(), NotWritten> {
         let ledger = std::mem::take(machine.journal());
         if ledger.is_empty() {
             return Ok(());
@@ -264,7 +268,7 @@ impl Base {
         };
         if self.backend.0.lost.load(Ordering::Relaxed) {
             self.db = None;
-            return Err((NotWritten::Lost(Trouble::Lost(why.into())), None));
+            return Err(NotWritten::Lost(Trouble::Lost(why.into())));
         }
         match self.open_again() {
             // It had been written, and what failed came after.
@@ -278,8 +282,8 @@ impl Base {
                 self.written(group, &ledger);
                 Ok(())
             }
-            Ok(before) => Err((NotWritten::Undone(Trouble::Store(why.into())), Some(before))),
-            Err(e) => Err((NotWritten::Lost(Trouble::Lost(format!("{why}; then {e}").into())), None)),
+            Ok(before) => Err(NotWritten::Undone(Trouble::Store(why.into()), Box::new(before))),
+            Err(e) => Err(NotWritten::Lost(Trouble::Lost(format!("{why}; then {e}").into()))),
         }
     }
     /// The changes as a planted fault leaves them.
@@ -304,7 +308,7 @@ impl Base {
     fn transact(&mut self, group: u64, machine: &Machine, ledger: &Ledger) -> Result<(), redb::Error> {
         let Some(db) = &self.db else { return Err(redb::Error::DatabaseClosed) };
         let mut txn = db.begin_write()?;
-        if self.planted == Some(Bug::NoSync) && group % 3 == 0 {
+        if self.planted == Some(Bug::NoSync) && group.is_multiple_of(3) {
             let _ = txn.set_durability(redb::Durability::None);
         }
         let clocks = Clocks::read();

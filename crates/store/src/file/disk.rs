@@ -162,7 +162,8 @@ impl Backend {
         self.0.disk.len()
     }
     fn note<T>(&self, r: io::Result<T>) -> io::Result<T> {
-        if let Err(e) = &r {
+        // What ends too early is damaged, and the system has not failed.
+        if let Some(e) = r.as_ref().err().filter(|e| e.kind() != io::ErrorKind::UnexpectedEof) {
             *self.0.failure.lock() = Some(e.to_string());
         }
         r

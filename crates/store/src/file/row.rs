@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** Whatever bytes a row has, reading it gives a row or nothing.
 
-use crate::value::{At, LARGE, Value};
+use super::value::{At, LARGE, Value};
 use bytes::Bytes;
 use kumi_segments::{KeyCounts, New, Segment, Time};
 use std::num::NonZeroUsize;

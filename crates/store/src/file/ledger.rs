@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** It has, for each place that changed since it was last emptied, how it stands now.
 
-use crate::value::Value;
+use super::value::Value;
 use kumi_segments::{Journal, KeyId, New, Segment, Time};
 use std::collections::{BTreeMap, BTreeSet};
 

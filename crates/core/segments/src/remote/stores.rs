@@ -1,0 +1,128 @@
+//! Stores of segments in files of this machine.
+//!
+//! **Invariant.** What a watch rings is set before its events are looked at a second time, so none is slept through.
+
+use super::Owner;
+use super::calls::proxy;
+use crate::cell::Cell;
+use crate::leaf;
+use crate::state::{Bell, made};
+use crate::wait::fail;
+use kumi_segments::What;
+use kumi_store::{Store, StoreError, Watch};
+use kumi_vm::*;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+pub static TABLE: &[NativeDef] = &[
+    leaf("__seg_store_open", 1, open),
+    leaf("__seg_store_proxy", 1, proxy_of),
+    leaf("__seg_store_counts", 1, counts),
+    leaf("__seg_store_watch", 3, watch),
+    leaf("__seg_store_watch_next", 2, next),
+    leaf("__seg_store_unwatch", 1, unwatch),
+];
+
+/// The payload of an open store.
+struct StoreData(Arc<Store>);
+impl Payload for StoreData {
+    fn shares(&self) -> bool {
+        true
+    }
+    fn constant(&self) -> bool {
+        true
+    }
+}
+
+/// The payload of a watch.
+struct WatchData {
+    watch: Watch,
+    bell: Arc<Bell>,
+}
+impl Payload for WatchData {
+    fn shares(&self) -> bool {
+        true
+    }
+}
+
+/// `__seg_store_open(path)`: reads the file aside.
+fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    struct Opened(Result<Store, StoreError>);
+    match cx.detached::<Opened>() {
+        Some(Opened(Ok(s))) => Ok(cx.data(cx.k.object, StoreData(Arc::new(s)))),
+        Some(Opened(Err(e))) => Err(fail(cx, "Kumihimo::Segments::StoreError", &e.to_string())),
+        None => {
+            let path = std::ffi::OsStr::from_bytes(cx.arg_str(a, 0)?.bytes()).to_owned();
+            Err(cx.detach(VERY_LONG, a[0], move |_| Opened(Store::open(path.as_ref()))))
+        }
+    }
+}
+/// `__seg_store_proxy(store)`: what calls go by.
+fn proxy_of(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    match a[0].as_data::<StoreData>() {
+        Some(StoreData(s)) => Ok(proxy(cx, Owner::Engine(s.clone()))),
+        None => Err(cx.type_error("no store")),
+    }
+}
+/// `__seg_store_counts(store)`: [groups, calls, syncs, bytes]
+fn counts(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(StoreData(s)) = a[0].as_data::<StoreData>() else { return Err(cx.type_error("no store")) };
+    let c = s.stats();
+    let parts = [cx.uint(c.groups), cx.uint(c.calls), cx.uint(c.syncs), cx.uint(c.bytes)];
+    Ok(cx.array(&parts))
+}
+/// `__seg_store_watch(store, key, most)`: keeps so many events at most.
+fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(StoreData(s)) = a[0].as_data::<StoreData>() else { return Err(cx.type_error("no store")) };
+    let key = cx.arg_str(a, 1)?.bytes().to_vec();
+    let most = usize::try_from(cx.arg_i64(a, 2)?).unwrap_or(1);
+    let bell: Arc<Bell> = Arc::default();
+    let rung = bell.clone();
+    let watch = s.watch(key, most, move || {
+        if let Some(w) = rung.take() {
+            w.wake();
+        }
+    });
+    Ok(cx.data(cx.k.object, WatchData { watch, bell }))
+}
+/// `__seg_store_watch_next(watch, deadline)`: as `__seg_watch_next`.
+fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let none = made(cx)?.none;
+    let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    cx.from_outside();
+    let waker = cx.waker();
+    w.bell.set(waker);
+    let Some(e) = w.watch.next() else {
+        if w.watch.is_over() {
+            cx.no_wait();
+            return Ok(Value::NIL);
+        }
+        if until != u64::MAX && now_ns() >= until {
+            cx.no_wait();
+            return Ok(none);
+        }
+        return Err(cx.park(until));
+    };
+    cx.no_wait();
+    let what = cx.sym(match e.what {
+        What::Put => "put",
+        What::Update => "update",
+        What::Taken => "take",
+        What::Back => "back",
+        What::Ended => "end",
+    });
+    let value = match e.value {
+        Some(b) => Cell::encoded(b).hand_over(cx, false)?,
+        None => Value::NIL,
+    };
+    let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
+    Ok(cx.array(&parts))
+}
+/// `__seg_store_unwatch(watch)`
+fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(w) = a[0].as_data::<WatchData>() {
+        w.watch.close();
+    }
+    Ok(Value::NIL)
+}
