@@ -85,6 +85,8 @@ pub enum What {
     Lost,
     /// A node stood still or was cut off: by its end all was well again.
     Fault,
+    /// The members held a node for gone, rightly or not: what it had not confirmed came back.
+    Gone,
     /// From its start on nothing of before is on its way or leased under the keys of this scope.
     Settled,
     /// From its start to its end the keys of this scope were found empty, with nothing leased.

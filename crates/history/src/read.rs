@@ -48,7 +48,7 @@ struct Said {
 /// are nanoseconds. Several lines may tell of one operation, as it goes on; what a later one says counts. One without an outcome is unknown,
 /// and has no end where none is given.
 ///
-/// A mark has `mark`: `killed`, `lost`, `fault`, `settled` or `drained`; `scope`, `start`, `end`, `text`, as [`What`] says.
+/// A mark has `mark`: `killed`, `lost`, `fault`, `gone`, `settled` or `drained`; `scope`, `start`, `end`, `text`, as [`What`] says.
 #[derive(Default)]
 pub struct Reader {
     history: History,
@@ -104,6 +104,9 @@ impl Reader {
     pub fn finish(mut self) -> Result<History, BadLine> {
         for ((process, number), line, s) in self.said {
             let missing = |what: &str| BadLine { line, why: format!("operation {number} has no {what}") };
+            if s.held.or(s.end).is_some_and(|t| Some(t) < s.start) || s.end.is_some_and(|t| t < s.held.unwrap_or(0)) {
+                return Err(BadLine { line, why: format!("operation {number} ends before it begins") });
+            }
             self.history.ops.push(Op {
                 process,
                 number,
@@ -188,6 +191,7 @@ impl History {
                         "killed" => What::Killed,
                         "lost" => What::Lost,
                         "fault" => What::Fault,
+                        "gone" => What::Gone,
                         "settled" => What::Settled,
                         "drained" => What::Drained,
                         other => return Err(format!("no mark is {other:?}")),
@@ -201,6 +205,9 @@ impl History {
             }
         }
         let start = start.ok_or("a mark has a start")?;
+        if end.is_some_and(|t| t < start) {
+            return Err("a mark ends before it begins".into());
+        }
         Ok(Mark { what: what.ok_or("a mark has \"mark\"")?, scope, start, end: end.unwrap_or(start), text: words })
     }
 

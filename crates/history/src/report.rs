@@ -183,6 +183,7 @@ impl History {
             What::Killed => "killed",
             What::Lost => "engine lost",
             What::Fault => "fault",
+            What::Gone => "held for gone",
             What::Settled => "settled",
             What::Drained => "drained",
         };

@@ -28,6 +28,8 @@ fn what_is_no_history_is_refused_with_its_line() {
         ("{\"process\":\"a\",\"op\":1,\"call\":\"steal\"}\n", 1),
         ("{\"process\":\"a\",\"op\":99999999999999999999999}\n", 1),
         ("{\"mark\":\"lost\"}\n", 1),
+        ("{\"mark\":\"lost\",\"start\":2,\"end\":1}\n", 1),
+        ("\n{\"process\":\"a\",\"op\":1,\"call\":\"put\",\"key\":\"k\",\"start\":2,\"end\":1}\n", 2),
         ("{\"a\":\"\\q\"}\n", 1),
     ] {
         let e = History::read(text.as_bytes()).unwrap_err();
@@ -40,7 +42,7 @@ fn what_is_no_history_is_refused_with_its_line() {
 #[test]
 fn no_bytes_make_it_panic() {
     let text = "{\"process\":\"a/1\",\"op\":1,\"call\":\"take\",\"key\":\"b/q\",\"value\":3,\"start\":5,\"held\":6,\"end\":7,\"outcome\":\"ok\",\"index\":2}\n\
-        {\"mark\":\"fault\",\"scope\":\"a\",\"start\":12,\"end\":3}\n";
+        {\"mark\":\"fault\",\"scope\":\"a\",\"start\":1,\"end\":3}\n";
     let mut seed = 7u64;
     for _ in 0..20_000 {
         let mut bytes = text.repeat(2).into_bytes();

@@ -20,7 +20,7 @@ const FLOORS: &[&[&str]] = &[
     &["core/system", "core/library"],
     &["core/net", "core/stream", "core/segments"],
     &["kumi"],
-    &["spec"],
+    &["spec", "faults"],
 ];
 
 /// What all rooms of a crate extend (`Cx`; `Heap` and what the heaps share): its fields are of all rooms' types, and each room adds methods to it. Arrows from and to

@@ -83,14 +83,21 @@ impl<'a> Book<'a> {
         let (from, to) = (o.start.saturating_sub(self.options.lease), o.done_by().saturating_add(self.options.lease));
         self.troubles().any(|m| m.start <= to && m.end >= from && self.concerns(m, taker, owner))
     }
-    /// Marks of faults and kills.
+    /// Marks of faults and kills, and of what the members took for such.
     pub fn troubles(&self) -> impl Iterator<Item = &Mark> {
-        self.history.marks.iter().filter(|m| matches!(m.what, What::Fault | What::Killed))
+        self.history.marks.iter().filter(|m| matches!(m.what, What::Fault | What::Killed | What::Gone))
     }
     /// Is the mark about either node?
     pub fn concerns(&self, m: &Mark, one: &str, other: &str) -> bool {
         let node = self.history.node(m.scope);
         node.is_empty() || node == one || node == other
+    }
+    /// Until when a fault of either node lasted that an operation met which ended then.
+    pub fn trouble_until(&self, o: &Op, end: Time) -> Option<Time> {
+        let (taker, owner) = (self.history.node(o.process), self.history.node(o.key));
+        let lease = self.options.lease;
+        let met = |m: &&Mark| m.start <= end.saturating_add(lease) && m.end.saturating_add(lease) >= o.start;
+        self.troubles().filter(met).filter(|m| self.concerns(m, taker, owner)).map(|m| m.end).max()
     }
     /// A take that was done for good, and whose segment did not come back.
     pub fn is_committed(&self, i: usize) -> bool {
@@ -103,9 +110,14 @@ impl<'a> Book<'a> {
     /// From when on the segment of a take that was not committed certainly stands in its queue again.
     pub fn released(&self, i: usize) -> Time {
         let o = self.op(i);
+        let lease = self.options.lease;
         match (self.outcomes[i], o.end) {
-            (Outcome::Back | Outcome::Empty, Some(end)) => end,
-            (Outcome::Refused, Some(end)) => end.saturating_add(self.options.lease),
+            (Outcome::Back | Outcome::Empty | Outcome::Refused, Some(end)) => match self.trouble_until(o, end) {
+                // The owner may not have heard, and may have given it something then.
+                Some(until) => until.max(end).saturating_add(2 * lease),
+                None if self.outcomes[i] == Outcome::Refused => end.saturating_add(lease),
+                None => end,
+            },
             (Outcome::Ok, _) => Time::MAX,
             _ => self.mark_after(What::Settled, o.key, o.start).map_or(Time::MAX, |m| m.start),
         }

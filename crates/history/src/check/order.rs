@@ -38,10 +38,19 @@ impl Unseen {
         let mut u = Unseen { starts: Vec::new(), ends: Vec::new() };
         for i in &key.unnamed {
             let o = book.op(*i);
-            // One whose time was over could have had something on its way only at its end: what was long on its way is not used.
-            let late = o.end.filter(|_| o.outcome == Outcome::Refused).map(|end| end.saturating_sub(lease));
+            // One whose time was over could have had something on its way only at its end, if nothing kept that from arriving.
+            let quiet = |end: &Time| o.outcome == Outcome::Refused && book.trouble_until(o, *end).is_none();
+            let late = o.end.filter(quiet).map(|end| end.saturating_sub(lease));
             u.starts.push(o.start.max(late.unwrap_or(0)));
             u.ends.push(book.released(*i));
+        }
+        // A call that met a fault may have been given something else before, which came back when it was asked anew.
+        for i in key.values.iter().flat_map(|v| &v.takes) {
+            let o = book.op(*i);
+            if book.trouble_until(o, o.done_by()).is_some() {
+                u.starts.push(o.start);
+                u.ends.push(o.done_by());
+            }
         }
         u.starts.sort_unstable();
         u.ends.sort_unstable();
@@ -49,7 +58,7 @@ impl Unseen {
     }
     /// How many segments may have been held unseen at some time within these.
     fn within(&self, from: Time, to: Time) -> usize {
-        self.starts.partition_point(|t| *t <= to) - self.ends.partition_point(|t| *t < from)
+        self.starts.partition_point(|t| *t <= to).saturating_sub(self.ends.partition_point(|t| *t < from))
     }
 }
 

@@ -27,13 +27,24 @@ pub fn waited(book: &Book, key: &Key, report: &mut Report) {
     let gives_up = |o: &Op| book.killed(o).or(o.end).map_or(Time::MAX, |t| t.saturating_add(lease));
     // Times in which nothing is to be expected, for takers of any node.
     let mut dark: Vec<(Time, Time)> = Vec::new();
-    for i in key.unnamed.iter().filter(|i| book.outcome(**i) == Outcome::Unknown) {
+    for i in &key.unnamed {
         let o = book.op(*i);
-        dark.push((o.start, gives_up(o)));
+        if book.outcome(*i) == Outcome::Unknown {
+            dark.push((o.start, gives_up(o)));
+        } else if o.end.is_some_and(|end| book.trouble_until(o, end).is_some()) {
+            dark.push((o.start, book.released(*i)));
+        }
+    }
+    for i in key.values.iter().flat_map(|v| &v.takes) {
+        let o = book.op(*i);
+        if book.trouble_until(o, o.done_by()).is_some() {
+            dark.push((o.start, o.done_by()));
+        }
     }
     let last = book.history.last();
     // What is not seen again may have been taken unseen.
-    let until = if dark.is_empty() { Time::MAX } else { Time::MAX - 1 };
+    let unseen = key.unnamed.iter().any(|i| book.outcome(*i) == Outcome::Unknown);
+    let until = if unseen { Time::MAX - 1 } else { Time::MAX };
     for v in &key.values {
         let seen = v.takes.iter().chain(&v.peeks).map(|i| book.op(*i).start).max().unwrap_or(0);
         let back = |i: usize| {
@@ -134,8 +145,8 @@ pub fn recoveries(book: &Book, report: &mut Report) {
             let next = ops[ops.partition_point(|i| book.op(*i).start < m.end)..].iter();
             match next.filter_map(|i| book.op(*i).end).min() {
                 Some(end) => {
-                    longest = longest.max(Some(end - m.end));
-                    if end - m.end > book.options.recovery {
+                    longest = longest.max(Some(end.saturating_sub(m.end)));
+                    if end.saturating_sub(m.end) > book.options.recovery {
                         late.insert(*pair);
                     }
                 }
