@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["budget", "sched", "prelude", "xml", "wire", "membership", "history"],
     &["num", "text", "source", "segments"],
-    &["heap", "regexp", "flow", "link", "store"],
+    &["heap", "regexp", "flow", "link", "store", "redis"],
     &["bytecode"],
     &["compiler"],
     &["vm"],

@@ -1,0 +1,195 @@
+//! Calls as commands.
+
+use super::line::Tag;
+use super::{How, KEEP, MS, Machine, Pending, Step};
+use crate::resp::Command;
+use crate::script::Script;
+use bytes::Bytes;
+use kumi_segments::{Call, Kind, Store, Time};
+
+/// Names that one command looks at.
+pub(super) const PAGE: u32 = 500;
+/// Keys that a sweep looks at.
+pub(super) const SWEEP: u32 = 100;
+
+fn ms(ns: Option<Time>) -> u64 {
+    ns.map_or(0, |ns| ns.div_ceil(MS))
+}
+
+/// How long it lasts, in milliseconds; 0: for ever.
+fn ttl(s: &Store<Bytes>) -> u64 {
+    s.ttl.map_or(0, |t| t.div_ceil(MS).max(1))
+}
+
+fn bits(s: &Store<Bytes>) -> u64 {
+    u64::from(s.owned) | if s.update { 2 } else { 0 }
+}
+
+/// The name of a get's lease in the store, without its input's number.
+pub(super) fn lease_name(client: &str, number: u64) -> String {
+    format!("{client}.{number}")
+}
+
+impl<T> Machine<T> {
+    /// Sends a call, or its next step; without a connection it is sent when there is one.
+    pub(super) fn send(&mut self, now: Time, name: u64) {
+        if !self.line.is_ready() {
+            return;
+        }
+        let Some(mut p) = self.calls.remove(&name) else { return };
+        self.line.wrote();
+        p.first_sent.get_or_insert(now);
+        p.sent_at = self.line.written();
+        self.write(now, &mut p);
+        match &mut p.step {
+            Step::Confirms(_, _, sent) => *sent = true,
+            step => *step = Step::Sent,
+        }
+        self.calls.insert(name, p);
+        self.line.expect(now, Tag::Call(name));
+    }
+    fn take_row(&mut self, p: &mut Pending<T>) -> u32 {
+        let row = p.row.or_else(|| self.rows.pop_first()).unwrap_or_else(|| {
+            self.row_count += 1;
+            self.row_count - 1
+        });
+        p.row = Some(row);
+        row
+    }
+    /// How long the client's table is kept from now on, said now and then; 0: as it is.
+    fn keep(&mut self, now: Time) -> u64 {
+        let often = KEEP * MS / 6;
+        if self.table_kept.is_some_and(|at| now < at.saturating_add(often)) {
+            return 0;
+        }
+        self.table_kept = Some(now);
+        KEEP
+    }
+    fn write(&mut self, now: Time, p: &mut Pending<T>) {
+        let ns = self.options.namespace.clone();
+        let table = ns.table(&self.options.client);
+        let registry = ns.registry();
+        let main = |key: &[u8]| ns.main(key);
+        if p.number == 0 {
+            p.number = self.next_number();
+        }
+        let number = p.number;
+        if let Step::Confirms(_, number, _) = p.step {
+            let Call::Get(ask) = &p.call else { return };
+            let id = lease_name(&self.options.client, p.number);
+            let takes = ask.inputs.iter().enumerate().filter(|(_, i)| i.1 == Kind::Take);
+            let held: Vec<(Vec<u8>, String)> = takes.map(|(n, i)| (i.0.clone(), format!("{id}.{}", n + 1))).collect();
+            let row = self.take_row(p);
+            let keep = self.keep(now);
+            return self.commit(row, number, keep, &held, &[]);
+        }
+        match &p.call {
+            Call::Put(put) => {
+                let (key, b, delay, ttl) = (main(&put.store.key), bits(&put.store), ms(put.store.delay), ttl(&put.store));
+                let row = self.take_row(p);
+                let keep = self.keep(now);
+                let Call::Put(put) = &p.call else { return };
+                let mut c = self.line.eval(&mut self.out, Script::Put, 3, 8);
+                c.part(&key).part(table.as_bytes()).part(registry.as_bytes());
+                c.number(row.into()).number(number).number(keep).number(b).number(delay).number(ttl);
+                c.part(&put.store.key).part(&put.store.value);
+            }
+            Call::Get(ask) => {
+                let id = lease_name(&self.options.client, number);
+                let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
+                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len(), 3 + 2 * ask.inputs.len());
+                ask.inputs.iter().for_each(|i| {
+                    c.part(&main(&i.0));
+                });
+                c.number(long).part(id.as_bytes()).number(p.again.into());
+                for (_, kind, after) in &ask.inputs {
+                    c.part(if *kind == Kind::Take { b"t" } else { b"p" });
+                    match after {
+                        Some(i) => c.number(*i),
+                        None => c.part(b""),
+                    };
+                }
+            }
+            Call::Commit { outputs, .. } => {
+                let held: Vec<(Vec<u8>, String)> = p.held.iter().map(|(k, n)| (k.to_vec(), n.clone())).collect();
+                let outputs = outputs.clone();
+                let row = self.take_row(p);
+                let keep = self.keep(now);
+                self.commit(row, number, keep, &held, &outputs);
+            }
+            Call::GiveBack { left, .. } => {
+                let left = left.clone();
+                let row = self.take_row(p);
+                let keep = self.keep(now);
+                let none = (Bytes::new(), String::new());
+                let (key, lease) = p.held.first().unwrap_or(&none);
+                let how: &[u8] = match (p.how, &left) {
+                    (How::Unseen, _) => b"unseen",
+                    (How::Entry, _) => b"entry",
+                    (_, Some(_)) => b"left",
+                    (_, None) => b"as",
+                };
+                let mut c = self.line.eval(&mut self.out, Script::GiveBack, 2, 6);
+                c.part(table.as_bytes()).part(&main(key));
+                c.number(row.into()).number(number).number(keep).part(lease.as_bytes()).part(how).part(left.as_deref().unwrap_or(b""));
+            }
+            Call::Extend { long, .. } => {
+                let mut c = self.line.eval(&mut self.out, Script::Extend, p.held.len(), 1 + p.held.len());
+                p.held.iter().for_each(|(key, _)| {
+                    c.part(&main(key));
+                });
+                c.number(long.div_ceil(MS));
+                p.held.iter().for_each(|(_, lease)| {
+                    c.part(lease.as_bytes());
+                });
+            }
+            Call::Limit(key, most) => {
+                self.line.eval(&mut self.out, Script::Limit, 1, 1).part(&main(key)).number(*most);
+            }
+            Call::Stats(key) if p.how == How::Watch => {
+                self.line.eval(&mut self.out, Script::Watch, 1, 1).part(&main(key)).number(super::watch::LONG);
+            }
+            Call::Stats(key) => {
+                self.line.eval(&mut self.out, Script::Stats, 1, 0).part(&main(key));
+            }
+            Call::Names { prefix, after, most } => {
+                let from = match after {
+                    Some(a) if a >= prefix => [b"(", &a[..]].concat(),
+                    _ => [b"[", &prefix[..]].concat(),
+                };
+                let page = u64::from((*most).min(if p.how == How::Sweep { SWEEP } else { PAGE }));
+                let mut c = self.line.eval(&mut self.out, Script::Names, 1, 4);
+                c.part(registry.as_bytes()).part(ns.prefix().as_bytes()).part(prefix).part(&from).number(page);
+            }
+            Call::Leave(_) => {}
+        }
+    }
+    fn commit(&mut self, row: u32, number: u64, keep: u64, held: &[(Vec<u8>, String)], outputs: &[Store<Bytes>]) {
+        let ns = &self.options.namespace;
+        let mut keys: Vec<&[u8]> = Vec::new();
+        let all = held.iter().map(|h| &h.0[..]).chain(outputs.iter().map(|o| &o.key[..]));
+        let mut at = Vec::with_capacity(held.len() + outputs.len());
+        for key in all {
+            let n = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            });
+            at.push(n as u64 + 1);
+        }
+        let args = 5 + 2 * held.len() + 6 * outputs.len();
+        let mut c: Command<'_> = self.line.eval(&mut self.out, Script::Commit, keys.len() + 2, args);
+        c.part(ns.table(&self.options.client).as_bytes());
+        keys.iter().for_each(|k| {
+            c.part(&ns.main(k));
+        });
+        c.part(ns.registry().as_bytes());
+        c.number(row.into()).number(number).number(keep).number(keys.len() as u64).number(held.len() as u64);
+        let (of_leases, of_outputs) = at.split_at(held.len());
+        for ((_, lease), n) in held.iter().zip(of_leases) {
+            c.number(*n).part(lease.as_bytes());
+        }
+        for (o, n) in outputs.iter().zip(of_outputs) {
+            c.number(*n).number(bits(o)).number(ms(o.delay)).number(ttl(o)).part(&o.key).part(&o.value);
+        }
+    }
+}

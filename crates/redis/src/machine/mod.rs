@@ -1,0 +1,499 @@
+//! A node's side of the store: calls in, commands out; replies in, ends of calls out. Time is an argument.
+//!
+//! **Invariant.** Every call ends once. What changes the store is named by (client, row, number) in the client's table there, so
+//! that a call whose reply was lost is asked for again and done once. A row belongs to one call at a time, and its numbers rise: what an
+//! old connection still brings is late, and is refused. A take is asked for under a lease whose name is the client's, and its value is
+//! handed out when the store has confirmed the end of that lease. So what never arrives comes back, and what was handed out
+//! does not.
+//!
+//! Who waits costs no connection and no thread. It has looked since the store said that this connection hears what comes under its key; and whatever
+//! comes makes it look again (`wait`).
+
+mod answer;
+mod ask;
+mod lease;
+mod line;
+mod wait;
+mod watch;
+
+pub use line::{Broken, News};
+
+use crate::names::Namespace;
+use bytes::Bytes;
+use kumi_segments::{Call, Done, Event, Failure, Outcome, Refusal, RemoteSegment, Time, Trouble};
+use lease::Held;
+use line::Line;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use wait::Key;
+
+/// Nanoseconds of a millisecond.
+pub(crate) const MS: Time = 1_000_000;
+
+/// The longest name of a key, in bytes.
+pub const KEY_BYTES: usize = 1024;
+/// The most inputs, leases or outputs of a call.
+pub const PARTS: usize = 256;
+
+/// How a client behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What its keys begin with.
+    pub namespace: Namespace,
+    /// Who it is: no other client ever is called so.
+    pub client: String,
+    /// Its name in the server's list of clients.
+    pub name: String,
+    /// User and password.
+    pub login: Option<(String, String)>,
+    /// The number of the database.
+    pub database: u32,
+    /// How long what a plain take is given stands under a lease until it is confirmed.
+    pub lease: Time,
+    /// A store that was away for so long is given up: calls end.
+    pub patience: Time,
+    /// So many calls may be open at a time.
+    pub calls: usize,
+}
+
+impl Options {
+    /// The defaults, for a client that is called so.
+    pub fn new(namespace: Namespace, client: String) -> Options {
+        Options {
+            namespace,
+            name: format!("kumi-{client}"),
+            client,
+            login: None,
+            database: 0,
+            lease: 10_000 * MS,
+            patience: 30_000 * MS,
+            calls: 1 << 16,
+        }
+    }
+}
+
+/// What a call has come to.
+pub type Ended = Outcome<Bytes>;
+
+/// Since this long nobody knows whether a call without a reply was done: the client's table may have forgotten it.
+const FORGOTTEN: Time = 20 * 60_000 * MS;
+/// The client's table is kept so long after its last use, in milliseconds.
+const KEEP: u64 = 3_600_000;
+
+struct Pending<T> {
+    call: Call<Bytes>,
+    /// `None`: nobody wants the answer.
+    token: Option<T>,
+    began: Time,
+    deadline: Option<Time>,
+    step: Step,
+    /// Its row in the client's table, from when it first needs one.
+    row: Option<u32>,
+    /// What is being done has this number.
+    number: u64,
+    /// It was sent before, on a connection that was lost.
+    again: bool,
+    first_sent: Option<Time>,
+    /// How many commands its line had written when it was sent.
+    sent_at: u64,
+    /// It tries because of something that came under this key, in that round.
+    poked: Option<Bytes>,
+    round: u64,
+    /// Its time is over, and it is found out whether it was done.
+    grace: bool,
+    /// The leases that it is about: keys, and their names there.
+    held: Vec<(Bytes, String)>,
+    /// Names that were found so far.
+    names: Vec<Vec<u8>>,
+    how: How,
+}
+
+/// What the library itself does with a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// As it says.
+    Asked,
+    /// A segment comes back that nobody has seen.
+    Unseen,
+    /// The same, after its lease was ended.
+    Entry,
+    /// Keys are brought up to date.
+    Sweep,
+    /// The same for one that is watched.
+    Watch,
+}
+
+enum Step {
+    /// To be sent.
+    Queued,
+    /// Its reply is awaited.
+    Sent,
+    /// Something is missing under this key.
+    Waits(Bytes),
+    /// What it has taken; the end of the leases is to be confirmed under this number. Was that sent?
+    Confirms(Vec<Entry>, u64, bool),
+}
+
+/// What a get has brought, as it stood in the store.
+#[derive(Clone)]
+struct Entry {
+    whole: Bytes,
+    index: u64,
+    deliveries: u32,
+    flags: u8,
+}
+
+/// Before the value: place, index, end, deliveries, flags.
+const HEAD: usize = 29;
+
+impl Entry {
+    fn read(whole: &Bytes) -> Option<Entry> {
+        let word = |at: usize| whole.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
+        let deliveries = whole.get(24..28)?.try_into().ok().map(u32::from_be_bytes)?;
+        Some(Entry { index: word(8)?, deliveries, flags: *whole.get(28)?, whole: whole.clone() })
+    }
+    fn segment(&self, lease: Option<u64>) -> RemoteSegment<Bytes> {
+        RemoteSegment {
+            index: self.index,
+            value: self.whole.slice(HEAD..),
+            owned: self.flags & 1 != 0,
+            changed: self.flags & 2 != 0,
+            deliveries: self.deliveries,
+            lease,
+        }
+    }
+}
+
+/// See the module. `T`: what names a call to whoever made it.
+pub struct Machine<T> {
+    options: Options,
+    line: Line,
+    calls: BTreeMap<u64, Pending<T>>,
+    last_call: u64,
+    last_number: u64,
+    deadlines: BTreeSet<(Time, u64)>,
+    /// What plain takes were given that was not used yet.
+    given: HashMap<u64, Vec<(Bytes, Bytes)>>,
+    /// Rows that are free, and how many there are.
+    rows: BTreeSet<u32>,
+    row_count: u32,
+    keys: HashMap<Bytes, Key>,
+    /// Keys by their channels.
+    channels: HashMap<Bytes, Bytes>,
+    /// Keys under which something is due.
+    dues: BTreeSet<(Time, Bytes)>,
+    /// Since when keys' lines are idle.
+    idle: BTreeSet<(Time, Bytes)>,
+    watched: HashMap<Bytes, watch::Watched>,
+    watch_channels: HashMap<Bytes, Bytes>,
+    happened: Vec<(Bytes, Option<Event<Bytes>>)>,
+    /// Rounds of looking again.
+    rounds: u64,
+    leases: HashMap<u64, Held>,
+    last_lease: u64,
+    renewals: BTreeSet<(Time, u64)>,
+    /// Since when there is no connection.
+    down: Option<Time>,
+    /// What was wrong last.
+    trouble: Option<Box<str>>,
+    table_kept: Option<Time>,
+    sweep_at: Time,
+    sweep_from: Vec<u8>,
+    ended: Vec<(T, Ended)>,
+    out: Vec<u8>,
+}
+
+impl<T> Machine<T> {
+    /// One without a connection.
+    pub fn new(now: Time, options: Options) -> Machine<T> {
+        Machine {
+            options,
+            line: Line::default(),
+            calls: BTreeMap::new(),
+            last_call: 0,
+            last_number: 0,
+            deadlines: BTreeSet::new(),
+            given: HashMap::new(),
+            rows: BTreeSet::new(),
+            row_count: 0,
+            keys: HashMap::new(),
+            channels: HashMap::new(),
+            dues: BTreeSet::new(),
+            idle: BTreeSet::new(),
+            watched: HashMap::new(),
+            watch_channels: HashMap::new(),
+            happened: Vec::new(),
+            rounds: 0,
+            leases: HashMap::new(),
+            last_lease: 0,
+            renewals: BTreeSet::new(),
+            down: Some(now),
+            trouble: None,
+            table_kept: None,
+            sweep_at: 0,
+            sweep_from: Vec::new(),
+            ended: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+    /// Bytes for the server.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+    /// Calls that have ended since this was asked last.
+    pub fn take_ended(&mut self) -> Vec<(T, Ended)> {
+        std::mem::take(&mut self.ended)
+    }
+    /// Calls that have no answer yet.
+    pub fn open_calls(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Makes a call. `deadline`: when it ends without an answer. The result names it for [`leave`](Self::leave).
+    pub fn call(&mut self, now: Time, call: Call<Bytes>, token: T, deadline: Option<Time>) -> u64 {
+        let refused = if self.calls.len() >= self.options.calls { Some(Refusal::Quota) } else { self.check(&call) };
+        if let Some(r) = refused {
+            self.ended.push((token, Err(Failure::Refused(r).into())));
+            return 0;
+        }
+        match &call {
+            Call::Commit { leases, outputs } if leases.is_empty() && outputs.is_empty() => {
+                self.ended.push((token, Ok(Done::Ok)));
+                return 0;
+            }
+            // Who ends a lease renews it no more.
+            Call::Commit { leases, .. } => leases.iter().for_each(|l| self.stop_renewing(*l)),
+            Call::GiveBack { lease, .. } => self.stop_renewing(*lease),
+            _ => {}
+        }
+        let held = self.names_of_leases(&call);
+        self.make(now, call, Some(token), deadline, held, How::Asked)
+    }
+    fn check(&self, call: &Call<Bytes>) -> Option<Refusal> {
+        let key = |k: &[u8]| k.len() <= KEY_BYTES;
+        let parts = |n: usize| (1..=PARTS).contains(&n);
+        let good = match call {
+            Call::Put(p) => key(&p.store.key),
+            Call::Get(ask) => parts(ask.inputs.len()) && ask.inputs.iter().all(|i| key(&i.0)),
+            Call::Commit { leases, outputs } => leases.len() <= PARTS && outputs.len() <= PARTS && outputs.iter().all(|o| key(&o.key)),
+            Call::GiveBack { .. } => true,
+            Call::Extend { leases, .. } => leases.len() <= PARTS,
+            Call::Names { prefix, .. } => key(prefix),
+            Call::Stats(k) | Call::Limit(k, _) => key(k),
+            Call::Leave(_) => false,
+        };
+        if !good {
+            return Some(Refusal::Bad);
+        }
+        let known = |leases: &[u64]| leases.iter().all(|l| self.leases.contains_key(l));
+        let known = match call {
+            Call::Commit { leases, .. } | Call::Extend { leases, .. } => known(leases),
+            Call::GiveBack { lease, .. } => known(&[*lease]),
+            _ => true,
+        };
+        (!known).then_some(Refusal::LeaseOver)
+    }
+    fn make(
+        &mut self,
+        now: Time,
+        call: Call<Bytes>,
+        token: Option<T>,
+        deadline: Option<Time>,
+        held: Vec<(Bytes, String)>,
+        how: How,
+    ) -> u64 {
+        self.last_call += 1;
+        let name = self.last_call;
+        self.deadlines.extend(deadline.map(|d| (d, name)));
+        let step = Step::Queued;
+        let p = Pending {
+            call,
+            token,
+            began: now,
+            deadline,
+            step,
+            row: None,
+            number: 0,
+            again: false,
+            first_sent: None,
+            sent_at: 0,
+            poked: None,
+            round: 0,
+            grace: false,
+            held,
+            names: Vec::new(),
+            how,
+        };
+        self.calls.insert(name, p);
+        if !self.joins_line(now, name) {
+            self.send(now, name);
+        }
+        name
+    }
+    fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// The call ends; what it holds is free.
+    fn end(&mut self, name: u64, result: Ended) {
+        if let Some(Pending { token: Some(t), .. }) = self.remove(name) {
+            self.ended.push((t, result));
+        }
+    }
+    fn remove(&mut self, name: u64) -> Option<Pending<T>> {
+        let p = self.calls.remove(&name)?;
+        if let Some(d) = p.deadline {
+            self.deadlines.remove(&(d, name));
+        }
+        self.rows.extend(p.row);
+        match &p.call {
+            Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),
+            Call::GiveBack { lease, .. } => self.forget_lease(*lease),
+            _ => {}
+        }
+        Some(p)
+    }
+    /// What a plain take was given is used.
+    pub fn used(&mut self, name: u64) {
+        self.given.remove(&name);
+    }
+    /// The asker does not want the answer any more; its token is not heard of again. What was taken for it comes back, also after it
+    /// was given.
+    pub fn leave(&mut self, now: Time, name: u64) {
+        for (key, whole) in self.given.remove(&name).unwrap_or_default() {
+            self.stand_again(now, key, whole);
+        }
+        let Some(p) = self.calls.get_mut(&name) else { return };
+        p.token = None;
+        if let Some(d) = p.deadline.take() {
+            self.deadlines.remove(&(d, name));
+        }
+        self.unwanted(now, name);
+    }
+    /// Gives back what is held, and tells calls that they will have no answer. Those that give something back go on.
+    pub fn close(&mut self, now: Time) {
+        let all: Vec<u64> = self.calls.keys().copied().collect();
+        for name in all {
+            if let Some(t) = self.calls.get_mut(&name).and_then(|p| p.token.take()) {
+                self.ended.push((t, Err(Trouble::NotConnected("it was closed".into()))));
+                self.unwanted(now, name);
+            }
+        }
+        let given: Vec<u64> = self.given.keys().copied().collect();
+        given.into_iter().for_each(|name| self.leave(now, name));
+        let held: Vec<u64> = self.renewals.iter().map(|x| x.1).collect();
+        for lease in held {
+            let call = Call::GiveBack { lease, left: None };
+            let held = self.names_of_leases(&call);
+            self.stop_renewing(lease);
+            self.make(now, call, None, None, held, How::Asked);
+        }
+    }
+    /// Nobody wants its answer: it ends at once unless the store may have done it.
+    fn unwanted(&mut self, now: Time, name: u64) {
+        let Some(p) = self.calls.get(&name) else { return };
+        match &p.step {
+            Step::Waits(key) => {
+                let key = key.clone();
+                self.stops_waiting(now, &key, name);
+                self.remove(name);
+            }
+            Step::Queued if p.first_sent.is_none() => {
+                self.remove(name);
+            }
+            _ => {}
+        }
+    }
+
+    /// When [`tick`](Self::tick) has something to do next.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let sets = [&self.deadlines, &self.renewals].into_iter().filter_map(|s| s.first().map(|x| x.0));
+        let keys = [&self.dues, &self.idle].into_iter().filter_map(|s| s.first().map(|x| x.0));
+        let patience = self.down.filter(|_| !self.calls.is_empty()).map(|at| at.saturating_add(MS * 500).max(self.patience_over()));
+        let ready = self.line.is_ready();
+        let sweep = ready.then_some(self.sweep_at);
+        let look = self.next_look().filter(|_| ready);
+        sets.chain(keys).chain(look).chain(patience).chain(sweep).chain(self.line.next_deadline()).min()
+    }
+    /// When the oldest call has waited long enough for a connection.
+    fn patience_over(&self) -> Time {
+        let oldest = self.calls.values().next().map_or(0, |p| p.began);
+        self.down.unwrap_or(0).max(oldest).saturating_add(self.options.patience)
+    }
+    /// Does what is due: calls end whose time is over, leases are renewed, who waits looks again where something was due.
+    pub fn tick(&mut self, now: Time) {
+        while let Some((_, name)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.deadlines.pop_first();
+            self.time_over(now, name);
+        }
+        self.renew_due(now);
+        while let Some((_, key)) = self.dues.first().filter(|(at, _)| *at <= now).cloned() {
+            self.dues.pop_first();
+            if let Some(k) = self.keys.get_mut(&key) {
+                k.due = None;
+            }
+            self.something_due(now, &key);
+        }
+        self.close_idle(now);
+        self.look_at_watched(now);
+        if self.down.is_some() {
+            self.lose_patience(now);
+        } else if self.line.is_ready() && self.sweep_at <= now {
+            self.sweep(now);
+        }
+        self.line.tick(now, &mut self.out);
+    }
+    fn lose_patience(&mut self, now: Time) {
+        let down = self.down.unwrap_or(now);
+        let long = self.options.patience;
+        let over = |p: &Pending<T>| down.max(p.began).saturating_add(long) <= now;
+        let tired: Vec<u64> = self.calls.iter().filter(|(_, p)| over(p)).map(|x| *x.0).collect();
+        for name in tired {
+            self.give_up(now, name);
+        }
+    }
+    /// The store does not come back.
+    fn give_up(&mut self, now: Time, name: u64) {
+        let why: Box<str> = self.trouble.clone().unwrap_or_else(|| "there is no connection".into());
+        let Some(p) = self.calls.get(&name) else { return };
+        let unsure = match &p.step {
+            Step::Waits(key) => {
+                let key = key.clone();
+                self.stops_waiting(now, &key, name);
+                false
+            }
+            Step::Confirms(..) => true,
+            Step::Queued | Step::Sent => p.first_sent.is_some() && may_change(&p.call),
+        };
+        self.end(name, Err(if unsure { Trouble::Lost(why) } else { Trouble::NotConnected(why) }));
+    }
+    /// The store will not do what this client asks: it has no sense to go on.
+    fn give_up_all(&mut self, now: Time) {
+        let all: Vec<u64> = self.calls.keys().copied().collect();
+        all.into_iter().for_each(|name| self.give_up(now, name));
+    }
+    /// A call's deadline, which is no longer in the set, has come.
+    fn time_over(&mut self, now: Time, name: u64) {
+        let Some(p) = self.calls.get_mut(&name) else { return };
+        p.deadline = None;
+        let unsure = p.first_sent.is_some() && !matches!(p.step, Step::Waits(_)) && may_change(&p.call);
+        if unsure && !p.grace {
+            // Its reply will say soon whether it was done.
+            p.grace = true;
+            let at = now.saturating_add(1000 * MS);
+            p.deadline = Some(at);
+            self.deadlines.insert((at, name));
+            return;
+        }
+        let why = if unsure { Trouble::Lost("its answer did not come in time".into()) } else { Failure::TimedOut.into() };
+        if let Some(t) = p.token.take() {
+            self.ended.push((t, Err(why)));
+        }
+        self.unwanted(now, name);
+    }
+}
+
+/// Does it change anything in the store that is not undone by itself? What a get has taken is.
+fn may_change(call: &Call<Bytes>) -> bool {
+    matches!(call, Call::Put(_) | Call::Commit { .. } | Call::GiveBack { .. } | Call::Limit(..))
+}

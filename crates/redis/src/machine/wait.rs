@@ -1,0 +1,280 @@
+//! Who waits under which key.
+//!
+//! **Invariant.** A call waits under one key, of whose segments it lacks one, or room. It was answered so by the store after this
+//! connection had been told to hear the key's channel. When something comes under the key, what was due there is due, or there is a
+//! new connection, those who wait look again: all who only peek, and of the others, in the order of their age, as many at a time as
+//! segments stand there.
+
+use super::{How, MS, Machine, Step};
+use bytes::Bytes;
+use kumi_segments::{Call, KeyStats, Kind, Time};
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+pub(super) struct Key {
+    channel: Bytes,
+    /// How many commands the line had written when the channel was asked for; `None`: it was not, on this connection.
+    heard_from: Option<u64>,
+    takers: BTreeSet<u64>,
+    peekers: BTreeSet<u64>,
+    putters: BTreeSet<u64>,
+    /// Takers that look again now, and how many may.
+    trying: u64,
+    may: u64,
+    /// A putter looks again.
+    putting: bool,
+    round: u64,
+    pub due: Option<Time>,
+    idle: Option<Time>,
+}
+
+/// So long after nobody waits under it a key's channel is heard no more.
+const IDLE: Time = 10_000 * MS;
+
+/// Where a call waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum As {
+    Taker,
+    Peeker,
+    Putter,
+}
+
+fn kind_of(call: &Call<Bytes>) -> As {
+    match call {
+        Call::Put(_) => As::Putter,
+        Call::Get(ask) if ask.inputs.iter().any(|i| i.1 == Kind::Take) => As::Taker,
+        _ => As::Peeker,
+    }
+}
+
+/// A take of the head of one key: it can be served when any can.
+fn is_simple(call: &Call<Bytes>) -> bool {
+    matches!(call, Call::Get(ask) if matches!(ask.inputs[..], [(_, Kind::Take, None)]))
+}
+
+impl Key {
+    fn line(&mut self, of: As) -> &mut BTreeSet<u64> {
+        match of {
+            As::Taker => &mut self.takers,
+            As::Peeker => &mut self.peekers,
+            As::Putter => &mut self.putters,
+        }
+    }
+    fn is_idle(&self) -> bool {
+        self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying == 0 && !self.putting
+    }
+}
+
+impl<T> Machine<T> {
+    /// Where others wait before it, a new call does not try before them.
+    pub(super) fn joins_line(&mut self, now: Time, name: u64) -> bool {
+        let Some(p) = self.calls.get(&name) else { return false };
+        let (key, waits) = match &p.call {
+            Call::Get(ask) if is_simple(&p.call) => (Bytes::copy_from_slice(&ask.inputs[0].0), ask.wait),
+            Call::Put(put) if !put.store.update => (Bytes::copy_from_slice(&put.store.key), put.wait),
+            _ => return false,
+        };
+        let of = kind_of(&p.call);
+        let Some(k) = self.keys.get_mut(&key).filter(|k| waits && k.heard_from.is_some()) else { return false };
+        if k.line(of).is_empty() {
+            return false;
+        }
+        self.stands(now, &key, name, of);
+        true
+    }
+    fn stands(&mut self, _now: Time, key: &Bytes, name: u64, of: As) {
+        let (Some(p), Some(k)) = (self.calls.get_mut(&name), self.keys.get_mut(key)) else { return };
+        p.step = Step::Waits(key.clone());
+        k.line(of).insert(name);
+        if let Some(at) = k.idle.take() {
+            self.idle.remove(&(at, key.clone()));
+        }
+    }
+    /// A call waits under a key no more.
+    pub(super) fn stops_waiting(&mut self, now: Time, key: &Bytes, name: u64) {
+        let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
+        k.line(kind_of(&p.call)).remove(&name);
+        self.may_be_idle(now, key);
+    }
+    fn may_be_idle(&mut self, now: Time, key: &Bytes) {
+        let Some(k) = self.keys.get_mut(key) else { return };
+        if k.is_idle() && k.idle.is_none() {
+            let at = now.saturating_add(IDLE);
+            k.idle = Some(at);
+            self.idle.insert((at, key.clone()));
+        }
+    }
+    /// Channels are heard no more under whose keys nobody has waited for a while.
+    pub(super) fn close_idle(&mut self, now: Time) {
+        let mut closed = Vec::new();
+        while let Some((_, key)) = self.idle.first().filter(|(at, _)| *at <= now).cloned() {
+            self.idle.pop_first();
+            let Some(k) = self.keys.remove(&key) else { continue };
+            self.channels.remove(&k.channel);
+            if let Some(at) = k.due {
+                self.dues.remove(&(at, key));
+            }
+            if k.heard_from.is_some() {
+                closed.push(k.channel);
+            }
+        }
+        if self.line.is_ready() {
+            self.write_unsubscribe(now, &closed);
+        }
+    }
+
+    /// The store has not, under this key, what the call wants. In so many milliseconds something is due there.
+    pub(super) fn missing(&mut self, now: Time, key: &Bytes, name: u64, due: Option<u64>) {
+        if !self.keys.contains_key(key) {
+            let channel = self.options.namespace.channel(key);
+            self.channels.insert(channel.clone(), key.clone());
+            self.keys.insert(key.clone(), Key { channel, ..Key::default() });
+        }
+        let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
+        let of = kind_of(&p.call);
+        match k.heard_from {
+            None => {
+                let channel = k.channel.clone();
+                self.write_subscribe(now, &[channel]);
+                if let Some(k) = self.keys.get_mut(key) {
+                    k.heard_from = Some(self.line.written());
+                }
+                self.send(now, name);
+            }
+            // It was asked before the channel was heard.
+            Some(from) if p.sent_at < from => self.send(now, name),
+            Some(_) => {
+                self.stands(now, key, name, of);
+                self.set_due(now, key, due);
+            }
+        }
+        self.may_be_idle(now, key);
+    }
+    fn set_due(&mut self, now: Time, key: &Bytes, due: Option<u64>) {
+        let Some(k) = self.keys.get_mut(key) else { return };
+        let Some(at) = due.map(|ms| now.saturating_add(ms.saturating_add(1).saturating_mul(MS))) else { return };
+        if k.due.is_some_and(|d| d <= at && d > now) {
+            return;
+        }
+        if let Some(d) = k.due.replace(at) {
+            self.dues.remove(&(d, key.clone()));
+        }
+        self.dues.insert((at, key.clone()));
+    }
+    /// Under this key something was due.
+    pub(super) fn something_due(&mut self, now: Time, key: &Bytes) {
+        if self.line.is_ready() {
+            self.try_again(now, key, 1);
+            self.try_putters(now, key);
+        }
+    }
+    pub(super) fn heard_message(&mut self, now: Time, channel: &Bytes, payload: &[u8]) {
+        let Some(key) = self.channels.get(channel).cloned() else { return };
+        if payload == b"r" {
+            return self.try_putters(now, &key);
+        }
+        let standing = std::str::from_utf8(payload).ok().and_then(|t| t.parse().ok()).unwrap_or(1);
+        self.try_again(now, &key, std::cmp::max(standing, 1));
+    }
+    /// Those who wait for segments look again; so many of the takers at a time.
+    fn try_again(&mut self, now: Time, key: &Bytes, may: u64) {
+        self.rounds += 1;
+        let Some(k) = self.keys.get_mut(key) else { return };
+        k.round = self.rounds;
+        k.may = may;
+        for name in std::mem::take(&mut k.peekers) {
+            self.send(now, name);
+        }
+        self.try_takers(now, key);
+        self.may_be_idle(now, key);
+    }
+    fn try_takers(&mut self, now: Time, key: &Bytes) {
+        while let Some(k) = self.keys.get_mut(key).filter(|k| k.trying < k.may) {
+            let round = k.round;
+            let calls = &self.calls;
+            let untried = |n: &&u64| calls.get(n).is_some_and(|p| p.round != round);
+            let Some(name) = k.takers.iter().find(untried).copied() else { break };
+            k.takers.remove(&name);
+            k.trying += 1;
+            if let Some(p) = self.calls.get_mut(&name) {
+                p.round = round;
+                p.poked = Some(key.clone());
+            }
+            self.send(now, name);
+        }
+    }
+    /// The oldest put that waits for room tries again.
+    fn try_putters(&mut self, now: Time, key: &Bytes) {
+        let Some(k) = self.keys.get_mut(key).filter(|k| !k.putting) else { return };
+        let Some(name) = k.putters.pop_first() else { return };
+        k.putting = true;
+        if let Some(p) = self.calls.get_mut(&name) {
+            p.poked = Some(key.clone());
+        }
+        self.send(now, name);
+    }
+    /// What came of a call that looked again; it may have ended by it. `found`: what it looked for was there.
+    pub(super) fn tried(&mut self, now: Time, key: &Bytes, of_put: bool, simple: bool, found: bool) {
+        let Some(k) = self.keys.get_mut(key) else { return };
+        if of_put {
+            k.putting = false;
+            if found {
+                self.try_putters(now, key);
+            }
+        } else {
+            k.trying = k.trying.saturating_sub(1);
+            k.may = match (found, simple) {
+                // There may be more.
+                (true, _) => k.may.saturating_sub(1).max(1),
+                // There is nothing at all.
+                (false, true) => 0,
+                (false, false) => k.may,
+            };
+            self.try_takers(now, key);
+        }
+        self.may_be_idle(now, key);
+    }
+    pub(super) fn was_poked(&mut self, name: u64) -> Option<(Bytes, bool, bool)> {
+        let p = self.calls.get_mut(&name)?;
+        let key = p.poked.take()?;
+        Some((key, matches!(p.call, Call::Put(_)), is_simple(&p.call)))
+    }
+
+    /// The connection is gone: nothing is heard any more.
+    pub(super) fn lines_are_cut(&mut self) {
+        for k in self.keys.values_mut() {
+            (k.heard_from, k.trying, k.putting, k.may) = (None, 0, false, 0);
+        }
+    }
+    /// There is a connection: everybody who waits looks again.
+    pub(super) fn look_again(&mut self, now: Time) {
+        let cut: Vec<(Bytes, Bytes)> =
+            self.keys.iter().filter(|(_, k)| k.heard_from.is_none()).map(|(n, k)| (n.clone(), k.channel.clone())).collect();
+        let channels: Vec<Bytes> = cut.iter().map(|x| x.1.clone()).collect();
+        self.write_subscribe(now, &channels);
+        let from = self.line.written();
+        for (key, _) in &cut {
+            if let Some(k) = self.keys.get_mut(key) {
+                k.heard_from = Some(from);
+            }
+        }
+        for (key, _) in &cut {
+            self.try_again(now, key, 1);
+            self.try_putters(now, key);
+        }
+    }
+    /// How many wait here.
+    pub(super) fn count_waiting(&self, key: &[u8], stats: &mut KeyStats) {
+        if let Some(k) = self.keys.get(key) {
+            stats.waiting = k.takers.len() + k.peekers.len() + k.trying as usize;
+            stats.waiting_puts = k.putters.len() + usize::from(k.putting);
+        }
+    }
+    /// Brings some keys up to date that nobody asks for, so that what has ended takes no room.
+    pub(super) fn sweep(&mut self, now: Time) {
+        self.sweep_at = now.saturating_add(2000 * MS);
+        let after = (!self.sweep_from.is_empty()).then(|| self.sweep_from.clone());
+        let call = Call::Names { prefix: Vec::new(), after, most: super::ask::SWEEP };
+        self.make(now, call, None, Some(self.sweep_at), Vec::new(), How::Sweep);
+    }
+}

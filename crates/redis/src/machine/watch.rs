@@ -1,0 +1,106 @@
+//! Keys that are watched.
+//!
+//! **Invariant.** A key's scripts tell what happens as long as the key says that somebody watches, which is renewed while anybody does.
+//! The same call brings the key up to date, so that what ends by itself is told within a second.
+
+use super::{How, MS, Machine};
+use bytes::Bytes;
+use kumi_segments::{Call, Event, Time, What};
+
+/// A key that is watched.
+pub(super) struct Watched {
+    channel: Bytes,
+    /// So many watches.
+    count: usize,
+    /// When it is looked at next.
+    at: Time,
+}
+
+/// How often a key is looked at.
+const OFTEN: Time = 1000 * MS;
+/// How long a key that nobody watches any more is told about, in milliseconds.
+pub(super) const LONG: u64 = 60_000;
+
+impl<T> Machine<T> {
+    /// Somebody watches a key from now on, once more.
+    pub fn watch(&mut self, now: Time, key: &Bytes) {
+        if let Some(w) = self.watched.get_mut(key) {
+            w.count += 1;
+            return;
+        }
+        let channel = self.options.namespace.watch_channel(key);
+        self.watch_channels.insert(channel.clone(), key.clone());
+        self.watched.insert(key.clone(), Watched { channel: channel.clone(), count: 1, at: now });
+        if self.line.is_ready() {
+            self.write_subscribe(now, &[channel]);
+        }
+        self.look_at_watched(now);
+    }
+    /// Somebody watches it no more.
+    pub fn unwatch(&mut self, now: Time, key: &Bytes) {
+        let Some(w) = self.watched.get_mut(key) else { return };
+        w.count -= 1;
+        if w.count > 0 {
+            return;
+        }
+        if let Some(w) = self.watched.remove(key) {
+            self.watch_channels.remove(&w.channel);
+            if self.line.is_ready() {
+                self.write_unsubscribe(now, &[w.channel]);
+            }
+        }
+    }
+    /// What has happened since this was asked last. `None`: nobody knows, for the connection was lost.
+    pub fn take_happened(&mut self) -> Vec<(Bytes, Option<Event<Bytes>>)> {
+        std::mem::take(&mut self.happened)
+    }
+    pub(super) fn next_look(&self) -> Option<Time> {
+        self.watched.values().map(|w| w.at).min()
+    }
+    pub(super) fn look_at_watched(&mut self, now: Time) {
+        if !self.line.is_ready() {
+            return;
+        }
+        let due: Vec<Bytes> = self.watched.iter().filter(|(_, w)| w.at <= now).map(|(k, _)| k.clone()).collect();
+        for key in due {
+            if let Some(w) = self.watched.get_mut(&key) {
+                w.at = now.saturating_add(OFTEN);
+            }
+            self.make(now, Call::Stats(key.to_vec()), None, Some(now.saturating_add(OFTEN)), Vec::new(), How::Watch);
+        }
+    }
+    /// There is a connection again: what happened meanwhile is not known.
+    pub(super) fn watch_again(&mut self, now: Time) {
+        let channels: Vec<Bytes> = self.watched.values().map(|w| w.channel.clone()).collect();
+        self.write_subscribe(now, &channels);
+        for (key, w) in &mut self.watched {
+            w.at = now;
+            self.happened.push((key.clone(), None));
+        }
+        self.look_at_watched(now);
+    }
+    /// False: it is no channel of a watched key.
+    pub(super) fn heard_event(&mut self, channel: &Bytes, payload: &Bytes) -> bool {
+        let Some(key) = self.watch_channels.get(channel) else { return false };
+        if let Some(e) = read(payload) {
+            self.happened.push((key.clone(), Some(e)));
+        }
+        true
+    }
+}
+
+/// What, index, flags, value.
+fn read(payload: &Bytes) -> Option<Event<Bytes>> {
+    let what = match payload.first()? {
+        1 => What::Put,
+        2 => What::Update,
+        3 => What::Taken,
+        4 => What::Back,
+        5 => What::Ended,
+        _ => return None,
+    };
+    let index = u64::from_be_bytes(payload.get(1..9)?.try_into().ok()?);
+    let shared = payload.get(9)? & 1 == 0;
+    let value = (shared && matches!(what, What::Put | What::Update)).then(|| payload.slice(10..));
+    Some(Event { what, index, value, missed: 0 })
+}

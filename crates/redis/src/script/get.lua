@@ -1,0 +1,104 @@
+-- KEYS: each input's m. ARGV: the lease's length, its name, 1 if the client asks again, then kind (t, p) and index to look behind (or
+-- nothing) of each input.
+-- Gives 0 and the entries; 1, the input that is not there, and in how long something is due there; 2, the input whose index was not
+-- given out, and the key's last one.
+local long, id, again = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1'
+local t
+local bases, keys = {}, {}
+for n = 1, #KEYS do
+  local b = KEYS[n]:sub(1, -2)
+  bases[n] = b
+  if not keys[b] then
+    local key = call('HMGET', KEYS[n], 'n', 'i', 'b')
+    keys[b] = key
+    t = settle(b, t)
+  end
+  if again and ARGV[2 + 2 * n] == 't' then
+    -- The answer to the first time was lost: it is as if nobody had seen it.
+    local lease = id .. '.' .. n
+    local e = call('HGET', b .. 'h', lease)
+    if e then
+      local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
+      call('HINCRBY', b .. 'm', 'i', 0)
+      call('HDEL', b .. 'h', lease)
+      call('ZREM', b .. 't', 'l' .. lease)
+      restore(b, t or now(), pack(ENTRY, place, index, ends, deliveries - 1, flags) .. e:sub(VALUE))
+    end
+  end
+end
+
+-- The entry with the lowest index above `after` that is not taken, and its number.
+local function find_after(b, key, after, taken)
+  local q, bent = b .. 'q', tonumber(key[3] or '0')
+  local best, best_at, best_index
+  local at = 0
+  while true do
+    local e = call('LINDEX', q, at)
+    if not e then return best, best_at end
+    local place, index = unpack_('>I8I8', e)
+    if place > bent then break end
+    if index > after and not taken[place] and (not best or index < best_index) then best, best_at, best_index = e, at, index end
+    at = at + 1
+  end
+  -- The others' indexes are their places.
+  local from, e = seek(q, math.max(after, bent) + 1)
+  while e do
+    local place = unpack_('>I8', e)
+    if not taken[place] then
+      if best and best_index < place then return best, best_at end
+      return e, from
+    end
+    from = from + 1
+    e = call('LINDEX', q, from)
+  end
+  return best, best_at
+end
+
+local taken = {}
+local entries, places = { 0 }, {}
+for n = 1, #KEYS do
+  local b, kind, after = bases[n], ARGV[2 + 2 * n], ARGV[3 + 2 * n]
+  local out = taken[b]
+  if not out then out = {}; taken[b] = out end
+  if kind == 'p' then out = {} end
+  local e, at
+  if after ~= '' then
+    local last = math.floor(tonumber(call('HGET', KEYS[n], 'i') or '0') / 2)
+    after = tonumber(after)
+    if after > last then return { 2, n, last } end
+    e, at = find_after(b, keys[b], after, out)
+  else
+    at = 0
+    e = call('LINDEX', b .. 'q', 0)
+    while e and out[unpack_('>I8', e)] do
+      at = at + 1
+      e = call('LINDEX', b .. 'q', at)
+    end
+  end
+  if not e then
+    local due = next_due(b)
+    return { 1, n, due and math.max(math.ceil(tonumber(due) - (t or now())), 0) or -1 }
+  end
+  if kind == 't' then out[unpack_('>I8', e)] = true end
+  entries[n + 1] = e
+end
+for n = 1, #KEYS do
+  if ARGV[2 + 2 * n] == 't' then
+    local b, e = bases[n], entries[n + 1]
+    t = t or now()
+    local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
+    local held = pack(ENTRY, place, index, ends, deliveries + 1, flags) .. e:sub(VALUE)
+    local lease = id .. '.' .. n
+    call('HSET', b .. 'h', lease, held)
+    call('ZADD', b .. 't', text(t + long), 'l' .. lease)
+    if ends > 0 then call('ZREM', b .. 't', 'e' .. text(place)) end
+    if call('LINDEX', b .. 'q', 0) == e then call('LPOP', b .. 'q') else
+      local at = seek(b .. 'q', place)
+      remove(b .. 'q', at, e)
+    end
+    entries[n + 1] = held
+    if keys[b][1] then call('PUBLISH', b .. 'c', 'r') end
+    if tonumber(keys[b][2] or '0') % 2 == 1 then tell(b, TAKE, index, flags, '') end
+  end
+end
+return entries

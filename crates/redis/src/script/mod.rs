@@ -1,0 +1,68 @@
+//! The scripts that the server runs: each does its step whole, or not at all.
+
+/// A script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Script {
+    /// Puts or updates.
+    Put,
+    /// Peeks and takes.
+    Get,
+    /// Ends leases and puts outputs.
+    Commit,
+    /// Gives a leased segment back.
+    GiveBack,
+    /// Leases last longer.
+    Extend,
+    /// Limits a queue.
+    Limit,
+    /// How a key stands.
+    Stats,
+    /// Names of keys.
+    Names,
+    /// A key is watched.
+    Watch,
+}
+
+/// All of them, by their numbers.
+pub const ALL: [Script; 9] = [
+    Script::Put,
+    Script::Get,
+    Script::Commit,
+    Script::GiveBack,
+    Script::Extend,
+    Script::Limit,
+    Script::Stats,
+    Script::Names,
+    Script::Watch,
+];
+
+const COMMON: &str = include_str!("common.lua");
+const DUE: &str = include_str!("due.lua");
+
+impl Script {
+    fn body(self) -> &'static str {
+        match self {
+            Script::Put => include_str!("put.lua"),
+            Script::Get => include_str!("get.lua"),
+            Script::Commit => include_str!("commit.lua"),
+            Script::GiveBack => include_str!("give_back.lua"),
+            Script::Extend => include_str!("extend.lua"),
+            Script::Limit => include_str!("limit.lua"),
+            Script::Stats => include_str!("stats.lua"),
+            Script::Names => include_str!("names.lua"),
+            Script::Watch => include_str!("watch.lua"),
+        }
+    }
+    /// Its text. `flags`: the server knows them (from 7 on). Only a put is refused where memory is short: what takes makes room.
+    pub fn text(self, flags: bool) -> String {
+        let head = match (flags, self) {
+            (false, _) => "",
+            (true, Script::Put) => "#!lua\n",
+            (true, _) => "#!lua flags=allow-oom\n",
+        };
+        // A commit does not look at what is due, and begins the sooner.
+        let due = if self == Script::Commit { "" } else { DUE };
+        format!("{head}{COMMON}\n{due}\n{}", self.body())
+    }
+}
