@@ -30,7 +30,7 @@ module Kumihimo
     end
     END_OF_KEY = EndOfKey.new
 
-    __seg_setup(Key, NOTHING)
+    __seg_setup(Key, NOTHING, END_OF_KEY)
     require "kumihimo/segments/stress" if ENV["KUMI_SEGMENT_STRESS"].to_i.positive?
     LOCAL = Manager.__send__(:new)
     private_constant :LOCAL

@@ -74,7 +74,7 @@ show("closed") { key = there.key("closed"); key.from([1, 2]); key.close; key.to_
 show("no key") { there.put(nil, 1) }
 show("no key") { there.key(3) }
 show("a long key") { there.put("k" * 2000, 1) }
-show("a watch") { there.watch("k") }
+show("a watch") { there.watch("k").close }
 show("an unknown node") { S["nowhere"].put("k", 1) }
 show("no limit") { there.limit("few", 0) }
 show("twice a node") { S.listen("node3") }

@@ -21,6 +21,42 @@ rescue ArgumentError => error
   puts error.message
 end
 
+# As the program says.
+def given(map, **options)
+  Kumihimo.topology(**options, given: map)
+rescue ArgumentError, TypeError, KeyError => error
+  puts "#{error.class}: #{error.message}"
+end
+map = { "node1" => { right: "node2", "far east" => :node4 }, node2: { "right" => "node1" }, "node4" => {} }
+pipe = given(map)
+p pipe.right, pipe["right"], pipe[:"far east"], pipe.neighbours, pipe.all(:right), pipe.left rescue puts $!.message
+p given({ "node1" => { north: "node3" }, "node3" => {} }).north
+p given(map, nodes: %w[node4 node1])["far east"]
+begin
+  pipe["rihgt"]
+rescue KeyError => error
+  p error.message, error.key, error.receiver.equal?(pipe)
+end
+p pipe.respond_to?(:right), pipe.respond_to?(:rihgt), (pipe.rihgt rescue $!.class), (pipe.right(1) rescue $!.class)
+given({ "node1" => { right: "node5" } })
+given({ "node1" => { right: "node1" } })
+given({ "node1" => { right: "" }, "" => {} })
+given({ "node1" => { ("x" * 65) => "node2" }, "node2" => {} })
+given({ "node2" => {} })
+given({})
+given({ "node1" => {}, node1: {} })
+given({ "node1" => { "a" => "node2", a: "node2" }, "node2" => {} })
+given({ "node1" => nil })
+given({ "node1" => { right: nil } })
+given({ 1 => {} })
+given([["node1", []]])
+begin
+  Kumihimo.topology(:ring, given: map)
+rescue ArgumentError => error
+  puts error.message
+end
+p given({ "node1" => { "\xff" => "node2" }, "node2" => {} }).neighbours
+
 group = S.group("workers")
 p group.members
 keys = (1..300).map { |i| "key #{i}" }

@@ -303,6 +303,29 @@ fn a_node_that_ends_says_goodbye_and_who_waits_for_it_hears_of_it() {
 }
 
 #[test]
+fn nodes_that_other_machines_reach_are_patient_with_each_other() {
+    let puppets = Puppets::new();
+    // Its address is no machine's: east is reached by its socket.
+    let listen = ["--listen", &puppets.0.socket("east"), "--listen", "0.0.0.0:0", "--insecure", "--public", "192.0.2.1:1"];
+    let mut east = Running::start(kumi(&["node", "east"]).args(listen).arg("puppet.rb"));
+    assert_eq!(east.line(), "ready", "{}", east.errors());
+    let mut west = puppets.start("west", "east");
+    for node in [&mut east, &mut west] {
+        node.is("S.wait_for_nodes(2, timeout: 20).size", "2");
+        node.is("$left = []; S.on_leave { |n| $left << n }; 1", "1");
+    }
+    // On one machine a node that stands still for so long is gone.
+    for (still, other) in [(0, 1), (1, 0)] {
+        let nodes = [&mut east, &mut west];
+        nodes[still].signal(libc::SIGSTOP);
+        std::thread::sleep(Duration::from_millis(2500));
+        nodes[still].signal(libc::SIGCONT);
+        nodes[other].is("[S.nodes.size, $left]", "[2, []]");
+        nodes[still].is("[S.nodes.size, $left]", "[2, []]");
+    }
+}
+
+#[test]
 fn what_a_killed_node_had_taken_comes_back_to_another_taker() {
     let puppets = Puppets::new();
     let [mut east, mut west, mut north] = puppets.of(["east", "west", "north"]);
@@ -409,6 +432,34 @@ fn what_was_taken_at_the_very_end_stays_taken() {
 }
 
 #[test]
+fn what_takers_have_when_their_node_leaves_is_all_that_is_gone() {
+    let puppets = Puppets::new();
+    let mut east = puppets.start("east", "east");
+    for round in 0..5 {
+        east.is("S.local.key('k').from(1..2000); 0", "0");
+        let code = "
+            got = Queue.new
+            takers = 4.times.map { Thread.new { loop { got << Kumihimo::Segments['east'].take('k') } rescue $!.class } }
+            late = Thread.new { loop { got << Kumihimo::Segments['east'].take('k', timeout: 0.0005) rescue Thread.pass } }
+            one = -> { Thread.handle_interrupt(Object => :on_blocking) { got << Kumihimo::Segments['east'].take('k') } }
+            killed = Thread.new { loop { t = Thread.new(&one); t.kill; t.join } }
+            sleep 0.01 until got.size >= 200
+            Kumihimo::Segments.leave
+            p takers.map(&:value).uniq - [Kumihimo::Segments::NodeLost, Kumihimo::Segments::NotConnected]
+            late.kill.join
+            killed.kill.join
+            p Array.new(got.size) { got.pop }.sort";
+        let mut c = kumi(&["node", "west", "--join", &puppets.0.socket("east"), "--await", "2", "-e", code]);
+        let (out, err, status) = Running::start(&mut c).end();
+        assert_eq!((out.len(), out[0].as_str(), status), (2, "[]", Some(0)), "{round}: {out:?} {err}");
+        east.becomes("S.nodes", "[\"east\"]");
+        east.is(&format!("$got = {}; $left = Array.new(S.local.size('k')) {{ S.local.take('k') }}; 0", out[1]), "0");
+        // Nothing is there twice, and nothing is lost.
+        east.is("[$got & $left, (1..2000).to_a - $got - $left, $got.size + $left.size]", "[[], [], 2000]");
+    }
+}
+
+#[test]
 fn calls_from_within_and_without_a_cluster_end() {
     let puppets = Puppets::new();
     let [mut east, west] = puppets.of(["east", "west"]);
@@ -466,6 +517,42 @@ fn a_value_too_long_to_travel_is_refused_to_whoever_asks_for_it() {
     east.is("S.local.put('odd', proc {}, move: true) rescue 0; S.local.put('class', Class)", "1");
     west.fails("S['east'].take('class', timeout: 20)", "Error: node east refused the call");
     east.is("S.local.take('class')", "Class");
+}
+
+#[test]
+fn symbols_are_counted_against_the_node_that_sends_them() {
+    let puppets = Puppets::new();
+    let [mut east, mut west, mut north] = puppets.of(["east", "west", "north"]);
+    let names = |of: &str, n: usize| format!("S['east'].put('k', Array.new({n}) {{ |i| \"{of} #{{i}}\".to_sym }})");
+    west.is(&names("a", 10_000), "1");
+    east.is("($keep = S.local.take('k')).size", "10000");
+    west.is(&names("b", 10_000), "2");
+    let more = "Malformed: bytes that are no value of a node: more than 16384 symbols that are new here and in use, of one peer";
+    east.fails("S.local.peek('k')", more);
+    // A run's input comes back.
+    east.is(
+        "$run = S.when(take: 'k') { 1 }; $stderr = File.open(File::NULL, 'w'); ($run.join rescue $!.class)",
+        "Kumihimo::Segments::Malformed",
+    );
+    east.is("$stderr = STDERR; S.local.size('k')", "1");
+    east.fails("S.local.take('k')", more);
+    east.is("S.local.size('k')", "0");
+    // It is no other node's affair, and known ones may come as often as they like.
+    north.is(&names("c", 10_000), "3");
+    east.is("S.local.take('k').size", "10000");
+    west.is(&names("a", 10_000), "4");
+    east.is("S.local.take('k').size", "10000");
+    // Answers count as well.
+    west.is("S.local.put('own', Array.new(10_000) { |i| \"d #{i}\".to_sym })", "1");
+    east.fails("S['west'].take('own')", more);
+    // Those that nobody uses are forgotten.
+    east.is("$keep = nil; 3.times { GC.start }; 0", "0");
+    west.is(&names("e", 10_000), "5");
+    east.is("S.local.take('k').size", "10000");
+    for i in 0..5 {
+        west.is(&names(&format!("f{i}"), 10_000), &format!("{}", 6 + i));
+        east.is("n = S.local.take('k').size; GC.start; n", "10000");
+    }
 }
 
 #[test]

@@ -41,6 +41,14 @@ impl Address {
         Ok(Address::Tcp(host.to_owned(), port))
     }
 
+    /// Whether it is a Unix socket or on loopback, as far as can be told without looking a name up: then only this machine has it.
+    pub fn is_local(&self) -> bool {
+        match (self, self.literal()) {
+            (Address::Unix(_), _) => true,
+            (Address::Tcp(..), found) => found.is_some_and(|f| f.iter().all(|a| a.ip().to_canonical().is_loopback())),
+        }
+    }
+
     /// What it stands for, where nobody need be asked.
     pub(crate) fn literal(&self) -> Option<Vec<SocketAddr>> {
         let Address::Tcp(host, port) = self else { return None };
@@ -87,6 +95,19 @@ mod tests {
             ("/run/k umi.sock", "/run/k umi.sock"),
         ] {
             assert_eq!(Address::parse(text).unwrap().to_string(), shown, "{text}");
+        }
+        for (text, local) in [
+            ("127.3.0.1:1", true),
+            ("localhost:1", true),
+            ("[::1]:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("/run/k.sock", true),
+            ("0.0.0.0:1", false),
+            ("[::]:1", false),
+            ("10.0.0.1:1", false),
+            ("east.example:1", false),
+        ] {
+            assert_eq!(Address::parse(text).unwrap().is_local(), local, "{text}");
         }
         for bad in ["", "host", "host:", ":80", "host:70000", "[::1:80", "a b:1", "unix:", "::1:zz", "http://x:1"] {
             assert!(Address::parse(bad).is_err(), "{bad}");

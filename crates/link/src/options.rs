@@ -20,8 +20,9 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// It may listen without TLS where other machines reach it.
     pub insecure: bool,
-    /// How patient the cluster is.
-    pub membership: kumi_membership::Config,
+    /// How patient the cluster is. `None`: as its addresses ask for, [`Config::local`](kumi_membership::Config::local) while all that this
+    /// node has and hears of are within the machine, [`Config::lan`](kumi_membership::Config::lan) from the first other one on.
+    pub membership: Option<kumi_membership::Config>,
     /// What else the node says of itself: the address of its web page, its number of cores.
     pub about: (Option<String>, Option<u16>),
     /// Bounds.
@@ -39,7 +40,7 @@ impl Options {
             join: Vec::new(),
             tls: None,
             insecure: false,
-            membership: kumi_membership::Config::local(),
+            membership: None,
             about: (None, None),
             limits: Limits::default(),
         }

@@ -355,3 +355,22 @@ mod cutter {
         }
     }
 }
+
+#[test]
+fn what_was_said_before_the_stop_arrives() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    west.put("east", "k", "the first");
+    // More than the connection has room for while east stands still.
+    let still = east.host.still.lock().unwrap();
+    let asked: Vec<_> = (0..100).map(|_| west.ask("east", put("k", vec![7; 15 << 10]), None)).collect();
+    drop(still);
+    west.link.stop();
+    drop(asked);
+    east.host.expect("disconnected west");
+    let node = east.host.node.lock().unwrap();
+    let key = node.manager().find_key(b"k").unwrap();
+    assert_eq!(node.manager().len(key), 101);
+}

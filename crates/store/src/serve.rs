@@ -47,7 +47,8 @@ impl Server {
                 let all = leases.iter().all(|l| self.leases.contains_key(l));
                 self.reply(number, p, if all { Ok(Done::Ok) } else { Err(refused(Refusal::LeaseOver)) });
             }
-            Call::Leave(_) => self.reply(number, p, Err(refused(Refusal::Bad))),
+            // Watches of a store are no calls.
+            Call::Leave(_) | Call::Watch(_) => self.reply(number, p, Err(refused(Refusal::Bad))),
             Call::Names { prefix, after, most } => {
                 let most = (*most as usize).min(10_000);
                 let names = self.machine.names(prefix, after.as_deref(), most).into_iter().map(<[u8]>::to_vec).collect();

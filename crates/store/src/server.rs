@@ -523,7 +523,7 @@ fn take_over(to: &mut Machine, from: &Machine, lease: LeaseId) -> Option<LeaseId
 fn changes(call: &Call<Value>) -> bool {
     match call {
         Call::Get(ask) => ask.inputs.iter().any(|i| i.1 == kumi_segments::Kind::Take),
-        Call::Names { .. } | Call::Stats(_) | Call::Extend { .. } | Call::GiveBack { .. } | Call::Leave(_) => false,
+        Call::Names { .. } | Call::Stats(_) | Call::Extend { .. } | Call::GiveBack { .. } | Call::Leave(_) | Call::Watch(_) => false,
         Call::Put(_) | Call::Commit { .. } | Call::Limit(..) => true,
     }
 }

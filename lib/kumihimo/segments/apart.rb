@@ -166,7 +166,14 @@ module Kumihimo
 
         def self.commit(leases, outputs)
           Clock.start if outputs.any? { |output| output[3] || output[4] }
-          __seg_commit_held(leases, outputs) || raise(LeaseOver, "the lease was over: somebody else may have the segment")
+          begin
+            done = __seg_commit_held(leases, outputs)
+          rescue NotTransferable
+            # See Calls.put.
+            outputs.each { |output| __seg_encode(output[1]) }
+            done = __seg_commit_held(leases, outputs)
+          end
+          done || raise(LeaseOver, "the lease was over: somebody else may have the segment")
         end
 
         def self.give_back(lease, value)

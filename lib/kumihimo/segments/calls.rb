@@ -31,6 +31,11 @@ module Kumihimo
           end
           return false if __same(timeout, false)
           wait_for_room(key, value, bits, timeout, delay, ttl)
+        rescue NotTransferable
+          # Others ask for the key, and fields of a record of a stream were not read yet, which is Ruby's affair. What can't travel raises
+          # again.
+          __seg_encode(value)
+          put(key, value, move, timeout, not_before, ttl)
         end
 
         def update(key, value, move, ttl)
@@ -44,6 +49,9 @@ module Kumihimo
           return __seg_put(key, value, bits) if __same(ttl, nil)
           Clock.start
           __seg_put_timed(key, value, bits, nil, nanoseconds(ttl, "ttl"))
+        rescue NotTransferable
+          __seg_encode(value)
+          update(key, value, move, ttl)
         end
 
         def wait_for(key, take, after, timeout, whole)

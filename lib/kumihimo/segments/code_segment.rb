@@ -182,6 +182,11 @@ module Kumihimo
         __seg_forward(self, at, to || key, update ? 2 : 0)
       end
       nil
+    rescue Segments::NotTransferable
+      # See Segments::Calls.put.
+      value = input(name).value
+      __seg_encode(value)
+      flip(name, to:, update:, on:)
     end
 
     def inspect = "#<#{self.class}#{" #{@__ended}" if @__ended}>"
@@ -305,7 +310,8 @@ module Kumihimo
       away.group_by(&:first).each { |node, outputs| Segments.manager_of(node).__commit([], outputs.map { |_, *output| output }) }
     end
 
-    def __output(key, value, move, bits, not_before, ttl, on)
+    def __output(key, value, move, update, not_before, ttl, on)
+      bits = update
       if move
         value = Segments::Value.owned(value)
         bits |= 1 unless __shareable(value)
@@ -321,6 +327,10 @@ module Kumihimo
       return __away(on, key, value, bits, delay, ttl_ns) if @__apart || on
       __seg_output(self, key, value, bits, delay, ttl_ns)
       nil
+    rescue Segments::NotTransferable
+      # See Segments::Calls.put.
+      __seg_encode(value)
+      __output(key, value, move, update, not_before, ttl, on)
     end
 
     def __failed(error)
@@ -330,7 +340,13 @@ module Kumihimo
       __ends_by(error, key)
       if key && tries >= most
         letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names), keys: __keys_for_letter(names) })
-        __seg_give_up(self, [key, letter])
+        begin
+          __seg_give_up(self, [key, letter])
+        rescue Segments::NotTransferable
+          # See Segments::Calls.put.
+          __seg_encode(letter)
+          __seg_give_up(self, [key, letter])
+        end
       else
         __seg_give_up(self, nil)
       end

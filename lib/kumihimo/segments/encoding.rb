@@ -27,15 +27,18 @@ module Kumihimo
         __seg_encode(value)
       end
 
-      # Called by `__seg_decode`: hashes with keys that only Ruby can find.
-      def __decode_rehash(value, hashes)
-        hashes.each(&:rehash)
-        value
+      # Called by natives whose result has hashes with keys that only Ruby can find, some of which are to be frozen.
+      def __decode_rehash(result, open, frozen)
+        open.each(&:rehash)
+        frozen.each { |hash| hash.rehash.freeze }
+        result
       end
 
-      def __decode_rehash_frozen(value, hashes)
-        hashes.each { |hash| hash.rehash.freeze }
-        value
+      # The same of a run's inputs: who is to run it finds out what a key's `hash` raises.
+      def __decode_rehash_inputs(segment, open, frozen)
+        __decode_rehash(segment, open, frozen)
+      rescue StandardError => error
+        [segment, error]
       end
     end
   end

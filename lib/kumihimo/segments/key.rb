@@ -12,18 +12,14 @@ module Kumihimo
         self
       end
 
-      # Takes each segment until the key is closed. Several may read one key; each segment goes to one of them.
+      # Takes each segment until the key is closed. Several may read one key; each segment goes to one of them, and all come to its
+      # end, which stays where it is.
       def each
         return to_enum(:each) unless block_given?
-        loop do
-          value = take
-          if value.is_a?(EndOfKey)
-            # The others come to it too.
-            put(value)
-            return self
-          end
+        until EndOfKey === (value = __take_item)
           yield value
         end
+        self
       end
     end
 
@@ -79,6 +75,18 @@ module Kumihimo
           count += 1
         end
         count
+      end
+
+      # The next segment's value. The end of the key stays.
+      def __take_item
+        found = __seg_get_item(self)
+        return found unless __same(found, NOTHING)
+        begin
+          request = __seg_ask_item(self)
+          __seg_wait(request, nil)
+        ensure
+          __seg_leave(request)
+        end
       end
 
       # There is one of each name.

@@ -183,6 +183,9 @@ module Kumihimo
       def peek_segment(key, after: nil, timeout: nil) = __get(key, false, after, timeout, true)
       def take_segment(key, after: nil, timeout: nil) = __get(key, true, after, timeout, true)
 
+      # The next segment's value. The end of the key stays.
+      def __take_item(key) = __ended(__seg_call_get(@peer, [[key, true, nil]], true, true), nil, false)
+
       # The first request for a key exports it.
       def export(key)
         size(key)
@@ -211,12 +214,29 @@ module Kumihimo
         __same(found, NOTHING) ? nil : found
       end
 
-      def __commit(leases, outputs) = __ended(__seg_call_commit(@peer, leases, outputs), nil, false)
+      def __commit(leases, outputs)
+        begin
+          call = __seg_call_commit(@peer, leases, outputs)
+        rescue NotTransferable
+          # See __begin_put.
+          outputs.each { |output| __seg_encode(output[1]) }
+          call = __seg_call_commit(@peer, leases, outputs)
+        end
+        __ended(call, nil, false)
+      end
 
       # Leases last so many seconds from now on; LeaseOver where one of them is over.
       def __extend(leases, seconds) = __ended(__seg_call_extend(@peer, leases, (seconds * 1_000_000_000).to_i), nil, false)
 
-      def __give_back(lease, value = NOTHING) = __ended(__seg_call_give_back(@peer, lease, value), nil, false)
+      def __give_back(lease, value = NOTHING)
+        begin
+          call = __seg_call_give_back(@peer, lease, value)
+        rescue NotTransferable
+          __seg_encode(value)
+          call = __seg_call_give_back(@peer, lease, value)
+        end
+        __ended(call, nil, false)
+      end
 
       private
 
@@ -269,9 +289,8 @@ module Kumihimo
         @peer = __seg_peer(node)
       end
 
-      def watch(key, **)
-        raise Error, "#{key.inspect} is on node #{@node}: a key is watched by a program of its own node"
-      end
+      # What happens under the key from now on, as the node's own programs see it. See RemoteWatch.
+      def watch(key, limit: 1000) = RemoteWatch.__open(self, @peer, key, limit)
 
       def where = "node #{@node}"
     end
@@ -324,6 +343,8 @@ module Kumihimo
       # See Key#from.
       def from(list) = @manager.put_all(@name, list)
 
+      def __take_item = @manager.__take_item(@name)
+
       # See Manager#watch.
       def watch(limit: 1000) = @manager.watch(@name, limit:)
 
@@ -368,8 +389,10 @@ module Kumihimo
   end
 
   # Named neighbours: `Kumihimo.topology.right` in a ring, which is the default; `Kumihimo.topology(:tree).parent`. kinds: :ring,
-  # :line, :star, :tree, :mesh.
-  def self.topology(kind = :ring, nodes: nil, arity: 2)
+  # :line, :star, :tree, :mesh. `given:` says each node's links instead: `{ "east" => { right: "west" }, "west" => {} }`.
+  def self.topology(kind = nil, nodes: nil, arity: 2, given: nil)
+    return Segments::Neighbours.given(kind, given, nodes) unless given.nil?
+    kind ||= :ring
     raise ArgumentError, "a topology is :ring, :line, :star, :tree or :mesh" unless %i[ring line star tree mesh].include?(kind)
     Segments::Neighbours.new(__seg_topology(kind.to_s, arity, nodes || Segments.nodes, Segments.node || ""))
   end
@@ -377,16 +400,63 @@ module Kumihimo
   module Segments
     # This node's neighbours. `right` and the like give a node's name (nil: there is none), `neighbours` all of them.
     class Neighbours
-      def initialize(links)
-        @links = links
+      # Of a topology that the program gives.
+      def self.given(kind, map, nodes)
+        raise ArgumentError, "a topology is either of a kind or given:" unless kind.nil?
+        raise TypeError, "given: is a Hash of each node's links, not #{map.inspect}" unless map.is_a?(Hash)
+        map = map.map { |node, links| [text(node), links_of(node, links)] }
+        twice = map.map(&:first).tally.find { |_, count| count > 1 }
+        raise ArgumentError, "node #{twice[0]} is named twice in the topology" if twice
+        me = Segments.node
+        raise ArgumentError, "this node, #{me}, is not in the topology" unless me.nil? || map.any? { |node, _| node == me }
+        labels = map.flat_map { |_, links| links.map(&:first) }.uniq
+        new(__seg_topology(map, 0, nodes || Segments.nodes, me || ""), labels)
       end
 
-      def [](link) = @links.find { |name, _| name == link.to_s }&.last
-      def all(link) = @links.select { |name, _| name == link.to_s }.map(&:last)
+      def self.links_of(node, links)
+        raise TypeError, "the links of node #{node} are a Hash of names, not #{links.inspect}" unless links.is_a?(Hash)
+        links = links.map { |link, to| [text(link), text(to)] }
+        twice = links.map(&:first).tally.find { |_, count| count > 1 }
+        raise ArgumentError, "the link #{twice[0]} of node #{node} is named twice" if twice
+        links
+      end
+
+      def self.text(x)
+        raise TypeError, "the name of a node or link is a String or a Symbol, not #{x.inspect}" unless x.is_a?(String) || x.is_a?(Symbol)
+        x.to_s
+      end
+      private_class_method :links_of, :text
+
+      # `labels`: of a topology that was given, all that it names.
+      def initialize(links, labels = nil)
+        @links = links
+        @labels = labels
+      end
+
+      # A node by the name of the link to it; nil: there is none, or it is no member now.
+      def [](link) = all(link).first
+
+      def all(link)
+        link = link.to_s
+        if @labels && !@labels.include?(link)
+          raise KeyError.new("no link of the topology is called #{link}: its links are #{@labels.sort.join(", ")}", receiver: self, key: link)
+        end
+        @links.select { |name, _| name == link }.map(&:last)
+      end
+
       def neighbours = @links.map(&:last).uniq
       def to_h = @links.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
 
       %i[right left parent center].each { |link| define_method(link) { self[link] } }
+
+      # The links of a topology that was given, by their names.
+      def method_missing(name, *arguments)
+        return super unless arguments.empty? && @labels&.include?(name.to_s)
+        self[name]
+      end
+
+      def respond_to_missing?(name, all = false) = !!@labels&.include?(name.to_s) || super
+
       def children = @links.reject { |name, _| name == "parent" }.map(&:last)
       def inspect = "#<#{self.class} #{to_h.map { |link, nodes| "#{link}: #{nodes.join(", ")}" }.join("; ")}>"
     end

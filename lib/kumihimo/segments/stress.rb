@@ -65,6 +65,7 @@ module Kumihimo
         def update(value, **options) = super(Stress.given(value, options), **options)
         def peek(...) = Stress.copy(super)
         def take(...) = Stress.copy(super)
+        def __take_item = Stress.copy(super)
       end
 
       # Before a CodeSegment's.

@@ -3,9 +3,10 @@
 //! **Invariant.** There is the Ruby value, or its encoding, or both, which are the same then: what was encoded is deeply frozen, or
 //! is owned and has not been handed over since.
 
-use crate::encode;
+use crate::encode::{self, FILL, Later, Symbols};
 use kumi_vm::*;
 use kumi_wire::Bytes;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// See the module.
@@ -13,7 +14,21 @@ use std::sync::Arc;
 pub struct Cell {
     /// Undef: only bytes are there.
     value: Value,
-    bytes: Option<Arc<Bytes>>,
+    bytes: Option<Arc<Encoded>>,
+}
+
+/// A value's bytes.
+pub struct Encoded {
+    bytes: Bytes,
+    /// Of those that came from another node: the symbols that its values have made here.
+    symbols: Option<Arc<Symbols>>,
+}
+
+impl Deref for Encoded {
+    type Target = Bytes;
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
 }
 
 // SAFETY: the value is published, and no thread but a worker looks into it.
@@ -27,16 +42,16 @@ impl Cell {
     pub fn of(value: Value) -> Cell {
         Cell { value, bytes: None }
     }
-    /// What came from elsewhere.
-    pub fn encoded(bytes: Bytes) -> Cell {
-        Cell { value: Value::UNDEF, bytes: Some(Arc::new(bytes)) }
+    /// What came from elsewhere. The symbols are those of the peer that sent it; without, they are bounded for this value alone.
+    pub fn encoded(bytes: Bytes, symbols: Option<Arc<Symbols>>) -> Cell {
+        Cell { value: Value::UNDEF, bytes: Some(Arc::new(Encoded { bytes, symbols })) }
     }
     /// A value of this node that goes elsewhere.
-    pub fn both(value: Value, bytes: Arc<Bytes>) -> Cell {
+    pub fn both(value: Value, bytes: Arc<Encoded>) -> Cell {
         Cell { value, bytes: Some(bytes) }
     }
     /// Its encoding, if it has one.
-    pub fn bytes(&self) -> Option<&Arc<Bytes>> {
+    pub fn bytes(&self) -> Option<&Arc<Encoded>> {
         self.bytes.as_ref()
     }
     /// The value, if there is one.
@@ -50,11 +65,14 @@ impl Cell {
             f(self.value);
         }
     }
-    /// The value for Ruby, made of the bytes if need be.
+    /// The value for Ruby, made of the bytes if need be; what is in `later` is done before Ruby sees it.
     #[inline]
-    pub fn hand_over(&self, cx: &mut Cx, owned: bool) -> R {
+    pub fn hand_over(&self, cx: &mut Cx, owned: bool, later: &mut Later) -> R {
         match (&self.bytes, self.value.is_undef()) {
-            (Some(b), true) => encode::decode(cx, b, !owned),
+            (Some(b), true) => match &b.symbols {
+                Some(symbols) => later.decode(cx, b, !owned, symbols),
+                None => later.decode(cx, b, !owned, &Symbols::default()),
+            },
             _ => Ok(self.value),
         }
     }
@@ -62,9 +80,15 @@ impl Cell {
     #[inline]
     pub fn hand_over_last(&self, cx: &mut Cx, owned: bool) -> R {
         match (&self.bytes, self.value.is_undef()) {
-            (Some(b), true) => encode::decode_last(cx, b, !owned),
+            (Some(_), true) => self.made(cx, owned),
             _ => Ok(self.value),
         }
+    }
+    #[cold]
+    fn made(&self, cx: &mut Cx, owned: bool) -> R {
+        let mut later = Later::default();
+        let v = self.hand_over(cx, owned, &mut later)?;
+        later.done(cx, FILL, v)
     }
     /// The same with its encoding.
     ///
@@ -75,6 +99,6 @@ impl Cell {
             return Ok(self.clone());
         }
         let bytes = encode::encode(cx, self.value)?;
-        Ok(Cell { value: self.value, bytes: Some(Arc::new(Bytes::from(bytes))) })
+        Ok(Cell { value: self.value, bytes: Some(Arc::new(Encoded { bytes: Bytes::from(bytes), symbols: None })) })
     }
 }

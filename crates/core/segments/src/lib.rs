@@ -39,6 +39,7 @@ pub fn register(cx: &mut Cx) {
         put::TABLE,
         remote::calls::TABLE,
         remote::stores::TABLE,
+        remote::watch::TABLE,
         run::TABLE,
         state::TABLE,
         wait::TABLE,

@@ -5,6 +5,7 @@
 //! that blocks holds up nobody, and whoever completes a run need not start a runner.
 
 use crate::cell::Cell;
+use crate::encode::Later;
 use crate::keys::{Named, known, named};
 use crate::put::{UPDATE, new_of};
 use crate::state::{Local, Made, Woken, made};
@@ -53,7 +54,7 @@ pub struct Runs {
     busy: usize,
     /// Tasks that wait until nothing is ready or running.
     settling: Vec<Waker>,
-    /// How classes start their objects, by their bits.
+    /// How classes start their objects, by their bits. Neither is kept alive: a class has its plan, and the plan its class.
     plans: HashMap<u64, Value, BuildHasherDefault<FxHasher>>,
 }
 
@@ -152,7 +153,6 @@ impl Runs {
     }
     /// Everything is a root: runs are few, or they wait.
     pub fn each_value(&self, mut f: impl FnMut(Value)) {
-        self.plans.values().for_each(|p| f(*p));
         for r in self.runs.iter().flatten() {
             f(r.object);
             f(r.plan);
@@ -162,6 +162,10 @@ impl Runs {
                 o.new.value.mark(&mut f);
             });
         }
+    }
+    /// Forgets the plans of classes that are no more.
+    pub fn sift(&mut self, alive: &dyn Fn(Value) -> bool) {
+        self.plans.retain(|_, plan| alive(*plan));
     }
     /// The child of a fork has none of its parent's threads: what it runs is its own affair.
     pub fn forked(&mut self) {
@@ -201,7 +205,7 @@ impl Runs {
 
 /// How the objects of a class are started: inputs, and the instance variables that show their values.
 struct Plan {
-    /// Of a class; it lives as long as its plan does.
+    /// Of a class, which lives as long as its plan does.
     class: Value,
     inputs: SmallVec<[(Value, Kind, Option<u64>); 1]>,
     names: SmallVec<[Sym; 2]>,
@@ -398,8 +402,9 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if named_wait {
         cx.no_wait();
     }
+    let mut later = Later::default();
     if encoded {
-        if let Err(e) = decode_inputs(cx, made, object, &mut values) {
+        if let Err(e) = decode_inputs(cx, made, object, &mut values, &mut later) {
             // Who runs it finds out.
             let error = match e {
                 Exit::Raise => std::mem::replace(&mut cx.pending.exc, Value::NIL),
@@ -418,19 +423,19 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             cx.ivar_set(object, *y, *v);
         }
     }
-    Ok(object)
+    later.done(cx, "__decode_rehash_inputs", object)
 }
 
 /// Makes the values of inputs that came from elsewhere.
 #[cold]
-fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [Value]) -> Result<(), Exit> {
+fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [Value], later: &mut Later) -> Result<(), Exit> {
     let inputs =
         with_run(cx, made, object, |r| r.inputs.iter().map(|g| (g.value.clone(), g.owned, g.lease.is_some())).collect::<Vec<_>>())?;
     for (i, (cell, owned, taken)) in inputs.into_iter().enumerate() {
         if cell.value().is_some() || owned && !taken {
             continue;
         }
-        let v = cell.hand_over(cx, owned)?;
+        let v = cell.hand_over(cx, owned, later)?;
         cx.heap.publish(v);
         if let Some(place) = values.get_mut(i) {
             *place = v;

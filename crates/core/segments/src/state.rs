@@ -209,6 +209,21 @@ pub struct Made {
     pub root: Value,
     /// Says that nothing is there.
     pub none: Value,
+    /// Stands at the end of a key that was closed.
+    pub end: Value,
+    end_class: Value,
+    end_bytes: Vec<u8>,
+}
+
+impl Made {
+    /// Is it the end of a key? Another node's is encoded.
+    #[inline]
+    pub fn is_end(&self, cell: &crate::cell::Cell) -> bool {
+        match cell.value() {
+            Some(v) => v.header().is_some_and(|h| h.class() == self.end_class),
+            None => cell.bytes().is_some_and(|b| ***b == *self.end_bytes),
+        }
+    }
 }
 // SAFETY: the cells are kept alive for the runtime's life, and classes are shared.
 unsafe impl Send for Made {}
@@ -222,6 +237,9 @@ impl Payload for Root {
         for v in self.0.lock().anchors.values() {
             m.mark(v.cell);
         }
+    }
+    fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
+        self.0.lock().runs.sift(alive);
     }
     fn shares(&self) -> bool {
         true
@@ -248,7 +266,7 @@ fn lease_seconds(_: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::fix((lease() / 1_000_000_000) as i64))
 }
 
-/// `__seg_setup(class of keys, object)`: the library is being loaded; the object stands for nothing.
+/// `__seg_setup(class of keys, object, end)`: the library is being loaded; the object stands for nothing, the other at the end of a key.
 fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key_class = cx.arg_class(a, 0)?;
     let seed = cx.hash_seed;
@@ -267,8 +285,13 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let shared = Arc::new(Shared(Mutex::new(inner)));
     let root = cx.data(cx.k.object, Root(shared.clone()));
     cx.keep(root);
+    cx.heap.add_weak(root);
     cx.keep(a[1]);
-    let _ = cx.shared_state::<State>().made.set(Made { shared, key_class, root, none: a[1] });
+    cx.keep(a[2]);
+    let end_bytes = crate::encode::encode(cx, a[2])?;
+    let end_class = a[2].header().map_or(Value::NIL, |h| h.class());
+    let made = Made { shared, key_class, root, none: a[1], end: a[2], end_class, end_bytes };
+    let _ = cx.shared_state::<State>().made.set(made);
     crate::quick::front(cx);
     Ok(Value::NIL)
 }
@@ -279,6 +302,7 @@ pub fn boot(cx: &mut Cx) {
         if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
             let inner = made.shared.lock();
             inner.node.manager().each_loose_value(|v| v.mark(|v| m.mark(v)));
+            inner.node.each_answer(|v| v.mark(|v| m.mark(v)));
             inner.runs.each_value(|v| m.mark(v));
             if let Some(c) = &inner.clients {
                 c.each_value(&mut |v| m.mark(v));
@@ -300,4 +324,4 @@ pub fn boot(cx: &mut Cx) {
     });
 }
 
-pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 2, setup), crate::leaf("__seg_lease", 0, lease_seconds)];
+pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 3, setup), crate::leaf("__seg_lease", 0, lease_seconds)];

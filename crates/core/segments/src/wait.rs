@@ -4,6 +4,7 @@
 //! taken for it and not handed over comes back then.
 
 use crate::cell::Cell;
+use crate::encode::{FILL, Later};
 use crate::keys::{known, named, with_key};
 use crate::put::{UPDATE, cell_for, new_of};
 use crate::state::{Bell, Local, Made, Shared, made};
@@ -17,7 +18,9 @@ use std::sync::Arc;
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_get", 3, get),
     leaf("__seg_segment", 3, segment),
+    leaf("__seg_get_item", 1, get_item),
     leaf("__seg_ask", 4, ask),
+    leaf("__seg_ask_item", 1, ask_item),
     leaf("__seg_room", 5, room),
     leaf("__seg_hold", 1, hold),
     leaf("__seg_commit_held", 2, commit_held),
@@ -35,6 +38,8 @@ struct Request {
     /// Whole segments are wanted, not just values.
     whole: bool,
     peeks: bool,
+    /// The end of a key stays where it is.
+    spares: bool,
 }
 
 impl Payload for Request {
@@ -94,9 +99,11 @@ fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
     if !whole {
         return s.value.hand_over_last(cx, s.owned);
     }
-    let value = s.value.hand_over(cx, s.owned)?;
+    let mut later = Later::default();
+    let value = s.value.hand_over(cx, s.owned, &mut later)?;
     let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries))];
-    Ok(cx.array(&parts))
+    let parts = cx.array(&parts);
+    later.done(cx, FILL, parts)
 }
 /// `__seg_get(key, take, after)`: a value that is there, or the object that says that none is.
 fn get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -118,8 +125,10 @@ fn look(cx: &mut Cx, a: &[Value], whole: bool) -> R {
     match asked {
         Ok(Asked::Here(answers)) => match answers.into_iter().next() {
             Some(Answer { segment, .. }) if kind == Kind::Peek && segment.value.value().is_none() && !segment.owned => {
-                let decoded = decode_in_place(cx, made, a[0], segment)?;
-                handed(cx, decoded, true, whole)
+                let mut later = Later::default();
+                let decoded = decode_in_place(cx, made, a[0], segment, &mut later)?;
+                let v = handed(cx, decoded, true, whole)?;
+                later.done(cx, FILL, v)
             }
             Some(Answer { segment, .. }) => handed(cx, segment, kind == Kind::Peek, whole),
             None => Ok(made.none),
@@ -128,28 +137,62 @@ fn look(cx: &mut Cx, a: &[Value], whole: bool) -> R {
         Err(s) => Err(stale(cx, after.unwrap_or(0), s)),
     }
 }
-/// The value of a segment that came from elsewhere is made once, however often it is peeked at.
+/// The value of a segment that came from elsewhere is made once, however often it is peeked at; one that Ruby has to do something to,
+/// each time: nobody else sees it before that.
 #[cold]
-fn decode_in_place(cx: &mut Cx, made: &'static Made, key: Value, s: Segment<Cell>) -> Result<Segment<Cell>, Exit> {
-    let v = s.value.hand_over(cx, false)?;
+fn decode_in_place(cx: &mut Cx, made: &'static Made, key: Value, s: Segment<Cell>, later: &mut Later) -> Result<Segment<Cell>, Exit> {
+    let v = s.value.hand_over(cx, false, later)?;
     let Some(bytes) = s.value.bytes() else { return Ok(s) };
     let both = Cell::both(v, bytes.clone());
+    if !later.is_done() {
+        return Ok(Segment { value: both, ..s });
+    }
     let stays = both.clone();
     with_key(cx, made, key, v, |inner, id| drop(inner.act(|m, _| m.exchange(id, s.index, stays)).1))?;
     Ok(Segment { value: both, ..s })
 }
+/// `__seg_get_item(key)`: the head's value, taken, if anything is there. The end of the key is given, and stays.
+fn get_item(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let (found, woken) = with_key(cx, made, a[0], Value::NIL, |inner, key| {
+        let now = inner.now();
+        inner.act(|m, w| {
+            m.tick(now, w);
+            if m.head(key).is_some_and(|s| made.is_end(&s.value)) {
+                return Err(());
+            }
+            Ok(m.get(now, &[Input { key, kind: Kind::Take, after: None }], Hold::Never, None, w))
+        })
+    })?;
+    woken.wake(cx);
+    match found {
+        Err(()) => Ok(made.end),
+        Ok(Ok(Asked::Here(mut answers))) if !answers.is_empty() => handed(cx, answers.remove(0).segment, false, false),
+        Ok(_) => Ok(made.none),
+    }
+}
+/// `__seg_ask_item(key)`: the same, as a request that waits.
+fn ask_item(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let request = Request::new(made(cx)?, false, false, true);
+    wait_for(cx, a[0], Kind::Take, None, request)
+}
 /// `__seg_ask(key, take, after, whole)`: a request that waits, or is answered already. `__seg_wait` says what came of it.
 fn ask(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let made = made(cx)?;
     let (kind, after) = (kind(a[1]), after(cx, a[2])?);
-    let bell: Arc<Bell> = Arc::default();
-    let waiter = Waiter::Local(Local::Task(bell.clone()));
+    let request = Request::new(made(cx)?, a[3].truthy(), kind == Kind::Peek, false);
+    wait_for(cx, a[0], kind, after, request)
+}
+fn wait_for(cx: &mut Cx, key: Value, kind: Kind, after: Option<u64>, request: Request) -> R {
+    let made = made(cx)?;
+    let waiter = Waiter::Local(Local::Task(request.bell.clone()));
+    // What may have to stay is held until it is looked at.
+    let hold = if request.spares { Hold::Open } else { Hold::Never };
     // The object is made first: no cell is made once something is taken.
-    let v = request(cx, made, bell, a[3].truthy(), kind == Kind::Peek);
-    let asked = with_key(cx, made, a[0], Value::NIL, |inner, key| {
+    let v = cx.data(cx.k.object, request);
+    let asked = with_key(cx, made, key, Value::NIL, |inner, key| {
         let now = inner.now();
         let input = Input { key, kind, after };
-        let (asked, woken) = inner.act(|m, w| m.stand(now, &[input], Hold::Never, waiter, w));
+        let (asked, woken) = inner.act(|m, w| m.stand(now, &[input], hold, waiter, w));
         if let (Ok(id), Some(r)) = (&asked, v.as_data::<Request>()) {
             *r.id.lock() = Some(*id);
         }
@@ -162,16 +205,17 @@ fn ask(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Err(s) => Err(stale(cx, after.unwrap_or(0), s)),
     }
 }
-fn request(cx: &mut Cx, made: &Made, bell: Arc<Bell>, whole: bool, peeks: bool) -> Value {
-    let r = Request { shared: made.shared.clone(), bell, id: Mutex::new(None), whole, peeks };
-    cx.data(cx.k.object, r)
+impl Request {
+    fn new(made: &Made, whole: bool, peeks: bool, spares: bool) -> Request {
+        Request { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None), whole, peeks, spares }
+    }
 }
 /// `__seg_room(key, value, bits, delay, ttl)`: a put that waits for room. bits nil: just room.
 fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let bell: Arc<Bell> = Arc::default();
-    let waiter = Waiter::Local(Local::Task(bell.clone()));
-    let v = request(cx, made, bell, false, false);
+    let request = Request::new(made, false, false, false);
+    let waiter = Waiter::Local(Local::Task(request.bell.clone()));
+    let v = cx.data(cx.k.object, request);
     let cell = cell_for(cx, made, a[0], a[1])?;
     let new = a[2].as_fix().map(|bits| new_of(cell, bits, a[3], a[4]));
     let timed = new.as_ref().is_some_and(|n| n.ttl.is_some() || n.not_before.is_some());
@@ -197,9 +241,9 @@ fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         named_inputs.push((named(cx, made, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
-    let bell: Arc<Bell> = Arc::default();
-    let waiter = Waiter::Local(Local::Task(bell.clone()));
-    let v = request(cx, made, bell, true, false);
+    let request = Request::new(made, true, false, false);
+    let waiter = Waiter::Local(Local::Task(request.bell.clone()));
+    let v = cx.data(cx.k.object, request);
     let (stood, woken) = loop {
         let mut inner = made.shared.lock();
         if let Some(n) = named_inputs.iter_mut().find(|n| !inner.node.manager().knows(n.0.id)) {
@@ -272,9 +316,24 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (claimed, woken) = {
         let mut inner = made.shared.lock();
         let now = inner.now();
-        let ((), woken) = inner.act(|m, w| m.tick(now, w));
+        let ((), mut woken) = inner.act(|m, w| m.tick(now, w));
         let mut held = r.id.lock();
         let claimed = held.and_then(|id| inner.act(|m, _| m.claim(id)).0);
+        if let (true, Some(Claimed::Answers(answers))) = (r.spares, &claimed) {
+            let end = answers.iter().any(|a| made.is_end(&a.segment.value));
+            for lease in answers.iter().filter_map(|a| a.lease) {
+                let (_, w) = inner.act(|m, w| if end { m.undo(now, lease, w) } else { m.commit(now, &[lease], [], w) });
+                woken.join(w);
+            }
+            if end {
+                *held = None;
+                drop(held);
+                drop(inner);
+                woken.wake(cx);
+                cx.no_wait();
+                return Ok(made.end);
+            }
+        }
         if claimed.is_some() {
             *held = None;
         } else {
@@ -294,10 +353,10 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(c) => {
             cx.no_wait();
             match c {
-                Claimed::Answers(answers) if answers.len() > 1 || answers.iter().any(|a| a.lease.is_some()) => {
-                    let mut all = Vec::new();
+                Claimed::Answers(answers) if !r.spares && (answers.len() > 1 || answers.iter().any(|a| a.lease.is_some())) => {
+                    let (mut all, mut later) = (Vec::new(), Later::default());
                     for Answer { segment: s, lease, .. } in answers {
-                        let value = s.value.hand_over(cx, s.owned)?;
+                        let value = s.value.hand_over(cx, s.owned, &mut later)?;
                         let lease = match lease {
                             Some(l) => cx.str(&l.data().as_ffi().to_string()),
                             None => Value::NIL,
@@ -306,7 +365,8 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                         let parts = [cx.uint(s.index), value, owned, changed, Value::fix(i64::from(s.deliveries)), lease];
                         all.push(cx.array(&parts));
                     }
-                    Ok(cx.array_vec(all))
+                    let all = cx.array_vec(all);
+                    later.done(cx, FILL, all)
                 }
                 Claimed::Answers(answers) => match answers.into_iter().next() {
                     Some(Answer { segment, .. }) => handed(cx, segment, r.peeks, r.whole),

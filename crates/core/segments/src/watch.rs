@@ -1,9 +1,11 @@
 //! Watching a key.
 
+use crate::cell::Cell;
+use crate::encode::{FILL, Later};
 use crate::keys::with_key;
 use crate::leaf;
 use crate::state::{Bell, Local, Shared, made};
-use kumi_segments::{Waiter, WatchId, What};
+use kumi_segments::{Event, Waiter, WatchId, What};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -46,7 +48,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(w) = a[0].as_data::<Watch>() else { return Ok(Value::NIL) };
     let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
     let waker = cx.waker();
-    let event = {
+    let found = {
         let mut inner = made.shared.lock();
         let Some(id) = *w.id.lock() else {
             drop(inner);
@@ -60,7 +62,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         event
     };
-    let Some(e) = event else {
+    let Some(e) = found else {
         if until != u64::MAX && now_ns() >= until {
             cx.no_wait();
             return Ok(made.none);
@@ -68,6 +70,12 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Err(cx.park(until));
     };
     cx.no_wait();
+    let mut later = Later::default();
+    let parts = event(cx, &e, &mut later)?;
+    later.done(cx, FILL, parts)
+}
+/// [what, index, value, missed]
+pub fn event(cx: &mut Cx, e: &Event<Cell>, later: &mut Later) -> R {
     let what = cx.sym(match e.what {
         What::Put => "put",
         What::Update => "update",
@@ -76,7 +84,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         What::Ended => "end",
     });
     let value = match &e.value {
-        Some(c) => c.hand_over(cx, false)?,
+        Some(c) => c.hand_over(cx, false, later)?,
         None => Value::NIL,
     };
     let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];

@@ -2,7 +2,7 @@
 
 use super::{CALLS, In, Out, PARTS};
 use bytes::Bytes;
-use kumi_segments::{Ask, Body, Call, FromClient, Kind, Put};
+use kumi_segments::{Ask, Body, Call, FromClient, Kind, Put, Watch};
 use kumi_wire::WireError;
 
 const SYNC: u8 = 1;
@@ -16,6 +16,9 @@ const LEAVE: u8 = 8;
 const NAMES: u8 = 9;
 const STATS: u8 = 10;
 const LIMIT: u8 = 11;
+const WATCH: u8 = 12;
+const NEXT: u8 = 13;
+const UNWATCH: u8 = 14;
 
 /// Appends a client's message to `out`, which is empty.
 pub fn encode_client(m: &FromClient<Bytes>, out: &mut Out) {
@@ -88,6 +91,18 @@ fn call(number: u64, call: &Call<Bytes>, out: &mut Out) {
             begin(LIMIT);
             out.fields().bytes(key).number(*limit);
         }
+        Call::Watch(Watch::Begin { watch, key, most }) => {
+            begin(WATCH);
+            out.fields().number(*watch).bytes(key).number(*most);
+        }
+        Call::Watch(Watch::Next(watch)) => {
+            begin(NEXT);
+            out.fields().number(*watch);
+        }
+        Call::Watch(Watch::End(watch)) => {
+            begin(UNWATCH);
+            out.fields().number(*watch);
+        }
     }
 }
 
@@ -149,6 +164,9 @@ fn the_call(tag: u8, i: &mut In<'_>) -> Result<Call<Bytes>, WireError> {
         }
         STATS => Call::Stats(i.key()?),
         LIMIT => Call::Limit(i.key()?, i.fields.number()?),
+        WATCH => Call::Watch(Watch::Begin { watch: i.fields.number()?, key: i.key()?, most: i.fields.number()? }),
+        NEXT => Call::Watch(Watch::Next(i.fields.number()?)),
+        UNWATCH => Call::Watch(Watch::End(i.fields.number()?)),
         _ => return i.wrong("a request of an unknown kind"),
     })
 }

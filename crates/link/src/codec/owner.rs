@@ -2,7 +2,7 @@
 
 use super::{In, NAMES as NAMES_MAX, Out, PARTS};
 use bytes::Bytes;
-use kumi_segments::{Done, FromOwner, KeyStats, Refusal, RemoteSegment, Reply, Stored};
+use kumi_segments::{Done, Event, FromOwner, KeyStats, Refusal, RemoteSegment, Reply, Stored, What};
 use kumi_wire::WireError;
 
 const WELCOME: u8 = 1;
@@ -15,6 +15,9 @@ const LEFT: u8 = 7;
 const NAMES: u8 = 8;
 const STATS: u8 = 9;
 const REFUSED: u8 = 10;
+const EVENTS: u8 = 11;
+
+pub(super) const WHATS: [What; 5] = [What::Put, What::Update, What::Taken, What::Back, What::Ended];
 
 const FULL: u8 = 1;
 const LEASE_OVER: u8 = 2;
@@ -83,6 +86,15 @@ pub fn encode_owner(m: &FromOwner<Bytes>, out: &mut Out) {
             }
             fields.number(last_index).number(limit.map_or(0, |l| l.get() as u64));
         }
+        Ok(Done::Events(events)) => {
+            begin(EVENTS);
+            out.fields().number(events.len() as u64);
+            for e in events {
+                let what = WHATS.iter().position(|w| *w == e.what).unwrap_or(0) as u8;
+                out.fields().byte(what | u8::from(e.value.is_some()) << 3).number(e.index).number(e.missed);
+                e.value.iter().for_each(|v| out.value(v));
+            }
+        }
         Err(refusal) => {
             begin(REFUSED);
             let mut fields = out.fields();
@@ -135,6 +147,7 @@ fn result(tag: u8, i: &mut In<'_>) -> Result<Result<Done<Bytes>, Refusal>, WireE
             let limit = usize::try_from(i.fields.number()?).unwrap_or(usize::MAX);
             Done::Stats(KeyStats { segments, delayed, leased, waiting, waiting_puts, last_index, limit: limit.try_into().ok() })
         }
+        EVENTS => Done::Events(i.list(PARTS, event)?),
         REFUSED => {
             return Ok(Err(match i.fields.byte()? {
                 FULL => Refusal::Full,
@@ -148,6 +161,13 @@ fn result(tag: u8, i: &mut In<'_>) -> Result<Result<Done<Bytes>, Refusal>, WireE
         _ => return i.wrong("an answer of an unknown kind"),
     };
     Ok(Ok(done))
+}
+
+fn event(i: &mut In<'_>) -> Result<Event<Bytes>, WireError> {
+    let flags = i.fields.byte()?;
+    let Some(&what) = WHATS.get(usize::from(flags & 7)).filter(|_| flags <= 15) else { return i.wrong("flags that mean nothing") };
+    let (index, missed) = (i.fields.number()?, i.fields.number()?);
+    Ok(Event { what, index, value: if flags & 8 != 0 { Some(i.value()?) } else { None }, missed })
 }
 
 fn segment(i: &mut In<'_>) -> Result<RemoteSegment<Bytes>, WireError> {

@@ -1,5 +1,8 @@
+use super::owner::WHATS;
 use super::*;
-use kumi_segments::{Ask, Body, Call, Done, FromClient, FromOwner, KeyStats, Kind, Put, Refusal, RemoteSegment, Reply, Stored};
+use kumi_segments::{
+    Ask, Body, Call, Done, Event, FromClient, FromOwner, KeyStats, Kind, Put, Refusal, RemoteSegment, Reply, Stored, Watch,
+};
 
 fn bytes(out: &mut Out) -> Bytes {
     let mut whole = Vec::new();
@@ -52,6 +55,9 @@ fn client_messages() -> Vec<FromClient<Bytes>> {
         Call::Names { prefix: Vec::new(), after: Some(Vec::new()), most: 0 },
         Call::Stats(b"key".to_vec()),
         Call::Limit(b"key".to_vec(), 12),
+        Call::Watch(Watch::Begin { watch: u64::MAX, key: b"key".to_vec(), most: 1000 }),
+        Call::Watch(Watch::Next(1)),
+        Call::Watch(Watch::End(0)),
     ];
     calls.extend(values().into_iter().map(|v| Call::Put(Put { store: store("put", v), wait: true })));
     let mut bodies: Vec<Body<Bytes>> = calls.into_iter().enumerate().map(|(n, c)| Body::Call(n as u64, c)).collect();
@@ -82,6 +88,14 @@ fn owner_messages() -> Vec<FromOwner<Bytes>> {
         Ok(Done::Names((0..2000u32).map(|n| n.to_string().into_bytes()).collect())),
         Ok(Done::Stats(stats)),
         Ok(Done::Stats(KeyStats::default())),
+        Ok(Done::Events(Vec::new())),
+        Ok(Done::Events(
+            WHATS
+                .into_iter()
+                .zip(values())
+                .map(|(what, v)| Event { what, index: 9, value: (!v.is_empty()).then_some(v), missed: 70 })
+                .collect(),
+        )),
     ];
     results.extend([Refusal::Full, Refusal::LeaseOver, Refusal::Stale { last: 8 }, Refusal::Quota, Refusal::Bad].map(Err));
     let mut bodies: Vec<Reply<Bytes>> = results.into_iter().map(|r| Reply::Answer(3, r)).collect();

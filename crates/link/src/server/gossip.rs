@@ -4,7 +4,7 @@ use super::Server;
 use super::line::{Line, Phase};
 use crate::channel::kind;
 use crate::error::code;
-use kumi_membership::{Action, Member, Why as Gone};
+use kumi_membership::{Action, Config, Member, Why as Gone};
 use kumi_segments::Time;
 use kumi_wire::Reason;
 use std::sync::Arc;
@@ -21,6 +21,10 @@ impl Server {
             match action {
                 Action::Send { to, bytes } => self.pass_on(at, &to, bytes),
                 Action::Up(member) => {
+                    if self.within && !super::is_local(member.address()) {
+                        self.within = false;
+                        self.membership.set_patience(at, Config::lan());
+                    }
                     self.host.member_up(&member);
                     self.confirmed(at, &member);
                     let peer = self.shared.peers.read().get(member.name()).cloned();

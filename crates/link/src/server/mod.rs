@@ -20,7 +20,7 @@ use crate::link::{Command, Link, Shared};
 use crate::options::Options;
 use accept::{Listener, Sources};
 use dial::Dials;
-use kumi_membership::{Member, Membership};
+use kumi_membership::{Config, Member, Membership};
 use kumi_segments::Time;
 use kumi_wire::{Hello, Lane, Message, Reason};
 use line::{Line, Phase};
@@ -39,6 +39,9 @@ const BUFFER: usize = 128 << 10;
 /// How often one connection is read before others have a turn.
 const READS: usize = 8;
 const MS: Time = 1_000_000;
+/// How long what was said goes out after the stop, and how long is waited between two looks.
+const LINGER: Time = 1000 * MS;
+const BLINK: Duration = Duration::from_millis(4);
 /// A connection that ended within so long was of no use.
 const SOON: Time = 1000 * MS;
 /// A feature in `Hello`: the connection is the second one between these nodes, for large messages of the caller.
@@ -54,6 +57,8 @@ struct Server {
     last_token: usize,
     sources: Sources,
     membership: Membership,
+    /// No address outside the machine was heard of, so that the cluster is impatient.
+    within: bool,
     dials: Dials,
     /// Connections by the address that leads to them: the one that was called, and the one that the peer goes by.
     routes: HashMap<Arc<str>, usize>,
@@ -69,7 +74,13 @@ struct Server {
     flushing: Vec<Arc<Channel>>,
     accept_at: Option<Time>,
     sweep_at: Time,
+    /// When nothing is waited for any more, after the stop.
+    ends_at: Option<Time>,
     random: Random,
+}
+
+fn is_local(address: &str) -> bool {
+    Address::parse(address).is_ok_and(|a| a.is_local())
 }
 
 /// Numbers nobody need guess: jitter.
@@ -130,7 +141,9 @@ impl Link {
         }
         let mut random = Random::new();
         let at = now();
-        let mut membership = Membership::new(me.clone(), options.membership.clone(), random.next(), at);
+        let within = options.membership.is_none() && listening.iter().chain([&address]).chain(&options.join).all(|a| is_local(a));
+        let patience = options.membership.clone().unwrap_or(if within { Config::local() } else { Config::lan() });
+        let mut membership = Membership::new(me.clone(), patience, random.next(), at);
         for seed in &options.join {
             membership.join(at, &Address::parse(seed)?.to_string()).map_err(LinkError::Member)?;
         }
@@ -163,6 +176,7 @@ impl Link {
             last_token: LINES,
             sources: Sources::default(),
             membership,
+            within,
             dials: Dials::default(),
             routes: HashMap::new(),
             seen: HashMap::new(),
@@ -173,6 +187,7 @@ impl Link {
             flushing: Vec::new(),
             accept_at: None,
             sweep_at: 0,
+            ends_at: None,
             random,
         };
         let link = Link { shared };
@@ -207,7 +222,7 @@ impl Server {
     fn run(&mut self) {
         let mut events = Events::with_capacity(256);
         self.gossip(now());
-        while !self.shared.stopping.load(Ordering::SeqCst) {
+        while !self.shared.stopping.load(Ordering::SeqCst) || self.lingers(now()) {
             let timeout = self.timeout();
             let waited = self.poll.poll(&mut events, timeout);
             self.shared.sleeping.store(false, Ordering::SeqCst);
@@ -252,9 +267,10 @@ impl Server {
             let told = self.shared.told.lock();
             !told.dirty.is_empty() || !told.commands.is_empty()
         };
-        if told || !self.again.is_empty() || self.shared.stopping.load(Ordering::SeqCst) {
+        let stops = self.shared.stopping.load(Ordering::SeqCst);
+        if told || !self.again.is_empty() || stops {
             self.shared.sleeping.store(false, Ordering::SeqCst);
-            return Some(Duration::ZERO);
+            return Some(if stops { BLINK } else { Duration::ZERO });
         }
         let sweep = (!self.lines.is_empty()).then_some(self.sweep_at);
         let times = [self.membership.next_deadline(), self.host.deadline(), self.dials.next(), self.accept_at, sweep];
@@ -485,6 +501,13 @@ impl Server {
         }
     }
 
+    /// Is there something that was said before the stop and has not gone out? For a moment it is waited for: an acknowledgement that is lost
+    /// brings a segment back.
+    fn lingers(&mut self, at: Time) -> bool {
+        let until = *self.ends_at.get_or_insert(at + LINGER);
+        at < until && self.lines.values().any(|l| l.phase >= Phase::Open && l.channel.backlog() > 0)
+    }
+
     /// The end: goodbye to all.
     fn finish(&mut self) {
         let at = now();
@@ -505,7 +528,7 @@ impl Server {
             if !more {
                 break;
             }
-            std::thread::sleep(Duration::from_millis(4));
+            std::thread::sleep(BLINK);
         }
         let tokens: Vec<usize> = self.lines.keys().copied().collect();
         for token in tokens {

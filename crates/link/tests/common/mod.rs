@@ -182,6 +182,11 @@ impl Node1 {
     }
 
     pub fn ask(&self, on: &str, call: Call<Bytes>, limit: Option<Duration>) -> Receiver<Result<Done<Bytes>, Failure>> {
+        self.ask_named(on, call, limit).0
+    }
+
+    /// And the call's name.
+    fn ask_named(&self, on: &str, call: Call<Bytes>, limit: Option<Duration>) -> (Receiver<Result<Done<Bytes>, Failure>>, u64) {
         let (tx, rx) = channel();
         let peer = self.link.peer(on).unwrap_or_else(|| panic!("no node {on} in {:?}", self.link.members()));
         let new = {
@@ -197,9 +202,9 @@ impl Node1 {
             }
         }
         let until = limit.map(|l| now() + l.as_nanos() as u64);
-        self.host.with_client(&peer, |c, out| c.call(now(), call, tx, until, out));
+        let name = self.host.with_client(&peer, |c, out| c.call(now(), call, tx, until, out));
         self.link.nudge();
-        rx
+        (rx, name.unwrap_or(0))
     }
 
     #[track_caller]
@@ -215,9 +220,15 @@ impl Node1 {
 
     #[track_caller]
     pub fn take(&self, on: &str, key: &str) -> Bytes {
-        match self.call(on, get(key, Kind::Take, None, true)) {
-            Ok(Done::Segments(mut s)) => s.remove(0).value,
-            other => panic!("{other:?}"),
+        let (mut rx, name) = self.ask_named(on, get(key, Kind::Take, None, true), None);
+        loop {
+            let Ok(Done::Segments(mut s)) = rx.recv_timeout(Duration::from_secs(20)).expect("an answer") else { panic!("no segment") };
+            let (again, next) = channel();
+            let peer = self.link.peer(on).unwrap();
+            if self.host.with_client(&peer, |c, out| c.used(now(), name, again, out)) == Some(true) {
+                return s.remove(0).value;
+            }
+            rx = next;
         }
     }
 }

@@ -163,6 +163,18 @@ impl Membership {
         Ok(())
     }
 
+    /// Another patience from now on: that of `config`. Members are probed as often as before, and bounds stay. What is timed already goes
+    /// on as it was.
+    pub fn set_patience(&mut self, now: u64, config: Config) {
+        if self.begin(now) {
+            let Config { suspicion, hinted_suspicion, gossip_period, exchange_period, heal_period, .. } = config.sane();
+            self.config = Config { suspicion, hinted_suspicion, gossip_period, exchange_period, heal_period, ..self.config.clone() };
+            let set = self.foca.set_config(self.config.foca(self.table.up() + 1));
+            debug_assert!(set.is_ok(), "what SWIM lets change is all that does");
+            self.settle();
+        }
+    }
+
     /// Does what is due.
     pub fn tick(&mut self, now: u64) {
         if !self.begin(now) {

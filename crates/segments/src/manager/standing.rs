@@ -8,6 +8,10 @@ use smallvec::SmallVec;
 
 /// What touches nothing but a key's queue. `None`: something waits, watches or counts time; the general calls do it then.
 impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
+    /// The segment at the head of a key's queue.
+    pub fn head(&self, key: KeyId) -> Option<&Segment<V>> {
+        Some(&self.keys.get(key)?.queue.head()?.segment)
+    }
     /// A put of a value that stands until it is taken: its index.
     #[inline]
     pub fn quick_put(&mut self, key: KeyId, value: V, owned: bool) -> Option<u64> {

@@ -14,7 +14,7 @@
 //! A client reaches its owner by messages that it hands to an [`Outbox`]. It renews the leases that it was given at a third of
 //! their length until they are ended.
 
-use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, Reply};
+use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, Reply, Watch};
 use crate::manager::{Kind, Stored, Time};
 use crate::planted::{Bug, planted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -183,6 +183,14 @@ impl<V: Clone, T> Client<V, T> {
         self.disconnected();
         self.session = 0;
         self.end_all(Failure::Unknown, out);
+    }
+    /// This node goes: the owner hears what was received, every call ends, and nothing that comes is heard any more. What was not used
+    /// comes back.
+    pub fn farewell(&mut self, out: &mut impl Outbox<V, T>) {
+        if self.connected && !self.got.is_empty() {
+            self.send(Body::Receipts, out);
+        }
+        self.gone(out);
     }
     fn end_all(&mut self, why: Failure, out: &mut impl Outbox<V, T>) {
         self.forget_session();
@@ -416,7 +424,7 @@ impl<V: Clone, T> Client<V, T> {
         self.forget_session();
         for (name, mut p) in std::mem::take(&mut self.calls) {
             let harmless = matches!(p.call, Call::Get(_) | Call::Names { .. } | Call::Stats(_) | Call::Limit(..));
-            let of_session = p.left || matches!(p.call, Call::Leave(_) | Call::Extend { .. });
+            let of_session = p.left || matches!(p.call, Call::Leave(_) | Call::Extend { .. } | Call::Watch(_));
             if !of_session && (p.sent.is_none() || harmless) {
                 p.sent = None;
                 self.deadlines.extend(p.deadline.map(|d| (d, name)));
@@ -628,5 +636,7 @@ fn is_answer_to<V>(done: &Done<V>, call: &Call<V>) -> bool {
         Call::Leave(_) => true,
         Call::Names { .. } => matches!(done, Done::Names(_)),
         Call::Stats(_) => matches!(done, Done::Stats(_)),
+        Call::Watch(Watch::Next(_)) => matches!(done, Done::Events(_)),
+        Call::Watch(Watch::Begin { .. } | Watch::End(_)) => matches!(done, Done::Ok),
     }
 }

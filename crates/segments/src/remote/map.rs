@@ -1,6 +1,7 @@
 //! Messages of one kind of value as those of another: a connection carries bytes, a node keeps what it likes.
 
-use super::message::{Body, Call, Done, FromClient, FromOwner, Put, RemoteSegment, Reply, Store};
+use super::message::{Body, Call, Done, FromClient, FromOwner, Put, RemoteSegment, Reply, Store, Watch};
+use crate::manager::Event;
 
 impl<V> FromClient<V> {
     /// The same message with each value made another.
@@ -35,6 +36,7 @@ impl<V> Call<V> {
             Call::Names { prefix, after, most } => Call::Names { prefix, after, most },
             Call::Stats(k) => Call::Stats(k),
             Call::Limit(k, n) => Call::Limit(k, n),
+            Call::Watch(w) => Call::Watch(w),
         })
     }
     /// The keys that the call names.
@@ -43,8 +45,8 @@ impl<V> Call<V> {
             Call::Put(p) => f(&p.store.key),
             Call::Get(ask) => ask.inputs.iter().for_each(|i| f(&i.0)),
             Call::Commit { outputs, .. } => outputs.iter().for_each(|o| f(&o.key)),
-            Call::Stats(k) | Call::Limit(k, _) => f(k),
-            Call::GiveBack { .. } | Call::Extend { .. } | Call::Leave(_) | Call::Names { .. } => {}
+            Call::Stats(k) | Call::Limit(k, _) | Call::Watch(Watch::Begin { key: k, .. }) => f(k),
+            Call::GiveBack { .. } | Call::Extend { .. } | Call::Leave(_) | Call::Names { .. } | Call::Watch(_) => {}
         }
     }
 }
@@ -86,6 +88,7 @@ impl<V> Done<V> {
             Done::Left(i) => Done::Left(i),
             Done::Names(n) => Done::Names(n),
             Done::Stats(s) => Done::Stats(s),
+            Done::Events(l) => Done::Events(l.into_iter().map(|e| e.try_map(f)).collect::<Result<_, E>>()?),
         })
     }
 }
@@ -94,5 +97,12 @@ impl<V> RemoteSegment<V> {
     fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<RemoteSegment<U>, E> {
         let RemoteSegment { index, value, owned, changed, deliveries, lease } = self;
         Ok(RemoteSegment { index, value: f(value)?, owned, changed, deliveries, lease })
+    }
+}
+
+impl<V> Event<V> {
+    fn try_map<U, E>(self, f: &mut impl FnMut(V) -> Result<U, E>) -> Result<Event<U>, E> {
+        let Event { what, index, value, missed } = self;
+        Ok(Event { what, index, value: value.map(f).transpose()?, missed })
     }
 }

@@ -1,7 +1,7 @@
 //! What a client and an owner say to each other. How it is written is the affair of `kumi-link`; values are whatever the two
 //! sides of a connection make of them.
 
-use crate::manager::{KeyStats, Kind, Stored, Time};
+use crate::manager::{Event, KeyStats, Kind, Stored, Time};
 
 /// A client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +109,27 @@ pub enum Call<V> {
     Stats(Vec<u8>),
     /// Limits a key's queue; 0: not at all.
     Limit(Vec<u8>, u64),
+    /// What happens under a key.
+    Watch(Watch),
+}
+
+/// A watch is its client's, who gives it a number, and ends with the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// It begins. At most so many events are kept until the client asks for them; of more the oldest are missed.
+    Begin {
+        /// Its number.
+        watch: u64,
+        /// The key.
+        key: Vec<u8>,
+        /// Events.
+        most: u64,
+    },
+    /// The events since the last call, some at a time; without any it waits. Whoever does not ask is told nothing: at most one such
+    /// call of a watch is under way.
+    Next(u64),
+    /// It ends. A call that waits for its events is answered with none.
+    End(u64),
 }
 
 /// A value and where it goes.
@@ -182,6 +203,8 @@ pub enum Done<V> {
     Names(Vec<Vec<u8>>),
     /// How a key stands.
     Stats(KeyStats),
+    /// What has happened under a key. None: the watch is over.
+    Events(Vec<Event<V>>),
 }
 
 /// A call was not done, and has changed nothing.

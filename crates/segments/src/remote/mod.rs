@@ -13,5 +13,5 @@ mod spans;
 
 pub use client::{Client, ClientOptions, Failure, Outbox};
 pub use engine::{End, Engine, Outcome, Trouble};
-pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
+pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
 pub use owner::{Both, Node, NodeOptions, Send, Waiter};

@@ -10,9 +10,11 @@
 //! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed. What stands in queues is
 //! bounded by their limits alone.
 
-use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store};
+use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
 use super::spans::Spans;
-use crate::manager::{Answer, Answers, Asked, Claimed, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake};
+use crate::manager::{
+    Answer, Answers, Asked, Claimed, Event, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake, WatchId,
+};
 use crate::planted::{Bug, planted};
 use slotmap::{Key, KeyData};
 use smallvec::SmallVec;
@@ -40,6 +42,10 @@ pub struct NodeOptions {
     pub key_bytes: usize,
     /// Inputs, leases or outputs in one call.
     pub parts: usize,
+    /// Watches of one client.
+    pub watches: usize,
+    /// Events that are kept for one of them.
+    pub events: usize,
 }
 
 impl Default for NodeOptions {
@@ -55,12 +61,18 @@ impl Default for NodeOptions {
             keys: 1 << 20,
             key_bytes: 1024,
             parts: 256,
+            watches: 256,
+            events: 10_000,
         }
     }
 }
 
 /// Of so many clients without a session it is known which incarnation was the last.
 const FENCES: usize = 1 << 16;
+
+/// So many events of a watch go in one answer, or what weighs so much.
+const BATCH: usize = 128;
+const BATCH_BYTES: usize = 64 << 10;
 
 /// Who waits at a node's manager.
 #[derive(Clone, Debug)]
@@ -103,10 +115,21 @@ struct Session<V> {
     bytes: usize,
     /// Calls that are done with.
     over: Spans,
+    /// By their clients' numbers.
+    watches: BTreeMap<u64, Watched>,
+}
+
+/// A client's watch.
+struct Watched {
+    id: WatchId,
+    /// The last call that asked for its events.
+    asker: u64,
 }
 
 enum State<V> {
     Waiting(RequestId, Terms),
+    /// It waits for events of this watch.
+    Watching(u64),
     /// The answer, kept until the client has it. The leases end then, unless it holds them.
     Answered(Result<Done<V>, Refusal>, SmallVec<[LeaseId; 1]>, Terms),
 }
@@ -209,12 +232,23 @@ impl<V: Clone, W> Node<V, W> {
         for (number, call) in self.answered.drain(..) {
             let Some(name) = self.names.get(&number) else { continue };
             let Some(s) = self.sessions.get_mut(name) else { continue };
-            let Some(State::Waiting(id, terms)) = s.calls.get(&call) else { continue };
-            let terms = *terms;
-            let Some(claimed) = self.manager.claim(*id) else { continue };
-            let state = match claimed {
-                Claimed::Answers(answers) => answer(&mut self.manager, number, answers, terms, self.mask),
-                Claimed::Stored(s) => answered(Done::Stored(index(s.unwrap_or(Stored::Later)))),
+            let state = match s.calls.get(&call) {
+                Some(State::Waiting(id, terms)) => {
+                    let terms = *terms;
+                    let Some(claimed) = self.manager.claim(*id) else { continue };
+                    match claimed {
+                        Claimed::Answers(answers) => answer(&mut self.manager, number, answers, terms, self.mask),
+                        Claimed::Stored(s) => answered(Done::Stored(index(s.unwrap_or(Stored::Later)))),
+                    }
+                }
+                Some(State::Watching(watch)) => match s.watches.get(watch) {
+                    Some(w) => match events(&mut self.manager, w.id, Waiter::Remote(number, call), self.weight) {
+                        Some(events) => answered(Done::Events(events)),
+                        None => continue,
+                    },
+                    None => answered(Done::Events(Vec::new())),
+                },
+                _ => continue,
             };
             reply(self.incarnation, now, name, s, call, &state, send);
             s.set(call, state);
@@ -247,6 +281,7 @@ impl<V: Clone, W> Node<V, W> {
         if self.fences.len() < FENCES {
             self.fences.insert(name, s.incarnation);
         }
+        s.watches.values().for_each(|w| self.manager.unwatch(w.id));
         let wake = &mut Both(wake, &mut self.answered);
         for state in s.calls.into_values().filter(|_| !planted(Bug::SessionNeverEnds)) {
             drop_call(&mut self.manager, now, state, wake);
@@ -323,7 +358,16 @@ impl<V: Clone, W> Node<V, W> {
         self.last_session = number;
         self.fences.remove(client);
         self.names.insert(number, client.into());
-        let s = Session { number, incarnation, heard: 0, sync: 0, calls: BTreeMap::new(), bytes: 0, over: Spans::default() };
+        let s = Session {
+            number,
+            incarnation,
+            heard: 0,
+            sync: 0,
+            calls: BTreeMap::new(),
+            bytes: 0,
+            over: Spans::default(),
+            watches: BTreeMap::new(),
+        };
         self.sessions.insert(client.into(), s);
         true
     }
@@ -366,7 +410,7 @@ impl<V: Clone, W> Node<V, W> {
             return;
         }
         match s.calls.get(&number) {
-            Some(State::Waiting(..)) if !again => return,
+            Some(State::Waiting(..) | State::Watching(_)) if !again => return,
             Some(State::Answered(_, leases, terms)) if !again => {
                 // The time that the client has to receive it begins anew.
                 let held = |m: &mut Manager<V, Waiter<W>>, l: &LeaseId| m.extend(now, *l, terms.long).is_ok();
@@ -392,7 +436,7 @@ impl<V: Clone, W> Node<V, W> {
             return;
         }
         // What makes room is always done.
-        let frees = matches!(call, Call::Leave(_) | Call::GiveBack { .. } | Call::Commit { .. });
+        let frees = matches!(call, Call::Leave(_) | Call::GiveBack { .. } | Call::Commit { .. } | Call::Watch(Watch::End(_)));
         let session = s.number;
         let state = match open < most || frees {
             true => self.perform(now, client, session, number, call, wake),
@@ -459,6 +503,56 @@ impl<V: Clone, W> Node<V, W> {
                 let limit = NonZeroUsize::new(usize::try_from(limit).unwrap_or(usize::MAX));
                 self.manager.set_limit(now, key, limit, &mut Both(wake, &mut self.answered));
                 answered(Done::Ok)
+            }
+            Call::Watch(w) => self.watch(client, session, number, w),
+        }
+    }
+    fn watch(&mut self, client: &[u8], session: u32, number: u64, call: Watch) -> State<V> {
+        match call {
+            Watch::Begin { watch, key, most } => {
+                let fits = |s: &Session<V>| s.watches.len() < self.options.watches && !s.watches.contains_key(&watch);
+                if !self.sessions.get(client).is_some_and(fits) {
+                    return refused(Refusal::Quota);
+                }
+                let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.options.events);
+                let id = self.key(&key).and_then(|k| self.manager.watch(k, most));
+                match (id, self.sessions.get_mut(client)) {
+                    (Some(id), Some(s)) => {
+                        s.watches.insert(watch, Watched { id, asker: 0 });
+                        answered(Done::Ok)
+                    }
+                    _ => refused(Refusal::Quota),
+                }
+            }
+            Watch::Next(watch) => {
+                let Some(Session { watches, calls, .. }) = self.sessions.get_mut(client) else { return refused(Refusal::Bad) };
+                let Some(w) = watches.get_mut(&watch) else { return answered(Done::Events(Vec::new())) };
+                // What is on its way is kept until it is there: that is one answer at a time.
+                if calls.contains_key(&w.asker) {
+                    return refused(Refusal::Quota);
+                }
+                w.asker = number;
+                match events(&mut self.manager, w.id, Waiter::Remote(session, number), self.weight) {
+                    Some(events) => answered(Done::Events(events)),
+                    None => State::Watching(watch),
+                }
+            }
+            Watch::End(watch) => {
+                if let Some(w) = self.sessions.get_mut(client).and_then(|s| s.watches.remove(&watch)) {
+                    self.manager.unwatch(w.id);
+                    self.answered.push((session, w.asker));
+                }
+                answered(Done::Ok)
+            }
+        }
+    }
+    /// Every value in an answer that a client may ask for again.
+    pub fn each_answer(&self, mut f: impl FnMut(&V)) {
+        for state in self.sessions.values().flat_map(|s| s.calls.values()) {
+            match state {
+                State::Answered(Ok(Done::Segments(segments)), ..) => segments.iter().for_each(|s| f(&s.value)),
+                State::Answered(Ok(Done::Events(events)), ..) => events.iter().filter_map(|e| e.value.as_ref()).for_each(&mut f),
+                _ => {}
             }
         }
     }
@@ -622,6 +716,18 @@ fn answer<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, session: u32, answers: Ans
     }
     State::Answered(Ok(Done::Segments(segments)), leases, terms)
 }
+/// Some of a watch's events; without any `asker` hears of the next.
+fn events<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, watch: WatchId, asker: Waiter<W>, weight: fn(&V) -> usize) -> Option<Vec<Event<V>>> {
+    let first = m.next_event(watch, Some(asker))?;
+    let mut bytes = first.value.as_ref().map_or(0, weight);
+    let mut all = vec![first];
+    while all.len() < BATCH && bytes < BATCH_BYTES {
+        let Some(e) = m.next_event(watch, None) else { break };
+        bytes += e.value.as_ref().map_or(0, weight);
+        all.push(e);
+    }
+    Some(all)
+}
 /// The client has the answer: what was taken for good is its own, what it holds on purpose it goes on holding.
 fn received<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<V>, wake: &mut impl Wake<Waiter<W>>) {
     match state {
@@ -632,12 +738,14 @@ fn received<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<
             }
         }
         State::Waiting(id, _) => drop(m.leave(now, id, wake)),
+        State::Watching(_) => {}
     }
 }
 /// The client will not have the answer: what was taken for it comes back.
 fn drop_call<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<V>, wake: &mut impl Wake<Waiter<W>>) -> Option<Stored> {
     match state {
         State::Waiting(id, _) => return m.leave(now, id, wake),
+        State::Watching(_) => {}
         State::Answered(_, leases, _) => {
             for l in leases {
                 let _ = m.give_back(now, l, None, wake);

@@ -30,6 +30,9 @@ mod write;
 
 use kumi_vm::*;
 use kumi_wire::value::Limits;
+use parking_lot::Mutex;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 
 /// Containers in one another.
 const DEPTH: usize = 1 << 20;
@@ -46,22 +49,45 @@ pub fn limits() -> Limits {
     Limits { depth: 2 * DEPTH, string: MOST, items: MOST, shapes: 1 << 16, members: 1 << 20 }
 }
 
-/// How many names a peer may have made symbols of here.
-#[derive(Clone, Copy, Debug)]
+/// The symbols that a peer has made here, by names that were new.
+///
+/// **Invariant.** Those that live are `most` at most. One that died is forgotten when there is no room for another: so a peer may go on
+/// making them, as long as nobody keeps them.
 pub struct Symbols {
-    made: usize,
+    /// And a hash of each name: the number of one that died is given again.
+    made: Mutex<Vec<(Sym, u32)>>,
     most: usize,
 }
 
 impl Symbols {
     /// None so far.
     pub fn bounded(most: usize) -> Symbols {
-        Symbols { made: 0, most }
+        Symbols { made: Mutex::default(), most }
     }
-    /// How many it was.
+    /// How many there are that live, as far as it is known.
     pub fn made(&self) -> usize {
-        self.made
+        self.made.lock().len()
     }
+    /// Is there room for another?
+    fn has_room(&self, cx: &mut Cx) -> bool {
+        let mut made = self.made.lock();
+        if made.len() >= self.most {
+            made.retain(|(s, hash)| hash_of(cx.syms.name(*s)) == *hash && cx.syms.is_there(*s));
+        } else if made.len() == self.most / 2 {
+            // Those that are dead are found by then.
+            cx.heap.request_full();
+        }
+        made.len() < self.most
+    }
+    fn add(&self, s: Sym, name: &[u8]) {
+        self.made.lock().put((s, hash_of(name)));
+    }
+}
+
+fn hash_of(name: &[u8]) -> u32 {
+    let mut h = FxHasher::default();
+    h.write(name);
+    h.finish() as u32
 }
 
 impl Default for Symbols {
@@ -84,41 +110,52 @@ pub fn encode(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
     }
 }
 
-/// The value of bytes that came from somewhere; with `freeze` deeply frozen.
-///
-/// # Errors
-/// `Malformed` for bytes that are no value.
-pub fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
-    decode_from(cx, bytes, freeze, &mut Symbols::default())
+/// Hashes in values that were decoded, which only Ruby can fill: their keys' own `hash` says where they belong.
+#[derive(Default)]
+pub struct Later {
+    /// Hashes of owned values; of shared ones, which are frozen then.
+    open: Vec<Value>,
+    frozen: Vec<Value>,
 }
 
-/// The same, as the last thing that a native does: hashes that only Ruby can fill are filled by it.
-///
-/// # Errors
-/// As [`decode`]; or the call in the native's place.
-pub fn decode_last(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
-    let read = counted(cx, bytes, freeze, &mut Symbols::default(), None)?;
-    if read.rehash.is_empty() { Ok(read.value) } else { Err(rehash(cx, read, freeze)) }
-}
-
-/// The same, of a peer that has made symbols before.
-///
-/// # Errors
-/// As [`decode`], and `Malformed` where there would be more new symbols than it may make.
-pub fn decode_from(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols) -> R {
-    let read = counted(cx, bytes, freeze, symbols, None)?;
-    if read.rehash.is_empty() { Ok(read.value) } else { Err(malformed(cx, "a Hash with keys whose class has a hash of its own")) }
-}
-
-/// Symbols count once, however often the native begins anew.
-fn counted(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols, patience: Option<Patience>) -> Result<read::Read, Exit> {
-    let mut now = *symbols;
-    let read = read::read(cx, bytes, freeze, &mut now, patience);
-    if !matches!(read, Err(Exit::Again)) {
-        *symbols = now;
+impl Later {
+    /// The value of bytes of a peer that has made these symbols; with `freeze` deeply frozen. Ruby is not to see it before
+    /// [`done`](Self::done).
+    ///
+    /// # Errors
+    /// `Malformed` for bytes that are no value, or that would have the peer make more symbols than it may.
+    pub fn decode(&mut self, cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols) -> R {
+        let read = read::read(cx, bytes, freeze, symbols, None)?;
+        if freeze {
+            self.frozen.extend(read.rehash)
+        } else {
+            self.open.extend(read.rehash)
+        }
+        Ok(read.value)
     }
-    read
+    /// Is nothing left to be filled?
+    pub fn is_done(&self) -> bool {
+        self.open.is_empty() && self.frozen.is_empty()
+    }
+    /// The result of a native, as the last thing that it does: the library's method `name` goes on in its place where it has to.
+    ///
+    /// # Errors
+    /// The call in the native's place.
+    pub fn done(self, cx: &mut Cx, name: &'static str, result: Value) -> R {
+        if self.is_done() {
+            return Ok(result);
+        }
+        for h in self.frozen.iter().filter_map(|h| h.header()) {
+            h.clear(flag::FROZEN);
+        }
+        let segments = cx.const_path("Kumihimo::Segments").unwrap_or(Value::NIL);
+        let (open, frozen, name) = (cx.array_vec(self.open), cx.array_vec(self.frozen), cx.intern(name));
+        Err(cx.call(segments, name, &[result, open, frozen]))
+    }
 }
+
+/// What the library does with hashes of a native's result.
+pub const FILL: &str = "__decode_rehash";
 
 /// `__seg_encode(value)`: the bytes as a binary String. Records of streams that were not read are read first, by Ruby.
 fn native_encode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -135,25 +172,16 @@ fn native_encode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_decode(bytes, freeze)`, or `__seg_decode(bytes, freeze, most)` with a bound for new symbols.
 fn native_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let bytes = cx.arg_str(a, 0)?.text();
-    let mut symbols = match a.get(2) {
+    let symbols = match a.get(2) {
         Some(most) => Symbols::bounded(most.as_fix().map_or(0, |n| n.max(0) as usize)),
         None => Symbols::default(),
     };
     let patience = Some(cx.patience());
-    let read = counted(cx, bytes.bytes(), a[1].truthy(), &mut symbols, patience)?;
-    if read.rehash.is_empty() {
-        return Ok(read.value);
-    }
-    Err(rehash(cx, read, a[1].truthy()))
-}
-fn rehash(cx: &mut Cx, read: read::Read, freeze: bool) -> Exit {
-    for hash in &read.rehash {
-        if let Some(h) = hash.header() {
-            h.clear(flag::FROZEN);
-        }
-    }
-    let name = if freeze { "__decode_rehash_frozen" } else { "__decode_rehash" };
-    library(cx, name, read.value, read.rehash)
+    let freeze = a[1].truthy();
+    let read = read::read(cx, bytes.bytes(), freeze, &symbols, patience)?;
+    let mut later = Later::default();
+    *if freeze { &mut later.frozen } else { &mut later.open } = read.rehash;
+    later.done(cx, FILL, read.value)
 }
 
 /// Ends the native: the library does something to parts of a value.

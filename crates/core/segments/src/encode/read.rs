@@ -52,7 +52,7 @@ struct Decoder<'a, 's> {
     open: Vec<Open>,
     made: Vec<Option<Made>>,
     names: Vec<(&'a [u8], Sym)>,
-    symbols: &'s mut Symbols,
+    symbols: &'s Symbols,
     /// Members that are not known here, of open records: which, and where they stand.
     apart: Vec<(usize, Range<usize>)>,
     /// How much those that are kept may still take.
@@ -73,7 +73,7 @@ pub struct Read {
 }
 
 /// The value of `bytes`.
-pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &mut Symbols, mut patience: Option<Patience>) -> Result<Read, Exit> {
+pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols, mut patience: Option<Patience>) -> Result<Read, Exit> {
     let limits = super::limits();
     let reader = match Reader::new(bytes, &limits) {
         Ok(reader) => reader,
@@ -239,8 +239,10 @@ impl<'a> Decoder<'a, '_> {
         let s = match cx.syms.find(name) {
             Some(s) => s,
             None => {
-                self.count(cx)?;
-                cx.sym_of(name)?
+                self.check(cx)?;
+                let s = cx.sym_of(name)?;
+                self.symbols.add(s, name);
+                s
             }
         };
         self.names[at] = (name, s);
@@ -248,22 +250,27 @@ impl<'a> Decoder<'a, '_> {
     }
 
     fn symbol_in(&mut self, cx: &mut Cx, e: EncIndex, name: &[u8]) -> R {
+        let before = cx.syms.count();
         if cx.syms.find(name).is_none() {
-            self.count(cx)?;
+            self.check(cx)?;
         }
         let text = cx.str_enc(name, e);
-        match text.as_str() {
-            Some(s) => kumi_core_string::intern_str(cx, s),
-            None => Ok(Value::NIL),
+        let Some(s) = text.as_str() else { return Ok(Value::NIL) };
+        let v = kumi_core_string::intern_str(cx, s)?;
+        if let Some(s) = v.as_sym().filter(|_| cx.syms.count() > before) {
+            let name = cx.syms.name(s).to_vec();
+            self.symbols.add(s, &name);
         }
+        Ok(v)
     }
 
-    fn count(&mut self, cx: &mut Cx) -> Result<(), Exit> {
-        if self.symbols.made >= self.symbols.most {
-            return Err(malformed(cx, &format!("more than {} new symbols from one peer", self.symbols.most)));
+    /// May the peer make a symbol?
+    #[cold]
+    fn check(&self, cx: &mut Cx) -> Result<(), Exit> {
+        match self.symbols.has_room(cx) {
+            true => Ok(()),
+            false => Err(malformed(cx, &format!("more than {} symbols that are new here and in use, of one peer", self.symbols.most))),
         }
-        self.symbols.made += 1;
-        Ok(())
     }
 
     // --- containers ----------------------------------------------------------------------

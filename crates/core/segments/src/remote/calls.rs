@@ -5,10 +5,11 @@
 
 use super::{Call as Pending, Ended, Here, Owner, Remote};
 use crate::cell::Cell;
+use crate::encode::{FILL, Later};
 use crate::keys::name_value;
 use crate::leaf;
 use crate::put::{OWNED, UPDATE};
-use crate::state::made;
+use crate::state::{Made, made};
 use crate::wait::{after, fail, kind, not_shared};
 use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time, Trouble};
 use kumi_vm::*;
@@ -57,7 +58,7 @@ pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
 }
 
 /// The payload of an owner's proxy.
-struct OwnerData(Owner);
+pub struct OwnerData(pub Owner);
 impl Payload for OwnerData {
     fn shares(&self) -> bool {
         true
@@ -75,17 +76,34 @@ struct CallData {
     peeks: Box<[bool]>,
     /// It takes something without a lease.
     takes: bool,
+    /// The end of a key stays where it is.
+    spares: Option<&'static Made>,
     number: Mutex<Option<u64>>,
 }
 impl CallData {
     /// What it has come to, if it may be used.
     fn ended(&self) -> Option<Ended> {
         let r = self.call.take()?;
+        if let (Some(made), Ok(Done::Segments(s))) = (self.spares, &r) {
+            if s.iter().any(|s| made.is_end(&s.value)) {
+                // It is not used: it comes back to its place.
+                self.number.lock().take().into_iter().for_each(|n| self.owner.leave(n));
+                return Some(Ok(Done::Left(None)));
+            }
+        }
         let used = match *self.number.lock() {
             Some(n) if self.takes && matches!(r, Ok(Done::Segments(_))) => self.owner.used(n, &self.call),
             _ => true,
         };
         used.then_some(r)
+    }
+    /// Nobody wants what it comes to any more, or what it has come to.
+    fn leave(&self) {
+        let Some(n) = self.number.lock().take() else { return };
+        if let Some(Ok(Done::Segments(segments))) = self.call.take() {
+            give_back(self, &segments);
+        }
+        self.owner.leave(n);
     }
 }
 impl Payload for CallData {
@@ -99,9 +117,7 @@ impl Payload for CallData {
 }
 impl Drop for CallData {
     fn drop(&mut self) {
-        if let Some(n) = self.number.get_mut().take() {
-            self.owner.leave(n);
-        }
+        self.leave();
     }
 }
 
@@ -147,9 +163,7 @@ fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let gone = cx.shared_state::<Here>().0.lock().take();
     made.shared.lock().clients = None;
     if let Some(r) = &gone {
-        r.confirm();
-        r.link().inspect(|l| l.stop());
-        r.end("this node has left the cluster".into());
+        r.leave_cluster("this node has left the cluster".into());
     }
     Ok(Value::bool(gone.is_some()))
 }
@@ -188,7 +202,7 @@ fn engine_close(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }))
 }
 /// A key's name, which another node takes up to a length only.
-fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
+pub fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
     let name = match (v.as_str(), v.as_sym()) {
         (Some(s), _) => s.bytes().to_vec(),
         (_, Some(y)) => cx.syms.name(y).to_vec(),
@@ -215,11 +229,11 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
     }
     Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
 }
-fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
-    begin_until(cx, peer, what, None)
+pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
+    begin_until(cx, peer, what, None, None)
 }
 /// With an end: then it has been done, or has not and will not be.
-fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -> R {
+fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>) -> R {
     let Some(OwnerData(owner)) = peer.as_data::<OwnerData>() else { return Err(cx.type_error("no node")) };
     let owner = owner.clone();
     if let Err(why) = owner.reachable() {
@@ -231,7 +245,7 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -
         _ => Box::default(),
     };
     let takes = matches!(&what, Call::Get(ask) if ask.lease.is_none() && ask.inputs.iter().any(|i| i.1 == Kind::Take));
-    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, number: Mutex::new(None) };
+    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
     let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())));
     if let Some(d) = v.as_data::<CallData>() {
@@ -243,9 +257,9 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>) -
 fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let store = store(cx, a[1], a[2], a[3], a[4], a[5])?;
     let until = a[6].as_fix().and_then(|t| u64::try_from(t).ok());
-    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until)
+    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None)
 }
-/// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil.
+/// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil; true: none, and the end of a key stays.
 fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut inputs = Vec::new();
     for v in crate::list(a[1]) {
@@ -253,7 +267,8 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         inputs.push((name_of(cx, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
-    begin(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }))
+    let spares = if a[2] == Value::TRUE { Some(made(cx)?) } else { None };
+    begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares)
 }
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
 fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -340,7 +355,7 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
         Ok(Done::Stored(None) | Done::Ok) => Ok(Value::TRUE),
         Ok(Done::Nothing) => Ok(none),
         Ok(Done::Left(Some(Stored::At(i)))) => Ok(cx.uint(i)),
-        Ok(Done::Left(_)) => Ok(Value::NIL),
+        Ok(Done::Left(_)) => Ok(d.spares.map_or(Value::NIL, |m| m.end)),
         Ok(Done::Names(names)) => {
             let names: Vec<Value> = names.iter().map(|n| name_value(cx, n)).collect();
             Ok(cx.array_vec(names))
@@ -350,6 +365,14 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
             let last = cx.uint(s.last_index);
             let limit = s.limit.map_or(Value::NIL, |l| n(l.get()));
             Ok(cx.array(&[n(s.segments), n(s.delayed), n(s.leased), n(s.waiting), n(s.waiting_puts), last, limit]))
+        }
+        Ok(Done::Events(events)) => {
+            let (mut all, mut later) = (Vec::new(), Later::default());
+            for e in events {
+                all.push(crate::watch::event(cx, &e, &mut later)?);
+            }
+            let all = cx.array_vec(all);
+            later.done(cx, FILL, all)
         }
         Ok(Done::Segments(segments)) => {
             if segments.iter().zip(&d.peeks).any(|(s, peek)| *peek && s.owned) {
@@ -362,9 +385,9 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
                     None => Ok(Value::NIL),
                 };
             }
-            let mut all = Vec::new();
+            let (mut all, mut later) = (Vec::new(), Later::default());
             for s in &segments {
-                match segment(cx, s) {
+                match segment(cx, s, &mut later) {
                     Ok(v) => all.push(v),
                     Err(e) => {
                         give_back(d, &segments);
@@ -372,7 +395,8 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
                     }
                 }
             }
-            Ok(cx.array_vec(all))
+            let all = cx.array_vec(all);
+            later.done(cx, FILL, all)
         }
         Err(Trouble::Failure(Failure::TimedOut)) => Ok(none),
         Err(e) => Err(trouble(cx, e, node)),
@@ -400,8 +424,8 @@ fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
         d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None);
     }
 }
-fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>) -> R {
-    let value = s.value.hand_over(cx, s.owned)?;
+fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>, later: &mut Later) -> R {
+    let value = s.value.hand_over(cx, s.owned, later)?;
     let lease = match s.lease {
         Some(l) => cx.str(&l.to_string()),
         None => Value::NIL,
@@ -431,10 +455,7 @@ fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
 /// `__seg_call_leave(call)`: its answer is not wanted any more.
 fn call_leave(_: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(d) = a[0].as_data::<CallData>() {
-        let n = d.number.lock().take();
-        if let Some(n) = n {
-            d.owner.leave(n);
-        }
+        d.leave();
     }
     Ok(Value::NIL)
 }
@@ -470,10 +491,27 @@ fn place(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => Ok(Value::NIL),
     }
 }
-/// `__seg_topology(kind, arity, names, me)`: [[link, node], ..]
+/// A topology that the program gives: [[node, [[link, node], ..]], ..]
+fn given(cx: &mut Cx, map: Value) -> Result<kumi_membership::Given, Exit> {
+    let mut nodes = std::collections::BTreeMap::new();
+    for node in crate::list(map) {
+        let parts = crate::list(node);
+        let [name, links] = parts[..] else { continue };
+        let mut own = std::collections::BTreeMap::new();
+        for link in crate::list(links) {
+            if let [label, to] = &strings(cx, link)?[..] {
+                own.insert(label.as_str().into(), to.as_str().into());
+            }
+        }
+        let name = name.as_str().map_or(Default::default(), |s| String::from_utf8_lossy(s.bytes()).into_owned());
+        nodes.insert(name.as_str().into(), own);
+    }
+    kumi_membership::Given::new(nodes).map_err(|e| cx.arg_error(&e.to_string()))
+}
+/// `__seg_topology(kind, arity, names, me)`: [[link, node], ..]. The kind: a name, or the links that the program gives.
 fn topology(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     use kumi_membership::Topology;
-    let kind = cx.arg_str(a, 0)?.bytes().to_vec();
+    let kind = a[0].as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
     let arity = u16::try_from(cx.arg_i64(a, 1)?).unwrap_or(2);
     let names = strings(cx, a[2])?;
     let me = String::from_utf8_lossy(cx.arg_str(a, 3)?.bytes()).into_owned();
@@ -482,7 +520,8 @@ fn topology(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         b"line" => Topology::Line,
         b"star" => Topology::Star(None),
         b"tree" => Topology::Tree(arity),
-        _ => Topology::Mesh,
+        b"mesh" => Topology::Mesh,
+        _ => Topology::Given(given(cx, a[0])?),
     };
     let names: Vec<kumi_membership::Name> = names.iter().map(|n| n.as_str().into()).collect();
     let links = topology.links(&names, &me);

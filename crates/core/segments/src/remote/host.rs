@@ -21,12 +21,12 @@ pub struct Serving(pub Weak<Remote>);
 const CHECKED: usize = 64 << 10;
 
 /// Bytes of another node as a value: they are one whole value of ours.
-fn checked(b: Bytes) -> Result<Cell, String> {
+fn checked(b: Bytes, peer: &super::Peer) -> Result<Cell, String> {
     if b.len() > CHECKED {
-        return Ok(Cell::encoded(b));
+        return Ok(Cell::encoded(b, Some(peer.symbols.clone())));
     }
     match kumi_wire::validate(&b, &Default::default()) {
-        Ok(_) => Ok(Cell::encoded(b)),
+        Ok(_) => Ok(Cell::encoded(b, Some(peer.symbols.clone()))),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -39,7 +39,8 @@ impl Host for Serving {
     }
     fn from_client(&self, peer: &Peer, m: FromClient<Bytes>) {
         let Some(remote) = self.0.upgrade() else { return };
-        let Ok(m) = m.try_map(checked) else { return };
+        let p = remote.peer(peer.name());
+        let Ok(m) = m.try_map(|b| checked(b, &p)) else { return };
         let mut replies = Vec::new();
         let woken = {
             let mut inner = remote.shared.lock();
@@ -60,14 +61,19 @@ impl Host for Serving {
     }
     fn from_owner(&self, peer: &Peer, m: FromOwner<Bytes>) {
         let Some(remote) = self.0.upgrade() else { return };
-        let Ok(m) = m.try_map(checked) else { return };
         let p = remote.peer(peer.name());
+        let Ok(m) = m.try_map(|b| checked(b, &p)) else { return };
         remote.with(&p, |c, out| c.receive(clock::now(), m, out));
     }
     fn connected(&self, peer: &Peer) {
         let Some(remote) = self.0.upgrade() else { return };
         let p = remote.peer(peer.name());
-        remote.with(&p, |c, out| c.connected(clock::now(), out));
+        remote.with(&p, |c, out| {
+            // Who has left hears nothing any more.
+            if remote.over.get().is_none() {
+                c.connected(clock::now(), out);
+            }
+        });
     }
     fn disconnected(&self, peer: &Peer, _: &Why) {
         if let Some(remote) = self.0.upgrade() {

@@ -11,9 +11,11 @@ pub mod encoder;
 mod host;
 pub mod member;
 pub mod stores;
+pub mod watch;
 
 use crate::cell::Cell;
 use crate::clock;
+use crate::encode::Symbols;
 use crate::state::{Bell, Clients, Shared, lease};
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
@@ -48,6 +50,8 @@ const REFUSED: usize = 4;
 pub struct Peer {
     pub name: Box<str>,
     client: Mutex<Client<Cell, Arc<Call>>>,
+    /// Those that its values have made here.
+    pub symbols: Arc<Symbols>,
 }
 
 /// What a call has come to.
@@ -117,7 +121,7 @@ impl Owner {
                 Ok(what) => {
                     let call = call.clone();
                     let end = Box::new(move |r: kumi_segments::Outcome<Bytes>| {
-                        let encoded = |done: Done<Bytes>| done.try_map(&mut |b| Ok(Cell::encoded(b)));
+                        let encoded = |done: Done<Bytes>| done.try_map(&mut |b| Ok(Cell::encoded(b, None)));
                         call.end(r.and_then(encoded));
                     });
                     engine.call(what, long, end)
@@ -185,7 +189,7 @@ impl Remote {
             return p.clone();
         }
         let client = Mutex::new(Client::new(self.incarnation, ClientOptions { lease: lease(), ..ClientOptions::default() }));
-        let p = Arc::new(Peer { name: name.into(), client });
+        let p = Arc::new(Peer { name: name.into(), client, symbols: Arc::default() });
         peers.insert(name.into(), p.clone());
         p
     }
@@ -298,19 +302,17 @@ impl Remote {
         self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
         self.reach(member.name());
     }
-    /// What was received is confirmed at once, and not with the next message: there will be none.
-    pub fn confirm(&self) {
-        let soon = clock::now().saturating_add(ClientOptions::default().confirm);
-        for p in self.all() {
-            self.with(&p, |c, out| c.tick(soon, out));
-        }
-    }
-    /// This node is in the cluster no more: no call is answered from now on.
+    /// This node is in the cluster no more: no call is answered from now on. What was received is confirmed.
     pub fn end(&self, why: String) {
         let _ = self.over.set(why);
         for p in self.all() {
-            self.with(&p, |c, out| c.gone(out));
+            self.with(&p, |c, out| c.farewell(out));
         }
+    }
+    /// Says goodbye.
+    pub fn leave_cluster(&self, why: String) {
+        self.end(why);
+        self.link.get().inspect(|l| l.stop());
     }
     /// A message that can't be sent is lost: its call is repeated on the next connection. False: it is too long to be ever sent.
     fn send(&self, to: &str, m: impl Into<Message>) -> bool {
@@ -354,9 +356,7 @@ impl Remote {
 impl Drop for Remote {
     /// The end of its runtime: the others are told.
     fn drop(&mut self) {
-        if let Some(l) = self.link.get() {
-            l.stop();
-        }
+        self.leave_cluster("the runtime has ended".into());
     }
 }
 

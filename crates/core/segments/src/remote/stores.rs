@@ -5,6 +5,7 @@
 use super::Owner;
 use super::calls::proxy;
 use crate::cell::Cell;
+use crate::encode::{FILL, Later};
 use crate::leaf;
 use crate::state::{Bell, made};
 use crate::wait::fail;
@@ -112,12 +113,14 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         What::Back => "back",
         What::Ended => "end",
     });
+    let mut later = Later::default();
     let value = match e.value {
-        Some(b) => Cell::encoded(b).hand_over(cx, false)?,
+        Some(b) => Cell::encoded(b, None).hand_over(cx, false, &mut later)?,
         None => Value::NIL,
     };
     let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
-    Ok(cx.array(&parts))
+    let parts = cx.array(&parts);
+    later.done(cx, FILL, parts)
 }
 /// `__seg_store_unwatch(watch)`
 fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
