@@ -161,7 +161,7 @@ impl<T> Machine<T> {
                 let mut c = self.line.eval(&mut self.out, Script::Names, 1, 4);
                 c.part(registry.as_bytes()).part(ns.prefix().as_bytes()).part(prefix).part(&from).number(page);
             }
-            Call::Leave(_) => {}
+            Call::Leave(_) | Call::Watch(_) => {}
         }
     }
     fn commit(&mut self, row: u32, number: u64, keep: u64, held: &[(Vec<u8>, String)], outputs: &[Store<Bytes>]) {

@@ -279,7 +279,7 @@ impl<T> Machine<T> {
             Call::Extend { leases, .. } => leases.len() <= PARTS,
             Call::Names { prefix, .. } => key(prefix),
             Call::Stats(k) | Call::Limit(k, _) => key(k),
-            Call::Leave(_) => false,
+            Call::Leave(_) | Call::Watch(_) => false,
         };
         if !good {
             return Some(Refusal::Bad);
