@@ -3,8 +3,8 @@ module Bench
   experiment "store", "durable puts, takes and code segments on a file, by 1 to 64 threads; waits for the disk" do |suite, report|
     seconds = suite.quick ? 2 : 5
     report.section("Segments in a file", <<~TEXT)
-      `programs/store.rb`: threads in a closed loop on a file in the working folder, values of 64 bytes, #{seconds} s. A put and a take have returned when they are on the disk; a code segment takes from the file, puts to it, and is joined:
-      two writes. A wait is an `fdatasync`; figures of it as counted by the store itself. Medians of #{suite.reps} interleaved rounds.
+      `programs/store.rb`: threads in a closed loop on a file in the working folder, values of 64 bytes, #{seconds} s. A put and a take have returned when they are on the disk; code: a job is put, a
+      code segment takes it and puts its result, and is joined: three writes. A wait is an `fdatasync`; figures of it as counted by the store itself. Medians of #{suite.reps} interleaved rounds.
     TEXT
     items = [["put", 64, 64], ["put", 64, 1024], ["put", 8, 64], ["put", 1, 64], ["take", 64, 64], ["code", 64, 64], ["code", 1, 64]]
     path = File.join(suite.work, "store.db")

@@ -18,8 +18,7 @@ end
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
 case mode
-when "take" then keys.each { |key| key.from(Array.new(20_000, value)) }
-when "code" then STORE.put_all("jobs", Array.new(20_000, value))
+when "take" then keys.each { |key| key.from(Array.new((seconds * 10_000).to_i, value)) }
 end
 before, cpu, start = STORE.counts, Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond), now
 stop = start + (seconds * 1e9).to_i
@@ -30,8 +29,10 @@ times = Array.new(threads) do |t|
     while (from = now) < stop
       case mode
       when "put" then key.put(value)
-      when "take" then key.take
-      when "code" then Work.start.join
+      when "take" then break unless key.take?
+      when "code"
+        STORE.put("jobs", value)
+        Work.start.join
       end
       took << now - from
     end
