@@ -3,6 +3,7 @@
 # Data segments under keys, and code segments that run when their data is there. docs/SEGMENTS.md is the guide.
 require "kumihimo/segments/errors"
 require "kumihimo/segments/segment"
+require "kumihimo/segments/trace"
 require "kumihimo/segments/value"
 require "kumihimo/segments/record"
 require "kumihimo/segments/encoding"

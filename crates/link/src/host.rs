@@ -6,6 +6,7 @@ use crate::link::Link;
 use bytes::Bytes;
 use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{FromClient, FromOwner, Time};
+use kumi_wire::Trace;
 
 /// Whoever serves what comes. All calls come from the link's thread, one at a time and in order, and none of the link's locks is held:
 /// a host may send, connect and look, and may stop the link. A call that takes long keeps all peers waiting; one that panics ends the link.
@@ -20,6 +21,16 @@ pub trait Host: Send + Sync {
     fn from_client(&self, peer: &Peer, message: FromClient<Bytes>);
     /// An owner's message.
     fn from_owner(&self, peer: &Peer, message: FromOwner<Bytes>);
+    /// A client's message with its trace context.
+    fn from_client_traced(&self, peer: &Peer, m: FromClient<Bytes>, trace: Option<Trace>) {
+        let _ = trace;
+        self.from_client(peer, m);
+    }
+    /// An owner's message with its trace context.
+    fn from_owner_traced(&self, peer: &Peer, m: FromOwner<Bytes>, trace: Option<Trace>) {
+        let _ = trace;
+        self.from_owner(peer, m);
+    }
     /// A connection is there. What was sent on one before, and not answered, may be lost.
     fn connected(&self, peer: &Peer);
     /// The connection is gone.

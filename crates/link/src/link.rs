@@ -8,6 +8,7 @@ use crate::tls::Tls;
 use bytes::Bytes;
 use kumi_membership::{Member, Name};
 use kumi_segments::{FromClient, FromOwner};
+use kumi_wire::Trace;
 use mio::{Registry, Waker};
 use parking_lot::{Mutex, RwLock};
 use std::cell::{Cell, RefCell};
@@ -129,6 +130,14 @@ impl Link {
     /// # Errors
     /// Why it will not arrive.
     pub fn send(&self, peer: &Peer, message: impl Into<Message>) -> Result<(), SendError> {
+        self.send_traced(peer, message, None)
+    }
+
+    /// As [`send`](Self::send), with the trace context of what is in it.
+    ///
+    /// # Errors
+    /// Why it will not arrive.
+    pub fn send_traced(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
         let Some(mut channel) = peer.channel() else {
             if self.shared.stopping.load(Ordering::Relaxed) {
                 return Err(SendError::Stopped);
@@ -153,7 +162,7 @@ impl Link {
                 if out.len() > self.shared.limits.longest() {
                     return Err(SendError::TooLong { most: self.shared.limits.longest() });
                 }
-                match peer.way(channel, most, || Waiting { kind, payload: out.payload() }) {
+                match peer.way(channel, most, || Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new) }) {
                     Way::Channel(way) => channel = way,
                     Way::Waits(new) => {
                         if new {
@@ -164,7 +173,7 @@ impl Link {
                 }
             }
             let writer = if self.shared.is_served_here() { Writer::Server } else { Writer::Sender };
-            let sent = channel.send(kind, out, writer, &self.shared.registry, most);
+            let sent = channel.send(kind, out, trace, writer, &self.shared.registry, most);
             if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
                 self.shared.tell(&channel);
             }

@@ -13,7 +13,7 @@ module Kumihimo
       LEASE = __seg_lease
 
       # What it was given.
-      Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :lease)
+      Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :trace, :lease)
 
       def initialize(segment, inputs)
         @segment = segment
@@ -73,6 +73,9 @@ module Kumihimo
         Thread.exit unless @lock.synchronize { @runs = !@cancelled }
       end
 
+      # On whose behalf it runs.
+      def trace = @held.find { |h| h.lease && h.trace }&.trace
+
       # Are all inputs there?
       def complete? = !!@held&.all?
 
@@ -125,8 +128,8 @@ module Kumihimo
         asked = inputs.map { |input, _| [input.key, input.take, input.after] }
         segments = __same(node, HERE) ? Local.lease(asked, timeout) : Segments.manager_of(node).__lease(asked, LEASE, timeout)
         return false unless segments
-        inputs.zip(segments) do |(input, at), (index, value, owned, changed, deliveries, lease)|
-          @held[at] = Held.new(node, Segments.name_of(input.key), index, value, owned, changed, deliveries, lease)
+        inputs.zip(segments) do |(input, at), (index, value, owned, changed, deliveries, trace, lease)|
+          @held[at] = Held.new(node, Segments.name_of(input.key), index, value, owned, changed, deliveries, trace, lease)
         end
         true
       end

@@ -11,6 +11,19 @@ module Kumihimo
       private_constant :OWNED, :UPDATE, :FOR_EVER
 
       class << self
+        # A program that traces does so from its first trace on; others pay nothing.
+        def __traces
+          return if @traces
+          __seg_traces
+          @traces = true
+        end
+
+        # How something is put, for natives: bits, and the trace where there is one.
+        def how(bits)
+          return bits unless @traces && (trace = Segments.trace)
+          [bits, trace.traceparent, trace.tracestate]
+        end
+
         def put(key, value, move, timeout, not_before, ttl)
           bits = 0
           if move
@@ -19,6 +32,7 @@ module Kumihimo
           else
             value = Value.shared(value)
           end
+          bits = how(bits) if @traces
           if __same(not_before, nil) && __same(ttl, nil)
             index = __seg_put(key, value, bits)
             return index unless __same(index, nil)
@@ -46,6 +60,7 @@ module Kumihimo
           else
             value = Value.shared(value)
           end
+          bits = how(bits) if @traces
           return __seg_put(key, value, bits) if __same(ttl, nil)
           Clock.start
           __seg_put_timed(key, value, bits, nil, nanoseconds(ttl, "ttl"))

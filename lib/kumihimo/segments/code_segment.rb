@@ -158,10 +158,10 @@ module Kumihimo
       at = __place_of(name)
       if @__apart
         held = @__apart.held(at) || raise(Segments::NotRunning, "the code segment does not run")
-        return Segments::Segment.new(held.key, held.index, held.value, held.owned, held.changed, held.deliveries)
+        return Segments::Segment.new(held.key, held.index, held.value, held.owned, held.changed, held.deliveries, held.trace)
       end
-      key, index, value, owned, changed, deliveries = __seg_input(self, at)
-      Segments::Segment.new(key.name, index, value, owned, changed, deliveries)
+      key, index, value, owned, changed, deliveries, _, trace = __seg_input(self, at)
+      Segments::Segment.new(key.name, index, value, owned, changed, deliveries, trace)
     end
 
     # Outputs. They appear when `run` returns.
@@ -177,7 +177,7 @@ module Kumihimo
       if owned && taken
         value = Segments::Value.owned(value)
         __seg_take_over(self, at, value)
-        __seg_output(self, to || key, value, update ? 3 : 1, nil, nil)
+        __seg_output(self, to || key, value, Segments::Calls.how(update ? 3 : 1), nil, nil)
       else
         __seg_forward(self, at, to || key, update ? 2 : 0)
       end
@@ -196,7 +196,7 @@ module Kumihimo
       apart.acquire
       began = true
       self.class.__inputs.each_with_index { |input, at| instance_variable_set(:"@#{input.name}", apart.held(at).value) }
-      run
+      (trace = apart.trace) ? Segments.with_trace(trace) { run } : run
       commits = true
       apart.commit
       done = true
@@ -222,7 +222,7 @@ module Kumihimo
       begin
         raise broken if broken
         raise Segments::NotShared, "an input is owned: it can be taken, not peeked at" if @__refused
-        run
+        @__trace ? Segments.with_trace(@__trace) { run } : run
         __put_away if @__away
         done = __seg_commit(self)
       rescue Exception => error
@@ -236,6 +236,7 @@ module Kumihimo
           __note(:@__ended, :killed)
           __seg_give_up(self, nil)
         end
+        __note(:@__trace, nil) if @__trace
         @__repetition&.__over(self)
       end
     end
@@ -286,6 +287,7 @@ module Kumihimo
         @__apart ? @__apart.take_over(at, value) : __seg_take_over(self, at, value)
         bits |= 1
       end
+      bits = Segments::Calls.how(bits)
       __away(node, to || segment.key, value, bits, nil, nil)
     end
 
@@ -324,6 +326,7 @@ module Kumihimo
         delay = Segments::Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
       end
+      bits = Segments::Calls.how(bits)
       return __away(on, key, value, bits, delay, ttl_ns) if @__apart || on
       __seg_output(self, key, value, bits, delay, ttl_ns)
       nil

@@ -249,6 +249,7 @@ module Kumihimo
       end
 
       def __begin_put(key, value, bits, delay, ttl, wait)
+        bits = Calls.how(bits)
         __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
       rescue NotTransferable
         # Fields of records of streams that were not read yet: reading them is Ruby's. What can't travel raises again.
@@ -259,7 +260,7 @@ module Kumihimo
       def __get(key, take, after, timeout, whole)
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, true), timeout, whole)
         raise TimeoutError, "no segment under #{key.inspect} on #{where} within #{timeout} s" if __same(found, NOTHING)
-        whole ? Calls.segment(key, found[0].first(5)) : found
+        whole ? Calls.segment(key, found[0].first(6)) : found
       end
 
       def __look(key, take, after, default)

@@ -7,14 +7,18 @@ module Kumihimo
     class Segment
       attr_reader :key, :index, :value, :deliveries
 
-      def initialize(key, index, value, owned, changed, deliveries)
+      def initialize(key, index, value, owned, changed, deliveries, trace = nil)
         @key = key
         @index = index
         @value = value
         @owned = owned
         @changed = changed
         @deliveries = deliveries
+        @trace = trace
       end
+
+      # The trace on whose behalf it was put; nil: there was none. See Segments.trace.
+      def trace = Trace.__of(@trace)
 
       def owned? = @owned
       def shared? = !@owned

@@ -5,8 +5,7 @@
 
 use crate::encode::{self, FILL, Later, Symbols};
 use kumi_vm::*;
-use kumi_wire::Bytes;
-use std::ops::Deref;
+use kumi_wire::{Bytes, Trace};
 use std::sync::Arc;
 
 /// See the module.
@@ -14,21 +13,17 @@ use std::sync::Arc;
 pub struct Cell {
     /// Undef: only bytes are there.
     value: Value,
-    bytes: Option<Arc<Encoded>>,
+    more: Option<Arc<More>>,
 }
 
-/// A value's bytes.
-pub struct Encoded {
-    bytes: Bytes,
-    /// Of those that came from another node: the symbols that its values have made here.
+/// What most values have not.
+#[derive(Clone, Default)]
+struct More {
+    bytes: Option<Bytes>,
+    /// Of bytes that came from another node: the symbols that its values have made here.
     symbols: Option<Arc<Symbols>>,
-}
-
-impl Deref for Encoded {
-    type Target = Bytes;
-    fn deref(&self) -> &Bytes {
-        &self.bytes
-    }
+    /// On whose behalf it was put.
+    trace: Option<Arc<Trace>>,
 }
 
 // SAFETY: the value is published, and no thread but a worker looks into it.
@@ -40,19 +35,31 @@ impl Cell {
     /// A value of this node that nobody elsewhere has asked for.
     #[inline]
     pub fn of(value: Value) -> Cell {
-        Cell { value, bytes: None }
+        Cell { value, more: None }
     }
     /// What came from elsewhere. The symbols are those of the peer that sent it; without, they are bounded for this value alone.
     pub fn encoded(bytes: Bytes, symbols: Option<Arc<Symbols>>) -> Cell {
-        Cell { value: Value::UNDEF, bytes: Some(Arc::new(Encoded { bytes, symbols })) }
+        Cell { value: Value::UNDEF, more: Some(Arc::new(More { bytes: Some(bytes), symbols, trace: None })) }
     }
-    /// A value of this node that goes elsewhere.
-    pub fn both(value: Value, bytes: Arc<Encoded>) -> Cell {
-        Cell { value, bytes: Some(bytes) }
+    /// The same, of which this is the value.
+    pub fn made_of(&self, value: Value) -> Cell {
+        Cell { value, more: self.more.clone() }
+    }
+    /// The same, on that behalf.
+    pub fn traced(mut self, trace: Option<Arc<Trace>>) -> Cell {
+        if trace.is_some() {
+            Arc::make_mut(self.more.get_or_insert_default()).trace = trace;
+        }
+        self
+    }
+    /// On whose behalf it was put.
+    #[inline]
+    pub fn trace(&self) -> Option<&Arc<Trace>> {
+        self.more.as_ref()?.trace.as_ref()
     }
     /// Its encoding, if it has one.
-    pub fn bytes(&self) -> Option<&Arc<Encoded>> {
-        self.bytes.as_ref()
+    pub fn bytes(&self) -> Option<&Bytes> {
+        self.more.as_ref()?.bytes.as_ref()
     }
     /// The value, if there is one.
     #[inline]
@@ -68,8 +75,8 @@ impl Cell {
     /// The value for Ruby, made of the bytes if need be; what is in `later` is done before Ruby sees it.
     #[inline]
     pub fn hand_over(&self, cx: &mut Cx, owned: bool, later: &mut Later) -> R {
-        match (&self.bytes, self.value.is_undef()) {
-            (Some(b), true) => match &b.symbols {
+        match self.more.as_deref() {
+            Some(More { bytes: Some(b), symbols, .. }) if self.value.is_undef() => match symbols {
                 Some(symbols) => later.decode(cx, b, !owned, symbols),
                 None => later.decode(cx, b, !owned, &Symbols::default()),
             },
@@ -79,10 +86,7 @@ impl Cell {
     /// The same, as the last thing that a native does: Ruby may go on in its place.
     #[inline]
     pub fn hand_over_last(&self, cx: &mut Cx, owned: bool) -> R {
-        match (&self.bytes, self.value.is_undef()) {
-            (Some(_), true) => self.made(cx, owned),
-            _ => Ok(self.value),
-        }
+        if self.value.is_undef() { self.made(cx, owned) } else { Ok(self.value) }
     }
     #[cold]
     fn made(&self, cx: &mut Cx, owned: bool) -> R {
@@ -95,10 +99,11 @@ impl Cell {
     /// # Errors
     /// The value can't travel.
     pub fn encode(&self, cx: &mut Cx) -> Result<Cell, Exit> {
-        if self.bytes.is_some() {
+        if self.bytes().is_some() {
             return Ok(self.clone());
         }
         let bytes = encode::encode(cx, self.value)?;
-        Ok(Cell { value: self.value, bytes: Some(Arc::new(Encoded { bytes: Bytes::from(bytes), symbols: None })) })
+        let trace = self.trace().cloned();
+        Ok(Cell { value: self.value, more: Some(Arc::new(More { bytes: Some(Bytes::from(bytes)), symbols: None, trace })) })
     }
 }

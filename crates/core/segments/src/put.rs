@@ -6,6 +6,9 @@ use crate::state::{Made, made};
 use crate::{clock, leaf};
 use kumi_segments::{New, Stored, Time};
 use kumi_vm::*;
+use kumi_wire::Trace;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_put", 3, put),
@@ -13,11 +16,50 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_limit", 2, limit),
     leaf("__seg_own", 1, own),
     leaf("__seg_export", 1, export),
+    leaf("__seg_trace", 2, trace),
+    leaf("__seg_traces", 0, traces),
 ];
 
 /// Bits that say how something is put.
 pub const OWNED: i64 = 1;
 pub const UPDATE: i64 = 2;
+
+/// How something is put: bits; or [bits, traceparent, tracestate], then it is on behalf of that trace.
+pub fn how(v: Value) -> (i64, Option<Arc<Trace>>) {
+    match v.as_fix() {
+        Some(bits) => (bits, None),
+        None => how_traced(v),
+    }
+}
+#[cold]
+fn how_traced(v: Value) -> (i64, Option<Arc<Trace>>) {
+    let parts = crate::list(v);
+    let text = |i: usize| parts.get(i).and_then(|v| v.as_str()).map(|s| String::from_utf8_lossy(s.bytes()).into_owned());
+    let trace = text(1).and_then(|parent| Trace::parse(&parent, &text(2).unwrap_or_default()));
+    (parts.first().and_then(|v| v.as_fix()).unwrap_or(0), trace.map(Arc::new))
+}
+/// A trace as the library has it: its traceparent, or that and its tracestate; nil: there is none.
+pub fn trace_value(cx: &mut Cx, cell: &Cell) -> Value {
+    let Some(trace) = cell.trace() else { return Value::NIL };
+    let trace = trace.clone();
+    let parent = cx.str(&trace.traceparent());
+    if trace.state.is_empty() {
+        return parent;
+    }
+    let parts = [parent, cx.str(&trace.state)];
+    cx.array(&parts)
+}
+/// `__seg_trace(traceparent, tracestate)`: are they what they should be? From now on puts may be traced.
+fn trace(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    let text = |v: Value| v.as_str().map(|s| String::from_utf8_lossy(s.bytes()).into_owned()).unwrap_or_default();
+    let (parent, state) = (text(a[0]), text(a[1]));
+    Ok(Value::bool(Trace::parse(&parent, &state).is_some_and(|t| *t.state == *state)))
+}
+/// `__seg_traces()`: from now on puts may be traced, which the library does.
+fn traces(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    made(cx)?.traces.store(true, Relaxed);
+    Ok(Value::NIL)
+}
 
 /// What the arguments say of a put: value, bits, delay and time to live in nanoseconds (nil: none).
 pub fn new_of(value: Cell, bits: i64, delay: Value, ttl: Value) -> New<Cell> {
@@ -43,8 +85,8 @@ fn put_timed(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 #[inline]
 fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> R {
     let made = made(cx)?;
-    let bits = bits.as_fix().unwrap_or(0);
-    let cell = cell_for(cx, made, key, value)?;
+    let (bits, trace) = how(bits);
+    let cell = cell_for(cx, made, key, value)?.traced(trace);
     let new = new_of(cell, bits, delay, ttl);
     let timed = new.not_before.is_some() || new.ttl.is_some();
     let (stored, woken) = with_key(cx, made, key, value, |inner, id| {

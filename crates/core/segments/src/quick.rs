@@ -6,6 +6,7 @@ use crate::state::made;
 use crate::wait::not_shared;
 use kumi_segments::{KeyId, Segment};
 use kumi_vm::*;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Class, method, number of arguments, native.
 static TABLE: &[(&str, &str, u8, NativeFn)] = &[
@@ -39,7 +40,7 @@ fn at_once<T>(cx: &mut Cx, key: Value, value: Value, f: impl FnOnce(&mut crate::
     }
     let made = made(cx)?;
     let n = named(cx, made, key)?;
-    if n.exported {
+    if n.exported || made.traces.load(Relaxed) {
         return Err(Exit::Miss);
     }
     cx.heap.before_store(n.cell, value);

@@ -7,7 +7,7 @@
 use crate::cell::Cell;
 use crate::encode::Later;
 use crate::keys::{Named, known, named};
-use crate::put::{UPDATE, new_of};
+use crate::put::{UPDATE, how, new_of, trace_value};
 use crate::state::{Local, Made, Woken, made};
 use crate::wait::{fail, kind, not_shared, stale};
 use crate::{clock, leaf};
@@ -391,7 +391,11 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let mut values: SmallVec<[Value; 4]> = SmallVec::new();
     let mut encoded = false;
     let mut refused = false;
+    let mut traced = None;
     for g in &r.inputs {
+        if traced.is_none() && g.lease.is_some() && g.value.trace().is_some() {
+            traced = Some(g.value.clone());
+        }
         encoded |= g.value.value().is_none();
         // What is owned and was not taken is not shown: the run is refused.
         let hidden = g.owned && g.lease.is_none();
@@ -414,10 +418,14 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         }
     }
     let refused = if refused { Some(cx.intern("@__refused")) } else { None };
+    let traced = traced.map(|c| (cx.intern("@__trace"), trace_value(cx, &c)));
     if let Some(p) = plan.as_data::<Plan>() {
         let _l = cx.lock_objects(object, &[]);
         if let Some(y) = refused {
             cx.ivar_set(object, y, Value::TRUE);
+        }
+        if let Some(y) = traced {
+            cx.ivar_set(object, y.0, y.1);
         }
         for (y, v) in p.names.iter().zip(&values) {
             cx.ivar_set(object, *y, *v);
@@ -441,8 +449,8 @@ fn decode_inputs(cx: &mut Cx, made: &'static Made, object: Value, values: &mut [
             *place = v;
         }
         with_run(cx, made, object, |r| {
-            if let (Some(g), Some(bytes)) = (r.inputs.get_mut(i), cell.bytes()) {
-                g.value = Cell::both(v, bytes.clone());
+            if let Some(g) = r.inputs.get_mut(i) {
+                g.value = cell.made_of(v);
             }
         })?;
     }
@@ -458,21 +466,23 @@ fn with_run<T>(cx: &mut Cx, made: &'static Made, object: Value, f: impl FnOnce(&
         }
     }
 }
-/// `__seg_input(object, i)`: [key, index, value, owned, changed, deliveries, taken]; nil: it has no such input.
+/// `__seg_input(object, i)`: [key, index, value, owned, changed, deliveries, taken, trace]; nil: it has no such input.
 fn input(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let i = cx.arg_i64(a, 1)?;
     let got = with_run(cx, made, a[0], |r| {
         let g = usize::try_from(i).ok().and_then(|i| r.inputs.get(i))?;
-        Some((r.plan, g.index, g.value.value().unwrap_or(Value::NIL), g.owned, g.changed, g.deliveries, g.lease.is_some()))
+        let cell = g.value.clone();
+        Some((r.plan, g.index, cell, g.owned, g.changed, g.deliveries, g.lease.is_some()))
     })?;
-    let Some((plan, index, value, owned, changed, deliveries, taken)) = got else { return Ok(Value::NIL) };
+    let Some((plan, index, cell, owned, changed, deliveries, taken)) = got else { return Ok(Value::NIL) };
     if owned && !taken {
         return Err(not_shared(cx));
     }
     let key = plan.as_data::<Plan>().and_then(|p| p.inputs.get(i as usize)).map_or(Value::NIL, |x| x.0);
     let deliveries = Value::fix(i64::from(deliveries));
-    let parts = [key, cx.uint(index), value, Value::bool(owned), Value::bool(changed), deliveries, Value::bool(taken)];
+    let (value, trace) = (cell.value().unwrap_or(Value::NIL), trace_value(cx, &cell));
+    let parts = [key, cx.uint(index), value, Value::bool(owned), Value::bool(changed), deliveries, Value::bool(taken), trace];
     Ok(cx.array(&parts))
 }
 /// `__seg_output(object, key, value, bits, delay, ttl)`: put when the run commits.
@@ -480,9 +490,9 @@ fn output(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let key = named(cx, made, a[1])?;
     cx.heap.publish(a[2]);
-    let bits = a[3].as_fix().unwrap_or(0);
+    let (bits, trace) = how(a[3]);
     let cell = if key.exported { Cell::of(a[2]).encode(cx)? } else { Cell::of(a[2]) };
-    let new = new_of(cell, bits, a[4], a[5]);
+    let new = new_of(cell.traced(trace), bits, a[4], a[5]);
     with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
     Ok(Value::NIL)
 }
@@ -491,11 +501,11 @@ fn forward(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let i = cx.arg_i64(a, 1)?;
     let key = named(cx, made, a[2])?;
-    let bits = a[3].as_fix().unwrap_or(0);
+    let (bits, trace) = how(a[3]);
     let cell = with_run(cx, made, a[0], |r| usize::try_from(i).ok().and_then(|i| r.inputs.get(i)).map(|g| g.value.clone()))?;
     let Some(cell) = cell else { return Ok(Value::NIL) };
     let cell = if key.exported { cell.encode(cx)? } else { cell };
-    let new = new_of(cell, bits, Value::NIL, Value::NIL);
+    let new = new_of(cell.traced(trace), bits, Value::NIL, Value::NIL);
     with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
     Ok(Value::NIL)
 }

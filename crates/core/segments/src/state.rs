@@ -11,6 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use slotmap::SecondaryMap;
 use smallvec::SmallVec;
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// Who waits on this node.
@@ -207,6 +208,8 @@ pub struct Made {
     pub key_class: Gc<ClassObj>,
     /// The object that marks the keys' cells.
     pub root: Value,
+    /// Puts may be traced: not all are a native's.
+    pub traces: AtomicBool,
     /// Says that nothing is there.
     pub none: Value,
     /// Stands at the end of a key that was closed.
@@ -221,7 +224,7 @@ impl Made {
     pub fn is_end(&self, cell: &crate::cell::Cell) -> bool {
         match cell.value() {
             Some(v) => v.header().is_some_and(|h| h.class() == self.end_class),
-            None => cell.bytes().is_some_and(|b| ***b == *self.end_bytes),
+            None => cell.bytes().is_some_and(|b| **b == *self.end_bytes),
         }
     }
 }
@@ -290,7 +293,7 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.keep(a[2]);
     let end_bytes = crate::encode::encode(cx, a[2])?;
     let end_class = a[2].header().map_or(Value::NIL, |h| h.class());
-    let made = Made { shared, key_class, root, none: a[1], end: a[2], end_class, end_bytes };
+    let made = Made { shared, key_class, root, traces: AtomicBool::new(false), none: a[1], end: a[2], end_class, end_bytes };
     let _ = cx.shared_state::<State>().made.set(made);
     crate::quick::front(cx);
     Ok(Value::NIL)

@@ -6,7 +6,7 @@
 use crate::cell::Cell;
 use crate::encode::{FILL, Later};
 use crate::keys::{known, named, with_key};
-use crate::put::{UPDATE, cell_for, new_of};
+use crate::put::{UPDATE, cell_for, how, new_of, trace_value};
 use crate::state::{Bell, Local, Made, Shared, made};
 use crate::{clock, leaf};
 use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
@@ -101,7 +101,8 @@ fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
     }
     let mut later = Later::default();
     let value = s.value.hand_over(cx, s.owned, &mut later)?;
-    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries))];
+    let trace = trace_value(cx, &s.value);
+    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries)), trace];
     let parts = cx.array(&parts);
     later.done(cx, FILL, parts)
 }
@@ -109,7 +110,7 @@ fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
 fn get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     look(cx, a, false)
 }
-/// `__seg_segment(key, take, after)`: the same, as [index, value, owned, changed, deliveries].
+/// `__seg_segment(key, take, after)`: the same, as [index, value, owned, changed, deliveries, trace].
 fn segment(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     look(cx, a, true)
 }
@@ -142,8 +143,7 @@ fn look(cx: &mut Cx, a: &[Value], whole: bool) -> R {
 #[cold]
 fn decode_in_place(cx: &mut Cx, made: &'static Made, key: Value, s: Segment<Cell>, later: &mut Later) -> Result<Segment<Cell>, Exit> {
     let v = s.value.hand_over(cx, false, later)?;
-    let Some(bytes) = s.value.bytes() else { return Ok(s) };
-    let both = Cell::both(v, bytes.clone());
+    let both = s.value.made_of(v);
     if !later.is_done() {
         return Ok(Segment { value: both, ..s });
     }
@@ -217,7 +217,8 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let waiter = Waiter::Local(Local::Task(request.bell.clone()));
     let v = cx.data(cx.k.object, request);
     let cell = cell_for(cx, made, a[0], a[1])?;
-    let new = a[2].as_fix().map(|bits| new_of(cell, bits, a[3], a[4]));
+    let (bits, trace) = how(a[2]);
+    let new = (!a[2].is_nil()).then(|| new_of(cell.traced(trace), bits, a[3], a[4]));
     let timed = new.as_ref().is_some_and(|n| n.ttl.is_some() || n.not_before.is_some());
     let woken = with_key(cx, made, a[0], a[1], |inner, key| {
         inner.timed |= timed;
@@ -232,7 +233,7 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(v)
 }
 /// `__seg_hold([[key, take, after], ..])`: a request for several segments in one step, held under leases. Its result is an Array of
-/// [index, value, owned, changed, deliveries, lease].
+/// [index, value, owned, changed, deliveries, trace, lease].
 fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let mut named_inputs = Vec::new();
@@ -284,8 +285,8 @@ fn commit_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if !made.shared.lock().node.manager().knows(key.id) {
             key = known(cx, made, key)?;
         }
-        let bits = at(2).as_fix().unwrap_or(0);
-        outputs.push(Output { key: key.id, update: bits & UPDATE != 0, new: new_of(cell, bits, at(3), at(4)) });
+        let (bits, trace) = how(at(2));
+        outputs.push(Output { key: key.id, update: bits & UPDATE != 0, new: new_of(cell.traced(trace), bits, at(3), at(4)) });
     }
     let (done, woken) = made.shared.lock().act(|m, w| m.commit(clock::now(), &leases, outputs, w));
     woken.wake(cx);
@@ -362,7 +363,8 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                             None => Value::NIL,
                         };
                         let (owned, changed) = (Value::bool(s.owned), Value::bool(s.changed));
-                        let parts = [cx.uint(s.index), value, owned, changed, Value::fix(i64::from(s.deliveries)), lease];
+                        let trace = trace_value(cx, &s.value);
+                        let parts = [cx.uint(s.index), value, owned, changed, Value::fix(i64::from(s.deliveries)), trace, lease];
                         all.push(cx.array(&parts));
                     }
                     let all = cx.array_vec(all);

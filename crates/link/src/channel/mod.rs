@@ -14,7 +14,7 @@ pub use peer::{Peer, Way};
 use crate::codec::Out;
 use crate::error::{SendError, Why, code};
 use bytes::Bytes;
-use kumi_wire::{Connection, Ended, Lane, Message, Payload, Reason, SendError as Refused};
+use kumi_wire::{Connection, Ended, Lane, Message, Payload, Reason, SendError as Refused, Trace};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use parking_lot::{Mutex, MutexGuard};
@@ -86,6 +86,7 @@ struct State {
 pub struct Waiting {
     pub kind: u8,
     pub payload: Payload,
+    pub trace: Option<Box<Trace>>,
 }
 
 /// Who writes what was just sent.
@@ -155,15 +156,26 @@ impl Channel {
     }
 
     /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
-    pub fn send(&self, kind: u8, out: &mut Out, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
+    pub fn send(
+        &self,
+        kind: u8,
+        out: &mut Out,
+        trace: Option<&Trace>,
+        writer: Writer,
+        registry: &Registry,
+        most: usize,
+    ) -> Result<Left, SendError> {
         match out.whole() {
             Some(bytes) if bytes.len() <= SMALL => {
                 let mut s = self.state.lock();
                 s.check()?;
-                s.put_small(kind, bytes)?;
+                s.put_small(kind, bytes, trace)?;
                 self.sent(s, writer, registry, most)
             }
-            _ => self.send_payload(Waiting { kind, payload: out.payload() }, writer, registry, most),
+            _ => {
+                let w = Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new) };
+                self.send_payload(w, writer, registry, most)
+            }
         }
     }
 
@@ -344,14 +356,15 @@ impl State {
         self.wire.has_output() || self.tls.as_ref().is_some_and(|t| t.has_output()) || self.waiting_bytes > 0 && self.refill()
     }
 
-    fn put_small(&mut self, kind: u8, bytes: &[u8]) -> Result<(), SendError> {
+    fn put_small(&mut self, kind: u8, bytes: &[u8], trace: Option<&Trace>) -> Result<(), SendError> {
         if self.waiting[0].is_empty() {
-            match self.wire.send_copy(1, kind, Lane::Small, bytes) {
+            match self.wire.send_copy_traced(1, kind, Lane::Small, bytes, trace) {
                 Err(Refused::Full | Refused::TooManyStreams) => {}
                 other => return told(other),
             }
         }
-        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into() });
+        let trace = trace.cloned().map(Box::new);
+        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into(), trace });
         Ok(())
     }
 
@@ -367,11 +380,17 @@ impl State {
     }
 
     fn offer(&mut self, lane: usize, w: &Waiting) -> Result<(), Refused> {
-        if lane == 0 {
-            return self.wire.send(1, w.kind, Lane::Small, w.payload.clone());
+        let (stream, lane) = match lane {
+            0 => (1, Lane::Small),
+            _ => {
+                self.bulk = self.bulk % BULK_STREAMS + 1;
+                (self.bulk, Lane::Bulk)
+            }
+        };
+        match &w.trace {
+            None => self.wire.send(stream, w.kind, lane, w.payload.clone()),
+            Some(trace) => self.wire.send_traced(stream, w.kind, lane, w.payload.clone(), trace),
         }
-        self.bulk = self.bulk % BULK_STREAMS + 1;
-        self.wire.send(self.bulk, w.kind, Lane::Bulk, w.payload.clone())
     }
 
     fn wait(&mut self, lane: usize, w: Waiting) {

@@ -390,8 +390,10 @@ impl Server {
         let Some(peer) = line.peer.clone() else { return };
         line.channel.used.store(true, Ordering::Relaxed);
         let result = match message.kind {
-            kind::CLIENT => codec::decode_client(&message.payload).map(|m| self.host.from_client(&peer, m)),
-            kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner(&peer, m)),
+            kind::CLIENT => {
+                codec::decode_client(&message.payload).map(|m| self.host.from_client_traced(&peer, m, message.trace.map(|t| *t)))
+            }
+            kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner_traced(&peer, m, message.trace.map(|t| *t))),
             _ => Err(kumi_wire::WireError::BadFrame { what: "a message of an unknown kind", kind: message.kind, stream: message.stream }),
         };
         if let Err(e) = result {

@@ -140,6 +140,11 @@ impl Connection {
         self.outgoing.send_copy((lane, stream), kind, None, bytes)
     }
 
+    /// As [`send_copy`](Connection::send_copy), with trace context, if there is any.
+    pub fn send_copy_traced(&mut self, stream: u32, kind: u8, lane: Lane, bytes: &[u8], trace: Option<&Trace>) -> Result<(), SendError> {
+        self.outgoing.send_copy((lane, stream), kind, trace, bytes)
+    }
+
     /// As [`send`](Connection::send), with trace context.
     pub fn send_traced(&mut self, stream: u32, kind: u8, lane: Lane, payload: impl Into<Payload>, trace: &Trace) -> Result<(), SendError> {
         self.outgoing.send((lane, stream), kind, Some(trace), payload.into())

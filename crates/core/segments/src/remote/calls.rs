@@ -8,7 +8,7 @@ use crate::cell::Cell;
 use crate::encode::{FILL, Later};
 use crate::keys::name_value;
 use crate::leaf;
-use crate::put::{OWNED, UPDATE};
+use crate::put::{OWNED, UPDATE, how, trace_value};
 use crate::state::{Made, made};
 use crate::wait::{after, fail, kind, not_shared};
 use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time, Trouble};
@@ -221,8 +221,8 @@ fn ns(v: Value) -> Option<Time> {
 }
 fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
     let key = name_of(cx, key)?;
-    let bits = bits.as_fix().unwrap_or(0);
-    let value = Cell::of(value).encode(cx)?;
+    let (bits, trace) = how(bits);
+    let value = Cell::of(value).encode(cx)?.traced(trace);
     if value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES) {
         let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
         return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
@@ -325,7 +325,7 @@ fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     begin(cx, a[0], call)
 }
 /// `__seg_call_wait(call, deadline, whole)`: what it comes to; the object that stands for nothing: it is not there, or not in time.
-/// Segments with leases, or where `whole` says so, are Arrays [index, value, owned, changed, deliveries, lease].
+/// Segments with leases, or where `whole` says so, are Arrays [index, value, owned, changed, deliveries, trace, lease].
 fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
     let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
@@ -430,7 +430,8 @@ fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>, later: &mut Later) -> R {
         Some(l) => cx.str(&l.to_string()),
         None => Value::NIL,
     };
-    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), Value::fix(i64::from(s.deliveries)), lease];
+    let (deliveries, trace) = (Value::fix(i64::from(s.deliveries)), trace_value(cx, &s.value));
+    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), deliveries, trace, lease];
     Ok(cx.array(&parts))
 }
 fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {

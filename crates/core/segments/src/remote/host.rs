@@ -10,9 +10,9 @@ use crate::state::Clients;
 use kumi_link::{Host, Link, Options, Peer, Tls, Why};
 use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{Body, FromClient, FromOwner, Time};
-use kumi_wire::Bytes;
+use kumi_wire::{Bytes, Trace};
 use std::path::PathBuf;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 /// The node as the link knows it.
 pub struct Serving(pub Weak<Remote>);
@@ -38,9 +38,15 @@ impl Host for Serving {
         }
     }
     fn from_client(&self, peer: &Peer, m: FromClient<Bytes>) {
+        self.from_client_traced(peer, m, None);
+    }
+    fn from_owner(&self, peer: &Peer, m: FromOwner<Bytes>) {
+        self.from_owner_traced(peer, m, None);
+    }
+    fn from_client_traced(&self, peer: &Peer, m: FromClient<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
-        let p = remote.peer(peer.name());
-        let Ok(m) = m.try_map(|b| checked(b, &p)) else { return };
+        let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
+        let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
         let mut replies = Vec::new();
         let woken = {
             let mut inner = remote.shared.lock();
@@ -59,10 +65,10 @@ impl Host for Serving {
         woken.wake_outside();
         remote.answer(replies);
     }
-    fn from_owner(&self, peer: &Peer, m: FromOwner<Bytes>) {
+    fn from_owner_traced(&self, peer: &Peer, m: FromOwner<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
-        let p = remote.peer(peer.name());
-        let Ok(m) = m.try_map(|b| checked(b, &p)) else { return };
+        let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
+        let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
         remote.with(&p, |c, out| c.receive(clock::now(), m, out));
     }
     fn connected(&self, peer: &Peer) {

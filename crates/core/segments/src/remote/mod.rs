@@ -21,7 +21,7 @@ use host::Serving;
 use kumi_link::{Link, Message, SendError};
 use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Trouble};
 use kumi_vm::*;
-use kumi_wire::Bytes;
+use kumi_wire::{Bytes, Trace};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -83,12 +83,20 @@ struct Out<'a> {
     ended: Vec<(Arc<Call>, Ended)>,
 }
 
+/// A value's bytes for a message, whose trace is that of the first of its values that has one.
+fn bytes_of(c: &Cell, trace: &mut Option<Arc<Trace>>) -> Result<Bytes, ()> {
+    if trace.is_none() {
+        *trace = c.trace().cloned();
+    }
+    c.bytes().cloned().ok_or(())
+}
+
 impl Outbox<Cell, Arc<Call>> for Out<'_> {
     fn send(&mut self, m: FromClient<Cell>) {
         // Whatever is called for another node was encoded before.
-        let bytes = |c: Cell| c.bytes().map(|b| Bytes::clone(b)).ok_or(());
-        if let Ok(m) = m.try_map(bytes) {
-            self.remote.send(self.peer, m);
+        let mut trace = None;
+        if let Ok(m) = m.try_map(|c| bytes_of(&c, &mut trace)) {
+            self.remote.send(self.peer, m, trace);
         }
     }
     fn ended(&mut self, call: Arc<Call>, result: Result<Done<Cell>, Failure>) {
@@ -117,7 +125,7 @@ impl Owner {
     pub fn call(&self, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
         match self {
             Owner::Node(remote, peer) => remote.call(peer, what, call, long),
-            Owner::Engine(engine) => match what.try_map(&mut |c: Cell| c.bytes().map(|b| Bytes::clone(b)).ok_or(())) {
+            Owner::Engine(engine) => match what.try_map(&mut |c: Cell| c.bytes().cloned().ok_or(())) {
                 Ok(what) => {
                     let call = call.clone();
                     let end = Box::new(move |r: kumi_segments::Outcome<Bytes>| {
@@ -315,9 +323,9 @@ impl Remote {
         self.link.get().inspect(|l| l.stop());
     }
     /// A message that can't be sent is lost: its call is repeated on the next connection. False: it is too long to be ever sent.
-    fn send(&self, to: &str, m: impl Into<Message>) -> bool {
+    fn send(&self, to: &str, m: impl Into<Message>, trace: Option<Arc<Trace>>) -> bool {
         match self.link.get().and_then(|l| Some((l, l.peer(to)?))) {
-            Some((link, peer)) => !matches!(link.send(&peer, m), Err(SendError::TooLong { .. })),
+            Some((link, peer)) => !matches!(link.send_traced(&peer, m, trace.as_deref()), Err(SendError::TooLong { .. })),
             None => true,
         }
     }
@@ -334,9 +342,10 @@ impl Remote {
     }
     /// The message comes back where a value has no bytes, or more than can be sent.
     pub fn answer_at_once(&self, client: &[u8], m: FromOwner<Cell>) -> Result<(), FromOwner<Cell>> {
-        let ready = m.clone().try_map(|c| c.bytes().map(|b| Bytes::clone(b)).ok_or(()));
+        let mut trace = None;
+        let ready = m.clone().try_map(|c| bytes_of(&c, &mut trace));
         match (ready, std::str::from_utf8(client)) {
-            (Ok(ready), Ok(client)) => match self.send(client, ready) {
+            (Ok(ready), Ok(client)) => match self.send(client, ready, trace) {
                 true => Ok(()),
                 false => Err(m),
             },
