@@ -13,6 +13,7 @@ pub(crate) mod share;
 mod side;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trail;
 
 use crate::Value;
 use crate::alloc_site::Sites;

@@ -49,6 +49,7 @@ pub use cells::shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use cells::trace::{Marker, Visitor};
 pub use cells::value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
 pub use heap::share::{Met, Sharing, Way};
+pub use heap::trail::Trail;
 pub use heap::{Heap, HeapConfig, Rule};
 pub use lockfree::deferred;
 pub use lockfree::latch::Latch;

@@ -188,6 +188,11 @@ impl HashData {
     pub fn bytes(&self) -> usize {
         self.table.get().bytes() + 96
     }
+    /// Where its entries are.
+    #[inline(always)]
+    pub(crate) fn memory(&self) -> *const u8 {
+        self.table.get() as *const _ as *const u8
+    }
     /// The live entry at position `i`.
     #[inline]
     pub fn at(&self, i: usize) -> Option<Entry> {

@@ -7,14 +7,18 @@
 //! walk says so ([`Met::Contended`]) and is made again at a stop.
 //!
 //! What the classes of objects say is its owner's knowledge. So it stops at each class that it meets, is told
-//! ([`Sharing::tell`]), and goes on where it was. It follows references by a list of its own: depth costs no native stack.
+//! ([`Sharing::tell`]), and goes on where it was. As in marking (`mark/mod.rs`), references wait on a list of its own, then in a
+//! short queue while their cells come into the cache, and once more where a cell has a buffer. How a cell was reached it does not
+//! know: who is to be told looks for the way (`trail.rs`).
 
 use super::Heap;
+use super::trail::Trail;
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::layout::*;
-use crate::cells::trace::{cell_bytes, outside, outside_bytes, prefetch};
+use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, prefetch, step_bytes, trace_fields};
 use crate::nursery::LEAVE;
-use crate::{ClassObj, Gc, HashObj, RecordObj, Value};
+use crate::space::block::{BLOCK, GRANULE};
+use crate::{ClassObj, Gc, HashData, HashObj, Value};
 use kumi_budget::Grow;
 use std::sync::atomic::Ordering::*;
 
@@ -51,41 +55,132 @@ pub enum Met {
     Frozen(Value),
     /// Others reach a cell that is to be frozen: the walk is made anew while they do not run.
     Contended,
-    /// This cannot be shared. The way to it is [`Sharing::path`].
+    /// This cannot be shared. The way to it is [`Sharing::trail`]'s.
     Refused(Value),
     /// Many steps were made: a moment to look whether somebody waits.
     Breath,
 }
 
-/// What became of a reference.
-enum Enter {
-    Passed,
-    Into,
-    /// The same of a cell that has variables beside it.
-    IntoBoth,
-    Met(Met),
-}
-
-/// A cell whose references are walked along, and which of them is next.
+/// A cell that holds much, and how much of it was looked at.
 #[derive(Clone, Copy)]
 struct Place {
     cell: Value,
     at: usize,
 }
 
-/// From here on `at` counts the variables that stand beside a cell.
-const SIDE: usize = 1 << 62;
-/// The way in: not along what a cell refers to, but to the cell itself.
-const ROOT: usize = usize::MAX;
 const WAYS: usize = 16;
-/// So many elements ahead it is seen to that cells are in the cache.
-const AHEAD: usize = 24;
+/// Cells that wait for their cache lines, and those of them that wait for their buffers.
+const NEAR: usize = 16;
+const FAR: usize = 8;
+/// In an entry of the second queue: what it owns is counted.
+const COUNTED: u64 = 1;
+/// Of a long cell so many values are looked at at once.
+const PIECE: usize = 128;
+
+/// Entries in order; never more than `N`, a power of two.
+struct Queue<const N: usize> {
+    at: [u64; N],
+    /// Entries that came in, and that went.
+    last: usize,
+    first: usize,
+}
+
+impl<const N: usize> Queue<N> {
+    const fn new() -> Self {
+        Queue { at: [0; N], last: 0, first: 0 }
+    }
+    /// Puts one in; gives the oldest where there is no more room.
+    #[inline(always)]
+    fn step(&mut self, e: u64) -> Option<u64> {
+        let old = if self.last - self.first == N { self.pop() } else { None };
+        self.at[self.last % N] = e;
+        self.last += 1;
+        old
+    }
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.first == self.last
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
+        let e = self.at[self.first % N];
+        self.first += 1;
+        Some(e)
+    }
+}
+
+/// Cells that were given flags, and the flags they had. Fresh memory is dear, so an entry is short, and none is moved but the first
+/// few: it is the cell's place in its block above its flags. The block is told before, wherever it changes, in two entries with [`TOLD`].
+#[derive(Default)]
+struct Log {
+    full: Vec<Vec<u32>>,
+    now: Vec<u32>,
+    /// Of the last entry.
+    block: u64,
+}
+
+const TOLD: u32 = 1 << 31;
+/// Bits of a block's number in the second of the two.
+const LOW: u32 = 24;
+/// Entries of a piece of the log.
+const LOG: usize = 1 << 13;
+const _: () = assert!((BLOCK / GRANULE) << 8 < TOLD as usize && 64 - BLOCK.trailing_zeros() <= 31 + LOW);
+
+impl Log {
+    #[inline(always)]
+    fn put(&mut self, cell: u64, flags: u8) {
+        let (block, at) = (cell / BLOCK as u64, cell % BLOCK as u64 / GRANULE as u64);
+        if block != self.block {
+            self.block = block;
+            self.push(TOLD | (block >> LOW) as u32);
+            self.push(TOLD | block as u32 & ((1 << LOW) - 1));
+        }
+        self.push((at as u32) << 8 | flags as u32);
+    }
+    #[inline(always)]
+    fn push(&mut self, e: u32) {
+        if self.now.len() == self.now.capacity() {
+            self.make_room();
+        }
+        self.now.put(e);
+    }
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        if self.now.capacity() < LOG {
+            self.now.want((self.now.capacity() * 2).clamp(16, LOG));
+        } else {
+            self.full.put(std::mem::replace(&mut self.now, Vec::room(LOG)));
+        }
+    }
+    fn each(&self, mut f: impl FnMut(u64, u8)) {
+        let (mut block, mut high) = (0, None);
+        for &e in self.full.iter().flatten().chain(&self.now) {
+            match (high, (e & !TOLD) as u64) {
+                (Some(h), low) if e & TOLD != 0 => (block, high) = (h << LOW | low, None),
+                (None, h) if e & TOLD != 0 => high = Some(h),
+                (_, e) => f(block * BLOCK as u64 + (e >> 8) * GRANULE as u64, e as u8),
+            }
+        }
+    }
+}
 
 /// A walk that goes on.
 pub struct Sharing {
-    stack: Vec<Place>,
-    /// Cells that were given flags; the flags they had are in the upper eight bits.
-    done: Vec<u64>,
+    root: Value,
+    /// What is to be looked at; what was is passed.
+    grey: Vec<Value>,
+    /// What comes next: the root, or what it stopped at.
+    again: Option<Value>,
+    long: Vec<Place>,
+    near: Queue<NEAR>,
+    far: Queue<FAR>,
+    /// Of them Hashes, whose tables are on their way.
+    tables: Queue<FAR>,
+    done: Log,
     own: Vec<Value>,
     /// Published at the end.
     later: Vec<Value>,
@@ -97,7 +192,6 @@ pub struct Sharing {
     alone: bool,
     /// A cell with one of these flags is no common one.
     rare: u8,
-    steps: usize,
     cells: u64,
     bytes: usize,
     outside: usize,
@@ -106,10 +200,75 @@ pub struct Sharing {
 /// A fresh cell's frozen state and publication, in one.
 const ALL: u8 = flag::FROZEN | flag::SHAREABLE | LEAVE;
 /// Kinds of which most cells are.
-const COMMON: u32 =
-    1 << Kind::Str as u32 | 1 << Kind::Array as u32 | 1 << Kind::Hash as u32 | 1 << Kind::Object as u32 | 1 << Kind::Struct as u32;
+const COMMON: u32 = {
+    let (buffered, slots) = (1 << Kind::Str as u32 | 1 << Kind::Array as u32 | 1 << Kind::Hash as u32, 1 << Kind::Struct as u32);
+    buffered | slots | 1 << Kind::Object as u32 | 1 << Kind::Record as u32 | 1 << Kind::Range as u32
+};
 const PASSED: u8 = flag::SHAREABLE | LEAVE;
-const FLAGS: u32 = 56;
+
+/// What a cell refers to, or a piece of it from `at` on.
+struct Referred<'a> {
+    to: &'a mut Vec<Value>,
+    at: usize,
+    more: bool,
+}
+
+impl Referred<'_> {
+    /// Where this piece of `n` values ends.
+    #[inline(always)]
+    fn end(&mut self, n: usize) -> usize {
+        let end = n.min(self.at + PIECE);
+        self.more = end < n;
+        end
+    }
+}
+
+/// Those that are cells, the first on top.
+#[inline(always)]
+fn push_all(to: &mut Vec<Value>, vs: &[Value]) {
+    to.want(vs.len());
+    let mut n = to.len();
+    // SAFETY: room for all of them. Which are wanted follows no order: each is written, and the next over those that are not.
+    unsafe {
+        let p = to.as_mut_ptr();
+        for v in vs.iter().rev() {
+            *p.add(n) = *v;
+            n += v.is_heap() as usize;
+        }
+        to.set_len(n);
+    }
+}
+
+impl Visitor for Referred<'_> {
+    #[inline(always)]
+    fn visit(&mut self, v: Value) {
+        if v.is_heap() && self.at == 0 {
+            self.to.put(v);
+        }
+    }
+    #[inline(always)]
+    fn visit_all(&mut self, vs: &[Value]) {
+        if self.at == 0 {
+            push_all(self.to, vs);
+        }
+    }
+    #[inline(always)]
+    fn visit_fields(&mut self, vs: &[Value]) {
+        let end = self.end(vs.len());
+        push_all(self.to, vs.get(self.at..end).unwrap_or(&[]));
+    }
+    #[inline(always)]
+    fn visit_entries(&mut self, h: &HashData) {
+        let end = self.end(h.slots());
+        for e in (self.at..end).rev().filter_map(|i| h.at(i)) {
+            for v in [e.val, e.key] {
+                if v.is_heap() {
+                    self.to.put(v);
+                }
+            }
+        }
+    }
+}
 
 impl Sharing {
     /// Steps between two breaths.
@@ -118,8 +277,14 @@ impl Sharing {
     /// is stopped.
     pub fn new(root: Value, alone: bool) -> Sharing {
         Sharing {
-            stack: vec![Place { cell: root, at: ROOT }],
-            done: Vec::new(),
+            root,
+            grey: Vec::new(),
+            again: root.is_heap().then_some(root),
+            long: Vec::new(),
+            near: Queue::new(),
+            far: Queue::new(),
+            tables: Queue::new(),
+            done: Log::default(),
             own: Vec::new(),
             later: Vec::new(),
             singletons: Vec::new(),
@@ -127,7 +292,6 @@ impl Sharing {
             plain: [0; WAYS],
             alone,
             rare: flag::SHAREABLE | flag::SINGLETON | flag::IVARS | if alone { 0 } else { flag::SHARED },
-            steps: 0,
             cells: 0,
             bytes: 0,
             outside: 0,
@@ -143,225 +307,213 @@ impl Sharing {
     }
     /// Goes on until there is something to say.
     pub fn run(&mut self, heap: &mut Heap) -> Met {
-        let met = loop {
-            let Some(&Place { cell, at }) = self.stack.last() else { break Met::End };
-            if let Some(met) = self.step(heap, cell, at) {
-                break met;
-            }
-        };
-        match met {
-            Met::Refused(part) => Met::Refused(self.blame(part)),
-            met => met,
+        if self.grey.capacity() == 0 {
+            self.grey = std::mem::take(&mut heap.grey);
         }
-    }
-    /// Walks along one place, from `at` on, as far as its end or the first cell to be entered.
-    #[inline(always)]
-    fn step(&mut self, heap: &mut Heap, cell: Value, at: usize) -> Option<Met> {
-        if at >= SIDE {
-            return self.step_beside(heap, cell, at);
-        }
-        // SAFETY: the kind byte names the layout.
-        unsafe {
-            match cell.kind() {
-                Some(Kind::Array) => {
-                    let a = cell.cell_unchecked::<crate::ArrayObj>();
-                    let all = a.seen();
-                    self.along(at, all.len(), |i| all.get(i).unwrap_or(Value::NIL))
-                }
-                Some(Kind::Hash) => {
-                    let h = &cell.cell_unchecked::<HashObj>().h;
-                    self.along(at, 1 + 2 * h.slots(), |i| match (i, h.at(i.saturating_sub(1) / 2)) {
-                        (0, _) => h.missing().either(),
-                        (_, None) => Value::NIL,
-                        (i, Some(e)) => [e.val, e.key][i & 1],
-                    })
-                }
-                Some(Kind::Object) => {
-                    let o = cell.cell_unchecked::<ObjectObj>();
-                    let n = heap.shapes.count(o.shape());
-                    self.along(at, n as usize, |i| o.slot(i as u32))
-                }
-                Some(Kind::Struct) => {
-                    let all = cell.cell_unchecked::<StructObj>();
-                    let all = all.slots();
-                    self.along(at, all.len(), |i| all.get(i).unwrap_or(Value::NIL))
-                }
-                Some(Kind::Record) => {
-                    let r = cell.cell_unchecked::<RecordObj>();
-                    self.along(at, r.fields(), |i| r.slot(i))
-                }
-                Some(Kind::Range) => {
-                    let r = cell.cell_unchecked::<RangeObj>();
-                    self.along(at, 2, |i| if i == 0 { r.lo } else { r.hi })
-                }
-                Some(Kind::Pair) => {
-                    let r = cell.cell_unchecked::<PairObj>();
-                    self.along(at, 2, |i| if i == 0 { r.a } else { r.b })
-                }
-                _ => self.along(at, 0, |_| Value::NIL),
-            }
-        }
-    }
-    /// The root, or variables beside a cell.
-    #[cold]
-    #[inline(never)]
-    fn step_beside(&mut self, heap: &mut Heap, cell: Value, at: usize) -> Option<Met> {
-        if at == ROOT {
-            return match self.enter(cell) {
-                Enter::Passed => {
-                    self.stack.clear();
-                    None
-                }
-                Enter::Into | Enter::IntoBoth => {
-                    self.stack.clear();
-                    self.stack.put(Place { cell, at: 0 });
-                    self.push_beside(cell);
-                    None
-                }
-                Enter::Met(met) => Some(met),
-            };
-        }
-        let all = heap.side_ivars(cell);
-        self.along(at, SIDE + all.len(), |i| all[i - SIDE].1)
-    }
-    #[inline(always)]
-    fn along(&mut self, at: usize, end: usize, get: impl Fn(usize) -> Value) -> Option<Met> {
-        let stop = end.min(at + Self::BREATH);
-        for i in at..stop {
-            if i + AHEAD < stop {
-                // What comes soon is brought into the cache: the cell first, then what lies outside of it.
-                prefetch(get(i + AHEAD).bits() as *const u8);
-                if let Some(h) = get(i + AHEAD / 2).header()
-                    && !h.has(self.rare)
-                {
-                    // SAFETY: the header of a live cell that nobody else changes.
-                    prefetch(unsafe { outside(h) });
-                }
-            }
-            let v = get(i);
-            match self.enter(v) {
-                Enter::Passed => {}
-                Enter::Into => {
-                    self.set_at(i);
-                    self.stack.put(Place { cell: v, at: 0 });
-                    return self.stepped(i - at + 1);
-                }
-                Enter::IntoBoth => {
-                    self.set_at(i);
-                    self.stack.put(Place { cell: v, at: 0 });
-                    self.push_beside(v);
-                    return self.stepped(i - at + 1);
-                }
-                Enter::Met(met) => {
-                    self.set_at(i);
-                    return Some(met);
-                }
-            }
-        }
-        if stop < end {
-            self.set_at(stop);
-            return self.stepped(Self::BREATH);
-        }
-        self.pop();
-        self.stepped(stop - at)
-    }
-    #[inline(always)]
-    fn stepped(&mut self, n: usize) -> Option<Met> {
-        self.steps += n;
-        if self.steps < Self::BREATH {
-            return None;
-        }
-        self.steps = 0;
-        Some(Met::Breath)
-    }
-    #[inline(always)]
-    fn set_at(&mut self, i: usize) {
-        if let Some(p) = self.stack.last_mut() {
-            p.at = i;
-        }
-    }
-    #[cold]
-    fn push_beside(&mut self, cell: Value) {
-        if cell.header().is_some_and(|h| h.has(flag::IVARS)) {
-            self.stack.put(Place { cell, at: SIDE });
-        }
-    }
-    #[inline(always)]
-    fn pop(&mut self) {
-        let Some(Place { at, .. }) = self.stack.pop() else { return };
-        if let Some(p) = self.stack.last_mut()
-            && at < SIDE
+        // What was told of its class may be forgotten when the class of another is: it comes first.
+        if let Some(v) = self.again.take()
+            && let Some(met) = self.look(heap, v)
         {
-            p.at += 1;
+            return met;
         }
+        for _ in 0..Self::BREATH {
+            let v = match self.grey.pop() {
+                Some(v) if self.grey.is_empty() && self.near.is_empty() => v,
+                Some(v) => {
+                    prefetch(v.bits() as *const u8);
+                    // A cell that does not begin at the start of a line often ends in the next.
+                    prefetch((v.bits() + 32) as *const u8);
+                    match self.near.step(v.bits()) {
+                        Some(e) => Value::from_bits(e),
+                        None => continue,
+                    }
+                }
+                None => match self.near.pop() {
+                    Some(e) => Value::from_bits(e),
+                    None if self.read_long() => continue,
+                    None => {
+                        match (self.far.pop(), self.tables.pop()) {
+                            (None, None) => return Met::End,
+                            (near, far) => {
+                                near.into_iter().for_each(|e| self.look_into(e));
+                                far.into_iter().for_each(|e| self.look_into_table(e));
+                            }
+                        }
+                        continue;
+                    }
+                },
+            };
+            if let Some(met) = self.look(heap, v) {
+                return met;
+            }
+        }
+        Met::Breath
     }
     /// Looks at one reference.
     #[inline(always)]
-    fn enter(&mut self, v: Value) -> Enter {
-        let Some(h) = v.header() else { return Enter::Passed };
+    fn look(&mut self, heap: &Heap, v: Value) -> Option<Met> {
+        // SAFETY: only cells come here, which live.
+        let h = unsafe { &*(v.bits() as *const Header) };
         let f = h.flags.load(Relaxed);
         if f & PASSED == PASSED {
-            return Enter::Passed;
+            return None;
         }
         // The commonest ones, of classes that are known.
-        let class = h.class();
-        if f & self.rare == 0 && COMMON >> h.kind as u32 & 1 != 0 && self.plain[slot(class)] == class.bits() {
-            self.mark(v, h, f, ALL);
-            return if h.kind == Kind::Str { Enter::Passed } else { Enter::Into };
+        let (class, kind) = (h.class(), h.kind);
+        if f & self.rare != 0 || COMMON >> kind as u32 & 1 == 0 || self.plain[slot(class)] != class.bits() {
+            return self.look_closely(heap, v, h, f);
         }
-        self.enter_slow(v, h, f)
+        self.done.put(v.bits(), f);
+        let counted = f & flag::OUT == 0;
+        if counted {
+            self.cells += 1;
+            self.bytes += step_bytes(h);
+        }
+        // SAFETY: the header of a live cell.
+        let out = unsafe { outside(h) };
+        // Nobody else changes its flags now. After all looks at the header: a wider one would wait for this store.
+        h.flags.store(f | ALL, Release);
+        if !out.is_null() {
+            prefetch(out);
+            if let Some(e) = self.far.step(v.bits() | if counted { COUNTED } else { 0 }) {
+                self.look_into(e);
+            }
+            return None;
+        }
+        // SAFETY: the kind names the layout; nobody else stores into the cell ([`Sharing::new`]).
+        unsafe {
+            match kind {
+                Kind::Str => {}
+                Kind::Array => push_all(&mut self.grey, v.cell_unchecked::<ArrayObj>().unraced()),
+                Kind::Struct => {
+                    let all = v.cell_unchecked::<StructObj>();
+                    if all.hdr.x.get() as usize <= PIECE { push_all(&mut self.grey, all.unraced()) } else { self.follow(v, 0) }
+                }
+                Kind::Object => push_all(&mut self.grey, v.cell_unchecked::<ObjectObj>().inline()),
+                _ => self.follow(v, 0),
+            }
+        }
+        None
+    }
+    /// What lies outside the cell is in the cache.
+    #[inline(always)]
+    fn look_into(&mut self, e: u64) {
+        let v = Value::from_bits(e & !COUNTED);
+        match v.cell::<HashObj>() {
+            Some(o) => {
+                // A small one's entries end in the next line.
+                prefetch(o.h.memory());
+                prefetch(o.h.memory().wrapping_add(64));
+                if let Some(e) = self.tables.step(e) {
+                    self.look_into_table(e);
+                }
+            }
+            None => self.look_at_rest(e),
+        }
+    }
+    /// A Hash's table is in the cache, too.
+    #[inline(always)]
+    fn look_into_table(&mut self, e: u64) {
+        // SAFETY: such entries are Hashes.
+        let o = unsafe { Value::from_bits(e & !COUNTED).cell_unchecked::<HashObj>() };
+        let n = o.h.slots();
+        if n > PIECE {
+            return self.look_at_rest(e);
+        }
+        if e & COUNTED != 0 {
+            self.outside += o.h.bytes();
+        }
+        self.grey.want(2 * n + 1);
+        let mut len = self.grey.len();
+        // SAFETY: room for all of them, as in `push_all`.
+        unsafe {
+            let p = self.grey.as_mut_ptr();
+            let mut put = |v: Value| {
+                *p.add(len) = v;
+                len += v.is_heap() as usize;
+            };
+            put(o.h.missing().either());
+            for i in (0..n).rev() {
+                if let Some(e) = o.h.at(i) {
+                    put(e.val);
+                    put(e.key);
+                }
+            }
+            self.grey.set_len(len);
+        }
     }
     #[inline(never)]
-    fn enter_slow(&mut self, v: Value, h: &Header, f: u8) -> Enter {
+    fn look_at_rest(&mut self, e: u64) {
+        let v = Value::from_bits(e & !COUNTED);
+        if e & COUNTED != 0 {
+            self.outside += outside_bytes(v);
+        }
+        self.follow(v, 0);
+    }
+    /// What the cell refers to, from `at` on, is to be looked at.
+    fn follow(&mut self, cell: Value, at: usize) {
+        let mut r = Referred { to: &mut self.grey, at, more: false };
+        trace_fields(cell, &mut r);
+        if r.more {
+            self.long.put(Place { cell, at: at + PIECE });
+        }
+    }
+    /// The next piece of the youngest long cell.
+    fn read_long(&mut self) -> bool {
+        self.long.pop().map(|p| self.follow(p.cell, p.at)).is_some()
+    }
+    #[inline(never)]
+    fn look_closely(&mut self, heap: &Heap, v: Value, h: &Header, f: u8) -> Option<Met> {
         if f & flag::SHAREABLE != 0 {
             self.later.put(v);
-            return Enter::Passed;
+            return None;
         }
         let others = !self.alone && f & flag::SHARED != 0;
         match h.kind {
-            Kind::Class => return Enter::Passed,
+            Kind::Class => return None,
             Kind::Float | Kind::Big => {
                 if !others {
                     self.mark(v, h, f, ALL);
                 }
-                return Enter::Passed;
+                return None;
             }
-            Kind::Pair if others => return Enter::Passed,
+            Kind::Pair if others => return None,
             Kind::Pair => {
                 self.mark(v, h, f, ALL);
-                return Enter::Into;
+                self.follow(v, 0);
+                return None;
             }
             Kind::Proc => {
                 let shareable = v.as_proc().is_some_and(|p| p.hdr.x.get() & (ProcObj::SHAREABLE | ProcObj::FROM_SYMBOL) != 0);
                 let list = if shareable { &mut self.later } else { &mut self.own };
                 list.put(v);
-                return Enter::Passed;
+                return None;
             }
             Kind::Str | Kind::Array | Kind::Hash | Kind::Object | Kind::Struct | Kind::Range | Kind::Record | Kind::Data => {}
-            _ => return Enter::Met(Met::Refused(v)),
+            _ => return Some(Met::Refused(v)),
         }
         let class = h.class();
         let (known, way) = self.ways[slot(class)];
         if known != class.bits() {
-            return Enter::Met(Met::Class(v));
+            return self.stop(v, Met::Class(v));
         }
         if way.is(Way::AS_IS) {
             self.later.put(v);
-            return Enter::Passed;
+            return None;
         }
         let data = v.cell::<DataObj>();
         if way.is(Way::REFUSED) || data.is_some_and(|d| !way.is(Way::DATA) && !d.payload.constant()) {
-            return Enter::Met(Met::Refused(v));
+            return Some(Met::Refused(v));
         }
         if others {
             return match h.kind {
-                _ if f & flag::FROZEN == 0 => Enter::Met(Met::Contended),
+                _ if f & flag::FROZEN == 0 => self.stop(v, Met::Contended),
                 // It is so already, whatever becomes of the walk.
                 Kind::Str | Kind::Data if f & flag::IVARS == 0 => {
                     h.set(flag::SHAREABLE);
-                    Enter::Passed
+                    None
                 }
-                _ => Enter::Met(Met::Frozen(v)),
+                _ => self.stop(v, Met::Frozen(v)),
             };
         }
         if way.is(Way::OWN) && f & flag::FROZEN == 0 {
@@ -381,11 +533,20 @@ impl Sharing {
         } else {
             self.mark(v, h, f, ALL);
         }
-        if f & flag::IVARS == 0 { Enter::Into } else { Enter::IntoBoth }
+        if f & flag::IVARS != 0 {
+            heap.side_ivars(v).into_iter().rev().filter(|p| p.1.is_heap()).for_each(|p| self.grey.put(p.1));
+        }
+        if data.is_none() {
+            self.follow(v, 0);
+        }
+        None
     }
-    #[inline(always)]
+    fn stop(&mut self, v: Value, met: Met) -> Option<Met> {
+        self.again = Some(v);
+        Some(met)
+    }
     fn mark(&mut self, v: Value, h: &Header, f: u8, need: u8) {
-        self.done.put(v.bits() | (f as u64) << FLAGS);
+        self.done.put(v.bits(), f);
         // Nobody else changes its flags now.
         h.flags.store(f | need, Release);
         if f & flag::OUT == 0 && need & flag::OUT != 0 {
@@ -394,38 +555,13 @@ impl Sharing {
             self.outside += outside_bytes(v);
         }
     }
-    /// What is named for a part that is refused: of hidden data the object that has it.
-    fn blame(&mut self, part: Value) -> Value {
+    /// Gives up. How is the part reached that was refused?
+    pub fn trail(self, part: Value) -> Trail {
         let hidden = part.is_kind(Kind::Data) && part.header().is_some_and(|h| self.ways[slot(h.class())].1.is(Way::HIDDEN));
-        match self.stack.last() {
-            Some(&Place { cell, at }) if hidden && (at >= SIDE || cell.is_kind(Kind::Object)) && at != ROOT => {
-                self.pop_owner();
-                cell
-            }
-            _ => part,
-        }
-    }
-    fn pop_owner(&mut self) {
-        let Some(Place { cell, at }) = self.stack.pop() else { return };
-        if at >= SIDE && self.stack.last().is_some_and(|p| p.cell == cell) {
-            self.stack.pop();
-        }
-    }
-    /// The way to where the walk stopped: each cell and the number of the reference that leads on. From [`beside`](Self::beside) on it counts
-    /// variables beside the cell; of a Hash 0 is the default, odd numbers are keys and even ones values.
-    pub fn path(&self) -> Vec<(Value, usize)> {
-        let mut path: Vec<(Value, usize)> = Vec::new();
-        for p in self.stack.iter().filter(|p| p.at != ROOT) {
-            if path.last().is_some_and(|l| l.0 == p.cell && p.at >= SIDE) {
-                path.pop();
-            }
-            path.push((p.cell, p.at));
-        }
-        path
-    }
-    /// The number of the variable beside a cell that a step of a path names, if it names one.
-    pub fn beside(at: usize) -> Option<usize> {
-        at.checked_sub(SIDE)
+        let root = self.root;
+        // It passes what is shareable, as all is that the walk has met.
+        drop(self);
+        Trail::new(root, part, hidden)
     }
     /// What has to be made shareable by other means first: Procs, and objects with a `freeze` of their own that are not frozen.
     pub fn own(&self) -> &[Value] {
@@ -433,7 +569,8 @@ impl Sharing {
     }
     /// All is walked, and nothing is left to be made shareable by other means: so it stays.
     pub fn finish(mut self, heap: &mut Heap) {
-        self.done = Vec::new();
+        self.done = Log::default();
+        heap.grey = std::mem::take(&mut self.grey);
         heap.left(self.cells, self.bytes, self.outside);
         for s in std::mem::take(&mut self.singletons) {
             s.hdr.set(flag::FROZEN);
@@ -446,11 +583,11 @@ impl Sharing {
 
 impl Drop for Sharing {
     fn drop(&mut self) {
-        for d in &self.done {
-            if let Some(h) = Value::from_bits(d & ((1 << FLAGS) - 1)).header() {
-                h.flags.store((d >> FLAGS) as u8, Release);
+        self.done.each(|cell, flags| {
+            if let Some(h) = Value::from_bits(cell).header() {
+                h.flags.store(flags, Release);
             }
-        }
+        });
     }
 }
 

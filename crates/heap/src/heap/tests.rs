@@ -271,3 +271,47 @@ fn a_moved_cell_is_empty_and_its_buffer_another_s() {
         }
     }
 }
+
+/// The log of what was changed names cells of many blocks, in any order, and fills many pieces.
+#[test]
+fn a_large_graph_that_is_refused_is_as_it_was() {
+    use super::share::{Met, Sharing, Way};
+    let mut h = Heap::new();
+    let (class, bad) = (Value::fix(1), Value::fix(2));
+    let part = h.str(bad, b"bad", 0).val();
+    let mut cells: Vec<Value> = (0..40_000).map(|i| h.array(class, &[Value::fix(i)]).val()).collect();
+    for (i, c) in cells.iter().enumerate() {
+        if i % 3 == 0 {
+            c.header().unwrap().set(crate::flag::FROZEN);
+        } else if i % 3 == 1 {
+            h.publish(*c);
+        }
+    }
+    let mut at = 1;
+    for i in 0..cells.len() {
+        at = at * 1_103_515_245 % 65_537;
+        let j = at % cells.len();
+        cells.swap(i, j);
+    }
+    // Few of them are looked at after the part, whichever end the walk begins at.
+    let mut all = cells.clone();
+    all.insert(20_000, part);
+    let root = h.array(class, &all).val();
+    let before: Vec<u8> = all.iter().map(|c| flags(*c)).collect();
+    assert_eq!(shared(&mut h, root, true, bad), Err(Met::Refused(part)));
+    assert!(all.iter().map(|c| flags(*c)).eq(before));
+    let mut walk = Sharing::new(root, true);
+    loop {
+        match walk.run(&mut h) {
+            Met::Class(x) => walk.tell(x, if x == part { Way::REFUSED } else { Way::PLAIN }),
+            Met::Breath => {}
+            met => break assert_eq!(met, Met::Refused(part)),
+        }
+    }
+    let mut trail = walk.trail(part);
+    while !trail.run(&mut h, 100) {}
+    assert_eq!(trail.end(), (part, vec![(root, 20_000)]));
+    let root = h.array(class, &cells).val();
+    assert_eq!(shared(&mut h, root, true, bad), Ok(()));
+    assert!(cells.iter().all(|c| flags(*c) & crate::flag::SHAREABLE != 0));
+}

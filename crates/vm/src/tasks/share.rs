@@ -140,7 +140,7 @@ impl Cx {
                 Met::Class(x) => walk.tell(x, self.way_of(x)),
                 Met::Frozen(x) if self.shareable(x) => {}
                 Met::Frozen(_) | Met::Contended => return Ok(None),
-                Met::Refused(part) => return Ok(Some(Shared::Refused(NotShareable { part, path: walk.path() }))),
+                Met::Refused(part) => return Ok(Some(Shared::Refused(self.find_part(walk.trail(part), patience)?))),
                 Met::Breath => {
                     if let Some(p) = patience {
                         p.steps(self, Sharing::BREATH)?;
@@ -154,6 +154,15 @@ impl Cx {
         }
         let mut known = FxHashSet::default();
         Ok(Some(Shared::Own(walk.own().iter().copied().filter(|v| known.insert(v.bits())).collect())))
+    }
+    fn find_part(&mut self, mut trail: Trail, patience: &mut Option<Patience>) -> Result<NotShareable, Exit> {
+        while !trail.run(&mut self.heap, Sharing::BREATH) {
+            if let Some(p) = patience {
+                p.steps(self, Sharing::BREATH)?;
+            }
+        }
+        let (part, path) = trail.end();
+        Ok(NotShareable { part, path })
     }
     /// How objects of `v`'s class are shared.
     fn way_of(&mut self, v: Value) -> Way {
@@ -229,7 +238,7 @@ impl Cx {
         text
     }
     fn path_step(&mut self, cell: Value, at: usize) -> String {
-        if let Some(i) = Sharing::beside(at) {
+        if let Some(i) = Trail::beside(at) {
             let name = self.ivars(cell).get(i).map_or(String::new(), |p| self.sym_name(p.0));
             return format!(".{name}");
         }
