@@ -140,6 +140,15 @@ module KumiSys
     hooked_result(hooked_wait(queue, seconds_left(deadline)) { __queue_pop(queue, deadline) })
   end
 
+  def self.hooked_take(items)
+    box = hooked_wait(items) do
+      message = __port_take(items)
+      __undef?(message) ? nil : [message]
+    end
+    raise Ractor::ClosedError, "The port was already closed" unless box
+    __is_a(box, Exception) ? __raise(box) : box[0]
+  end
+
   def self.hooked_push(queue, value, deadline)
     hooked_result(hooked_wait(queue, seconds_left(deadline)) { __queue_push(queue, value, deadline) })
   end

@@ -49,7 +49,7 @@ class Ractor
     def initialize
       @__owner = Ractor.current
       @__id = KumiSys.next_port_id
-      @__items = []
+      @__items = KumiSys.port_items
       @__closed = false
     end
 
@@ -61,7 +61,9 @@ class Ractor
 
     def receive
       KumiSys.port_owner(self)
-      KumiSys.port_wait([self])[1]
+      message = __port_take(@__items)
+      raise ClosedError, "The port was already closed" if __undef?(message)
+      message
     end
 
     def close
@@ -261,11 +263,12 @@ module KumiSys
     __ivar_set(r, :@__locals, {})
     __ivar_set(r, :@__monitors, [])
     __ivar_set(r, :@__lock, Monitor.new)
+    __ivar_set(r, :@__selecting, 0)
     __ivar_set(r, :@__arrived, Thread::ConditionVariable.new)
     port = __allocate(Ractor::Port)
     __ivar_set(port, :@__owner, r)
     __ivar_set(port, :@__id, next_port_id)
-    __ivar_set(port, :@__items, [])
+    __ivar_set(port, :@__items, port_items)
     __ivar_set(port, :@__closed, false)
     __ivar_set(r, :@__port, port)
     r
@@ -357,46 +360,62 @@ module KumiSys
     raise Ractor::Error, "only allowed from the creator Ractor of this port"
   end
 
+  # A port's messages: a Queue of its own, which is closed with it. Who waits for one port waits in its queue; who waits for several says
+  # so (`@__selecting`) before it looks at them, and is told by whoever has put a message after that.
+  def self.port_items
+    items = __allocate(Thread::Queue)
+    __queue_fill(items, nil)
+    items
+  end
+
   def self.port_send(port, message, move)
     raise Ractor::ClosedError, "The port was already closed" if port.closed?
-    message = ractor_message(message, move)
+    message = ractor_message(message, move) unless __shareable(message)
     raise Ractor::ClosedError, "The port was already closed" unless port_put(port, message)
   end
 
   # False when the port is closed.
   def self.port_put(port, message)
-    ractor_sync(__ivar_get(port, :@__owner)) do |r|
-      return false if port.closed?
-      __ivar_get(port, :@__items).push(message)
-      __ivar_get(r, :@__arrived).broadcast
-    end
+    r = __ivar_get(port, :@__owner)
+    return false if __same(__ivar_get(r, :@__status), :terminated) || !__port_put(__ivar_get(port, :@__items), message)
+    ractor_arrived(r) unless __same(__ivar_get(r, :@__selecting), 0)
     true
   end
 
+  def self.ractor_arrived(r) = ractor_sync(r) { __ivar_get(r, :@__arrived).broadcast }
+
   def self.port_close(port)
-    ractor_sync(__ivar_get(port, :@__owner)) do |r|
+    r = __ivar_get(port, :@__owner)
+    ractor_sync(r) do
       was = __ivar_get(port, :@__closed)
       __ivar_set(port, :@__closed, true)
+      __port_close(__ivar_get(port, :@__items))
       __ivar_get(r, :@__arrived).broadcast
       was
     end
   end
 
-  # The first port, all of the running Ractor, that has a message: [port, message].
+  # The first port of several, all of the running Ractor, that has a message: [port, message].
   def self.port_wait(ports)
     r = Ractor.current
     lock = __ivar_get(r, :@__lock)
     arrived = __ivar_get(r, :@__arrived)
     ractor_sync(r) do
-      loop do
-        ports.each do |p|
-          items = __ivar_get(p, :@__items)
-          return [p, items.shift] unless items.empty?
+      __ivar_set(r, :@__selecting, __ivar_get(r, :@__selecting) + 1)
+      begin
+        # No `loop`: it would end with the error, which is a StopIteration.
+        while true
+          ports.each do |p|
+            message = __port_poll(__ivar_get(p, :@__items))
+            return [p, message] unless __undef?(message)
+          end
+          if ports.all? { |p| p.closed? }
+            raise Ractor::ClosedError, "The port was already closed"
+          end
+          lock.wait_for_cond(arrived, nil)
         end
-        if ports.all? { |p| p.closed? }
-          raise Ractor::ClosedError, "The port was already closed"
-        end
-        lock.wait_for_cond(arrived, nil)
+      ensure
+        __ivar_set(r, :@__selecting, __ivar_get(r, :@__selecting) - 1)
       end
     end
   end

@@ -113,3 +113,8 @@ r = Ractor.new { Ractor.receive }
 p r.monitor(m)
 r << 1
 p m.receive, r.monitor(m), m.receive
+po = Ractor::Port.new
+po << nil
+po.close
+p po.receive
+[-> { po.receive }, -> { Ractor.select(po) }].each { |f| begin; f.call; rescue Ractor::ClosedError => e; puts e.message; end }

@@ -250,6 +250,35 @@ fn pop_until(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let until = deadline(cx, a, 1)?;
     wait_pop(cx, a[0], until)
 }
+/// `__port_take(queue)`: a Ractor's message; undef: the queue is closed, and empty.
+fn port_take(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (q, mut h) = locked(cx, &a[0])?;
+    if let Some(v) = h.take(cx) {
+        return Ok(v);
+    }
+    if q.is_closed() {
+        return Ok(Value::UNDEF);
+    }
+    if cx.hooked() {
+        return Err(cx.call_helper("hooked_take", a));
+    }
+    h.takers.enter(cx);
+    Err(cx.park(u64::MAX))
+}
+/// `__port_poll(queue)`: the same at once; undef: there is none.
+fn port_poll(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(locked(cx, &a[0])?.1.take(cx).unwrap_or(Value::UNDEF))
+}
+/// `__port_put(queue, message)`: false: it is closed.
+fn port_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.heap.before_store(a[0], a[1]);
+    let (q, mut h) = locked(cx, &a[0])?;
+    if q.is_closed() {
+        return Ok(Value::FALSE);
+    }
+    h.put(cx, a[1]);
+    Ok(Value::TRUE)
+}
 /// `SizedQueue#push(value, non_block = false)`; a time limit is the prelude's affair.
 fn sized_push(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
     match a {
@@ -383,5 +412,9 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__queue_pop", 2, 2, pop_until).guard(Guard::None),
     intrinsic("__queue_push", 3, 3, push_until).guard(Guard::None),
     intrinsic("__queue_fill", 2, 2, fill),
+    intrinsic("__port_take", 1, 1, port_take).guard(Guard::None),
+    intrinsic("__port_poll", 1, 1, port_poll).guard(Guard::None),
+    intrinsic("__port_put", 2, 2, port_put).guard(Guard::None),
+    intrinsic("__port_close", 1, 1, |cx, _, a| close(cx, a[0], &[])).guard(Guard::None),
     intrinsic("__queue_set_max", 2, 2, set_max).guard(Guard::None),
 ];
