@@ -266,6 +266,20 @@ rescue IOError
   # The epoch is over.
 end
 
+# The machine may have no time for this node: then it stands still as by a fault.
+Thread.new do
+  last = now
+  loop do
+    sleep 0.02
+    late = now - last
+    last += late
+    next if late < 250_000_000
+    epoch&.history&.line("{\"mark\":\"stalled\",\"scope\":\"#{ME}\",\"start\":#{last - late},\"end\":#{last}}")
+  rescue IOError
+    # The epoch is over.
+  end
+end
+
 puts "ready"
 while (line = $stdin.gets)
   word, *rest = line.split

@@ -230,6 +230,9 @@ impl Cluster {
         } else if let Err(why) = &stopped {
             complain(&self.complaints, "harness", why);
         }
+        for (start, end) in self.network.stalls() {
+            self.mark("stalled", "", start, end, "the proxies");
+        }
         let suffix = format!("-{}.jsonl", self.epoch);
         let files = std::fs::read_dir(&self.folder).map_err(|e| e.to_string())?.flatten().map(|e| e.path());
         Ok(files.filter(|p| p.to_string_lossy().ends_with(&suffix)).collect())

@@ -42,7 +42,9 @@ impl Judged {
     pub fn line(&self) -> String {
         let n = &self.report.figures;
         let verdict = if self.is_clean() { "nothing wrong" } else { "WRONG" };
-        format!("{verdict}; {} operations, {} unknown, {} seen twice, recovered in {:.2} s", n.ops, n.unknown, n.doubles, self.longest())
+        let stalls = if n.stalls > 0 { format!(", {} stalls of the machine", n.stalls) } else { String::new() };
+        let (ops, unknown, twice, longest) = (n.ops, n.unknown, n.doubles, self.longest());
+        format!("{verdict}; {ops} operations, {unknown} unknown, {twice} seen twice, recovered in {longest:.2} s{stalls}")
     }
 }
 

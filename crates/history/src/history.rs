@@ -87,6 +87,8 @@ pub enum What {
     Fault,
     /// The members held a node for gone, rightly or not: what it had not confirmed came back.
     Gone,
+    /// The machine did not run a node all that time: it stood still, though nobody had meant it to.
+    Stalled,
     /// From its start on nothing of before is on its way or leased under the keys of this scope.
     Settled,
     /// From its start to its end the keys of this scope were found empty, with nothing leased.

@@ -48,7 +48,7 @@ struct Said {
 /// are nanoseconds. Several lines may tell of one operation, as it goes on; what a later one says counts. One without an outcome is unknown,
 /// and has no end where none is given.
 ///
-/// A mark has `mark`: `killed`, `lost`, `fault`, `gone`, `settled` or `drained`; `scope`, `start`, `end`, `text`, as [`What`] says.
+/// A mark has `mark`: `killed`, `lost`, `fault`, `gone`, `stalled`, `settled` or `drained`; `scope`, `start`, `end`, `text`, as [`What`] says.
 #[derive(Default)]
 pub struct Reader {
     history: History,
@@ -192,6 +192,7 @@ impl History {
                         "lost" => What::Lost,
                         "fault" => What::Fault,
                         "gone" => What::Gone,
+                        "stalled" => What::Stalled,
                         "settled" => What::Settled,
                         "drained" => What::Drained,
                         other => return Err(format!("no mark is {other:?}")),

@@ -88,6 +88,8 @@ pub struct Figures {
     pub unknown: usize,
     /// Segments that were seen by two who could not say so in time: allowed, and only around faults.
     pub doubles: usize,
+    /// How often a node stood still since the machine had no time for it.
+    pub stalls: usize,
     /// From the end of a fault until calls between two nodes succeeded again, the longest, for each fault.
     pub recoveries: Vec<(String, Time)>,
     /// Keys that were searched, and for which the search was given up.
@@ -184,6 +186,7 @@ impl History {
             What::Lost => "engine lost",
             What::Fault => "fault",
             What::Gone => "held for gone",
+            What::Stalled => "stalled",
             What::Settled => "settled",
             What::Drained => "drained",
         };

@@ -85,7 +85,7 @@ impl<'a> Book<'a> {
     }
     /// Marks of faults and kills, and of what the members took for such.
     pub fn troubles(&self) -> impl Iterator<Item = &Mark> {
-        self.history.marks.iter().filter(|m| matches!(m.what, What::Fault | What::Killed | What::Gone))
+        self.history.marks.iter().filter(|m| matches!(m.what, What::Fault | What::Killed | What::Gone | What::Stalled))
     }
     /// Is the mark about either node?
     pub fn concerns(&self, m: &Mark, one: &str, other: &str) -> bool {

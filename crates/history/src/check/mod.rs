@@ -10,7 +10,7 @@ mod register;
 mod segments;
 mod waits;
 
-use crate::history::{Call, History, Outcome, Time};
+use crate::history::{Call, History, Outcome, Time, What};
 use crate::report::{Report, Rule};
 use crate::search::{self, Answer};
 use book::{Book, Key};
@@ -53,6 +53,7 @@ pub fn check(history: &History, options: &Options) -> Report {
     waits::recoveries(&book, &mut report);
     let n = &mut report.figures;
     n.ops = history.ops.len();
+    n.stalls = history.marked(What::Stalled).count();
     for (i, o) in history.ops.iter().enumerate() {
         match (book.outcome(i), o.call) {
             (Outcome::Unknown, _) => n.unknown += 1,

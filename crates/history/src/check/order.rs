@@ -45,9 +45,10 @@ impl Unseen {
             u.ends.push(book.released(*i));
         }
         // A call that met a fault may have been given something else before, which came back when it was asked anew.
-        for i in key.values.iter().flat_map(|v| &v.takes) {
+        for i in &key.ops {
             let o = book.op(*i);
-            if book.trouble_until(o, o.done_by()).is_some() {
+            let known = o.value.is_some() || book.outcome(*i) == Outcome::Empty;
+            if o.call == Call::Take && known && book.trouble_until(o, o.done_by()).is_some() {
                 u.starts.push(o.start);
                 u.ends.push(o.done_by());
             }

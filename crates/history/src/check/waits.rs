@@ -139,7 +139,10 @@ pub fn recoveries(book: &Book, report: &mut Report) {
         let mut late: BTreeSet<(&str, &str)> = BTreeSet::new();
         for (pair, ops) in &pairs {
             let concerned = bad.is_empty() || pair.0 == bad || pair.1 == bad;
-            if !concerned || !told || book.op(ops[0]).start > m.start {
+            // A node that was stopped on purpose says so, too.
+            let after = |s: &crate::Mark| s.start >= m.end && s.start <= m.end.saturating_add(book.options.recovery);
+            let stalled = h.marked(What::Stalled).any(|s| after(s) && book.concerns(s, pair.0, pair.1));
+            if !concerned || !told || stalled || book.op(ops[0]).start > m.start {
                 continue;
             }
             let next = ops[ops.partition_point(|i| book.op(*i).start < m.end)..].iter();
