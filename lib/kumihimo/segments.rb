@@ -16,6 +16,7 @@ require "kumihimo/segments/code_segment"
 require "kumihimo/segments/repetition"
 require "kumihimo/segments/remote"
 require "kumihimo/segments/store"
+require "kumihimo/segments/redis"
 require "kumihimo/segments/apart"
 require "kumihimo/segments/look"
 

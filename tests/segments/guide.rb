@@ -7,6 +7,8 @@ Dir.chdir(folder)
   guide = File.read(File.expand_path("../../docs/#{page}.md", __dir__))
   # That chapter's are run by two nodes (tests/nodes).
   guide = guide.sub(/^## Between nodes$.*?(?=^## )/m, "")
+  # And that one's with a server (tests/redis).
+  guide = guide.sub(/^### With Redis or Valkey$.*?(?=^##)/m, "")
   context = TOPLEVEL_BINDING.dup
   count = 0
   guide.scan(/^```ruby\n(.*?)^```/m) do |(code)|

@@ -1,13 +1,15 @@
 /* Round trips to Redis over one TCP connection. Obeys lines on standard input as remote_client.rb does:
  * put BYTES N: RPUSH. take BYTES N: BLMOVE of an element that is there. taken BYTES N: BLMOVE, then LREM, as a take that is acknowledged.
- * fill BYTES N: as put. empty BYTES N: DEL.
- * usage: redis_client PORT */
+ * fill BYTES N: as put. empty BYTES N: DEL. With the folder of the store's scripts: null BYTES N: a script that does nothing.
+ * commit BYTES N: the store's, which ends two leases and puts two segments.
+ * usage: redis_client PORT-OR-SOCKET [SCRIPTS] */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,19 +53,61 @@ static void reply(void) {
     }
 }
 
+/* Tells the server a script of these files, and keeps its name. */
+static void load(char *sha, const char *folder, const char *one, const char *two) {
+    static char text[1 << 17], said[1 << 17];
+    const char *files[] = {one, two};
+    size_t n = 0;
+    for (int i = 0; i < 2 && files[i]; i++) {
+        snprintf(said, sizeof said, "%s/%s", folder, files[i]);
+        FILE *f = fopen(said, "r");
+        if (!f) fail("a script");
+        n += fread(text + n, 1, sizeof text - n - 2, f);
+        text[n++] = '\n';
+        fclose(f);
+    }
+    if (!one) n = sprintf(text, "return 1");
+    text[n] = 0;
+    int size = sprintf(said, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n", n, text);
+    say(said, size);
+    reply();
+    memcpy(sha, strchr(in, '\n') + 1, 40);
+}
+
+static size_t part(char *to, const char *data, size_t n) {
+    size_t head = sprintf(to, "$%zu\r\n", n);
+    memcpy(to + head, data, n);
+    memcpy(to + head + n, "\r\n", 2);
+    return head + n + 2;
+}
+
+static size_t parts(char *to, int count, const char **all) {
+    size_t n = sprintf(to, "*%d\r\n", count);
+    for (int i = 0; i < count; i++) n += part(to + n, all[i], strlen(all[i]));
+    return n;
+}
+
 static int by_size(const void *a, const void *b) {
     long x = *(const long *)a, y = *(const long *)b;
     return x < y ? -1 : x > y;
 }
 
 int main(int argc, char **argv) {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[argc - 1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int one = 1;
-    fd = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    for (int i = 0; connect(fd, (struct sockaddr *)&to, sizeof to) != 0; i++) {
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    int one = 1, local = argv[1][0] == '/';
+    if (local) strncpy(path.sun_path, argv[1], sizeof path.sun_path - 1);
+    fd = socket(local ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+    if (!local) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    struct sockaddr *where = local ? (struct sockaddr *)&path : (struct sockaddr *)&to;
+    for (int i = 0; connect(fd, where, local ? sizeof path : sizeof to) != 0; i++) {
         if (i == 100) fail("connect");
         usleep(50000);
+    }
+    char null[41] = "", commit[41] = "";
+    if (argc > 2) {
+        load(null, argv[2], NULL, NULL);
+        load(commit, argv[2], "common.lua", "commit.lua");
     }
     puts("ready");
     fflush(stdout);
@@ -88,6 +132,37 @@ int main(int argc, char **argv) {
             say(empty, strlen(empty));
             reply();
             n = 1;
+        } else if (!strcmp(how, "null") || !strcmp(how, "commit")) {
+            static char what[1 << 16], held[1 << 10];
+            const char *script = how[0] == 'n' ? null : commit;
+            static char number[24];
+            data[bytes < 64 ? bytes - 1 : 63] = 0;
+            for (int i = 0; i < n; i++) {
+                snprintf(number, sizeof number, "%ld", now());
+                const char *call[] = {"EVALSHA", script, "6", "b:d:c", "b:n:{a}:m", "b:n:{b}:m", "b:n:{x}:m", "b:n:{y}:m", "b:keys", "0", number, "0", "4", "2",
+                    "1", "l.1", "2", "l.2", "3", "0", "0", "0", "x", data, "4", "0", "0", "0", "y", data};
+                size_t size = parts(what, sizeof call / sizeof *call, call);
+                if (script == commit) {
+                    /* What is to end stands there, and what was put goes. */
+                    for (int key = 0; key < 2; key++) {
+                        char hash[] = "b:n:{a}:h", due[] = "b:n:{a}:t", out[] = "b:n:{x}:q", lease[] = "l.1", name[] = "ll.1", entry[29 + 64];
+                        hash[5] = due[5] = 'a' + key, out[5] = 'x' + key, lease[2] = name[3] = '1' + key;
+                        memset(entry, 'x', sizeof entry);
+                        size_t h = sprintf(held, "*4\r\n$4\r\nHSET\r\n");
+                        h += part(held + h, hash, 9), h += part(held + h, lease, 3), h += part(held + h, entry, sizeof entry);
+                        say(held, h), reply();
+                        const char *add[] = {"ZADD", due, "9000000000000000", name}, *del[] = {"DEL", out};
+                        say(held, parts(held, 4, add)), reply();
+                        say(held, parts(held, 2, del)), reply();
+                    }
+                }
+                long from = now();
+                say(what, size);
+                reply();
+                times[i] = now() - from;
+                sum += times[i];
+                if (strncmp(in, ":1", 2)) fail(in);
+            }
         } else for (int i = 0; i < n; i++) {
             long from = now();
             say(put ? push : move, put ? (size_t)pushed : strlen(move));

@@ -38,6 +38,7 @@ pub fn register(cx: &mut Cx) {
         keys::TABLE,
         put::TABLE,
         remote::calls::TABLE,
+        remote::redis::TABLE,
         remote::stores::TABLE,
         remote::watch::TABLE,
         run::TABLE,

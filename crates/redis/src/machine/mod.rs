@@ -324,7 +324,7 @@ impl<T> Machine<T> {
             how,
         };
         self.calls.insert(name, p);
-        if !self.joins_line(now, name) {
+        if !self.joins_line(name) {
             self.send(now, name);
         }
         name
@@ -409,16 +409,16 @@ impl<T> Machine<T> {
     pub fn next_deadline(&self) -> Option<Time> {
         let sets = [&self.deadlines, &self.renewals].into_iter().filter_map(|s| s.first().map(|x| x.0));
         let keys = [&self.dues, &self.idle].into_iter().filter_map(|s| s.first().map(|x| x.0));
-        let patience = self.down.filter(|_| !self.calls.is_empty()).map(|at| at.saturating_add(MS * 500).max(self.patience_over()));
+        let patience = self.down.and(self.patience_over());
         let ready = self.line.is_ready();
         let sweep = ready.then_some(self.sweep_at);
         let look = self.next_look().filter(|_| ready);
         sets.chain(keys).chain(look).chain(patience).chain(sweep).chain(self.line.next_deadline()).min()
     }
     /// When the oldest call has waited long enough for a connection.
-    fn patience_over(&self) -> Time {
-        let oldest = self.calls.values().next().map_or(0, |p| p.began);
-        self.down.unwrap_or(0).max(oldest).saturating_add(self.options.patience)
+    fn patience_over(&self) -> Option<Time> {
+        let oldest = self.calls.values().find(|p| p.how != How::Entry)?.began;
+        Some(self.down.unwrap_or(0).max(oldest).saturating_add(self.options.patience))
     }
     /// Does what is due: calls end whose time is over, leases are renewed, who waits looks again where something was due.
     pub fn tick(&mut self, now: Time) {
@@ -446,7 +446,8 @@ impl<T> Machine<T> {
     fn lose_patience(&mut self, now: Time) {
         let down = self.down.unwrap_or(now);
         let long = self.options.patience;
-        let over = |p: &Pending<T>| down.max(p.began).saturating_add(long) <= now;
+        // What was taken for good and nobody had is not given up: it would be lost.
+        let over = |p: &Pending<T>| p.how != How::Entry && down.max(p.began).saturating_add(long) <= now;
         let tired: Vec<u64> = self.calls.iter().filter(|(_, p)| over(p)).map(|x| *x.0).collect();
         for name in tired {
             self.give_up(now, name);
@@ -469,7 +470,7 @@ impl<T> Machine<T> {
     }
     /// The store will not do what this client asks: it has no sense to go on.
     fn give_up_all(&mut self, now: Time) {
-        let all: Vec<u64> = self.calls.keys().copied().collect();
+        let all: Vec<u64> = self.calls.iter().filter(|(_, p)| p.how != How::Entry).map(|x| *x.0).collect();
         all.into_iter().for_each(|name| self.give_up(now, name));
     }
     /// A call's deadline, which is no longer in the set, has come.

@@ -67,7 +67,7 @@ impl Key {
 
 impl<T> Machine<T> {
     /// Where others wait before it, a new call does not try before them.
-    pub(super) fn joins_line(&mut self, now: Time, name: u64) -> bool {
+    pub(super) fn joins_line(&mut self, name: u64) -> bool {
         let Some(p) = self.calls.get(&name) else { return false };
         let (key, waits) = match &p.call {
             Call::Get(ask) if is_simple(&p.call) => (Bytes::copy_from_slice(&ask.inputs[0].0), ask.wait),
@@ -79,10 +79,10 @@ impl<T> Machine<T> {
         if k.line(of).is_empty() {
             return false;
         }
-        self.stands(now, &key, name, of);
+        self.stands(&key, name, of);
         true
     }
-    fn stands(&mut self, _now: Time, key: &Bytes, name: u64, of: As) {
+    fn stands(&mut self, key: &Bytes, name: u64, of: As) {
         let (Some(p), Some(k)) = (self.calls.get_mut(&name), self.keys.get_mut(key)) else { return };
         p.step = Step::Waits(key.clone());
         k.line(of).insert(name);
@@ -144,7 +144,7 @@ impl<T> Machine<T> {
             // It was asked before the channel was heard.
             Some(from) if p.sent_at < from => self.send(now, name),
             Some(_) => {
-                self.stands(now, key, name, of);
+                self.stands(key, name, of);
                 self.set_due(now, key, due);
             }
         }

@@ -55,7 +55,7 @@ local function find_after(b, key, after, taken)
 end
 
 local taken = {}
-local entries, places = { 0 }, {}
+local entries, numbers = { 0 }, {}
 for n = 1, #KEYS do
   local b, kind, after = bases[n], ARGV[2 + 2 * n], ARGV[3 + 2 * n]
   local out = taken[b]
@@ -80,7 +80,7 @@ for n = 1, #KEYS do
     return { 1, n, due and math.max(math.ceil(tonumber(due) - (t or now())), 0) or -1 }
   end
   if kind == 't' then out[unpack_('>I8', e)] = true end
-  entries[n + 1] = e
+  entries[n + 1], numbers[n] = e, at
 end
 for n = 1, #KEYS do
   if ARGV[2 + 2 * n] == 't' then
@@ -92,10 +92,9 @@ for n = 1, #KEYS do
     call('HSET', b .. 'h', lease, held)
     call('ZADD', b .. 't', text(t + long), 'l' .. lease)
     if ends > 0 then call('ZREM', b .. 't', 'e' .. text(place)) end
-    if call('LINDEX', b .. 'q', 0) == e then call('LPOP', b .. 'q') else
-      local at = seek(b .. 'q', place)
-      remove(b .. 'q', at, e)
-    end
+    -- What was taken before it may have stood before it.
+    local at = #KEYS == 1 and numbers[n] or seek(b .. 'q', place)
+    remove(b .. 'q', at, e)
     entries[n + 1] = held
     if keys[b][1] then call('PUBLISH', b .. 'c', 'r') end
     if tonumber(keys[b][2] or '0') % 2 == 1 then tell(b, TAKE, index, flags, '') end

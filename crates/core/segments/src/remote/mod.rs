@@ -10,6 +10,7 @@ pub mod calls;
 pub mod encoder;
 mod host;
 pub mod member;
+pub mod redis;
 pub mod stores;
 pub mod watch;
 

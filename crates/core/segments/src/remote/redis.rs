@@ -1,0 +1,188 @@
+//! Stores on Redis or Valkey (crate kumi-redis), from Ruby.
+
+use super::Owner;
+use super::calls::{name_of, proxy};
+use crate::cell::Cell;
+use crate::encode::{FILL, Later};
+use crate::leaf;
+use crate::state::{Bell, made};
+use crate::wait::fail;
+use kumi_redis::names::Namespace;
+use kumi_redis::{Certificates, Settings, Store};
+use kumi_segments::{Event, What};
+use kumi_vm::*;
+use kumi_wire::Bytes;
+use parking_lot::Mutex;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub static TABLE: &[NativeDef] = &[
+    leaf("__seg_redis", 9, open),
+    leaf("__seg_redis_ready", 2, ready),
+    leaf("__seg_redis_watch", 3, watch),
+    leaf("__seg_redis_watch_next", 2, next_event),
+    leaf("__seg_redis_unwatch", 1, unwatch),
+];
+
+/// The payload of a store that may not be there yet.
+struct StoreData(Arc<Store>);
+impl Payload for StoreData {
+    fn shares(&self) -> bool {
+        true
+    }
+    fn constant(&self) -> bool {
+        true
+    }
+}
+
+fn text(v: Value) -> Option<String> {
+    v.as_str().map(|s| String::from_utf8_lossy(s.bytes()).into_owned())
+}
+fn duration(v: Value) -> Option<Duration> {
+    v.as_fix().and_then(|n| u64::try_from(n).ok()).map(Duration::from_nanos)
+}
+/// `__seg_redis(address, user, password, namespace, authority, certificate, key, lease, patience)`: certificates are paths, times
+/// nanoseconds; nil is what was not given. Gives the proxy, and what to ask whether it is there.
+fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let address = text(a[0]).unwrap_or_default();
+    let path = |v: Value| text(v).map(PathBuf::from);
+    let namespace = match text(a[3]).map(|n| Namespace::new(&n)) {
+        Some(None) => {
+            return Err(cx.arg_error("a namespace has letters, digits, -, _ and ., from 1 to 64 of them"));
+        }
+        found => found.flatten(),
+    };
+    let login = match (text(a[1]), text(a[2])) {
+        (None, None) => None,
+        (user, password) => Some((user.unwrap_or_else(|| "default".into()), password.unwrap_or_default())),
+    };
+    let settings = Settings {
+        certificates: Certificates { authority: path(a[4]), own: path(a[5]).zip(path(a[6])) },
+        login,
+        namespace,
+        lease: duration(a[7]),
+        patience: duration(a[8]),
+    };
+    match Store::open(&address, settings) {
+        Ok(store) => {
+            let store = Arc::new(store);
+            let there = cx.data(cx.k.object, StoreData(store.clone()));
+            let peer = proxy(cx, Owner::Engine(store));
+            Ok(cx.array(&[peer, there]))
+        }
+        Err(kumi_redis::OpenError::Address(e)) => Err(cx.arg_error(&e.to_string())),
+        Err(e) => Err(fail(cx, "Kumihimo::Segments::LinkError", &e.to_string())),
+    }
+}
+/// `__seg_redis_ready(there, last)`: false: not yet; true: it serves; a String: it does, and what its settings may lose. With `last`
+/// it is now or never.
+fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(StoreData(store)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
+    match store.state() {
+        Some(Ok(None)) => Ok(Value::TRUE),
+        Some(Ok(Some(worries))) => Ok(cx.str(&worries)),
+        Some(Err(broken)) if broken.lasts() || a[1].truthy() => {
+            let msg = format!("{}: {}", kumi_segments::Engine::name(&**store), broken.text());
+            Err(fail(cx, "Kumihimo::Segments::NotConnected", &msg))
+        }
+        None if a[1].truthy() => {
+            let msg = format!("{} does not answer", kumi_segments::Engine::name(&**store));
+            Err(fail(cx, "Kumihimo::Segments::NotConnected", &msg))
+        }
+        _ => Ok(Value::FALSE),
+    }
+}
+
+/// The payload of a watch.
+struct WatchData {
+    store: Arc<Store>,
+    bell: Arc<Bell>,
+    number: Mutex<Option<u64>>,
+}
+impl Payload for WatchData {
+    fn shares(&self) -> bool {
+        true
+    }
+}
+impl Drop for WatchData {
+    fn drop(&mut self) {
+        if let Some(n) = self.number.get_mut().take() {
+            self.store.unwatch(n);
+        }
+    }
+}
+/// `__seg_redis_watch(there, key, most)`
+fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(StoreData(store)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
+    let store = store.clone();
+    let key = name_of(cx, a[1])?;
+    let most = usize::try_from(cx.arg_i64(a, 2)?).unwrap_or(1);
+    let bell: Arc<Bell> = Arc::default();
+    let v = cx.data(cx.k.object, WatchData { store: store.clone(), bell: bell.clone(), number: Mutex::default() });
+    let ring = move || {
+        if let Some(w) = bell.take() {
+            w.wake();
+        }
+    };
+    if let Some(w) = v.as_data::<WatchData>() {
+        *w.number.lock() = Some(store.watch(&key, most, Arc::new(ring)));
+    }
+    Ok(v)
+}
+/// `__seg_redis_watch_next(watch, deadline)`: [what, index, value, missed]; the object that stands for nothing: none came in time; nil:
+/// the watch is over.
+fn next_event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let none = made(cx)?.none;
+    let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    cx.from_outside();
+    let waker = cx.waker();
+    w.bell.set(waker);
+    let number = *w.number.lock();
+    match number.map_or(Err(()), |n| w.store.next_event(n)) {
+        Ok(Some(e)) => {
+            cx.no_wait();
+            event(cx, &e)
+        }
+        Err(()) => {
+            cx.no_wait();
+            Ok(Value::NIL)
+        }
+        Ok(None) if until != u64::MAX && now_ns() >= until => {
+            cx.no_wait();
+            Ok(none)
+        }
+        Ok(None) => Err(cx.park(until)),
+    }
+}
+fn event(cx: &mut Cx, e: &Event<Bytes>) -> R {
+    let what = cx.sym(match e.what {
+        What::Put => "put",
+        What::Update => "update",
+        What::Taken => "take",
+        What::Back => "back",
+        What::Ended => "end",
+    });
+    let mut later = Later::default();
+    let value = match &e.value {
+        Some(v) => Cell::encoded(v.clone(), None).hand_over(cx, false, &mut later)?,
+        None => Value::NIL,
+    };
+    let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
+    let parts = cx.array(&parts);
+    later.done(cx, FILL, parts)
+}
+/// `__seg_redis_unwatch(watch)`
+fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(w) = a[0].as_data::<WatchData>() {
+        let number = w.number.lock().take();
+        if let Some(n) = number {
+            w.store.unwatch(n);
+        }
+        if let Some(waits) = w.bell.take() {
+            waits.wake();
+        }
+    }
+    Ok(Value::NIL)
+}
